@@ -73,8 +73,11 @@ export function createWaitingLimit(concurrency) {
   return (res, answer) =>
     limit(async () => {
       if (res.closed) return;
-      await answer();
-      await nextTurn();
+      try {
+        await answer();
+      } finally {
+        await nextTurn();
+      }
     });
 }
 

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { forEachConcurrently } from '../../common/concurrency.js';
 import { MillraceError } from '../../common/errors.js';
 import { groupOf, identifySensor, uuidBytes } from '../../schema/ids.js';
@@ -26,6 +27,9 @@ const AT_ONCE = 8;
 
 const PAGE = 1000;
 
+/** Time after which other requests get a turn. Thirty patterns may take a millisecond for each sensor. */
+const MAX_TURN_MS = 10;
+
 /**
  * Finds the sensors of a selection, each with the time of its newest sample. No sample of the sensor is later than that time.
  *
@@ -35,21 +39,35 @@ const PAGE = 1000;
  * @param {number} options.limit maximum number of sensors
  * @param {number} options.to end of the range that will be read, in epoch ms
  * @param {AbortSignal} options.signal
+ * @param {number} [options.maxRead] maximum number of sensors that are read to find those that match; default: the whole fleet
  * @param {(row: LatestRow) => boolean} [options.accepts] a further condition; default: every sensor
  * @param {boolean} [options.skipsUnknown] whether to skip devices that do not exist; default: they are an error
  * @returns {Promise<SelectedSensor[]>} sensors in no particular order
  * @throws {MillraceError} `bad_id`; `not_found`: a device does not exist, unless `skipsUnknown`; `query_too_large`
  */
 export async function selectSensors({ store, groups }, { devices, sensors, site, type }, options) {
-  const { limit, to, signal, accepts = () => true, skipsUnknown = false } = options;
+  const { limit, to, signal, maxRead = Infinity, accepts = () => true, skipsUnknown = false } = options;
+  let read = 0;
   /** @type {SelectedSensor[]} */
   const found = [];
   const wanted = sensorTest(sensors);
   const filter = { type, site };
 
   /** @param {LatestRow[]} rows */
-  function add(rows) {
+  async function add(rows) {
+    let begin = performance.now();
+    read += rows.length;
+    if (read > maxRead)
+      throw new MillraceError(
+        'query_too_large',
+        `The query reads more than ${maxRead} sensors to find those that match. Narrow it down by device, site or type.`,
+      );
     for (const row of rows) {
+      if (performance.now() - begin > MAX_TURN_MS) {
+        await nextTurn();
+        signal.throwIfAborted();
+        begin = performance.now();
+      }
       if (!wanted(row) || !accepts(row)) continue;
       if (found.length === limit) {
         throw new MillraceError(
@@ -70,7 +88,7 @@ export async function selectSensors({ store, groups }, { devices, sensors, site,
       const key = { group: groupOf(bytes, groups), bytes };
       const rows = await store.fleet.latestOfDevice(key);
       if (rows.length === 0 && !skipsUnknown && !(await store.devices.device(key))) throw noSuchDevice();
-      add(rows.filter((row) => matches(row, filter)));
+      await add(rows.filter((row) => matches(row, filter)));
     });
   } else {
     await forEachConcurrently(AT_ONCE, Array(groups).keys(), async (group) => {
@@ -79,7 +97,7 @@ export async function selectSensors({ store, groups }, { devices, sensors, site,
       do {
         signal.throwIfAborted();
         const { rows, next } = await store.fleet.latestPage({ filter, after, limit: PAGE }, group + 1);
-        add(rows);
+        await add(rows);
         after = next;
       } while (after);
     });

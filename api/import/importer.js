@@ -1,8 +1,8 @@
 import { formatTime } from '../../common/times.js';
 import { brokenNameRule, identifyDevice, isName } from '../../schema/ids.js';
-import { sortMerge } from '../../schema/packed/series.js';
 import { ruleOf, timeRefusal } from '../ingest/decode/index.js';
 import { readTime, readValue } from './rows.js';
+import { sortInTurns } from './sorting.js';
 
 /** @import { ErrorCode } from '../../common/errors.js' */
 /** @import { ImportWriter } from '../ingest/import-writer.js' */
@@ -238,7 +238,7 @@ export class Importer {
     for (const entry of this.#filled) {
       const { device, sensor, samples } =
         /** @type {{ device: Device, sensor: Sensor, samples: GrowingSeries }} */ (entry);
-      const { times, values } = sortMerge(samples.times, samples.values);
+      const { times, values } = await sortInTurns(samples);
       const series = { known: sensor, sensor: sensor.bytes, times, values };
       const list = devices.get(device);
       if (list) list.push(series);

@@ -1,69 +1,205 @@
-import { parquetHeader } from 'hyparquet/src/column.js';
+import { parquetHeader, readPage } from 'hyparquet/src/column.js';
+import { convert, convertWithDictionary, DEFAULT_PARSERS } from 'hyparquet/src/convert.js';
+import { decompressPage, readDataPage, readDataPageV2 } from 'hyparquet/src/datapage.js';
+import { getTreePath } from 'hyparquet/src/schema.js';
 import { MillraceError } from '../../common/errors.js';
 import { checkRuns, storageOf } from './parquet-runs.js';
 
-/** @import { AsyncBuffer, ColumnMetaData, PageHeader, SchemaElement } from 'hyparquet' */
+/** @import { ColumnMetaData, DecodedArray, Encoding, PageHeader, SchemaElement, SchemaTree } from 'hyparquet' */
+/** @import { Storage } from './parquet-runs.js' */
 
 /**
- * The library (hyparquet) trusts the counts in a page header, and allocates arrays of that length. So a small harmful file
- * could use up the memory. This file reads all page headers of a row group first. It compares them with the number of
- * rows, with the size of the data, and with the limits.
+ * Limits of a page, the smallest part of a file that the library (hyparquet) decodes at once. pyarrow, pandas, polars and DuckDB write
+ * pages of at most about 1 MiB or one row group of a million values. `texts`: texts that are stored one by one, without a dictionary.
+ * The library makes a view of about 100 bytes for each of them.
  */
+export const PAGE_LIMITS = { values: 2 ** 20, texts: 2 ** 18, bytes: 2 ** 24 };
 
-/** Limits of a row group, which is in memory as a whole. A larger group is refused. Each value takes 8 bytes or more. */
-export const GROUP_LIMITS = { rows: 10_000_000, values: 2 ** 26, bytes: 2 ** 29 };
-
-/** The time to read a page header, expressed as the number of values that are read in the same time. */
-const VALUES_OF_HEADER = 64;
-
-/** @returns {MillraceError} `bad_file` */
-export const groupTooLarge = () =>
-  new MillraceError(
-    'bad_file',
-    `A row group may have ${GROUP_LIMITS.rows} rows, ${GROUP_LIMITS.values} values and ${GROUP_LIMITS.bytes} bytes. Write smaller row groups.`,
-  );
+/** Values of all columns that are decoded together. */
+export const WINDOW_VALUES = 2 ** 20;
 
 /**
- * Checks all page headers of a row group.
- *
- * @param {AsyncBuffer} file
- * @param {SchemaElement[]} schema
- * @param {ColumnMetaData[]} chunks column chunks of the row group
- * @returns {Promise<void>}
- * @throws {MillraceError} `bad_file`
+ * How often a page may be decoded again, because it reaches into further windows. A column takes a part of the window, and a page of
+ * 131,072 values in a table of 256 columns is decoded 32 times. This costs as much as to store its samples.
  */
-export async function checkPages(file, schema, chunks) {
-  const claims = { values: 0, bytes: 0 };
-  for (const chunk of chunks) {
-    const { dictionary_page_offset: dictionary, data_page_offset: data, total_compressed_size: size } = chunk;
+const MAX_REPETITIONS = 32;
+
+/** Bytes in which a page header is looked for first, and the limit of its length. It may have long texts as statistics. */
+const HEADER_BYTES = { first: 4096, most: 2 ** 20 };
+
+const DICTIONARY = /DICTIONARY/;
+
+/** Parsers that convert times directly to epoch ms. A Date object for each time would cost more than all other work. */
+const PARSERS = {
+  ...DEFAULT_PARSERS,
+  timestampFromMilliseconds: (/** @type {bigint} */ ms) => Number(ms),
+  timestampFromMicroseconds: (/** @type {bigint} */ micros) => Math.floor(Number(micros) / 1000),
+  timestampFromNanoseconds: (/** @type {bigint} */ nanos) => Number(nanos / 1_000_000n),
+  dateFromDays: (/** @type {number} */ days) => days * 86_400_000,
+};
+
+/** @typedef {Parameters<typeof readPage>[2]} ColumnDecoder */
+/** @typedef {ReturnType<typeof readDataPageV2>} DataPage */
+
+/** The bytes of a file. @typedef {{ size: number, read: (start: number, end: number) => Uint8Array<ArrayBuffer> }} FileBytes */
+
+/** A column chunk: a column of one row group. Reads its values page by page, so that only one page is in memory. */
+export class ColumnReader {
+  #file;
+  /** @type {Storage} */
+  #storage;
+  /** @type {ColumnDecoder} */
+  #decoder;
+  #rows;
+  #end;
+  #maxValues;
+  /** The first page that later windows need: its offset in the file, and its first row. */
+  #next;
+  /** Offset of the dictionary page. @type {number | null} */
+  #dictionary = null;
+
+  /**
+   * @param {FileBytes} file
+   * @param {{ schema: SchemaElement[], tree: SchemaTree, meta: ColumnMetaData }} column
+   * @param {{ rows: number, columns: number }} group `columns`: number of columns that are read together
+   */
+  constructor(file, { schema, tree, meta }, { rows, columns }) {
+    const { dictionary_page_offset: dictionary, data_page_offset: data, total_compressed_size: size } = meta;
     const begin = Number(dictionary || data);
-    const view = new DataView(await file.slice(begin, begin + Number(size)));
-    const reader = { view, offset: 0 };
-    const storage = storageOf(schema, chunk);
-    // This loop stops one byte before the end, because the library does the same.
-    while (reader.offset < view.byteLength - 1) {
-      const header = parquetHeader(reader);
-      const claimed = claimsOf(header, view.byteLength - reader.offset);
-      claims.values += claimed.values + VALUES_OF_HEADER;
-      claims.bytes += claimed.bytes;
-      checkLimits(claims);
-      const page = new Uint8Array(view.buffer, reader.offset, header.compressed_page_size);
-      claims.bytes += checkRuns(page, header, storage);
-      checkLimits(claims);
-      reader.offset += header.compressed_page_size;
+    const schemaPath = getTreePath(tree, meta.path_in_schema);
+    const element = /** @type {SchemaTree} */ (schemaPath.at(-1)).element;
+    this.#file = file;
+    this.#rows = rows;
+    this.#storage = storageOf(schema, meta);
+    this.#decoder = { ...meta, pathInSchema: meta.path_in_schema, element, schemaPath, parsers: PARSERS };
+    this.#end = begin + Number(size);
+    this.#next = { offset: begin, row: 0 };
+    this.#maxValues = Math.min(
+      PAGE_LIMITS.values,
+      Math.floor((WINDOW_VALUES * MAX_REPETITIONS) / Math.max(1, columns)),
+    );
+  }
+
+  /**
+   * @param {number} from row of the row group, at or after the end of the last read
+   * @param {number} to
+   * @returns {unknown[]} values of the rows from `from` to before `to`
+   * @throws {MillraceError} `bad_file`
+   */
+  read(from, to) {
+    const values = new Array(to - from);
+    let dictionary;
+    while (this.#next.row < to) {
+      const { offset, row } = this.#next;
+      const page = this.#pageAt(offset);
+      if (page.header.type === 'DICTIONARY_PAGE') {
+        this.#dictionary = offset;
+        dictionary = undefined;
+      }
+      const pageEnd = row + page.rows;
+      if (pageEnd > this.#rows) throw new Error(`it has a column of more than ${this.#rows} rows`);
+      if (pageEnd > from && page.rows > 0) {
+        if (page.usesDictionary) dictionary ??= this.#readDictionary();
+        this.#copyPage(page, dictionary, { values, from: from - row, to: to - row });
+      }
+      if (pageEnd > to) break;
+      this.#next = { offset: page.end, row: pageEnd };
+    }
+    return values;
+  }
+
+  /** @returns {DecodedArray | undefined} */
+  #readDictionary() {
+    if (this.#dictionary === null) return undefined;
+    const page = this.#pageAt(this.#dictionary);
+    const reader = { view: new DataView(this.#bytesOf(page).buffer), offset: 0 };
+    const { data = [] } = readPage(reader, page.header, this.#decoder, undefined, undefined, 0);
+    return convert(data, this.#decoder);
+  }
+
+  /**
+   * @param {Page} page
+   * @param {DecodedArray | undefined} dictionary
+   * @param {{ values: unknown[], from: number, to: number }} target receives the rows from `from` to before `to`, both relative to the page
+   */
+  #copyPage(page, dictionary, { values, from, to }) {
+    const { definitionLevels: levels = [], dataPage } = this.#readData(page);
+    const data = convertWithDictionary(dataPage, dictionary, page.encoding, this.#decoder);
+    if ((levels.length || data.length) !== page.rows)
+      throw new Error('it has a page with a wrong number of values');
+    const end = Math.min(to, page.rows);
+    if (levels.length === 0)
+      for (let row = Math.max(from, 0); row < end; row++) values[row - from] = data[row];
+    else
+      for (let row = 0, index = 0; row < end; row++) {
+        const value = levels[row] === this.#storage.present ? data[index++] : null;
+        if (row >= from) values[row - from] = value;
+      }
+  }
+
+  /** @param {Page} page @returns {Pick<DataPage, 'definitionLevels' | 'dataPage'>} */
+  #readData(page) {
+    const { header } = page;
+    const bytes = this.#bytesOf(page);
+    if (header.data_page_header_v2) return readDataPageV2(bytes, header, this.#decoder);
+    const { data_page_header: counts, uncompressed_page_size: size } = header;
+    if (!counts) throw new Error(`it has a page of the type ${header.type}`);
+    return readDataPage(decompressPage(bytes, size, this.#decoder.codec, undefined), counts, this.#decoder);
+  }
+
+  /** @param {Page} page @returns {Uint8Array<ArrayBuffer>} */
+  #bytesOf({ header, begin, end }) {
+    const bytes = this.#file.read(begin, end);
+    const prefixes = checkRuns(bytes, header, this.#storage);
+    if (header.uncompressed_page_size + prefixes > PAGE_LIMITS.bytes) throw pageTooLarge(this.#maxValues);
+    return bytes;
+  }
+
+  /** @param {number} offset @returns {Page} */
+  #pageAt(offset) {
+    const { header, length } = this.#headerAt(offset);
+    const begin = offset + length;
+    const { values, encoding } = claimsOf(header, this.#end - begin);
+    const usesDictionary = DICTIONARY.test(encoding);
+    const isDictionary = header.type === 'DICTIONARY_PAGE';
+    const isText = /BYTE_ARRAY|INT96/.test(this.#decoder.type);
+    const limit = isText && (isDictionary || !usesDictionary) ? PAGE_LIMITS.texts : this.#maxValues;
+    const { compressed_page_size: stored, uncompressed_page_size: size } = header;
+    if (values > limit || Math.max(stored, size) > PAGE_LIMITS.bytes) throw pageTooLarge(limit);
+    return { header, begin, end: begin + stored, rows: isDictionary ? 0 : values, encoding, usesDictionary };
+  }
+
+  /** @param {number} offset @returns {{ header: PageHeader, length: number }} */
+  #headerAt(offset) {
+    const rest = this.#end - offset;
+    if (rest <= 0) throw new Error(`it has a column of fewer than ${this.#rows} rows`);
+    for (let size = HEADER_BYTES.first; ; size *= 16) {
+      const bytes = this.#file.read(offset, offset + Math.min(size, rest));
+      const reader = { view: new DataView(bytes.buffer), offset: 0 };
+      try {
+        return { header: parquetHeader(reader), length: reader.offset };
+      } catch (error) {
+        if (!(error instanceof RangeError) || size >= Math.min(rest, HEADER_BYTES.most)) throw error;
+      }
     }
   }
 }
 
-/** @param {{ values: number, bytes: number }} claims @throws {MillraceError} `bad_file` */
-function checkLimits({ values, bytes }) {
-  if (values > GROUP_LIMITS.values || bytes > GROUP_LIMITS.bytes) throw groupTooLarge();
-}
+/** A page. `begin`, `end`: offsets of its bytes in the file. @typedef {{ header: PageHeader, begin: number, end: number, rows: number, encoding: Encoding, usesDictionary: boolean }} Page */
+
+/** @param {number} values limit of values @returns {MillraceError} `bad_file` */
+const pageTooLarge = (values) =>
+  new MillraceError(
+    'bad_file',
+    `A page of this column may have ${values} values and ${PAGE_LIMITS.bytes} bytes. Write smaller row groups or smaller data pages.`,
+  );
 
 /**
+ * The library trusts the counts in a page header, and allocates arrays of that length. So they are checked before.
+ *
  * @param {PageHeader} header
  * @param {number} rest number of bytes after the header
- * @returns {{ values: number, bytes: number }} the allocations that the header causes in the library
+ * @returns {{ values: number, encoding: Encoding }}
  */
 function claimsOf(header, rest) {
   const { compressed_page_size: compressed, uncompressed_page_size: bytes } = header;
@@ -79,7 +215,7 @@ function claimsOf(header, rest) {
     // Each value of a dictionary takes at least one bit.
     (!dictionary || values <= 8 * bytes);
   if (!isSane) throw new MillraceError('bad_file', 'A page of the Parquet file has impossible sizes.');
-  return { values, bytes };
+  return { values, encoding: (v1 ?? v2 ?? dictionary)?.encoding ?? 'PLAIN' };
 }
 
 /** @param {unknown} count */

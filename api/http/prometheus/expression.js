@@ -1,7 +1,7 @@
 import { parser } from '@prometheus-io/lezer-promql';
 import { badQuery } from './bad-query.js';
 import { durationOf } from './durations.js';
-import { createMatcher, unquote } from './matchers.js';
+import { createMatcher, PatternBudget, unquote } from './matchers.js';
 
 /** @import { SyntaxNode } from '@lezer/common' */
 /** @import { MillraceError } from '../../../common/errors.js' */
@@ -48,16 +48,25 @@ const STRICT = parser.configure({ strict: true });
 /** Limit of characters of an expression. A hundred names of devices fit. */
 const MAX_EXPRESSION = 16_000;
 
+/** Limit of opening brackets. The parser takes 0.4 s for 3,000 of `sum(`. */
+const MAX_BRACKETS = 200;
+
+/** Limit of matchers of a selector. A sensor has six labels. */
+const MAX_MATCHERS = 30;
+
 /**
  * Parses an expression.
  *
  * @param {string} text PromQL
+ * @param {PatternBudget} [budget] of all expressions of a request
  * @returns {Expression}
  * @throws {MillraceError} `bad_parameter`: the text is not PromQL, or is not supported
  */
-export function parseExpression(text) {
+export function parseExpression(text, budget = new PatternBudget()) {
   if (text.length > MAX_EXPRESSION) throw badQuery(`an expression has at most ${MAX_EXPRESSION} characters`);
-  return readExpression(onlyChild(parse(text).topNode), text);
+  if (text.split('(').length > MAX_BRACKETS)
+    throw badQuery(`an expression has at most ${MAX_BRACKETS} opening brackets`);
+  return readExpression(onlyChild(parse(text).topNode), { text, budget });
 }
 
 /** @param {string} text @throws {MillraceError} `bad_parameter` */
@@ -74,11 +83,12 @@ function parse(text) {
  * Parses a selector, such as `millrace_value{device="press-1"}`.
  *
  * @param {string} text
+ * @param {PatternBudget} [budget] of all selectors of a request
  * @returns {Matcher[]}
  * @throws {MillraceError} `bad_parameter`
  */
-export function parseSelector(text) {
-  const { matchers, windowMs, keepsName, group } = parseExpression(text);
+export function parseSelector(text, budget) {
+  const { matchers, windowMs, keepsName, group } = parseExpression(text, budget);
   if (windowMs !== null || !keepsName || group)
     throw badQuery(
       'match[] must be a selector, such as millrace_value{site="Office"}, without a function or an aggregation',
@@ -86,17 +96,20 @@ export function parseSelector(text) {
   return matchers;
 }
 
-/** @param {SyntaxNode} node @param {string} text @returns {Expression} */
-function readExpression(node, text) {
-  if (node.name === 'ParenExpr') return readExpression(onlyChild(node), text);
-  if (node.name !== 'AggregateExpr') return { ...readWindow(node, text), group: null };
+/** The text of an expression, and what its patterns may take. @typedef {{ text: string, budget: PatternBudget }} Source */
+
+/** @param {SyntaxNode} node @param {Source} source @returns {Expression} */
+function readExpression(node, source) {
+  const { text } = source;
+  if (node.name === 'ParenExpr') return readExpression(onlyChild(node), source);
+  if (node.name !== 'AggregateExpr') return { ...readWindow(node, source), group: null };
   const operator = textOf(/** @type {SyntaxNode} */ (node.getChild('AggregateOp')), text).toLowerCase();
   const modifier = node.getChild('AggregateModifier');
   if (!SERIES_OPERATORS.includes(operator) || modifier?.getChild('Without')) throw unsupported(node, text);
   const grouping = modifier?.getChild('GroupingLabels');
   if (grouping?.getChild('QuotedLabelName')) throw unsupported(node, text);
   const labels = grouping?.getChildren('LabelName') ?? [];
-  const inner = readWindow(onlyChild(/** @type {SyntaxNode} */ (node.getChild('FunctionCallBody'))), text);
+  const inner = readWindow(onlyChild(/** @type {SyntaxNode} */ (node.getChild('FunctionCallBody'))), source);
   const group = {
     operator: /** @type {SeriesOperator} */ (operator),
     labels: labels.map((label) => textOf(label, text)),
@@ -104,11 +117,12 @@ function readExpression(node, text) {
   return { ...inner, group };
 }
 
-/** @param {SyntaxNode} node @param {string} text @returns {Omit<Expression, 'group'>} */
-function readWindow(node, text) {
-  if (node.name === 'ParenExpr') return readWindow(onlyChild(node), text);
+/** @param {SyntaxNode} node @param {Source} source @returns {Omit<Expression, 'group'>} */
+function readWindow(node, source) {
+  const { text } = source;
+  if (node.name === 'ParenExpr') return readWindow(onlyChild(node), source);
   if (node.name === 'VectorSelector')
-    return { matchers: readMatchers(node, text), aggregate: 'last', windowMs: null, keepsName: true };
+    return { matchers: readMatchers(node, source), aggregate: 'last', windowMs: null, keepsName: true };
   const identifier = node.getChild('FunctionIdentifier');
   const aggregate = identifier && WINDOW_FUNCTIONS.get(textOf(identifier, text));
   if (!aggregate) throw unsupported(node, text);
@@ -116,24 +130,27 @@ function readWindow(node, text) {
   const [selector, duration] = ['VectorSelector', 'DurationExpr'].map((name) => matrix.getChild(name));
   if (matrix.name !== 'MatrixSelector' || !selector || !duration) throw unsupported(matrix, text);
   return {
-    matchers: readMatchers(selector, text),
+    matchers: readMatchers(selector, source),
     aggregate,
     windowMs: durationOf(textOf(duration, text)),
     keepsName: KEEPS_NAME.includes(aggregate),
   };
 }
 
-/** @param {SyntaxNode} selector @param {string} text @returns {Matcher[]} */
-function readMatchers(selector, text) {
+/** @param {SyntaxNode} selector @param {Source} source @returns {Matcher[]} */
+function readMatchers(selector, { text, budget }) {
   const name = selector.getChild('Identifier');
   const list = selector.getChild('LabelMatchers');
   if (list?.getChild('QuotedLabelMatcher') || list?.getChild('QuotedLabelName'))
     throw unsupported(list, text);
-  const matchers = (list?.getChildren('UnquotedLabelMatcher') ?? []).map((matcher) => {
+  const given = list?.getChildren('UnquotedLabelMatcher') ?? [];
+  if (given.length > MAX_MATCHERS)
+    throw badQuery(`a selector has at most ${MAX_MATCHERS} matchers. List the texts of a label: a=~"(b|c)"`);
+  const matchers = given.map((matcher) => {
     const [label, operator, literal] = ['LabelName', 'MatchOp', 'StringLiteral'].map((child) =>
       textOf(/** @type {SyntaxNode} */ (matcher.getChild(child)), text),
     );
-    return createMatcher(String(label), String(operator), unquote(String(literal)));
+    return createMatcher(String(label), String(operator), unquote(String(literal)), budget);
   });
   return name ? [createMatcher(NAME_LABEL, '=', textOf(name, text)), ...matchers] : matchers;
 }

@@ -9,8 +9,44 @@ import { badQuery } from './bad-query.js';
  * @typedef {{ label: string, texts: string[] | null, accepts: (value: string) => boolean }} Matcher
  */
 
-/** Limit of instructions of a compiled regular expression. A match of one name takes up to 2.5 µs for each of them. */
-const MAX_INSTRUCTIONS = 300;
+/**
+ * Limits of regular expressions: `characters` of one, and the sums over a request. A match of one name takes up to 2.5 µs for each
+ * instruction. `work` estimates the time to compile, about 15 µs for each unit.
+ */
+const LIMITS = { characters: 1000, work: 2000, instructions: 300 };
+
+/** Units of `work` besides one for each character: each class such as `\p{L}`, and each range that ignores case, such as `(?i)[a-z]`. */
+const WORK = { unicodeClass: 20, foldedRange: 300 };
+
+/** What the regular expressions of a request may still take together. */
+export class PatternBudget {
+  #work = LIMITS.work;
+  #instructions = LIMITS.instructions;
+
+  /** @param {string} text a pattern that is to be compiled @throws {MillraceError} `bad_parameter` */
+  takeText(text) {
+    const [classes, ranges] = [/\\p/gi, /-/g].map((part) => text.match(part)?.length ?? 0);
+    const isFolded = /\(\?\w*i/.test(text);
+    this.#work -=
+      text.length + WORK.unicodeClass * Number(classes) + (isFolded ? WORK.foldedRange * Number(ranges) : 0);
+    if (text.length > LIMITS.characters || this.#work < 0) throw tooLarge(text);
+  }
+
+  /** @param {string} text @param {number} instructions of the compiled pattern @throws {MillraceError} `bad_parameter` */
+  takeInstructions(text, instructions) {
+    this.#instructions -= instructions;
+    if (this.#instructions < 0) throw tooLarge(text);
+  }
+}
+
+/** @param {string} text */
+const tooLarge = (text) =>
+  badQuery(
+    `the regular expressions up to ${shown(text)} are too large. Together they may have ${LIMITS.instructions} instructions of RE2, and each ${LIMITS.characters} characters. List the texts: (a|b|c), or use fewer classes and repetitions`,
+  );
+
+/** @param {string} text */
+const shown = (text) => (text.length > 60 ? `${text.slice(0, 60)}…` : text);
 
 /** Limit of label values whose match is remembered. The sensors of a fleet have few sites, types and units. */
 const MAX_REMEMBERED = 10_000;
@@ -32,12 +68,19 @@ function alternativesOf(pattern) {
     : (list.match(/(?:[^\\|]|\\.)+/gs) ?? []).map((text) => text.replaceAll(/\\(.)/gs, '$1'));
 }
 
-/** @param {string} label @param {string} operator @param {string} text @returns {Matcher} @throws {MillraceError} `bad_parameter` */
-export function createMatcher(label, operator, text) {
+/**
+ * @param {string} label
+ * @param {string} operator
+ * @param {string} text
+ * @param {PatternBudget} [budget]
+ * @returns {Matcher}
+ * @throws {MillraceError} `bad_parameter`
+ */
+export function createMatcher(label, operator, text, budget = new PatternBudget()) {
   const isWanted = operator === '=' || operator === '=~';
   const isPattern = operator === '=~' || operator === '!~';
   const texts = isPattern ? alternativesOf(text) : [text];
-  const matches = texts ? isOneOf(texts) : compile(text);
+  const matches = texts ? isOneOf(texts) : compile(text, budget);
   return { label, texts: isWanted && texts ? texts : null, accepts: (value) => matches(value) === isWanted };
 }
 
@@ -46,13 +89,14 @@ export function createMatcher(label, operator, text) {
  * that of a hostile `RegExp`.
  *
  * @param {string} text
+ * @param {PatternBudget} budget
  * @returns {(value: string) => boolean}
  * @throws {MillraceError} `bad_parameter`
  */
-function compile(text) {
+function compile(text, budget) {
+  budget.takeText(text);
   const pattern = compiled(text);
-  if (pattern.programSize() > MAX_INSTRUCTIONS)
-    throw badQuery(`${text} is too large a regular expression. List the texts: (a|b|c)`);
+  budget.takeInstructions(text, pattern.programSize());
   /** @type {Map<string, boolean>} */
   const known = new Map();
   return (value) => {
@@ -68,7 +112,7 @@ function compiled(text) {
     return RE2JS.compile(text, RE2JS.DOTALL);
   } catch (error) {
     if (!(error instanceof RE2JSException)) throw error;
-    throw badQuery(`${text} is not a valid regular expression of RE2: ${error.message}`);
+    throw badQuery(`${shown(text)} is not a valid regular expression of RE2: ${error.message}`);
   }
 }
 

@@ -5,6 +5,7 @@ import { SCHEMAS } from '../contract/schemas/index.js';
 import { abortOnClose } from '../long-requests.js';
 import { NAME_LABEL, parseSelector } from '../prometheus/expression.js';
 import { METRIC, selectMatching } from '../prometheus/labels.js';
+import { PatternBudget } from '../prometheus/matchers.js';
 import { LIMIT, operationOf, parametersOf, success, withPrometheusErrors } from '../prometheus/requests.js';
 import { MAX_SERIES } from '../prometheus/vector.js';
 
@@ -82,13 +83,15 @@ async function answerTexts(deps, req, res, textsOf) {
  * @param {(labels: Labels) => void} onLabels
  */
 async function eachSensor(deps, { res, texts = [`{${NAME_LABEL}="${METRIC}"}`] }, onLabels) {
-  const selectors = texts.map(parseSelector);
   const accepts = (/** @type {Labels} */ labels) => {
     onLabels(labels);
     return false;
   };
-  const read = async (/** @type {AbortSignal} */ signal) =>
-    void (await selectMatching(deps, selectors, { limit: 0, to: 0, signal, accepts }));
+  const read = async (/** @type {AbortSignal} */ signal) => {
+    const budget = new PatternBudget();
+    const selectors = texts.map((text) => parseSelector(text, budget));
+    await selectMatching(deps, selectors, { limit: 0, to: 0, signal, accepts });
+  };
   await deps.limits.promql(res, () => abortOnClose(res, read));
 }
 

@@ -68,23 +68,23 @@ const RANGE_QUERY = {
 export const getRange = (deps) =>
   withPrometheusErrors(async (req, res) => {
     const { query: text, start, end, step: width, limit } = await parametersOf(req, res, RANGE_QUERY);
-    const expression = parseExpression(text);
     if (start > end) throw new MillraceError('bad_range', 'end is before start');
     if ((end - start) / width > MAX_STEPS)
       throw new MillraceError(
         'query_too_large',
         `The range has more than ${MAX_STEPS} steps. Take a longer step.`,
       );
-    const windows = windowsOf(expression, { start, end, step: width });
-    const answer = (/** @type {AbortSignal} */ signal) => {
+    const answer = async (/** @type {AbortSignal} */ signal) => {
+      const expression = parseExpression(text);
+      const windows = windowsOf(expression, { start, end, step: width });
       const begin = '{"status":"success","data":{"resultType":"matrix","result":[';
       const read = evaluate(deps, expression, { windows, signal });
-      return sendPieces(res, { begin, end: ']}}', signal }, pieces(read, limit));
+      return sendPieces(res, { begin, end: ']}}', signal }, pieces(read, windows, limit));
     };
     await deps.limits.promql(res, () => abortOnClose(res, answer));
 
-    /** @param {AsyncIterable<Series>} read @param {number | undefined} limit */
-    async function* pieces(read, limit) {
+    /** @param {AsyncIterable<Series>} read @param {Windows} windows @param {number | undefined} limit */
+    async function* pieces(read, windows, limit) {
       for await (const { labels, values } of takeFirst(read, limit)) {
         const points = values.flatMap((value, index) =>
           value === null ? [] : [[windows.timeOf(index) / 1000, String(value)]],
@@ -100,10 +100,10 @@ export const getInstant = (deps) =>
     const { query: text, time: instant = deps.clock(), limit } = await parametersOf(req, res, INSTANT_QUERY);
     if (text.replaceAll(/\s/g, '') === TEST_EXPRESSION)
       return void res.json(success({ resultType: 'scalar', result: [instant / 1000, '2'] }));
-    const expression = parseExpression(text);
-    const windows = windowsOf(expression, { start: instant, end: instant, step: 1 });
     /** @param {AbortSignal} signal */
     async function answer(signal) {
+      const expression = parseExpression(text);
+      const windows = windowsOf(expression, { start: instant, end: instant, step: 1 });
       const result = [];
       const read = evaluate(deps, expression, { windows, signal });
       for await (const { labels, values } of takeFirst(read, limit)) {
@@ -135,6 +135,7 @@ sensors. Its labels are \`device\`, \`sensor\`, \`type\`, \`unit\` and \`site\`.
 - Supported are selectors, \`avg_over_time\`, \`min_over_time\`, \`max_over_time\`, \`sum_over_time\`, \`count_over_time\`, \`first_over_time\` and
   \`last_over_time\`, and one aggregation around these: \`sum\`, \`avg\`, \`min\`, \`max\` or \`count\`, with or without \`by\`.
 - A window includes its start and excludes its step. A sample at the very instant of a step counts only for later steps. Prometheus does the opposite.
+- A selector has at most 30 matchers. A regular expression has at most 1,000 characters, and those of a request at most 300 instructions of RE2. A list of texts such as \`(a|b)\` does not count.
 - A selector without a window takes the newest value of the 5 minutes before the step, or of the whole step if it is longer.`;
 
 export const rangeQuery = operationOf('prometheusRange', 'Values of series at each step of a range', {

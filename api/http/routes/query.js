@@ -38,10 +38,11 @@ import { sendTable } from '../tables.js';
 /** @import { ConcurrencyLimit } from '../long-requests.js' */
 
 /**
- * Limits of one answer: sensors, bins, and cells (sensors times bins). Larger queries are refused. A month of 1,000 sensors by
+ * Limits of one answer: sensors, sensors that are read to find them, bins, and cells (sensors times bins). Larger queries are refused. A month of 1,000 sensors by
  * hours is below the limits.
  */
 const MAX_SENSORS = 10_000;
+const MAX_READ = 100_000;
 const MAX_BINS = 100_000;
 const MAX_CELLS = 1_000_000;
 
@@ -155,6 +156,7 @@ export const getQuery = (deps) => async (req, res) => {
     const selection = { devices, sensors, site, type };
     const selected = await selectSensors(deps, selection, {
       limit: MAX_SENSORS,
+      maxRead: MAX_READ,
       to: range.to,
       signal,
     });
@@ -226,6 +228,7 @@ export const query = {
   all sensors of the group have, else null.
 - \`sum\` and \`avg\` are null if the sum overflows a double.
 - \`fill=previous\` repeats values of the bin before within the range. It does not repeat \`count\`.
+- A query without \`device\` finds at most ${MAX_READ.toLocaleString('en')} sensors by \`site\` or \`type\`, or in the whole fleet, and \`sensor\` narrows these down.
 - One answer has at most ${MAX_SENSORS.toLocaleString('en')} sensors, ${MAX_BINS.toLocaleString('en')} bins, and ${MAX_CELLS.toLocaleString('en')} sensors times bins.
 
 The answer is a stream. If reading fails, the connection breaks. So an answer that ends normally is complete.`,

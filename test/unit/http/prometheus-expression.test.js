@@ -1,6 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { durationOf } from '../../../api/http/prometheus/durations.js';
 import { parseExpression, parseSelector } from '../../../api/http/prometheus/expression.js';
+import { PatternBudget } from '../../../api/http/prometheus/matchers.js';
+import { longestTurn, MAX_TURN_MS } from '../../support/event-loop.js';
+import { PROMQL_INPUTS } from '../../support/hostile-inputs.js';
 
 describe('Prometheus expressions', () => {
   test.each([
@@ -103,4 +106,19 @@ describe('Prometheus expressions', () => {
     if (expected) expect(durationOf(text)).toBe(expected);
     else expect(() => durationOf(text)).toThrow('not a duration');
   });
+});
+
+test.each(PROMQL_INPUTS)(
+  'PromQL parser: %s: refused with bad_parameter, and no turn of the event loop over 100 ms',
+  async (_, text) => {
+    expect(() => parseExpression(text)).toThrow(expect.objectContaining({ code: 'bad_parameter' }));
+    expect(await longestTurn(() => parseExpression(text))).toBeLessThan(MAX_TURN_MS);
+  },
+);
+
+test('PromQL parser: selectors of one request: their patterns share one limit', () => {
+  const budget = new PatternBudget();
+  const parse = () => parseSelector(`x{device=~"${'a.'.repeat(90)}"}`, budget);
+  parse();
+  expect(parse).toThrow(expect.objectContaining({ code: 'bad_parameter' }));
 });

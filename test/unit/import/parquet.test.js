@@ -87,16 +87,14 @@ test.each([1n, 3n, 9_000_000n, 1_000_000_000n, -2n])(
   },
 );
 
-test.each(['total_uncompressed_size', 'total_compressed_size'])(
-  'Parquet import: the footer claims a terabyte as %s: bad_file',
-  async (size) => {
-    const path = await write(columnsOf(2), ({ row_groups: groups }) => {
-      for (const { columns } of groups)
-        for (const { meta_data: meta } of columns) Object.assign(meta ?? {}, { [size]: 2n ** 40n });
-    });
-    await expect(samplesOf(path)).rejects.toMatchObject({ code: 'bad_file' });
-  },
-);
+test('Parquet import: the footer claims a terabyte as total_compressed_size: bad_file', async () => {
+  const path = await write(columnsOf(2), ({ row_groups: groups }) => {
+    for (const { columns } of groups)
+      for (const { meta_data: meta } of columns)
+        Object.assign(meta ?? {}, { total_compressed_size: 2n ** 40n });
+  });
+  await expect(samplesOf(path)).rejects.toMatchObject({ code: 'bad_file' });
+});
 
 test('Parquet import: 50,000 rows in one row group: the file is read in slices of 20,000 rows', async () => {
   const columns = [

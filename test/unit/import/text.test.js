@@ -38,7 +38,7 @@ test('CSV import: byte order mark, quotes, semicolons, empty lines: cells are re
       [7, 'x', undefined, '5', undefined, undefined],
     ],
     malformed: [
-      { line: 5, rule: 'must have an even number of quotes' },
+      { line: 5, rule: 'must have an even number of quotes, and at most 10000' },
       { line: 6, rule: 'must not have more than 5 cells' },
     ],
     end: 5,
