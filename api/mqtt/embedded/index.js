@@ -131,7 +131,7 @@ export function createBroker(deps) {
     /** @returns {Promise<void>} @throws {MillraceError} `port_taken` */
     async start() {
       await aedes.listen();
-      if (host) await publish(host.birth());
+      if (host) await Promise.all([publish(host.birth()), publish(host.stateOfVersion2(true))]);
       connections.watch();
       if (mqtt.auth) recheck.start();
       await listener.start();
@@ -139,7 +139,8 @@ export function createBroker(deps) {
 
     /** Stops accepting messages. Unsettled messages may settle until `stop`. */
     quiesce() {
-      if (host) stateSent = publish(host.death());
+      if (host)
+        stateSent = Promise.all([publish(host.death()), publish(host.stateOfVersion2(false))]).then(() => {});
       listener.close();
       connections.quiesce();
     },
