@@ -35,7 +35,7 @@ const UNITS = new Map([
   ['ug/m3', 'µg/m³'],
 ]);
 
-/** Units that are a temperature only if type or name says so. In SenML they are coulomb and farad. */
+/** Units that are a temperature only if type or name shows it. In SenML they are coulomb and farad. */
 const TEMPERATURES = new Map([
   ['C', '°C'],
   ['F', '°F'],
@@ -53,7 +53,7 @@ const TEMPERATURE = /temp|dew.?point|setpoint/i;
  */
 const CLASSES = [
   { units: ['°C', '°F'], not: /delta|diff|gradient/i, deviceClass: 'temperature' },
-  { units: ['K'], words: /^(?!.*colou?r).*(temp|dew.?point)/i, deviceClass: 'temperature' },
+  { units: ['K'], words: /temp|dew.?point/i, not: /color|colour/i, deviceClass: 'temperature' },
   { units: ['mV', 'V', 'kV'], deviceClass: 'voltage' },
   { units: ['mA', 'A'], deviceClass: 'current' },
   { units: ['mW', 'W', 'kW', 'MW'], deviceClass: 'power' },
