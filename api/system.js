@@ -36,6 +36,7 @@ import {
 /** @import { Config } from '../common/settings/config.js' */
 /** @import { Rate } from './access/http/rate-limits.js' */
 /** @import { Publish } from './ingest/index.js' */
+/** @import { Device } from './ingest/registry/cache.js' */
 /** @import { Send } from './ingest/pipeline.js' */
 /** @import { connectStore } from './store/index.js' */
 
@@ -69,7 +70,7 @@ export async function startSystem(parts) {
   const tls = createTls(context, { everyMs: periods.certificates });
   // Ingest publishes live changes and sends commands to devices. Publishing and sending need the message source, and the
   // message source needs ingest. Events break this dependency cycle.
-  /** @type {EventEmitter<{ committed: Parameters<Publish>, command: Parameters<Send> }>} */
+  /** @type {EventEmitter<{ committed: Parameters<Publish>, command: Parameters<Send>, state: [Device] }>} */
   const events = new EventEmitter();
   const { store, clockGuard } = await openDatabase(context, { openStore, clockDifference });
   const { isPressed } = store.health;
@@ -77,6 +78,7 @@ export async function startSystem(parts) {
     store,
     clockGuard,
     send: (...command) => void events.emit('command', ...command),
+    onState: (device) => void events.emit('state', device),
     // The function is bound, so that no wrapper function runs for each message.
     publish: /** @type {Publish} */ (/** @type {Function} */ (events.emit).bind(events, 'committed')),
   });
@@ -132,11 +134,12 @@ export async function startSystem(parts) {
   const live = createLive(context, {
     brokerClients: {
       followers: messageSource?.followers ?? NOBODY,
-      send: (topic, payload, retain) => messageSource?.send(topic, payload, retain),
+      send: (topic, payload, retain, waited) => messageSource?.send(topic, payload, retain, waited),
     },
     keepAliveMs: periods.keepAlive,
   });
   events.on('committed', live.publishChanges);
+  events.on('state', live.publishState);
   if (streamOut && config.stream.latest) events.on('committed', streamOut.noteLatest);
   const reading = createReading(store);
   const watches = () => Boolean(messageSource?.checks.broker().ok) && clockGuard.isTrusted;
@@ -160,7 +163,12 @@ export async function startSystem(parts) {
   const revokeAndRetire = revokeBefore({ retire: ingest.retire, forget: credentials.forget });
   /** @type {typeof revokeAndRetire} */
   async function retire(device) {
+    const before = await ingest.find(device);
     const isRetired = await revokeAndRetire(device);
+    if (isRetired && before) {
+      streamOut?.removeLatest(before);
+      live.remove(before);
+    }
     // The alarms of the device end even if the device is already retired: if this step fails, a second call of `retire` repeats it.
     await alarms.endOfDevice(device.bytes);
     return isRetired;

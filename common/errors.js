@@ -30,6 +30,11 @@ export const ERRORS = {
   unknown_device: { kind: 'refusal', status: 422, title: 'The device has not registered' },
   unknown_sensor: { kind: 'refusal', status: 422, title: 'The sensor has not registered' },
   registration_limit: { kind: 'refusal', status: 422, title: 'The limit of devices or sensors is reached' },
+  other_session: {
+    kind: 'refusal',
+    status: 422,
+    title: 'The death certificate is of another session of its edge node',
+  },
   rejected: { kind: 'refusal', status: 422, title: 'The database rejects this content' },
 
   bad_parameter: {

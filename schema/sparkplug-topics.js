@@ -33,6 +33,9 @@ export const EDGE_FILTERS = [
  */
 export const stateTopic = (host) => `${STATES}${host}`;
 
+/** Begin of the state topics of Sparkplug 2.2. */
+export const STATES_2 = 'STATE/';
+
 /**
  * Parses a topic of the form `spBv1.0/{group}/{type}/{node}[/{device}]` (tck-id-topic-structure).
  *

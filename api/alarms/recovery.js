@@ -81,8 +81,7 @@ export class Recovery {
     const { evaluatedUntil, unopenedRuns } = scheduler;
     const noticed = bucketOf(clock());
     try {
-      // A run of breaching samples may continue with a value between the limit and `clear`. From that value alone, the next
-      // process cannot see the run. So note the day in which the run started.
+      // The next process may not see the begin of a run of breaching samples. So note the day in which the run started.
       await forEachConcurrently(DEVICES_AT_ONCE, unopenedRuns, ({ device, start }) =>
         store.noteDue(device, noticed, [dayOf(start)]),
       );

@@ -24,6 +24,7 @@ import { createSparkplug } from './sparkplug/index.js';
 import { Submissions } from './submission.js';
 import { UnmatchedTopics } from './unmatched-topics.js';
 
+/** @import { Identity } from '../../schema/ids.js' */
 /** @import { Context } from '../observability/index.js' */
 /** @import { Metrics } from '../observability/metrics.js' */
 /** @import { ClockGuard } from '../store/clock-guard.js' */
@@ -58,11 +59,12 @@ const STUCK_AFTER_MS = 1000;
  * @param {Store} deps.store
  * @param {Send} [deps.send] publishes to devices; default: does nothing
  * @param {Publish} [deps.publish] publishes live changes; default: does nothing
+ * @param {(device: Device) => void} [deps.onState] called when a device went online or offline; default: does nothing
  * @param {ClockGuard} deps.clockGuard the clock of the context, compared with the clock of the database
  */
 export function createIngest(context, deps) {
   const { config, clock, logger, metrics } = context;
-  const { store, send = () => {}, publish = () => {}, clockGuard } = deps;
+  const { store, send = () => {}, publish = () => {}, onState = () => {}, clockGuard } = deps;
   const { autoRegister, autoRegisterMax, maxClockSkewMs, maxMessageBytes, relativeTimes, tsUnitMs } =
     config.ingest;
   const groups = config.retention.latestGroups;
@@ -105,7 +107,7 @@ export function createIngest(context, deps) {
     late,
   });
   const events = createEvents({ store: store.write.events, retry, outbox, groups });
-  const statuses = createStatuses({ registry, store: store.write.registry, retry, events, clocks });
+  const statuses = createStatuses({ registry, store: store.write.registry, retry, events, clocks, onState });
   const measurements = new MeasurementStore(
     { clock, metrics, processStats },
     { registry, statuses, receiptTimes, samples, write: store.write, retry, publish },
@@ -174,6 +176,8 @@ export function createIngest(context, deps) {
     submitLines: (submission) => submissions.submitLines(submission),
     replay,
     retire,
+    /** Finds a registered device with its sensors. */
+    find: (/** @type {Identity} */ identity) => registry.find(identity),
     /** Topics of other products that this process reads. */
     mappings,
     /** Descriptions of devices and sensors from clients of HTTP. */

@@ -31,6 +31,7 @@ import { ONE_REFUSED } from './ingest-result.js';
  * @param {string} topic
  * @param {Buffer} payload
  * @param {boolean} [retain] default: false
+ * @param {number} [waited] ms since the commit of the oldest value in the payload; only the embedded broker sends it
  */
 
 /** A topic that ingest handles, because the contract or a mapping has it. @typedef {Topic | MappedTopic} Route */

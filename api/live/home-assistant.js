@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
+/** @import { Device } from '../ingest/registry/cache.js' */
 /** @import { LiveItem } from './messages.js' */
 /** @import { SendLive } from './named-topics.js' */
 
@@ -9,13 +10,17 @@ import { LRUCache } from 'lru-cache';
  */
 const MAX_SENSORS = 100_000;
 
+/** Time in ms after which a sensor is announced again, because another process may have removed its announcement. */
+const AGAIN_MS = 3_600_000;
+
+/** Number of reporting intervals without a value after which Home Assistant shows no value. */
+const EXPIRED_INTERVALS = 3;
+
 /** Names of units in Home Assistant, for units that SenML or UCUM name differently. */
 const UNITS = new Map([
   ['Cel', '°C'],
   ['degC', '°C'],
-  ['C', '°C'],
   ['degF', '°F'],
-  ['F', '°F'],
   ['%RH', '%'],
   ['/', ''],
   ['ohm', 'Ω'],
@@ -30,58 +35,50 @@ const UNITS = new Map([
   ['ug/m3', 'µg/m³'],
 ]);
 
-/**
- * Device classes of Home Assistant by unit, for units that belong to a single quantity. Home Assistant rejects a device
- * class together with a unit that does not belong to this class.
- */
-const CLASS_OF_UNIT = new Map([
-  ['°C', 'temperature'],
-  ['°F', 'temperature'],
-  ['K', 'temperature'],
-  ['V', 'voltage'],
-  ['mV', 'voltage'],
-  ['A', 'current'],
-  ['mA', 'current'],
-  ['W', 'power'],
-  ['kW', 'power'],
-  ['MW', 'power'],
-  ['VA', 'apparent_power'],
-  ['var', 'reactive_power'],
-  ['Wh', 'energy'],
-  ['kWh', 'energy'],
-  ['MWh', 'energy'],
-  ['Hz', 'frequency'],
-  ['kHz', 'frequency'],
-  ['lx', 'illuminance'],
-  ['hPa', 'pressure'],
-  ['Pa', 'pressure'],
-  ['kPa', 'pressure'],
-  ['bar', 'pressure'],
-  ['mbar', 'pressure'],
-  ['psi', 'pressure'],
-  ['dB', 'sound_pressure'],
-  ['dBm', 'signal_strength'],
-  ['m/s', 'speed'],
-  ['km/h', 'speed'],
-  ['m³/h', 'volume_flow_rate'],
-  ['L/min', 'volume_flow_rate'],
+/** Units that are a temperature only if type or name shows it. In SenML they are coulomb and farad. */
+const TEMPERATURES = new Map([
+  ['C', '°C'],
+  ['F', '°F'],
 ]);
 
+/** Matches the type or name of a temperature. */
+const TEMPERATURE = /temp|dew.?point|setpoint/i;
+
 /**
- * Device classes for units that belong to several quantities. A word in the type or name of the sensor decides.
+ * Device classes of Home Assistant by unit. Home Assistant rejects a class with another unit than its table has for the class
+ * (`DEVICE_CLASS_UNITS` in `homeassistant/components/sensor/const.py`). The first entry decides whose words are in the type or
+ * name of the sensor, and whose `not` is not.
  *
- * @type {Array<[unit: string, word: RegExp, deviceClass: string]>}
+ * @type {Array<{ units: string[], words?: RegExp, not?: RegExp, deviceClass: string }>}
  */
-const CLASS_OF_WORD = [
-  ['%', /batter/i, 'battery'],
-  ['%', /moist/i, 'moisture'],
-  ['%', /hum/i, 'humidity'],
-  ['ppm', /co2|carbon.?dioxide/i, 'carbon_dioxide'],
-  ['µg/m³', /pm.?2.?5/i, 'pm25'],
-  ['µg/m³', /pm.?10/i, 'pm10'],
-  ['s', /dur|time/i, 'duration'],
-  ['kg', /weight|mass/i, 'weight'],
-  ['m', /dist|level/i, 'distance'],
+const CLASSES = [
+  { units: ['°C', '°F'], not: /delta|diff|gradient/i, deviceClass: 'temperature' },
+  { units: ['K'], words: /temp|dew.?point/i, not: /color|colour/i, deviceClass: 'temperature' },
+  { units: ['mV', 'V', 'kV'], deviceClass: 'voltage' },
+  { units: ['mA', 'A'], deviceClass: 'current' },
+  { units: ['mW', 'W', 'kW', 'MW'], deviceClass: 'power' },
+  { units: ['VA', 'kVA'], deviceClass: 'apparent_power' },
+  { units: ['var', 'kvar'], deviceClass: 'reactive_power' },
+  { units: ['Wh', 'kWh', 'MWh'], words: /batter|stor|remain|level/i, deviceClass: 'energy_storage' },
+  { units: ['Wh', 'kWh', 'MWh'], deviceClass: 'energy' },
+  { units: ['Hz', 'kHz'], deviceClass: 'frequency' },
+  { units: ['lx'], deviceClass: 'illuminance' },
+  { units: ['Pa', 'hPa', 'kPa', 'mbar', 'bar', 'psi'], deviceClass: 'pressure' },
+  { units: ['dB'], words: /rssi|snr|signal/i, deviceClass: 'signal_strength' },
+  { units: ['dB'], words: /sound|noise|loud|acoustic/i, deviceClass: 'sound_pressure' },
+  { units: ['dBm'], deviceClass: 'signal_strength' },
+  { units: ['m/s', 'km/h'], words: /wind|gust/i, deviceClass: 'wind_speed' },
+  { units: ['m/s', 'km/h'], deviceClass: 'speed' },
+  { units: ['m³/h', 'L/min'], deviceClass: 'volume_flow_rate' },
+  { units: ['%'], words: /batter/i, deviceClass: 'battery' },
+  { units: ['%'], words: /moist/i, deviceClass: 'moisture' },
+  { units: ['%'], words: /hum/i, deviceClass: 'humidity' },
+  { units: ['ppm'], words: /co2|carbon.?dioxide/i, deviceClass: 'carbon_dioxide' },
+  { units: ['µg/m³'], words: /pm.?2.?5/i, deviceClass: 'pm25' },
+  { units: ['µg/m³'], words: /pm.?10/i, deviceClass: 'pm10' },
+  { units: ['s'], words: /dur|time/i, deviceClass: 'duration' },
+  { units: ['kg'], words: /weight|mass/i, deviceClass: 'weight' },
+  { units: ['m'], words: /dist|level/i, deviceClass: 'distance' },
 ];
 
 /**
@@ -96,7 +93,7 @@ export class HomeAssistant {
   #prefix;
   #send;
   /** Announced attributes by topic, since sensors of several devices may have the same id. @type {LRUCache<string, string>} */
-  #announced = new LRUCache({ max: MAX_SENSORS });
+  #announced = new LRUCache({ max: MAX_SENSORS, ttl: AGAIN_MS });
 
   /** @param {{ prefix: string, send: SendLive }} deps `prefix`: HOME_ASSISTANT_PREFIX */
   constructor({ prefix, send }) {
@@ -104,15 +101,47 @@ export class HomeAssistant {
     this.#send = send;
   }
 
-  /** Announces a new or changed sensor. @param {LiveItem} item @param {string} stateTopic topic with the newest value of the sensor */
-  announce(item, stateTopic) {
+  /**
+   * Announces a new or changed sensor.
+   *
+   * @param {LiveItem} item
+   * @param {string} stateTopic topic with the newest value of the sensor
+   * @param {Described} described
+   */
+  announce(item, stateTopic, described) {
     const { device_id, sensor_id, device, name, type, unit, site } = item;
-    const attributes = `${device}\n${name}\n${type}\n${unit}\n${site}`;
-    const topic = `${this.#prefix}/sensor/${device_id}/${sensor_id}/config`;
+    const { deviceLabel, label, intervalMs, state } = described;
+    const attributes = [device, name, type, unit, site, deviceLabel, label, intervalMs].join('\n');
+    const topic = this.#configTopic(device_id, sensor_id);
     if (this.#announced.get(topic) === attributes) return;
-    const isSent = this.#send(topic, JSON.stringify(discoveryOf(item, stateTopic)), { retain: true });
-    if (isSent) this.#announced.set(topic, attributes);
+    const config = JSON.stringify(discoveryOf(item, stateTopic, described));
+    if (!this.#send(topic, config, { retain: true })) return;
+    if (this.sendState(described.availabilityTopic, state)) this.#announced.set(topic, attributes);
   }
+
+  /**
+   * Publishes whether a device is online.
+   *
+   * @param {string} topic
+   * @param {string | null} state null: the device reports no state, so each value shows that it is online
+   * @returns {boolean} false: the message was dropped
+   */
+  sendState(topic, state) {
+    return this.#send(topic, state ?? 'online', { retain: true });
+  }
+
+  /** Removes the sensors of a retired device from Home Assistant. @param {Pick<Device, 'id' | 'sensors'>} device @param {string} availabilityTopic */
+  remove({ id, sensors }, availabilityTopic) {
+    for (const sensor of sensors.keys()) {
+      const topic = this.#configTopic(id, sensor);
+      this.#announced.delete(topic);
+      this.#send(topic, '', { retain: true });
+    }
+    this.#send(availabilityTopic, '', { retain: true });
+  }
+
+  /** @param {string} device id @param {string} sensor id @returns {string} */
+  #configTopic = (device, sensor) => `${this.#prefix}/sensor/${device}/${sensor}/config`;
 
   /** Forgets the announcements, so that each sensor is announced again with its next value. */
   forget() {
@@ -120,12 +149,34 @@ export class HomeAssistant {
   }
 }
 
-/** Returns the discovery message of a sensor. @param {LiveItem} item @param {string} stateTopic topic with the newest value */
-export function discoveryOf({ device_id, sensor_id, device, name, type, unit, site }, stateTopic) {
-  const shownUnit = unit === null ? undefined : (UNITS.get(unit) ?? unit) || undefined;
-  const device_class = deviceClass(shownUnit, `${type ?? ''} ${name ?? ''}`);
+/**
+ * What a live item does not have.
+ *
+ * @typedef {object} Described
+ * @property {string} availabilityTopic
+ * @property {string | null} state `online` or `offline`; null: the device reports no state
+ * @property {string | null} deviceLabel
+ * @property {string | null} label of the sensor
+ * @property {number | null} intervalMs reporting interval of the sensor
+ */
+
+/**
+ * Returns the discovery message of a sensor.
+ *
+ * @param {LiveItem} item
+ * @param {string} stateTopic topic with the newest value
+ * @param {Described} described
+ */
+export function discoveryOf(
+  { device_id, sensor_id, device, name, type, unit, site },
+  stateTopic,
+  { availabilityTopic, deviceLabel, label, intervalMs },
+) {
+  const words = `${type ?? ''} ${name ?? ''}`;
+  const shownUnit = unit === null ? undefined : shownUnitOf(unit, words);
+  const device_class = deviceClass(shownUnit, words);
   return {
-    name: name ?? sensor_id,
+    name: label ?? name ?? sensor_id,
     // Home Assistant identifies an entity by this id. If its form changed, existing installations would get
     // each entity twice.
     unique_id: sensor_id,
@@ -135,13 +186,22 @@ export function discoveryOf({ device_id, sensor_id, device, name, type, unit, si
     device_class,
     // Home Assistant accepts the class `energy` only as a total.
     state_class: device_class === 'energy' ? 'total_increasing' : 'measurement',
+    availability_topic: availabilityTopic,
+    expire_after: intervalMs === null ? undefined : Math.ceil((EXPIRED_INTERVALS * intervalMs) / 1000),
     device: {
       identifiers: [device_id],
-      name: device ?? device_id,
+      name: deviceLabel ?? device ?? device_id,
       suggested_area: site ?? undefined,
     },
     origin: { name: 'Millrace' },
   };
+}
+
+/** @param {string} unit @param {string} words type and name of the sensor @returns {string | undefined} undefined: the value has no unit */
+function shownUnitOf(unit, words) {
+  const temperature = TEMPERATURES.get(unit);
+  if (temperature !== undefined && TEMPERATURE.test(words)) return temperature;
+  return (UNITS.get(unit) ?? unit) || undefined;
 }
 
 /**
@@ -149,7 +209,10 @@ export function discoveryOf({ device_id, sensor_id, device, name, type, unit, si
  * @param {string} words type and name of the sensor
  * @returns {string | undefined} undefined: no class certainly fits
  */
-function deviceClass(unit, words) {
-  if (unit === undefined) return undefined;
-  return CLASS_OF_UNIT.get(unit) ?? CLASS_OF_WORD.find(([of, word]) => of === unit && word.test(words))?.[2];
-}
+const deviceClass = (unit, words) =>
+  unit === undefined
+    ? undefined
+    : CLASSES.find(
+        ({ units, words: wanted, not }) =>
+          units.includes(unit) && (wanted?.test(words) ?? true) && !not?.test(words),
+      )?.deviceClass;

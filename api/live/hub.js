@@ -24,11 +24,16 @@ export function createLocalTransport(brokerClients) {
     publish(device, items, committedAt) {
       hub.publish(device, items, committedAt);
       if (brokerClients.followers.any)
-        brokerClients.send(liveTopic(device), Buffer.from(JSON.stringify(items)));
+        brokerClients.send(
+          liveTopic(device),
+          Buffer.from(JSON.stringify(items)),
+          false,
+          performance.now() - committedAt,
+        );
     },
 
-    send(topic, payload, options) {
-      brokerClients.send(topic, Buffer.from(payload), options?.retain);
+    send(topic, payload, { retain, waited } = {}) {
+      brokerClients.send(topic, Buffer.from(payload), retain, waited);
       return true;
     },
 

@@ -9,6 +9,7 @@ export { InstallationStats } from './installation-stats.js';
 export { EVERY_DEVICE, FIRST_FURTHER_LEVEL, isFurtherTopic, isStatsTopic, reachesLive } from './messages.js';
 
 /** @import { Send } from '../ingest/pipeline.js' */
+/** @import { Device } from '../ingest/registry/cache.js' */
 /** @import { Context } from '../observability/index.js' */
 /** @import { Check } from '../observability/readiness.js' */
 /** @import { Listener } from './hub.js' */
@@ -97,6 +98,10 @@ export function createLive({ config, logger, metrics }, { brokerClients, keepAli
 
   return {
     publishChanges: publisher.publishChanges,
+    /** Publishes the new state of a device. @param {Device} device */
+    publishState: (device) => named.publishState(device),
+    /** Removes the retained messages of a device that was retired. @param {Device} device */
+    remove: (device) => named.remove(device),
     /** @type {Transport['listen']} */
     listen: (devices, listener) => transport.listen(devices, listener),
     /** @type {Transport['onMissed']} */

@@ -39,6 +39,7 @@ const MAX_TOPICS = 100_000;
  *     iot/live/{device}                      the message of iot/live/{device id}
  *     iot/live/{device}/samples              all samples of each message, not only the newest
  *     iot/live/{device}/sensors/{sensor}     the newest value of one sensor, retained by setting
+ *     iot/live/{device}/status               online or offline, retained, for Home Assistant
  *
  * A topic contains a name only if the id is computed from that name. Otherwise the topic contains the id,
  * because births may give several devices or sensors the same name.
@@ -72,8 +73,8 @@ export class NamedTopics {
     return this.#isRetained || this.#homeAssistant !== null;
   }
 
-  /** Publishes changes. @param {LiveItem[]} items of one device @param {number} committedAt ms of `performance.now()` */
-  publish(items, committedAt) {
+  /** Publishes changes. @param {Device} device @param {LiveItem[]} items of the device @param {number} committedAt ms of `performance.now()` */
+  publish(device, items, committedAt) {
     const [first] = items;
     if (!first || !(this.isAlways || this.#demand.any())) return;
     const topic = this.#deviceTopic(first);
@@ -84,7 +85,15 @@ export class NamedTopics {
       const sensorTopic = this.#sensorTopic(topic, item);
       if (this.isAlways || this.#demand.wants('sensors', sensorTopic))
         this.#send(sensorTopic, JSON.stringify(item), { retain: this.#isRetained, waited });
-      this.#homeAssistant?.announce(item, sensorTopic);
+      if (!this.#homeAssistant) continue;
+      const { label = null, intervalMs = null } = device.sensors.get(item.sensor_id) ?? {};
+      this.#homeAssistant.announce(item, sensorTopic, {
+        availabilityTopic: `${topic}/status`,
+        state: device.state,
+        deviceLabel: device.label,
+        label,
+        intervalMs,
+      });
     }
   }
 
@@ -100,6 +109,23 @@ export class NamedTopics {
     for (let from = 0; from < items.length; from += MOST_ITEMS)
       this.#send(topic, JSON.stringify(items.slice(from, from + MOST_ITEMS)));
   }
+
+  /** Publishes the state of a device, if Home Assistant reads it. @param {Device} device */
+  publishState(device) {
+    this.#homeAssistant?.sendState(this.#statusTopic(device), device.state);
+  }
+
+  /** Removes the retained messages of a device that was retired. @param {Device} device */
+  remove(device) {
+    this.#homeAssistant?.remove(device, this.#statusTopic(device));
+    if (!this.#isRetained) return;
+    const above = this.#deviceTopic({ device: device.name, device_id: device.id });
+    for (const sensor of device.sensors.values())
+      this.#send(this.#sensorTopic(above, liveItem(device, sensor)), '', { retain: true });
+  }
+
+  /** @param {Device} device @returns {string} */
+  #statusTopic = (device) => `${this.#deviceTopic({ device: device.name, device_id: device.id })}/status`;
 
   /** Causes new announcements to Home Assistant, because the broker may have lost its retained messages. */
   forget() {

@@ -128,7 +128,7 @@ export class Publisher {
     for (let from = 0; from < items.length; from += MOST_ITEMS) {
       const part = items.slice(from, from + MOST_ITEMS);
       this.#transport.publish(device.id, part, since);
-      this.#named.publish(part, since);
+      this.#named.publish(device, part, since);
     }
   }
 

@@ -70,7 +70,7 @@ export function createMessageSource(context, deps) {
     start: () => source.start(),
 
     /** @type {Send} */
-    send: (topic, payload, retain) => source.send(topic, payload, retain),
+    send: (topic, payload, retain, waited) => source.send(topic, payload, retain, waited),
 
     /** Ends the connections of a device whose credential has changed. @param {string} deviceId */
     recheck: (deviceId) => source.recheck(deviceId),

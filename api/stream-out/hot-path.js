@@ -127,6 +127,9 @@ export class HotPath {
     return this.#latest?.note ?? (() => {});
   }
 
+  /** Receives a device that was retired. @param {Device} device */
+  removeLatest = (device) => this.#latest?.remove(device);
+
   /** Queues an announcement: a device event, a dead letter, or a change of an alarm. @param {Noted} noted */
   announce = ({ announcement, noticed }) => {
     const size = sizeOf(announcement);

@@ -139,6 +139,7 @@ export function createStreamOut({ config, clock, logger, metrics }, deps) {
     /** Receives the committed blocks of ingest. */
     blocks: hot.blocks,
     noteLatest: hot.noteLatest,
+    removeLatest: hot.removeLatest,
     begin: completion.begin,
     completeDue: completion.completeDue,
     replay: completion.replay,

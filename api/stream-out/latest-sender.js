@@ -15,7 +15,7 @@ const EVERY_MS = 5000;
  */
 export class LatestSender {
   #deps;
-  /** Sensors with a newer value, by id. @type {Map<string, { device: Device, sensor: Sensor }>} */
+  /** Sensors with a newer value, by id. @type {Map<string, { device: Device, sensor: Sensor, isRemoved?: boolean }>} */
   #changed = new Map();
   /** Ends the pause between two requests, so that changed values are sent a last time. */
   #ending = new AbortController();
@@ -37,6 +37,12 @@ export class LatestSender {
   /** Receives the sensors that have a newer value. @param {Device} device @param {Sensor[]} changed */
   note = (device, changed) => {
     for (const sensor of changed) this.#changed.set(sensor.id, { device, sensor });
+  };
+
+  /** Receives a device that was retired: the compacted topic forgets its sensors. @param {Device} device */
+  remove = (device) => {
+    for (const sensor of device.sensors.values())
+      this.#changed.set(sensor.id, { device, sensor, isRemoved: true });
   };
 
   start() {
@@ -77,23 +83,13 @@ export class LatestSender {
     const { sender, records } = this.#deps;
     const changed = [...this.#changed.values()];
     this.#changed = new Map();
-    const made = changed.flatMap(({ device, sensor: { id, name, type, unit, site, ts, value } }) =>
-      ts === null || value === null
-        ? []
-        : [
-            records.ofLatest({
-              device_id: device.id,
-              device: device.name,
-              sensor_id: id,
-              sensor: name,
-              type,
-              unit,
-              site,
-              ts,
-              value,
-            }),
-          ],
-    );
+    const made = changed.flatMap(({ device, sensor, isRemoved }) => {
+      const { id, name, type, unit, site, ts, value } = sensor;
+      if (isRemoved) return [records.ofRemoved(id)];
+      if (ts === null || value === null) return [];
+      const names = { device_id: device.id, device: device.name, sensor_id: id, sensor: name };
+      return [records.ofLatest({ ...names, type, unit, site, ts, value })];
+    });
     for (const some of chunks(made)) if (!(await sender.send(some))) return false;
     return true;
   }

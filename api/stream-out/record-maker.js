@@ -90,6 +90,14 @@ export function createRecordMaker({ format, explode, prefix }, headOf) {
       headers: NO_HEADERS,
     }),
 
+    /** Makes a tombstone: compaction removes the earlier records of its key. @param {string} sensorId @returns {OutRecord} */
+    ofRemoved: (sensorId) => ({
+      topic: topics.latest,
+      key: Buffer.from(sensorId),
+      value: undefined,
+      headers: NO_HEADERS,
+    }),
+
     /** @param {Announcement} announcement @param {Source} source @returns {OutRecord} */
     ofAnnouncement(announcement, source) {
       const record = recordOf(announcement);

@@ -41,6 +41,21 @@ test('MQTT live topics: client subscribes, then unsubscribes: it receives the ch
   expect(messages).toHaveLength(1);
 });
 
+test('MQTT live topics: client of MQTT 5 subscribes by id and by name: each message has waited_ms', async () => {
+  const client = await mqtt.connectAsync(system.mqttUrl, { protocolVersion: 5 });
+  try {
+    /** @type {unknown[]} */
+    const waited = [];
+    client.on('message', (_, __, { properties }) => waited.push(properties?.userProperties?.['waited_ms']));
+    await client.subscribeAsync(['iot/live/+', 'iot/live/a', 'iot/live/a/sensors/s']);
+    await measure();
+    await until(() => waited.length === 3);
+    expect(waited).toEqual(Array(3).fill(expect.stringMatching(/^\d+$/)));
+  } finally {
+    await client.endAsync(true);
+  }
+});
+
 test('MQTT live topics: client subscribes to iot/live/stats/+: it receives the statistics of the process', async () => {
   await otherClient.subscribeAsync('iot/live/stats/+');
   await until(() => messages.length > 0);

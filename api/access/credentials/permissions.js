@@ -1,5 +1,5 @@
 import { identifyDevice } from '../../../schema/ids.js';
-import { STATES } from '../../../schema/sparkplug-topics.js';
+import { STATES, STATES_2 } from '../../../schema/sparkplug-topics.js';
 import { OWN_TOPICS } from '../../../schema/topics.js';
 
 /** @import { Topic } from '../../../schema/topics.js' */
@@ -76,7 +76,8 @@ export function canSubscribe(account, filter) {
   if (account.isInstallation) return true;
   if (filter.startsWith(OWN_TOPICS))
     return isOwn(account, filter.slice(OWN_TOPICS.length).split('/', 1)[0] ?? '');
-  if (filter.startsWith(STATES)) return /^[^/#]+$/.test(filter.slice(STATES.length));
+  for (const states of [STATES, STATES_2])
+    if (filter.startsWith(states)) return /^[^/#]+$/.test(filter.slice(states.length));
   const [, group, nodeItself, nodeOfDevice] = COMMAND.exec(filter) ?? [];
   return group !== undefined && isOwn(account, `${group}/${nodeItself ?? nodeOfDevice}`);
 }

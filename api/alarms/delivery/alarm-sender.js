@@ -60,7 +60,7 @@ export class AlarmSender {
       }
       onResult(target, 'delivered');
       onDelivered((clock() - begunAt) / 1000);
-      await store.remove(delivery);
+      await store.finish(delivery, clock());
       return true;
     } catch (error) {
       return this.#fail(delivery, reasonOf(error));
@@ -75,8 +75,9 @@ export class AlarmSender {
    */
   async postpone(delivery, until) {
     const { store, clock } = this.#deps;
-    await store.write(postponedTo(delivery, until), clock());
-    if (bucketOf(until) !== bucketOf(delivery.begunAt)) await store.remove(delivery);
+    const now = clock();
+    await store.write(postponedTo(delivery, until), now);
+    if (bucketOf(until) !== bucketOf(delivery.begunAt)) await store.finish(delivery, now);
   }
 
   /**

@@ -35,12 +35,18 @@ const REPEAT_EVERY_MS = 60_000;
 /** Limit of alarms in one request to Alertmanager. Further alarms are sent in the next request. */
 const REPEATED_AT_ONCE = 500;
 
+/** Period in ms after which finished deliveries are removed. */
+const REMOVE_EVERY_MS = 60_000;
+
+/** Age in ms at which a finished delivery may be removed. Clocks differ by two minutes, and a write in flight takes some seconds. */
+const REMOVE_AFTER_MS = 180_000;
+
 /** Group number of the lease for repetitions. The groups of devices count from 0. */
 const LEASE = -1;
 
 /**
  * Reports changes of alarms to the configured receivers, each change at least once. A delivery is stored before its alarm
- * changes, and removed when the receiver has accepted it. Each attempt sends the present state of the alarm, so a late
+ * changes, and finished when the receiver has accepted it. Each attempt sends the present state of the alarm, so a late
  * repetition reports nothing outdated. A delivery of a shelved alarm begins when the shelving ends.
  */
 export class Deliveries {
@@ -58,6 +64,7 @@ export class Deliveries {
   #lookBackMs = FIRST_LOOK_BACK_MS;
   #pending = 0;
   #repeatedAt = Number.NEGATIVE_INFINITY;
+  #removedAt = Number.NEGATIVE_INFINITY;
   /** @type {Promise<void> | null} */
   #repeating = null;
   /** @type {NodeJS.Timeout | undefined} */
@@ -238,12 +245,16 @@ export class Deliveries {
   async #sendDue() {
     const now = this.#deps.clock();
     const { busy } = this.#chains;
-    const begun = await this.#deps.store.begunIn({ from: now - this.#lookBackMs, to: now + 1 });
+    const range = { from: now - this.#lookBackMs, to: now + 1 };
+    const begun = await this.#deps.store.begunIn(range);
     // A delivery that was begun but never sent counts, too. Its alarm may be written although the write seemed to fail.
     const open = begun.filter(({ failedAt, target }) => failedAt === null && target in this.#receivers);
     this.#pending = open.length;
     if (open.every(({ begunAt }) => begunAt >= now - LOOK_BACK_MS)) this.#lookBackMs = LOOK_BACK_MS;
     this.#chains.sendDue(open, busy);
+    if (now - this.#removedAt < REMOVE_EVERY_MS) return;
+    this.#removedAt = now;
+    await this.#deps.store.removeFinished(range, now - REMOVE_AFTER_MS);
   }
 
   /** Sends the open alarms to Alertmanager again, without delaying deliveries. */

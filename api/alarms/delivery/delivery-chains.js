@@ -16,7 +16,7 @@ const AT_ONCE = 16;
 const MAX_IN_MEMORY = 10_000;
 
 /**
- * Age in ms at which a delivery is removed if its change is not written. A process writes the change right after the delivery,
+ * Age in ms at which a delivery is finished unsent if its change is not written. A process writes the change right after the delivery,
  * with two requests that time out much sooner. If that failed, its repetition stores the delivery again.
  */
 const ABANDONED_MS = 120_000;
@@ -166,7 +166,7 @@ export class DeliveryChains {
         isFinished = false;
         // The process ended, or lost the database, before it wrote the change. The next evaluation begins a delivery of its own,
         // perhaps of another alarm, because it has more samples.
-        if (now - delivery.begunAt > ABANDONED_MS) await store.remove(delivery);
+        if (now - delivery.begunAt > ABANDONED_MS) await store.finish(delivery, now);
       }
     }
     return isFinished;

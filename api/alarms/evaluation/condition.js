@@ -72,7 +72,7 @@ export function thresholdOf(condition) {
  * Follows the samples of one sensor in order of time, and finds the episodes of a threshold.
  *
  *     limit ────────────╲─●──●─────────────  breaches: an episode begins
- *     clear ───────────────────────●───────  between: nothing changes
+ *     clear ───────────────────────●───────  between: an open episode goes on, a run that has not opened ends
  *                                      ●     clears: the episode ends
  *
  * After a value that clears, no episode is open, whatever came before. So evaluation can begin at any value that clears. The
@@ -111,12 +111,13 @@ export class EpisodeTracker {
       this.clearedAt = ts;
       return;
     }
-    if (this.#run) {
+    const breaches = this.#threshold.breaches(signal);
+    // Before an episode opens, each value has to breach. After one spike, values below the limit must not open an alarm.
+    if (this.#run?.opened === null && !breaches) this.#run = null;
+    else if (this.#run) {
       this.#run.samples++;
       this.#run.peak = this.#threshold.worse(this.#run.peak, signal);
-    } else if (this.#threshold.breaches(signal)) {
-      this.#run = { start: ts, opened: null, samples: 1, peak: signal };
-    }
+    } else if (breaches) this.#run = { start: ts, opened: null, samples: 1, peak: signal };
     if (this.#run && this.#run.opened === null && this.#isHeld(this.#run, ts)) this.#run.opened = ts;
   }
 

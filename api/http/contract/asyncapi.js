@@ -132,12 +132,28 @@ export const CHANNELS = {
       },
     },
   },
+  liveStatus: {
+    action: 'send',
+    qos: 0,
+    address: 'iot/live/{device}/status',
+    title: 'Whether a device is online, for Home Assistant',
+    description: 'Retained. Published if `HOME_ASSISTANT_PREFIX` is set. Empty after the device is retired.',
+    parameters: { device: NAMED },
+    messages: {
+      state: {
+        contentType: 'text/plain',
+        summary: 'The state',
+        payload: { type: 'string', enum: ['online', 'offline'] },
+      },
+    },
+  },
   homeAssistant: {
     action: 'send',
     qos: 0,
     address: '{prefix}/sensor/{device}/{sensor}/config',
     title: 'The discovery topic of a sensor for Home Assistant',
-    description: 'Retained. Published with the first value of a sensor if `HOME_ASSISTANT_PREFIX` is set.',
+    description:
+      'Retained. Published with the first value of a sensor, and again with a value after an hour, if `HOME_ASSISTANT_PREFIX` is set. Empty after the device is retired.',
     parameters: {
       prefix: { description: 'HOME_ASSISTANT_PREFIX.', examples: ['homeassistant'] },
       device: { description: 'The UUID of the device.' },

@@ -149,6 +149,8 @@ const HomeAssistantConfig = z
     unit_of_measurement: z.string().optional(),
     device_class: z.string().optional(),
     state_class: z.enum(['measurement', 'total_increasing']),
+    availability_topic: z.string(),
+    expire_after: z.int().optional(),
     device: z.strictObject({
       identifiers: z.array(z.string()),
       name: z.string(),

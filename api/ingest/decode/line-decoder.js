@@ -128,10 +128,14 @@ export class LineDecoder {
     if (newest && newest.counts.samples + count <= MAX_SAMPLES_PER_MESSAGE) return newest;
     const batch = this.#emptyBatch(receivedAt);
     batch.pathOf = (_, field = '') => (field === 'ts' ? 'timestamp' : field);
+    batch.nameRemedy = NAME_REMEDY;
     batches.push(batch);
     return batch;
   }
 }
+
+/** The name of a sensor has the measurement, the field and all tags. */
+const NAME_REMEDY = '; it has measurement, field and tags: leave tags out, in Telegraf by tagexclude';
 
 /**
  * @param {MessageBatch} batch

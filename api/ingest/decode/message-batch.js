@@ -65,6 +65,8 @@ export class MessageBatch {
   keepsLast = false;
   /** Makes the paths of refused elements. The decoder of the format sets it. @type {PathOf} */
   pathOf = PATHS.array;
+  /** Remedy for a name that is not valid, behind the rule that the name breaks. The decoder of the format sets it. */
+  nameRemedy = '';
   #rules;
   // Usually the next sample has the same sensor, and its name is the same string object. So a map lookup is saved.
   #latestName = '';
@@ -250,7 +252,7 @@ export class MessageBatch {
     this.#latest = undefined;
     this.counts.samples -= samples.times.length;
     const field = code === 'bad_id' || code === 'unknown_sensor' ? 'sensor' : undefined;
-    const rule = code === 'bad_id' ? brokenNameRule(sensor) : ruleOf(code);
+    const rule = code === 'bad_id' ? brokenNameRule(sensor) + this.nameRemedy : ruleOf(code);
     for (const index of samples.indexes) this.refuse(index, code, field, rule);
   }
 

@@ -17,19 +17,28 @@ import { beginSession, endSession, isOver, nextStamp, readSession } from './sess
 /** @typedef {{ state: 'online' | 'offline', session: DeviceSession }} Status */
 
 /**
- * @param {Buffer} payload `{"state", "session"}`, or only the state as text
+ * @param {Buffer} payload `{"state", "session"}` or `{"online": true}`, or only the state as text, in any case of letters
  * @param {number} receivedAt epoch ms
  * @returns {Status}
  * @throws {MillraceError} `malformed`
  */
 export function readStatus(payload, receivedAt) {
   const text = textOf(payload).trim();
-  const { state, session } = text.startsWith('{') ? parseJsonText(text) : { state: text, session: undefined };
-  if (state !== 'online' && state !== 'offline') {
-    const path = text.startsWith('{') ? 'state' : '';
-    throw new MillraceError('malformed', 'must be online or offline', { path });
+  const isJson = text.startsWith('{');
+  const status = isJson ? parseJsonText(text) : { state: text };
+  const state = stateOf(status);
+  if (state === null) {
+    const rule = 'must be online or offline, as in {"state": "online"} or as a text alone';
+    throw new MillraceError('malformed', rule, { path: isJson ? 'state' : '' });
   }
-  return { state, session: readSession(session, receivedAt) };
+  return { state, session: readSession(status.session, receivedAt) };
+}
+
+/** @param {{ state?: unknown, online?: unknown }} status @returns {Status['state'] | null} null: not clear */
+function stateOf({ state, online }) {
+  const text = typeof state === 'string' ? state.toLowerCase() : state;
+  if (text === undefined && typeof online === 'boolean') return online ? 'online' : 'offline';
+  return text === 'online' || text === 'offline' ? text : null;
 }
 
 /**
@@ -44,8 +53,9 @@ export function readStatus(payload, receivedAt) {
  * @param {Retry} deps.retry
  * @param {Events} deps.events
  * @param {ClockNotices} deps.clocks
+ * @param {(device: Device) => void} deps.onState called when the state of a device is committed
  */
-export function createStatuses({ registry, store, retry, events, clocks }) {
+export function createStatuses({ registry, store, retry, events, clocks, onState }) {
   /** @param {Device} device @param {{ state: 'online' | 'offline' } & Partial<ReturnType<typeof beginSession>>} change @param {Arrival} arrival */
   async function commit(device, change, { as, receivedAt, began }) {
     const stamp = nextStamp(device, receivedAt);
@@ -54,6 +64,7 @@ export function createStatuses({ registry, store, retry, events, clocks }) {
     const stateBegan = as === 'retained' ? undefined : began;
     Object.assign(device, change, { stateStamp: stamp, stateBegan });
     if (change.session !== undefined) device.sessionStamp = stamp;
+    onState(device);
   }
 
   /** @param {Device} device @param {Arrival} arrival @returns {boolean} whether a later status arrived before this replay */

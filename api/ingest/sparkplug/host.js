@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import protobuf from 'protobufjs/minimal.js';
-import { stateTopic } from '../../../schema/sparkplug-topics.js';
+import { STATES_2, stateTopic } from '../../../schema/sparkplug-topics.js';
 
 /** @import { Send } from '../pipeline.js' */
 
@@ -11,6 +11,7 @@ import { stateTopic } from '../../../schema/sparkplug-topics.js';
 export class Host {
   #clock;
   #connectedAt;
+  #id;
   /** The topic of the state messages. */
   topic;
 
@@ -21,6 +22,7 @@ export class Host {
    */
   constructor({ id, clock }) {
     this.#clock = clock;
+    this.#id = id;
     this.topic = stateTopic(id);
     this.#connectedAt = clock();
   }
@@ -45,6 +47,21 @@ export class Host {
    */
   death() {
     return this.#message(false, this.#clock());
+  }
+
+  /**
+   * Returns the state for edge nodes of Sparkplug 2.2. Only the embedded broker publishes it, because a connection to an external broker
+   * has one last will.
+   *
+   * @param {boolean} online
+   */
+  stateOfVersion2(online) {
+    return {
+      topic: STATES_2 + this.#id,
+      payload: Buffer.from(online ? 'ONLINE' : 'OFFLINE'),
+      qos: /** @type {const} */ (1),
+      retain: true,
+    };
   }
 
   /**

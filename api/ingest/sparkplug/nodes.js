@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { SharedCalls } from '../../../common/concurrency.js';
+import { MillraceError } from '../../../common/errors.js';
 import { identifyDevice } from '../../../schema/ids.js';
 import { bdSeqOf } from './metrics.js';
 
@@ -107,7 +108,7 @@ export class Nodes {
 }
 
 /**
- * Creates the functions that handle NDEATH and DDEATH.
+ * Creates the functions that handle NDEATH and DDEATH. A death that ends nothing is refused, so it leaves a dead letter.
  *
  * @param {object} deps
  * @param {Registry} deps.registry
@@ -118,26 +119,33 @@ export function createSparkplugDeaths({ registry, devices }) {
     /**
      * Handles the death of a node, which includes its devices
      * (tck-id-operational-behavior-edge-node-termination-host-action-ndeath-devices-offline). The node wrote
-     * the payload of the death when it connected, so only `bdSeq` identifies the birth that ends.
+     * the payload of the death when it connected, so only `bdSeq` identifies the birth that ends. If the death or the
+     * birth has no number, nothing speaks against the present session.
      *
      * @param {EdgeMessage} edgeMessage
      * @returns {Promise<EdgeResult>}
+     * @throws {MillraceError} `other_session`, `unknown_device`
      */
     async node(edgeMessage) {
       const { identity, node, payload } = edgeMessage;
-      if (!node.born || bdSeqOf(payload.metrics) !== node.bdSeq) return NO_EFFECT;
-      node.forgetBirths();
-      node.needsRebirth = true;
+      const bdSeq = bdSeqOf(payload.metrics);
+      if (bdSeq !== null && node.bdSeq !== null && bdSeq !== node.bdSeq)
+        throw new MillraceError('other_session', `bdSeq is ${bdSeq}, and ${node.bdSeq} in the last NBIRTH`);
       const own = await registry.find(identity);
       const others = await devices.all(edgeMessage);
-      return { ...NO_EFFECT, isNewSession: true, ended: own ? [own, ...others] : others };
+      const ended = own ? [own, ...others] : others;
+      if (ended.length === 0) throw new MillraceError('unknown_device');
+      node.forgetBirths();
+      node.needsRebirth = true;
+      return { ...NO_EFFECT, isNewSession: true, ended };
     },
 
-    /** @param {EdgeMessage} edgeMessage @returns {Promise<EdgeResult>} */
+    /** @param {EdgeMessage} edgeMessage @returns {Promise<EdgeResult>} @throws {MillraceError} `unknown_device` */
     async device({ identity, node }) {
       node.forgetBirth(identity.id);
       const device = await registry.find(identity);
-      return { ...NO_EFFECT, ended: device ? [device] : [] };
+      if (!device) throw new MillraceError('unknown_device');
+      return { ...NO_EFFECT, ended: [device] };
     },
   };
 }

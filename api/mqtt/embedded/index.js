@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { WAITED } from '../../live/index.js';
 import { ClientDeliveries } from '../acknowledgements.js';
 import { AccessNotices, createAuthentication } from './authentication.js';
 import { createAuthorization } from './authorization.js';
@@ -110,7 +111,7 @@ export function createBroker(deps) {
     connections.add(connection);
   }
 
-  /** @param {{ topic: string, payload: Buffer, qos: 0 | 1, retain: boolean }} message @returns {Promise<void>} settles after forwarding */
+  /** @param {{ topic: string, payload: Buffer, qos: 0 | 1, retain: boolean, properties?: object }} message @returns {Promise<void>} settles after forwarding */
   const publish = (message) =>
     new Promise((resolve) => aedes.publish({ cmd: 'publish', dup: false, ...message }, () => resolve()));
 
@@ -130,7 +131,7 @@ export function createBroker(deps) {
     /** @returns {Promise<void>} @throws {MillraceError} `port_taken` */
     async start() {
       await aedes.listen();
-      if (host) await publish(host.birth());
+      if (host) await Promise.all([publish(host.birth()), publish(host.stateOfVersion2(true))]);
       connections.watch();
       if (mqtt.auth) recheck.start();
       await listener.start();
@@ -138,7 +139,8 @@ export function createBroker(deps) {
 
     /** Stops accepting messages. Unsettled messages may settle until `stop`. */
     quiesce() {
-      if (host) stateSent = publish(host.death());
+      if (host)
+        stateSent = Promise.all([publish(host.death()), publish(host.stateOfVersion2(false))]).then(() => {});
       listener.close();
       connections.quiesce();
     },
@@ -155,7 +157,8 @@ export function createBroker(deps) {
     },
 
     /** @type {Send} */
-    send: (topic, payload, retain = false) => void publish({ topic, payload, qos: 0, retain }),
+    send: (topic, payload, retain = false, waited = undefined) =>
+      void publish({ topic, payload, qos: 0, retain, ...waitedProperty(waited) }),
 
     /** Checks the connections of a device whose credential has changed. @param {string} deviceId */
     recheck: (deviceId) => recheck.now(deviceId),
@@ -174,6 +177,13 @@ export function createBroker(deps) {
 }
 
 /** @typedef {ReturnType<typeof createBroker>} Broker */
+
+/**
+ * @param {number | undefined} waited ms since the commit of the oldest value in a message
+ * @returns {{ properties?: object }} the user property for subscribers of MQTT 5
+ */
+const waitedProperty = (waited) =>
+  waited === undefined ? {} : { properties: { userProperties: { [WAITED]: String(Math.round(waited)) } } };
 
 /** @param {number} count */
 const clientsText = (count) => (count === 1 ? '1 client' : `${count} clients`);

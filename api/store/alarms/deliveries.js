@@ -1,6 +1,6 @@
 import { bucketOf, DEAD_LETTER_DAYS, HOUR_MS } from '../../../schema/rules.js';
 import { windowFor } from '../../../schema/time-window.js';
-import { int64 } from '../cql-encoding.js';
+import { int64, writeTimestamp } from '../cql-encoding.js';
 import { alarmId } from './episodes.js';
 
 /** @import { Row, Session } from '../sending/session.js' */
@@ -8,13 +8,22 @@ import { alarmId } from './episodes.js';
 
 const WRITE = {
   name: 'write_alarm_delivery',
-  cql: 'INSERT INTO alarm_delivery (hour, id, target, event, device_id, sensor_id, rule_id, start, begun_at, attempts, next_at, failed_at, error) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) USING TTL ?',
+  cql: 'INSERT INTO alarm_delivery (hour, id, target, event, device_id, sensor_id, rule_id, start, begun_at, attempts, next_at, failed_at, error, done_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) USING TTL ?',
 };
-const REMOVE = { name: 'remove_alarm_delivery', cql: 'DELETE FROM alarm_delivery WHERE hour = ? AND id = ?' };
+const REMOVE = {
+  name: 'remove_alarm_deliveries',
+  cql: 'DELETE FROM alarm_delivery USING TIMESTAMP ? WHERE hour = ? AND id > ? AND id < ?',
+};
 const OF_HOUR = {
   name: 'read_alarm_deliveries',
-  cql: 'SELECT id, target, event, device_id, sensor_id, rule_id, start, begun_at, attempts, next_at, failed_at, error FROM alarm_delivery WHERE hour = ?',
+  cql: 'SELECT id, target, event, device_id, sensor_id, rule_id, start, begun_at, attempts, next_at, failed_at, error, done_at FROM alarm_delivery WHERE hour = ?',
 };
+
+/** Texts before and after all ids. */
+const [FIRST, LAST] = ['', '\uffff'];
+
+/** Value of `done_at` of an unfinished delivery. A null would be a tombstone. */
+const UNFINISHED = 0;
 
 /**
  * A message about an episode that has to reach a receiver.
@@ -66,52 +75,95 @@ export const deliveryId = (target, event, alarm) => `${target}.${changeId(event,
 const TTL_SECONDS = windowFor(DEAD_LETTER_DAYS).ttlSeconds;
 
 /**
- * Creates the store of unfinished deliveries. A process writes a delivery before the change of its episode.
+ * Creates the store of deliveries. A process writes a delivery before the change of its episode. A finished delivery is marked, and
+ * removed later: a tombstone for each delivery would slow down every reader of its hour.
  *
  * @param {Session} session
  */
 export function createAlarmDeliveryStore(session) {
+  /** @param {Delivery} delivery @param {number} now epoch ms @param {number} doneAt epoch ms */
+  const write = (delivery, now, doneAt) => {
+    const { id, key, target, event, begunAt, attempts, nextAt, failedAt, error } = delivery;
+    return session.write(WRITE, [
+      int64(bucketOf(begunAt)),
+      id,
+      target,
+      event,
+      key.device,
+      key.sensor,
+      key.rule,
+      int64(key.start),
+      int64(begunAt),
+      attempts,
+      int64(nextAt),
+      failedAt === null ? undefined : int64(failedAt),
+      error ?? undefined,
+      int64(doneAt),
+      TTL_SECONDS + Math.max(0, Math.ceil((begunAt - now) / 1000)),
+    ]);
+  };
+
   return {
     /** @param {Delivery} delivery @param {number} now epoch ms */
-    write: (delivery, now) => {
-      const { id, key, target, event, begunAt, attempts, nextAt, failedAt, error } = delivery;
-      return session.write(WRITE, [
-        int64(bucketOf(begunAt)),
-        id,
-        target,
-        event,
-        key.device,
-        key.sensor,
-        key.rule,
-        int64(key.start),
-        int64(begunAt),
-        attempts,
-        int64(nextAt),
-        failedAt === null ? undefined : int64(failedAt),
-        error ?? undefined,
-        TTL_SECONDS + Math.max(0, Math.ceil((begunAt - now) / 1000)),
-      ]);
-    },
+    write: (delivery, now) => write(delivery, now, UNFINISHED),
 
-    /** @param {Delivery} delivery */
-    remove: ({ id, begunAt }) => session.write(REMOVE, [int64(bucketOf(begunAt)), id]),
+    /** Marks a delivery as finished. @param {Delivery} delivery @param {number} now epoch ms */
+    finish: (delivery, now) => write(delivery, now, now),
 
     /**
-     * Reads the deliveries whose `begunAt` lies in [from, to).
+     * Reads the unfinished deliveries whose `begunAt` lies in [from, to).
      *
-     * @param {{ from: number, to: number }} range epoch ms
+     * @param {TimeRange} range
      * @returns {Promise<Delivery[]>} deliveries of earlier hours first
      */
     async begunIn({ from, to }) {
-      /** @type {Promise<Row[]>[]} */
-      const hours = [];
-      for (let hour = bucketOf(from); hour < to; hour += HOUR_MS)
-        hours.push(session.all(OF_HOUR, [int64(hour)]));
-      const found = (await Promise.all(hours)).flat().map(toDelivery);
-      return found.filter(({ begunAt }) => begunAt >= from && begunAt < to);
+      const found = await Promise.all(
+        hoursOf({ from, to }).map((hour) => session.all(OF_HOUR, [int64(hour)])),
+      );
+      return found
+        .flat()
+        .filter((row) => doneAtOf(row) === UNFINISHED)
+        .map(toDelivery)
+        .filter(({ begunAt }) => begunAt >= from && begunAt < to);
+    },
+
+    /**
+     * Removes the finished deliveries of some hours that were written before a time. One tombstone covers all ids between two
+     * unfinished deliveries. It deletes nothing that is written later, such as a repetition of the same delivery.
+     *
+     * @param {TimeRange} range
+     * @param {number} before epoch ms
+     */
+    async removeFinished(range, before) {
+      for (const hour of hoursOf(range)) {
+        const rows = await session.all(OF_HOUR, [int64(hour)]);
+        let after = FIRST;
+        let isDue = false;
+        for (const row of [...rows, null]) {
+          const doneAt = row ? doneAtOf(row) : UNFINISHED;
+          isDue ||= doneAt !== UNFINISHED && doneAt < before;
+          if (doneAt !== UNFINISHED) continue;
+          const id = row ? row['id'] : LAST;
+          if (isDue) await session.write(REMOVE, [writeTimestamp(before), int64(hour), after, id]);
+          after = id;
+          isDue = false;
+        }
+      }
     },
   };
 }
+
+/** @typedef {{ from: number, to: number }} TimeRange epoch ms */
+
+/** @param {TimeRange} range @returns {number[]} starts of the hours, in epoch ms */
+function hoursOf({ from, to }) {
+  const hours = [];
+  for (let hour = bucketOf(from); hour < to; hour += HOUR_MS) hours.push(hour);
+  return hours;
+}
+
+/** @param {Row} row @returns {number} epoch ms; rows of versions before `done_at` have none */
+const doneAtOf = (row) => row['done_at']?.getTime() ?? UNFINISHED;
 
 /** @typedef {ReturnType<typeof createAlarmDeliveryStore>} AlarmDeliveryStore */
 

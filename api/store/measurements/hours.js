@@ -45,7 +45,7 @@ const INSERT = 'INSERT INTO message (device_id, bucket, part, ts, digest, sample
  *
  * @param {SensorSeries[]} message
  * @param {number} parts number of parts over which the device's sensors are spread: see `partsFor` in schema/rules.js
- * @returns {Hour[]}
+ * @returns {Hour[]} earlier hours first
  */
 export function planHours(message, parts) {
   /** @type {Hour[]} */
@@ -79,7 +79,8 @@ export function planHours(message, parts) {
       from = to;
     }
   }
-  return hours;
+  // The second sensor may begin an hour earlier than the first one.
+  return hours.length > 1 ? hours.sort((a, b) => a.bucket - b.bucket) : hours;
 }
 
 /** @param {SensorSeries} series @param {number} from @param {number} to @returns {series is Piece} whether the series has these bounds */

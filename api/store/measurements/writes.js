@@ -131,15 +131,41 @@ export class SampleWrites {
     const buckets = parts > 1 ? new Set(hours.map(({ bucket }) => bucket)) : [];
     // Samples and numbers of parts may be committed in any order, because the acknowledgement waits for both.
     await Promise.all([
-      forEachConcurrently(HOURS_AT_ONCE, hours, (hour) => this.#commit(device, hour)),
+      this.#commitInOrder(device, hours),
       forEachConcurrently(HOURS_AT_ONCE, buckets, (bucket) => this.#commitParts(device.bytes, bucket, parts)),
     ]);
     return hours;
   }
 
-  /** @param {SampleDevice} device @param {Hour} hour */
-  async #commit(device, hour) {
-    const row = this.#join(device, hour);
+  /**
+   * Commits the hours of a message. Before this function returns its promise, every hour has its place in the order of the
+   * device, because the next message of the device may be written in the same microtask.
+   *
+   * @param {SampleDevice} device
+   * @param {Hour[]} hours
+   */
+  async #commitInOrder(device, hours) {
+    const blocks = this.#blocks;
+    const begun = hours.slice(0, HOURS_AT_ONCE).map((hour) => this.#commit(device, hour));
+    const rest = hours.slice(HOURS_AT_ONCE).map((hour) => ({ hour, place: blocks?.expect(device) }));
+    if (blocks && rest.length > 0) this.#partitions.closeRows(device.bytes);
+    const remaining = rest.values();
+    const ends = await Promise.allSettled(
+      begun.map(async (first) => {
+        await first;
+        for (const { hour, place } of remaining) await this.#commit(device, hour, place);
+      }),
+    );
+    for (const { place } of remaining) blocks?.settle(place, 0, []);
+    const failed = ends.find((end) => end.status === 'rejected');
+    if (failed) throw failed.reason;
+  }
+
+  /** @param {SampleDevice} device @param {Hour} hour @param {unknown} [place] place of the hour in the order of the device */
+  async #commit(device, hour, place) {
+    const row = place === undefined ? this.#join(device, hour) : this.#open(device, hour, place);
+    // A later message must not join a row that has an earlier place.
+    if (place !== undefined) row.close();
     try {
       await row.done;
     } catch (error) {
@@ -155,12 +181,18 @@ export class SampleWrites {
    * @returns {PendingRow<Hour>}
    */
   #join(device, hour) {
-    const partition = this.#partitions.find(device.bytes, hour.bucket, hour.part);
-    const { open } = partition;
+    const { open } = this.#partitions.find(device.bytes, hour.bucket, hour.part);
     if (open?.join(hour)) return open;
-    return this.#rows.open(
-      new PendingHour(partition, hour, { device, watch: this.#watch, blocks: this.#blocks }),
-    );
+    // An observer gets the samples of each sensor in order of arrival. So messages join only the newest row of the part.
+    if (this.#blocks) this.#partitions.closeRows(device.bytes, hour.part);
+    return this.#open(device, hour);
+  }
+
+  /** @param {SampleDevice} device @param {Hour} hour @param {unknown} [place] @returns {PendingRow<Hour>} */
+  #open(device, hour, place) {
+    const partition = this.#partitions.find(device.bytes, hour.bucket, hour.part);
+    const deps = { device, watch: this.#watch, blocks: this.#blocks, place };
+    return this.#rows.open(new PendingHour(partition, hour, deps));
   }
 
   /**
@@ -221,16 +253,17 @@ export class PendingHour extends PendingRow {
    * @param {SampleDevice} deps.device
    * @param {PartitionWatch} deps.watch
    * @param {BlockObserver | null} deps.blocks
+   * @param {unknown} [deps.place] place of the row in the order of the device; default: the next place
    * @param {Query[]} [queries] the encoded row; then no message may join
    */
-  constructor(partition, hour, { device, watch, blocks }, queries) {
+  constructor(partition, hour, { device, watch, blocks, place = blocks?.expect(device) }, queries) {
     super('write_measurements', partition, ROW_WEIGHT + 1 + hour.bytes, queries);
     this.device = device;
     /** The samples of all messages in the row. */
     this.hour = hour;
     this.#watch = watch;
     this.#blocks = blocks;
-    this.#place = blocks?.expect(device);
+    this.#place = place;
   }
 
   /** @override @param {Hour} hour @returns {boolean} */
@@ -306,6 +339,17 @@ export class DevicePartitions {
     const partition = new Partition(device, int64(bucket), int32(part));
     partitions.set(key, partition);
     return partition;
+  }
+
+  /**
+   * Closes the waiting rows of a device, so that no later message joins them.
+   *
+   * @param {Buffer} device 16 bytes
+   * @param {number} [part] only rows of this part; default: of all parts
+   */
+  closeRows(device, part) {
+    for (const [key, { open }] of this.#devices.get(device) ?? [])
+      if (open && (part === undefined || key - bucketOf(key) === part)) open.close();
   }
 }
 

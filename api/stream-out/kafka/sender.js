@@ -7,9 +7,9 @@ import { LogThrottle } from '../../../common/log-throttle.js';
 
 /**
  * A record to send. The same key always goes to the same partition. `partition`: hash of the key, of which the producer takes the
- * remainder by the number of partitions; without it the producer computes the hash.
+ * remainder by the number of partitions; without it the producer computes the hash. Without `value` it is a tombstone.
  *
- * @typedef {{ topic: string, key: Buffer, value: Buffer, headers: Map<Buffer, Buffer>, partition?: number }} OutRecord
+ * @typedef {{ topic: string, key: Buffer, value: Buffer | undefined, headers: Map<Buffer, Buffer>, partition?: number }} OutRecord
  */
 
 /**
@@ -297,7 +297,7 @@ function refusalOf(error, topic) {
 /**
  * Divides records into requests.
  *
- * @template {{ value: Buffer }} R
+ * @template {{ value: Buffer | undefined }} R
  * @param {R[]} records
  * @returns {Generator<R[], void>} portions of MAX_REQUEST_BYTES at most; a single larger record is a portion of its own
  */
@@ -305,7 +305,7 @@ export function* chunks(records) {
   let from = 0;
   let bytes = 0;
   for (const [index, { value }] of records.entries()) {
-    const size = value.length + RECORD_BYTES;
+    const size = (value?.length ?? 0) + RECORD_BYTES;
     if (bytes + size > MAX_REQUEST_BYTES && index > from) {
       yield records.slice(from, index);
       from = index;

@@ -55,18 +55,22 @@ export function trueEpisodes(condition, samples, { since, now, intervalMs = 0 })
   for (let index = 0; index < signals.length; index++) {
     const [start, first] = /** @type {[number, number]} */ (signals[index]);
     if (!judge(condition, first).isBad) continue;
-    let end = index;
-    while (end < signals.length && !judge(condition, Number(signals[end]?.[1])).isGood) end++;
-    const run = signals.slice(index, end);
-    const opened = run.find(
-      ([ts], at) => ts - start >= (condition.for_ms ?? 0) && at + 1 >= (condition.for_samples ?? 1),
-    );
+    let pending = index;
+    while (pending < signals.length && judge(condition, Number(signals[pending]?.[1])).isBad) pending++;
+    const opened = signals
+      .slice(index, pending)
+      .find(([ts], at) => ts - start >= (condition.for_ms ?? 0) && at + 1 >= (condition.for_samples ?? 1));
+    let end = pending;
+    while (opened && end < signals.length && !judge(condition, Number(signals[end]?.[1])).isGood) end++;
     if (opened) {
       found.push({
         start,
         opened: opened[0],
         cleared: signals[end]?.[0] ?? null,
-        peak: run.map(([, value]) => value).reduce((a, b) => worse(condition, a, b)),
+        peak: signals
+          .slice(index, end)
+          .map(([, value]) => value)
+          .reduce((a, b) => worse(condition, a, b)),
       });
     }
     index = end;

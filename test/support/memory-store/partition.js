@@ -94,13 +94,14 @@ export function createPartition({ clustering }) {
     /** @param {Buffer[]} a @param {Buffer[]} b */
     isAfter: (a, b) => compareKeys(a, b) > 0,
 
-    /** @param {Buffer[]} beginning of a key; empty: the whole partition @param {number} stamp */
-    delete(beginning, stamp) {
-      if (beginning.length === 0) {
+    /** @param {Buffer[]} beginning of a key; empty: the whole partition @param {number} stamp @param {((row: Row) => boolean) | null} isWanted the rows of a range; null: all */
+    delete(beginning, stamp, isWanted) {
+      if (beginning.length === 0 && !isWanted) {
         deletedAt = Math.max(deletedAt, stamp);
         statics.deletedAt = deletedAt;
       }
-      for (const row of this.startingWith(beginning)) row.deletedAt = Math.max(row.deletedAt, stamp);
+      for (const row of this.startingWith(beginning))
+        if (!isWanted || isWanted(row)) row.deletedAt = Math.max(row.deletedAt, stamp);
     },
   };
 }

@@ -1,7 +1,6 @@
 import cassandra from 'cassandra-driver';
-import { invalid } from './access.js';
+import { createFilter } from './filter.js';
 import { isRowAlive } from './partition.js';
-import { encode } from './values.js';
 
 /** @import { Access } from './access.js' */
 /** @import { Statement, Term } from './cql.js' */
@@ -22,7 +21,8 @@ const FETCH_SIZE = 100;
  * @param {() => number} clock epoch ms
  */
 export function createSelect(access, clock) {
-  const { nowS, tableOf, typeOf, boundValue, keyCell, numberOf, keyOf, equalOf, cellOf, shownCell } = access;
+  const filterOf = createFilter(access);
+  const { nowS, tableOf, numberOf, keyOf, equalOf, cellOf, shownCell } = access;
 
   /** @param {Statement} statement @param {any[]} params @param {{ fetchSize?: number, pageState?: string }} options @returns {{ rows: Answer[], next?: string }} */
   function select(statement, params, { fetchSize = FETCH_SIZE, pageState }) {
@@ -33,7 +33,7 @@ export function createSelect(access, clock) {
     const after = pageState ? JSON.parse(pageState) : null;
     const last = after?.key.map((/** @type {string} */ cell) => Buffer.from(cell, 'hex'));
     let left = after?.left ?? numberOf(statement.limit, params) ?? Number.POSITIVE_INFINITY;
-    const isWanted = filterOf(table, statement, params);
+    const isWanted = filterOf(table, statement, params) ?? (() => true);
     const { selectors } = statement;
     const isCount = selectors?.[0]?.kind === 'count';
     /** @type {Row[]} */
@@ -85,59 +85,7 @@ export function createSelect(access, clock) {
     [name]: types.Long.fromNumber(rows.filter((row) => shownCell(table, cells, row, column) !== null).length),
   });
 
-  /** @param {Table} table @param {Statement} statement @param {any[]} params @returns {(row: Row) => boolean} checks all conditions on clustering columns */
-  function filterOf(table, { where }, params) {
-    const checks = where
-      .filter(({ columns: [column = ''] }) => !table.partition.includes(column))
-      .map(({ columns, operator, terms }) => {
-        const places = columns.map((column) => {
-          const index = table.clustering.findIndex((key) => key.column === column);
-          if (index < 0) throw invalid(`Cannot execute this query: ${column} is no part of the key`);
-          return index;
-        });
-        const typesOf = columns.map((column) => typeOf(table, column));
-        if (operator === 'IN') {
-          const [place = 0] = places;
-          const wanted = boundValue(/** @type {Term} */ (terms[0]), params).map((/** @type {any} */ value) =>
-            encode(/** @type {any} */ (typesOf[0]), value),
-          );
-          return (/** @type {Row} */ row) =>
-            wanted.some((/** @type {Buffer} */ cell) => cell.equals(/** @type {Buffer} */ (row.key[place])));
-        }
-        const cells = terms.map((term, n) =>
-          keyCell(table, /** @type {string} */ (columns[n]), term, params),
-        );
-        return (/** @type {Row} */ row) => {
-          let order = 0;
-          for (let n = 0; n < cells.length && order === 0; n++) {
-            const type = /** @type {any} */ (typesOf[n]);
-            order = type.compare(row.key[/** @type {number} */ (places[n])], cells[n]);
-          }
-          return holds(operator, order);
-        };
-      });
-    return (row) => checks.every((check) => check(row));
-  }
-
   return select;
-}
-
-/** @param {string} operator @param {number} order of the row's value relative to the other value */
-function holds(operator, order) {
-  switch (operator) {
-    case '=':
-      return order === 0;
-    case '<':
-      return order < 0;
-    case '<=':
-      return order <= 0;
-    case '>':
-      return order > 0;
-    case '>=':
-      return order >= 0;
-    default:
-      throw new RangeError(`the database in memory has no operator ${operator}`);
-  }
 }
 
 /** @param {Table} table @param {Statement} statement @returns {boolean} whether it selects a whole partition */

@@ -1,4 +1,5 @@
 import { invalid } from './access.js';
+import { createFilter } from './filter.js';
 import { isRowAlive, resolve } from './partition.js';
 import { encode } from './values.js';
 
@@ -14,6 +15,7 @@ import { encode } from './values.js';
  * @param {() => number} nextStamp epoch µs
  */
 export function createWrites(access, nextStamp) {
+  const filterOf = createFilter(access);
   const {
     nowS,
     tableOf,
@@ -63,7 +65,7 @@ export function createWrites(access, nextStamp) {
     const { partition, clustering } = keyOf(table, equal, params);
     const writtenAt = numberOf(statement.stamp, params) ?? stamp;
     if (statement.kind === 'delete' && statement.columns.length === 0)
-      return partition.delete(clustering, writtenAt);
+      return partition.delete(clustering, writtenAt, filterOf(table, statement, params));
     const isStatic =
       statement.values.every(({ column }) => table.statics.has(column)) && statement.kind === 'update';
     if (clustering.length < table.clustering.length && !isStatic)

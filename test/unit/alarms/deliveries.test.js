@@ -45,7 +45,8 @@ const startDeliveries = (
       receivers: { webhook },
       store: {
         write: async (/** @type {any} */ delivery) => void rows.set(delivery.id, delivery),
-        remove: async (/** @type {any} */ { id }) => void rows.delete(id),
+        finish: async (/** @type {any} */ { id }) => void rows.delete(id),
+        removeFinished: async () => {},
         begunIn: async (/** @type {{ from: number, to: number }} */ { from, to }) =>
           [...rows.values()].filter(({ begunAt }) => begunAt >= from && begunAt < to),
       },

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { EpisodeTracker, thresholdOf } from '../../../api/alarms/evaluation/condition.js';
 import { useStarted } from '../../support/clean-ups.js';
 import { trueEpisodes } from '../../support/history/true-episodes.js';
 import { runs } from '../../support/runs.js';
@@ -112,3 +113,21 @@ test('Alarm episodes: a late sample lowers the rate of change below the limit: o
   expect(expected).toHaveLength(2);
   expect((await system.episodes(device, 's')).map(({ late: _, ...episode }) => episode)).toEqual(expected);
 });
+
+// grafana PR#102780
+test.each([
+  ['for_ms', { for_ms: 600_000 }],
+  ['for_samples', { for_samples: 3 }],
+])(
+  'Alarm rule with %s and clear: one spike, then values between limit and clear: no alarm opens',
+  (_, more) => {
+    const condition = /** @type {const} */ ({ kind: 'above', limit: 30, clear: 25, ...more });
+    const tracker = new EpisodeTracker(thresholdOf(condition), 10);
+    for (const [minute, value] of [31, 26, 26, 26, 26].entries()) tracker.take(minute * 300_000, value);
+    expect(tracker.found.count).toBe(0);
+    for (const [minute, value] of [31, 31, 31, 26, 25].entries()) tracker.take((minute + 5) * 300_000, value);
+    expect(tracker.found.episodes).toEqual([
+      { start: 1_500_000, opened: 2_100_000, cleared: 2_700_000, peak: 31 },
+    ]);
+  },
+);

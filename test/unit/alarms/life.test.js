@@ -429,7 +429,7 @@ test('Alarm rule with for_ms: the process stops before for_ms has passed: its su
   await system.addRule({ scope, condition: { ...ABOVE, for_ms: 10 * MINUTE_MS } }, NOW - HOUR_MS);
   const start = clock();
   await heat(12, start);
-  await heat(8);
+  await heat(11);
   await system.evaluated();
   const { progress } = system.store.alarms;
   await until(async () => (await progress.all()).length === 1);
@@ -442,7 +442,7 @@ test('Alarm rule with for_ms: the process stops before for_ms has passed: its su
       return runs.length === 1 && runs[0]?.run !== before?.run;
     });
     shifted += 10 * MINUTE_MS;
-    await heat(8);
+    await heat(11);
     await until(async () => (await system.episodes('oven', 'heat')).length === 1);
     expect(await system.episodes('oven', 'heat')).toMatchObject([{ start, cleared: null, peak: 12 }]);
   } finally {

@@ -75,6 +75,7 @@ describe('Errors: the table', () => {
       'unknown_device',
       'unknown_sensor',
       'registration_limit',
+      'other_session',
       'rejected',
     ]);
   });

@@ -193,7 +193,7 @@ const KINDS_OF_PAYLOAD = {
       { requiredKeys: ['state'] },
     ),
     wrap: (one) => one,
-    wrong: [['state', fc.constantFrom('away', '', null, 5, 'ONLINE')]],
+    wrong: [['state', fc.constantFrom('away', '', null, 5)]],
   },
 };
 
@@ -245,7 +245,15 @@ test('AsyncAPI: published discovery messages for Home Assistant match their sche
   const sensor = { id: DEVICE.id, name: 'Temperature', type: null, site: 'office', ts: NOW, value: 21.5 };
   for (const unit of ['Cel', 'kWh', null]) {
     const item = liveItem(known, /** @type {any} */ ({ ...sensor, unit }));
-    const config = JSON.parse(JSON.stringify(discoveryOf(item, 'iot/live/my-desk/sensors/Temperature')));
+    const described = {
+      availabilityTopic: CHANNELS.liveStatus.address.replace('{device}', 'my-desk'),
+      state: null,
+      deviceLabel: null,
+      label: 'Warmth',
+      intervalMs: unit === null ? null : 1000,
+    };
+    const topic = 'iot/live/my-desk/sensors/Temperature';
+    const config = JSON.parse(JSON.stringify(discoveryOf(item, topic, described)));
     expect(MESSAGES.HomeAssistantConfig.safeParse(config).error).toBeUndefined();
   }
 });

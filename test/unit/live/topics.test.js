@@ -69,6 +69,7 @@ const itemOf = (device, sensor, shown) => ({
 function namedTopicsOf(items) {
   /** @type {string[]} */
   const topics = [];
+  const DEVICE = /** @type {any} */ ({ id: 'd', name: 'd', label: null, state: null, sensors: new Map() });
   const named = new NamedTopics({
     demand: { any: () => true, wants: () => true },
     send(topic) {
@@ -78,7 +79,7 @@ function namedTopicsOf(items) {
     isRetained: false,
     homeAssistant: null,
   });
-  for (const item of items) named.publish([item], performance.now());
+  for (const item of items) named.publish(DEVICE, [item], performance.now());
   return topics;
 }
 

@@ -20,6 +20,7 @@ function createLatest({ failingForMs = 0 } = {}) {
     prepare: async (signal) => !signal.aborted,
     records: /** @type {any} */ ({
       ofLatest: (/** @type {{ value: number }} */ { value }) => ({ value: Buffer.from(String(value)) }),
+      ofRemoved: () => ({ value: undefined }),
     }),
   });
   return { latest, sent };
@@ -42,4 +43,23 @@ test('Kafka sender of latest values: stopped while Kafka is failing: no value is
   await latest.stop(60_000);
   await latest.ended;
   expect(sent).toEqual([]);
+});
+
+// Materialize#16512, debezium PR#4995
+test('Kafka sender of latest values: a device is retired: a tombstone replaces its waiting value, and a later value follows', async () => {
+  const { latest, sent } = createLatest();
+  const sensor = sensorOf(1);
+  latest.note(device, [sensor]);
+  latest.remove({
+    ...device,
+    sensors: new Map([
+      ['s', sensor],
+      ['t', { ...sensor, id: 't' }],
+    ]),
+  });
+  latest.note(device, [{ ...sensor, id: 't', value: 2 }]);
+  latest.start();
+  await latest.stop(60_000);
+  await latest.ended;
+  expect(sent).toEqual(['undefined', '2']);
 });

@@ -1,5 +1,6 @@
 import { beforeAll, expect } from '@jest/globals';
 import { createMemoryStore } from '../../support/memory-store/index.js';
+import { describeAlarmDeliveries } from '../../support/store-contract/alarm-deliveries.js';
 import { describeCells } from '../../support/store-contract/cells.js';
 import { describeCredentials } from '../../support/store-contract/credentials.js';
 import { describePacking } from '../../support/store-contract/packing.js';
@@ -26,6 +27,7 @@ const subject = () => ({
   },
 });
 
+describeAlarmDeliveries(subject);
 describeCells(subject);
 describeSamples(subject);
 describePacking(subject);

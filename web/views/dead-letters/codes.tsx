@@ -75,6 +75,12 @@ export const CODES: Record<string, RefusalCode> = {
     advice: 'Retire what is gone, or raise AUTO_REGISTER_MAX; then replay.',
     className: 'hue-6',
   },
+  other_session: {
+    title: 'The death certificate is of another session of its edge node',
+    advice:
+      'A late last will needs nothing. Otherwise give NBIRTH and NDEATH of a connection the same bdSeq.',
+    className: 'hue-6 light',
+  },
   rejected: {
     title: 'The database rejects this content',
     advice: 'The log of the API has the reason.',

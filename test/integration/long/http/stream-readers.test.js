@@ -67,7 +67,7 @@ async function serve({ resync = 60_000, periods, limit = 10_000 } = {}) {
     {
       store,
       limits: { streams: createConcurrencyLimit(limit, 'full') },
-      live: Object.assign(live, { publishChanges: () => {} }),
+      live: Object.assign(live, { publishChanges: () => {}, publishState: () => {}, remove: () => {} }),
       baselines: { judge: () => {}, onChange: () => () => {} },
       stats: { read: () => statsOf([]), health: () => [], recent: () => [] },
       resyncMs: resync,

@@ -108,6 +108,7 @@ describe('Permissions: a device may subscribe', () => {
     ['spBv1.0/plant/DCMD/edge/#', EDGE],
     ['spBv1.0/STATE/+', PUMP],
     ['spBv1.0/STATE/millrace-1', PUMP],
+    ['STATE/millrace-1', PUMP],
   ])('Permissions: a device subscribes to %p (case %#): allowed', (filter, account) => {
     expect(canSubscribe(account, filter)).toBe(true);
   });
@@ -128,6 +129,7 @@ describe('Permissions: a device may not subscribe', () => {
     ['$share/ingest/iot/v1/pump/measurements', PUMP],
     ['spBv1.0/#', PUMP],
     ['spBv1.0/STATE/#', PUMP],
+    ['STATE/#', PUMP],
     ['spBv1.0/STATE/', PUMP],
     ['spBv1.0/plant/NCMD/+', EDGE],
     ['spBv1.0/+/NCMD/edge', EDGE],

@@ -145,3 +145,12 @@ test('Line protocol: more than 10,000 broken lines: the request is refused with 
     expect.objectContaining({ code: 'too_large', message: expect.stringContaining('such as line 10001') }),
   );
 });
+
+test('Line protocol: measurement, field and tags are longer than 128 bytes together: the rule has the remedy', () => {
+  const { devices } = read(`cpu,device=d,image=${'x'.repeat(130)} usage=1`);
+  const [batch] = devices.get('d') ?? [];
+  for (const sensor of [...(batch?.sensors.keys() ?? [])]) batch?.refuseSensor(sensor, 'bad_id');
+  expect(batch?.refused).toEqual([
+    expect.objectContaining({ code: 'bad_id', rule: expect.stringMatching(/128 bytes; .*tagexclude/) }),
+  ]);
+});

@@ -28,6 +28,14 @@ describe('Sparkplug host: state messages', () => {
     expect(host.birth()).toEqual(message(true, NOW + 1));
   });
 
+  // thomassorensen2650/node-red-contrib-mqtt-sparkplug-plus#16: a node of version 2 waits for STATE/<host>.
+  test('Sparkplug host application: state for Sparkplug 2.2: a text on a topic without the namespace', () => {
+    const { host } = start();
+    const retained = { topic: 'STATE/millrace-1', qos: 1, retain: true };
+    expect(host.stateOfVersion2(true)).toEqual({ ...retained, payload: Buffer.from('ONLINE') });
+    expect(host.stateOfVersion2(false)).toEqual({ ...retained, payload: Buffer.from('OFFLINE') });
+  });
+
   test('Sparkplug host application: reconnect: the STATE birth has the timestamp of the new last will', () => {
     const { host, at } = start();
     host.will();

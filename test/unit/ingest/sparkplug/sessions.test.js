@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { createMemoryEdgeNode, valuesOf } from '../../../support/sparkplug/memory-edge-node.js';
+import { bdSeq, encodePayload } from '../../../support/sparkplug/payload.js';
 import { LATER, T0, vector } from '../../../support/sparkplug/vectors.js';
 import { until } from '../../../support/until.js';
 
@@ -213,17 +214,43 @@ describe('Sparkplug deaths', () => {
   test.each([
     ['of an older birth', 'ndeathBefore'],
     ['of a future birth', 'ndeathNext'],
-    ['without bdSeq', 'ddeath'],
-  ])('Sparkplug deaths: NDEATH %s: no session ends', async (_, name) => {
+  ])('Sparkplug deaths: NDEATH %s: it is refused, and no session ends', async (_, name) => {
     await beBorn();
-    expect((await edge.send('NDEATH', vector(name))).ended).toEqual([]);
+    await expect(edge.send('NDEATH', vector(name))).rejects.toMatchObject({ code: 'other_session' });
     await edge.send('DDATA', vector('ddata'));
     expect(edge.commands).toEqual([]);
   });
 
-  test('Sparkplug deaths: NDEATH of an edge node without a birth: no session ends', async () => {
+  // Cirrus-Link2/Sparkplug#17, thomassorensen2650/node-red-contrib-mqtt-sparkplug-plus#67
+  const withoutNumber = { ts: 1, metrics: [{ name: 'Temperature', value: 1 }] };
+  test.each([
+    ['a time only, birth bdSeq 0', [bdSeq(0)], encodePayload({ ts: 1 }), [NODE]],
+    ['an empty payload, birth bdSeq 0', [bdSeq(0)], Buffer.alloc(0), [NODE]],
+    ['another metric only, birth bdSeq 7', [bdSeq(7)], encodePayload(withoutNumber), [NODE]],
+    ['bdSeq 0, birth without bdSeq', [], encodePayload({ metrics: [bdSeq(0)] }), [NODE]],
+    ['nothing, birth without bdSeq', [], Buffer.alloc(0), [NODE]],
+    ['bdSeq 0, birth bdSeq 0', [bdSeq(0)], encodePayload({ metrics: [bdSeq(0)] }), [NODE]],
+    ['bdSeq 0, births bdSeq 0 and 1', [bdSeq(0), bdSeq(1)], encodePayload({ metrics: [bdSeq(0)] }), null],
+  ])(
+    'Sparkplug deaths: NDEATH has %s: it ends the session that it belongs to',
+    async (_, births, death, ended) => {
+      for (const isRestarted of [false, true]) {
+        await edge.send('NBIRTH', encodePayload({ ts: 1, seq: 0, metrics: births.slice(0, 1) }));
+        if (births.length > 1)
+          await edge.send('NBIRTH', encodePayload({ ts: 2, seq: 0, metrics: births.slice(1) }));
+        if (isRestarted) edge.restart();
+        const sent = edge.send('NDEATH', death);
+        if (ended) expect((await sent).ended).toEqual(ended);
+        else await expect(sent).rejects.toMatchObject({ code: 'other_session' });
+      }
+    },
+  );
+
+  test('Sparkplug deaths: the birth of an edge node never arrived: a registered node is offline, of another the death is refused', async () => {
+    await expect(edge.send('NDEATH', vector('ndeath'))).rejects.toMatchObject({ code: 'unknown_device' });
+    await expect(edge.send('DDEATH', vector('ddeath'))).rejects.toMatchObject({ code: 'unknown_device' });
     await edge.register(NODE);
-    expect((await edge.send('NDEATH', vector('ddeath'))).ended).toEqual([]);
+    expect((await edge.send('NDEATH', vector('ndeath'))).ended).toEqual([NODE]);
   });
 
   test('Sparkplug deaths: DDEATH: only the session of the device ends', async () => {
@@ -237,10 +264,6 @@ describe('Sparkplug deaths', () => {
     await edge.send('DBIRTH', vector('dbirthSwapped'));
     expect((await edge.send('DDEATH', vector('ddeath'))).ended).toEqual([PRESS]);
     expect(values(await edge.send('DDATA', vector('ddata')))).toEqual([]);
-  });
-
-  test('Sparkplug deaths: DDEATH of an unknown device: no session ends', async () => {
-    expect((await edge.send('DDEATH', vector('ddeath'))).ended).toEqual([]);
   });
 });
 
