@@ -53,7 +53,7 @@ const TEMPERATURE = /temp|dew.?point|setpoint/i;
  */
 const CLASSES = [
   { units: ['°C', '°F'], not: /delta|diff|gradient/i, deviceClass: 'temperature' },
-  { units: ['K'], words: /temp|dew.?point/i, not: /color|colour/i, deviceClass: 'temperature' },
+  { units: ['K'], words: /temp|dew.?point/i, not: /colo.?r/i, deviceClass: 'temperature' },
   { units: ['mV', 'V', 'kV'], deviceClass: 'voltage' },
   { units: ['mA', 'A'], deviceClass: 'current' },
   { units: ['mW', 'W', 'kW', 'MW'], deviceClass: 'power' },

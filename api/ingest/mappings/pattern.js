@@ -112,7 +112,7 @@ const MAX_TEXT = 256;
 export const MAX_PARTS = 3;
 
 /** White space of JavaScript. `\s` of RE2 has only that of ASCII. */
-const SPACE = String.raw`[\t\n\v\f\r\p{Z}\x{FEFF}]*`;
+const SPACE = String.raw`[\t\n\v\f\r\p{Z}\x{feff}]*`;
 
 /**
  * A text with named parts, such as `{{ value_json.{sensor} }}`. A named part matches a-z, A-Z, digits, `_`,

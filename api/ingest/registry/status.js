@@ -17,7 +17,7 @@ import { beginSession, endSession, isOver, nextStamp, readSession } from './sess
 /** @typedef {{ state: 'online' | 'offline', session: DeviceSession }} Status */
 
 /**
- * @param {Buffer} payload `{"state", "session"}` or `{"online": true}`, or only the state as text, in any case of letters
+ * @param {Buffer} payload `{"state", "session"}` or `{"online": true}`, or only the state as text, in upper or lower case
  * @param {number} receivedAt epoch ms
  * @returns {Status}
  * @throws {MillraceError} `malformed`

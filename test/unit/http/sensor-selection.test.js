@@ -32,7 +32,7 @@ test('Sensor selection: a fleet of 3,000 sensors, and up to 3,000 may be read: t
   expect((await select({ maxRead: 3000 })).map(({ row }) => row.name)).toEqual(['s1-7', 's3-9']);
 });
 
-test('Sensor selection: a fleet of 3,000 sensors, and up to 2,999 may be read: query_too_large says what to add', async () => {
+test('Sensor selection: a fleet of 3,000 sensors, and up to 2,999 may be read: query_too_large with the filter to add', async () => {
   await expect(select({ maxRead: 2999 })).rejects.toMatchObject({
     code: 'query_too_large',
     message: expect.stringMatching(/device, site or type/),

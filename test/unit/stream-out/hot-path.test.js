@@ -2,7 +2,8 @@ import { expect, test } from '@jest/globals';
 import { HotPath } from '../../../api/stream-out/hot-path.js';
 import { usedBytes } from '../../support/memory.js';
 
-const BLOCKS = 10_000;
+// So many that the memory of other tests in this process, which comes and goes, does not count.
+const BLOCKS = 50_000;
 
 /** Small Buffers that the other parts of a process make between two blocks, in bytes. */
 const OTHER_BUFFERS = [600, 600, 600];
