@@ -129,11 +129,11 @@ export class SampleWrites {
   /** @param {SampleDevice} device @param {Hour[]} hours of one message @param {number} parts @returns {Promise<Hour[]>} `hours` */
   async #writeHours(device, hours, parts) {
     const buckets = parts > 1 ? new Set(hours.map(({ bucket }) => bucket)) : [];
-    // Samples and numbers of parts may be committed in any order, because the acknowledgement waits for both.
-    await Promise.all([
-      forEachConcurrently(HOURS_AT_ONCE, hours, (hour) => this.#commit(device, hour)),
-      forEachConcurrently(HOURS_AT_ONCE, buckets, (bucket) => this.#commitParts(device.bytes, bucket, parts)),
-    ]);
+    // The numbers of parts come first. Otherwise a reader of changes could pass samples in a part that it does not know.
+    await forEachConcurrently(HOURS_AT_ONCE, buckets, (bucket) =>
+      this.#commitParts(device.bytes, bucket, parts),
+    );
+    await forEachConcurrently(HOURS_AT_ONCE, hours, (hour) => this.#commit(device, hour));
     return hours;
   }
 
