@@ -16,6 +16,8 @@ const SKEW_MS = 60 * SECOND;
  * @typedef {{ id: number, stamp: number, isAcknowledged: boolean }} Commit `stamp`: epoch ms
  */
 
+/** @typedef {{ at: number, run: () => void }} Event `at`: epoch ms of the true time */
+
 /**
  * A process: its clocks, and whether it runs. What it does while it is paused happens when it continues.
  *
@@ -29,9 +31,8 @@ const SKEW_MS = 60 * SECOND;
 export class CommitSimulation {
   #random;
   #time = BEGIN;
-  /** @type {{ at: number, order: number, run: () => void }[]} */
+  /** Events to come, the latest first. @type {Event[]} */
   #events = [];
-  #order = 0;
   /** The table of marks, with the time from which a row is visible. @type {Map<string, CommitMark>} */
   #table = new Map();
   /** Rows by id: the greatest write timestamp wins. @type {Map<number, number>} */
@@ -67,7 +68,11 @@ export class CommitSimulation {
 
   /** @param {number} delay ms @param {() => void} run */
   #after(delay, run) {
-    this.#events.push({ at: this.#time + delay, order: this.#order++, run });
+    const event = { at: this.#time + delay, run };
+    // Most events are soon, so the place is searched from the end, which is the next event.
+    let index = this.#events.length;
+    while (index > 0 && /** @type {Event} */ (this.#events[index - 1]).at <= event.at) index--;
+    this.#events.splice(index, 0, event);
   }
 
   /** Runs a step of a process after a delay: later if it is paused then, and never if it is dead. @param {Process} process @param {number} delay @param {() => void} run */
@@ -94,7 +99,8 @@ export class CommitSimulation {
    */
   #request(process, apply) {
     return new Promise((resolve, reject) => {
-      this.#inProcess(process, this.between(0, 2), () => {
+      // A process may be paused between the stamp of a request and its sending.
+      this.#inProcess(process, this.between(0, this.#isCalm ? 2 : 300), () => {
         this.#after(this.#delay(), () => {
           const answer = apply();
           this.#inProcess(process, this.#delay(), () => resolve(answer));
@@ -139,12 +145,12 @@ export class CommitSimulation {
     };
     keep();
     this.#commitLater(process);
-    this.#read({ process, until: 0, delivered: new Set() });
+    void this.#read({ process, until: 0, delivered: new Set() });
   }
 
   /** @param {Process} process */
   #commitLater(process) {
-    this.#inProcess(process, this.between(0, 400), () => {
+    this.#inProcess(process, this.between(0, 600), () => {
       const commit = { id: this.commits.length, stamp: 0, isAcknowledged: false };
       this.commits.push(commit);
       void this.#commit(process, commit);
@@ -171,7 +177,7 @@ export class CommitSimulation {
       } catch {
         // The retry below.
       }
-      await new Promise((resolve) => this.#inProcess(process, 50, () => resolve(undefined)));
+      await new Promise((resolve) => this.#inProcess(process, 200, () => resolve(undefined)));
     }
   }
 
@@ -213,11 +219,10 @@ export class CommitSimulation {
     const process = running[Math.floor(this.between(0, running.length))];
     if (!process) return;
     const kind = Math.floor(this.between(0, 5));
-    if (kind === 0 && running.length > 1) process.isDead = true;
+    if (kind === 0 && running.length > 2) process.isDead = true;
     else if (kind === 1 && running.length < 4) this.start();
-    else if (kind === 2) process.resumesAt = this.#time + this.between(0, 60 * SECOND);
-    else if (kind === 3) process.resumesAt = this.#time + this.between(10 * SECOND, 25 * SECOND);
-    else process.skew = this.between(-SKEW_MS, SKEW_MS);
+    else if (kind === 2) process.skew = this.between(-SKEW_MS, SKEW_MS);
+    else process.resumesAt = this.#time + this.between(10 * SECOND, 50 * SECOND);
   }
 
   /** Ends all faults: each clock is right, and no process pauses. */
@@ -233,10 +238,9 @@ export class CommitSimulation {
   async run(ms) {
     const end = this.#time + ms;
     for (;;) {
-      this.#events.sort((a, b) => a.at - b.at || a.order - b.order);
-      const [event] = this.#events;
+      const event = this.#events.at(-1);
       if (!event || event.at > end) break;
-      this.#events.shift();
+      this.#events.pop();
       this.#time = event.at;
       event.run();
       await nextTurn();
