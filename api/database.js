@@ -37,6 +37,7 @@ export async function openDatabase({ config, clock, logger, metrics }, deps = {}
   await logSecurityProblems({ check: store.health.checkSecurity, username: config.cql.username, logger });
   const difference = deps.clockDifference ?? store.health.clockDifference;
   const clockGuard = new ClockGuard({ clock, difference, logger, periods: deps.comparing });
+  store.commitMarks.trustClock(() => clockGuard.isTrusted);
   exposeDatabase(metrics, { store, clockGuard });
   return { store, clockGuard };
 }

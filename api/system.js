@@ -211,7 +211,6 @@ export async function startSystem(parts) {
         live,
         stats,
         resyncMs: periods.heal,
-        changesSettleMs: periods.changes,
       })
     : null;
   if (api) processStats.countReaders(api.readers);

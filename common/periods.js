@@ -12,7 +12,6 @@
  * - `certificates`: interval of the check for new certificates
  * - `pack`: interval of the check for hours to pack
  * - `stream`: interval of the check for closed hours whose records in Kafka are incomplete
- * - `changes`: minimum age of a commit for readers of changes: two clocks differ by two minutes at most, and a write fails after 5 s
  * - `learn`: interval of the check for baselines to learn
  * - `alarmRules`: interval of the check for changed alarm rules
  * - `absence`: interval of the check for sensors that are absent
@@ -34,7 +33,6 @@ export const PERIODS_MS = {
   certificates: 10_000,
   pack: 10_000,
   stream: 10_000,
-  changes: 150_000,
   learn: 60_000,
   baselines: 60_000,
   provisional: 1000,

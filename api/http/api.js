@@ -55,7 +55,6 @@ import { createStream } from './stream/index.js';
  * @property {number} groups `LATEST_GROUPS`
  * @property {number} historyDays
  * @property {number} batchDays
- * @property {number} changesSettleMs age in ms from which `GET /changes` returns a change
  * @property {number} maxClockSkewMs
  * @property {number} maxMessageBytes
  * @property {number} maxImportBytes limit of an imported Parquet file

@@ -103,6 +103,7 @@ export function createIngest(context, deps) {
   });
   const samples = new SampleWriter({
     write: store.write.samples,
+    stampedAt: () => store.commitMarks.stampedAt,
     clock: clockGuard,
     late,
   });

@@ -17,17 +17,20 @@ import { isLate } from '../../schema/rules.js';
 /** Commits samples, and also writes late samples to history. */
 export class SampleWriter {
   #write;
+  #stampedAt;
   #clock;
   #late;
 
   /**
    * @param {object} deps
    * @param {Store['write']['samples']} deps.write
+   * @param {() => number} [deps.stampedAt] greatest write timestamp, in epoch ms
    * @param {Pick<ClockGuard, 'now'>} deps.clock
    * @param {LateWriter} deps.late
    */
-  constructor({ write, clock, late }) {
+  constructor({ write, stampedAt = () => 0, clock, late }) {
     this.#write = write;
+    this.#stampedAt = stampedAt;
     this.#clock = clock;
     this.#late = late;
   }
@@ -78,10 +81,12 @@ export class SampleWriter {
    * @param {Device} device
    * @param {Hour[]} hours committed hours of a message
    * @param {number} began time before the commit, in epoch ms
-   * @param {number} at time after the commit, in epoch ms
+   * @param {number} now time after the commit, in epoch ms
    * @returns {Promise<void> | undefined} undefined: no hour is late
    */
-  #writeLate(device, hours, began, at) {
+  #writeLate(device, hours, began, now) {
+    // Readers compare the write timestamp, which may be ahead of the clock.
+    const at = Math.max(now, this.#stampedAt());
     for (const { bucket } of hours) {
       if (isLate(bucket, at)) return this.#late.write(device, hours, { began: Math.min(began, at), at });
     }

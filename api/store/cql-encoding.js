@@ -53,7 +53,12 @@ export class WriteTimestamps extends timestampGeneration.MonotonicTimestampGener
   /** @override @param {Client} client */
   next(client) {
     // If the clock was an hour ahead and is set right, the driver's timestamps would stay in the future for an hour.
-    if ((this._lastDate ?? 0) - this.#clock() > MOST_CLOCK_DIFFERENCE_MS) this._lastDate = 0;
+    if (this.lastMs - this.#clock() > MOST_CLOCK_DIFFERENCE_MS) this._lastDate = 0;
     return super.next(client);
+  }
+
+  /** The last timestamp in epoch ms; 0: none. */
+  get lastMs() {
+    return this._lastDate ?? 0;
   }
 }

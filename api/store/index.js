@@ -3,6 +3,7 @@ import { DIALECTS } from '../../schema/migrate/files.js';
 import { checkSchema } from '../../schema/migrate/installation.js';
 import { createAlarmTables } from './alarms/index.js';
 import { createAnnotationStore } from './annotations.js';
+import { CommitMarks, createCommitMarkStore } from './commit-marks.js';
 import { connect } from './connect.js';
 import { createCredentialStore } from './credentials.js';
 import { createDeadLetterReads } from './dead-letters/reads.js';
@@ -35,6 +36,7 @@ import { createWatchedTimeStore } from './watched-time.js';
 export { changeId, deliveryId } from './alarms/deliveries.js';
 export { alarmId, newestFirst, parseAlarmId } from './alarms/episodes.js';
 export { ClockGuard } from './clock-guard.js';
+export { LEASE_MS } from './commit-marks.js';
 export { writeTimestamp } from './cql-encoding.js';
 export { compareDeadLetterIds } from './dead-letters/dead-letter.js';
 export { addCodes, hoursOf, storedForm } from './dead-letters/writes.js';
@@ -142,9 +144,10 @@ export function createStore(deps) {
   // The driver does not know which nodes of ScyllaDB store a tablet. So with ScyllaDB each batch has rows of one
   // partition only.
   const replicasOf = dialect === DIALECTS.scylla ? undefined : findReplicaSets(client);
-  const writing = createSession(client, observe, gate, replicasOf, batchLimits);
-  const ingest = wrapSession?.(writing, client) ?? writing;
   const reading = createSession(client, observe);
+  const commitMarks = new CommitMarks({ store: createCommitMarkStore(reading), clock });
+  const writing = createSession(client, observe, gate, replicasOf, batchLimits, commitMarks);
+  const ingest = wrapSession?.(writing, client) ?? writing;
   const packed = createHistoryReads(reading);
   const retry = new Retry({ logger, onRetry });
   const watch = new PartitionWatch({ logger, onLarge: onLargePartition });
@@ -216,8 +219,12 @@ export function createStore(deps) {
       isPressed: () => waiting() > 0,
     },
     processes: createProcessStore(reading),
+    commitMarks,
     watchedTime: createWatchedTimeStore(reading),
-    close: () => client.shutdown(),
+    async close() {
+      await commitMarks.stop();
+      await client.shutdown();
+    },
   };
 }
 

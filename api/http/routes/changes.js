@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { MillraceError } from '../../../common/errors.js';
 import { DAY_MS, LATE_DAY_DAYS } from '../../../schema/rules.js';
+import { CommitHorizon } from '../../stream-out/changes/horizon.js';
 import { createChanges } from '../../stream-out/changes/index.js';
 import { abortOnClose } from '../long-requests.js';
 import { digits, fields, parseTimeParameter, readQuery } from '../parameters.js';
@@ -40,8 +41,9 @@ const QUERY = {
  * @param {RouteDeps & { limits: { changes: ConcurrencyLimit } }} deps
  * @returns {RequestHandler}
  */
-export function getChanges({ store, groups, batchDays, changesSettleMs, cursors, clock, limits }) {
-  const changes = createChanges({ store, groups, settleMs: changesSettleMs, clock });
+export function getChanges({ store, groups, batchDays, cursors, clock, limits }) {
+  const horizon = new CommitHorizon({ marks: store.commitMarks });
+  const changes = createChanges({ store, groups, horizon, clock });
   // The table of blocks keeps a block for BATCH_DAYS, and the notes of late samples expire after LATE_DAY_DAYS. Older changes
   // are not complete.
   const days = Math.min(batchDays, LATE_DAY_DAYS) - 1;
@@ -50,10 +52,10 @@ export function getChanges({ store, groups, batchDays, changesSettleMs, cursors,
 
   /**
    * @param {string | undefined} since
-   * @returns {Position}
-   * @throws {MillraceError} `bad_parameter`, `bad_cursor`
+   * @returns {Promise<Position>}
+   * @throws {MillraceError} `bad_parameter`, `bad_cursor`, `unavailable`
    */
-  function positionOf(since) {
+  async function positionOf(since) {
     if (since === undefined) return changes.fromNow();
     const time = parseTimeParameter(since);
     if (time === null) return openCursor(since);
@@ -79,7 +81,7 @@ export function getChanges({ store, groups, batchDays, changesSettleMs, cursors,
 
   return async (req, res) => {
     const { since, limit, wait } = readQuery(req, QUERY);
-    let position = positionOf(since);
+    let position = await positionOf(since);
     const seal = () => cursors.seal(SCOPE, position, validMs);
     const release = limits.changes.acquire();
     res.set('Content-Type', 'application/x-ndjson; charset=utf-8');
@@ -90,7 +92,7 @@ export function getChanges({ store, groups, batchDays, changesSettleMs, cursors,
       let sent = 0;
       const isOver = () => sent >= limit || performance.now() - began >= ANSWER_MS;
       while (!isOver()) {
-        const waitMs = changes.readableAt(position) - clock();
+        const waitMs = await changes.readableIn(position);
         if (waitMs > 0) {
           const left = wait * 1000 - (performance.now() - began);
           if (sent > 0 || left <= 0) break;
@@ -131,7 +133,7 @@ export const readChanges = {
   summary: 'What was committed, in order and complete, as a stream of lines',
   description: `Change data capture without Kafka. Each line has a \`cursor\`; pass the last one as \`since\` to go on exactly behind it, at any process and after any restart.
 \`batch\` lines have what a device measured in one hour (\`bucket\`), of one message or of several. \`watermark\` means that all timely batches of the hours before \`until\` were sent.
-\`position\` is the only line of an answer without changes, and the last of one that ended after 30 s. Changes appear 150 to 210 s after their commit, because the order must be final; batches that come far out of order appear when their hour has closed.
+\`position\` is the only line of an answer without changes, and the last of one that ended after 30 s. A change appears 1 to 5 s after its commit, and 2 s later for each 1,000 devices above 1,000. The order is final, so changes wait up to 25 s after a process was killed. Batches that come far out of order appear when their hour has closed.
 The identity of a sample is its sensor and its instant. A batch that a device sends again may be sent again. The answer waits \`wait\` seconds for a first change, and ends after \`limit\` lines. \`since\` reaches back 13 days, or a day less than \`BATCH_DAYS\`. An older time is \`bad_parameter\`, and a cursor at an older time \`bad_cursor\`.`,
   query: QUERY,
   answers: {

@@ -128,12 +128,15 @@ export class SampleWrites {
 
   /** @param {SampleDevice} device @param {Hour[]} hours of one message @param {number} parts @returns {Promise<Hour[]>} `hours` */
   async #writeHours(device, hours, parts) {
-    const buckets = parts > 1 ? new Set(hours.map(({ bucket }) => bucket)) : [];
-    // Samples and numbers of parts may be committed in any order, because the acknowledgement waits for both.
-    await Promise.all([
-      this.#commitInOrder(device, hours),
-      forEachConcurrently(HOURS_AT_ONCE, buckets, (bucket) => this.#commitParts(device.bytes, bucket, parts)),
-    ]);
+    const buckets = new Set(hours.map(({ bucket }) => bucket));
+    const unknown = parts > 1 ? [...buckets].filter((bucket) => !this.#knowsParts(device, bucket, parts)) : [];
+    // The numbers of parts come first. Otherwise a reader of changes could pass samples in a part that it does not know. Only the
+    // first messages of an hour wait for them, and lose their places in the order of the device.
+    if (unknown.length > 0)
+      await forEachConcurrently(HOURS_AT_ONCE, unknown, (bucket) =>
+        this.#commitParts(device.bytes, bucket, parts),
+      );
+    await this.#commitInOrder(device, hours);
     return hours;
   }
 
@@ -215,6 +218,16 @@ export class SampleWrites {
     }
   }
 
+  /** @param {SampleDevice} device @param {number} bucket epoch ms @param {number} parts */
+  #knowsParts({ bytes }, bucket, parts) {
+    const now = this.#now();
+    if (now - this.#rememberedAt > REMEMBERED_MS) {
+      this.#spread = new WeakMap();
+      this.#rememberedAt = now;
+    }
+    return this.#spread.get(bytes)?.get(bucket) === parts;
+  }
+
   /**
    * Stores the number of parts of an hour, so that readers find all parts.
    *
@@ -223,12 +236,6 @@ export class SampleWrites {
    * @param {number} parts more than 1
    */
   async #commitParts(device, bucket, parts) {
-    const now = this.#now();
-    if (now - this.#rememberedAt > REMEMBERED_MS) {
-      this.#spread = new WeakMap();
-      this.#rememberedAt = now;
-    }
-    if (this.#spread.get(device)?.get(bucket) === parts) return;
     const { key } = this.#partitions.find(device, bucket, 0);
     await this.#retry.run(() => this.#session.write(ADD_PARTS, [[parts], ...key]));
     const hours = this.#spread.get(device) ?? new Map();

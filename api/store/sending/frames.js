@@ -1,8 +1,10 @@
 import { createRequire } from 'node:module';
+import { MillraceError } from '../../../common/errors.js';
 import { writeBytes } from '../../../schema/packed/pack.js';
 import { WriteTimestamps } from '../cql-encoding.js';
 
 /** @import { Client } from 'cassandra-driver' */
+/** @import { CommitMarks } from '../commit-marks.js' */
 /** @import { Query } from './session.js' */
 
 /**
@@ -39,21 +41,52 @@ const PAGE_SIZE = 0x04;
 const SERIAL_CONSISTENCY = 0x10;
 const TIMESTAMP = 0x20;
 
+/** Stamps the writes of a session. @typedef {Pick<CommitMarks, 'ready' | 'begin' | 'end'>} Stamps */
+
+/** Stamps writes that no reader of changes reads. @returns {Stamps} */
+function createPlainStamps() {
+  const stamps = new WriteTimestamps();
+  return { ready: () => undefined, begin: (client) => Number(stamps.next(client)), end: () => true };
+}
+
 /**
  * Creates a function that sends prepared writes.
  *
  * @param {Client} client
+ * @param {Stamps} [stamps]
  * @returns {SendWrites} uses the driver's public functions if its internal modules differ from the expected shape
  */
-export function createPreparedWrites(client) {
+export function createPreparedWrites(client, stamps = createPlainStamps()) {
   // Readers of changes find blocks by their write timestamp, so the timestamps must follow the clock, even when it is set
   // back. All other writes use the driver's timestamps, which never go back. There, an overwrite or a deletion has to
   // win against values that were written while the clock was ahead.
-  const stamps = new WriteTimestamps();
-  /** @type {SendWrites} */
-  const sendPublicly = (queries, routingKey) => {
+  const send = createStampedWrites(client);
+  return async (queries, routingKey) => {
+    const joining = stamps.ready();
+    if (joining) await joining;
+    const timestamp = stamps.begin(client);
+    let mayAcknowledge = false;
+    /** @type {unknown} */
+    let answer;
+    try {
+      answer = await send(queries, routingKey, timestamp);
+    } finally {
+      mayAcknowledge = stamps.end(timestamp);
+    }
+    if (mayAcknowledge) return answer;
+    throw new MillraceError('unavailable', 'The answer came so late that readers may have passed this write');
+  };
+}
+
+/**
+ * @param {Client} client
+ * @returns {(queries: Query[], routingKey: Buffer | undefined, timestamp: number) => Promise<unknown>} `timestamp` in epoch µs
+ */
+function createStampedWrites(client) {
+  /** @type {ReturnType<typeof createStampedWrites>} */
+  const sendPublicly = (queries, routingKey, timestamp) => {
     const [only] = queries;
-    const options = { routingKey, timestamp: stamps.next(client) };
+    const options = { routingKey, timestamp };
     if (queries.length === 1 && only) return client.execute(only.query, only.params, options);
     return client.batch(queries, { logged: false, ...options });
   };
@@ -61,8 +94,8 @@ export function createPreparedWrites(client) {
   if (!internals) return sendPublicly;
   const { driver, metadata } = internals;
   const { ExecuteFrame, BatchFrame } = /** @type {any} */ (framesOf(driver));
-  return (queries, routingKey) => {
-    if (!routingKey) return sendPublicly(queries, routingKey);
+  return (queries, routingKey, timestamp) => {
+    if (!routingKey) return sendPublicly(queries, routingKey, timestamp);
     const items = [];
     let statement = '';
     let info = UNKNOWN;
@@ -72,10 +105,10 @@ export function createPreparedWrites(client) {
       // hashes some 130 characters.
       if (query !== statement) info = metadata.getPreparedInfo(client.keyspace, query);
       statement = query;
-      if (!info.queryId || !params.every(Buffer.isBuffer)) return sendPublicly(queries, routingKey);
+      if (!info.queryId || !params.every(Buffer.isBuffer))
+        return sendPublicly(queries, routingKey, timestamp);
       items.push({ query, params, queryId: info.queryId, meta: info.meta });
     }
-    const timestamp = stamps.next(client);
     const options = driver.DefaultExecutionOptions.create({ logged: false, routingKey, timestamp }, client);
     const [only] = items;
     const request =

@@ -7,6 +7,7 @@ import { halvesOf, isTimeout, requestsOf } from './request-bounds.js';
 import { DEFAULT_LIMITS, WriteMerger } from './write-merger.js';
 
 /** @import { Client, types } from 'cassandra-driver' */
+/** @import { Stamps } from './frames.js' */
 /** @import { PendingRow } from './pending-rows.js' */
 /** @import { BatchLimits } from './write-merger.js' */
 
@@ -48,6 +49,7 @@ const OPEN = { enter: () => undefined, leave: () => {}, cancel: () => {} };
  * @param {Gate} [gate] bounds the requests in flight; default: no bound
  * @param {(routing: Buffer) => string | null} [replicasOf] names the replica set of a partition; null: unknown
  * @param {BatchLimits} [limits] limits of batches over several partitions; default: `DEFAULT_LIMITS`
+ * @param {Stamps} [stamps] stamps the batches and the merged rows
  */
 export function createSession(
   client,
@@ -55,6 +57,7 @@ export function createSession(
   gate = OPEN,
   replicasOf = () => null,
   limits = DEFAULT_LIMITS,
+  stamps = undefined,
 ) {
   /**
    * @template T
@@ -91,7 +94,7 @@ export function createSession(
     }
   }
 
-  const execute = createPreparedWrites(client);
+  const execute = createPreparedWrites(client, stamps);
   const merger = new WriteMerger({
     acquire: () => gate.enter(),
     release: () => gate.cancel(),

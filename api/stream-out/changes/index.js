@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { uuidText } from '../../../schema/ids.js';
+import { visitBlock } from '../../../schema/packed/block.js';
 import { bucketOf, closingOf, HOUR_MS, isLate, LATE_MARGIN_MS } from '../../../schema/rules.js';
 import { iteratePages } from '../../history/packing/index.js';
 import { openBatchText } from '../records.js';
@@ -7,9 +8,23 @@ import { openBatchText } from '../records.js';
 /** @import { Store } from '../../store/index.js' */
 /** @import { StoredBlock } from '../../store/streaming.js' */
 /** @import { Names } from '../records.js' */
+/** @import { CommitHorizon } from './horizon.js' */
 
-/** Readers read blocks in windows of their write timestamps. A window has this width, in ms. Cursors rely on it, so it must not change. */
+/**
+ * Readers read blocks in windows of their write timestamps. A window has this width, in ms, and is read in pieces. Cursors rely on the width,
+ * so it must not change.
+ */
 const WINDOW_MS = 60_000;
+
+/** Width of a piece of a window in ms: at least this, and at least this for each device, because each piece reads all devices. */
+const PIECE_MS = 1000;
+const PIECE_MS_PER_DEVICE = 2;
+
+/** Time in ms until a reader that waits asks again whether its step can be read. */
+const ASK_EVERY_MS = 250;
+
+/** A reader that begins now does not wait for processes whose marks are older than this, in ms. */
+const OLDEST_JOIN_MS = 150_000;
 
 /**
  * Limit in ms by which the newest sample of a block may be older than the window of its write. A window leaves out older blocks.
@@ -40,6 +55,8 @@ const NAMES = { max: 10_000, ttl: 60_000 };
  * @property {Step} step
  * @property {number} at epoch ms: the hour of the step, or the end of its window
  * @property {number} from epoch ms
+ * @property {number} [begun] epoch ms: the end of the last piece of the window; missing: the whole window is left
+ * @property {number} [until] epoch ms: the end of the piece that is being read
  * @property {number} [join] epoch ms
  * @property {boolean} [fresh] whether the reader wants only blocks that are written after `join`
  * @property {Place} [after] the last change of the step that the reader has received
@@ -49,7 +66,7 @@ const NAMES = { max: 10_000, ttl: 60_000 };
  * - `hour`: all timely blocks of a closed hour
  * - `late`: the late blocks that were committed in an hour, whatever the hour of their samples
  * - `open`: the blocks of the hours that were open at `join`
- * - `window`: the blocks that were written in a minute
+ * - `window`: the blocks that were written in a minute, or in a piece of it
  * - `close`: the blocks of a closed hour that no window contained
  *
  * @typedef {'hour' | 'late' | 'open' | 'window' | 'close'} Step
@@ -76,26 +93,41 @@ const NAMES = { max: 10_000, ttl: 60_000 };
  *     since ──▶ hour 10, late 10 │ hour 11, late 11 │ open │ window 13:41 │ window 13:42 │ … │ close 12, late 12 │ window …
  *               closed hours, whole                 join    by write timestamp, minute by minute
  *
- * A window is read when all its writes are visible: two clocks differ by two minutes at most, and a request fails after five
- * seconds. The write timestamp and the newest sample of a block alone decide whether a window contains the block. So the step
- * `close` can compute which blocks came with windows, without storing them.
+ * A piece of a window is read when all its writes are visible, and none can be added: see `horizon.js`. The write timestamp and
+ * the newest sample of a block alone decide whether a window contains the block. So the step `close` can compute which blocks came
+ * with windows, without storing them.
  *
  * @param {object} deps
  * @param {Pick<Store, 'streaming' | 'devices'>} deps.store
  * @param {number} deps.groups number of shards of devices (`LATEST_GROUPS`)
- * @param {number} deps.settleMs age in ms at which a window is read
+ * @param {Pick<CommitHorizon, 'read'>} deps.horizon
  * @param {() => number} deps.clock epoch ms
  */
-export function createChanges({ store, groups, settleMs, clock }) {
+export function createChanges({ store, groups, horizon, clock }) {
   const { streaming } = store;
+  /** Number of devices that the last piece of a window read. */
+  let deviceCount = 0;
   /** @type {LRUCache<string, Names>} */
   const known = new LRUCache(NAMES);
 
-  /** @param {number} group @param {Buffer} device @returns {Promise<Names>} */
-  async function namesOf(group, device) {
+  /**
+   * Returns the names of a device and its sensors. The cache is not used if it lacks a sensor of the block, because that sensor is new.
+   *
+   * @param {number} group
+   * @param {Buffer} device
+   * @param {number} bucket epoch ms
+   * @param {Buffer} samples
+   * @returns {Promise<Names>}
+   */
+  async function namesOf(group, device, bucket, samples) {
     const id = uuidText(device);
     const found = known.get(id);
-    if (found) return found;
+    let isComplete = found !== undefined;
+    if (found)
+      visitBlock(bucket, samples, (sensor) => {
+        isComplete &&= found.sensor(uuidText(sensor)) !== null;
+      });
+    if (found && isComplete) return found;
     const key = { group, bytes: device };
     const [row, rows] = await Promise.all([store.devices.device(key), store.devices.sensors(key)]);
     const sensors = new Map(rows.map((sensor) => [sensor.id, sensor.name]));
@@ -143,7 +175,7 @@ export function createChanges({ store, groups, settleMs, clock }) {
     const late = isLate(bucket, writtenAt);
     const text = openBatchText(
       { bucket, digest, samples, committedAt: writtenAt, late },
-      await namesOf(group, device),
+      await namesOf(group, device, bucket, samples),
     );
     const after = {
       group,
@@ -181,10 +213,12 @@ export function createChanges({ store, groups, settleMs, clock }) {
       }));
     }
     const since = at - WINDOW_MS - ORDERLY_MS;
+    const begun = begunOf(position);
+    const until = position.until ?? at;
     return bucketsBetween(Math.max(from, bucketOf(since)), bucketOf(at + AHEAD_MS)).map((bucket) => ({
       bucket,
       since,
-      has: (block) => block.writtenAt > at - WINDOW_MS && block.writtenAt <= at && block.ts >= since,
+      has: ({ writtenAt, ts }) => writtenAt > begun && writtenAt <= until && ts >= since,
     }));
   }
 
@@ -192,11 +226,13 @@ export function createChanges({ store, groups, settleMs, clock }) {
   async function* changesOfDevices(position, signal) {
     const { after } = position;
     const hours = hoursOf(position);
+    let count = 0;
     for (let group = after?.group ?? 0; group < groups; group++) {
       const first = after?.group === group ? Buffer.from(after.device, 'hex') : null;
       const devices = iteratePages((next) => streaming.devicePage(group, first, next));
       // Most devices have few blocks, so several devices are read at once.
       for await (const some of inBatches(devices, DEVICES_AT_ONCE)) {
+        count += some.length;
         const reads = some.map((device) => {
           const changes = changesOfDevice(group, device, hours, position, signal);
           return { changes, first: changes.next() };
@@ -210,6 +246,7 @@ export function createChanges({ store, groups, settleMs, clock }) {
         signal.throwIfAborted();
       }
     }
+    if (!after) deviceCount = count;
   }
 
   /** @param {number} group @param {Buffer} device @param {ReturnType<typeof hoursOf>} hours @param {Position} position @param {AbortSignal} signal @returns {AsyncGenerator<Change, void>} */
@@ -249,12 +286,13 @@ export function createChanges({ store, groups, settleMs, clock }) {
     }
   }
 
-  /** @param {Position} position of a finished step @returns {Position} the next step */
-  function next({ step, at, from, join, fresh }) {
+  /** @param {Position} position of a finished step @returns {Position | Promise<Position>} the next step */
+  function next({ step, at, from, until = at, join, fresh }) {
     if (step === 'hour') return { step: 'late', at, from };
     if (step === 'late' && join === undefined) return begin(at + HOUR_MS);
     const joined = { from, join, ...(fresh && { fresh }) };
-    if (step === 'open') return { step: 'window', at: at + WINDOW_MS, ...joined };
+    if (step === 'open') return { step: 'window', at: windowEnd(at), begun: at, ...joined };
+    if (step === 'window' && until < at) return { step, at, begun: until, ...joined };
     if (step === 'close') return { step: 'late', at, ...joined };
     // At the end of an hour, the previous hour has closed. The step `close` comes next and completes the previous hour.
     const closed = at - 2 * HOUR_MS;
@@ -264,36 +302,56 @@ export function createChanges({ store, groups, settleMs, clock }) {
     return { step: 'window', at: end + WINDOW_MS, ...joined, from: step === 'late' ? at + HOUR_MS : from };
   }
 
-  /** @param {number} hour first hour that the reader wants, in epoch ms @returns {Position} */
-  function begin(hour) {
-    const now = clock();
-    if (now >= closingOf(hour)) return { step: 'hour', at: hour, from: hour };
-    const join = windowBefore(now - settleMs);
+  /** @param {number} hour first hour that the reader wants, in epoch ms @returns {Promise<Position>} */
+  async function begin(hour) {
+    if (clock() >= closingOf(hour)) return { step: 'hour', at: hour, from: hour };
+    const join = await presentJoin();
     return { step: 'open', at: join, from: hour, join };
   }
 
-  /** @param {Position} position @returns {number} time from which the step can be read, in epoch ms */
-  const readableAt = ({ step, at }) => {
-    if (step === 'window') return at + settleMs;
-    if (step === 'open') return at;
-    // Late messages are noted under the hour of their commit until that hour closes.
-    return closingOf(at);
+  /** Returns the time at which a reader that begins now changes to windows. @returns {Promise<number>} epoch ms */
+  const presentJoin = async () => Math.max(await horizon.read(), clock() - OLDEST_JOIN_MS);
+
+  /** @param {Position} position @returns {number} end of the first piece of a window that is worth a read, in epoch ms */
+  const pieceEnd = (position) => {
+    const { at, after, until } = position;
+    // A cursor of version 0.4 in the middle of a window has no `until`, and stands for the whole window.
+    if (until !== undefined || after) return until ?? at;
+    return Math.min(at, begunOf(position) + Math.max(PIECE_MS, PIECE_MS_PER_DEVICE * deviceCount));
   };
 
-  return {
-    readableAt,
+  /** Chooses the end of a piece of a window: all that can be read. @param {Position} position @returns {Promise<Position>} */
+  async function withPiece(position) {
+    const { step, at, after, until } = position;
+    if (step !== 'window' || after || until !== undefined) return position;
+    return { ...position, until: Math.min(at, await horizon.read()) };
+  }
 
-    /** Returns the position of a reader that wants only later commits. @returns {Position} */
-    fromNow() {
-      const join = windowBefore(clock() - settleMs);
-      return { step: 'window', at: join + WINDOW_MS, from: bucketOf(join) - HOUR_MS, join, fresh: true };
+  return {
+    /**
+     * @param {Position} position
+     * @returns {Promise<number>} time in ms after which it is worth asking again; 0: the step can be read now
+     */
+    async readableIn(position) {
+      const { step, at } = position;
+      // Late messages are noted under the hour of their commit until that hour closes.
+      if (step !== 'window' && step !== 'open') return Math.max(0, closingOf(at) - clock());
+      const wanted = step === 'open' ? at : pieceEnd(position);
+      return (await horizon.read()) >= wanted ? 0 : ASK_EVERY_MS;
+    },
+
+    /** Returns the position of a reader that wants only later commits. @returns {Promise<Position>} */
+    async fromNow() {
+      const join = await presentJoin();
+      const from = bucketOf(join) - HOUR_MS;
+      return { step: 'window', at: windowEnd(join), begun: join, from, join, fresh: true };
     },
 
     /**
      * Returns the position of a reader that wants the hour of `since` and all later hours.
      *
      * @param {number} since epoch ms
-     * @returns {Position}
+     * @returns {Promise<Position>}
      */
     fromTime: (since) => begin(bucketOf(Math.min(since, clock()))),
 
@@ -301,15 +359,16 @@ export function createChanges({ store, groups, settleMs, clock }) {
      * Reads the changes of one step after the position. Between changes it also yields its progress, so that a reader can resume
      * there.
      *
-     * @param {Position} position of a step that can be read already
+     * @param {Position} start position of a step that can be read already
      * @param {AbortSignal} signal ends the read
      * @returns {AsyncGenerator<Change | Progress, Position>} yields changes and progress, and returns the position of the next
      *   step
      * @throws the reason with which `signal` was aborted
      */
-    async *read(position, signal) {
+    async *read(start, signal) {
+      const position = await withPiece(start);
       yield* position.step === 'late' ? lateChanges(position, signal) : changesOfDevices(position, signal);
-      const following = next(position);
+      const following = await next(position);
       if (position.step === 'late') {
         const until = new Date(position.at + HOUR_MS).toISOString();
         yield { text: `{"kind":"watermark","until":"${until}"`, position: following };
@@ -327,11 +386,11 @@ export function createChanges({ store, groups, settleMs, clock }) {
  */
 const lateFrom = (bucket) => closingOf(bucket) - LATE_MARGIN_MS;
 
-/**
- * @param {number} ts epoch ms
- * @returns {number} epoch ms of the last end of a window at or before this time
- */
-const windowBefore = (ts) => Math.floor(ts / WINDOW_MS) * WINDOW_MS;
+/** @param {number} ts epoch ms @returns {number} end of the first window that ends after this time, in epoch ms */
+const windowEnd = (ts) => (Math.floor(ts / WINDOW_MS) + 1) * WINDOW_MS;
+
+/** @param {Position} position of a window @returns {number} end of its last piece, in epoch ms */
+const begunOf = ({ at, begun = at - WINDOW_MS }) => begun;
 
 /** Whether the block came with the window of its write timestamp. @param {StoredBlock} block @param {number} bucket epoch ms */
 function isInWindow({ writtenAt, ts }, bucket) {

@@ -63,7 +63,7 @@ async function follow(since, until, limit = 3) {
   }
 }
 
-const system = useTestSystem({ settings: { LATEST_GROUPS: '2' }, clock, periods: { changes: 100 } });
+const system = useTestSystem({ settings: { LATEST_GROUPS: '2' }, clock });
 beforeAll(async () => {
   await untilHourGoesOn();
   begun = Date.now();
@@ -132,7 +132,7 @@ test('GET /changes: since is more than 13 days ago: answers bad_parameter, becau
 
 test('Reader of changes: stops between two changes: it can continue at this position; an abort ends the reading', async () => {
   const store = await system.openStore();
-  const changes = createChanges({ store, groups: 2, settleMs: 100, clock });
+  const changes = createChanges({ store, groups: 2, horizon: { read: async () => clock() }, clock });
   const { signal } = new AbortController();
   /** @param {Position} position */
   const readAll = async (position) => {

@@ -10,7 +10,7 @@ const cursors = createCursors({ secret: 'a secret', clock });
 /** @param {string} since @param {number} batchDays `BATCH_DAYS` @returns {Promise<string>} problem code or `ok` */
 async function answerTo(since, batchDays) {
   const limits = { changes: { acquire: () => () => {} } };
-  const deps = { store: {}, groups: 1, batchDays, changesSettleMs: 100, cursors, clock, limits };
+  const deps = { store: {}, groups: 1, batchDays, cursors, clock, limits };
   const handle = /** @type {any} */ (getChanges(/** @type {any} */ (deps)));
   // A HEAD request reads no changes.
   const request = { method: 'HEAD', url: '/changes', query: { since } };

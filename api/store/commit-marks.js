@@ -1,0 +1,235 @@
+import { randomUUID } from 'node:crypto';
+import { performance } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MillraceError } from '../../common/errors.js';
+import { PART } from '../../schema/migrate/installation.js';
+import { int64, WriteTimestamps } from './cql-encoding.js';
+
+/** @import { Client } from 'cassandra-driver' */
+/** @import { Session } from './sending/session.js' */
+
+/** TTL of a mark, in s. It is longer than two clocks may differ, so a process that joins later needs no expired mark. */
+const TTL_S = 600;
+
+const WRITE = {
+  name: 'write_commit_mark',
+  cql: `INSERT INTO commit_mark (part, process, mark, beat, ended) VALUES (?, ?, ?, ?, ?) USING TTL ${TTL_S}`,
+};
+const SELECT = {
+  name: 'read_commit_marks',
+  cql: 'SELECT process, mark, beat, ended FROM commit_mark WHERE part = ?',
+};
+
+/** Interval of the marks of a process, in ms. */
+export const MARK_EVERY_MS = 1000;
+
+/** Time in ms after its last mark for which a process may commit. Then it has to join again. */
+export const LEASE_MS = 15_000;
+
+/** Time limit in ms of the last mark of a process that ends. The database may be unavailable then. */
+const END_MS = 1000;
+
+/**
+ * The mark of a process.
+ *
+ * @typedef {object} CommitMark
+ * @property {string} process
+ * @property {number} mark epoch ms: all commits with write timestamps up to this time are finished; 0: the process is joining
+ * @property {number} beat number of the write of this mark; it grows
+ * @property {boolean} ended whether the process has stopped, and commits nothing more
+ */
+
+/** @param {Session} session */
+export function createCommitMarkStore(session) {
+  return {
+    /** @param {CommitMark} row */
+    write: ({ process, mark, beat, ended }) =>
+      session.write(WRITE, [PART, process, int64(mark), int64(beat), ended]),
+
+    /** @returns {Promise<CommitMark[]>} marks of all processes of the last ten minutes */
+    async all() {
+      const rows = await session.all(SELECT, [PART]);
+      return rows.map((row) => ({
+        process: row['process'],
+        mark: row['mark'].getTime(),
+        beat: Number(row['beat']),
+        ended: row['ended'],
+      }));
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createCommitMarkStore>} CommitMarkStore */
+
+/**
+ * Stamps the commits of this process, and reports once a second up to which write timestamp they are finished: its mark. Readers of
+ * changes read up to the smallest mark of all processes. Invariant: after a mark, this process never acknowledges a commit whose
+ * timestamp is not greater.
+ *
+ * Readers ignore a process whose mark has not changed for longer than `LEASE_MS`. So this process may only acknowledge within
+ * `LEASE_MS` after it began to write its last mark. A commit that is answered later fails, and its retry gets a new timestamp. To
+ * commit again, the process joins: it writes a row that holds all readers, then reads the marks of all processes, and continues
+ * after the greatest of them.
+ */
+export class CommitMarks {
+  #store;
+  #clock;
+  #monotonic;
+  #everyMs;
+  #process;
+  #stamps;
+  #isTrusted = () => true;
+  /** Number of unanswered commits by write timestamp, in epoch ms. @type {Map<number, number>} */
+  #underWay = new Map();
+  /** All later commits get greater timestamps, in epoch ms. */
+  #floor = 0;
+  #beat = 0;
+  /** When the last mark was begun to be written, by both clocks; null: this process has not joined. @type {Instant | null} */
+  #markedAt = null;
+  /** @type {Promise<void> | null} */
+  #joining = null;
+  #isWriting = false;
+  #isEnded = false;
+  /** @type {NodeJS.Timeout | undefined} */
+  #timer;
+
+  /**
+   * @param {object} deps
+   * @param {CommitMarkStore} deps.store
+   * @param {() => number} deps.clock epoch ms
+   * @param {() => number} [deps.monotonic] ms
+   * @param {number} [deps.everyMs]
+   */
+  constructor({ store, clock, monotonic = () => performance.now(), everyMs = MARK_EVERY_MS }) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#monotonic = monotonic;
+    this.#everyMs = everyMs;
+    this.#process = randomUUID();
+    // The timestamps follow the clock, even when it is set back, but never to a time before a mark.
+    this.#stamps = new WriteTimestamps(() => Math.max(clock(), this.#floor + 1));
+  }
+
+  /** Sets a function that returns whether the clock may be used. Without it the clock is always trusted. @param {() => boolean} isTrusted */
+  trustClock(isTrusted) {
+    this.#isTrusted = isTrusted;
+  }
+
+  /** Reads the marks of all processes. @returns {Promise<CommitMark[]>} */
+  readAll() {
+    return this.#store.all();
+  }
+
+  /** Greatest write timestamp of this process, in epoch ms. It may be ahead of the clock; 0: none. */
+  get stampedAt() {
+    return this.#stamps.lastMs;
+  }
+
+  /**
+   * Joins the processes that commit, if this process is none of them.
+   *
+   * @returns {Promise<void> | undefined} settles when this process may commit; undefined: it may commit now
+   * @throws {MillraceError} `unavailable`
+   */
+  ready() {
+    if (this.#isHeld()) return undefined;
+    this.#joining ??= this.#join().finally(() => {
+      this.#joining = null;
+    });
+    return this.#joining;
+  }
+
+  /** Begins a commit. @param {Client} client @returns {number} the write timestamp in epoch µs, for `end` */
+  begin(client) {
+    const stamp = Number(this.#stamps.next(client));
+    const ms = Math.floor(stamp / 1000);
+    this.#underWay.set(ms, (this.#underWay.get(ms) ?? 0) + 1);
+    return stamp;
+  }
+
+  /**
+   * Ends a commit, after its answer or its failure.
+   *
+   * @param {number} stamp of `begin`
+   * @returns {boolean} whether the commit may be acknowledged; false: readers may have passed its timestamp
+   */
+  end(stamp) {
+    const ms = Math.floor(stamp / 1000);
+    const count = this.#underWay.get(ms) ?? 0;
+    if (count > 1) this.#underWay.set(ms, count - 1);
+    else this.#underWay.delete(ms);
+    return ms > this.#floor && this.#isHeld();
+  }
+
+  /** Writes the mark of this process. If that fails, the next mark tries again. */
+  async mark() {
+    if (this.#isWriting || !this.#isTrusted()) return;
+    this.#isWriting = true;
+    try {
+      const begun = this.#now();
+      this.#floor = this.#finishedUntil(begun.wall);
+      await this.#write(this.#floor);
+      // An answer after the end of the lease does not extend it, because readers may ignore this process by now.
+      if (this.#isHeld()) this.#markedAt = begun;
+    } finally {
+      this.#isWriting = false;
+    }
+  }
+
+  /** Ends all commits: reports that this process has stopped. */
+  async stop() {
+    clearInterval(this.#timer);
+    this.#isEnded = true;
+    if (this.#beat === 0) return;
+    const last = this.#write(this.#finishedUntil(this.#clock()), true).catch(() => {});
+    await Promise.race([last, sleep(END_MS, undefined, { ref: false })]);
+  }
+
+  async #join() {
+    if (this.#isEnded || !this.#isTrusted()) throw new MillraceError('unavailable', NOT_READY);
+    this.#timer ??= setInterval(() => void this.#keep(), this.#everyMs).unref();
+    const begun = this.#now();
+    await this.#write(0);
+    const marks = (await this.#store.all()).map(({ mark }) => mark);
+    this.#floor = Math.max(this.#floor, ...marks);
+    this.#markedAt = begun;
+    // The first mark follows at once, because readers wait for it.
+    void this.#keep();
+    if (!this.#isHeld()) throw new MillraceError('unavailable', NOT_READY);
+  }
+
+  /** Writes a mark, or joins again. A failure is repeated a second later, and shows in the writes of samples. */
+  #keep() {
+    const kept = this.#isHeld() ? this.mark() : this.ready();
+    return Promise.resolve(kept).catch(() => {});
+  }
+
+  /** @param {number} now epoch ms @returns {number} the greatest time up to which all commits are finished, in epoch ms */
+  #finishedUntil(now) {
+    let oldest = now;
+    // Commits up to the floor are not acknowledged, whatever the answer.
+    for (const ms of this.#underWay.keys()) if (ms > this.#floor && ms < oldest) oldest = ms;
+    return Math.max(this.#floor, oldest - 1);
+  }
+
+  /** @param {number} mark @param {boolean} [ended] */
+  #write(mark, ended = false) {
+    return this.#store.write({ process: this.#process, mark, beat: ++this.#beat, ended });
+  }
+
+  /** @returns {Instant} */
+  #now() {
+    return { wall: this.#clock(), monotonic: this.#monotonic() };
+  }
+
+  /** Whether this process may acknowledge. Both clocks are compared, because the monotonic one stops while a machine sleeps. */
+  #isHeld() {
+    if (this.#markedAt === null || this.#isEnded) return false;
+    const { wall, monotonic } = this.#markedAt;
+    return Math.max(this.#clock() - wall, this.#monotonic() - monotonic) <= LEASE_MS;
+  }
+}
+
+/** An instant by the clock (epoch ms) and by a monotonic clock (ms). @typedef {{ wall: number, monotonic: number }} Instant */
+
+const NOT_READY = 'This process may not commit now: its last mark is too old, or its clock is not trusted';

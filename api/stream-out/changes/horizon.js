@@ -1,0 +1,80 @@
+import { performance } from 'node:perf_hooks';
+import { LEASE_MS } from '../../store/index.js';
+
+/** @import { MillraceError } from '../../../common/errors.js' */
+/** @import { CommitMark, CommitMarks } from '../../store/commit-marks.js' */
+
+/** Shortest time between two reads of the marks, in ms. */
+const READ_EVERY_MS = 500;
+
+/**
+ * Time in ms without a new mark after which a process is ignored. It is longer than the lease, after which the process acknowledges nothing,
+ * because two monotonic clocks do not run equally fast.
+ */
+export const IGNORE_AFTER_MS = LEASE_MS + 5000;
+
+/**
+ * The time up to which all commits are visible, and to which no commit is added: the smallest mark of all processes that commit.
+ *
+ * The marks come from one read, and the list of processes from the next. So a process that is not in the list joined after the marks were read,
+ * and continues after the greatest of them.
+ */
+export class CommitHorizon {
+  #marks;
+  #monotonic;
+  #everyMs;
+  /** What the last read found, by process. @type {Map<string, { row: CommitMark, since: number }>} */
+  #known = new Map();
+  #until = 0;
+  #readAt = Number.NEGATIVE_INFINITY;
+  /** @type {Promise<void> | null} */
+  #reading = null;
+
+  /**
+   * @param {object} deps
+   * @param {Pick<CommitMarks, 'ready' | 'readAll'>} deps.marks
+   * @param {() => number} [deps.monotonic] ms
+   * @param {number} [deps.everyMs]
+   */
+  constructor({ marks, monotonic = () => performance.now(), everyMs = READ_EVERY_MS }) {
+    this.#marks = marks;
+    this.#monotonic = monotonic;
+    this.#everyMs = everyMs;
+  }
+
+  /**
+   * Reads the marks, if the last read was a while ago.
+   *
+   * @returns {Promise<number>} epoch ms: a later read finds no further commit up to this time; it never decreases; 0: not known yet
+   * @throws {MillraceError} `unavailable`
+   */
+  async read() {
+    if (this.#monotonic() - this.#readAt >= this.#everyMs) {
+      this.#reading ??= this.#readMarks().finally(() => {
+        this.#reading = null;
+      });
+      await this.#reading;
+    }
+    return this.#until;
+  }
+
+  async #readMarks() {
+    // This process joins too. So there is always a mark that goes on, even if no other process commits. If it cannot join, because its clock
+    // is wrong, the marks of the others go on.
+    await this.#marks.ready()?.catch(() => {});
+    const rows = await this.#marks.readAll();
+    const now = this.#monotonic();
+    const known = new Map();
+    let until = Number.POSITIVE_INFINITY;
+    for (const row of rows) {
+      const last = this.#known.get(row.process);
+      const since = last?.row.beat === row.beat ? last.since : now;
+      known.set(row.process, { row, since });
+      if (row.ended || now - since > IGNORE_AFTER_MS) continue;
+      until = Math.min(until, last?.row.mark ?? 0);
+    }
+    this.#known = known;
+    this.#readAt = now;
+    if (until < Number.POSITIVE_INFINITY) this.#until = Math.max(this.#until, until);
+  }
+}

@@ -1,0 +1,31 @@
+import { expect, test } from '@jest/globals';
+import { useTestSystem } from '../../support/system/use.js';
+
+const system = useTestSystem();
+
+/** @param {Record<string, string>} query @returns {Promise<any[]>} the lines of one answer */
+async function ask(query) {
+  const response = await system.fetch(`/changes?${new URLSearchParams(query)}`);
+  expect(response.status).toBe(200);
+  return (await response.text())
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+}
+
+test('GET /changes: a sample is committed while the reader waits: the answer has the sample', async () => {
+  const [{ kind, cursor }] = await ask({ wait: '0' });
+  expect(kind).toBe('position');
+  const waiting = ask({ since: cursor, wait: '10' });
+  await system.post('/measurements?device=desk', { sensor_id: 'temperature', value: 21.5 });
+  const [change] = await waiting;
+  expect(change).toMatchObject({
+    kind: 'batch',
+    device: 'desk',
+    sensors: [{ sensor: 'temperature', samples: [[expect.any(Number), 21.5]] }],
+  });
+  // The reader has passed the sample, so the next answer begins after it.
+  expect(await ask({ since: change.cursor, wait: '0' })).toEqual([
+    { kind: 'position', cursor: expect.any(String) },
+  ]);
+});

@@ -1,0 +1,46 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const WEB = fileURLToPath(new URL('../../web/', import.meta.url));
+
+/** The file with the structure that the pictures show. */
+export const STRUCTURE_FILE = new URL('../../docs/images/structure.json', import.meta.url);
+
+/** What each picture shows, as files and folders of `web`. Each picture also has header and navigation. */
+const SHOWN = {
+  fleet: ['views/fleet', 'wall', 'kit/figure.tsx', 'kit/sensor-table.tsx'],
+  pipeline: ['views/pipeline', 'kit/figure.tsx'],
+  sensor: ['views/sensor', 'chart', 'kit/device-title.tsx'],
+};
+const FRAME = ['app.tsx', 'kit/header.tsx', 'kit/navigation.tsx'];
+
+/** Elements with their first classes, and texts of headings, columns and controls. Styles, logic and data are no structure. */
+const ELEMENT = /<([a-z][a-z0-9]*)\s[^>]*?class="([^"]+)"/g;
+const TEXT = /<(h[1-6]|th|label|button|legend|summary|a|dt)\b[^>]*>\s*([^<{}\s][^<{}]*?)\s*</g;
+
+/** @param {string} source of a component @returns {string[]} */
+export function structureOf(source) {
+  const elements = [...source.matchAll(ELEMENT)].map(([, tag, name]) => `${tag}.${name}`);
+  const texts = [...source.matchAll(TEXT)].map(([, tag, text]) => `${tag}: ${text?.replace(/\s+/g, ' ')}`);
+  return [...elements, ...texts];
+}
+
+/** @param {string} path in `web` @returns {Promise<string[]>} the components there */
+async function componentsIn(path) {
+  if (path.endsWith('.tsx')) return [path];
+  const names = await readdir(join(WEB, path));
+  return names.filter((name) => name.endsWith('.tsx')).map((name) => join(path, name));
+}
+
+/** Reads the structure of the views in the pictures from their components. @returns {Promise<Record<string, string[]>>} by picture, sorted */
+export async function readStructure() {
+  /** @type {Record<string, string[]>} */
+  const structure = {};
+  for (const [picture, paths] of Object.entries({ frame: FRAME, ...SHOWN })) {
+    const files = (await Promise.all(paths.map(componentsIn))).flat();
+    const sources = await Promise.all(files.map((file) => readFile(join(WEB, file), 'utf8')));
+    structure[picture] = [...new Set(sources.flatMap(structureOf))].sort();
+  }
+  return structure;
+}
