@@ -287,6 +287,7 @@ export class Mapping {
    * @param {Reading} reading
    */
   #add(rule, { tokens, path, own, value, ...part }, reading) {
+    /** @type {Levels} */
     const levels = { ...part.levels, path };
     const { template } = rule;
     const named = template ? template.fill(levels) : rule.sensor ? this.#nameOf(rule.sensor, part) : own;

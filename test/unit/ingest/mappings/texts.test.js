@@ -85,7 +85,7 @@ test.each([
     { temperature: 21.5 },
     ['not_numeric serial'],
   ],
-  // Tasmota: the id of a RFID tag; a scale that the user names.
+  // Tasmota: the id of a card; a scale that the user names.
   ['tele/d/SENSOR', { RDM6300: { UID: '12345678' }, Weight: '1.5' }, { Weight: 1.5 }, []],
   // ChirpStack: a codec rounds with toFixed; the version 1.10 would become 1.1.
   [
