@@ -3,7 +3,7 @@ import { MAX_DEPTH, pointerText } from './pointer.js';
 
 /** @import { Pointer } from './pointer.js' */
 
-/** Matches a text that is a number in JSON. It may be an id, so it is a value only where the mapping says so. */
+/** Matches a text that is a number in JSON. It may be an id, so it is a value only where the mapping allows it. */
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 /** Matches a text that probably is a value. With an exponent, such as 6412E3, it is rather an id of hexadecimal digits. */
