@@ -26,6 +26,8 @@ const MAX_ENTRIES = 500_000;
 /** Number of samples that a dry run shows. */
 const SHOWN = 20;
 
+const NUMBER_AS_TEXT = 'must be a number, without quotation marks';
+
 /** A line of the file of which a sample was refused. @typedef {{ line: number, code: ErrorCode, rule: string }} RefusedLine */
 
 /**
@@ -152,7 +154,7 @@ export class Importer {
   }
 
   /** @param {Rows} rows */
-  #gather({ lines, device, sensor, ts, value, type, unit, site }) {
+  #gather({ isText, lines, device, sensor, ts, value, type, unit, site }) {
     let lastDevice;
     let lastSensor;
     let entry = /** @type {Entry | undefined} */ (undefined);
@@ -163,7 +165,9 @@ export class Importer {
         entry = this.#entryOf(lastDevice, lastSensor);
       }
       const line = /** @type {number} */ (lines[index]);
-      const sample = this.#check(line, entry, ts[index], value[index]);
+      const number = readValue(value[index], isText);
+      const rule = typeof value[index] === 'string' && !isText ? NUMBER_AS_TEXT : undefined;
+      const sample = this.#check(line, entry, ts[index], { number, rule });
       if (sample === null) continue;
       if (this.#first.length < SHOWN) {
         const labels = { device: String(lastDevice), sensor: String(lastSensor) };
@@ -204,17 +208,16 @@ export class Importer {
    * @param {number} line
    * @param {Entry} entry
    * @param {unknown} ts
-   * @param {unknown} value
+   * @param {{ number: number | null, rule: string | undefined }} value `number`: as `readValue` returns it; `rule`: the broken rule if it is null
    * @returns {{ time: number, number: number } | null} null: the sample is refused
    */
-  #check(line, { refusal }, ts, value) {
+  #check(line, { refusal }, ts, { number, rule }) {
     if (refusal) return this.#refuse(line, refusal.code, refusal.rule);
     const time = readTime(ts);
     if (time === null) return this.#refuse(line, 'bad_timestamp');
     const wrong = timeRefusal(time, this.#times);
     if (wrong) return this.#refuse(line, wrong.code, wrong.rule);
-    const number = readValue(value);
-    if (number === null) return this.#refuse(line, 'not_numeric');
+    if (number === null) return this.#refuse(line, 'not_numeric', rule);
     if (Number.isNaN(number)) return this.#refuse(line, 'not_finite');
     return { time, number };
   }
@@ -297,7 +300,8 @@ function doubled(array) {
 function textOf(cell) {
   if (typeof cell === 'string') return cell;
   if (cell === null || cell === undefined) return '';
-  if (typeof cell === 'number') return Number.isFinite(cell) ? String(cell) : null;
+  // Integers beyond 2^53 are rounded, so two numbers could become the same name.
+  if (typeof cell === 'number') return Math.abs(cell) <= Number.MAX_SAFE_INTEGER ? String(cell) : null;
   return typeof cell === 'bigint' || typeof cell === 'boolean' ? String(cell) : null;
 }
 

@@ -183,7 +183,7 @@ function rowsOf(columns, layout, { device, rowStart, rowEnd }) {
   const { roles, wide } = layout;
   const count = rowEnd - rowStart;
   if (wide !== null) {
-    const list = new RowList(device);
+    const list = new RowList(device, false);
     list.end = rowEnd;
     for (let row = 0; row < count; row++)
       list.add(rowStart + row + 1, layout, (name) => columns.get(name)?.[row]);
@@ -192,6 +192,7 @@ function rowsOf(columns, layout, { device, rowStart, rowEnd }) {
   const column = (/** @type {keyof typeof roles} */ role) =>
     roles[role] === undefined ? null : (columns.get(roles[role]) ?? null);
   return {
+    isText: false,
     end: rowEnd,
     lines: Float64Array.from({ length: count }, (_, row) => rowStart + row + 1),
     device: Array.from(column('device') ?? new Array(count), (name) => (isEmpty(name) ? device : name)),

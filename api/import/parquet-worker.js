@@ -12,7 +12,7 @@ import { decodeParquet } from './parquet-decoder.js';
 
 /** A column as it crosses to the main thread: numbers, or an index into few different texts. @typedef {Float64Array | unknown[] | { texts: unknown[], indexes: Uint32Array }} PackedColumn */
 
-/** Rows as they cross to the main thread. @typedef {Omit<Rows, 'malformed' | 'lines' | 'device' | 'sensor' | 'ts' | 'value' | 'type' | 'unit' | 'site'> & { columns: Record<string, PackedColumn | null> }} PackedRows */
+/** Rows as they cross to the main thread. @typedef {Omit<Rows, 'isText' | 'malformed' | 'lines' | 'device' | 'sensor' | 'ts' | 'value' | 'type' | 'unit' | 'site'> & { columns: Record<string, PackedColumn | null> }} PackedRows */
 
 /** @typedef {{ rows: PackedRows | null } | { error: { code: 'bad_file', message: string } }} Answer */
 

@@ -54,7 +54,7 @@ export async function* readParquet(handle, { device, skip }) {
 /** @param {PackedRows} rows @returns {Rows} */
 function unpack({ end, columns }) {
   const unpacked = Object.entries(columns).map(([name, column]) => [name, column && unpackColumn(column)]);
-  return { end, malformed: [], ...Object.fromEntries(unpacked) };
+  return { isText: false, end, malformed: [], ...Object.fromEntries(unpacked) };
 }
 
 /** @param {PackedColumn} column @returns {ArrayLike<unknown>} */

@@ -5,6 +5,7 @@ import { parseTime } from '../../common/times.js';
  * The samples of some rows of a file, column by column. Element i of each column belongs to sample i.
  *
  * @typedef {object} Rows
+ * @property {boolean} isText whether the format has only texts, so that a text may be a number
  * @property {number} end number of rows from the start of the file to the end of these rows
  * @property {ArrayLike<number>} lines line number of each sample in the file, counted from 1
  * @property {ArrayLike<unknown>} device
@@ -139,9 +140,10 @@ export class RowList {
   end = 0;
   #device;
 
-  /** @param {string | undefined} device device of rows that name no device */
-  constructor(device) {
+  /** @param {string | undefined} device device of rows that name no device @param {boolean} isText */
+  constructor(device, isText) {
     this.#device = device;
+    this.isText = isText;
   }
 
   /**
@@ -185,11 +187,15 @@ export const isEmpty = (cell) => cell === undefined || cell === null || cell ===
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 const NOT_FINITE = /^[+-]?(?:nan|inf|infinity)$/i;
 
-/** @param {unknown} raw @returns {number | null} NaN: the number is not finite; null: the cell is not a number */
-export function readValue(raw) {
+/**
+ * @param {unknown} raw
+ * @param {boolean} [isText] whether the format has only texts, as CSV. Elsewhere a text is no number
+ * @returns {number | null} NaN: the number is not finite; null: the cell is not a number
+ */
+export function readValue(raw, isText = true) {
   if (typeof raw === 'number') return Number.isFinite(raw) ? raw : Number.NaN;
   if (typeof raw === 'bigint') return Number(raw);
-  if (typeof raw !== 'string') return null;
+  if (typeof raw !== 'string' || !isText) return null;
   const text = raw.trim();
   if (NUMBER.test(text)) {
     const value = Number(text);

@@ -33,7 +33,7 @@ const DELIMITERS = [',', ';', '\t'];
 export async function* readCsv(source, { device }) {
   /** @type {Head | undefined} */
   let head;
-  let list = new RowList(device);
+  let list = new RowList(device, true);
   let line = 0;
   let rows = 0;
   for await (const text of linesOf(source)) {
@@ -47,7 +47,7 @@ export async function* readCsv(source, { device }) {
     list.end = ++rows;
     if (rows % LINES_AT_ONCE !== 0 && list.lines.length < SAMPLES_AT_ONCE) continue;
     yield list;
-    list = new RowList(device);
+    list = new RowList(device, true);
     list.end = rows;
   }
   if (!head) throw new MillraceError('bad_file', 'The file is empty.');
@@ -106,7 +106,7 @@ function cellsOf(text, delimiter) {
  * @returns {AsyncGenerator<Rows, void>}
  */
 export async function* readNdjson(source, { device }) {
-  let list = new RowList(device);
+  let list = new RowList(device, false);
   let line = 0;
   for await (const text of linesOf(source)) {
     line++;
@@ -115,7 +115,7 @@ export async function* readNdjson(source, { device }) {
     if (json.trim() !== '') addObject(list, line, json, device);
     if (line % LINES_AT_ONCE !== 0 && list.lines.length < SAMPLES_AT_ONCE) continue;
     yield list;
-    list = new RowList(device);
+    list = new RowList(device, false);
     list.end = line;
   }
   yield list;

@@ -103,7 +103,7 @@ export function createMetrics({ version, role }) {
     ),
     skipped: counter(
       'iot_ingest_skipped_total',
-      'Values not stored by rule: texts, bytes, nulls, structures of mapped topics, and transient values, templates, commands and bdSeq of Sparkplug',
+      'Not stored by rule: texts, bytes, nulls, further members of JSON, empty elements of mappings, and transient values, templates, commands and bdSeq of Sparkplug',
     ),
     lines: counted(
       counter(

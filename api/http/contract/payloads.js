@@ -39,16 +39,26 @@ const OTHERS = 'sensor_id|value|n|bn';
 /** Names for an object in an array. SenML labels are added, because an object with a SenML label makes the array a pack of SenML. */
 const OTHERS_IN_ARRAY = `${OTHERS}|v|bt|vb|vs|vd|bver|s|bv|bs|bu|u|t`;
 
+const ArrayElement = z.union([z.number(), z.boolean(), z.string(), z.null()]);
+
 /** @param {string} others pattern of names that a sensor in a map cannot have */
 const sensorMap = (others) =>
   z.record(
     z.string().regex(new RegExp(`^(?!(?:${others})$)`)),
-    z.union([z.number(), z.boolean(), z.string(), z.null(), z.looseObject({})]),
+    z.union([
+      z.number(),
+      z.boolean(),
+      z.string(),
+      z.null(),
+      z.looseObject({}),
+      z.array(ArrayElement).max(100),
+    ]),
   );
 
 const SensorMap = sensorMap(OTHERS).meta({
-  description: `Maps names of sensors to values. Keys of nested objects, of at most 8 levels, are joined by dots. \`true\` is stored as 1,
-\`false\` as 0. Texts and \`null\` are skipped, but a number in quotation marks is refused, and so is an array. \`ts\` is the time of all values, as in
+  description: `Maps names of sensors to values. Keys of nested objects, of at most 8 levels, and indexes of arrays are joined by dots. A
+dot in a key is escaped by a backslash, unless it stands between two digits. \`true\` is stored as 1, \`false\` as 0. Texts and \`null\` are
+skipped, but a number in quotation marks is refused, and so is an array of objects. \`ts\` is the time of all values, as in
 a plain measurement, or a number in s, ms, µs or ns. Without it, a number or text \`time\` or \`timestamp\` is the time.`,
   examples: [
     {

@@ -18,13 +18,31 @@ export function parseJson(payload, contentType) {
   return content;
 }
 
+/** Limit of the elements of an array, each of which is the value of a sensor. */
+const MAX_ELEMENTS = 100;
+
+/**
+ * Checks whether the elements of an array can be sensors. Phases and channels have a fixed order, but the order of objects usually
+ * has no meaning.
+ *
+ * @param {unknown[]} array
+ * @returns {string | null} the rule that the array breaks
+ */
+export function brokenArrayRule(array) {
+  if (array.length > MAX_ELEMENTS)
+    return `must not have more than ${MAX_ELEMENTS} elements; each would become a sensor`;
+  const isNested = array.some((element) => element !== null && typeof element === 'object');
+  return isNested ? 'must not be an array of objects or arrays; send an object with a name for each' : null;
+}
+
 /** The rule for a measurement that does not name its sensor. */
 export const NO_SENSOR_ID =
   'is missing; a measurement looks like {"sensor_id": "temperature", "value": 21.5}';
 
 /**
  * Reads plain JSON: `{"sensor_id", "ts", "value"}`, or an array of these. `ts` is epoch milliseconds (seconds if TS_UNIT is `s`) or
- * ISO 8601. A time without a zone is UTC. A measurement without `ts` gets the time of receipt. `true` is stored as 1, `false` as 0.
+ * ISO 8601. A time without a zone is UTC. A measurement without `ts` gets the time of receipt. `true` is stored as 1, `false` as 0. Other
+ * members are skipped and counted.
  *
  * @param {unknown[]} elements
  * @param {MessageBatch} batch
@@ -37,6 +55,11 @@ export function readPlain(elements, batch) {
 /** @param {number} index @param {unknown} element @param {MessageBatch} batch */
 function readElement(index, element, batch) {
   if (element === null || typeof element !== 'object') return batch.refuse(index, 'malformed');
+  for (const member in element) {
+    if (member === 'sensor_id' || member === 'value' || member === 'ts') continue;
+    batch.countReceived(1);
+    batch.skip();
+  }
   const { sensor_id: sensor, ts, value } = /** @type {Record<string, unknown>} */ (element);
   if (typeof sensor !== 'string') {
     const rule = sensor === undefined ? NO_SENSOR_ID : brokenNameRule(sensor);

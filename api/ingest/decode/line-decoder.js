@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { MillraceError } from '../../../common/errors.js';
 import { MAX_SAMPLES_PER_MESSAGE } from '../../../schema/rules.js';
+import { lineName, lineNames } from '../../../schema/sensor-names.js';
 import { LineParser } from './line-parser.js';
 
 /** @import { Refusal } from '../../../common/errors.js' */
@@ -72,8 +73,7 @@ export class LineDecoder {
     const { devices, refused } = result;
     const parser = new LineParser(payload.toString('utf8'), {
       seriesOf: (measurement, tags) => this.#seriesOf(devices, measurement, tags),
-      /** @param {LineSeries} series @param {string} key */
-      fieldOf: ({ prefix, suffix }, key) => `${prefix}${key}${suffix}`,
+      fieldOf: lineName,
     });
     const hasBadBytes = !isUtf8(payload);
     let values = 0;
@@ -109,10 +109,7 @@ export class LineDecoder {
     if (deviceTag !== undefined) tags.delete(deviceTag);
     const batches = devices.get(device) ?? [];
     devices.set(device, batches);
-    // Clients may write the tags of one series in any order.
-    const rest = [...tags].sort(([one], [other]) => (one < other ? -1 : 1));
-    const suffix = rest.map(([key, value]) => `${escaped(key)}=${escaped(value)}`).join();
-    return { device, batches, prefix: `${measurement}.`, suffix: suffix && `{${suffix}}` };
+    return { device, batches, ...lineNames(measurement, tags) };
   }
 
   /**
@@ -170,13 +167,6 @@ function toMs(time, precision) {
   const digits = time.slice(0, -cut);
   return digits === '' || digits === '-' ? 0 : Number(digits);
 }
-
-/**
- * Escapes a text, so that two different sets of tags never give the same text.
- *
- * @param {string} text key or value of a tag
- */
-const escaped = (text) => text.replaceAll(/[\\,=]/g, '\\$&');
 
 /**
  * Checks whether a name in the line contains a replacement character. The bytes of such a name were not UTF-8, so

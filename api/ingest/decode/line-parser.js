@@ -36,6 +36,7 @@ const UINT64_MAX = 2n ** 64n - 1n;
 const RULES = {
   measurement: 'must begin with the name of a measurement',
   tag: 'must have a tag such as room=kitchen after each comma before the first space',
+  twice: 'must not have a tag or a field twice',
   field: 'must have a space and then a field such as value=21.5',
   value: 'must have a value such as 21.5, 21i, 21u, true or "text" after each =',
   range: 'must have integers of 64 bits',
@@ -180,7 +181,7 @@ export class LineParser {
     const name = text.slice(from, this.#at);
     const measurement = name.includes('\\') ? name.replaceAll(/\\([, ])/g, '$1') : name;
     const tags = this.#readTags();
-    if (tags === null) return RULES.tag;
+    if (typeof tags === 'string') return tags;
     if (!isSpace(text.charCodeAt(this.#at))) return RULES.field;
     const meaning = this.#describe.seriesOf(measurement, tags);
     /** @type {Series<S, F>} */
@@ -191,7 +192,7 @@ export class LineParser {
     return series;
   }
 
-  /** @returns {Map<string, string> | null} null: a tag is not valid */
+  /** @returns {Map<string, string> | string} a string: the rule that the line breaks */
   #readTags() {
     const text = this.#text;
     /** @type {Map<string, string>} */
@@ -199,10 +200,12 @@ export class LineParser {
     while (text.charCodeAt(this.#at) === COMMA) {
       const keyFrom = this.#at + 1;
       const keyTo = this.#endOfTag(keyFrom);
-      if (keyTo === keyFrom || text.charCodeAt(keyTo) !== EQUALS) return null;
+      if (keyTo === keyFrom || text.charCodeAt(keyTo) !== EQUALS) return RULES.tag;
       const valueTo = this.#endOfTag(keyTo + 1);
-      if (valueTo === keyTo + 1 || text.charCodeAt(valueTo) === EQUALS) return null;
-      tags.set(unescaped(text.slice(keyFrom, keyTo)), unescaped(text.slice(keyTo + 1, valueTo)));
+      if (valueTo === keyTo + 1 || text.charCodeAt(valueTo) === EQUALS) return RULES.tag;
+      const key = unescaped(text.slice(keyFrom, keyTo));
+      if (tags.has(key)) return RULES.twice;
+      tags.set(key, unescaped(text.slice(keyTo + 1, valueTo)));
       this.#at = valueTo;
     }
     return tags;
@@ -211,9 +214,17 @@ export class LineParser {
   /** @param {Series<S, F>} series @returns {string | null} the rule that the line breaks */
   #readFields(series) {
     const text = this.#text;
+    // Fields in their usual places differ, so only a line with other fields is checked for a field that occurs twice.
+    /** @type {Set<F> | null} */
+    let seen = null;
     for (let place = 0; ; place++) {
       const field = this.#readKey(series, place);
       if (!field) return RULES.field;
+      if (seen !== null || field !== series.fields[place]) {
+        seen ??= new Set(series.fields.slice(0, place).map(({ meaning }) => meaning));
+        if (seen.has(field.meaning)) return RULES.twice;
+        seen.add(field.meaning);
+      }
       if (text.charCodeAt(this.#at) === QUOTE) {
         if (!this.#skipText()) return RULES.value;
         this.texts++;
@@ -251,8 +262,9 @@ export class LineParser {
     const known = series.byRaw.get(raw);
     if (known) return known;
     const field = { raw, meaning: this.#describe.fieldOf(series.meaning, unescaped(raw)) };
-    if (series.fields.length < MAX_KNOWN_FIELDS) {
-      series.fields.push(field);
+    if (series.byRaw.size < MAX_KNOWN_FIELDS) {
+      // Two keys with escapes may mean the same field, so only keys without escapes have a usual place.
+      if (!raw.includes('\\')) series.fields.push(field);
       series.byRaw.set(raw, field);
     }
     return field;

@@ -32,6 +32,8 @@ const OPTIONS = {
   // Without this option one integer beyond 2^53 makes the whole pack malformed.
   allowBigInt: true,
   useMaps: true,
+  // Of two equal labels only one value could be read.
+  rejectDuplicateMapKeys: true,
   tags: {
     // A decimal fraction, [exponent, mantissa]: RFC 8428, section 6, allows it for numbers (RFC 8949, section 3.4.4).
     // The number is parsed from text, so that 2025 with exponent -2 becomes the double nearest to 20.25. A
@@ -102,6 +104,10 @@ function toLabelled(record, index) {
     // whole (RFC 8428, section 4.4).
     if (label === '__proto__') {
       throw new MillraceError('malformed', 'SenML has no label __proto__', { path: `[${index}]` });
+    }
+    // A label may be a number and a text: 2 and "v".
+    if (Object.hasOwn(fields, label)) {
+      throw new MillraceError('malformed', `must have the label ${label} once`, { path: `[${index}]` });
     }
     // Integers beyond 2^53 are bigints. Millrace stores doubles.
     fields[label] = typeof value === 'bigint' ? Number(value) : value;

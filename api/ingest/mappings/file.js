@@ -177,12 +177,22 @@ export function expandPreset({ name, base, mappings }, options = {}) {
     const spec = MAPPING.parse(entry);
     const time = spec.time && { ...spec.time, zone: options.zone ?? spec.time.zone };
     const values = spec.values.map((value) =>
-      value.all === undefined ? value : { ...value, ignore: [...value.ignore, ...(options.ignore ?? [])] },
+      value.all === undefined
+        ? value
+        : {
+            ...value,
+            ignore: [...value.ignore, ...(options.ignore ?? [])],
+            numbers: bothNumbers(value.numbers, options.numbers),
+          },
     );
     const sensors = { ...options.sensors, ...withoutKeys(spec.sensors, options.sensors) };
     return { ...spec, name: `${name}/${spec.name}`, time, values, sensors };
   });
 }
+
+/** @param {Use['numbers']} own @param {Use['numbers']} more @returns {Use['numbers']} */
+const bothNumbers = (own, more) =>
+  own === 'text' || more === 'text' ? 'text' : [...(own ?? []), ...(more ?? [])];
 
 /** @template T @param {Record<string, T>} all @param {Record<string, unknown>} [without] @returns {Record<string, T>} */
 const withoutKeys = (all, without = {}) =>

@@ -2,15 +2,20 @@ import { LRUCache } from 'lru-cache';
 import { MillraceError } from '../../../common/errors.js';
 import { isName } from '../../../schema/ids.js';
 import { MAX_SAMPLES_PER_MESSAGE } from '../../../schema/rules.js';
+import { joinNames, nameOfPart, nameOfParts } from '../../../schema/sensor-names.js';
+import { brokenArrayRule } from '../decode/json.js';
 import { textOf as decodeText, parseJsonText } from '../decode/text.js';
-import { filled, globOf, TextPattern, TopicPattern } from './pattern.js';
-import { find, parsePointer, pathOf, pointerText, visitValues } from './pointer.js';
+import { brokenNumberRule, isProbableNumber, toNumber } from './numbers.js';
+import { filled, globOf, namesIn, SensorTemplate, TextPattern, TopicPattern } from './pattern.js';
+import { find, parsePointer, pathOf, visitValues } from './pointer.js';
+import { Reading, SHARED, tooMany } from './reading.js';
 import { readTime } from './times.js';
 
 /** @import { MessageBatch } from '../decode/message-batch.js' */
 /** @import { MappingSpec, NameSpec, TextSpec } from './schema.js' */
 /** @import { Glob, Levels } from './pattern.js' */
 /** @import { Pointer } from './pointer.js' */
+/** @import { Time } from './reading.js' */
 
 /**
  * A message with a parsed payload.
@@ -31,13 +36,10 @@ import { readTime } from './times.js';
 /** Longest payload that may be a single value without JSON, in bytes. A longer payload must be JSON. */
 const MAX_BARE_BYTES = 1024;
 
-/** Matches a text that is a number in JSON. A text such as 0012 or 1E3F is probably an id, so it is no value. */
-const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-
 /** Maximum length of a sensor's name, in characters. */
 const MAX_NAME = 128;
 
-/** Limit of sensor names whose descriptions a mapping caches. */
+/** Limit of sensor names whose descriptions a mapping caches, and of names whose sources it remembers. */
 const MAX_KNOWN = 10_000;
 
 /** A mapping defines how topics and payloads of another product become measurements, and reads such messages. */
@@ -51,6 +53,8 @@ export class Mapping {
   #table;
   /** Unit and type by name of the sensor. @type {LRUCache<string, { unit?: TextSpec, type?: TextSpec }>} */
   #known = new LRUCache({ max: MAX_KNOWN, memoMethod: (sensor) => this.#lookUp(sensor) });
+  /** Levels by the name that an ambiguous template gave for them. @type {LRUCache<string, string>} */
+  #sources = new LRUCache({ max: MAX_KNOWN });
   name;
   patterns;
 
@@ -69,11 +73,14 @@ export class Mapping {
     }));
     this.#each = spec.each === undefined ? null : parsePointer(spec.each);
     this.#time = spec.time && { ...spec.time, pointers: spec.time.pointer.map(parsePointer) };
-    this.#rules = spec.values.map((rule) => ({
+    this.#rules = spec.values.map((rule, index) => ({
       ...rule,
+      index,
       isAll: rule.all !== undefined,
       at: parsePointer(rule.all ?? rule.pointer ?? ''),
+      template: typeof rule.sensor === 'string' ? new SensorTemplate(rule.sensor) : null,
       ignored: rule.ignore.map(globOf),
+      numeric: (Array.isArray(rule.numbers) ? rule.numbers : rule.numbers ? ['*'] : []).map(globOf),
       skips: toConditions(rule.skip),
     }));
     this.#table = Object.entries(spec.sensors).map(([glob, entry]) => ({ ...entry, glob: globOf(glob) }));
@@ -139,23 +146,31 @@ export class Mapping {
    * @param {ParsedMessage} message
    * @param {MessageBatch} batch
    * @returns {Map<string, Description>} descriptions by name of the sensor
-   * @throws {MillraceError} `malformed`, `too_large`: the message as a whole is refused
+   * @throws {MillraceError} `malformed`, `too_large`, `bad_id`: the message as a whole is refused
    */
-  read({ levels, content }, batch) {
+  read({ device, levels, content }, batch) {
+    this.#checkDevice(device, levels);
     const reading = new Reading(batch);
+    let missed = 0;
     for (const [key, root] of this.#roots(content)) {
-      const place = { levels: key === null ? levels : { ...levels, key }, root, content };
+      const place = { device, levels: key === null ? levels : { ...levels, key }, root, content };
       const base = key === null || this.#each === null ? [] : [...this.#each, key];
       const time = this.#readTime(place, base);
+      const { found } = reading;
       for (const rule of this.#rules) {
         if (isAnyMet(rule.skips, root)) reading.ignore();
         else if (rule.isAll) this.#readAll(rule, { ...place, base, time }, reading);
         else this.#readOne(rule, { ...place, base, time }, reading);
       }
+      if (reading.found === found) missed++;
     }
-    if (reading.isEmpty) {
+    if (reading.found === 0) {
       const missing = `has none of the values that the mapping ${this.name} reads`;
       throw new MillraceError('malformed', missing, { path: pathOf(this.#rules[0]?.at ?? []) });
+    }
+    for (; missed > 0; missed--) {
+      reading.countReceived();
+      reading.skip();
     }
     return reading.described;
   }
@@ -206,7 +221,8 @@ export class Mapping {
     if (typeof spec === 'string') return filled(spec, levels);
     const found =
       firstOf(spec.pointer.map(parsePointer), root) ?? firstOf(spec.pointer.map(parsePointer), content);
-    if (typeof found === 'number' && Number.isFinite(found)) return String(found);
+    // JSON.parse rounds integers beyond 2^53, so two numbers could become the same name.
+    if (typeof found === 'number' && Math.abs(found) <= Number.MAX_SAFE_INTEGER) return String(found);
     return typeof found === 'string' ? found : null;
   }
 
@@ -227,48 +243,88 @@ export class Mapping {
     if (value === undefined) return;
     reading.countReceived();
     if (value === null) return reading.skip();
-    const path = rule.at.join('.');
-    const sensor = rule.sensor
-      ? this.#nameOf(rule.sensor, { ...part, levels: { ...part.levels, path } })
-      : (part.levels['sensor'] ?? (path || 'value'));
-    reading.add(
-      {
-        sensor,
-        value: toNumber(value, this.#spec.words),
-        time: part.time,
-        path: pathOf([...part.base, ...rule.at]),
-        rule: isObject(value) ? objectRule(value, rule.at) : NOT_NUMERIC,
-      },
-      (name) => this.#description(name, rule, part),
-    );
+    const path = nameOfParts(rule.at);
+    const own = part.levels['sensor'] ?? (path || 'value');
+    this.#add(rule, { ...part, tokens: [], path, own, value }, reading);
   }
 
   /** @param {Rule} rule @param {Part} part @param {Reading} reading */
   #readAll(rule, part, reading) {
     const below = find(part.root, rule.at);
     if (below === undefined) return;
-    visitValues(below, (tokens, value) => {
-      const path = tokens.join('.');
+    const { sensor } = part.levels;
+    const isIgnored = (/** @type {string[]} */ tokens) => {
+      const plain = tokens.join('.');
       // A longer path cannot be the name of a sensor, so it is not compared with the ignored names.
-      if (path.length <= MAX_NAME && rule.ignored.some((glob) => glob.test(path))) return reading.ignore();
-      reading.countReceived();
-      const number = Array.isArray(value) ? null : toNumber(value, this.#spec.words);
-      if (number === null) return reading.skip();
-      const own = [part.levels['sensor'], path].filter(Boolean).join('.') || 'value';
-      const sensor = rule.sensor
-        ? this.#nameOf(rule.sensor, { ...part, levels: { ...part.levels, path } })
-        : own;
-      reading.add(
-        {
-          sensor,
-          value: number,
-          time: part.time,
-          path: pathOf([...part.base, ...rule.at, ...tokens]),
-          rule: NOT_NUMERIC,
-        },
-        (name) => this.#description(name, rule, part),
-      );
-    });
+      return plain.length <= MAX_NAME && rule.ignored.some((glob) => glob.test(plain));
+    };
+    visitValues(
+      below,
+      (tokens, value) => {
+        if (isIgnored(tokens)) return reading.ignore();
+        reading.countReceived();
+        if (this.#isSkipped(rule, tokens, value)) return reading.skip();
+        const path = nameOfParts(tokens);
+        const joined = [...(sensor === undefined ? [] : [nameOfPart(sensor)]), ...(path ? [path] : [])];
+        const own = joined.length === 2 ? joinNames(.../** @type {[string, string]} */ (joined)) : joined[0];
+        this.#add(rule, { ...part, tokens, path, own: own ?? 'value', value }, reading);
+      },
+      (tokens, array) => isIgnored(tokens) || brokenArrayRule(array) !== null,
+    );
+  }
+
+  /** @param {Rule} rule @param {string[]} tokens @param {unknown} value @returns {boolean} whether `all` skips the value */
+  #isSkipped(rule, tokens, value) {
+    if (Array.isArray(value)) return value.length === 0;
+    if (typeof value !== 'string') return value === null;
+    return !isProbableNumber(value) && toNumber(value, this.#spec.words, readsText(rule, tokens)) === null;
+  }
+
+  /**
+   * @param {Rule} rule
+   * @param {Part & { tokens: string[], path: string, own: string, value: unknown }} found `path`: name of the value below the pointer of
+   *   the rule; `own`: name of the sensor if the rule gives none
+   * @param {Reading} reading
+   */
+  #add(rule, { tokens, path, own, value, ...part }, reading) {
+    /** @type {Levels} */
+    const levels = { ...part.levels, path };
+    const { template } = rule;
+    const named = template ? template.fill(levels) : rule.sensor ? this.#nameOf(rule.sensor, part) : own;
+    const parts = template?.isAmbiguous ? JSON.stringify(template.names.map((name) => levels[name])) : '';
+    reading.add(
+      {
+        sensor: named,
+        source: `${rule.index} ${path}`,
+        isShared: named !== null && parts !== '' && this.#isShared(`${part.device}\0${named}`, parts),
+        value: toNumber(value, this.#spec.words, readsText(rule, tokens)),
+        time: part.time,
+        path: pathOf([...part.base, ...rule.at, ...tokens]),
+        rule: brokenNumberRule(value, [...rule.at, ...tokens], rule.isAll),
+      },
+      (name) => this.#description(name, rule, part),
+    );
+  }
+
+  /**
+   * Checks whether other levels gave the same name before. The memory is that of this process, and it is limited.
+   *
+   * @param {string} name
+   * @param {string} levels
+   */
+  #isShared(name, levels) {
+    const known = this.#sources.get(name);
+    if (known === undefined) this.#sources.set(name, levels);
+    return known !== undefined && known !== levels;
+  }
+
+  /** @param {string} device @param {Levels} levels @throws {MillraceError} `bad_id`: other levels gave the same name */
+  #checkDevice(device, levels) {
+    const { device: spec } = this.#spec;
+    const names = typeof spec === 'string' ? namesIn(spec) : [];
+    if (names.length < 2) return;
+    const own = JSON.stringify(names.map((name) => levels[name]));
+    if (this.#isShared(device, own)) throw new MillraceError('bad_id', `the device ${SHARED}`);
   }
 
   /** @param {string} sensor @param {Rule} rule @param {Place} place @returns {Description | null} */
@@ -283,7 +339,9 @@ export class Mapping {
 
   /** @param {string} sensor @returns {{ unit?: TextSpec, type?: TextSpec }} the first unit and type in the table for the sensor */
   #lookUp(sensor) {
-    const entries = this.#table.filter(({ glob }) => glob.test(sensor));
+    // The unit of an array is that of its elements.
+    const array = sensor.replace(/\.\d+$/, '');
+    const entries = [sensor, array].flatMap((name) => this.#table.filter(({ glob }) => glob.test(name)));
     return {
       unit: entries.find(({ unit }) => unit !== undefined)?.unit,
       type: entries.find(({ type }) => type !== undefined)?.type,
@@ -291,82 +349,14 @@ export class Mapping {
   }
 }
 
-/** `root`: the member that is read. `content`: the whole payload. @typedef {{ levels: Levels, root: unknown, content: unknown }} Place */
-/** @typedef {{ ts: number | null | undefined, path: string }} Time as `readTime` returns it */
+/** `root`: the member that is read. `content`: the whole payload. @typedef {{ device?: string, levels: Levels, root: unknown, content: unknown }} Place */
 /** @typedef {Place & { base: Pointer, time: Time }} Part */
 /** @typedef {ReturnType<typeof toConditions>} Conditions */
-/** @typedef {MappingSpec['values'][number] & { isAll: boolean, at: Pointer, ignored: Glob[], skips: Conditions }} Rule */
+/** @typedef {MappingSpec['values'][number] & { index: number, isAll: boolean, at: Pointer, template: SensorTemplate | null, ignored: Glob[], numeric: Glob[], skips: Conditions }} Rule */
 
-/** Collects the values of one message, and their paths in the payload. */
-class Reading {
-  #batch;
-  /** Paths of value and time in the payload, by index of the value. @type {Array<{ value: string, ts: string }>} */
-  #paths = [];
-  #isEmpty = true;
-  /** @type {Map<string, Description>} */
-  described = new Map();
-
-  /** @param {MessageBatch} batch */
-  constructor(batch) {
-    this.#batch = batch;
-    batch.pathOf = (index, field) => this.#paths[index]?.[field === 'ts' ? 'ts' : 'value'] ?? '';
-  }
-
-  /** Whether no value was found, not even a value to skip or to ignore. */
-  get isEmpty() {
-    return this.#isEmpty;
-  }
-
-  /** Counts a value of the payload that the mapping names. */
-  countReceived() {
-    this.#batch.countReceived(1);
-  }
-
-  /** Counts a value that is not stored, such as a text. */
-  skip() {
-    this.#isEmpty = false;
-    this.#batch.skip();
-  }
-
-  /** Notes a value that the mapping leaves out. A message that has only such values is not refused. */
-  ignore() {
-    this.#isEmpty = false;
-  }
-
-  /**
-   * @param {{ sensor: string | null, value: number | null, time: Time, path: string, rule: string }} found `rule`: the broken rule if
-   *   `value` is null
-   * @param {(sensor: string) => Description | null} describe
-   */
-  add({ sensor, value, time, path, rule }, describe) {
-    const index = this.#paths.length;
-    if (index === MAX_SAMPLES_PER_MESSAGE) throw tooMany();
-    this.#isEmpty = false;
-    this.#paths.push({ value: path, ts: time.path });
-    if (sensor === null) return this.#batch.refuse(index, 'bad_id', 'sensor', 'has no name of its sensor');
-    if (value === null) return this.#batch.refuse(index, 'not_numeric', 'value', rule);
-    if (time.ts === null || Number.isNaN(time.ts)) return this.#batch.refuse(index, 'bad_timestamp', 'ts');
-    if (time.ts === undefined) this.#batch.addRelative(index, sensor, 0, value);
-    else this.#batch.add(index, sensor, time.ts, value);
-    if (this.described.has(sensor)) return;
-    const description = describe(sensor);
-    if (description) this.described.set(sensor, description);
-  }
-}
-
-const NOT_NUMERIC = 'must be a number, true, false, a number as a text, or one of the words of the mapping';
-
-/** @param {unknown} value @returns {value is Record<string, unknown>} */
-const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** @param {Record<string, unknown>} value @param {Pointer} at where the mapping expects a number @returns {string} text of the refusal */
-function objectRule(value, at) {
-  const [member = 'temperature'] = Object.keys(value).filter((name) => name.length <= MAX_NAME);
-  return `is an object; the mapping needs pointer: '${pointerText([...at, member])}' for one of its values, or all: '${pointerText(at)}' for all`;
-}
-
-const tooMany = () =>
-  new MillraceError('too_large', `more than ${MAX_SAMPLES_PER_MESSAGE} values; these are the most`);
+/** @param {Rule} rule @param {string[]} tokens path of a value @returns {boolean} whether the value may be a number as a text */
+const readsText = ({ numeric }, tokens) =>
+  numeric.length > 0 && numeric.some((glob) => glob.test(tokens.join('.')));
 
 /** @param {Buffer} payload @returns {unknown} parsed JSON, or the text if it is no JSON @throws {MillraceError} `malformed` */
 function parsePayload(payload) {
@@ -424,16 +414,6 @@ function withBase(text, content) {
   const base = find(content, ['~']);
   if (typeof text !== 'string' || typeof base !== 'string') return text;
   return text.replace(/^~/, () => base).replace(/~$/, () => base);
-}
-
-/** @param {unknown} value @param {Record<string, number>} words @returns {number | null} null: the value is no number */
-function toNumber(value, words) {
-  if (typeof value === 'number') return value;
-  if (typeof value === 'boolean') return Number(value);
-  if (typeof value !== 'string') return null;
-  if (Object.hasOwn(words, value)) return Number(words[value]);
-  const text = value.trim();
-  return NUMBER.test(text) ? Number(text) : null;
 }
 
 /** @param {{ unit?: TextSpec, type?: TextSpec }} specs @param {Place} place @returns {{ unit?: string, type?: string }} only valid names */

@@ -1,4 +1,5 @@
 import { RE2JS } from 're2js';
+import { joinNames, nameOfPart } from '../../../schema/sensor-names.js';
 
 /** Texts of topic levels by name of the level, such as `{ device: 'kitchen' }`. @typedef {Record<string, string>} Levels */
 
@@ -190,4 +191,43 @@ export function filled(template, levels) {
   // A name such as `constructor` is also a member that every object inherits.
   if (!namesIn(template).every((name) => Object.hasOwn(levels, name))) return null;
   return template.replaceAll(PART, (_, name) => /** @type {string} */ (levels[name]));
+}
+
+/**
+ * A text with named levels that names a sensor. `path` is a name already, and all other levels are parts of names.
+ */
+export class SensorTemplate {
+  /** Fixed texts at even indexes, and names of levels between them. */
+  #parts;
+  #isDotted;
+  /** Names of levels. @type {string[]} */
+  names;
+  /** Whether different levels may give the same text, such as `{a}-{b}` for x-y and z, and for x and y-z. */
+  isAmbiguous;
+
+  /** @param {string} text */
+  constructor(text) {
+    this.#parts = text.split(PART);
+    this.names = namesIn(text);
+    const between = this.#parts.filter((_, index) => index % 2 === 0).slice(1, -1);
+    this.#isDotted = between.length > 0 && between.every((fixed) => fixed.includes('.'));
+    this.isAmbiguous = between.length > 0 && !this.#isDotted;
+  }
+
+  /** @param {Levels} levels @returns {string | null} null: a name has no text */
+  fill(levels) {
+    let [text = ''] = this.#parts;
+    for (let index = 1; index < this.#parts.length; index += 2) {
+      const [before, name, after] = /** @type {[string, string, string]} */ (
+        this.#parts.slice(index - 1, index + 2)
+      );
+      // A name such as `constructor` is also a member that every object inherits.
+      if (!Object.hasOwn(levels, name)) return null;
+      const level = /** @type {string} */ (levels[name]);
+      const part = this.#isDotted && name !== 'path' ? nameOfPart(level) : level;
+      text = index > 1 && before === '.' ? joinNames(text.slice(0, -1), part) : text + part;
+      text += after;
+    }
+    return text;
+  }
 }

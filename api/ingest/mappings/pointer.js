@@ -1,5 +1,5 @@
-/** Deepest level of a payload in which values are searched. An object at this level is counted as one value. */
-const MAX_DEPTH = 8;
+/** Deepest level of a payload in which values are searched. An object or an array at this level is visited as one value. */
+export const MAX_DEPTH = 8;
 
 /** A JSON Pointer (RFC 6901), as its unescaped tokens. @typedef {string[]} Pointer */
 
@@ -48,17 +48,18 @@ export const pathOf = (tokens) =>
   );
 
 /**
- * Visits the values in a payload, or in a member of it: the members of objects, down to `MAX_DEPTH`. An array is
- * visited as one value, because its elements have no names.
+ * Visits the values in a payload, or in a member of it: the members of objects and the elements of arrays, down to `MAX_DEPTH`.
  *
  * @param {unknown} content
- * @param {(tokens: string[], value: unknown) => void} visit receives each value that is no object. An object at the
- *   depth limit is visited as one value
+ * @param {(tokens: string[], value: unknown) => void} visit receives each value that is no object and no array, and also an array
+ *   that is empty or left out, and an object or array at the depth limit
+ * @param {(tokens: string[], array: unknown[]) => boolean} [isLeftOut] whether the elements of an array are not visited
  */
-export function visitValues(content, visit) {
+export function visitValues(content, visit, isLeftOut = () => false) {
   /** @param {unknown} value @param {string[]} tokens */
   const walk = (value, tokens) => {
-    if (value === null || typeof value !== 'object' || Array.isArray(value) || tokens.length === MAX_DEPTH) {
+    const isNested = value !== null && typeof value === 'object' && tokens.length < MAX_DEPTH;
+    if (!isNested || (Array.isArray(value) && (value.length === 0 || isLeftOut(tokens, value)))) {
       visit(tokens, value);
       return;
     }

@@ -1,4 +1,6 @@
 import { stringify } from 'yaml';
+import { nameOfParts } from '../../../schema/sensor-names.js';
+import { brokenArrayRule } from '../decode/json.js';
 import { expandPreset, readPresets } from './file.js';
 import { Mapping } from './mapping.js';
 import { isReserved } from './pattern.js';
@@ -162,7 +164,7 @@ const nameFor = (pattern) =>
 function valuesFor(contents, { quantity, hasSensor, isMixed }) {
   /** @type {Array<{ tokens: string[], value: unknown }>} */
   const found = [];
-  for (const content of contents) visitValues(content, (tokens, value) => found.push({ tokens, value }));
+  for (const content of contents) found.push(...valuesIn(content));
   const time = timeIn(found);
   const timePath = time?.tokens.join('.');
   const values = found.filter(
@@ -170,7 +172,12 @@ function valuesFor(contents, { quantity, hasSensor, isMixed }) {
   );
   const places = new Map(values.map(({ tokens }) => [pointerText(tokens), tokens]));
   const isShort = places.size > 0 && places.size <= MAX_VALUES;
-  const all = { all: '', ...(timePath !== undefined && { ignore: [timePath] }) };
+  const texts = values.filter(({ value }) => isNumberAsText(value)).map(({ tokens }) => tokens.join('.'));
+  const all = {
+    all: '',
+    ...(timePath !== undefined && { ignore: [timePath] }),
+    ...(texts.length > 0 && { numbers: texts.includes('') ? 'text' : [...new Set(texts)] }),
+  };
   return {
     ...(time ? { time: time.spec } : {}),
     ...wordsFor(values.map(({ value }) => value)),
@@ -181,6 +188,7 @@ function valuesFor(contents, { quantity, hasSensor, isMixed }) {
             ...(hasSensor
               ? {}
               : { sensor: sensorFor(tokens, places.size === 1 ? quantity : null, quantity) }),
+            ...(texts.includes(tokens.join('.')) && { numbers: 'text' }),
           }))
         : [all],
   };
@@ -195,7 +203,7 @@ function valuesFor(contents, { quantity, hasSensor, isMixed }) {
  * @returns {string}
  */
 function sensorFor(tokens, only, quantity) {
-  const path = tokens.join('.').replaceAll(/[{}]/g, '');
+  const path = nameOfParts(tokens).replaceAll(/[{}]/g, '');
   if (only !== null) return only;
   const isPlain = quantity === null || tokens.some((token) => QUANTITIES.test(token));
   return (isPlain ? path : `${quantity}.${path}`) || 'value';
@@ -203,9 +211,7 @@ function sensorFor(tokens, only, quantity) {
 
 /** @param {unknown[]} content an array of measurements @returns {Record<string, unknown>} */
 function listFor([first]) {
-  /** @type {Array<{ tokens: string[], value: unknown }>} */
-  const found = [];
-  visitValues(first, (tokens, value) => found.push({ tokens, value }));
+  const found = valuesIn(first);
   const time = timeIn(found);
   const name = found.find(({ value }) => typeof value === 'string' && !isValue(value) && value !== '');
   const values = found.filter(({ tokens, value }) => tokens !== time?.tokens && isValue(value));
@@ -217,8 +223,24 @@ function listFor([first]) {
     values:
       values.length === 0
         ? [{ all: '' }]
-        : values.slice(0, MAX_VALUES).map(({ tokens }) => ({ pointer: pointerText(tokens), ...sensor })),
+        : values.slice(0, MAX_VALUES).map(({ tokens, value }) => ({
+            pointer: pointerText(tokens),
+            ...sensor,
+            ...(isNumberAsText(value) && { numbers: 'text' }),
+          })),
   };
+}
+
+/** @param {unknown} content @returns {Array<{ tokens: string[], value: unknown }>} */
+function valuesIn(content) {
+  /** @type {Array<{ tokens: string[], value: unknown }>} */
+  const found = [];
+  visitValues(
+    content,
+    (tokens, value) => found.push({ tokens, value }),
+    (_, array) => brokenArrayRule(array) !== null,
+  );
+  return found;
 }
 
 /** @param {Buffer} payload @returns {unknown} undefined: the payload is no JSON, or cut off */
@@ -233,11 +255,15 @@ function parse(payload) {
 
 const SWITCH = /^(?:on|off|open|closed|online|offline)$/i;
 
+/** @param {unknown} value @returns {boolean} whether the value is a text such as "21.5", and no id such as "0012" or "1e5" */
+const isNumberAsText = (value) => typeof value === 'string' && /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(value);
+
 /** @param {unknown} value */
 const isValue = (value) =>
   typeof value === 'number' ||
   typeof value === 'boolean' ||
-  (typeof value === 'string' && (/^-?\d+(\.\d+)?$/.test(value) || SWITCH.test(value)));
+  isNumberAsText(value) ||
+  (typeof value === 'string' && SWITCH.test(value));
 
 /** @param {unknown[]} values @returns {{ words?: Record<string, number> }} words such as `on` among the values, with their opposites */
 function wordsFor(values) {

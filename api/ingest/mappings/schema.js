@@ -63,6 +63,12 @@ const Skip = z
     error: 'must have either is, with values, or missing, with true or false',
   });
 
+const Numbers = z
+  .union([z.literal('text'), z.array(z.string().min(1).max(256)).max(100)], {
+    error: 'must be text, or a list of names whose texts are numbers',
+  })
+  .optional();
+
 const Value = z
   .strictObject(
     {
@@ -70,6 +76,7 @@ const Value = z
       all: Pointer.optional(),
       sensor: Name.optional(),
       ignore: z.array(z.string().min(1).max(256)).max(100).default([]),
+      numbers: Numbers,
       skip: z
         .array(Skip, { error: 'must be a list of {pointer, is} or {pointer, missing}' })
         .max(50)
@@ -83,6 +90,9 @@ const Value = z
   })
   .refine(({ all, ignore }) => all !== undefined || ignore.length === 0, {
     error: 'must have ignore only with all',
+  })
+  .refine(({ all, numbers }) => all !== undefined || !Array.isArray(numbers), {
+    error: 'must have numbers: text with pointer, and a list only with all',
   });
 
 const Time = z
@@ -202,6 +212,7 @@ const use = z.strictObject({
     .optional(),
   sensors: z.record(z.string().min(1), z.strictObject(described)).optional(),
   ignore: z.array(z.string().min(1).max(256)).max(100).optional(),
+  numbers: Numbers,
 });
 
 /** @typedef {z.infer<typeof use>} Use */

@@ -80,6 +80,7 @@ const reading = fc.oneof(
   fc.boolean(),
   fc.constantFrom(null, 'on'),
   fc.dictionary(fc.constantFrom('level', 'volts'), number, { maxKeys: 2 }),
+  fc.array(fc.oneof(number, fc.constant(null)), { maxLength: 3 }),
 );
 const map = fc.record(
   { ts: time, temperature: fc.oneof(number, fc.boolean()), humidity: reading, battery: reading },
@@ -121,7 +122,7 @@ const KINDS_OF_PAYLOAD = {
     good: map,
     wrap: (one) => [{ temperature: 1 }, one],
     wrong: [
-      ['temperature', fc.constantFrom([], [1])],
+      ['temperature', fc.constantFrom([[1]], [{ t: 1 }])],
       ['sensor_id', notWords],
       ['value', notValue],
     ],
@@ -133,7 +134,7 @@ const KINDS_OF_PAYLOAD = {
       .tuple(map, fc.dictionary(fc.constantFrom('s', 't', 'v'), reading))
       .map(([one, labels]) => ({ ...labels, ...one })),
     wrap: (one) => one,
-    wrong: [['temperature', fc.constantFrom([], [1])]],
+    wrong: [['temperature', fc.constantFrom([[1]], [{ t: 1 }])]],
   },
   SenML: {
     schema: PAYLOADS.SenmlPack,

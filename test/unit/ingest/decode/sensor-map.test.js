@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { MessageDecoder } from '../../../../api/ingest/decode/index.js';
+import { nameOfPart } from '../../../../schema/sensor-names.js';
 
 const NOW = Date.UTC(2026, 10, 22, 12);
 const DAY_MS = 86_400_000;
@@ -76,6 +77,15 @@ describe('Map of sensors: stored values', () => {
     ['a time further inside, which is a sensor', { a: { time: 7 } }, [['a.time', 0, 7]]],
     ['-0', '{"temperature":-0}', [['temperature', 0, -0]]],
     [
+      'an array of numbers, one for each phase',
+      { power: [11, null, true], 'PM2.5': 7 },
+      [
+        ['power.0', 0, 11],
+        ['power.2', 0, 1],
+        ['PM2.5', 0, 7],
+      ],
+    ],
+    [
       'an array of maps',
       [
         { ts: NOW - 1, temperature: 1 },
@@ -127,7 +137,7 @@ describe('Map of sensors: stored values', () => {
     fc.assert(
       fc.property(fc.dictionary(key, number, { minKeys: 1 }), (map) => {
         const { found } = read({ ts: NOW, ...map });
-        expect(found).toEqual(Object.entries(map).map(([name, value]) => [name, 0, value]));
+        expect(found).toEqual(Object.entries(map).map(([name, value]) => [nameOfPart(name), 0, value]));
       }),
     );
   });
@@ -142,9 +152,14 @@ describe('Map of sensors: refused values', () => {
     [{ a: 1, b: '21.5' }, [1, 'not_numeric', 'b: must be a number, without quotation marks']],
     [{ a: 1, b: { c: ' -3e5 ' } }, [1, 'not_numeric', 'b.c: must be a number, without quotation marks']],
     [
-      { a: 1, b: [1, 2] },
-      [1, 'not_numeric', 'b: must be a number, true, false, or an object of these, not an array'],
+      { a: 1, b: [1, {}] },
+      [1, 'not_numeric', 'b: must not be an array of objects or arrays; send an object with a name for each'],
     ],
+    [
+      { a: 1, b: Array(101).fill(1) },
+      [1, 'not_numeric', 'b: must not have more than 100 elements; each would become a sensor'],
+    ],
+    [{ a: 1, 'x.y': { z: '1' } }, [1, 'not_numeric', 'x.y.z: must be a number, without quotation marks']],
     ['{"a":1,"b":1e999}', [1, 'not_finite', 'b: must be a finite number']],
     [deep(8), [1, 'malformed', `${'a.'.repeat(7)}a: ${DEEP}`]],
     [

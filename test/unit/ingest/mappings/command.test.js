@@ -15,7 +15,7 @@ writeFileSync(
     topic: farm/{device}/up
     time: { pointer: /t, unit: s }
     values:
-      - { pointer: /v, sensor: v, unit: W }
+      - { pointer: /v, sensor: v, unit: W, numbers: text }
       - { pointer: /w, sensor: w }
   - { name: config, topic: 'farm/{device}/config', describes: { unit: V, type: voltage } }
 `,

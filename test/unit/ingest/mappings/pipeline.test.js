@@ -20,7 +20,7 @@ writeFileSync(
     skip: [{ pointer: /test, is: true }]
     time: { pointer: /t, unit: s }
     values:
-      - { pointer: /v, sensor: v, unit: { pointer: /u } }
+      - { pointer: /v, sensor: v, numbers: text, unit: { pointer: /u } }
       - { pointer: /w, sensor: w, unit: W, type: power }
   - { name: config, topic: 'farm/{device}/config', describes: { sensor: { pointer: /sensor }, unit: { pointer: /unit } } }
   - { name: live, topic: ['iot-/+/{device}', 'home/+/{device}'], values: [{ all: '' }] }

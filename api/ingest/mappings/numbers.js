@@ -1,0 +1,58 @@
+import { brokenArrayRule } from '../decode/json.js';
+import { MAX_DEPTH, pointerText } from './pointer.js';
+
+/** @import { Pointer } from './pointer.js' */
+
+/** Matches a text that is a number in JSON. It may be an id, so it is a value only where the mapping allows it. */
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+/** Matches a text that probably is a value. With an exponent, such as 6412E3, it is rather an id of hexadecimal digits. */
+const PROBABLE = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
+
+/** Maximum length of a member's name in the text of a refusal, in characters. */
+const MAX_NAME = 128;
+
+/** @param {string} text @returns {boolean} whether the text probably is a value */
+export const isProbableNumber = (text) => PROBABLE.test(text.trim());
+
+/** @param {unknown} value @param {Record<string, number>} words @param {boolean} readsText whether a text may be a number @returns {number | null} null: the value is no number */
+export function toNumber(value, words, readsText) {
+  if (typeof value === 'number') return value;
+  if (typeof value === 'boolean') return Number(value);
+  if (typeof value !== 'string') return null;
+  if (Object.hasOwn(words, value)) return Number(words[value]);
+  const text = value.trim();
+  return readsText && NUMBER.test(text) ? Number(text) : null;
+}
+
+const NOT_NUMERIC = 'must be a number, true, false, or one of the words of the mapping';
+const TEXT_OF_POINTER = 'is a text; if it is a number, set numbers: text in this entry of the mapping';
+const TEXT_OF_ALL =
+  'is a text; if it is a number, list its name in numbers of this entry, and otherwise in ignore';
+
+/** @param {unknown} value @returns {value is Record<string, unknown>} */
+const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** @param {Record<string, unknown>} value @param {Pointer} at where the mapping expects a number @returns {string} text of the refusal */
+function objectRule(value, at) {
+  const [member = 'temperature'] = Object.keys(value).filter((name) => name.length <= MAX_NAME);
+  return `is an object; the mapping needs pointer: '${pointerText([...at, member])}' for one of its values, or all: '${pointerText(at)}' for all`;
+}
+
+/** @param {Pointer} at where the mapping expects a number @returns {string} text of the refusal */
+const arrayRule = (at) =>
+  `is an array; the mapping needs pointer: '${pointerText([...at, '0'])}' for its first element, or all: '${pointerText(at)}' for all`;
+
+/**
+ * @param {unknown} value a value that is no number
+ * @param {Pointer} at place of the value in the payload
+ * @param {boolean} isOfAll whether `all` found the value
+ * @returns {string} the broken rule
+ */
+export function brokenNumberRule(value, at, isOfAll) {
+  if (Array.isArray(value)) return isOfAll ? (brokenArrayRule(value) ?? NOT_NUMERIC) : arrayRule(at);
+  if (isObject(value))
+    return isOfAll ? `must not be in more than ${MAX_DEPTH} objects` : objectRule(value, at);
+  const isText = typeof value === 'string' && isProbableNumber(value);
+  return isText ? (isOfAll ? TEXT_OF_ALL : TEXT_OF_POINTER) : NOT_NUMERIC;
+}

@@ -1,0 +1,72 @@
+import { MillraceError } from '../../../common/errors.js';
+import { MAX_SAMPLES_PER_MESSAGE } from '../../../schema/rules.js';
+
+/** @import { MessageBatch } from '../decode/message-batch.js' */
+/** @import { Description } from './mapping.js' */
+
+/** Time of a value as `readTime` returns it, and its path. @typedef {{ ts: number | null | undefined, path: string }} Time */
+
+export const SHARED =
+  'has this name from another part of the topic or payload too; change the name in the mapping';
+
+/** Collects the values of one message, and their paths in the payload. */
+export class Reading {
+  #batch;
+  /** Paths of value and time in the payload, by index of the value. @type {Array<{ value: string, ts: string }>} */
+  #paths = [];
+  /** Number of values that were found, also of values to skip or to ignore. */
+  found = 0;
+  /** The rule and the path of the value, by name of the sensor. @type {Map<string, string>} */
+  #sources = new Map();
+  /** @type {Map<string, Description>} */
+  described = new Map();
+
+  /** @param {MessageBatch} batch */
+  constructor(batch) {
+    this.#batch = batch;
+    batch.pathOf = (index, field) => this.#paths[index]?.[field === 'ts' ? 'ts' : 'value'] ?? '';
+  }
+
+  /** Counts a value of the payload that the mapping names. */
+  countReceived() {
+    this.#batch.countReceived(1);
+  }
+
+  /** Counts a value that is not stored, such as a text. */
+  skip() {
+    this.found++;
+    this.#batch.skip();
+  }
+
+  /** Notes a value that the mapping leaves out. A message that has only such values is not refused. */
+  ignore() {
+    this.found++;
+  }
+
+  /**
+   * @param {{ sensor: string | null, source: string, isShared: boolean, value: number | null, time: Time, path: string, rule: string }} found
+   *   `isShared`: another message gave another source this name; `rule`: the broken rule if `value` is null
+   * @param {(sensor: string) => Description | null} describe
+   */
+  add({ sensor, source, isShared, value, time, path, rule }, describe) {
+    const index = this.#paths.length;
+    if (index === MAX_SAMPLES_PER_MESSAGE) throw tooMany();
+    this.found++;
+    this.#paths.push({ value: path, ts: time.path });
+    if (sensor === null) return this.#batch.refuse(index, 'bad_id', 'sensor', 'has no name of its sensor');
+    if (value === null) return this.#batch.refuse(index, 'not_numeric', 'value', rule);
+    const known = this.#sources.get(sensor);
+    if (known === undefined) this.#sources.set(sensor, source);
+    if (isShared || (known !== undefined && known !== source))
+      return this.#batch.refuse(index, 'bad_id', 'sensor', `the sensor ${sensor.slice(0, 128)} ${SHARED}`);
+    if (time.ts === null || Number.isNaN(time.ts)) return this.#batch.refuse(index, 'bad_timestamp', 'ts');
+    if (time.ts === undefined) this.#batch.addRelative(index, sensor, 0, value);
+    else this.#batch.add(index, sensor, time.ts, value);
+    if (this.described.has(sensor)) return;
+    const description = describe(sensor);
+    if (description) this.described.set(sensor, description);
+  }
+}
+
+export const tooMany = () =>
+  new MillraceError('too_large', `more than ${MAX_SAMPLES_PER_MESSAGE} values; these are the most`);

@@ -1,0 +1,122 @@
+import { expect, test } from '@jest/globals';
+import { readValue } from '../../../../api/import/rows.js';
+import { readNdjson } from '../../../../api/import/text.js';
+import { Mappings, parseMappings } from '../../../../api/ingest/mappings/index.js';
+import { readMapped } from '../../../support/payloads/mappings.js';
+
+const mappings = new Mappings(
+  parseMappings(
+    `mappings:
+  - use: zigbee2mqtt
+  - { use: tasmota, numbers: ['Weight'] }
+  - use: chirpstack
+  - { name: one, topic: 'one/{device}', values: [{ pointer: /v, sensor: v }] }
+  - { name: text, topic: 'text/{device}', values: [{ pointer: /v, sensor: v, numbers: text }] }
+  - { name: all, topic: 'all/{device}', words: { ON: 1 }, values: [{ all: '', numbers: ['*temp'] }] }
+`,
+    'mappings.yaml',
+  ),
+);
+
+/** @param {string} topic @param {unknown} content */
+function read(topic, content) {
+  const all = /** @type {any} */ (readMapped(mappings, topic, Buffer.from(JSON.stringify(content))));
+  return {
+    values: Object.fromEntries(
+      Object.entries(all.values).map(([name, samples]) => [name, /** @type {any} */ (samples)[0][1]]),
+    ),
+    skipped: all.skipped,
+    refused: all.refused.map(
+      (/** @type {{ code: string, path: string }} */ { code, path }) => `${code} ${path}`,
+    ),
+  };
+}
+
+/** Colors, ids, versions, serial numbers and MAC addresses. */
+const IDS = [
+  '0012345678',
+  '1e5',
+  '12e3',
+  '0x10',
+  '00158d0001e2',
+  '+5',
+  '.5',
+  '5.',
+  '1_000',
+  '1.2.3',
+  'Infinity',
+  'NaN',
+  '1,5',
+  '٣',
+  '',
+];
+
+test.each([...IDS, '12345678', ' 12 '])('Mapping: text %j, no setting: never a number', (text) => {
+  expect(read('one/d', { v: text })).toEqual({ values: {}, skipped: 0, refused: ['not_numeric v'] });
+  expect(read('all/d', { v: text, t: 1 }).values).toEqual({ t: 1 });
+});
+
+test.each(IDS.filter((text) => !/^\d+e\d+$/.test(text)))(
+  'Mapping: text %j, numbers: text: no number in JSON, so refused',
+  (text) => {
+    expect(read('text/d', { v: text }).refused).toEqual(['not_numeric v']);
+  },
+);
+
+test.each([
+  ['21.5', 21.5],
+  [' 12 ', 12],
+  ['-0.5', -0.5],
+  ['1e5', 1e5],
+])('Mapping: text %j, numbers: text: %d', (text, value) => {
+  expect(read('text/d', { v: text }).values).toEqual({ v: value });
+  expect(read('all/d', { temp: text, 'b.temp': text, s: 'ON' }).values).toEqual({
+    temp: value,
+    [String.raw`b\.temp`]: value,
+    s: 1,
+  });
+});
+
+test.each([
+  // herdsman-converters#2618: a converter rounds with toFixed. zigbee2mqtt: a color and a serial number of digits.
+  [
+    'zigbee2mqtt/d',
+    { temperature: '21.5', color_hex: '00ff00', serial: '12345678' },
+    { temperature: 21.5 },
+    ['not_numeric serial'],
+  ],
+  // Tasmota: the id of a card; a scale that the user names.
+  ['tele/d/SENSOR', { RDM6300: { UID: '12345678' }, Weight: '1.5' }, { Weight: 1.5 }, []],
+  // ChirpStack: a codec rounds with toFixed; the version 1.10 would become 1.1.
+  [
+    'application/1/device/d/event/up',
+    { object: { TempC_SHT: '21.50', sn: '6412E3', version: '1.10' } },
+    { TempC_SHT: 21.5 },
+    ['not_numeric object.version'],
+  ],
+])('Preset of mappings: topic %s, payload %j: numbers %j, refused %j', (topic, payload, values, refused) => {
+  expect(read(topic, payload)).toMatchObject({ values, refused });
+});
+
+test('Mapping: a number as a text that is not listed: the refusal names the option', () => {
+  const { refused } = /** @type {any} */ (readMapped(mappings, 'all/d', Buffer.from('{"weight":"1.5"}')));
+  expect(refused).toMatchObject([
+    { code: 'not_numeric', path: 'weight', rule: expect.stringContaining('numbers') },
+  ]);
+});
+
+test('Mappings: wrong members numbers: refused with their lines', () => {
+  const file =
+    "mappings:\n  - { name: a, topic: 'a/{device}', values: [{ pointer: /v, numbers: [v] }, { all: '', numbers: 7 }] }\n";
+  expect(() => parseMappings(file, 'm.yaml')).toThrow(/numbers: text|must be text, or a list/);
+});
+
+test('Import: a text in NDJSON or Parquet: no number; in CSV: a decimal number only', async () => {
+  expect(['21.5', '+5', '1e3', '0012'].map((text) => readValue(text))).toEqual([21.5, 5, 1000, 12]);
+  expect(['0x10', '1_000', '12,5', '1e2e3', ''].map((text) => readValue(text))).toEqual(Array(5).fill(null));
+  expect(readValue('21.5', false)).toBeNull();
+  async function* source() {
+    yield Buffer.from('{"ts":1,"serial":"0012345678"}\n');
+  }
+  for await (const { isText } of readNdjson(source(), { device: 'd' })) expect(isText).toBe(false);
+});
