@@ -89,6 +89,20 @@ export function decodeText(bytes, declared) {
   return trimmed(Buffer.from(content.buffer, content.byteOffset, content.length).toString());
 }
 
+/**
+ * Decodes a text of which only some names matter. Bytes that are not UTF-8 become U+FFFD, which no name may contain.
+ *
+ * @param {Uint8Array} bytes
+ * @param {string} [declared] charset
+ * @returns {{ text: string, rule: string | null }} `rule`: the rule that invalid bytes break; null: there are none
+ * @throws {MillraceError} as `decodeText`, but not for bytes that are not UTF-8
+ */
+export function decodeReplacing(bytes, declared) {
+  const { charset } = encodingOf(bytes, declared);
+  if (charset !== 'utf-8' || isUtf8(bytes)) return { text: decodeText(bytes, declared), rule: null };
+  return { text: trimmed(new TextDecoder().decode(bytes)), rule: brokenUtf8Rule(bytes) };
+}
+
 /** @param {string} text @returns {string} the text without byte order marks before it, and NUL characters after it */
 function trimmed(text) {
   let start = 0;
@@ -130,6 +144,12 @@ export class TextStream {
   }
 }
 
+/**
+ * The characters of the bytes 0x80 to 0x9f in Windows-1252 (Encoding Standard, 9). `TextDecoder` of Node.js reads these bytes as
+ * ISO 8859-1 (node#56542).
+ */
+const WINDOWS_1252 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ';
+
 /** Decodes one charset, and names the encoding that other bytes seem to have. */
 class Decoder {
   #charset;
@@ -150,6 +170,10 @@ class Decoder {
 
   /** @param {Uint8Array} bytes @param {{ stream: boolean }} [options] @returns {string} @throws {MillraceError} `malformed` */
   decode(bytes, options) {
+    if (this.#decoder.encoding === 'windows-1252') {
+      const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
+      return text.replaceAll(/[\x80-\x9f]/g, (char) => WINDOWS_1252.charAt(char.charCodeAt(0) - 0x80));
+    }
     try {
       return this.#decoder.decode(bytes, options);
     } catch (error) {

@@ -3,6 +3,9 @@ const DAY_MS = 86_400_000;
 /** No zone has ever been farther than this from UTC, in ms. */
 const MAX_OFFSET_MS = 16 * 3_600_000;
 
+/** Local times beyond this have no `Date` in some zone, in ms. */
+const MAX_LOCAL_MS = 8.64e15 - 2 * DAY_MS;
+
 /** Limit of days whose offsets are cached. */
 const MAX_DAYS = 20_000;
 
@@ -26,11 +29,13 @@ export function isZone(zone) {
  * @param {string} zone of the tz database
  * @returns {number[]} 0, 1 or 2 instants in epoch ms, in order
  */
-export const candidates = (local, zone) =>
-  offsetsAround(local, zone)
+export function candidates(local, zone) {
+  if (!(Math.abs(local) < MAX_LOCAL_MS)) return [local];
+  return offsetsAround(local, zone)
     .filter((offset) => offsetOf(local - offset, zone) === offset)
     .map((offset) => local - offset)
     .sort((one, other) => one - other);
+}
 
 /**
  * Returns the instant nearest to `near` that a local time may mean. A local time that clocks skip may mean two instants: by
