@@ -1,8 +1,9 @@
 import { LRUCache } from 'lru-cache';
+import { charsetOf, decodeText } from '../../../common/encodings.js';
 import { MillraceError } from '../../../common/errors.js';
 import { isName } from '../../../schema/ids.js';
 import { MAX_SAMPLES_PER_MESSAGE } from '../../../schema/rules.js';
-import { textOf as decodeText, parseJsonText } from '../decode/text.js';
+import { parseJsonText } from '../decode/text.js';
 import { filled, globOf, TextPattern, TopicPattern } from './pattern.js';
 import { find, parsePointer, pathOf, pointerText, visitValues } from './pointer.js';
 import { readTime } from './times.js';
@@ -117,13 +118,14 @@ export class Mapping {
    *
    * @param {Levels} levels named levels of the topic
    * @param {Buffer} payload
+   * @param {string} [contentType] may declare a charset
    * @returns {ParsedMessage | null} null: the mapping skips this message
    * @throws {MillraceError} `malformed`, `bad_id`
    */
-  open(levels, payload) {
+  open(levels, payload, contentType) {
     // An empty payload removes a retained message.
     if (this.isSkipped || payload.length === 0) return null;
-    const content = parsePayload(payload);
+    const content = parsePayload(payload, contentType);
     if (isAnyMet(this.#skips, content)) return null;
     const extended = this.#extract(levels, content);
     if (extended === null) return null;
@@ -146,7 +148,7 @@ export class Mapping {
     for (const [key, root] of this.#roots(content)) {
       const place = { levels: key === null ? levels : { ...levels, key }, root, content };
       const base = key === null || this.#each === null ? [] : [...this.#each, key];
-      const time = this.#readTime(place, base);
+      const time = this.#readTime(place, base, batch.receivedAt);
       for (const rule of this.#rules) {
         if (isAnyMet(rule.skips, root)) reading.ignore();
         else if (rule.isAll) this.#readAll(rule, { ...place, base, time }, reading);
@@ -210,14 +212,15 @@ export class Mapping {
     return typeof found === 'string' ? found : null;
   }
 
-  /** @param {Place} place @param {Pointer} base @returns {Time} */
-  #readTime({ root, content }, base) {
+  /** @param {Place} place @param {Pointer} base @param {number} receivedAt epoch ms @returns {Time} */
+  #readTime({ root, content }, base, receivedAt) {
     if (!this.#time) return { ts: undefined, path: '' };
     const { pointers } = this.#time;
     const own = pointers.find((pointer) => find(root, pointer) !== undefined);
     const shared = pointers.find((pointer) => find(content, pointer) !== undefined);
-    if (own) return { ts: readTime(find(root, own), this.#time), path: pathOf([...base, ...own]) };
-    if (shared) return { ts: readTime(find(content, shared), this.#time), path: pathOf(shared) };
+    if (own)
+      return { ts: readTime(find(root, own), this.#time, receivedAt), path: pathOf([...base, ...own]) };
+    if (shared) return { ts: readTime(find(content, shared), this.#time, receivedAt), path: pathOf(shared) };
     return { ts: undefined, path: '' };
   }
 
@@ -368,9 +371,9 @@ function objectRule(value, at) {
 const tooMany = () =>
   new MillraceError('too_large', `more than ${MAX_SAMPLES_PER_MESSAGE} values; these are the most`);
 
-/** @param {Buffer} payload @returns {unknown} parsed JSON, or the text if it is no JSON @throws {MillraceError} `malformed` */
-function parsePayload(payload) {
-  const text = decodeText(payload).trim();
+/** @param {Buffer} payload @param {string} [contentType] @returns {unknown} parsed JSON, or the text if it is no JSON @throws {MillraceError} `malformed` */
+function parsePayload(payload, contentType) {
+  const text = decodeText(payload, charsetOf(contentType)).trim();
   // A payload `nan` stays a text. It may be a word of the mapping. Otherwise it is refused as one value.
   if (/^[[{"]/.test(text) || payload.length > MAX_BARE_BYTES) return parseJsonText(text);
   try {

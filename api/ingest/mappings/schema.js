@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { isZone } from '../../../common/zones.js';
 import { brokenPatternRule, MAX_PARTS, namesIn, TextPattern, TopicPattern } from './pattern.js';
 import { isPointer } from './pointer.js';
-import { isZone, REQUIRED } from './times.js';
+import { REQUIRED } from './times.js';
 
 /** @import { TimeUnit } from './times.js' */
 
