@@ -192,7 +192,7 @@ export function brokenUtf8Rule(bytes) {
   const seeming = isCut(bytes)
     ? 'ends within a character, or seems to be Windows-1252'
     : 'seems to be Windows-1252 or another code page';
-  return `must be UTF-8; the text ${seeming}. Send UTF-8, or declare the charset in the content type`;
+  return `must be UTF-8; the text ${seeming}. Send UTF-8, or declare the charset`;
 }
 
 /** @param {Uint8Array} bytes @returns {boolean} whether the bytes are UTF-8 but for the last bytes, which begin a character */

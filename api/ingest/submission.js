@@ -24,7 +24,7 @@ const MAX_BYTES = 16 * 1024 * 1024;
  *
  * @typedef {object} Submission
  * @property {Identity} device
- * @property {string | undefined} contentType
+ * @property {string | undefined} [contentType]
  * @property {number} bytes upper limit of the payload size in bytes
  * @property {() => Promise<Buffer>} read receives the payload; called when the byte budget has room for it
  * @property {AbortSignal} signal aborts when the client disconnects; a message that has begun is finished
@@ -33,7 +33,7 @@ const MAX_BYTES = 16 * 1024 * 1024;
 /**
  * Line protocol with values of any number of devices, from a client that waits for the answer. `precision`: unit of the times.
  *
- * @typedef {Omit<Submission, 'device' | 'contentType'> & { precision: Precision }} LineSubmission
+ * @typedef {Omit<Submission, 'device'> & { precision: Precision }} LineSubmission
  */
 
 /**
@@ -111,7 +111,7 @@ export class Submissions {
 
   /**
    * @template T
-   * @param {Pick<Submission, 'bytes' | 'read' | 'signal'> & { contentType?: string | undefined }} submission
+   * @param {Omit<Submission, 'device'>} submission
    * @param {(message: Submitted) => Promise<T>} handle
    */
   async #admit({ bytes, read, signal, contentType }, handle) {
@@ -138,6 +138,7 @@ export class Submissions {
       message.payload,
       precision,
       message.receivedAt,
+      message.contentType,
     );
     await forEachConcurrently(DEVICES_AT_ONCE, devices, async ([name, batches]) => {
       for (const batch of batches) await this.#storeDevice(name, batch, message);

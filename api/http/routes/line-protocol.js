@@ -80,7 +80,7 @@ const writeLines =
   async (req, res) => {
     const precision = precisionOf(req);
     const body = bodyOf(req, res, maxMessageBytes, { compressed: true });
-    const result = await submitLines({ precision, ...body });
+    const result = await submitLines({ precision, contentType: req.headers['content-type'], ...body });
     if (result.refused.length > 0) throw linesRefused(result);
     res.status(204).end();
   };

@@ -1,4 +1,4 @@
-import { isUtf8 } from 'node:buffer';
+import { charsetOf, decodeReplacing } from '../../../common/encodings.js';
 import { MillraceError } from '../../../common/errors.js';
 import { MAX_SAMPLES_PER_MESSAGE } from '../../../schema/rules.js';
 import { LineParser } from './line-parser.js';
@@ -62,20 +62,21 @@ export class LineDecoder {
    * @param {Buffer} payload
    * @param {Precision} precision unit of the times in the payload
    * @param {number} receivedAt epoch ms
+   * @param {string} [contentType] may declare a charset
    * @returns {Lines}
-   * @throws {MillraceError} `too_large`: the payload has too many values, or too many lines that break the
+   * @throws {MillraceError} `malformed`, `unknown_format`: the text cannot be decoded; `too_large`: the payload has too many values, or too many lines that break the
    *   grammar
    */
-  decode(payload, precision, receivedAt) {
+  decode(payload, precision, receivedAt, contentType) {
     /** @type {Lines} */
     const result = { lines: 0, devices: new Map(), refused: [], texts: 0 };
     const { devices, refused } = result;
-    const parser = new LineParser(payload.toString('utf8'), {
+    const { text, rule } = decodeReplacing(payload, charsetOf(contentType));
+    const parser = new LineParser(text, {
       seriesOf: (measurement, tags) => this.#seriesOf(devices, measurement, tags),
       /** @param {LineSeries} series @param {string} key */
       fieldOf: ({ prefix, suffix }, key) => `${prefix}${key}${suffix}`,
     });
-    const hasBadBytes = !isUtf8(payload);
     let values = 0;
     while (parser.next()) {
       result.lines++;
@@ -89,8 +90,8 @@ export class LineDecoder {
         refused.push({ line, code: 'malformed', path: '', rule: error ?? '' });
         continue;
       }
-      if (hasBadBytes && isReplaced(series, parser.fields, count)) {
-        refused.push({ line, code: 'malformed', path: '', rule: 'must be UTF-8' });
+      if (rule !== null && isReplaced(series, parser.fields, count)) {
+        refused.push({ line, code: 'malformed', path: '', rule });
         continue;
       }
       result.texts += parser.texts;

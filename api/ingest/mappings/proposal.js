@@ -1,4 +1,5 @@
 import { stringify } from 'yaml';
+import { decodeReplacing } from '../../../common/encodings.js';
 import { expandPreset, readPresets } from './file.js';
 import { Mapping } from './mapping.js';
 import { isReserved } from './pattern.js';
@@ -223,8 +224,9 @@ function listFor([first]) {
 
 /** @param {Buffer} payload @returns {unknown} undefined: the payload is no JSON, or cut off */
 function parse(payload) {
-  const text = payload.toString('utf8').trim();
+  let text = '';
   try {
+    text = decodeReplacing(payload).text.trim();
     return JSON.parse(text);
   } catch {
     return /^[[{]/.test(text) ? {} : text;

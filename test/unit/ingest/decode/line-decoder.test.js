@@ -8,11 +8,14 @@ const NOW = Date.UTC(2026, 10, 22, 12);
 const limits = { historyMs: 365 * 86_400_000, maxClockSkewMs: 300_000, relativeTimes: true };
 const DEFAULT_TAGS = ['device', 'device_id', 'host', 'source'];
 
-/** @param {string | Buffer} content @param {{ precision?: Precision, deviceTags?: string[], relativeTimes?: boolean }} [options] */
-function read(content, { precision = 'ns', deviceTags = DEFAULT_TAGS, relativeTimes = true } = {}) {
+/** @param {string | Buffer} content @param {{ precision?: Precision, deviceTags?: string[], relativeTimes?: boolean, contentType?: string }} [options] */
+function read(
+  content,
+  { precision = 'ns', deviceTags = DEFAULT_TAGS, relativeTimes = true, contentType } = {},
+) {
   const messages = new MessageDecoder({ ...limits, relativeTimes });
   const decoder = new LineDecoder({ deviceTags, emptyBatch: (at) => messages.emptyBatch(at) });
-  const { devices, ...result } = decoder.decode(Buffer.from(content), precision, NOW);
+  const { devices, ...result } = decoder.decode(Buffer.from(content), precision, NOW, contentType);
   const batches = [...devices].flatMap(([device, all]) => all.map((batch) => ({ device, batch })));
   return {
     ...result,
@@ -135,7 +138,23 @@ describe('Line protocol: refusals of a value', () => {
     ['the measurement', Buffer.from('\xff v=2', 'latin1')],
   ])('Line protocol: bytes of %s are not UTF-8: only this line is refused', (_, line) => {
     const { found, refused } = read(Buffer.concat([Buffer.from('m v=1\n'), line, Buffer.from('\nm w=3')]));
-    expect([found.length, refused]).toEqual([2, [[2, 'malformed', ': must be UTF-8']]]);
+    const rule = expect.stringMatching(/^: must be UTF-8; the text seems to be Windows-1252/);
+    expect([found.length, refused]).toEqual([2, [[2, 'malformed', rule]]]);
+  });
+
+  test.each([
+    ['UTF-8 with a mark and CRLF', Buffer.from('\ufeffKüche v=1\r\nKüche w=2\r\n'), undefined],
+    ['UTF-16 LE', Buffer.from('Kuche,name=Küche v=1\nKuche,name=Küche w=2', 'utf16le'), undefined],
+    ['declared ISO 8859-1', Buffer.from('Küche v=1\nKüche w=2', 'latin1'), 'text/plain; charset=iso-8859-1'],
+    ['UTF-8 with NUL bytes after it', Buffer.from('Küche v=1\nKüche w=2\n\0\0'), undefined],
+  ])('Line protocol: %s: read', (_, content, contentType) => {
+    const { found, refused } = read(content, { deviceTags: ['name'], ...(contentType && { contentType }) });
+    expect([found.map(([device]) => device), refused]).toEqual([['Küche', 'Küche'], []]);
+  });
+
+  test('Line protocol: a mark before the second line: only this line is refused', () => {
+    const { devices, refused } = read('m v=1\n\ufeffm v=2');
+    expect([[...devices.keys()], refused]).toEqual([['m', '\ufeffm'], []]);
   });
 });
 
