@@ -134,7 +134,7 @@ export class Submissions {
   /** @param {Precision} precision @param {Submitted} message @returns {Promise<LineResult>} */
   async #settleLines(precision, message) {
     const began = performance.now();
-    const { lines, devices, refused, texts } = this.#lineDecoder.decode(
+    const { lines, devices, refused, skipped, skippedLines } = this.#lineDecoder.decode(
       message.payload,
       precision,
       message.receivedAt,
@@ -148,12 +148,13 @@ export class Submissions {
     const all = [...refused, ...batches.flatMap((batch) => batch.refused.map(toLineRefusal))];
     const result = { accepted, refused: eachOnce(all) };
     const refusedLines = new Set(all.map(({ line }) => line)).size;
-    this.#metrics.lines.inc({ result: 'stored' }, lines - refusedLines);
+    this.#metrics.lines.inc({ result: 'stored' }, lines - refusedLines - skippedLines);
+    this.#metrics.lines.inc({ result: 'skipped' }, skippedLines);
     this.#metrics.lines.inc({ result: 'refused' }, refusedLines);
-    this.#metrics.skipped.inc(texts);
+    this.#metrics.skipped.inc(skipped);
     const counts = sumOf([
       ...batches.map((batch) => batch.measurementCounts()),
-      { received: refused.length + texts, stored: 0, merged: 0, refused: refused.length, skipped: texts },
+      { received: refused.length + skipped, stored: 0, merged: 0, refused: refused.length, skipped },
     ]);
     return this.#measurements.noteAnswered(result, counts, began);
   }
