@@ -39,7 +39,6 @@ export function brokenNameRule(text) {
   if (text.includes('\uFFFD'))
     return 'must be UTF-8, without the replacement character U+FFFD, which stands for bytes of another encoding, such as Windows-1252';
   if (/[\uFEFF\uFFFE]/.test(text)) return 'must not contain a byte order mark';
-  if (text.includes('\0')) return 'must not contain NUL characters, which padding or UTF-16 has; send UTF-8';
   return 'must not contain control characters';
 }
 

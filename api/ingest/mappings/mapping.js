@@ -6,6 +6,7 @@ import { MAX_SAMPLES_PER_MESSAGE } from '../../../schema/rules.js';
 import { parseJsonText } from '../decode/text.js';
 import { filled, globOf, TextPattern, TopicPattern } from './pattern.js';
 import { find, parsePointer, pathOf, pointerText, visitValues } from './pointer.js';
+import { RepeatedMessages } from './repeated-messages.js';
 import { readTime } from './times.js';
 
 /** @import { MessageBatch } from '../decode/message-batch.js' */
@@ -50,8 +51,10 @@ export class Mapping {
   #time;
   #rules;
   #table;
-  /** Unit and type by name of the sensor. @type {LRUCache<string, { unit?: TextSpec, type?: TextSpec }>} */
+  /** Unit, type and invalid numbers by name of the sensor. @type {LRUCache<string, { unit?: TextSpec, type?: TextSpec, invalid: number[] }>} */
   #known = new LRUCache({ max: MAX_KNOWN, memoMethod: (sensor) => this.#lookUp(sensor) });
+  #repeated;
+  #hasInvalid;
   name;
   patterns;
 
@@ -74,9 +77,12 @@ export class Mapping {
       ...rule,
       isAll: rule.all !== undefined,
       at: parsePointer(rule.all ?? rule.pointer ?? ''),
+      best: rule.best && { list: parsePointer(rule.best.list), by: parsePointer(rule.best.by) },
       ignored: rule.ignore.map(globOf),
       skips: toConditions(rule.skip),
     }));
+    this.#repeated = spec.once ? new RepeatedMessages(spec.once) : null;
+    this.#hasInvalid = Object.values(spec.sensors).some(({ invalid }) => invalid !== undefined);
     this.#table = Object.entries(spec.sensors).map(([glob, entry]) => ({ ...entry, glob: globOf(glob) }));
   }
 
@@ -143,14 +149,19 @@ export class Mapping {
    * @returns {Map<string, Description>} descriptions by name of the sensor
    * @throws {MillraceError} `malformed`, `too_large`: the message as a whole is refused
    */
-  read({ levels, content }, batch) {
-    const reading = new Reading(batch);
+  read({ device, levels, content }, batch) {
+    const reading = new Reading(batch, (sensor, value) => this.#isInvalid(sensor, value));
     for (const [key, root] of this.#roots(content)) {
       const place = { levels: key === null ? levels : { ...levels, key }, root, content };
       const base = key === null || this.#each === null ? [] : [...this.#each, key];
-      const time = this.#readTime(place, base, batch.receivedAt);
+      const own = this.#readTime(place, base, batch.receivedAt);
+      const first = this.#repeated?.find(device, root, own.ts ?? batch.receivedAt) ?? null;
+      const time = first === null ? own : { ...own, ts: first };
+      // A redelivery has the time of the first message, and is stored as a whole.
+      const isRepeated = first !== null && first !== own.ts;
       for (const rule of this.#rules) {
         if (isAnyMet(rule.skips, root)) reading.ignore();
+        else if (rule.best && isRepeated) reading.skipRepeated();
         else if (rule.isAll) this.#readAll(rule, { ...place, base, time }, reading);
         else this.#readOne(rule, { ...place, base, time }, reading);
       }
@@ -226,7 +237,8 @@ export class Mapping {
 
   /** @param {Rule} rule @param {Part} part @param {Reading} reading */
   #readOne(rule, part, reading) {
-    const value = find(part.root, rule.at);
+    const at = rule.best ? [...bestIn(part.root, rule.best), ...rule.at] : rule.at;
+    const value = find(part.root, at);
     if (value === undefined) return;
     reading.countReceived();
     if (value === null) return reading.skip();
@@ -239,7 +251,7 @@ export class Mapping {
         sensor,
         value: toNumber(value, this.#spec.words),
         time: part.time,
-        path: pathOf([...part.base, ...rule.at]),
+        path: pathOf([...part.base, ...at]),
         rule: isObject(value) ? objectRule(value, rule.at) : NOT_NUMERIC,
       },
       (name) => this.#description(name, rule, part),
@@ -284,12 +296,18 @@ export class Mapping {
     return { ...texts, isCurrent: [specs.unit, specs.type].some((spec) => typeof spec === 'object') };
   }
 
-  /** @param {string} sensor @returns {{ unit?: TextSpec, type?: TextSpec }} the first unit and type in the table for the sensor */
+  /** @param {string} sensor @param {number} value */
+  #isInvalid(sensor, value) {
+    return this.#hasInvalid && sensor.length <= MAX_NAME && this.#known.memo(sensor).invalid.includes(value);
+  }
+
+  /** @param {string} sensor @returns {{ unit?: TextSpec, type?: TextSpec, invalid: number[] }} the first unit and type in the table for the sensor, and all invalid numbers */
   #lookUp(sensor) {
     const entries = this.#table.filter(({ glob }) => glob.test(sensor));
     return {
       unit: entries.find(({ unit }) => unit !== undefined)?.unit,
       type: entries.find(({ type }) => type !== undefined)?.type,
+      invalid: entries.flatMap(({ invalid = [] }) => invalid),
     };
   }
 }
@@ -298,20 +316,24 @@ export class Mapping {
 /** @typedef {{ ts: number | null | undefined, path: string }} Time as `readTime` returns it */
 /** @typedef {Place & { base: Pointer, time: Time }} Part */
 /** @typedef {ReturnType<typeof toConditions>} Conditions */
-/** @typedef {MappingSpec['values'][number] & { isAll: boolean, at: Pointer, ignored: Glob[], skips: Conditions }} Rule */
+/** @typedef {Omit<MappingSpec['values'][number], 'best'> & { isAll: boolean, at: Pointer, best: Best | undefined, ignored: Glob[], skips: Conditions }} Rule */
+
+/** The list of a rule whose best element is read, and the number in its elements. @typedef {{ list: Pointer, by: Pointer }} Best */
 
 /** Collects the values of one message, and their paths in the payload. */
 class Reading {
   #batch;
+  #isInvalid;
   /** Paths of value and time in the payload, by index of the value. @type {Array<{ value: string, ts: string }>} */
   #paths = [];
   #isEmpty = true;
   /** @type {Map<string, Description>} */
   described = new Map();
 
-  /** @param {MessageBatch} batch */
-  constructor(batch) {
+  /** @param {MessageBatch} batch @param {(sensor: string, value: number) => boolean} isInvalid */
+  constructor(batch, isInvalid) {
     this.#batch = batch;
+    this.#isInvalid = isInvalid;
     batch.pathOf = (index, field) => this.#paths[index]?.[field === 'ts' ? 'ts' : 'value'] ?? '';
   }
 
@@ -331,6 +353,12 @@ class Reading {
     this.#batch.skip();
   }
 
+  /** Counts a value of a repeated message that belongs to the first message only. */
+  skipRepeated() {
+    this.countReceived();
+    this.skip();
+  }
+
   /** Notes a value that the mapping leaves out. A message that has only such values is not refused. */
   ignore() {
     this.#isEmpty = false;
@@ -348,6 +376,7 @@ class Reading {
     this.#paths.push({ value: path, ts: time.path });
     if (sensor === null) return this.#batch.refuse(index, 'bad_id', 'sensor', 'has no name of its sensor');
     if (value === null) return this.#batch.refuse(index, 'not_numeric', 'value', rule);
+    if (this.#isInvalid(sensor, value)) return this.#batch.skip();
     if (time.ts === null || Number.isNaN(time.ts)) return this.#batch.refuse(index, 'bad_timestamp', 'ts');
     if (time.ts === undefined) this.#batch.addRelative(index, sensor, 0, value);
     else this.#batch.add(index, sensor, time.ts, value);
@@ -393,6 +422,18 @@ const isAnyMet = (conditions, content) =>
     if (missing !== undefined) return (found === undefined) === missing;
     return /** @type {unknown[]} */ (is ?? []).includes(found);
   });
+
+/** @param {unknown} root @param {Best} best @returns {Pointer} pointer to the element with the greatest number */
+function bestIn(root, { list, by }) {
+  const elements = find(root, list);
+  const numbers = Array.isArray(elements) ? elements.map((element) => find(element, by)) : [];
+  let best = 0;
+  for (const [index, number] of numbers.entries()) {
+    const most = numbers[best];
+    if (typeof number === 'number' && !(typeof most === 'number' && number <= most)) best = index;
+  }
+  return [...list, String(best)];
+}
 
 /** @param {Pointer[]} pointers @param {unknown} content @returns {unknown} value of the first pointer that finds a value */
 function firstOf(pointers, content) {
