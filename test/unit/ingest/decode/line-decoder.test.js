@@ -173,7 +173,11 @@ test('Line protocol: more than 10,000 broken lines: the request is refused with 
 // telegraf#10849, telegraf#8826: the last good value with a bad quality.
 describe('Line protocol: LINE_SKIP', () => {
   test.each([
-    ['Quality!=OK*', 'o v=1,Quality="OK (0x0)"\no v=2,Quality="BadCommunicationError (0x80050000)"\no v=3', [1, 3]],
+    [
+      'Quality!=OK*',
+      'o v=1,Quality="OK (0x0)"\no v=2,Quality="BadCommunicationError (0x80050000)"\no v=3',
+      [1, 3],
+    ],
     ['Quality!=OK (0x0)', 'o v=2,Quality="Uncertain, \\"last\\""\no v=1,Quality="OK (0x0)"', [1]],
     ['quality=bad', 'o,quality=bad v=1\no,quality=good v=2', [2]],
     ['device=test*', 'o,device=test-1 v=1\no,device=d v=2', [2]],
