@@ -103,7 +103,7 @@ export function createMetrics({ version, role }) {
     ),
     skipped: counter(
       'iot_ingest_skipped_total',
-      'Values not stored by rule: texts, bytes, nulls, structures of mapped topics, values that a mapping or LINE_SKIP leaves out, and transient values, templates, commands and bdSeq of Sparkplug',
+      'Values not stored by rule: texts, bytes, nulls, structures, what mappings and LINE_SKIP leave out, and transient values, templates, commands and bdSeq of Sparkplug',
     ),
     lines: counted(
       counter(

@@ -185,7 +185,7 @@ const INGEST = {
     ),
   LINE_SKIP: conditions().optional().meta({
     description:
-      'Values of line protocol that are no measurements, such as Quality!=OK*. NAME=NUMBER leaves out the field, NAME=TEXT and NAME!=VALUE the line. * stands for any text.',
+      'Leaves out values of line protocol: NAME=NUMBER the field, NAME=TEXT and NAME!=VALUE the line. * stands for any text.',
     unset: 'nothing is left out',
   }),
   INGEST_MAX_IN_FLIGHT: integer(1, 2048, 'requests')

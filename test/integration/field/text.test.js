@@ -75,7 +75,7 @@ describe('HTTP body: other encodings', () => {
     name: 'Kühl',
     scope: { device: 'text-put', sensor: 't' },
     condition: { kind: 'above', limit: 1 },
-    text: '',
+    severity: 'warning',
   };
   const utf16 = (/** @type {unknown} */ content) =>
     Buffer.from(`\ufeff${JSON.stringify(content)}`, 'utf16le');
