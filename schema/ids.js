@@ -11,8 +11,8 @@ const MAX_NAME_BYTES = 128;
 const UUID_BYTES = 16;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 // C0 and C1 control characters, DEL, and lone surrogates do not pass unchanged through topics, logs and UTF-8. A decoder replaces bytes
-// that are not UTF-8 by U+FFFD, so two different names could become the same name.
-const UNPRINTABLE = /[\p{Cc}\p{Cs}\uFFFD]/u;
+// that are not UTF-8 by U+FFFD, so two different names could become the same name. A byte order mark makes two names that look alike.
+const UNPRINTABLE = /[\p{Cc}\p{Cs}\uFFFD\uFEFF\uFFFE]/u;
 
 /**
  * The resolved name of a device or a sensor.
@@ -36,7 +36,9 @@ export function brokenNameRule(text) {
   if (typeof text !== 'string') return 'must be a text';
   if (text === '') return 'must not be empty';
   if (Buffer.byteLength(text) > MAX_NAME_BYTES) return `must not be longer than ${MAX_NAME_BYTES} bytes`;
-  if (text.includes('\uFFFD')) return 'must be UTF-8, without the replacement character U+FFFD';
+  if (text.includes('\uFFFD'))
+    return 'must be UTF-8, without the replacement character U+FFFD, which stands for bytes of another encoding, such as Windows-1252';
+  if (/[\uFEFF\uFFFE]/.test(text)) return 'must not contain a byte order mark';
   return 'must not contain control characters';
 }
 

@@ -1,5 +1,6 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
+import { charsetOf, decodeText } from '../../common/encodings.js';
 import { MillraceError } from '../../common/errors.js';
 
 /** @import { Request, Response } from 'express' */
@@ -48,6 +49,21 @@ export function bodyOf(req, res, limit, { compressed = false } = {}) {
     },
     signal: closed.signal,
   };
+}
+
+/**
+ * Reads the text of a JSON body.
+ *
+ * @param {Request} req
+ * @param {Response} res
+ * @param {number} limit bytes
+ * @returns {Promise<string>}
+ * @throws {MillraceError} `unknown_format`, `too_large`, `malformed`: the body is no text of its charset
+ */
+export async function readJsonText(req, res, limit) {
+  const { read } = bodyOf(req, res, limit);
+  if (!req.is('application/json')) throw new MillraceError('unknown_format', 'Send application/json.');
+  return decodeText(await read(), charsetOf(req.headers['content-type']));
 }
 
 /**

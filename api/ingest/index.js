@@ -5,6 +5,7 @@ import { AwaitingRegistration } from './awaiting-registration.js';
 import { createDeadLetterBox } from './dead-letter-box.js';
 import { MessageDecoder } from './decode/index.js';
 import { LineDecoder } from './decode/line-decoder.js';
+import { LineSkip } from './decode/line-skip.js';
 import { createHandlers, MeasurementStore } from './handlers/index.js';
 import { ImportWriter } from './import-writer.js';
 import { createLateWriter, LateArrivalNotes, LateDayNotes } from './late-samples.js';
@@ -151,6 +152,7 @@ export function createIngest(context, deps) {
     handler: handlers.measurements,
     lineDecoder: new LineDecoder({
       deviceTags: config.ingest.lineDeviceTags,
+      skip: new LineSkip(config.ingest.lineSkip),
       emptyBatch: (receivedAt) => decoder.emptyBatch(receivedAt),
     }),
     identify: pipeline.identify,

@@ -24,7 +24,7 @@ const MAX_BYTES = 16 * 1024 * 1024;
  *
  * @typedef {object} Submission
  * @property {Identity} device
- * @property {string | undefined} contentType
+ * @property {string | undefined} [contentType]
  * @property {number} bytes upper limit of the payload size in bytes
  * @property {() => Promise<Buffer>} read receives the payload; called when the byte budget has room for it
  * @property {AbortSignal} signal aborts when the client disconnects; a message that has begun is finished
@@ -33,7 +33,7 @@ const MAX_BYTES = 16 * 1024 * 1024;
 /**
  * Line protocol with values of any number of devices, from a client that waits for the answer. `precision`: unit of the times.
  *
- * @typedef {Omit<Submission, 'device' | 'contentType'> & { precision: Precision }} LineSubmission
+ * @typedef {Omit<Submission, 'device'> & { precision: Precision }} LineSubmission
  */
 
 /**
@@ -111,7 +111,7 @@ export class Submissions {
 
   /**
    * @template T
-   * @param {Pick<Submission, 'bytes' | 'read' | 'signal'> & { contentType?: string | undefined }} submission
+   * @param {Omit<Submission, 'device'>} submission
    * @param {(message: Submitted) => Promise<T>} handle
    */
   async #admit({ bytes, read, signal, contentType }, handle) {
@@ -134,10 +134,11 @@ export class Submissions {
   /** @param {Precision} precision @param {Submitted} message @returns {Promise<LineResult>} */
   async #settleLines(precision, message) {
     const began = performance.now();
-    const { lines, devices, refused, texts } = this.#lineDecoder.decode(
+    const { lines, devices, refused, skipped, skippedLines } = this.#lineDecoder.decode(
       message.payload,
       precision,
       message.receivedAt,
+      message.contentType,
     );
     await forEachConcurrently(DEVICES_AT_ONCE, devices, async ([name, batches]) => {
       for (const batch of batches) await this.#storeDevice(name, batch, message);
@@ -147,12 +148,13 @@ export class Submissions {
     const all = [...refused, ...batches.flatMap((batch) => batch.refused.map(toLineRefusal))];
     const result = { accepted, refused: eachOnce(all) };
     const refusedLines = new Set(all.map(({ line }) => line)).size;
-    this.#metrics.lines.inc({ result: 'stored' }, lines - refusedLines);
+    this.#metrics.lines.inc({ result: 'stored' }, lines - refusedLines - skippedLines);
+    this.#metrics.lines.inc({ result: 'skipped' }, skippedLines);
     this.#metrics.lines.inc({ result: 'refused' }, refusedLines);
-    this.#metrics.skipped.inc(texts);
+    this.#metrics.skipped.inc(skipped);
     const counts = sumOf([
       ...batches.map((batch) => batch.measurementCounts()),
-      { received: refused.length + texts, stored: 0, merged: 0, refused: refused.length, skipped: texts },
+      { received: refused.length + skipped, stored: 0, merged: 0, refused: refused.length, skipped },
     ]);
     return this.#measurements.noteAnswered(result, counts, began);
   }

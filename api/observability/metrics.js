@@ -103,16 +103,16 @@ export function createMetrics({ version, role }) {
     ),
     skipped: counter(
       'iot_ingest_skipped_total',
-      'Not stored by rule: texts, bytes, nulls, further members of JSON, empty elements of mappings, and transient values, templates, commands and bdSeq of Sparkplug',
+      'Not stored by rule: texts, bytes, nulls, further members of JSON, what mappings and LINE_SKIP leave out, and transient values, templates, commands and bdSeq of Sparkplug',
     ),
     lines: counted(
       counter(
         'iot_ingest_lines_total',
-        'Lines of line protocol by result: stored, refused (in whole or in part)',
+        'Lines of line protocol by result: stored, refused (in whole or in part), skipped (by LINE_SKIP)',
         'result',
       ),
       'result',
-      ['stored', 'refused'],
+      ['stored', 'refused', 'skipped'],
     ),
     relative: counter(
       'iot_ingest_relative_times_total',

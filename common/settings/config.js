@@ -73,6 +73,7 @@ export function arrange(v) {
       relativeTimes: v.RELATIVE_TIMES,
       tsUnitMs: v.TS_UNIT === 's' ? 1000 : 1,
       lineDeviceTags: v.LINE_DEVICE_TAGS,
+      lineSkip: v.LINE_SKIP ?? [],
       maxInFlight: v.INGEST_MAX_IN_FLIGHT,
     },
     stream: {

@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { parse as parseDotenv } from 'dotenv';
+import { decodeText } from '../encodings.js';
 import { MillraceError } from '../errors.js';
 import { arrange } from './config.js';
 import { brokenRules } from './rules.js';
@@ -66,7 +67,7 @@ export function readSetting(name, environment = process.env, { envFile = '.env' 
  */
 export function readEnvFile(path) {
   try {
-    return parseDotenv(readFileSync(path));
+    return parseDotenv(decodeText(readFileSync(path)));
   } catch (error) {
     if (/** @type {NodeJS.ErrnoException} */ (error).code === 'ENOENT') return {};
     throw new MillraceError('bad_settings', `${path} cannot be read: ${error}`, { cause: error });

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import {
   addresses,
   brokerUrl,
+  conditions,
   duration,
   flag,
   integer,
@@ -182,6 +183,11 @@ const INGEST = {
     .describe(
       'Tags of line protocol that name the device. The first of them that a line has counts; without one it is the measurement.',
     ),
+  LINE_SKIP: conditions().optional().meta({
+    description:
+      'Leaves out values of line protocol: NAME=NUMBER the field, NAME=TEXT and NAME!=VALUE the line. * stands for any text.',
+    unset: 'nothing is left out',
+  }),
   INGEST_MAX_IN_FLIGHT: integer(1, 2048, 'requests')
     .prefault('512')
     .describe('Most requests to the database in flight.'),

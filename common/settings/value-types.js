@@ -99,6 +99,17 @@ export const tokens = () =>
     )
     .meta({ values: 'texts, separated by commas' });
 
+/** Returns the schema of a list of conditions such as `Quality!=OK*`. */
+export const conditions = () =>
+  tokens()
+    .superRefine((items, context) => {
+      const wrong = items.find((item) => !/^[^=!]+!?=/.test(item));
+      if (wrong === undefined) return;
+      const message = `must be NAME=VALUE or NAME!=VALUE, separated by commas; "${wrong}" is not`;
+      context.addIssue({ code: 'custom', message });
+    })
+    .meta({ values: 'NAME=VALUE or NAME!=VALUE, separated by commas' });
+
 const ADDRESS = /^(\[[0-9a-f:.]+\]|[^\s:[\]]+)(?::(\d{1,5}))?$/i;
 
 /** @param {string} item */

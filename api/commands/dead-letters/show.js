@@ -1,3 +1,4 @@
+import { charsetOf, decodeText } from '../../../common/encodings.js';
 import { MillraceError, refusalText } from '../../../common/errors.js';
 import { printable } from '../../../common/printable.js';
 import { formatTime } from '../../../common/times.js';
@@ -53,11 +54,11 @@ const MAX_LEVELS = 32;
  */
 export function payloadLines(content) {
   const { payload } = content;
-  const read = parse(payload);
+  const text = textOf(content);
+  const read = parse(payload, text);
   const parsed = isShallow(read) ? read : undefined;
   if (Array.isArray(parsed)) return parsed.map((element, index) => elementLine(element, index, content));
   if (parsed !== undefined) return JSON.stringify(parsed, null, 2).split('\n').map(printable);
-  const text = textOf(payload);
   if (text !== null) return text.split(/\r?\n/).map(printable);
   const shown = payload.subarray(0, MAX_HEX_BYTES).toString('hex');
   const lines = shown.match(new RegExp(`.{1,${2 * HEX_BYTES_PER_LINE}}`, 'g')) ?? [];
@@ -77,10 +78,10 @@ const isShallow = (value, levels = MAX_LEVELS) =>
   value === null ||
   (levels > 0 && Object.values(value).every((each) => isShallow(each, levels - 1)));
 
-/** @param {Buffer} payload @returns {unknown} the parsed value; undefined: the payload is neither JSON nor SenML in CBOR */
-function parse(payload) {
+/** @param {Buffer} payload @param {string | null} text @returns {unknown} the parsed value; undefined: the payload is neither JSON nor SenML in CBOR */
+function parse(payload, text) {
   try {
-    return JSON.parse(payload.toString('utf8'));
+    if (text !== null) return JSON.parse(text);
   } catch {
     // The payload may be CBOR.
   }
@@ -91,10 +92,10 @@ function parse(payload) {
   }
 }
 
-/** @param {Buffer} payload @returns {string | null} null: the payload is not UTF-8 */
-function textOf(payload) {
+/** @param {StoredContent} content @returns {string | null} null: the payload is no text */
+function textOf({ payload, contentType }) {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(payload);
+    return decodeText(payload, charsetOf(contentType));
   } catch {
     return null;
   }

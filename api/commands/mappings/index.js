@@ -114,7 +114,7 @@ function printValues(mapping, opened) {
   );
   for (const line of table([['sensor', 'value', 'time', 'type'], ...rows.slice(0, MAX_PRINTED)])) print(line);
   if (rows.length > MAX_PRINTED) print(`and ${rows.length - MAX_PRINTED} more`);
-  if (batch.counts.skipped > 0) print(`skipped  ${batch.counts.skipped}: no numbers`);
+  if (batch.counts.skipped > 0) print(`skipped  ${batch.counts.skipped}: no numbers, or invalid numbers`);
   for (const refusal of batch.refused) print(`refused  ${refusal.code}  ${printable(refusalText(refusal))}`);
   if (batch.refused.length > 0) {
     throw new MillraceError(

@@ -4,7 +4,7 @@ import { formatTime } from '../../../common/times.js';
 import { DAY_MS } from '../../../schema/rules.js';
 import { MAX_EPISODES, MAX_SENSORS, newestOf, toRule, WantedRule } from '../../alarms/index.js';
 import { audit } from '../audit.js';
-import { bodyOf } from '../body.js';
+import { readJsonText } from '../body.js';
 import { json } from '../contract/operation.js';
 import { SCHEMAS } from '../contract/schemas/index.js';
 import { abortOnClose, MAX_CONCURRENT } from '../long-requests.js';
@@ -182,9 +182,7 @@ function ruleId(req) {
 
 /** @param {Request} req @param {Response} res @returns {Promise<Wanted>} @throws {MillraceError} `malformed` */
 async function readRule(req, res) {
-  const { read } = bodyOf(req, res, MAX_BYTES);
-  if (!req.is('application/json')) throw new MillraceError('unknown_format', 'Send application/json.');
-  const text = String(await read());
+  const text = await readJsonText(req, res, MAX_BYTES);
   try {
     return WantedRule.parse(JSON.parse(text));
   } catch (error) {

@@ -5,7 +5,7 @@ import { DAY_MS, dayOf } from '../../../schema/rules.js';
 import { SEVERITIES } from '../../alarms/index.js';
 import { alarmId, newestFirst, parseAlarmId } from '../../store/index.js';
 import { audit } from '../audit.js';
-import { bodyOf } from '../body.js';
+import { readJsonText } from '../body.js';
 import { json, PAGED } from '../contract/operation.js';
 import { PAYLOADS } from '../contract/payloads.js';
 import { SCHEMAS } from '../contract/schemas/index.js';
@@ -301,9 +301,7 @@ function keyOf(req) {
  * @throws {MillraceError} `malformed`
  */
 async function readBody(req, res, schema) {
-  const { read } = bodyOf(req, res, MAX_BYTES);
-  if (!req.is('application/json')) throw new MillraceError('unknown_format', 'Send application/json.');
-  const text = String(await read());
+  const text = await readJsonText(req, res, MAX_BYTES);
   try {
     return schema.parse(JSON.parse(text));
   } catch (error) {

@@ -4,7 +4,7 @@ import { uuidText } from '../../../schema/ids.js';
 import { DAY_MS } from '../../../schema/rules.js';
 import { parseTimeId } from '../../store/index.js';
 import { audit } from '../audit.js';
-import { bodyOf } from '../body.js';
+import { readJsonText } from '../body.js';
 import { json, PAGED } from '../contract/operation.js';
 import { PAYLOADS } from '../contract/payloads.js';
 import { SCHEMAS } from '../contract/schemas/index.js';
@@ -64,9 +64,7 @@ export const postAnnotation =
   ({ store, clock, historyDays, maxClockSkewMs, logger }) =>
   async (req, res) => {
     readQuery(req, {});
-    const { read } = bodyOf(req, res, MAX_BYTES);
-    if (!req.is('application/json')) throw new MillraceError('unknown_format', 'Send application/json.');
-    const { text, ts, device: ref } = readWanted(String(await read()));
+    const { text, ts, device: ref } = readWanted(await readJsonText(req, res, MAX_BYTES));
     const bytes = deviceBytes(ref);
     const now = clock();
     const at = ts === undefined ? now : instantOf(ts);

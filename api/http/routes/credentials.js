@@ -1,7 +1,7 @@
 import { MillraceError } from '../../../common/errors.js';
 import { formatTime } from '../../../common/times.js';
 import { audit } from '../audit.js';
-import { bodyOf } from '../body.js';
+import { readJsonText } from '../body.js';
 import { json, PAGED } from '../contract/operation.js';
 import { PAYLOADS } from '../contract/payloads.js';
 import { SCHEMAS } from '../contract/schemas/index.js';
@@ -45,9 +45,7 @@ export const postCredential =
   ({ credentials, logger }) =>
   async (req, res) => {
     readQuery(req, {});
-    const { read } = bodyOf(req, res, MAX_BYTES);
-    if (!req.is('application/json')) throw new MillraceError('unknown_format', 'Send application/json.');
-    const issued = await credentials.issue(readWanted(String(await read())));
+    const issued = await credentials.issue(readWanted(await readJsonText(req, res, MAX_BYTES)));
     audit(logger, res, 'a credential was issued', issued.credential.account);
     res.status(201).json(issuedItem(issued));
   };

@@ -3,7 +3,7 @@ import { MillraceError } from '../../../common/errors.js';
 import { formatTime } from '../../../common/times.js';
 import { groupOf } from '../../../schema/ids.js';
 import { audit } from '../audit.js';
-import { bodyOf } from '../body.js';
+import { readJsonText } from '../body.js';
 import { json, PAGED } from '../contract/operation.js';
 import { PAYLOADS } from '../contract/payloads.js';
 import { SCHEMAS } from '../contract/schemas/index.js';
@@ -127,7 +127,7 @@ export const putDevice = (deps) => async (req, res) => {
   const { descriptions, maxMessageBytes, logger } = deps;
   const name = String(req.params['device']);
   const device = parseDevice(name);
-  const result = await descriptions.device(device, await readJsonBody(req, res, maxMessageBytes));
+  const result = await descriptions.device(device, await readDescription(req, res, maxMessageBytes));
   if (result.accepted > 0 || result.refused.length === 0) audit(logger, res, 'a device was described', name);
   if (result.refused.length > 0) return answerResult(res, result);
   res.json(await readItem(deps, device));
@@ -146,7 +146,7 @@ export const patchSensor = (deps) => async (req, res) => {
   const sensor = String(req.params['sensor']);
   const device = parseDevice(name);
   parseSensor(device.id, sensor);
-  const body = await readJsonBody(req, res, maxMessageBytes);
+  const body = await readDescription(req, res, maxMessageBytes);
   const result = await descriptions.sensor(device, sensor, body);
   if (result.refused.length > 0) return answerResult(res, result);
   audit(logger, res, 'a sensor was described', `${name}/${sensor}`);
@@ -154,12 +154,8 @@ export const patchSensor = (deps) => async (req, res) => {
   res.json({ device_id: deviceId, ...sensorItem(row) });
 };
 
-/** @param {Request} req @param {Response} res @param {number} limit bytes @returns {Promise<Buffer>} @throws {MillraceError} `unknown_format`, `too_large` */
-function readJsonBody(req, res, limit) {
-  const { read } = bodyOf(req, res, limit);
-  if (!req.is('application/json')) throw new MillraceError('unknown_format', 'Send application/json.');
-  return read();
-}
+/** @param {Request} req @param {Response} res @param {number} limit bytes @returns {Promise<Buffer>} a message in UTF-8, as devices send it */
+const readDescription = async (req, res, limit) => Buffer.from(await readJsonText(req, res, limit));
 
 /**
  * `DELETE /devices/{device}`: retires a device.

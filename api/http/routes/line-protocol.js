@@ -80,7 +80,7 @@ const writeLines =
   async (req, res) => {
     const precision = precisionOf(req);
     const body = bodyOf(req, res, maxMessageBytes, { compressed: true });
-    const result = await submitLines({ precision, ...body });
+    const result = await submitLines({ precision, contentType: req.headers['content-type'], ...body });
     if (result.refused.length > 0) throw linesRefused(result);
     res.status(204).end();
   };
@@ -126,8 +126,8 @@ export const getInfluxHealth =
 const DESCRIPTION = `Takes line protocol, plain or with \`Content-Encoding: gzip\`, \`deflate\` or \`br\`, and answers 204 after the commit.
 
 The device is the first of the tags in \`LINE_DEVICE_TAGS\` that the line has, else its measurement. The sensor is \`measurement.field\`, and the remaining
-tags in the order of their keys: \`modbus.temperature{slave_id=1}\`. Floats, integers, unsigned integers and booleans are stored. Texts are skipped and
-counted. Times are cut to milliseconds.
+tags in the order of their keys: \`modbus.temperature{slave_id=1}\`. Floats, integers, unsigned integers and booleans are stored. Texts, and what
+\`LINE_SKIP\` names, are skipped and counted. Times are cut to milliseconds.
 
 If some lines are refused, the others are stored: the problem \`lines_refused\` has their numbers. After \`busy\`, wait for the seconds in
 \`Retry-After\`.`;

@@ -1,6 +1,6 @@
 import { MillraceError } from '../../../common/errors.js';
 import { formatTime } from '../../../common/times.js';
-import { bodyOf } from '../body.js';
+import { readJsonText } from '../body.js';
 import { json } from '../contract/operation.js';
 import { PAYLOADS } from '../contract/payloads.js';
 import { SCHEMAS } from '../contract/schemas/index.js';
@@ -24,9 +24,7 @@ export const postSession =
   ({ access }) =>
   async (req, res) => {
     readQuery(req, {});
-    const { read } = bodyOf(req, res, MAX_BYTES);
-    if (!req.is('application/json')) throw new MillraceError('unknown_format', 'Send application/json.');
-    const { token } = readSignIn(String(await read()));
+    const { token } = readSignIn(await readJsonText(req, res, MAX_BYTES));
     res.json(sessionItem(access, await access.signIn(req, res, token)));
   };
 

@@ -1,3 +1,4 @@
+import { encodingOf } from '../../../common/encodings.js';
 import { MillraceError } from '../../../common/errors.js';
 import { MAX_SAMPLES_PER_MESSAGE } from '../../../schema/rules.js';
 import { parseJson, readPlain } from './json.js';
@@ -7,7 +8,6 @@ import { PATHS, refusalOf } from './refusals.js';
 import { readCommonSenml, readSenml } from './senml.js';
 import { isSelfDescribed, parseSenmlCbor } from './senml-cbor.js';
 import { isSensorMap, readSensorMaps } from './sensor-map.js';
-import { hasMark } from './text.js';
 
 export { timeRefusal } from './message-batch.js';
 export { ruleOf } from './refusals.js';
@@ -149,7 +149,7 @@ function byShape(payload) {
   if (first === undefined || (first >= 0x20 && first < 0x7f)) return readJson;
   // An array in CBOR begins with 0x80 to 0x9f (RFC 8949, section 3.1), which no text does.
   if ((first >= 0x80 && first <= 0x9f) || isSelfDescribed(payload)) return readCbor;
-  return hasMark(payload) ? readJson : undefined;
+  return encodingOf(payload).isShown ? readJson : undefined;
 }
 
 /** @param {unknown[]} elements */

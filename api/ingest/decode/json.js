@@ -1,6 +1,7 @@
+import { charsetOf, decodeText } from '../../../common/encodings.js';
 import { MillraceError } from '../../../common/errors.js';
 import { brokenNameRule } from '../../../schema/ids.js';
-import { parseJsonText, textOf } from './text.js';
+import { parseJsonText } from './text.js';
 
 /** @import { MessageBatch } from './message-batch.js' */
 
@@ -11,7 +12,7 @@ import { parseJsonText, textOf } from './text.js';
  * @throws {MillraceError} `malformed`; `unknown_format`: the charset is unknown
  */
 export function parseJson(payload, contentType) {
-  const content = parseJsonText(textOf(payload, contentType));
+  const content = parseJsonText(decodeText(payload, charsetOf(contentType)));
   if (content === null || typeof content !== 'object') {
     throw new MillraceError('malformed', 'must be an object or an array of objects');
   }

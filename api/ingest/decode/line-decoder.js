@@ -1,10 +1,11 @@
-import { isUtf8 } from 'node:buffer';
+import { charsetOf, decodeReplacing } from '../../../common/encodings.js';
 import { MillraceError } from '../../../common/errors.js';
 import { MAX_SAMPLES_PER_MESSAGE } from '../../../schema/rules.js';
 import { lineName, lineNames } from '../../../schema/sensor-names.js';
 import { LineParser } from './line-parser.js';
 
 /** @import { Refusal } from '../../../common/errors.js' */
+/** @import { LineSkip, NumberConditions } from './line-skip.js' */
 /** @import { MessageBatch } from './message-batch.js' */
 
 /** `ms`: milliseconds in the unit. `cut`: number of digits that are cut off, if the unit is smaller than a millisecond. */
@@ -39,22 +40,32 @@ const MAX_BROKEN_LINES = 10_000;
  * @property {Map<string, MessageBatch[]>} devices the valid values by the name of their device; the index of
  *   a value in its batch is the number of its line
  * @property {LineRefusal[]} refused
- * @property {number} texts number of text fields, which are skipped
+ * @property {number} skipped number of skipped fields: texts, and values that `LINE_SKIP` leaves out
+ * @property {number} skippedLines number of lines that `LINE_SKIP` leaves out
  */
 
-/** The device of a series, and the beginning and the end of the names of its sensors. @typedef {{ device: string, batches: MessageBatch[], prefix: string, suffix: string }} LineSeries */
+/**
+ * The device of a series, and the beginning and the end of the names of its sensors. `isDropped`: `LINE_SKIP` leaves out its lines.
+ *
+ * @typedef {{ device: string, batches: MessageBatch[], prefix: string, suffix: string, isDropped: boolean }} LineSeries
+ */
+
+/** A field of a series. `numbers`: the conditions of `LINE_SKIP` for its values. @typedef {{ key: string, sensor: string, numbers: NumberConditions | null }} LineField */
 
 /** Decodes line protocol into measurements of devices and sensors. */
 export class LineDecoder {
   #deviceTags;
+  #skip;
   #emptyBatch;
 
   /**
    * @param {object} deps
    * @param {string[]} deps.deviceTags `LINE_DEVICE_TAGS`
+   * @param {LineSkip} deps.skip `LINE_SKIP`
    * @param {(receivedAt: number) => MessageBatch} deps.emptyBatch
    */
-  constructor({ deviceTags, emptyBatch }) {
+  constructor({ deviceTags, skip, emptyBatch }) {
+    this.#skip = skip;
     this.#deviceTags = deviceTags;
     this.#emptyBatch = emptyBatch;
   }
@@ -63,23 +74,33 @@ export class LineDecoder {
    * @param {Buffer} payload
    * @param {Precision} precision unit of the times in the payload
    * @param {number} receivedAt epoch ms
+   * @param {string} [contentType] may declare a charset
    * @returns {Lines}
-   * @throws {MillraceError} `too_large`: the payload has too many values, or too many lines that break the
+   * @throws {MillraceError} `malformed`, `unknown_format`: the text cannot be decoded; `too_large`: the payload has too many values, or too many lines that break the
    *   grammar
    */
-  decode(payload, precision, receivedAt) {
+  decode(payload, precision, receivedAt, contentType) {
     /** @type {Lines} */
-    const result = { lines: 0, devices: new Map(), refused: [], texts: 0 };
+    const result = { lines: 0, devices: new Map(), refused: [], skipped: 0, skippedLines: 0 };
     const { devices, refused } = result;
-    const parser = new LineParser(payload.toString('utf8'), {
-      seriesOf: (measurement, tags) => this.#seriesOf(devices, measurement, tags),
-      fieldOf: lineName,
-    });
-    const hasBadBytes = !isUtf8(payload);
+    const { text, rule } = decodeReplacing(payload, charsetOf(contentType));
+    const parser = new LineParser(
+      text,
+      {
+        seriesOf: (measurement, tags) => this.#seriesOf(devices, measurement, tags),
+        /** @param {LineSeries} names @param {string} key @returns {LineField} */
+        fieldOf: (names, key) => ({
+          key,
+          sensor: lineName(names, key),
+          numbers: this.#skip.numbersOf(key),
+        }),
+      },
+      { keepsStrings: this.#skip.isUsed },
+    );
     let values = 0;
     while (parser.next()) {
       result.lines++;
-      const { line, error, series, count } = parser;
+      const { line, error, series } = parser;
       if (error !== null || !series) {
         if (refused.length === MAX_BROKEN_LINES)
           throw new MillraceError(
@@ -89,11 +110,13 @@ export class LineDecoder {
         refused.push({ line, code: 'malformed', path: '', rule: error ?? '' });
         continue;
       }
-      if (hasBadBytes && isReplaced(series, parser.fields, count)) {
-        refused.push({ line, code: 'malformed', path: '', rule: 'must be UTF-8' });
+      if (rule !== null && isReplaced(series, parser)) {
+        refused.push({ line, code: 'malformed', path: '', rule });
         continue;
       }
-      result.texts += parser.texts;
+      result.skipped += parser.texts;
+      if (this.#skip.isUsed) this.#leaveOut(parser, series, result);
+      const { count } = parser;
       values += count;
       if (values > MAX_VALUES)
         throw new MillraceError('too_large', `must not have more than ${MAX_VALUES} values`);
@@ -106,10 +129,36 @@ export class LineDecoder {
   #seriesOf(devices, measurement, tags) {
     const deviceTag = this.#deviceTags.find((tag) => tags.has(tag));
     const device = deviceTag === undefined ? measurement : String(tags.get(deviceTag));
+    const isDropped = this.#skip.dropsTexts(tags);
     if (deviceTag !== undefined) tags.delete(deviceTag);
     const batches = devices.get(device) ?? [];
     devices.set(device, batches);
-    return { device, batches, ...lineNames(measurement, tags) };
+    return { device, batches, ...lineNames(measurement, tags), isDropped };
+  }
+
+  /**
+   * Removes the values of a line that `LINE_SKIP` leaves out.
+   *
+   * @param {LineParser<LineSeries, LineField>} parser a parser that has just read a good line
+   * @param {LineSeries} series
+   * @param {Lines} result counts them
+   */
+  #leaveOut(parser, { isDropped }, result) {
+    const { fields, values, strings, count } = parser;
+    const numbers = Array.from({ length: count }, (_, at) => fields[at]?.numbers ?? null);
+    const isLineDropped =
+      isDropped ||
+      this.#skip.dropsTexts(strings.map(({ field, text }) => [field.key, text])) ||
+      numbers.some((each, at) => each?.required.some((number) => number !== values[at]));
+    let kept = 0;
+    for (let at = 0; at < count && !isLineDropped; at++) {
+      if (numbers[at]?.invalid.includes(Number(values[at]))) continue;
+      fields[kept] = /** @type {LineField} */ (fields[at]);
+      values[kept++] = Number(values[at]);
+    }
+    parser.count = kept;
+    result.skipped += count - kept;
+    if (isLineDropped) result.skippedLines++;
   }
 
   /**
@@ -136,7 +185,7 @@ const NAME_REMEDY = '; it has measurement, field and tags: leave tags out, in Te
 
 /**
  * @param {MessageBatch} batch
- * @param {LineParser<LineSeries, string>} parser a parser that has just read a good line
+ * @param {LineParser<LineSeries, LineField>} parser a parser that has just read a good line
  * @param {Precision} precision
  */
 function addLine(batch, { line, fields, values, count, time }, precision) {
@@ -148,11 +197,11 @@ function addLine(batch, { line, fields, values, count, time }, precision) {
     batch.countReceived(1);
     if (rule) return batch.refuse(line, ts < toMs(time, other) ? 'too_old' : 'in_future', 'ts', rule);
     // `add` refuses the whole line with one refusal.
-    return batch.add(line, String(fields[0]), ts, 0);
+    return batch.add(line, String(fields[0]?.sensor), ts, 0);
   }
   batch.countReceived(count);
   for (let at = 0; at < count; at++) {
-    const sensor = /** @type {string} */ (fields[at]);
+    const { sensor } = /** @type {LineField} */ (fields[at]);
     const value = /** @type {number} */ (values[at]);
     if (ts === null) batch.addRelative(line, sensor, 0, value);
     else batch.add(line, sensor, ts, value);
@@ -173,8 +222,7 @@ function toMs(time, precision) {
  * different names would become equal.
  *
  * @param {LineSeries} series
- * @param {string[]} fields
- * @param {number} count
+ * @param {LineParser<LineSeries, LineField>} parser
  */
-const isReplaced = ({ device }, fields, count) =>
-  device.includes('\uFFFD') || fields.slice(0, count).some((name) => name.includes('\uFFFD'));
+const isReplaced = ({ device }, { fields, count }) =>
+  device.includes('\uFFFD') || fields.slice(0, count).some(({ sensor }) => sensor.includes('\uFFFD'));

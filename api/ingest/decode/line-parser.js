@@ -100,13 +100,18 @@ export class LineParser {
   count = 0;
   /** Number of text fields in the line. */
   texts = 0;
+  /** The text fields of the line, if `keepsStrings` is set. @type {Array<{ field: F, text: string }>} */
+  strings = [];
   /** The raw time; empty: the line has no time. */
   time = '';
 
-  /** @param {string} text @param {Describe<S, F>} describe */
-  constructor(text, describe) {
+  #keepsStrings;
+
+  /** @param {string} text @param {Describe<S, F>} describe @param {{ keepsStrings?: boolean }} [options] `keepsStrings`: whether `strings` is set */
+  constructor(text, describe, { keepsStrings = false } = {}) {
     this.#text = text;
     this.#describe = describe;
+    this.#keepsStrings = keepsStrings;
   }
 
   /**
@@ -120,6 +125,7 @@ export class LineParser {
     this.line = this.#lineAt;
     this.count = 0;
     this.texts = 0;
+    if (this.#keepsStrings) this.strings = [];
     this.time = '';
     this.error = this.#readLine();
     if (this.error === null) return true;
@@ -226,8 +232,13 @@ export class LineParser {
         seen.add(field.meaning);
       }
       if (text.charCodeAt(this.#at) === QUOTE) {
+        const from = this.#at + 1;
         if (!this.#skipText()) return RULES.value;
         this.texts++;
+        if (this.#keepsStrings) {
+          const string = text.slice(from, this.#at - 1).replaceAll(/\\([\\"])/g, '$1');
+          this.strings.push({ field: field.meaning, text: string });
+        }
       } else {
         const value = this.#readValue();
         if (value === null) return RULES.range;

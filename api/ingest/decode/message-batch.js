@@ -117,6 +117,11 @@ export class MessageBatch {
     return 0;
   }
 
+  /** Time of receipt of the message, in epoch ms. */
+  get receivedAt() {
+    return this.#rules.receivedAt;
+  }
+
   /** @param {number} ts epoch ms @returns {boolean} whether a measurement of this time is accepted */
   isTimely(ts) {
     return ts >= this.#rules.oldest && ts <= this.#rules.newest;

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { decode, Tokenizer, Type } from 'cborg';
+import { brokenUtf8Rule } from '../../../common/encodings.js';
 import { MillraceError } from '../../../common/errors.js';
 import { MAX_SAMPLES_PER_MESSAGE } from '../../../schema/rules.js';
 
@@ -59,7 +60,7 @@ class BoundedTokenizer extends Tokenizer {
     }
     const token = super.next();
     if (token.type === Type.string && token.byteValue && !isUtf8(token.byteValue)) {
-      throw new MillraceError('malformed', 'a text must be UTF-8 (RFC 8949, section 3.1)');
+      throw new MillraceError('malformed', `a text ${brokenUtf8Rule(token.byteValue)}`);
     }
     return token;
   }

@@ -30,10 +30,10 @@ export function createBirthHandler(deps) {
   const { noteLastSeen, awaitingRegistration, deadLetters, others, metrics } = deps;
   const { registry, births, events, statuses } = deps.devices;
 
-  /** @param {Buffer} payload @param {Arrival} arrival @param {Identity} identity */
-  async function register(payload, arrival, identity) {
+  /** @param {Pick<Message, 'payload' | 'contentType'>} message @param {Arrival} arrival @param {Identity} identity */
+  async function register({ payload, contentType }, arrival, identity) {
     const { receivedAt, as } = arrival;
-    const birth = readBirth(payload, identity, receivedAt);
+    const birth = readBirth(payload, identity, receivedAt, contentType);
     const tooMany = await births.register(identity, birth, arrival);
     if (as !== 'retained') {
       const device = registry.cache.peek(identity.id);
@@ -56,7 +56,7 @@ export function createBirthHandler(deps) {
     /** @param {Message} message @param {OwnTopic} topic @param {Identity} identity @returns {Promise<Outcome>} */
     async handle(message, { device: name }, identity) {
       const arrival = arrivalOf(message);
-      const { birth, refused } = await register(message.payload, arrival, identity);
+      const { birth, refused } = await register(message, arrival, identity);
       const device = registry.cache.peek(identity.id);
       if (device && arrival.as === 'live') await statuses.setOnline(device, arrival, birth.session);
       await deadLetters.put(message, name, refused);
@@ -69,8 +69,8 @@ export function createBirthHandler(deps) {
 
     /** @param {Kept} kept @param {OwnTopic} _topic @param {Identity} identity @returns {Promise<IngestResult>} */
     async replay(kept, _topic, identity) {
-      const { payload, receivedAt } = kept;
-      const { refused } = await register(payload, { receivedAt, as: 'replayed' }, identity);
+      const { receivedAt } = kept;
+      const { refused } = await register(kept, { receivedAt, as: 'replayed' }, identity);
       return { accepted: 1, refused };
     },
   };

@@ -102,7 +102,7 @@ export function createMappedHandler(deps) {
   return {
     async handle(message, topic) {
       const { mapping, levels } = topic;
-      const opened = mapping.open(levels, message.payload);
+      const opened = mapping.open(levels, message.payload, message.contentType);
       metrics.mapped.inc({ mapping: mapping.name, result: opened ? 'read' : 'skipped' });
       if (!opened) return 'accepted';
       const identity = identifyOpened(opened);
@@ -112,8 +112,8 @@ export function createMappedHandler(deps) {
       );
     },
 
-    async replay({ payload, receivedAt, now }, topic) {
-      const opened = topic.mapping.open(topic.levels, payload);
+    async replay({ payload, contentType, receivedAt, now }, topic) {
+      const opened = topic.mapping.open(topic.levels, payload, contentType);
       if (!opened) return { accepted: 0, refused: [] };
       const identity = identifyOpened(opened);
       return queue.run(identity.id, topic.mapping.isDescription, async () => {

@@ -101,7 +101,8 @@ export function createSparkplugHandler(deps) {
       if (!batch) return 'accepted';
       await measurements.store(identity, batch, arrival, message.receipt);
       if (!birth) await setOnline(arrival, [identity, nodeIdentity]);
-      await deadLetters.put(toKept(message), topic.device, oncePerMetric([...batch.refused, ...tooMany]));
+      const refused = [...(birth?.refused ?? []), ...batch.refused, ...tooMany];
+      await deadLetters.put(toKept(message), topic.device, oncePerMetric(refused));
       await noteLastSeen(message, identity);
       measurements.noteSettled(batch, arrival.began);
       // The birth of a new session does not define the aliases of waiting messages from the previous session.

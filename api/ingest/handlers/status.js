@@ -22,7 +22,7 @@ export function createStatusHandler({ devices, noteLastSeen, awaitingRegistratio
     async handle(message, _topic, identity) {
       // An empty payload only removes a retained message, so it is no status.
       if (message.payload.length === 0) return 'accepted';
-      const status = readStatus(message.payload, message.receivedAt);
+      const status = readStatus(message.payload, message.receivedAt, message.contentType);
       const device = await registry.device(identity);
       if (!device) {
         awaitingRegistration.remember(identity.id, message);
@@ -34,8 +34,8 @@ export function createStatusHandler({ devices, noteLastSeen, awaitingRegistratio
     },
 
     /** @param {Kept} kept @param {OwnTopic} _topic @param {Identity} identity @returns {Promise<IngestResult>} */
-    async replay({ payload, receivedAt }, _topic, identity) {
-      const status = readStatus(payload, receivedAt);
+    async replay({ payload, receivedAt, contentType }, _topic, identity) {
+      const status = readStatus(payload, receivedAt, contentType);
       const device = await registry.device(identity);
       if (!device) throw new MillraceError('unknown_device');
       await statuses.write(device, status, { receivedAt, as: 'replayed' });

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml';
+import { decodeText } from '../../../common/encodings.js';
 import { MillraceError } from '../../../common/errors.js';
 import { Mapping } from './mapping.js';
 import { FILE, MAPPING, MAX_MAPPINGS, PRESET, USE } from './schema.js';
@@ -35,7 +36,7 @@ export const readPresets = () =>
 export function readMappings(path) {
   let text;
   try {
-    text = readFileSync(path, 'utf8');
+    text = decodeText(readFileSync(path));
   } catch (error) {
     throw new MillraceError('bad_settings', `${path} cannot be read: ${error}`, { cause: error });
   }

@@ -1,14 +1,16 @@
 import { LRUCache } from 'lru-cache';
+import { charsetOf, decodeText } from '../../../common/encodings.js';
 import { MillraceError } from '../../../common/errors.js';
 import { isName } from '../../../schema/ids.js';
 import { MAX_SAMPLES_PER_MESSAGE } from '../../../schema/rules.js';
 import { joinNames, nameOfPart, nameOfParts } from '../../../schema/sensor-names.js';
 import { brokenArrayRule } from '../decode/json.js';
-import { textOf as decodeText, parseJsonText } from '../decode/text.js';
+import { parseJsonText } from '../decode/text.js';
 import { brokenNumberRule, isProbableNumber, toNumber } from './numbers.js';
 import { filled, globOf, namesIn, SensorTemplate, TextPattern, TopicPattern } from './pattern.js';
 import { find, parsePointer, pathOf, visitValues } from './pointer.js';
 import { Reading, SHARED, tooMany } from './reading.js';
+import { RepeatedMessages } from './repeated-messages.js';
 import { readTime } from './times.js';
 
 /** @import { MessageBatch } from '../decode/message-batch.js' */
@@ -51,10 +53,12 @@ export class Mapping {
   #time;
   #rules;
   #table;
-  /** Unit and type by name of the sensor. @type {LRUCache<string, { unit?: TextSpec, type?: TextSpec }>} */
+  /** Unit, type and invalid numbers by name of the sensor. @type {LRUCache<string, { unit?: TextSpec, type?: TextSpec, invalid: number[] }>} */
   #known = new LRUCache({ max: MAX_KNOWN, memoMethod: (sensor) => this.#lookUp(sensor) });
   /** Levels by the name that an ambiguous template gave for them. @type {LRUCache<string, string>} */
   #sources = new LRUCache({ max: MAX_KNOWN });
+  #repeated;
+  #hasInvalid;
   name;
   patterns;
 
@@ -78,11 +82,14 @@ export class Mapping {
       index,
       isAll: rule.all !== undefined,
       at: parsePointer(rule.all ?? rule.pointer ?? ''),
+      best: rule.best && { list: parsePointer(rule.best.list), by: parsePointer(rule.best.by) },
       template: typeof rule.sensor === 'string' ? new SensorTemplate(rule.sensor) : null,
       ignored: rule.ignore.map(globOf),
       numeric: (Array.isArray(rule.numbers) ? rule.numbers : rule.numbers ? ['*'] : []).map(globOf),
       skips: toConditions(rule.skip),
     }));
+    this.#repeated = spec.once ? new RepeatedMessages(spec.once) : null;
+    this.#hasInvalid = Object.values(spec.sensors).some(({ invalid }) => invalid !== undefined);
     this.#table = Object.entries(spec.sensors).map(([glob, entry]) => ({ ...entry, glob: globOf(glob) }));
   }
 
@@ -124,13 +131,14 @@ export class Mapping {
    *
    * @param {Levels} levels named levels of the topic
    * @param {Buffer} payload
+   * @param {string} [contentType] may declare a charset
    * @returns {ParsedMessage | null} null: the mapping skips this message
    * @throws {MillraceError} `malformed`, `bad_id`
    */
-  open(levels, payload) {
+  open(levels, payload, contentType) {
     // An empty payload removes a retained message.
     if (this.isSkipped || payload.length === 0) return null;
-    const content = parsePayload(payload);
+    const content = parsePayload(payload, contentType);
     if (isAnyMet(this.#skips, content)) return null;
     const extended = this.#extract(levels, content);
     if (extended === null) return null;
@@ -150,15 +158,20 @@ export class Mapping {
    */
   read({ device, levels, content }, batch) {
     this.#checkDevice(device, levels);
-    const reading = new Reading(batch);
+    const reading = new Reading(batch, (sensor, value) => this.#isInvalid(sensor, value));
     let missed = 0;
     for (const [key, root] of this.#roots(content)) {
       const place = { device, levels: key === null ? levels : { ...levels, key }, root, content };
       const base = key === null || this.#each === null ? [] : [...this.#each, key];
-      const time = this.#readTime(place, base);
+      const ownTime = this.#readTime(place, base, batch.receivedAt);
+      const first = this.#repeated?.find(device, root, ownTime.ts ?? batch.receivedAt) ?? null;
+      const time = first === null ? ownTime : { ...ownTime, ts: first };
+      // A redelivery has the time of the first message, and is stored as a whole.
+      const isRepeated = first !== null && first !== ownTime.ts;
       const { found } = reading;
       for (const rule of this.#rules) {
         if (isAnyMet(rule.skips, root)) reading.ignore();
+        else if (rule.best && isRepeated) reading.skipRepeated();
         else if (rule.isAll) this.#readAll(rule, { ...place, base, time }, reading);
         else this.#readOne(rule, { ...place, base, time }, reading);
       }
@@ -226,26 +239,28 @@ export class Mapping {
     return typeof found === 'string' ? found : null;
   }
 
-  /** @param {Place} place @param {Pointer} base @returns {Time} */
-  #readTime({ root, content }, base) {
+  /** @param {Place} place @param {Pointer} base @param {number} receivedAt epoch ms @returns {Time} */
+  #readTime({ root, content }, base, receivedAt) {
     if (!this.#time) return { ts: undefined, path: '' };
     const { pointers } = this.#time;
     const own = pointers.find((pointer) => find(root, pointer) !== undefined);
     const shared = pointers.find((pointer) => find(content, pointer) !== undefined);
-    if (own) return { ts: readTime(find(root, own), this.#time), path: pathOf([...base, ...own]) };
-    if (shared) return { ts: readTime(find(content, shared), this.#time), path: pathOf(shared) };
+    if (own)
+      return { ts: readTime(find(root, own), this.#time, receivedAt), path: pathOf([...base, ...own]) };
+    if (shared) return { ts: readTime(find(content, shared), this.#time, receivedAt), path: pathOf(shared) };
     return { ts: undefined, path: '' };
   }
 
   /** @param {Rule} rule @param {Part} part @param {Reading} reading */
   #readOne(rule, part, reading) {
-    const value = find(part.root, rule.at);
+    const at = rule.best ? [...bestIn(part.root, rule.best), ...rule.at] : rule.at;
+    const value = find(part.root, at);
     if (value === undefined) return;
     reading.countReceived();
     if (value === null) return reading.skip();
     const path = nameOfParts(rule.at);
     const own = part.levels['sensor'] ?? (path || 'value');
-    this.#add(rule, { ...part, tokens: [], path, own, value }, reading);
+    this.#add(rule, { ...part, at, tokens: [], path, own, value }, reading);
   }
 
   /** @param {Rule} rule @param {Part} part @param {Reading} reading */
@@ -267,7 +282,7 @@ export class Mapping {
         const path = nameOfParts(tokens);
         const joined = [...(sensor === undefined ? [] : [nameOfPart(sensor)]), ...(path ? [path] : [])];
         const own = joined.length === 2 ? joinNames(.../** @type {[string, string]} */ (joined)) : joined[0];
-        this.#add(rule, { ...part, tokens, path, own: own ?? 'value', value }, reading);
+        this.#add(rule, { ...part, at: rule.at, tokens, path, own: own ?? 'value', value }, reading);
       },
       (tokens, array) => isIgnored(tokens) || brokenArrayRule(array) !== null,
     );
@@ -282,11 +297,11 @@ export class Mapping {
 
   /**
    * @param {Rule} rule
-   * @param {Part & { tokens: string[], path: string, own: string, value: unknown }} found `path`: name of the value below the pointer of
+   * @param {Part & { at: Pointer, tokens: string[], path: string, own: string, value: unknown }} found `path`: name of the value below the pointer of
    *   the rule; `own`: name of the sensor if the rule gives none
    * @param {Reading} reading
    */
-  #add(rule, { tokens, path, own, value, ...part }, reading) {
+  #add(rule, { at, tokens, path, own, value, ...part }, reading) {
     /** @type {Levels} */
     const levels = { ...part.levels, path };
     const { template } = rule;
@@ -299,7 +314,7 @@ export class Mapping {
         isShared: named !== null && parts !== '' && this.#isShared(`${part.device}\0${named}`, parts),
         value: toNumber(value, this.#spec.words, readsText(rule, tokens)),
         time: part.time,
-        path: pathOf([...part.base, ...rule.at, ...tokens]),
+        path: pathOf([...part.base, ...at, ...tokens]),
         rule: brokenNumberRule(value, [...rule.at, ...tokens], rule.isAll),
       },
       (name) => this.#description(name, rule, part),
@@ -337,7 +352,12 @@ export class Mapping {
     return { ...texts, isCurrent: [specs.unit, specs.type].some((spec) => typeof spec === 'object') };
   }
 
-  /** @param {string} sensor @returns {{ unit?: TextSpec, type?: TextSpec }} the first unit and type in the table for the sensor */
+  /** @param {string} sensor @param {number} value */
+  #isInvalid(sensor, value) {
+    return this.#hasInvalid && sensor.length <= MAX_NAME && this.#known.memo(sensor).invalid.includes(value);
+  }
+
+  /** @param {string} sensor @returns {{ unit?: TextSpec, type?: TextSpec, invalid: number[] }} the first unit and type in the table for the sensor, and all invalid numbers */
   #lookUp(sensor) {
     // The unit of an array is that of its elements.
     const array = sensor.replace(/\.\d+$/, '');
@@ -345,6 +365,7 @@ export class Mapping {
     return {
       unit: entries.find(({ unit }) => unit !== undefined)?.unit,
       type: entries.find(({ type }) => type !== undefined)?.type,
+      invalid: entries.flatMap(({ invalid = [] }) => invalid),
     };
   }
 }
@@ -352,15 +373,17 @@ export class Mapping {
 /** `root`: the member that is read. `content`: the whole payload. @typedef {{ device?: string, levels: Levels, root: unknown, content: unknown }} Place */
 /** @typedef {Place & { base: Pointer, time: Time }} Part */
 /** @typedef {ReturnType<typeof toConditions>} Conditions */
-/** @typedef {MappingSpec['values'][number] & { index: number, isAll: boolean, at: Pointer, template: SensorTemplate | null, ignored: Glob[], numeric: Glob[], skips: Conditions }} Rule */
+/** @typedef {Omit<MappingSpec['values'][number], 'best'> & { index: number, isAll: boolean, at: Pointer, best: Best | undefined, template: SensorTemplate | null, ignored: Glob[], numeric: Glob[], skips: Conditions }} Rule */
+
+/** The list of a rule whose best element is read, and the number in its elements. @typedef {{ list: Pointer, by: Pointer }} Best */
 
 /** @param {Rule} rule @param {string[]} tokens path of a value @returns {boolean} whether the value may be a number as a text */
 const readsText = ({ numeric }, tokens) =>
   numeric.length > 0 && numeric.some((glob) => glob.test(tokens.join('.')));
 
-/** @param {Buffer} payload @returns {unknown} parsed JSON, or the text if it is no JSON @throws {MillraceError} `malformed` */
-function parsePayload(payload) {
-  const text = decodeText(payload).trim();
+/** @param {Buffer} payload @param {string} [contentType] @returns {unknown} parsed JSON, or the text if it is no JSON @throws {MillraceError} `malformed` */
+function parsePayload(payload, contentType) {
+  const text = decodeText(payload, charsetOf(contentType)).trim();
   // A payload `nan` stays a text. It may be a word of the mapping. Otherwise it is refused as one value.
   if (/^[[{"]/.test(text) || payload.length > MAX_BARE_BYTES) return parseJsonText(text);
   try {
@@ -380,6 +403,18 @@ const isAnyMet = (conditions, content) =>
     if (missing !== undefined) return (found === undefined) === missing;
     return /** @type {unknown[]} */ (is ?? []).includes(found);
   });
+
+/** @param {unknown} root @param {Best} best @returns {Pointer} pointer to the element with the greatest number */
+function bestIn(root, { list, by }) {
+  const elements = find(root, list);
+  const numbers = Array.isArray(elements) ? elements.map((element) => find(element, by)) : [];
+  let best = 0;
+  for (const [index, number] of numbers.entries()) {
+    const most = numbers[best];
+    if (typeof number === 'number' && !(typeof most === 'number' && number <= most)) best = index;
+  }
+  return [...list, String(best)];
+}
 
 /** @param {Pointer[]} pointers @param {unknown} content @returns {unknown} value of the first pointer that finds a value */
 function firstOf(pointers, content) {

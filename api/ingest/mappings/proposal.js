@@ -1,4 +1,5 @@
 import { stringify } from 'yaml';
+import { decodeReplacing } from '../../../common/encodings.js';
 import { nameOfParts } from '../../../schema/sensor-names.js';
 import { brokenArrayRule } from '../decode/json.js';
 import { expandPreset, readPresets } from './file.js';
@@ -245,8 +246,9 @@ function valuesIn(content) {
 
 /** @param {Buffer} payload @returns {unknown} undefined: the payload is no JSON, or cut off */
 function parse(payload) {
-  const text = payload.toString('utf8').trim();
+  let text = '';
   try {
+    text = decodeReplacing(payload).text.trim();
     return JSON.parse(text);
   } catch {
     return /^[[{]/.test(text) ? {} : text;

@@ -12,6 +12,7 @@ export const SHARED =
 /** Collects the values of one message, and their paths in the payload. */
 export class Reading {
   #batch;
+  #isInvalid;
   /** Paths of value and time in the payload, by index of the value. @type {Array<{ value: string, ts: string }>} */
   #paths = [];
   /** Number of values that were found, also of values to skip or to ignore. */
@@ -21,9 +22,10 @@ export class Reading {
   /** @type {Map<string, Description>} */
   described = new Map();
 
-  /** @param {MessageBatch} batch */
-  constructor(batch) {
+  /** @param {MessageBatch} batch @param {(sensor: string, value: number) => boolean} isInvalid whether the value means that there is none */
+  constructor(batch, isInvalid) {
     this.#batch = batch;
+    this.#isInvalid = isInvalid;
     batch.pathOf = (index, field) => this.#paths[index]?.[field === 'ts' ? 'ts' : 'value'] ?? '';
   }
 
@@ -36,6 +38,12 @@ export class Reading {
   skip() {
     this.found++;
     this.#batch.skip();
+  }
+
+  /** Counts a value of a repeated message that belongs to the first message only. */
+  skipRepeated() {
+    this.countReceived();
+    this.skip();
   }
 
   /** Notes a value that the mapping leaves out. A message that has only such values is not refused. */
@@ -55,6 +63,7 @@ export class Reading {
     this.#paths.push({ value: path, ts: time.path });
     if (sensor === null) return this.#batch.refuse(index, 'bad_id', 'sensor', 'has no name of its sensor');
     if (value === null) return this.#batch.refuse(index, 'not_numeric', 'value', rule);
+    if (this.#isInvalid(sensor, value)) return this.#batch.skip();
     const known = this.#sources.get(sensor);
     if (known === undefined) this.#sources.set(sensor, source);
     if (isShared || (known !== undefined && known !== source))

@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { isZone } from '../../../common/zones.js';
 import { brokenPatternRule, MAX_PARTS, namesIn, TextPattern, TopicPattern } from './pattern.js';
 import { isPointer } from './pointer.js';
-import { isZone, REQUIRED } from './times.js';
+import { REQUIRED } from './times.js';
 
 /** @import { TimeUnit } from './times.js' */
 
@@ -50,6 +51,15 @@ const Text = z.union(
 
 const described = { unit: Text.optional(), type: Text.optional() };
 
+/** Checks what is known of sensors, by name. `invalid`: numbers that a device sends instead of a measurement. */
+const Sensors = z.record(
+  z.string().min(1),
+  z.strictObject({
+    ...described,
+    invalid: z.array(z.number(), { error: 'must be a list of numbers' }).max(20).optional(),
+  }),
+);
+
 const Skip = z
   .strictObject({
     pointer: Pointer,
@@ -74,6 +84,12 @@ const Value = z
     {
       pointer: Pointer.optional(),
       all: Pointer.optional(),
+      best: z
+        .strictObject(
+          { list: Pointer, by: Pointer },
+          { error: 'must be {list, by}: a list, and the number that is greatest in its best element' },
+        )
+        .optional(),
       sensor: Name.optional(),
       ignore: z.array(z.string().min(1).max(256)).max(100).default([]),
       numbers: Numbers,
@@ -87,6 +103,9 @@ const Value = z
   )
   .refine(({ pointer, all }) => (pointer === undefined) !== (all === undefined), {
     error: 'must have either pointer, for one value, or all, for every value below',
+  })
+  .refine(({ pointer, best }) => best === undefined || pointer !== undefined, {
+    error: 'must have best only with pointer, which is within the best element',
   })
   .refine(({ all, ignore }) => all !== undefined || ignore.length === 0, {
     error: 'must have ignore only with all',
@@ -113,6 +132,11 @@ const Time = z
     { error: 'must be a JSON Pointer, or {pointer, unit: s, ms, us or ns, zone: Europe/Berlin or required}' },
   )
   .transform((given) => ({ unit: /** @type {TimeUnit} */ ('ms'), zone: 'UTC', ...given }));
+
+const Once = z.strictObject(
+  { by: z.array(Pointer).min(1).max(8), within_s: z.int().min(1).max(86_400) },
+  { error: 'must be {by, within_s}: pointers, the first to a counter, and a number of seconds' },
+);
 
 const TextPart = z
   .string({ error: 'must be a text pattern' })
@@ -149,13 +173,14 @@ const mapping = z
     match: z.array(Match).max(16).default([]),
     each: Pointer.optional(),
     time: Time.optional(),
+    once: Once.optional(),
     values: z
       .array(Value, { error: 'must be a list of values' })
       .min(1, { error: 'must have at least one value' })
       .max(1000)
       .optional(),
     words: Words(z.number({ error: 'must be a number' })),
-    sensors: z.record(z.string().min(1), z.strictObject(described)).default({}),
+    sensors: Sensors.default({}),
     describes: z.strictObject({ sensor: Name.optional(), ...described }).optional(),
   })
   // The transform runs only if all members are valid.
@@ -210,7 +235,7 @@ const use = z.strictObject({
       error: 'must be a time zone such as Europe/Berlin, or required',
     })
     .optional(),
-  sensors: z.record(z.string().min(1), z.strictObject(described)).optional(),
+  sensors: Sensors.optional(),
   ignore: z.array(z.string().min(1).max(256)).max(100).optional(),
   numbers: Numbers,
 });

@@ -32,11 +32,12 @@ import { readSession } from './sessions.js';
  * @param {Buffer} payload `{"session", "name", "site", "label", "sensors": [{sensor_id, name, type, unit, label, interval_ms}]}`
  * @param {Identity} device
  * @param {number} receivedAt epoch ms
+ * @param {string} [contentType] may declare a charset
  * @returns {Birth}
  * @throws {MillraceError} `malformed`, `bad_id`, `registration_limit`: the whole birth is refused
  */
-export function readBirth(payload, device, receivedAt) {
-  const { session, name, site, label, sensors = [] } = parse(payload);
+export function readBirth(payload, device, receivedAt, contentType) {
+  const { session, name, site, label, sensors = [] } = parse(payload, contentType);
   if (!Array.isArray(sensors)) throw new MillraceError('malformed', 'must be an array', { path: 'sensors' });
   if (sensors.length > MAX_SENSORS_PER_DEVICE) {
     const rule = `must not have more than ${MAX_SENSORS_PER_DEVICE} elements`;
@@ -64,9 +65,9 @@ export function readBirth(payload, device, receivedAt) {
   return birth;
 }
 
-/** @param {Buffer} payload @returns {Record<string, unknown>} */
-function parse(payload) {
-  const content = parseJson(payload);
+/** @param {Buffer} payload @param {string} [contentType] @returns {Record<string, unknown>} */
+function parse(payload, contentType) {
+  const content = parseJson(payload, contentType);
   if (Array.isArray(content)) throw new MillraceError('malformed', 'must be one object');
   return /** @type {Record<string, unknown>} */ (content);
 }

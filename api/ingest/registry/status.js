@@ -1,7 +1,8 @@
+import { charsetOf, decodeText } from '../../../common/encodings.js';
 import { MillraceError } from '../../../common/errors.js';
 import { groupOf } from '../../../schema/ids.js';
 import { eventId } from '../../store/index.js';
-import { parseJsonText, textOf } from '../decode/text.js';
+import { parseJsonText } from '../decode/text.js';
 import { beginSession, endSession, isOver, nextStamp, readSession } from './sessions.js';
 
 /** @import { DeviceEvent, EventStore } from '../../store/events.js' */
@@ -19,11 +20,12 @@ import { beginSession, endSession, isOver, nextStamp, readSession } from './sess
 /**
  * @param {Buffer} payload `{"state", "session"}` or `{"online": true}`, or only the state as text, in upper or lower case
  * @param {number} receivedAt epoch ms
+ * @param {string} [contentType] may declare a charset
  * @returns {Status}
  * @throws {MillraceError} `malformed`
  */
-export function readStatus(payload, receivedAt) {
-  const text = textOf(payload).trim();
+export function readStatus(payload, receivedAt, contentType) {
+  const text = decodeText(payload, charsetOf(contentType)).trim();
   const isJson = text.startsWith('{');
   const status = isJson ? parseJsonText(text) : { state: text };
   const state = stateOf(status);

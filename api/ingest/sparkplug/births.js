@@ -1,4 +1,4 @@
-import { identifySensor, isName } from '../../../schema/ids.js';
+import { brokenNameRule, identifySensor, isName } from '../../../schema/ids.js';
 import { PATHS } from '../decode/refusals.js';
 import { readSession } from '../registry/sessions.js';
 import { definitionsOf } from './definition-book.js';
@@ -132,6 +132,10 @@ export function readBirthCertificate({ metrics, timestamp }, device, receivedAt)
     const identity = identifySensor(device.id, name);
     // An invalid name is not refused here. It is refused together with the value of the metric, which every birth contains.
     if (!identity) continue;
+    if (unit && !isName(unit)) {
+      const path = PATHS.sparkplug(index, 'properties.engUnit');
+      birth.refused.push({ index, code: 'bad_id', path, rule: brokenNameRule(unit) });
+    }
     birth.sensors.push({
       index,
       identity,

@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer';
 import { gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
 import protobuf from 'protobufjs/minimal.js';
 import { MillraceError } from '../../../common/errors.js';
@@ -334,12 +333,8 @@ function readText(reader) {
   return null;
 }
 
-/** @param {Reader} reader at the length of a text @returns {string} @throws {MillraceError} `malformed` */
-function textIn(reader) {
-  const bytes = bytesIn(reader);
-  if (!isUtf8(bytes)) throw new MillraceError('malformed', 'a text must be UTF-8');
-  return bytes.toString();
-}
+/** Bytes that are not UTF-8 become U+FFFD, so that only the metric with this text is refused. @param {Reader} reader at the length of a text */
+const textIn = (reader) => bytesIn(reader).toString();
 
 /** @param {Reader} reader at the length of bytes @returns {Buffer} a view of the payload, not a copy */
 function bytesIn(reader) {

@@ -129,7 +129,8 @@ export class SampleWrites {
   /** @param {SampleDevice} device @param {Hour[]} hours of one message @param {number} parts @returns {Promise<Hour[]>} `hours` */
   async #writeHours(device, hours, parts) {
     const buckets = new Set(hours.map(({ bucket }) => bucket));
-    const unknown = parts > 1 ? [...buckets].filter((bucket) => !this.#knowsParts(device, bucket, parts)) : [];
+    const unknown =
+      parts > 1 ? [...buckets].filter((bucket) => !this.#knowsParts(device, bucket, parts)) : [];
     // The numbers of parts come first. Otherwise a reader of changes could pass samples in a part that it does not know. Only the
     // first messages of an hour wait for them, and lose their places in the order of the device.
     if (unknown.length > 0)

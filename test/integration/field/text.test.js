@@ -70,6 +70,66 @@ test('HTTP post: unknown charset: answers 415', async () => {
   expect(response.status).toBe(415);
 });
 
+describe('HTTP body: other encodings', () => {
+  const RULE = {
+    name: 'Kühl',
+    scope: { device: 'text-put', sensor: 't' },
+    condition: { kind: 'above', limit: 1 },
+    severity: 'warning',
+  };
+  const utf16 = (/** @type {unknown} */ content) =>
+    Buffer.from(`\ufeff${JSON.stringify(content)}`, 'utf16le');
+
+  test.each([
+    ['PUT', '/devices/text-put', { site: 'Büro' }, 200],
+    ['PATCH', '/devices/text-put/sensors/t', { label: 'Küche', unit: '°C' }, 200],
+    ['POST', '/annotations', { text: 'Kühlung' }, 201],
+    ['POST', '/alarm-rules', RULE, 201],
+  ])(
+    '%s %s: body in UTF-16 or a declared charset is read, another one is refused as malformed',
+    async (method, path, content, status) => {
+      if (method === 'PATCH') await client.publish('iot/v1/text-put/measurements', '{"t":1}');
+      /** @param {Buffer} bytes @param {string} charset */
+      const ask = async (bytes, charset = '') => {
+        const headers = { 'content-type': `application/json${charset}` };
+        const response = await system.fetch(path, { method, headers, body: new Uint8Array(bytes) });
+        return { status: response.status, body: await response.json() };
+      };
+      const text = JSON.stringify(content);
+      expect(await ask(latin1(text))).toMatchObject({
+        status: 400,
+        body: { detail: expect.stringMatching(/Windows-1252/) },
+      });
+      expect((await ask(latin1(text), '; charset=klingon')).status).toBe(415);
+      expect((await ask(latin1(text), '; charset=windows-1252')).status).toBe(status);
+      const { status: again, body } = await ask(utf16(content));
+      expect([status, 409]).toContain(again);
+      if (again === status) expect(JSON.stringify(body)).toContain('ü');
+    },
+  );
+
+  test('POST /api/v2/write: line protocol in UTF-16, in a declared charset, or in another one: read, read, refused by line', async () => {
+    const line = 'm,device=text-line,room=Küche v=1\n';
+    const url = new URL('/api/v2/write', system.httpUrl);
+    const statuses = [];
+    for (const [bytes, type] of /** @type {Array<[Buffer, string]>} */ ([
+      [Buffer.from(line, 'utf16le'), 'text/plain'],
+      [latin1(line), 'text/plain; charset=iso-8859-1'],
+      [latin1(line), 'text/plain; charset=utf-8'],
+    ])) {
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: { 'content-type': type },
+        body: new Uint8Array(bytes),
+      });
+      statuses.push(response.status);
+    }
+    expect(statuses).toEqual([204, 204, 400]);
+    const { sensors } = await system.get('/devices/text-line');
+    expect(sensors.map((/** @type {any} */ { name }) => name)).toEqual(['m.v{room=Küche}']);
+  });
+});
+
 test('Topic: not in UTF-8: message is refused and acknowledged, and the next message is stored', async () => {
   const clients = createTcpClients(system.beforeStop);
   const { socket, received } = await clients.open(system.mqttPort);

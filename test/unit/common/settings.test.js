@@ -468,6 +468,12 @@ describe('Settings: .env', () => {
     expect([config.http.port, config.mqtt.port]).toEqual([3, 2]);
   });
 
+  test('Settings: .env: the file is in UTF-16, as PowerShell writes it: read', () => {
+    const envFile = file('utf16.env', '');
+    writeFileSync(envFile, Buffer.from('\ufeffHTTP_PORT=1\r\n', 'utf16le'));
+    expect(readSettings({}, { envFile }).http.port).toBe(1);
+  });
+
   test('Settings: .env: a setting is empty in the environment: the empty value overrides .env', () => {
     const envFile = file('silenced.env', 'HTTP_PORT=1\n');
     expect(readSettings({ HTTP_PORT: '' }, { envFile }).http.port).toBe(8080);

@@ -4,12 +4,17 @@ import fc from 'fast-check';
 import { readCsv } from '../../../api/import/text.js';
 import { MessageDecoder } from '../../../api/ingest/decode/index.js';
 import { LineDecoder } from '../../../api/ingest/decode/line-decoder.js';
+import { LineSkip } from '../../../api/ingest/decode/line-skip.js';
 import { Mappings, parseMappings } from '../../../api/ingest/mappings/index.js';
 import { readMapped } from '../../support/payloads/mappings.js';
 
 const NOW = Date.UTC(2026, 10, 22, 12);
 const decoder = new MessageDecoder({ historyMs: 86_400_000, maxClockSkewMs: 0, relativeTimes: true });
-const lines = new LineDecoder({ deviceTags: ['device'], emptyBatch: (at) => decoder.emptyBatch(at) });
+const lines = new LineDecoder({
+  deviceTags: ['device'],
+  skip: new LineSkip([]),
+  emptyBatch: (at) => decoder.emptyBatch(at),
+});
 
 /** A sensor with its value, or a refusal. @typedef {string[]} Result */
 

@@ -78,7 +78,7 @@ describe('Ids: names', () => {
     ['a surrogate pair', '🐄'],
     ['spaces around', ' a '],
     ['characters of MQTT topics', 'a/b+c#d'],
-    ['invisible characters', '\u200b\ufeff'],
+    ['invisible characters', '\u200b\u2060'],
   ])('Ids: a name with %s: accepted unchanged', (_, name) => {
     expect(isName(name)).toBe(true);
     expect(identifyDevice(name)?.name).toBe(name);
@@ -92,6 +92,9 @@ describe('Ids: names', () => {
     ['a line break', 'a\nb'],
     ['DEL', '\u007f'],
     ['a C1 control', '\u0085'],
+    ['a byte order mark', '\ufeffa'],
+    ['a byte order mark in the wrong order', 'a\ufffe'],
+    ['the replacement character', 'K\ufffdche'],
     ['half a surrogate pair', 'a\ud83d'],
     ['the second half of a surrogate pair', '\udc04a'],
     ['a number', 7],

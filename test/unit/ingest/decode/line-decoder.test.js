@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { MessageDecoder } from '../../../../api/ingest/decode/index.js';
 import { LineDecoder } from '../../../../api/ingest/decode/line-decoder.js';
+import { LineSkip } from '../../../../api/ingest/decode/line-skip.js';
 
 /** @import { Precision } from '../../../../api/ingest/decode/line-decoder.js' */
 
@@ -8,11 +9,18 @@ const NOW = Date.UTC(2026, 10, 22, 12);
 const limits = { historyMs: 365 * 86_400_000, maxClockSkewMs: 300_000, relativeTimes: true };
 const DEFAULT_TAGS = ['device', 'device_id', 'host', 'source'];
 
-/** @param {string | Buffer} content @param {{ precision?: Precision, deviceTags?: string[], relativeTimes?: boolean }} [options] */
-function read(content, { precision = 'ns', deviceTags = DEFAULT_TAGS, relativeTimes = true } = {}) {
+/** @param {string | Buffer} content @param {{ precision?: Precision, deviceTags?: string[], relativeTimes?: boolean, contentType?: string, skip?: string[] }} [options] */
+function read(
+  content,
+  { precision = 'ns', deviceTags = DEFAULT_TAGS, relativeTimes = true, contentType, skip = [] } = {},
+) {
   const messages = new MessageDecoder({ ...limits, relativeTimes });
-  const decoder = new LineDecoder({ deviceTags, emptyBatch: (at) => messages.emptyBatch(at) });
-  const { devices, ...result } = decoder.decode(Buffer.from(content), precision, NOW);
+  const decoder = new LineDecoder({
+    deviceTags,
+    skip: new LineSkip(skip),
+    emptyBatch: (at) => messages.emptyBatch(at),
+  });
+  const { devices, ...result } = decoder.decode(Buffer.from(content), precision, NOW, contentType);
   const batches = [...devices].flatMap(([device, all]) => all.map((batch) => ({ device, batch })));
   return {
     ...result,
@@ -54,8 +62,8 @@ describe('Line protocol: device and sensor', () => {
   });
 
   test('Line protocol: string fields: skipped and counted; a line with only string fields is not refused', () => {
-    const { found, texts, lines, refused } = read('m a="x",b=1,c="y"\nm a="x"');
-    expect([found, texts, lines, refused]).toEqual([[['m', 'm.b', 0, 1]], 3, 2, []]);
+    const { found, skipped, lines, refused } = read('m a="x",b=1,c="y"\nm a="x"');
+    expect([found, skipped, lines, refused]).toEqual([[['m', 'm.b', 0, 1]], 3, 2, []]);
   });
 
   test('Line protocol: 21,000 values of one device: split into messages of 9,000, 9,000 and 3,000 values', () => {
@@ -135,7 +143,23 @@ describe('Line protocol: refusals of a value', () => {
     ['the measurement', Buffer.from('\xff v=2', 'latin1')],
   ])('Line protocol: bytes of %s are not UTF-8: only this line is refused', (_, line) => {
     const { found, refused } = read(Buffer.concat([Buffer.from('m v=1\n'), line, Buffer.from('\nm w=3')]));
-    expect([found.length, refused]).toEqual([2, [[2, 'malformed', ': must be UTF-8']]]);
+    const rule = expect.stringMatching(/^: must be UTF-8; the text seems to be Windows-1252/);
+    expect([found.length, refused]).toEqual([2, [[2, 'malformed', rule]]]);
+  });
+
+  test.each([
+    ['UTF-8 with a mark and CRLF', Buffer.from('\ufeffKüche v=1\r\nKüche w=2\r\n'), undefined],
+    ['UTF-16 LE', Buffer.from('Kuche,name=Küche v=1\nKuche,name=Küche w=2', 'utf16le'), undefined],
+    ['declared ISO 8859-1', Buffer.from('Küche v=1\nKüche w=2', 'latin1'), 'text/plain; charset=iso-8859-1'],
+    ['UTF-8 with NUL bytes after it', Buffer.from('Küche v=1\nKüche w=2\n\0\0'), undefined],
+  ])('Line protocol: %s: read', (_, content, contentType) => {
+    const { found, refused } = read(content, { deviceTags: ['name'], ...(contentType && { contentType }) });
+    expect([found.map(([device]) => device), refused]).toEqual([['Küche', 'Küche'], []]);
+  });
+
+  test('Line protocol: a mark before the second line: only this line is refused', () => {
+    const { devices, refused } = read('m v=1\n\ufeffm v=2');
+    expect([[...devices.keys()], refused]).toEqual([['m', '\ufeffm'], []]);
   });
 });
 
@@ -153,4 +177,34 @@ test('Line protocol: measurement, field and tags are longer than 128 bytes toget
   expect(batch?.refused).toEqual([
     expect.objectContaining({ code: 'bad_id', rule: expect.stringMatching(/128 bytes; .*tagexclude/) }),
   ]);
+});
+
+// telegraf#10849, telegraf#8826: the last good value with a bad quality.
+describe('Line protocol: LINE_SKIP', () => {
+  test.each([
+    [
+      'Quality!=OK*',
+      'o v=1,Quality="OK (0x0)"\no v=2,Quality="BadCommunicationError (0x80050000)"\no v=3',
+      [1, 3],
+    ],
+    ['Quality!=OK (0x0)', 'o v=2,Quality="Uncertain, \\"last\\""\no v=1,Quality="OK (0x0)"', [1]],
+    ['quality=bad', 'o,quality=bad v=1\no,quality=good v=2', [2]],
+    ['device=test*', 'o,device=test-1 v=1\no,device=d v=2', [2]],
+    ['quality!=192', 'o v=1,quality=192i\no v=2,quality=28i', [1, 192]],
+    ['v=-127', 'o v=-127,w=-127\no v=-127.0,w=1\no v=-126.9', [-127, 1, -126.9]],
+    ['*=32768,*=-32768', 'o v=32768,w=-32768i\no v=32767', [32767]],
+    ['v=670760.96', 'o v=670760.96\no v=20', [20]],
+    ['v=true', 'o v=true\no v=1\no v=f', [0]],
+    ['v=', 'o v=1,u=""', [1]],
+    ['u=', 'o v=1,u=""', []],
+  ])('Line protocol: LINE_SKIP=%s: %j: the values %j are stored', (conditions, lines, expected) => {
+    const { found, refused } = read(lines, { skip: conditions.split(',') });
+    const values = found.map(([, , , value]) => Number(value));
+    expect([values.sort((a, b) => a - b), refused]).toEqual([[...expected].sort((a, b) => a - b), []]);
+  });
+
+  test('Line protocol: LINE_SKIP leaves out a line and a field: both are counted', () => {
+    const { lines, skipped, skippedLines } = read('o v=1,w=2,q="bad"\no v=9,w=2', { skip: ['q=bad', 'v=9'] });
+    expect({ lines, skipped, skippedLines }).toEqual({ lines: 2, skipped: 4, skippedLines: 1 });
+  });
 });

@@ -58,7 +58,7 @@ test('Command mappings test: a valid message: prints device, values, times and u
 test('Command mappings test: a value is no number: printed as refused with its path, with exit code 1', () => {
   const { code, lines, errors } = testMessage('farm/a/up', '{"v":"high","w":null}');
   expect(code).toBe(1);
-  expect(lines).toContain('skipped  1: no numbers');
+  expect(lines).toContain('skipped  1: no numbers, or invalid numbers');
   expect(lines.at(-1)).toMatch(/^refused {2}not_numeric {2}v: must be a number/);
   expect(errors).toContain('would become a dead letter');
 });

@@ -162,3 +162,29 @@ describe('Sparkplug: number of a birth', () => {
     expect(bdSeqOf(payloadOf(metrics).metrics)).toBe(expected);
   });
 });
+
+test('Sparkplug birth: unit in Windows-1252: the unit is refused, and the sensor has none', () => {
+  const { metrics } = payloadOf([
+    { name: 't', datatype: DOUBLE, double: 1 },
+    { name: 'u', datatype: DOUBLE, double: 1 },
+  ]);
+  const units = ['\ufffdC', ''];
+  const wrong = metrics.map((metric, index) => ({ ...metric, unit: units[index] ?? null }));
+  const { sensors, refused } = readBirthCertificate(
+    { timestamp: NOW, seq: 0, metrics: wrong, uuid: null, body: null },
+    DEVICE,
+    NOW,
+  );
+  expect(sensors.map(({ name, unit }) => [name, unit])).toEqual([
+    ['t', undefined],
+    ['u', undefined],
+  ]);
+  expect(refused).toEqual([
+    {
+      index: 0,
+      code: 'bad_id',
+      path: 'metrics[0].properties.engUnit',
+      rule: expect.stringMatching(/^must be UTF-8/),
+    },
+  ]);
+});

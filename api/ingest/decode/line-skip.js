@@ -1,0 +1,64 @@
+import { globOf } from '../mappings/pattern.js';
+
+/** A condition: names of tags and fields, and the value that the condition compares. @typedef {ReturnType<typeof parse>} Condition */
+
+const WORDS = new Map([
+  ['true', 1],
+  ['false', 0],
+]);
+
+/**
+ * The conditions of `LINE_SKIP`, which leave out values that devices send instead of a measurement. `NAME=VALUE` leaves out
+ * a field with this number, and the whole line if NAME is a tag or a field with this text. `NAME!=VALUE` leaves out each
+ * line in which NAME has another value.
+ */
+export class LineSkip {
+  #conditions;
+
+  /** @param {string[]} conditions such as `Quality!=OK*`; the setting has checked their form */
+  constructor(conditions) {
+    this.#conditions = conditions.map(parse);
+  }
+
+  /** Whether there are conditions. */
+  get isUsed() {
+    return this.#conditions.length > 0;
+  }
+
+  /** @param {Iterable<[key: string, text: string]>} entries tags, or fields with a text @returns {boolean} whether the line is left out */
+  dropsTexts(entries) {
+    for (const [key, text] of entries) {
+      for (const { name, isNot, pattern } of this.#conditions)
+        if (name.test(key) && pattern.test(text) !== isNot) return true;
+    }
+    return false;
+  }
+
+  /** @param {string} key of a field with numbers @returns {NumberConditions | null} null: no condition names the field */
+  numbersOf(key) {
+    const named = this.#conditions.filter(({ name }) => name.test(key));
+    if (named.length === 0) return null;
+    const numbersOf = (/** @type {boolean} */ isNot) =>
+      named.filter((each) => each.isNot === isNot).map(({ number }) => number);
+    return { invalid: numbersOf(false), required: numbersOf(true) };
+  }
+}
+
+/**
+ * `invalid`: numbers that are left out; `required`: the line is left out if the field has another number than each of these.
+ *
+ * @typedef {{ invalid: number[], required: number[] }} NumberConditions
+ */
+
+/** @param {string} condition */
+function parse(condition) {
+  const at = condition.indexOf('=');
+  const isNot = condition.charAt(at - 1) === '!';
+  const value = condition.slice(at + 1).trim();
+  return {
+    name: globOf(condition.slice(0, isNot ? at - 1 : at).trim()),
+    isNot,
+    pattern: globOf(value),
+    number: value === '' ? Number.NaN : (WORDS.get(value) ?? Number(value)),
+  };
+}
