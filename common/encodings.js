@@ -1,0 +1,178 @@
+import { isUtf8 } from 'node:buffer';
+import { MillraceError } from './errors.js';
+
+/** Matches the charset parameter of a content type (RFC 9110, section 8.3.2). */
+const CHARSET = /;\s*charset\s*=\s*"?([\w.:-]+)"?/i;
+
+/** @param {string | undefined} contentType as MQTT 5 or HTTP carry it @returns {string | undefined} the declared charset */
+export const charsetOf = (contentType) => CHARSET.exec(contentType ?? '')?.[1]?.toLowerCase();
+
+/** Byte order marks (Unicode 16.0, 23.8). The mark of UTF-32 LE begins like that of UTF-16 LE, so it is compared first. */
+const MARKS = [
+  { charset: 'utf-8', bytes: Buffer.from([0xef, 0xbb, 0xbf]) },
+  { charset: 'utf-32le', bytes: Buffer.from([0xff, 0xfe, 0, 0]) },
+  { charset: 'utf-32be', bytes: Buffer.from([0, 0, 0xfe, 0xff]) },
+  { charset: 'utf-16le', bytes: Buffer.from([0xff, 0xfe]) },
+  { charset: 'utf-16be', bytes: Buffer.from([0xfe, 0xff]) },
+];
+
+/**
+ * Places of the zero bytes in a text without a mark whose first two characters are ASCII (RFC 4627, section 3). `x`: no
+ * zero byte.
+ */
+const ZEROS = [
+  { charset: 'utf-16le', places: /^x0x0/ },
+  { charset: 'utf-16be', places: /^0x(0x|$)/ },
+  { charset: 'utf-32le', places: /^x000x000/ },
+  { charset: 'utf-32be', places: /^000x/ },
+];
+
+/** Number of bytes that show the encoding of a text. */
+const HEAD_BYTES = 8;
+
+/** Names of charsets for people. @type {Record<string, string>} */
+const NAMES = {
+  'utf-16le': 'UTF-16 LE',
+  'utf-16be': 'UTF-16 BE',
+  'utf-32le': 'UTF-32 LE',
+  'utf-32be': 'UTF-32 BE',
+};
+
+/**
+ * Charsets that are read as UTF-8. The Encoding Standard reads US-ASCII as Windows-1252, but senders that declare ASCII and
+ * send other bytes send UTF-8.
+ */
+const READ_AS_UTF8 = ['utf8', 'us-ascii', 'ascii'];
+
+/**
+ * Finds the encoding of a text: by its byte order mark, else by its zero bytes, else as its sender declares, else UTF-8.
+ *
+ * @param {Uint8Array} bytes the text, or at least its first 8 bytes
+ * @param {string} [declared] charset
+ * @returns {{ charset: string, mark: number, isShown: boolean }} `charset`: in lower case; `mark`: length of the byte order
+ *   mark; `isShown`: whether the bytes themselves show the encoding
+ */
+export function encodingOf(bytes, declared = 'utf-8') {
+  const first = bytes[0] ?? 1;
+  // Nearly every text begins with two characters of ASCII.
+  const shown = first === 0 || first >= 0x80 || bytes[1] === 0 ? shownEncoding(bytes) : undefined;
+  if (shown) return { ...shown, isShown: true };
+  const charset = declared.toLowerCase();
+  return { charset: READ_AS_UTF8.includes(charset) ? 'utf-8' : charset, mark: 0, isShown: false };
+}
+
+/** @param {Uint8Array} bytes */
+function shownEncoding(bytes) {
+  const head = Buffer.from(bytes.subarray(0, HEAD_BYTES));
+  const mark = MARKS.find((each) => head.subarray(0, each.bytes.length).equals(each.bytes));
+  if (mark) return { charset: mark.charset, mark: mark.bytes.length };
+  const places = [...head].map((byte) => (byte === 0 ? '0' : 'x')).join('');
+  const found = ZEROS.find((each) => each.places.test(places));
+  return found && { charset: found.charset, mark: 0 };
+}
+
+/**
+ * Decodes a text. Byte order marks before the text are removed, and NUL bytes after it, which programs in C send as
+ * padding. Bytes that are invalid in the encoding are refused. With replacement characters, two different names could
+ * become equal.
+ *
+ * @param {Uint8Array} bytes
+ * @param {string} [declared] charset
+ * @returns {string}
+ * @throws {MillraceError} `malformed`: the bytes are no text in the encoding; `unknown_format`: the encoding cannot be decoded
+ */
+export function decodeText(bytes, declared) {
+  const { charset, mark } = encodingOf(bytes, declared);
+  const content = bytes.subarray(mark);
+  if (charset !== 'utf-8') return trimmed(new Decoder(charset).decode(content));
+  if (!isUtf8(content)) throw new MillraceError('malformed', brokenUtf8Rule(content));
+  return trimmed(Buffer.from(content.buffer, content.byteOffset, content.length).toString());
+}
+
+/** @param {string} text @returns {string} the text without byte order marks before it, and NUL characters after it */
+function trimmed(text) {
+  let start = 0;
+  while (text.charCodeAt(start) === 0xfeff) start++;
+  let end = text.length;
+  while (end > start && text.charCodeAt(end - 1) === 0) end--;
+  return text.slice(start, end);
+}
+
+/** Decodes a text that arrives in chunks, by the rules of `decodeText`. NUL bytes after the text are not removed. */
+export class TextStream {
+  #declared;
+  #head = Buffer.alloc(0);
+  /** @type {Decoder | undefined} */
+  #decoder;
+
+  /** @param {string} [declared] charset */
+  constructor(declared) {
+    this.#declared = declared;
+  }
+
+  /** @param {Uint8Array} chunk @returns {string} @throws {MillraceError} as `decodeText` */
+  write(chunk) {
+    if (this.#decoder) return this.#decoder.decode(chunk, { stream: true });
+    this.#head = Buffer.concat([this.#head, chunk]);
+    return this.#head.length < HEAD_BYTES ? '' : this.#begin({ stream: true });
+  }
+
+  /** @returns {string} the rest of the text @throws {MillraceError} as `decodeText` */
+  end() {
+    return this.#decoder ? this.#decoder.decode(Buffer.alloc(0)) : this.#begin({ stream: false });
+  }
+
+  /** @param {{ stream: boolean }} options */
+  #begin(options) {
+    const { charset, mark } = encodingOf(this.#head, this.#declared);
+    this.#decoder = new Decoder(charset);
+    return this.#decoder.decode(this.#head.subarray(mark), options);
+  }
+}
+
+/** Decodes one charset, and names the encoding that other bytes seem to have. */
+class Decoder {
+  #charset;
+  #decoder;
+
+  /** @param {string} charset @throws {MillraceError} `unknown_format`: there is no decoder for the charset */
+  constructor(charset) {
+    this.#charset = charset;
+    try {
+      this.#decoder = new TextDecoder(charset, { fatal: true });
+    } catch (error) {
+      const rule = charset.startsWith('utf-32')
+        ? `the text seems to be ${NAMES[charset] ?? charset}; send UTF-8`
+        : `the charset ${charset} is unknown; send UTF-8`;
+      throw new MillraceError('unknown_format', rule, { cause: error });
+    }
+  }
+
+  /** @param {Uint8Array} bytes @param {{ stream: boolean }} [options] @returns {string} @throws {MillraceError} `malformed` */
+  decode(bytes, options) {
+    try {
+      return this.#decoder.decode(bytes, options);
+    } catch (error) {
+      const name = NAMES[this.#charset] ?? this.#charset;
+      const rule =
+        this.#charset === 'utf-8'
+          ? brokenUtf8Rule(bytes)
+          : `must be ${name}, as it begins or its sender declares`;
+      throw new MillraceError('malformed', rule, { cause: error });
+    }
+  }
+}
+
+/** @param {Uint8Array} bytes bytes that are not UTF-8 @returns {string} the broken rule, with the encoding that the bytes seem to have */
+export function brokenUtf8Rule(bytes) {
+  const seeming = isCut(bytes)
+    ? 'ends within a character, or seems to be Windows-1252'
+    : 'seems to be Windows-1252 or another code page';
+  return `must be UTF-8; the text ${seeming}. Send UTF-8, or declare the charset in the content type`;
+}
+
+/** @param {Uint8Array} bytes @returns {boolean} whether the bytes are UTF-8 but for the last bytes, which begin a character */
+function isCut(bytes) {
+  const tail = [3, 2, 1].find((length) => (bytes[bytes.length - length] ?? 0) >= 0xc2);
+  return tail !== undefined && isUtf8(bytes.subarray(0, bytes.length - tail));
+}

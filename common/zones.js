@@ -1,0 +1,120 @@
+const DAY_MS = 86_400_000;
+
+/** No zone has ever been farther than this from UTC, in ms. */
+const MAX_OFFSET_MS = 16 * 3_600_000;
+
+/** Limit of days whose offsets are cached. */
+const MAX_DAYS = 20_000;
+
+/** The offsets of a zone during a day in UTC, and the instant of the change between them in epoch ms. @typedef {{ before: number, after: number, changesAt: number }} Day */
+
+/** @param {string} zone @returns {boolean} whether the tz database has this zone, such as `Europe/Berlin` */
+export function isZone(zone) {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: zone });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Returns the instants at which clocks of the zone show a local time. An hour that comes twice has two. An hour that clocks
+ * skip has none.
+ *
+ * @param {number} local local time, read as if it were UTC, in epoch ms
+ * @param {string} zone of the tz database
+ * @returns {number[]} 0, 1 or 2 instants in epoch ms, in order
+ */
+export const candidates = (local, zone) =>
+  offsetsAround(local, zone)
+    .filter((offset) => offsetOf(local - offset, zone) === offset)
+    .map((offset) => local - offset)
+    .sort((one, other) => one - other);
+
+/**
+ * Returns the instant nearest to `near` that a local time may mean. A local time that clocks skip may mean two instants: by
+ * the offset before the change, which a clock shows that changes late, and by the offset after it.
+ *
+ * @param {number} local as in `candidates`
+ * @param {string} zone
+ * @param {number} near epoch ms
+ * @returns {number} epoch ms
+ */
+export function instantNear(local, zone, near) {
+  const found = candidates(local, zone);
+  const instants = found.length > 0 ? found : offsetsAround(local, zone).map((offset) => local - offset);
+  return instants.reduce((best, each) => (Math.abs(each - near) < Math.abs(best - near) ? each : best));
+}
+
+/** @param {number} local @param {string} zone @returns {number[]} the offsets of the zone at the instants that the local time may mean */
+function offsetsAround(local, zone) {
+  /** @type {Set<number>} */
+  const offsets = new Set();
+  const last = Math.floor((local + MAX_OFFSET_MS) / DAY_MS);
+  for (let day = Math.floor((local - MAX_OFFSET_MS) / DAY_MS); day <= last; day++) {
+    const { before, after } = dayOf(day, zone);
+    offsets.add(before).add(after);
+  }
+  return [...offsets];
+}
+
+/** @param {number} time epoch ms @param {string} zone @returns {number} ms by which clocks of the zone are ahead of UTC */
+function offsetOf(time, zone) {
+  const { before, after, changesAt } = dayOf(Math.floor(time / DAY_MS), zone);
+  return time < changesAt ? before : after;
+}
+
+/** Formats by zone. Files of mappings and imports name few zones. @type {Map<string, Intl.DateTimeFormat>} */
+const formats = new Map();
+
+/** @type {Map<string, Day>} */
+const days = new Map();
+
+/** @param {number} number days since 1970 @param {string} zone @returns {Day} */
+function dayOf(number, zone) {
+  const key = `${number} ${zone}`;
+  let day = days.get(key);
+  if (!day) {
+    if (days.size === MAX_DAYS) days.clear();
+    day = findChange(number * DAY_MS, (number + 1) * DAY_MS, zone);
+    days.set(key, day);
+  }
+  return day;
+}
+
+/** @param {number} from epoch ms @param {number} to epoch ms @param {string} zone @returns {Day} */
+function findChange(from, to, zone) {
+  const before = formattedOffset(from, zone);
+  const after = formattedOffset(to, zone);
+  let [low, high] = [from, to];
+  while (before !== after && high - low > 1000) {
+    const middle = low + Math.floor((high - low) / 2000) * 1000;
+    if (formattedOffset(middle, zone) === before) low = middle;
+    else high = middle;
+  }
+  return { before, after, changesAt: high };
+}
+
+/** @param {number} time epoch ms, in whole seconds @param {string} zone @returns {number} as `offsetOf` */
+function formattedOffset(time, zone) {
+  let format = formats.get(zone);
+  if (!format) {
+    format = new Intl.DateTimeFormat('en', {
+      timeZone: zone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: '2-digit',
+      day: '2-digit',
+      hour: '2-digit',
+      minute: '2-digit',
+      second: '2-digit',
+    });
+    formats.set(zone, format);
+  }
+  const parts = Object.fromEntries(
+    format.formatToParts(time).map(({ type, value }) => [type, Number(value)]),
+  );
+  const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = parts;
+  return Date.UTC(year, month - 1, day, hour, minute, second) - time;
+}
