@@ -5,7 +5,7 @@ import { isEmpty, layoutOf, RowList, SAMPLES_AT_ONCE } from './rows.js';
 
 /** @import { FileHandle } from 'node:fs/promises' */
 /** @import { AsyncBuffer, ColumnMetaData, DecodedArray, FileMetaData, RowGroup } from 'hyparquet' */
-/** @import { Layout, Rows } from './rows.js' */
+/** @import { Layout, LayoutOptions, Rows } from './rows.js' */
 
 /** Parsers that convert times directly to epoch ms. A Date object for each time would cost more than all other work. */
 const PARSERS = {
@@ -20,15 +20,16 @@ const PARSERS = {
  * returned in slices, so that other requests run between two slices.
  *
  * @param {FileHandle} handle
- * @param {{ device: string | undefined, skip: number }} options `skip`: number of rows at the start that need not be read
+ * @param {LayoutOptions & { device: string | undefined, skip: number }} options `skip`: number of rows at the start that need not be read
  * @returns {AsyncGenerator<Rows, void>}
  * @throws {MillraceError} `bad_file`
  */
-export async function* readParquet(handle, { device, skip }) {
+export async function* readParquet(handle, options) {
+  const { device, skip } = options;
   try {
     const file = await bufferOf(handle);
     const { metadata, names } = await readMetadata(file);
-    const layout = layoutOf(names, device);
+    const layout = layoutOf(names, options);
     const columns = columnsOf(layout);
     let rowStart = 0;
     for (const group of metadata.row_groups) {
@@ -203,7 +204,7 @@ function* slicesOf(columns, layout, { device, rowStart, rowEnd }) {
 function rowsOf(columns, layout, { device, rowStart, rowEnd }) {
   const { roles, wide } = layout;
   const count = rowEnd - rowStart;
-  if (wide !== null) {
+  if (wide !== null || layout.missing !== null || layout.isGuarded || roles.clock || roles.group) {
     const list = new RowList(device);
     list.end = rowEnd;
     for (let row = 0; row < count; row++)
@@ -223,5 +224,6 @@ function rowsOf(columns, layout, { device, rowStart, rowEnd }) {
     unit: column('unit'),
     site: column('site'),
     malformed: [],
+    columns: { ts: String(roles.ts), value: String(roles.value) },
   };
 }

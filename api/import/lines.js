@@ -1,0 +1,39 @@
+import { TextStream } from '../../common/encodings.js';
+import { MillraceError } from '../../common/errors.js';
+
+/** Limit of the length of a line, in characters. */
+const MAX_LINE = 1024 * 1024;
+
+/**
+ * Reads the lines of a text. A line ends with a line feed; a carriage return before it stays.
+ *
+ * @param {AsyncIterable<Buffer>} source
+ * @param {string} [encoding] of a text that does not show its encoding; default UTF-8
+ * @returns {AsyncGenerator<string, void>}
+ * @throws {MillraceError} `bad_file`
+ */
+export async function* linesOf(source, encoding) {
+  const text = new TextStream(encoding);
+  let line = 1;
+  let rest = '';
+  /** @param {() => string} read */
+  const decoded = (read) => {
+    try {
+      return read();
+    } catch (error) {
+      throw new MillraceError('bad_file', `After line ${line}: ${/** @type {Error} */ (error).message}`, {
+        cause: error,
+      });
+    }
+  };
+  for await (const chunk of source) {
+    const lines = (rest + decoded(() => text.write(chunk))).split('\n');
+    rest = lines.pop() ?? '';
+    line += lines.length;
+    yield* lines;
+    if (rest.length > MAX_LINE)
+      throw new MillraceError('bad_file', `A line has more than ${MAX_LINE} characters.`);
+  }
+  rest += decoded(() => text.end());
+  if (rest !== '') yield rest;
+}
