@@ -21,9 +21,9 @@ export async function* linesOf(source, encoding) {
     try {
       return read();
     } catch (error) {
-      throw new MillraceError('bad_file', `After line ${line}: ${/** @type {Error} */ (error).message}`, {
-        cause: error,
-      });
+      const { message } = /** @type {Error} */ (error);
+      const remedy = message.replace(/declare the charset.*/, 'add `encoding=windows-1252`');
+      throw new MillraceError('bad_file', `From line ${line} on: ${remedy}`, { cause: error });
     }
   };
   for await (const chunk of source) {

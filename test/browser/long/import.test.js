@@ -42,7 +42,7 @@ test('Import page: CSV file with an invalid line: the button Test only counts sa
   expect(await row.first().locator('td').allTextContents()).toEqual([
     String(BAD_ROW + 2),
     'bad_timestamp',
-    'must be whole epoch milliseconds or ISO 8601',
+    'column `ts`: `yesterday` must be whole epoch milliseconds or ISO 8601',
   ]);
   await dashboard.lookAt('import');
   expect((await system.get('/devices?site=Hall%20A')).items).toMatchObject([{ name: 'old-logger' }]);
@@ -97,7 +97,8 @@ test('Import page: two clicks on Import in immediate succession: one import requ
   writeFileSync(small, `ts,temperature\n${new Date(BEGIN).toISOString()},1\n`);
   let requests = 0;
   await page.route('**/api/v1/import?*', async (route) => {
-    requests++;
+    // The preview is a request too.
+    if (route.request().url().includes('dry_run=false')) requests++;
     await route.continue();
   });
   await dashboard.visit('/import');
@@ -109,4 +110,34 @@ test('Import page: two clicks on Import in immediate succession: one import requ
   await page.getByText('1 sample stored, 0 refused').waitFor();
   expect(requests).toBe(1);
   expect(await system.get('/devices/third-logger')).toMatchObject({ name: 'third-logger' });
+});
+
+test('Import page: German logger file with local times: options are proposed, the zone is asked, and the preview shows UTC and local time', async () => {
+  const { page, system } = dashboard;
+  const german = join(directory, 'Kühlhaus.csv');
+  const day = new Date(BEGIN).toISOString().slice(0, 10).split('-').reverse().join('.');
+  const lines = [
+    'Messort;Kühlhaus',
+    '',
+    'Datum;Uhrzeit;Temp [°C]',
+    `${day};12:00:00;21,5`,
+    `${day};12:10:00;21,75`,
+  ];
+  writeFileSync(german, Buffer.from(lines.join('\r\n'), 'latin1'));
+  await dashboard.visit('/import');
+  await page.locator('input[type=file]').setInputFiles(german);
+  const start = page.getByRole('button', { name: 'Import', exact: true });
+  await page.getByText('The times name no zone').waitFor();
+  expect(await start.isDisabled()).toBe(true);
+  await dashboard.lookAt('import-questions');
+  await page.getByLabel('Time zone').fill('+05:30');
+  await page.getByLabel('Time zone').press('Tab');
+  await page.getByRole('cell', { name: '12:10:00 +05:30' }).waitFor();
+  await page.getByRole('cell', { name: '06:40:00', exact: false }).waitFor();
+  await dashboard.lookAt('import-preview');
+  await start.click();
+  await page.getByText('2 samples stored, 0 refused').waitFor();
+  expect((await system.get('/devices/K%C3%BChlhaus')).sensors).toMatchObject([
+    { name: 'Temp', unit: '°C', value: 21.75 },
+  ]);
 });
