@@ -65,7 +65,7 @@ export const ERRORS = {
   refused: {
     kind: 'problem',
     status: 422,
-    title: 'Measurements were refused; the others are stored',
+    title: 'Some or all measurements were refused',
   },
   query_too_large: {
     kind: 'problem',
@@ -75,7 +75,7 @@ export const ERRORS = {
   lines_refused: {
     kind: 'problem',
     status: 400,
-    title: 'Lines were refused; the others are stored',
+    title: 'Some or all lines were refused',
   },
   rate_limited: {
     kind: 'problem',
