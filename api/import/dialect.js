@@ -61,6 +61,7 @@ export function delimiterOf(line) {
 /** @param {string} line a line before the names of columns @returns {boolean} whether it is a comment; `#` alone may be the name of a column */
 export const isComment = (line) => /^#(?![,;\t|"]|$)/.test(line);
 
+// cspell:ignore mkµu mckµu
 /** Units that a name may end with, without brackets. */
 const UNIT =
   /^(?:°[CF]|℃|℉|K|%|‰|%\s?r\.?[FH]\.?|%RH|[hkM]?Pa|m?bar|psi|[mkµu]?V|[mµu]?A|[mkM]?W|[kM]?Wh|VA|Hz|kHz|MHz|[mckµu]?m|in|ft|m\/s|km\/h|mph|[lL]\/(?:s|min|h)|m[3³]\/[sh]|pp[mb]|l(?:x|ux)|dBm?|[mkµu]?g|m?s|min|h|rpm|1\/min|U\/min|k?Ω|[uµm]S\/cm|mg\/[lL]|µg\/m[3³]|g\/m[3³]|pH|W\/m[2²]|[lL]|m[23²³]|Cel|V\/m|N|kN|Nm|J|kJ|cd|T|mT|°|deg)$/;

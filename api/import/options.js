@@ -1,3 +1,4 @@
+// cspell:ignore Uhrzeit Kanal Einheit Standort
 import { z } from 'zod';
 import { MillraceError } from '../../common/errors.js';
 import { isName } from '../../schema/ids.js';
@@ -51,7 +52,8 @@ export const FILE_OPTIONS = {
     .refine((text) => Zone.parse(text) !== null, 'a zone such as Europe/Berlin, or an offset such as +01:00')
     .optional()
     .meta({
-      description: 'The zone of times that name none, such as `Europe/Berlin` or `+01:00`. Default: UTC.',
+      description:
+        'The zone of times that name none, such as `Europe/Berlin` or `+01:00`. Without it they are UTC.',
       example: 'Europe/Berlin',
     }),
   decimal: choice(['point', 'comma'], 'The decimal sign. Default: `point`.'),

@@ -7,6 +7,7 @@ import { STYLES, valueReader } from './values.js';
 /** @import { TimeFormat } from './time-formats.js' */
 /** @import { NumberStyle } from './values.js' */
 
+// cspell:disable
 /** Names of columns in English, German and French, in lower case, by the option that names the column. */
 const NAMES = {
   device_column: /^(?:device|device_id|ger(?:ä|ae)t|logger|station|appareil|enregistreur)(?:name|[ _-]?id)?$/,
@@ -22,6 +23,8 @@ const TIME_NAME = /time|zeit|date|datum|heure|horodat|fecha|hora|epoch|unix|^ts$
 /** Columns that number the rows. */
 const COUNTER =
   /^(?:|#|nr\.?|no\.?|n°|lfd\.? ?nr\.?|num(?:mer|ber)?|index|row|rec(?:ord)?|scan|zeile|ligne|result|table)$/i;
+
+// cspell:enable
 
 const CLOCK = /^\d{1,2}[:.h]\d\d(?:[:.]\d\d(?:[.,]\d+)?)?\s*(?:[ap]\.?m\.?)?$/i;
 

@@ -36,7 +36,7 @@ const NAMES = {
 };
 
 /** Names in files of other programs, if a file has no common name of a time: Home Assistant, InfluxDB, pandas. @type {Array<Partial<Record<Role, string>>>} */
-const FOREIGN = [
+const OTHER_PROGRAMS = [
   { ts: 'last_changed', sensor: 'entity_id', value: 'state' },
   { ts: 'last_updated', sensor: 'entity_id', value: 'state' },
   { ts: '_time', group: '_measurement', sensor: '_field', value: '_value' },
@@ -176,9 +176,9 @@ function rolesOf(names, options) {
     if (found !== undefined) roles[role] = found;
   }
   if (roles.ts !== undefined) return roles;
-  const foreign = FOREIGN.find(({ ts }) => names.includes(String(ts)));
-  const isWhole = Object.values(foreign ?? {}).every((name) => names.includes(name));
-  return { ...(isWhole ? foreign : { ...(foreign?.ts && { ts: foreign.ts }) }), ...roles };
+  const program = OTHER_PROGRAMS.find(({ ts }) => names.includes(String(ts)));
+  const isWhole = Object.values(program ?? {}).every((name) => names.includes(name));
+  return { ...(isWhole ? program : { ...(program?.ts && { ts: program.ts }) }), ...roles };
 }
 
 /** @param {string[]} names @param {LayoutOptions} options @returns {Layout['roles']} roles of the columns that the options name */
@@ -210,7 +210,7 @@ function namedRoles(names, options) {
     roles.sensor !== undefined || names.some((name) => NAMES.sensor?.includes(name.toLowerCase()));
   if (options.values !== undefined && hasSensor && options.sensor === undefined) {
     const [value, more] = columnsNamed(names, options.values, 'values');
-    // Several columns of values beside a column of sensors are sensors themselves.
+    // Several columns of values with a column of sensors are sensors themselves.
     if (more === undefined && value !== undefined) roles.value = value;
   }
   return roles;
@@ -338,8 +338,16 @@ export class RowList {
       const value = read(column);
       // An empty cell is skipped, because a device need not measure all sensors at once.
       if (isEmpty(value) || missing?.has(/** @type {string} */ (value))) continue;
-      const { name, unit } = sensors?.get(column) ?? { name: column, unit: null };
-      this.#push(line, [device, name, ts, value, site, null, unit]);
+      const known = sensors?.get(column);
+      this.#push(line, [
+        device,
+        known ? known.name : column,
+        ts,
+        value,
+        site,
+        null,
+        known ? known.unit : null,
+      ]);
     }
   }
 

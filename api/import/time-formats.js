@@ -28,7 +28,8 @@ const PATTERNS = [
   String.raw`${WEEKDAY}(?<month>\p{L}{3,10})\.?\s+(?<first>\d{1,2}),?\s+(?<year>\d{4})`,
 ].map((date) => new RegExp(date + CLOCK + REST, 'iu'));
 
-/** The first letters of months in English, German and French, without accents, such that each is one month. */
+/** The beginnings of months in English, German and French, without accents, such that each is one month. */
+// cspell:disable
 const MONTHS = [
   /^jan/,
   /^(?:feb|fev)/,
@@ -43,6 +44,7 @@ const MONTHS = [
   /^nov/,
   /^(?:dec|dez)/,
 ];
+// cspell:enable
 
 /**
  * Parses a time as the file writes it.

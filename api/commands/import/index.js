@@ -1,3 +1,4 @@
+// cspell:ignore Uhrzeit
 import { existsSync } from 'node:fs';
 import { runCommand } from '../../../common/command.js';
 import { readCommandSettings } from '../../../common/dev-addresses.js';

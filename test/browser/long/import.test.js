@@ -1,3 +1,4 @@
+// cspell:ignore Kühlhaus Messort Uhrzeit Chlhaus
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';

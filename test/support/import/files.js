@@ -1,3 +1,4 @@
+// cspell:disable: files in several languages
 /**
  * Files as programs in several countries write them, each with the proposal for it, and with the first and the last sample.
  *
