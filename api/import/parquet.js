@@ -75,12 +75,15 @@ async function readMetadata(file) {
 }
 
 /** @param {unknown} error */
-const notParquet = (error) =>
-  new MillraceError(
-    'bad_file',
-    `The file cannot be read as Parquet: ${/** @type {Error} */ (error).message}`,
-    { cause: error },
-  );
+function notParquet(error) {
+  const { message } = /** @type {Error} */ (error);
+  const remedy = /compression codec/.test(message)
+    ? ". Write the file again with Snappy, for example in pandas with to_parquet(…, compression='snappy')"
+    : '';
+  return new MillraceError('bad_file', `The file cannot be read as Parquet: ${message}${remedy}`, {
+    cause: error,
+  });
+}
 
 /** @param {Layout} layout @returns {Set<string>} */
 const columnsOf = ({ roles, wide }) => new Set([...Object.values(roles), ...(wide ?? [])]);
