@@ -26,7 +26,7 @@ test('Import page: CSV file with an invalid line: the button Test only counts sa
   await dashboard.visit('/?show=devices');
   await dashboard.visit('/import');
   await page.locator('input[type=file]').setInputFiles(file);
-  await page.getByLabel('Device').fill('old-logger');
+  await page.getByLabel('Device', { exact: true }).fill('old-logger');
   await page.getByRole('button', { name: 'Test' }).click();
   const stored = ROWS - 1;
   const count = stored.toLocaleString('en-US');
@@ -54,7 +54,7 @@ test('Import page: CSV file with an invalid line: the button Test only counts sa
     stored,
   );
   // The link still leads to the device of this import after another name is typed.
-  await page.getByLabel('Device').fill('another');
+  await page.getByLabel('Device', { exact: true }).fill('another');
   await page.getByRole('link', { name: 'Show old-logger' }).click();
   await page.getByRole('heading', { name: 'old-logger' }).waitFor();
 });
@@ -76,7 +76,7 @@ test('Import page: the user leaves the page during an import and returns: the pr
     page.evaluate(() => !window.dispatchEvent(new Event('beforeunload', { cancelable: true })));
   await dashboard.visit('/import');
   await page.locator('input[type=file]').setInputFiles(file);
-  await page.getByLabel('Device').fill('second-logger');
+  await page.getByLabel('Device', { exact: true }).fill('second-logger');
   await page.getByRole('button', { name: 'Import', exact: true }).click();
   const progress = page.getByRole('progressbar', { name: 'Share of the file' });
   await progress.waitFor();
@@ -85,7 +85,7 @@ test('Import page: the user leaves the page during an import and returns: the pr
   expect(await isAsked()).toBe(true);
   await page.goBack();
   await progress.waitFor();
-  expect(await page.getByLabel('Device').inputValue()).toBe('second-logger');
+  expect(await page.getByLabel('Device', { exact: true }).inputValue()).toBe('second-logger');
   release();
   await page.getByText(`${(ROWS - 1).toLocaleString('en-US')} samples stored, 1 refused`).waitFor();
   expect(await isAsked()).toBe(false);
@@ -104,7 +104,7 @@ test('Import page: two clicks on Import in immediate succession: one import requ
   });
   await dashboard.visit('/import');
   await page.locator('input[type=file]').setInputFiles(small);
-  await page.getByLabel('Device').fill('third-logger');
+  await page.getByLabel('Device', { exact: true }).fill('third-logger');
   await page.getByRole('button', { name: 'Import', exact: true }).evaluate((button) => {
     for (let clicks = 0; clicks < 2; clicks++) /** @type {HTMLElement} */ (button).click();
   });

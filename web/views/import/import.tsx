@@ -345,7 +345,8 @@ function FirstSamples({ first, zone }: { first: ImportedRow[]; zone: string | un
   const hasUnits = first.some(({ unit }) => unit !== null);
   const hasSites = first.some(({ site }) => site !== null);
   return (
-    <div class="import-scroll">
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: keys scroll the table on a narrow screen
+    <section class="import-scroll" aria-label="First samples" tabIndex={0}>
       <table class="plain import-table import-samples">
         <caption>The first samples, as they will be stored</caption>
         <thead>
@@ -373,7 +374,7 @@ function FirstSamples({ first, zone }: { first: ImportedRow[]; zone: string | un
           ))}
         </tbody>
       </table>
-    </div>
+    </section>
   );
 }
 
