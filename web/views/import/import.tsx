@@ -151,7 +151,7 @@ export function ImportView() {
               autocomplete="off"
               placeholder="if the file does not name it"
               value={device}
-              onInput={(event) => change({ device: event.currentTarget.value.trim(), run: null })}
+              onInput={(event) => change({ device: event.currentTarget.value.trim() })}
             />
           </div>
         </form>
