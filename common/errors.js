@@ -70,7 +70,7 @@ export const ERRORS = {
   refused: {
     kind: 'problem',
     status: 422,
-    title: 'Measurements were refused; the others are stored',
+    title: 'Some or all measurements were refused',
   },
   query_too_large: {
     kind: 'problem',
@@ -80,7 +80,7 @@ export const ERRORS = {
   lines_refused: {
     kind: 'problem',
     status: 400,
-    title: 'Lines were refused; the others are stored',
+    title: 'Some or all lines were refused',
   },
   rate_limited: {
     kind: 'problem',

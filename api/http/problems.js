@@ -72,6 +72,12 @@ export function answerResult(res, { accepted, refused }) {
   if (refused.length === 0) return void res.json({ accepted });
   const [first] = refused;
   const details = { accepted, refused };
-  if (first?.index !== -1) throw new MillraceError('refused', undefined, { details });
+  if (first?.index !== -1) throw new MillraceError('refused', refusedText(accepted), { details });
   throw new MillraceError(first.code, refusalText(first) || undefined, { details });
 }
+
+/** @param {number} accepted number of stored measurements */
+const refusedText = (accepted) =>
+  accepted === 0
+    ? 'All measurements were refused, and nothing is stored.'
+    : `Some measurements were refused, and ${accepted} are stored.`;

@@ -14,11 +14,14 @@ import { createWrite } from './write.js';
 
 const EXTENSIONS = { 'text/csv': 'csv', 'application/x-ndjson': 'ndjson' };
 
-/** Texts that a spreadsheet would evaluate as a formula. */
-const FORMULA = /^[=+\-@\t\r]/;
+/**
+ * Texts that a spreadsheet would evaluate as a formula, also behind the apostrophes that `csvCell` puts in front. So an import can remove one
+ * apostrophe from each text of this form.
+ */
+const FORMULA = /^'*[=+\-@\t\r]/;
 
-/** Characters that need quotes (RFC 4180). */
-const NEEDS_QUOTES = /[",\r\n]/;
+/** Texts that need quotes: those with marks of CSV (RFC 4180), and those whose white space a reader would remove. */
+const NEEDS_QUOTES = /[",\r\n]|^\s|\s$/;
 
 /**
  * @param {Cell} cell

@@ -1,10 +1,17 @@
+import { printable } from '../../common/printable.js';
 import { formatTime } from '../../common/times.js';
-import { brokenNameRule, identifyDevice, isName } from '../../schema/ids.js';
+import { brokenNameRule, identifyDevice, identifySensor, isName } from '../../schema/ids.js';
 import { ruleOf, timeRefusal } from '../ingest/decode/index.js';
-import { readTime, readValue } from './rows.js';
+import { BadTime } from './local-times.js';
+import { readTime } from './rows.js';
+import { SampleSeries } from './sample-series.js';
 import { sortInTurns } from './sorting.js';
+import { parseFileTime, timeRule, unitHint } from './time-formats.js';
+import { numberRule, valueReader } from './values.js';
+import { Zone } from './zones.js';
 
 /** @import { ErrorCode } from '../../common/errors.js' */
+/** @import { Identity } from '../../schema/ids.js' */
 /** @import { ImportWriter } from '../ingest/import-writer.js' */
 /** @import { Device, Sensor } from '../ingest/registry/cache.js' */
 /** @import { Described } from '../ingest/registry/index.js' */
@@ -12,34 +19,65 @@ import { sortInTurns } from './sorting.js';
 /** @import { Rows } from './rows.js' */
 
 /**
- * Number of samples in memory from which they are written. A sample takes 16 bytes. During a write, the same number of
+ * Number of samples in memory from which they are written. A sample takes 20 bytes. During a write, the same number of
  * samples may be collected again.
  */
 const MAX_BUFFERED = 1_000_000;
 
 /**
- * Limit of names of sensors in memory, at about 300 bytes each. At the limit all names are dropped, and each sensor is
+ * Limit of names of sensors in memory, at about 500 bytes each. At the limit all names are dropped, and each sensor is
  * looked up again when it occurs.
  */
-const MAX_ENTRIES = 500_000;
+const MAX_ENTRIES = 300_000;
 
 /** Number of samples that a dry run shows. */
 const SHOWN = 20;
 
+/** Limit of the lines with merged samples that an import lists. */
+const MAX_MERGED_LINES = 100;
+
 const NUMBER_AS_TEXT = 'must be a number, without quotation marks';
 
+/** Limit of the length of a cell in a message. */
+const MAX_CELL = 60;
+
 /** A line of the file of which a sample was refused. @typedef {{ line: number, code: ErrorCode, rule: string }} RefusedLine */
+
+/** A line whose sample has the time of the sample of an earlier line, so one of the two is stored. @typedef {{ line: number, same_as: number }} MergedLine */
 
 /**
  * The progress of an import.
  *
- * @typedef {{ rows: number, samples: number, refused: number }} Progress `rows`: number of rows from the start of the file
- *   whose samples are all committed or refused
+ * @typedef {{ rows: number, samples: number, merged: number, refused: number }} Progress `rows`: number of rows from the start of the file
+ *   whose samples are all committed or refused. `samples`: number of committed samples. `merged`: number of samples that are not
+ *   committed, because the file has another sample of the same sensor and time
  */
 
-/** A sample as it is stored. @typedef {{ line: number, device: string, sensor: string, ts: string, value: number, type: string | null, unit: string | null, site: string | null }} StoredRow */
+/** A sample as it is stored. `local`: its time in the zone of the import @typedef {{ line: number, device: string, sensor: string, ts: string, local: string | null, value: number, type: string | null, unit: string | null, site: string | null }} StoredRow */
 
-/** A sensor of the file. @typedef {{ refusal: { code: ErrorCode, rule: string } | null, device: Device | null, sensor: Sensor | null, samples: GrowingSeries | null }} Entry */
+/** A device of the file. @typedef {{ identity: Identity, site: string | null, device: Device | null }} Owner */
+
+/**
+ * A sensor of the file. `sensor`: null before its registration. `described`: type and unit for its registration.
+ *
+ * @typedef {object} Entry
+ * @property {{ code: ErrorCode, rule: string } | null} refusal
+ * @property {Owner | null} owner
+ * @property {string} ref id or name of the sensor
+ * @property {Sensor | null} sensor
+ * @property {{ type?: string, unit?: string }} described
+ * @property {SampleSeries | null} samples
+ */
+
+/** @param {string} ref @param {{ code: ErrorCode, rule: string }} refusal @returns {Entry} */
+const refusedEntry = (ref, refusal) => ({
+  refusal,
+  owner: null,
+  ref,
+  sensor: null,
+  described: {},
+  samples: null,
+});
 
 /** Collects the samples of a file by sensor, and commits them whenever a limited number of samples is in memory. */
 export class Importer {
@@ -48,8 +86,8 @@ export class Importer {
   #options;
   /** Sensors by the texts of the file: by device, then by sensor. @type {Map<string, Map<string, Entry>>} */
   #entries = new Map();
-  /** @type {Map<Sensor, Entry>} */
-  #bySensor = new Map();
+  /** Sensors by the ids of device and sensor, because a file may name a sensor by its id and by its name. @type {Map<string, Entry>} */
+  #byId = new Map();
   /** Entries with samples that are not written yet. @type {Set<Entry>} */
   #filled = new Set();
   #buffered = 0;
@@ -60,6 +98,11 @@ export class Importer {
   #gathered;
   /** @type {StoredRow[]} */
   #first = [];
+  /** @type {MergedLine[]} */
+  #mergedLines = [];
+  #style;
+  #readValue;
+  #zone;
   #writing = Promise.resolve();
 
   /**
@@ -72,8 +115,11 @@ export class Importer {
     this.#files = files;
     this.#times = times;
     this.#options = options;
-    this.#progress = { rows: options.skip, samples: 0, refused: 0 };
+    this.#progress = { rows: options.skip, samples: 0, merged: 0, refused: 0 };
     this.#gathered = { ...this.#progress };
+    this.#style = { decimal: options.decimal ?? 'point', thousands: options.thousands ?? 'none' };
+    this.#readValue = valueReader(this.#style);
+    this.#zone = options.zone === undefined ? null : Zone.parse(options.zone);
   }
 
   /** Adds rows. @param {Rows} rows @returns {Promise<void>} settles when memory for more rows is free */
@@ -90,15 +136,15 @@ export class Importer {
   async #forgetNames() {
     await this.#flush();
     this.#entries.clear();
-    this.#bySensor.clear();
+    this.#byId.clear();
     this.#resolved = 0;
   }
 
-  /** @returns {Promise<{ progress: Progress, first: StoredRow[] }>} settles when all samples are committed */
+  /** @returns {Promise<{ progress: Progress, first: StoredRow[], mergedLines: MergedLine[] }>} settles when all samples are committed */
   async end() {
     await this.#flush();
     await this.#writing;
-    return { progress: this.#progress, first: this.#first };
+    return { progress: this.#progress, first: this.#first, mergedLines: this.#mergedLines };
   }
 
   /** Looks up the sensors of the rows that are not in memory yet. @param {Rows} rows */
@@ -117,7 +163,7 @@ export class Importer {
       if (deviceRef === null || sensorRef === null) continue;
       if (this.#entries.get(deviceRef)?.has(sensorRef)) continue;
       const known = missing.get(deviceRef);
-      const found = known ?? { site: nameOf(site?.[index]), sensors: new Map() };
+      const found = known ?? { site: this.#siteOf(site?.[index]), sensors: new Map() };
       if (!known) missing.set(copyOf(deviceRef), found);
       if (!found.sensors.has(sensorRef))
         found.sensors.set(copyOf(sensorRef), describe(type?.[index], unit?.[index]));
@@ -125,36 +171,44 @@ export class Importer {
     for (const [ref, found] of missing) await this.#resolveDevice(ref, found);
   }
 
-  /** @param {string} ref @param {{ site: string | null, sensors: Described }} found */
+  /**
+   * Looks up a device and its sensors. Unknown ones are registered with their first sample that is stored.
+   *
+   * @param {string} ref
+   * @param {{ site: string | null, sensors: Described }} found
+   */
   async #resolveDevice(ref, { site, sensors }) {
     const entries = this.#entries.get(ref) ?? new Map();
     this.#entries.set(ref, entries);
     this.#resolved += sensors.size;
     const identity = identifyDevice(ref);
     if (!identity) {
-      const refusal = { code: 'bad_id', rule: `the device ${brokenNameRule(ref)}` };
-      for (const sensor of sensors.keys())
-        entries.set(sensor, { refusal, device: null, sensor: null, samples: null });
+      const refusal = { code: /** @type {const} */ ('bad_id'), rule: `the device ${brokenNameRule(ref)}` };
+      for (const sensor of sensors.keys()) entries.set(sensor, refusedEntry(sensor, refusal));
       return;
     }
-    const registers = !this.#options.dryRun;
-    const options = { registers, ...(site !== null && { site }) };
-    const { device, known, refused } = await this.#files.resolve(identity, sensors, options);
-    for (const [sensor, code] of refused) {
-      const rule = code === 'bad_id' ? `the sensor ${brokenNameRule(sensor)}` : ruleOf(code);
-      entries.set(sensor, { refusal: { code, rule }, device: null, sensor: null, samples: null });
-    }
+    const { device, known, refused } = await this.#files.look(identity, [...sensors.keys()]);
+    const owner = { identity, site, device };
+    for (const [sensor, code] of refused) entries.set(sensor, refusedEntry(sensor, refusalOf(code, sensor)));
     for (const [name, sensor] of known) {
-      // A file may name the same sensor by its id and by its name. Then both share one entry.
-      const same = sensor && this.#bySensor.get(sensor);
-      const entry = same || { refusal: null, device, sensor, samples: null };
-      if (sensor) this.#bySensor.set(sensor, entry);
+      const key = `${identity.id}/${sensor?.id ?? identifySensor(identity.id, name)?.id}`;
+      const described = sensors.get(name) ?? {};
+      const entry = this.#byId.get(key) ?? {
+        refusal: null,
+        owner,
+        ref: name,
+        sensor,
+        described,
+        samples: null,
+      };
+      this.#byId.set(key, entry);
       entries.set(name, entry);
     }
   }
 
   /** @param {Rows} rows */
-  #gather({ isText, lines, device, sensor, ts, value, type, unit, site }) {
+  #gather(rows) {
+    const { lines, device, sensor, ts, value } = rows;
     let lastDevice;
     let lastSensor;
     let entry = /** @type {Entry | undefined} */ (undefined);
@@ -165,35 +219,35 @@ export class Importer {
         entry = this.#entryOf(lastDevice, lastSensor);
       }
       const line = /** @type {number} */ (lines[index]);
-      const number = readValue(value[index], isText);
-      const rule = typeof value[index] === 'string' && !isText ? NUMBER_AS_TEXT : undefined;
-      const sample = this.#check(line, entry, ts[index], { number, rule });
+      const sample = this.#check(line, entry, rows, index, ts[index], value[index]);
       if (sample === null) continue;
-      if (this.#first.length < SHOWN) {
-        const labels = { device: String(lastDevice), sensor: String(lastSensor) };
-        const described = {
-          type: nameOf(type?.[index]),
-          unit: nameOf(unit?.[index]),
-          site: nameOf(site?.[index]),
-        };
-        this.#first.push({
-          line,
-          ...labels,
-          ts: formatTime(sample.time),
-          value: sample.number,
-          ...described,
-        });
-      }
-      this.#gathered.samples++;
-      if (this.#options.dryRun) continue;
+      if (this.#first.length < SHOWN) this.#first.push(this.#shown(rows, index, sample));
       if (entry.samples === null) {
-        entry.samples = new GrowingSeries();
+        entry.samples = new SampleSeries();
         this.#filled.add(entry);
       }
-      entry.samples.add(sample.time, sample.number);
+      entry.samples.add(sample.time, sample.number, line);
       this.#buffered++;
     }
   }
+
+  /** @param {Rows} rows @param {number} index @param {{ time: number, number: number }} sample @returns {StoredRow} */
+  #shown({ lines, device, sensor, type, unit, site }, index, { time, number }) {
+    return {
+      line: Number(lines[index]),
+      device: String(device[index]),
+      sensor: String(sensor[index]),
+      ts: formatTime(time),
+      local: this.#zone?.format(time) ?? null,
+      value: number,
+      type: nameOf(type?.[index]),
+      unit: nameOf(unit?.[index]),
+      site: this.#siteOf(site?.[index]),
+    };
+  }
+
+  /** @param {unknown} cell */
+  #siteOf = (cell) => nameOf(cell) ?? this.#options.site ?? null;
 
   /** @param {unknown} device @param {unknown} sensor @returns {Entry} */
   #entryOf(device, sensor) {
@@ -201,25 +255,44 @@ export class Importer {
     if (deviceRef !== null && sensorRef !== null)
       return /** @type {Entry} */ (this.#entries.get(deviceRef)?.get(sensorRef));
     const rule = `the ${deviceRef === null ? 'device' : 'sensor'} must be a text`;
-    return { refusal: { code: 'bad_id', rule }, device: null, sensor: null, samples: null };
+    return refusedEntry('', { code: 'bad_id', rule });
   }
 
   /**
    * @param {number} line
    * @param {Entry} entry
+   * @param {Rows} rows
+   * @param {number} index of the sample in `rows`
    * @param {unknown} ts
-   * @param {{ number: number | null, rule: string | undefined }} value `number`: as `readValue` returns it; `rule`: the broken rule if it is null
+   * @param {unknown} value
    * @returns {{ time: number, number: number } | null} null: the sample is refused
    */
-  #check(line, { refusal }, ts, { number, rule }) {
+  #check(line, { refusal }, rows, index, ts, value) {
     if (refusal) return this.#refuse(line, refusal.code, refusal.rule);
-    const time = readTime(ts);
-    if (time === null) return this.#refuse(line, 'bad_timestamp');
+    const time = ts instanceof BadTime ? null : (readTime(ts) ?? parseFileTime(ts, 'iso')?.ms ?? null);
+    if (time === null) return this.#refuseTime(line, rows, ts);
     const wrong = timeRefusal(time, this.#times);
-    if (wrong) return this.#refuse(line, wrong.code, wrong.rule);
-    if (number === null) return this.#refuse(line, 'not_numeric', rule);
-    if (Number.isNaN(number)) return this.#refuse(line, 'not_finite');
-    return { time, number };
+    if (wrong) return this.#refuse(line, wrong.code, about(rows.columns?.ts, ts, wrong.rule + unitHint(ts)));
+    // Outside CSV a text is a number only if the import says how numbers are written.
+    const isQuoted = typeof value === 'string' && !rows.isText && this.#options.decimal === undefined;
+    const number = isQuoted ? null : this.#readValue(value);
+    if (number !== null && !Number.isNaN(number)) return { time, number };
+    const column = rows.columns?.value ?? (rows.columns && String(rows.sensor[index]));
+    if (number === null)
+      return this.#refuse(
+        line,
+        'not_numeric',
+        about(column, value, isQuoted ? NUMBER_AS_TEXT : numberRule(value, this.#style)),
+      );
+    return this.#refuse(line, 'not_finite', about(column, value, ruleOf('not_finite')));
+  }
+
+  /** @param {number} line @param {Rows} rows @param {unknown} ts */
+  #refuseTime(line, { columns }, ts) {
+    const raw = ts instanceof BadTime ? ts.raw : ts;
+    const format = this.#options.time_format ?? 'iso';
+    const rule = (ts instanceof BadTime ? ts.rule : null) ?? timeRule(raw, format);
+    return this.#refuse(line, 'bad_timestamp', about(columns?.ts, raw, rule));
   }
 
   /** @param {number} line @param {ErrorCode} code @param {string} [rule] @returns {null} */
@@ -236,17 +309,21 @@ export class Importer {
    */
   async #flush() {
     await this.#writing;
-    /** @type {Map<Device, Array<{ known: Sensor, sensor: Buffer, times: Float64Array | number[], values: Float64Array | number[] }>>} */
+    if (!this.#options.dryRun) await this.#register();
+    /** @type {Map<Owner, Array<{ known: Sensor, sensor: Buffer, times: Float64Array | number[], values: Float64Array | number[] }>>} */
     const devices = new Map();
     for (const entry of this.#filled) {
-      const { device, sensor, samples } =
-        /** @type {{ device: Device, sensor: Sensor, samples: GrowingSeries }} */ (entry);
+      const { owner, sensor, samples } =
+        /** @type {{ owner: Owner, sensor: Sensor, samples: SampleSeries }} */ (entry);
       const { times, values } = await sortInTurns(samples);
-      const series = { known: sensor, sensor: sensor.bytes, times, values };
-      const list = devices.get(device);
-      if (list) list.push(series);
-      else devices.set(device, [series]);
+      this.#gathered.samples += times.length;
+      this.#noteMerged(samples, times.length);
       entry.samples = null;
+      if (this.#options.dryRun) continue;
+      const series = { known: sensor, sensor: sensor.bytes, times, values };
+      const list = devices.get(owner);
+      if (list) list.push(series);
+      else devices.set(owner, [series]);
     }
     this.#filled.clear();
     this.#buffered = 0;
@@ -256,52 +333,74 @@ export class Importer {
     this.#writing.catch(() => {});
   }
 
-  /** @param {Map<Device, Parameters<ImportWriter['write']>[1]>} devices @param {Progress} reached */
+  /** @param {SampleSeries} samples @param {number} stored */
+  #noteMerged(samples, stored) {
+    if (samples.length === stored) return;
+    this.#gathered.merged += samples.length - stored;
+    const room = MAX_MERGED_LINES - this.#mergedLines.length;
+    if (room > 0) this.#mergedLines.push(...samples.mergedLines(room));
+  }
+
+  /** Registers the devices and sensors that get their first samples. The samples of sensors that cannot be registered are refused. */
+  async #register() {
+    /** @type {Map<Owner, Entry[]>} */
+    const missing = new Map();
+    for (const entry of this.#filled) {
+      const { owner, sensor } = entry;
+      if (!owner || (owner.device && sensor)) continue;
+      const list = missing.get(owner);
+      if (list) list.push(entry);
+      else missing.set(owner, [entry]);
+    }
+    for (const [owner, entries] of missing) {
+      const { identity, site } = owner;
+      const described = new Map(entries.map((entry) => [entry.ref, entry.described]));
+      const options = site === null ? {} : { site };
+      const { device, known, refused } = await this.#files.register(identity, described, options);
+      owner.device = device;
+      for (const entry of entries) {
+        entry.sensor = known.get(entry.ref) ?? null;
+        if (entry.sensor === null) this.#refuseEntry(entry, refused.get(entry.ref) ?? 'unknown_sensor');
+      }
+    }
+  }
+
+  /** @param {Entry} entry @param {ErrorCode} code */
+  #refuseEntry(entry, code) {
+    const refusal = refusalOf(code, entry.ref);
+    for (const line of entry.samples?.lines ?? []) this.#refuse(line, refusal.code, refusal.rule);
+    this.#filled.delete(entry);
+    Object.assign(entry, { refusal, samples: null });
+  }
+
+  /** @param {Map<Owner, Parameters<ImportWriter['write']>[1]>} devices @param {Progress} reached */
   async #write(devices, reached) {
-    for (const [device, series] of devices) await this.#files.write(device, series);
+    for (const [{ device }, series] of devices)
+      await this.#files.write(/** @type {Device} */ (device), series);
     this.#progress = reached;
     this.#options.onProgress(reached);
   }
 }
 
-/** Times and values of one sensor, in typed arrays outside the heap of V8. */
-class GrowingSeries {
-  #times = new Float64Array(64);
-  #values = new Float64Array(64);
-  #length = 0;
+/** @param {ErrorCode} code @param {string} sensor */
+const refusalOf = (code, sensor) => ({
+  code,
+  rule: code === 'bad_id' ? `the sensor ${brokenNameRule(sensor)}` : ruleOf(code),
+});
 
-  /** @param {number} time epoch ms @param {number} value */
-  add(time, value) {
-    if (this.#length === this.#times.length) {
-      this.#times = doubled(this.#times);
-      this.#values = doubled(this.#values);
-    }
-    this.#times[this.#length] = time;
-    this.#values[this.#length++] = value;
-  }
-
-  get times() {
-    return this.#times.subarray(0, this.#length);
-  }
-
-  get values() {
-    return this.#values.subarray(0, this.#length);
-  }
-}
-
-/** @param {Float64Array} array */
-function doubled(array) {
-  const larger = new Float64Array(2 * array.length);
-  larger.set(array);
-  return larger;
+/** @param {string | undefined} column @param {unknown} cell @param {string} rule @returns {string} the rule, with column and text */
+function about(column, cell, rule) {
+  if (column === undefined) return rule;
+  const text = printable(typeof cell === 'object' ? JSON.stringify(cell) : String(cell ?? ''));
+  const shown = text.length > MAX_CELL ? `${text.slice(0, MAX_CELL)}…` : text;
+  return `column \`${printable(column)}\`: \`${shown}\` ${rule}`;
 }
 
 /** @param {unknown} cell @returns {string | null} null: the cell cannot be a name */
 function textOf(cell) {
   if (typeof cell === 'string') return cell;
   if (cell === null || cell === undefined) return '';
-  // Integers beyond 2^53 are rounded, so two numbers could become the same name.
-  if (typeof cell === 'number') return Math.abs(cell) <= Number.MAX_SAFE_INTEGER ? String(cell) : null;
+  if (typeof cell === 'number') return Number.isFinite(cell) ? String(cell) : null;
   return typeof cell === 'bigint' || typeof cell === 'boolean' ? String(cell) : null;
 }
 

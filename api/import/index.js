@@ -3,12 +3,15 @@ import { open } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import { MillraceError } from '../../common/errors.js';
 import { Importer } from './importer.js';
+import { LocalTimes } from './local-times.js';
 import { readParquet } from './parquet.js';
 import { readCsv, readNdjson } from './text.js';
+import { Zone } from './zones.js';
 
 /** @import { FileHandle } from 'node:fs/promises' */
 /** @import { Ingest } from '../ingest/index.js' */
-/** @import { Progress, RefusedLine, StoredRow } from './importer.js' */
+/** @import { MergedLine, Progress, RefusedLine, StoredRow } from './importer.js' */
+/** @import { FileOptions } from './options.js' */
 /** @import { Rows } from './rows.js' */
 
 /**
@@ -38,7 +41,9 @@ export function formatOf(path) {
 }
 
 /**
- * @typedef {object} ImportOptions
+ * @typedef {FileOptions & RunOptions} ImportOptions
+ *
+ * @typedef {object} RunOptions
  * @property {string | undefined} device the device of all rows, if the file does not name it
  * @property {number} skip number of rows at the start of the file that an earlier import has committed
  * @property {boolean} dryRun true: nothing is stored
@@ -47,7 +52,7 @@ export function formatOf(path) {
  * @property {AbortSignal} signal aborts the import after the commit that is in progress
  */
 
-/** @typedef {{ progress: Progress, first: StoredRow[] }} Imported `first`: the first samples as they are stored */
+/** @typedef {{ progress: Progress, first: StoredRow[], mergedLines: MergedLine[] }} Imported `first`: the first samples as they are stored */
 
 /**
  * Imports a file.
@@ -100,11 +105,19 @@ export const importStream = (ingest, { source, format }, options) =>
  */
 async function importRows(ingest, rows, options) {
   const importer = new Importer({ files: ingest.files, times: await ingest.acceptedTimes(), options });
-  for await (const some of rows) {
+  for await (const some of withTimes(rows, options)) {
     if (some.end > options.skip) await importer.add(some);
     if (options.signal.aborted) break;
     // Other requests run between the parts of a file.
     await setImmediate();
   }
   return importer.end();
+}
+
+/** @param {AsyncIterable<Rows>} rows @param {ImportOptions} options @returns {AsyncIterable<Rows>} */
+function withTimes(rows, { time_format: format = 'iso', zone = 'UTC' }) {
+  const found = Zone.parse(zone);
+  if (found === null) throw new MillraceError('bad_file', `${zone} is no zone.`);
+  const isDefault = format === 'iso' && found.isFixed && found.candidates(0)[0] === 0;
+  return isDefault ? rows : new LocalTimes({ format, zone: found }).convert(rows);
 }

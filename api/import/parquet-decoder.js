@@ -7,23 +7,24 @@ import { isEmpty, layoutOf, RowList, SAMPLES_AT_ONCE } from './rows.js';
 
 /** @import { FileMetaData, RowGroup, SchemaTree } from 'hyparquet' */
 /** @import { FileBytes } from './parquet-pages.js' */
-/** @import { Layout, Rows } from './rows.js' */
+/** @import { Layout, LayoutOptions, Rows } from './rows.js' */
 
 /**
  * Decodes a Parquet file in windows of rows, so that the memory does not depend on the size of its row groups. A row has one sample, or a
  * column for each sensor.
  *
  * @param {number} fd file descriptor
- * @param {{ device: string | undefined, skip: number }} options `skip`: number of rows at the start that need not be read
+ * @param {LayoutOptions & { skip: number }} options `skip`: number of rows at the start that need not be read
  * @returns {AsyncGenerator<Rows, void>}
  * @throws {MillraceError} `bad_file`
  */
-export async function* decodeParquet(fd, { device, skip }) {
+export async function* decodeParquet(fd, options) {
+  const { device, skip } = options;
   try {
     const file = bytesOf(fd);
     const { metadata, tree } = await readMetadata(file);
     const names = tree.children.map(({ element }) => element.name);
-    const layout = layoutOf(names, device);
+    const layout = layoutOf(names, options);
     const columns = [...new Set([...Object.values(layout.roles), ...(layout.wide ?? [])])];
     const places = decimalPlacesOf(tree);
     const atOnce = Math.ceil(SAMPLES_AT_ONCE / (layout.wide?.length ?? 1));
@@ -57,12 +58,15 @@ export async function* decodeParquet(fd, { device, skip }) {
 }
 
 /** @param {unknown} error */
-const notParquet = (error) =>
-  new MillraceError(
-    'bad_file',
-    `The file cannot be read as Parquet: ${/** @type {Error} */ (error).message}`,
-    { cause: error },
-  );
+function notParquet(error) {
+  const { message } = /** @type {Error} */ (error);
+  const remedy = /compression codec/.test(message)
+    ? ". Write the file again with Snappy, for example in pandas with to_parquet(…, compression='snappy')"
+    : '';
+  return new MillraceError('bad_file', `The file cannot be read as Parquet: ${message}${remedy}`, {
+    cause: error,
+  });
+}
 
 /** @param {number} fd @returns {FileBytes} */
 function bytesOf(fd) {
@@ -182,7 +186,7 @@ function* slicesOf(columns, layout, { device, atOnce, rowStart, rowEnd }) {
 function rowsOf(columns, layout, { device, rowStart, rowEnd }) {
   const { roles, wide } = layout;
   const count = rowEnd - rowStart;
-  if (wide !== null) {
+  if (wide !== null || layout.missing !== null || layout.isGuarded || roles.clock || roles.group) {
     const list = new RowList(device, false);
     list.end = rowEnd;
     for (let row = 0; row < count; row++)
@@ -203,5 +207,6 @@ function rowsOf(columns, layout, { device, rowStart, rowEnd }) {
     unit: column('unit'),
     site: column('site'),
     malformed: [],
+    columns: { ts: String(roles.ts), value: String(roles.value) },
   };
 }

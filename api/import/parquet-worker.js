@@ -12,7 +12,7 @@ import { decodeParquet } from './parquet-decoder.js';
 
 /** A column as it crosses to the main thread: numbers, or an index into few different texts. @typedef {Float64Array | unknown[] | { texts: unknown[], indexes: Uint32Array }} PackedColumn */
 
-/** Rows as they cross to the main thread. @typedef {Omit<Rows, 'isText' | 'malformed' | 'lines' | 'device' | 'sensor' | 'ts' | 'value' | 'type' | 'unit' | 'site'> & { columns: Record<string, PackedColumn | null> }} PackedRows */
+/** Rows as they cross to the main thread. @typedef {{ end: number, isWide: Rows['isWide'], names: Rows['columns'], columns: Record<string, PackedColumn | null> }} PackedRows */
 
 /** @typedef {{ rows: PackedRows | null } | { error: { code: 'bad_file', message: string } }} Answer */
 
@@ -25,7 +25,7 @@ function pack(rows) {
   const columns = {};
   for (const name of LABELS) columns[name] = rows[name] && packLabels(rows[name]);
   for (const name of NUMBERS) columns[name] = packNumbers(rows[name]);
-  return { end: rows.end, columns };
+  return { end: rows.end, isWide: rows.isWide, names: rows.columns, columns };
 }
 
 /**
@@ -51,7 +51,7 @@ function packNumbers(values) {
 }
 
 const port = /** @type {MessagePort} */ (parentPort);
-const parts = decodeParquet(workerData.fd, workerData);
+const parts = decodeParquet(workerData.fd, workerData.options);
 
 port.on('message', async () => {
   /** @type {Answer} */

@@ -4,7 +4,7 @@ import { MillraceError } from '../../common/errors.js';
 
 /** @import { FileHandle } from 'node:fs/promises' */
 /** @import { Answer, PackedColumn, PackedRows } from './parquet-worker.js' */
-/** @import { Rows } from './rows.js' */
+/** @import { LayoutOptions, Rows } from './rows.js' */
 
 const THREAD = new URL('./parquet-worker.js', import.meta.url);
 
@@ -15,13 +15,15 @@ const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 48, maxYoungGenerationSizeMb: 
  * Reads a Parquet file in a thread of its own, in slices of rows. The thread decodes the next slice while the caller works on one.
  *
  * @param {FileHandle} handle stays open until the generator has ended
- * @param {{ device: string | undefined, skip: number }} options `skip`: number of rows at the start that need not be read
+ * @param {LayoutOptions & { skip: number }} options `skip`: number of rows at the start that need not be read
  * @returns {AsyncGenerator<Rows, void>}
  * @throws {MillraceError} `bad_file`
  */
-export async function* readParquet(handle, { device, skip }) {
+export async function* readParquet(handle, options) {
+  // Functions and signals of the caller cannot cross to the thread.
+  const plain = Object.fromEntries(Object.entries(options).filter(([, value]) => Object(value) !== value));
   const thread = new Worker(THREAD, {
-    workerData: { fd: handle.fd, device, skip },
+    workerData: { fd: handle.fd, options: plain },
     resourceLimits: RESOURCE_LIMITS,
   });
   /** @returns {Promise<PackedRows | null>} */
@@ -52,9 +54,9 @@ export async function* readParquet(handle, { device, skip }) {
 }
 
 /** @param {PackedRows} rows @returns {Rows} */
-function unpack({ end, columns }) {
+function unpack({ end, columns, names, isWide }) {
   const unpacked = Object.entries(columns).map(([name, column]) => [name, column && unpackColumn(column)]);
-  return { isText: false, end, malformed: [], ...Object.fromEntries(unpacked) };
+  return { isText: false, end, malformed: [], isWide, columns: names, ...Object.fromEntries(unpacked) };
 }
 
 /** @param {PackedColumn} column @returns {ArrayLike<unknown>} */

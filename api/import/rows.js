@@ -1,11 +1,15 @@
 import { MillraceError } from '../../common/errors.js';
 import { parseTime } from '../../common/times.js';
+import { lineName, lineNames } from '../../schema/sensor-names.js';
+import { parseCells, splitUnit } from './dialect.js';
+
+/** @import { FileOptions } from './options.js' */
 
 /**
  * The samples of some rows of a file, column by column. Element i of each column belongs to sample i.
  *
  * @typedef {object} Rows
- * @property {boolean} isText whether the format has only texts, so that a text may be a number
+ * @property {boolean} isText whether the format has only texts, as CSV. Elsewhere a text is no number
  * @property {number} end number of rows from the start of the file to the end of these rows
  * @property {ArrayLike<number>} lines line number of each sample in the file, counted from 1
  * @property {ArrayLike<unknown>} device
@@ -16,9 +20,13 @@ import { parseTime } from '../../common/times.js';
  * @property {ArrayLike<unknown> | null} unit
  * @property {ArrayLike<unknown> | null} site site of the device
  * @property {Array<{ line: number, rule: string }>} malformed lines that have no sample
+ * @property {boolean} [isWide] whether the samples of a line have one time
+ * @property {{ ts: string, value: string | null }} [columns] names of columns, for refusals. `value`: null if the sensor is the column
  */
 
-/** Common names of columns, in lower case. */
+/** @typedef {'ts' | 'clock' | 'device' | 'group' | 'sensor' | 'value' | 'type' | 'unit' | 'site'} Role */
+
+/** Common names of columns, in lower case. @type {Partial<Record<Role, string[]>>} */
 const NAMES = {
   ts: ['ts', 'time', 'timestamp', 'datetime', 'date'],
   device: ['device', 'device_id'],
@@ -29,74 +37,212 @@ const NAMES = {
   site: ['site'],
 };
 
+/** Names in files of other programs, if a file has no common name of a time: Home Assistant, InfluxDB, pandas. @type {Array<Partial<Record<Role, string>>>} */
+const OTHER_PROGRAMS = [
+  { ts: 'last_changed', sensor: 'entity_id', value: 'state' },
+  { ts: 'last_updated', sensor: 'entity_id', value: 'state' },
+  { ts: '_time', group: '_measurement', sensor: '_field', value: '_value' },
+  { ts: '__index_level_0__' },
+];
+
 /** Approximate number of samples in one `Rows` object. */
 export const SAMPLES_AT_ONCE = 20_000;
 
 /** Limit of columns in a file, and of members in an object. A file with more columns is refused. */
 const MAX_COLUMNS = 2000;
 
+/** Limit of names in a message. */
+const MAX_NAMED = 12;
+
 /** Name of the index column of a pandas frame in CSV and Parquet. This column is not read as a sensor. */
 const INDEX = /^(?:__index_level_\d+__)?$/;
 
-/** @typedef {keyof typeof NAMES} Role */
-
 /**
- * How the columns of a file are read. `roles`: name of the column of each role; `wide`: names of columns that have the
- * values of one sensor each, or null if each row of the file has one sample.
+ * How the columns of a file are read.
  *
- * @typedef {{ roles: Partial<Record<Role, string>>, wide: string[] | null }} Layout
+ * @typedef {object} Layout
+ * @property {Partial<Record<Role, string>>} roles name of the column of each role
+ * @property {string[] | null} wide names of columns that have the values of one sensor each; null: each row has one sample
+ * @property {Map<string, { name: string, unit: string | null }> | null} sensors sensors of wide columns whose names differ from the column
+ * @property {Set<string> | null} missing texts of cells without a value
+ * @property {boolean} isGuarded whether the file is a table that Millrace wrote for spreadsheets
  */
+
+/** @typedef {FileOptions & { device?: string | undefined }} LayoutOptions */
 
 /**
  * Finds the role of each column.
  *
  * @param {string[]} names of the columns of a file
- * @param {string | undefined} device the device of all rows, if the file does not name it
+ * @param {LayoutOptions} options
+ * @param {string[] | null} [units] units of the columns, from the row below the names
  * @returns {Layout}
  * @throws {MillraceError} `bad_file`
  */
-export function layoutOf(names, device) {
+export function layoutOf(names, options, units = null) {
   if (names.length > MAX_COLUMNS)
     throw new MillraceError('bad_file', `There are more than ${MAX_COLUMNS} columns.`);
-  const roles = rolesOf(names);
-  if (roles.ts === undefined)
+  const roles = rolesOf(names, options);
+  if (roles.ts === undefined) throw new MillraceError('bad_file', noTime(names));
+  if (roles.device === undefined && options.device === undefined)
     throw new MillraceError(
       'bad_file',
-      'The file has no column named ts, time, timestamp, datetime or date.',
+      'The file has no column named device. Name the device of all rows with `device`, or the column with `device_column`.',
     );
-  if (roles.device === undefined && device === undefined)
-    throw new MillraceError('bad_file', 'The file has no column named device. Name the device of all rows.');
-  if (roles.sensor !== undefined && roles.value !== undefined) return { roles, wide: null };
-  const { ts, device: deviceColumn, site } = roles;
-  const wide = names.filter((name) => !INDEX.test(name) && ![ts, deviceColumn, site].includes(name));
+  const missing = options.missing === undefined ? null : new Set(parseCells(options.missing, ','));
+  const isGuarded = ['device', 'device_id', 'sensor', 'sensor_id'].every((name) => names.includes(name));
+  if (roles.sensor !== undefined && roles.value !== undefined)
+    return { roles, wide: null, sensors: null, missing, isGuarded };
+  const { ts, clock, device, site } = roles;
+  const wide =
+    options.values === undefined
+      ? names.filter((name) => !INDEX.test(name) && ![ts, clock, device, site].includes(name))
+      : columnsNamed(names, options.values, 'values');
   if (wide.length === 0)
     throw new MillraceError(
       'bad_file',
       'The file has neither the columns sensor and value nor a column for each sensor.',
     );
-  checkWide(roles, wide);
-  const rest = { ...(deviceColumn && { device: deviceColumn }), ...(site && { site }) };
-  return { roles: { ts, ...rest }, wide };
+  if (options.values === undefined) checkWide(roles, wide, options.sensor);
+  const rest = { ...(clock && { clock }), ...(device && { device }), ...(site && { site }) };
+  return {
+    roles: { ts, ...rest },
+    wide,
+    sensors: sensorsOf(
+      wide,
+      options,
+      units && new Map(names.map((name, index) => [name, units[index] ?? ''])),
+    ),
+    missing,
+    isGuarded,
+  };
+}
+
+/** @param {string[]} names */
+function noTime(names) {
+  const begin = 'The file has no column named ts, time, timestamp, datetime or date.';
+  if (names.length < 2)
+    return `${begin} The line of names has one cell: \`${names[0] ?? ''}\`. If other lines stand before the names, add \`header_line\`.`;
+  return `${begin} Its columns are ${listed(names)}. Name the column with the time, for example \`time=${names[0] || '#1'}\`.`;
+}
+
+/** @param {string[]} names */
+const listed = (names) =>
+  names
+    .slice(0, MAX_NAMED)
+    .map((name, index) => `\`${name || `#${index + 1}`}\``)
+    .join(', ') + (names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : '');
+
+/**
+ * Finds columns by their exact name, else without regard to case, else by position, such as `#2`.
+ *
+ * @param {string[]} names
+ * @param {string} wanted one name, or names separated by commas
+ * @param {string} option
+ * @returns {string[]}
+ * @throws {MillraceError} `bad_file`
+ */
+function columnsNamed(names, wanted, option) {
+  const find = (/** @type {string} */ text) =>
+    names.find((name) => name === text) ??
+    names.find((name) => name.toLowerCase() === text.toLowerCase()) ??
+    (/^#\d+$/.test(text) ? names[Number(text.slice(1)) - 1] : undefined);
+  const whole = find(wanted.trim());
+  if (whole !== undefined) return [whole];
+  return (parseCells(wanted, ',') ?? []).map((text) => {
+    const found = find(text);
+    if (found !== undefined) return found;
+    throw new MillraceError(
+      'bad_file',
+      `The file has no column \`${text}\` (${option}). Its columns are ${listed(names)}.`,
+    );
+  });
 }
 
 /**
  * @param {string[]} names of columns
+ * @param {LayoutOptions} options
  * @returns {Layout['roles']} name of the column of each role
  * @throws {MillraceError} `bad_file`
  */
-function rolesOf(names) {
-  /** @type {Layout['roles']} */
-  const roles = {};
+function rolesOf(names, options) {
+  const roles = namedRoles(names, options);
   for (const [role, known] of /** @type {Array<[Role, string[]]>} */ (Object.entries(NAMES))) {
+    if (roles[role] !== undefined || (role === 'value' && options.values !== undefined)) continue;
     const [found, other] = names.filter((name) => known.includes(name.toLowerCase()));
     if (role === 'ts' && other !== undefined)
       throw new MillraceError(
         'bad_file',
-        `The columns ${found} and ${other} both mean the time of a row. Keep one, or join them into one.`,
+        `The columns ${found} and ${other} both mean the time of a row. Choose with \`time=${found}\`, or join them with \`time=${found},${other}\`.`,
       );
     if (found !== undefined) roles[role] = found;
   }
+  if (roles.ts !== undefined) return roles;
+  const program = OTHER_PROGRAMS.find(({ ts }) => names.includes(String(ts)));
+  const isWhole = Object.values(program ?? {}).every((name) => names.includes(name));
+  return { ...(isWhole ? program : { ...(program?.ts && { ts: program.ts }) }), ...roles };
+}
+
+/** @param {string[]} names @param {LayoutOptions} options @returns {Layout['roles']} roles of the columns that the options name */
+function namedRoles(names, options) {
+  /** @type {Layout['roles']} */
+  const roles = {};
+  const pair = (
+    /** @type {Role} */ first,
+    /** @type {Role} */ second,
+    /** @type {'time' | 'sensor_column'} */ option,
+  ) => {
+    const wanted = options[option];
+    if (wanted === undefined) return;
+    const [one, two, more] = columnsNamed(names, wanted, option);
+    if (more !== undefined) throw new MillraceError('bad_file', `\`${option}\` names more than two columns.`);
+    if (one !== undefined) roles[first] = one;
+    if (two !== undefined) roles[second] = two;
+  };
+  pair('ts', 'clock', 'time');
+  pair('sensor', 'group', 'sensor_column');
+  if (roles.group !== undefined) [roles.group, roles.sensor] = [String(roles.sensor), roles.group];
+  for (const role of /** @type {const} */ (['device', 'type', 'unit', 'site'])) {
+    const wanted = options[`${role}_column`];
+    if (wanted === undefined) continue;
+    const [found] = columnsNamed(names, wanted, `${role}_column`);
+    if (found !== undefined) roles[role] = found;
+  }
+  const hasSensor =
+    roles.sensor !== undefined || names.some((name) => NAMES.sensor?.includes(name.toLowerCase()));
+  if (options.values !== undefined && hasSensor && options.sensor === undefined) {
+    const [value, more] = columnsNamed(names, options.values, 'values');
+    // Several columns of values with a column of sensors are sensors themselves.
+    if (more === undefined && value !== undefined) roles.value = value;
+  }
   return roles;
+}
+
+/**
+ * @param {string[]} wide
+ * @param {LayoutOptions} options
+ * @param {Map<string, string> | null} units
+ * @returns {Layout['sensors']}
+ * @throws {MillraceError} `bad_file`
+ */
+function sensorsOf(wide, options, units) {
+  if (options.sensor !== undefined && wide.length > 1)
+    throw new MillraceError(
+      'bad_file',
+      `\`sensor\` names one sensor, but the file has the columns of values ${listed(wide)}. Choose one with \`values\`.`,
+    );
+  if (options.sensor === undefined && options.units !== 'header' && units === null) return null;
+  const parts = wide.map((column) => {
+    const { name, unit } = options.units === 'header' ? splitUnit(column) : { name: column, unit: null };
+    return { column, name, unit: unit ?? (units?.get(column)?.replace(/^[[(]\s*|\s*[\])]$/g, '') || null) };
+  });
+  return new Map(
+    parts.map(({ column, name, unit }) => {
+      // Two columns that differ only in their units stay two sensors.
+      const isOnly = parts.filter((part) => part.name === name).length === 1;
+      return [column, { name: options.sensor ?? (isOnly ? name : column), unit }];
+    }),
+  );
 }
 
 /**
@@ -105,17 +251,30 @@ function rolesOf(names) {
  *
  * @param {Layout['roles']} roles
  * @param {string[]} wide
+ * @param {string | undefined} only the sensor of all rows
  * @throws {MillraceError} `bad_file`
  */
-function checkWide({ sensor, value }, wide) {
+function checkWide({ sensor, value }, wide, only) {
   if (sensor !== undefined)
-    throw new MillraceError('bad_file', `The column ${sensor} needs a column named value.`);
-  if (value !== undefined && wide.length > 1)
     throw new MillraceError(
       'bad_file',
-      `The column ${value} needs a column named sensor. If ${value} is a sensor itself, rename it.`,
+      `The column ${sensor} needs a column named value. Name the column with the values with \`values\`.`,
+    );
+  if (value !== undefined && wide.length > 1 && only === undefined)
+    throw new MillraceError(
+      'bad_file',
+      `The column ${value} needs a column named sensor. Name it with \`sensor_column\`. If ${value} is a sensor itself, list the columns of all sensors with \`values\`.`,
     );
 }
+
+/** Texts to which a spreadsheet guard was added: see `csvCell` in `api/http/tables.js`. */
+const GUARDED = /^''*[=+\-@\t\r]/;
+
+/** @param {unknown} name */
+const withoutGuard = (name) => (typeof name === 'string' && GUARDED.test(name) ? name.slice(1) : name);
+
+/** @param {unknown} group @param {unknown} sensor @returns {string} the name that line protocol gives to measurement and field */
+const joinNames = (group, sensor) => lineName(lineNames(String(group ?? ''), []), String(sensor ?? ''));
 
 /** A `Rows` object to which rows are added one by one. */
 export class RowList {
@@ -138,12 +297,17 @@ export class RowList {
   /** @type {Rows['malformed']} */
   malformed = [];
   end = 0;
+  isWide = false;
+  /** @type {Rows['columns']} */
+  columns;
   #device;
+  /** @type {Layout | undefined} */
+  #layout;
 
-  /** @param {string | undefined} device device of rows that name no device @param {boolean} isText */
+  /** @param {string | undefined} device device of rows that name no device @param {boolean} isText as in `Rows` */
   constructor(device, isText) {
-    this.#device = device;
     this.isText = isText;
+    this.#device = device;
   }
 
   /**
@@ -153,18 +317,51 @@ export class RowList {
    * @param {Layout} layout
    * @param {(name: string) => unknown} read returns the cell of a column
    */
-  add(line, { roles, wide }, read) {
+  add(line, layout, read) {
+    const { roles, wide, sensors, missing } = layout;
+    if (layout !== this.#layout) this.#begin(layout);
     const cell = (/** @type {Role} */ role) => (roles[role] === undefined ? undefined : read(roles[role]));
     const named = cell('device');
     const device = isEmpty(named) ? this.#device : named;
-    const [ts, site] = [cell('ts'), cell('site')];
-    if (wide === null)
-      return this.#push(line, [device, cell('sensor'), ts, cell('value'), site, cell('type'), cell('unit')]);
-    for (const name of wide) {
-      const value = read(name);
-      // An empty cell is skipped, because a device need not measure all sensors at once.
-      if (!isEmpty(value)) this.#push(line, [device, name, ts, value, site, null, null]);
+    const ts = roles.clock === undefined ? cell('ts') : joinTime(cell('ts'), cell('clock'));
+    const site = cell('site');
+    if (wide === null) {
+      const [sensor, value, type, unit] = [cell('sensor'), cell('value'), cell('type'), cell('unit')];
+      // A sensor without a sample has a row in a table of latest values.
+      if ((isEmpty(value) && isEmpty(ts)) || missing?.has(/** @type {string} */ (value))) return;
+      const name = roles.group === undefined ? sensor : joinNames(cell('group'), sensor);
+      if (!layout.isGuarded) return this.#push(line, [device, name, ts, value, site, type, unit]);
+      const [deviceName, sensorName, siteName, typeName, unitName] = [device, name, site, type, unit].map(
+        withoutGuard,
+      );
+      return this.#push(line, [deviceName, sensorName, ts, value, siteName, typeName, unitName]);
     }
+    for (const column of wide) {
+      const value = read(column);
+      // An empty cell is skipped, because a device need not measure all sensors at once.
+      if (isEmpty(value) || missing?.has(/** @type {string} */ (value))) continue;
+      const known = sensors?.get(column);
+      this.#push(line, [
+        device,
+        known ? known.name : column,
+        ts,
+        value,
+        site,
+        null,
+        known ? known.unit : null,
+      ]);
+    }
+  }
+
+  /** @param {Layout} layout */
+  #begin(layout) {
+    const { roles, wide } = layout;
+    this.#layout = layout;
+    this.isWide = wide !== null;
+    this.columns = {
+      ts: [roles.ts, roles.clock].filter(Boolean).join(','),
+      value: wide ? null : String(roles.value),
+    };
   }
 
   /** @param {number} line @param {unknown[]} cells */
@@ -180,31 +377,13 @@ export class RowList {
   }
 }
 
+/** @param {unknown} date @param {unknown} clock @returns {unknown} */
+const joinTime = (date, clock) => (isEmpty(clock) ? date : `${date} ${clock}`);
+
 /** @param {unknown} cell @returns {boolean} whether the cell has no value */
 export const isEmpty = (cell) => cell === undefined || cell === null || cell === '';
 
-/** A decimal number as programs write it. `Number` would also accept an empty text and 0x10. */
-const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
-const NOT_FINITE = /^[+-]?(?:nan|inf|infinity)$/i;
-
-/**
- * @param {unknown} raw
- * @param {boolean} [isText] whether the format has only texts, as CSV. Elsewhere a text is no number
- * @returns {number | null} NaN: the number is not finite; null: the cell is not a number
- */
-export function readValue(raw, isText = true) {
-  if (typeof raw === 'number') return Number.isFinite(raw) ? raw : Number.NaN;
-  if (typeof raw === 'bigint') return Number(raw);
-  if (typeof raw !== 'string' || !isText) return null;
-  const text = raw.trim();
-  if (NUMBER.test(text)) {
-    const value = Number(text);
-    return Number.isFinite(value) ? value : Number.NaN;
-  }
-  return NOT_FINITE.test(text) ? Number.NaN : null;
-}
-
-/** @param {unknown} raw @returns {number | null} epoch ms; null: the cell is not a time */
+/** @param {unknown} raw @returns {number | null} epoch ms; null: the cell is neither ISO 8601 nor epoch ms */
 export function readTime(raw) {
   if (typeof raw === 'number') return Number.isInteger(raw) ? raw : null;
   if (typeof raw === 'bigint') return Number(raw);

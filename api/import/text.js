@@ -1,118 +1,163 @@
-import { StringDecoder } from 'node:string_decoder';
-import { parse } from 'csv-parse/sync';
 import { MillraceError } from '../../common/errors.js';
 import { parseJsonText } from '../ingest/decode/index.js';
+import { DELIMITERS, declaredDelimiter, delimiterOf, isComment, parseCells } from './dialect.js';
+import { linesOf } from './lines.js';
 import { layoutOf, RowList, SAMPLES_AT_ONCE } from './rows.js';
 
-/** @import { Layout, Rows } from './rows.js' */
+/** @import { Layout, LayoutOptions, Rows } from './rows.js' */
 
 /** Limit of lines in one `Rows` object. */
 const LINES_AT_ONCE = 5000;
 
-/** Limit of the length of a line, in characters. */
-const MAX_LINE = 1024 * 1024;
-
-/** Limit of quotes in a line of CSV. The parser of quotes takes 0.3 s for 400,000 of them. */
-const MAX_QUOTES = 10_000;
-
-/** The byte order mark that programs on Windows write before the first line. */
-const BYTE_ORDER_MARK = /^\ufeff/;
-
-/** Characters that may separate the cells of a CSV file. */
-const DELIMITERS = [',', ';', '\t'];
-
 /**
- * Reads CSV: one sample per row, or a column for each sensor. The first line names the columns. A quoted cell
- * must not contain a newline.
+ * Reads CSV: one sample per row, or a column for each sensor. A line names the columns. A quoted cell must not contain a newline.
  *
  * @param {AsyncIterable<Buffer>} source
- * @param {{ device: string | undefined }} options
+ * @param {LayoutOptions} options
  * @returns {AsyncGenerator<Rows, void>}
  * @throws {MillraceError} `bad_file`
  */
-export async function* readCsv(source, { device }) {
-  /** @type {Head | undefined} */
-  let head;
+export async function* readCsv(source, options) {
+  const reader = new HeadReader(options);
+  const { device, comment } = options;
   let list = new RowList(device, true);
   let line = 0;
   let rows = 0;
-  for await (const text of linesOf(source)) {
+  for await (const text of linesOf(source, options.encoding)) {
     line++;
-    if (text.trim() === '') continue;
+    const { head } = reader;
     if (!head) {
-      head = readHead(text, device);
-      continue;
-    }
-    addRecord(list, line, cellsOf(text, head.delimiter), head);
+      if (!reader.read(text, line)) continue;
+    } else if (text.trim() === '' || text === head.text || (comment && text.startsWith(comment))) continue;
+    const found = /** @type {Head} */ (reader.head);
+    addRecord(list, line, parseCells(text, found.delimiter), found);
     list.end = ++rows;
     if (rows % LINES_AT_ONCE !== 0 && list.lines.length < SAMPLES_AT_ONCE) continue;
     yield list;
     list = new RowList(device, true);
     list.end = rows;
   }
-  if (!head) throw new MillraceError('bad_file', 'The file is empty.');
+  if (!reader.head) throw reader.end(line);
   yield list;
 }
 
 /**
- * The first line of a CSV file. `width`: number of its cells, of which the last may be empty.
+ * The line of names of a CSV file. `text`: null if the file has none; `width`: number of its cells, of which the last may be empty.
  *
- * @typedef {{ delimiter: string, layout: Layout, columns: Map<string, number>, width: number }} Head
+ * @typedef {{ text: string | null, delimiter: string, layout: Layout, columns: Map<string, number>, width: number }} Head
  */
 
-/** @param {string} text the first line @param {string | undefined} device @returns {Head} @throws {MillraceError} `bad_file` */
-function readHead(text, device) {
-  const line = text.replace(BYTE_ORDER_MARK, '');
-  const counts = DELIMITERS.map((delimiter) => line.split(delimiter).length);
-  const delimiter = DELIMITERS[counts.indexOf(Math.max(...counts))] ?? ',';
-  const names = cellsOf(line, delimiter) ?? [];
-  const columns = new Map(names.map((name, index) => [name, index]));
-  const twice = names.find((name, index) => name !== '' && columns.get(name) !== index);
-  if (twice !== undefined) throw new MillraceError('bad_file', `Two columns are named ${twice}. Rename one.`);
-  return { delimiter, layout: layoutOf(names, device), columns, width: names.length };
+/** Reads the lines of a CSV file to the last one before the data. */
+class HeadReader {
+  /** @type {Head | null} */
+  head = null;
+  #options;
+  /** @type {string | undefined} */
+  #delimiter;
+  /** The line of names, if the next line has units. @type {string | null} */
+  #names = null;
+
+  /** @param {LayoutOptions} options */
+  constructor(options) {
+    this.#options = options;
+    this.#delimiter = options.delimiter && DELIMITERS[options.delimiter];
+  }
+
+  /** @param {string} text @param {number} line @returns {boolean} whether the line is data */
+  read(text, line) {
+    const { header_line: wanted, comment, units } = this.#options;
+    if (text.trim() === '') return false;
+    if (this.#names !== null) {
+      this.#begin(this.#names, text);
+      return false;
+    }
+    const declared = line === 1 ? declaredDelimiter(text) : null;
+    if (declared !== null) {
+      this.#delimiter ??= declared;
+      return false;
+    }
+    const isSkipped = isComment(text) || (comment !== undefined && text.startsWith(comment));
+    if (wanted === undefined || wanted === 0 ? isSkipped : line < wanted) return false;
+    if (wanted === 0) {
+      const delimiter = this.#delimiter ?? delimiterOf(text);
+      this.#beginWith(
+        (parseCells(text, delimiter) ?? []).map((_, index) => `#${index + 1}`),
+        delimiter,
+        null,
+        null,
+      );
+      return true;
+    }
+    if (units === 'row') this.#names = text;
+    else this.#begin(text, null);
+    return false;
+  }
+
+  /** @param {number} lines of the file @returns {MillraceError} the reason why there is no data */
+  end(lines) {
+    const { header_line: wanted = 0 } = this.#options;
+    if (wanted <= lines) return new MillraceError('bad_file', 'The file is empty.');
+    return new MillraceError(
+      'bad_file',
+      `The file has ${lines} lines, so line ${wanted} (header_line) does not exist.`,
+    );
+  }
+
+  /** @param {string} text @param {string | null} units line of units */
+  #begin(text, units) {
+    // A comment may hold the names: `# time,temp`.
+    const line = isComment(text) ? text.replace(/^#\s*/, '') : text;
+    const delimiter = this.#delimiter ?? delimiterOf(line);
+    this.#beginWith(
+      parseCells(line, delimiter) ?? [],
+      delimiter,
+      units === null ? null : parseCells(units, delimiter),
+      text,
+    );
+  }
+
+  /** @param {string[]} names @param {string} delimiter @param {string[] | null} units @param {string | null} text */
+  #beginWith(names, delimiter, units, text) {
+    const columns = new Map(names.map((name, index) => [name, index]));
+    const twice = names.find((name, index) => name !== '' && columns.get(name) !== index);
+    if (twice !== undefined)
+      throw new MillraceError('bad_file', `Two columns are named ${twice}. Rename one.`);
+    const layout = layoutOf(names, this.#options, units);
+    this.head = { text, delimiter, layout, columns, width: names.length };
+  }
 }
 
 /** @param {RowList} list @param {number} line @param {string[] | null} cells @param {Head} head */
-function addRecord(list, line, cells, { layout, columns, width }) {
-  if (cells === null)
-    list.malformed.push({ line, rule: `must have an even number of quotes, and at most ${MAX_QUOTES}` });
-  else if (cells.length > width)
-    list.malformed.push({ line, rule: `must not have more than ${width} cells` });
+function addRecord(list, line, cells, head) {
+  const { layout, columns, width } = head;
+  if (cells === null) list.malformed.push({ line, rule: 'must have an even number of quotes' });
+  else if (cells.length > width) list.malformed.push({ line, rule: tooManyCells(cells, head) });
   else list.add(line, layout, (name) => cells[columns.get(name) ?? -1]);
 }
 
-/**
- * Splits a line into cells. Lines without quotes are split directly, because the parser of quotes takes 5 µs more per row.
- *
- * @param {string} text
- * @param {string} delimiter
- * @returns {string[] | null} cells; null: a quote is not closed, or there are too many
- */
-function cellsOf(text, delimiter) {
-  if (!text.includes('"')) return text.split(delimiter).map((cell) => cell.trim());
-  if (text.split('"').length > MAX_QUOTES + 1) return null;
-  try {
-    return parse(text, { delimiter, trim: true, relax_column_count: true })[0] ?? [];
-  } catch {
-    return null;
-  }
+/** @param {string[]} cells @param {Head} head */
+function tooManyCells(cells, { width, delimiter }) {
+  const rule = `must not have more than ${width} cells`;
+  const isFull = cells.filter((cell) => cell !== '').length > width;
+  return delimiter === ',' && isFull ? `${rule}; values with a decimal comma need quotes` : rule;
 }
 
 /**
  * Reads NDJSON: objects with `ts`, `device`, `sensor` and `value`, or with `ts`, `device` and a member for each sensor.
  *
  * @param {AsyncIterable<Buffer>} source
- * @param {{ device: string | undefined }} options
+ * @param {LayoutOptions} options
  * @returns {AsyncGenerator<Rows, void>}
  */
-export async function* readNdjson(source, { device }) {
+export async function* readNdjson(source, options) {
+  const { device } = options;
+  const layouts = new LayoutCache(options);
   let list = new RowList(device, false);
   let line = 0;
-  for await (const text of linesOf(source)) {
+  for await (const text of linesOf(source, options.encoding)) {
     line++;
     list.end = line;
-    const json = line === 1 ? text.replace(BYTE_ORDER_MARK, '') : text;
-    if (json.trim() !== '') addObject(list, line, json, device);
+    if (text.trim() !== '') addObject(list, line, text, layouts);
     if (line % LINES_AT_ONCE !== 0 && list.lines.length < SAMPLES_AT_ONCE) continue;
     yield list;
     list = new RowList(device, false);
@@ -121,31 +166,40 @@ export async function* readNdjson(source, { device }) {
   yield list;
 }
 
-/** @param {RowList} list @param {number} line @param {string} text @param {string | undefined} device */
-function addObject(list, line, text, device) {
+/** Keeps the layout of the last object, because most objects of a file have the same members. */
+class LayoutCache {
+  #options;
+  /** @type {string[]} */
+  #names = [];
+  /** @type {Layout | null} */
+  #layout = null;
+
+  /** @param {LayoutOptions} options */
+  constructor(options) {
+    this.#options = options;
+  }
+
+  /** @param {string[]} names @returns {Layout} @throws {MillraceError} `bad_file` */
+  of(names) {
+    const isSame =
+      names.length === this.#names.length && names.every((name, index) => name === this.#names[index]);
+    if (this.#layout && isSame) return this.#layout;
+    this.#layout = layoutOf(names, this.#options);
+    this.#names = names;
+    return this.#layout;
+  }
+}
+
+/** @param {RowList} list @param {number} line @param {string} text @param {LayoutCache} layouts */
+function addObject(list, line, text, layouts) {
   try {
     const object = parseJsonText(text);
     if (typeof object !== 'object' || object === null || Array.isArray(object)) {
       list.malformed.push({ line, rule: 'must be an object' });
       return;
     }
-    list.add(line, layoutOf(Object.keys(object), device), (name) => object[name]);
+    list.add(line, layouts.of(Object.keys(object)), (name) => object[name]);
   } catch (error) {
     list.malformed.push({ line, rule: /** @type {Error} */ (error).message });
   }
-}
-
-/** @param {AsyncIterable<Buffer>} source @returns {AsyncGenerator<string, void>} */
-async function* linesOf(source) {
-  const decoder = new StringDecoder('utf8');
-  let rest = '';
-  for await (const chunk of source) {
-    const lines = (rest + decoder.write(chunk)).split('\n');
-    rest = lines.pop() ?? '';
-    yield* lines;
-    if (rest.length > MAX_LINE)
-      throw new MillraceError('bad_file', `A line has more than ${MAX_LINE} characters.`);
-  }
-  rest += decoder.end();
-  if (rest !== '') yield rest;
 }

@@ -67,18 +67,16 @@ export class ImportWriter {
    *
    * @param {Identity} identity of the device
    * @param {Described} sensors type and unit of the sensors, by id or name
-   * @param {{ registers: boolean, site?: string }} options `registers`: false to change nothing; a sensor that would be registered is then
-   *   null. `site`: site for a new device
-   * @returns {Promise<{ device: Device | null, known: Map<string, Sensor | null>, refused: Map<string, ErrorCode> }>}
+   * @param {{ site?: string }} options `site`: site for a new device
+   * @returns {Promise<{ device: Device | null, known: Map<string, Sensor>, refused: Map<string, ErrorCode> }>}
    * @throws {MillraceError} `registration_limit`
    */
-  async resolve(identity, sensors, { registers, site }) {
+  async register(identity, sensors, { site }) {
     const { registry } = this.#deps;
     const refs = [...sensors.keys()];
-    if (!registers) return this.#look(identity, refs);
     const device = await registry.device(identity, site);
     if (!device) return { device, known: new Map(), refused: refuseAll(refs, 'unknown_device') };
-    /** @type {Map<string, Sensor | null>} */
+    /** @type {Map<string, Sensor>} */
     const known = new Map();
     for (const ref of refs) {
       const sensor = sensorOf(device, ref);
@@ -91,8 +89,15 @@ export class ImportWriter {
     return { device, known, refused: registered.refused };
   }
 
-  /** @param {Identity} identity @param {string[]} refs */
-  async #look(identity, refs) {
+  /**
+   * Finds the sensors of a device, and changes nothing.
+   *
+   * @param {Identity} identity
+   * @param {string[]} refs ids or names of sensors
+   * @returns {Promise<{ device: Device | null, known: Map<string, Sensor | null>, refused: Map<string, ErrorCode> }>} a sensor that
+   *   `register` would register is null
+   */
+  async look(identity, refs) {
     const { registry } = this.#deps;
     const device = await registry.find(identity);
     if (!device && !registry.registersUnknown)

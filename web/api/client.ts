@@ -14,6 +14,7 @@ import type {
   DeviceItem,
   FleetInfo,
   Imported,
+  ImportProposal,
   IssuedCredential,
   LatestItem,
   Measurement,
@@ -161,6 +162,12 @@ export function createClient({ fetch }: { fetch: typeof globalThis.fetch }) {
     async importPiece(content: Blob, type: string, query: Query, signal: AbortSignal): Promise<Imported> {
       const options = { method: 'POST' as const, file: { type, content } };
       return JSON.parse(await read(`/import${toQuery(query)}`, signal, options));
+    },
+
+    /** @param content beginning of a file @returns options that describe the file */
+    async importProposal(content: Blob, type: string): Promise<ImportProposal> {
+      const options = { method: 'POST' as const, file: { type, content } };
+      return JSON.parse(await read('/import/proposal', undefined, options));
     },
 
     /** @returns alarm rules, sorted by name */

@@ -362,17 +362,30 @@ export type ImportedRow = {
   device: string;
   sensor: string;
   ts: string;
+  /** time in the zone of the import; null: the import has no zone */
+  local: string | null;
   value: number;
   type: string | null;
   unit: string | null;
   site: string | null;
 };
 
+/** What the first lines of a file do not show. `option`: the parameter that answers it */
+export type ImportQuestion = { option: string; text: string; choices: string[] };
+
+export type ImportProposal = {
+  options: Record<string, string>;
+  questions: ImportQuestion[];
+  columns: string[];
+};
+
 export type Imported = {
   rows: number;
   samples: number;
+  merged: number;
   refused: number;
   refused_lines: RefusedLine[];
+  merged_lines: Array<{ line: number; same_as: number }>;
   first: ImportedRow[];
 };
 

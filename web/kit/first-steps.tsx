@@ -39,7 +39,21 @@ export function FirstSteps() {
         </a>{' '}
         has a tutorial for your first sensor.
       </p>
+      <ImportHint />
     </section>
+  );
+}
+
+function ImportHint() {
+  const may = useMay('ingest');
+  if (!may) return null;
+  return (
+    <p>
+      Do you have measurements in files?{' '}
+      <a class="link" href="/import">
+        Import a CSV, NDJSON or Parquet file
+      </a>
+    </p>
   );
 }
 

@@ -4,7 +4,7 @@ import { useCallback, useContext, useEffect, useReducer, useRef, useState } from
 import type { Client } from '../api/client.ts';
 import type { Problem } from '../api/request.ts';
 import { toProblem } from '../api/request.ts';
-import type { ImportedRow, RefusedLine } from '../api/types.ts';
+import type { Imported, ImportedRow, ImportProposal, RefusedLine } from '../api/types.ts';
 import type { Router } from '../routes.ts';
 import type { Clock } from './clock.ts';
 import type { Vocabulary } from './lists.ts';
@@ -24,6 +24,8 @@ export interface ImportRun {
   share: number;
   rows: number;
   samples: number;
+  /** number of samples that another sample of the same sensor and time replaces */
+  merged: number;
   refused: number;
   /** the lines that the API refused */
   lines: RefusedLine[];
@@ -37,6 +39,12 @@ interface Importing {
   file: File | null;
   /** the device name as typed */
   device: string;
+  /** parameters that describe the file, by name */
+  options: Record<string, string>;
+  /** what the first lines of the file show; null: not known */
+  proposal: ImportProposal | null;
+  /** the first samples of the file with these options, or the reason why there are none */
+  preview: Imported | Problem | null;
   /** progress of the import; null: no import since the file was chosen */
   run: ImportRun | null;
   /** ends the import */
@@ -44,7 +52,15 @@ interface Importing {
 }
 
 /** The initial state of the import view. */
-export const NO_IMPORT: Importing = { file: null, device: '', run: null, abort: null };
+export const NO_IMPORT: Importing = {
+  file: null,
+  device: '',
+  options: {},
+  proposal: null,
+  preview: null,
+  run: null,
+  abort: null,
+};
 
 /** The services that views need, created once in app.tsx. */
 interface Services {

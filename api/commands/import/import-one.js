@@ -10,10 +10,12 @@ import {
 import { isDeepStrictEqual } from 'node:util';
 import { MillraceError } from '../../../common/errors.js';
 import { importFile } from '../../import/index.js';
+import { proposalLines, proposeFor, siteOfPath } from './proposal.js';
 
 /** @import { Config } from '../../../common/settings/config.js' */
 /** @import { StatusLine } from '../../../common/status-line.js' */
-/** @import { Progress, RefusedLine, StoredRow } from '../../import/importer.js' */
+/** @import { MergedLine, Progress, RefusedLine, StoredRow } from '../../import/importer.js' */
+/** @import { FileOptions } from '../../import/options.js' */
 /** @import { Ingest } from '../../ingest/index.js' */
 
 /** Suffix of the file of refused lines. It is added to the name of the imported file. */
@@ -26,39 +28,54 @@ export const REFUSED_SUFFIX = '.refused.csv';
  * @param {Parameters<typeof importFile>[1]} file
  * @param {object} options
  * @param {{ device: string | undefined, 'dry-run': boolean | undefined, restart: boolean | undefined }} options.flags
+ * @param {FileOptions} options.options how the file is written
  * @param {Config['cql']} options.cql settings of the database that gets the samples
  * @param {StatusLine} options.statusLine
  * @param {AbortSignal} options.signal
  * @returns {Promise<number>} number of refused samples and lines
  * @throws {MillraceError} `failed` after a stop
  */
-export async function importOne(ingest, file, { flags, cql, statusLine, signal }) {
+export async function importOne(ingest, file, { flags, options, cql, statusLine, signal }) {
   const { path } = file;
   const dryRun = flags['dry-run'] === true;
-  const state = createState(path, { device: flags.device ?? null, cql });
+  const state = createState(path, { device: flags.device ?? null, options, cql });
   const skip = dryRun || flags.restart ? 0 : state.read();
   const refusals = createRefusedFile(dryRun ? null : `${path}${REFUSED_SUFFIX}`, skip > 0);
   if (skip > 0) statusLine.print(`${path}: continues after row ${skip}`);
   const began = performance.now();
-  const { progress, first } = await importFile(ingest, file, {
+  const proposed = () => proposalLines(proposeFor(file), { device: flags.device, ...options });
+  const site = siteOfPath(path);
+  const run = {
+    ...(site !== null && { site }),
+    ...options,
     device: flags.device,
     skip,
     dryRun,
     signal,
     onRefused: refusals.add,
-    onProgress: (progress) => {
+    onProgress: (/** @type {Progress} */ progress) => {
       if (!dryRun) state.write(progress.rows);
       statusLine.update(`${path}: ${progressText(progress, began)}`);
     },
+  };
+  const { progress, first, mergedLines } = await importFile(ingest, file, run).catch((error) => {
+    statusLine.clear();
+    if (!(error instanceof MillraceError) || error.code !== 'bad_file') throw error;
+    throw new MillraceError('bad_file', [`${path}: ${error.message}`, ...proposed()].join('\n'), {
+      cause: error,
+    });
   });
   statusLine.clear();
   if (dryRun) for (const line of shownRows(first)) console.log(line);
   const reasons = await refusals.end();
   for (const line of reasons) console.log(line);
+  for (const line of mergedText(mergedLines)) console.log(line);
   const verb = dryRun ? 'would be stored' : 'stored';
+  const merged = progress.merged > 0 ? `, ${progress.merged} merged into another of the same time` : '';
   console.log(
-    `${path}: ${progress.rows} rows, ${progress.samples} samples ${verb}, ${progress.refused} refused`,
+    `${path}: ${progress.rows} rows, ${progress.samples} samples ${verb}${merged}, ${progress.refused} refused`,
   );
+  if (dryRun || progress.samples === 0) for (const line of proposed()) console.log(line);
   if (signal.aborted) throw new MillraceError('failed', 'Stopped. The same command continues.');
   if (!dryRun) state.remove();
   return progress.refused;
@@ -70,23 +87,41 @@ const progressText = ({ rows, samples, refused }, began) =>
 
 /** @param {StoredRow[]} rows */
 const shownRows = (rows) =>
-  rows.map(({ line, device, sensor, ts, value, type, unit, site }) =>
-    [`line ${line}`, ts, device, sensor, value, unit ?? '', type ?? '', site ?? ''].join('  ').trimEnd(),
+  rows.map(({ line, device, sensor, ts, local, value, type, unit, site }) =>
+    [
+      `line ${line}`,
+      ts,
+      ...(local ? [`(${local})`] : []),
+      device,
+      sensor,
+      value,
+      unit ?? '',
+      type ?? '',
+      site ?? '',
+    ]
+      .join('  ')
+      .trimEnd(),
   );
+
+/** @param {MergedLine[]} lines */
+const mergedText = (lines) =>
+  lines
+    .slice(0, SHOWN)
+    .map((merged) => `line ${merged.line}: has the time and sensor of line ${merged.same_as}`);
 
 /**
  * Remembers how many rows of a file are committed. The state is valid only for the same size and modification time of the file,
- * the same device, and the same database.
+ * the same options, and the same database.
  *
  * @param {string} path
- * @param {{ device: string | null, cql: Config['cql'] }} target
+ * @param {{ device: string | null, options: FileOptions, cql: Config['cql'] }} target
  */
-function createState(path, { device, cql }) {
+function createState(path, { device, options, cql }) {
   const place = `${path}.import.json`;
   const { size, mtimeMs } = statSync(path);
   const { keyspace, contactPoints, localPort } = cql;
   const target = { device, keyspace, contactPoints: contactPoints ?? [`127.0.0.1:${localPort}`] };
-  const subject = { size, mtimeMs, ...target };
+  const subject = { size, mtimeMs, ...target, ...(Object.keys(options).length > 0 && { options }) };
   return {
     /** @returns {number} number of committed rows */
     read() {

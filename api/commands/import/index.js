@@ -1,3 +1,4 @@
+// cspell:ignore Uhrzeit
 import { existsSync } from 'node:fs';
 import { runCommand } from '../../../common/command.js';
 import { readCommandSettings } from '../../../common/dev-addresses.js';
@@ -6,17 +7,33 @@ import { parseLine } from '../../../common/flags.js';
 import { createStatusLine } from '../../../common/status-line.js';
 import { openDatabase } from '../../database.js';
 import { formatOf } from '../../import/index.js';
+import { FILE_OPTIONS, parseFileOptions } from '../../import/options.js';
 import { createIngest } from '../../ingest/index.js';
 import { createContext, createLogger } from '../../observability/index.js';
 import { importOne, REFUSED_SUFFIX } from './import-one.js';
 
 /** @import { CommandLine, Flag } from '../../../common/flags.js' */
 
+/** Flags of the options that describe a file. @type {Record<string, Flag & { type: 'text' }>} */
+const FILE_FLAGS = Object.fromEntries(
+  Object.entries(FILE_OPTIONS).map(([option, field]) => [
+    option.replaceAll('_', '-'),
+    { type: 'text', help: helpOf(field.meta()?.description ?? ''), group: 'How the file is written:' },
+  ]),
+);
+
+/** @param {string} description @returns {string} as help of a flag */
+function helpOf(description) {
+  const text = description.replace(/\.$/, '');
+  return text.slice(0, 1).toLowerCase() + text.slice(1);
+}
+
 /** @satisfies {Record<string, Flag>} */
 const FLAGS = {
   device: { type: 'text', help: 'the device of all rows, if the file does not name it' },
   'dry-run': { type: 'switch', help: 'shows the first samples as they will be stored, and stores nothing' },
   restart: { type: 'switch', help: 'begins at the first row, also where an earlier run was stopped' },
+  ...FILE_FLAGS,
 };
 
 /** @type {CommandLine<typeof FLAGS>} */
@@ -26,6 +43,7 @@ const LINE = {
   examples: [
     'npm run import -- old.csv --device old-logger --dry-run',
     'npm run import -- old.csv --device old-logger',
+    'npm run import -- alt.csv --device logger-7 --time Zeit --time-format day-first --zone Europe/Berlin --decimal comma',
     'npm run import -- 2025/*.parquet',
   ],
   flags: FLAGS,
@@ -45,6 +63,14 @@ const isRefusedFile = (paths, path) =>
 // npm run import: it writes to the database with the settings of npm start, as an additional ingest process.
 await runCommand(async () => {
   const { flags, words: paths } = parseLine(LINE, process.argv.slice(2));
+  const given = Object.entries(flags).filter(([flag]) => flag in FILE_FLAGS);
+  const options = parseFileOptions(
+    Object.fromEntries(
+      given.flatMap(([flag, text]) =>
+        text === undefined ? [] : [[flag.replaceAll('-', '_'), String(text)]],
+      ),
+    ),
+  );
   const files = paths
     .filter((path) => !isRefusedFile(paths, path))
     .map((path) => ({ path, format: formatOf(path) }));
@@ -65,13 +91,19 @@ await runCommand(async () => {
     for (const file of files) {
       refused += await importOne(ingest, file, {
         flags,
+        options,
         cql: config.cql,
         statusLine,
         signal: stopping.signal,
       });
     }
     if (refused > 0)
-      throw new MillraceError('failed', 'Some lines are not stored. The files above list them.');
+      throw new MillraceError(
+        'failed',
+        flags['dry-run']
+          ? 'Some lines would not be stored.'
+          : 'Some lines are not stored. The files above list them.',
+      );
   } finally {
     statusLine.clear();
     ingest.abort();

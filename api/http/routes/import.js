@@ -1,7 +1,10 @@
 import { z } from 'zod';
+import { charsetOf } from '../../../common/encodings.js';
 import { MillraceError } from '../../../common/errors.js';
 import { importParquet, importStream } from '../../import/index.js';
-import { closeUnread, codingOf } from '../body.js';
+import { FILE_OPTIONS } from '../../import/options.js';
+import { PROPOSAL_BYTES, proposeOptions } from '../../import/proposal.js';
+import { bodyOf, closeUnread, codingOf } from '../body.js';
 import { json } from '../contract/operation.js';
 import { SCHEMAS } from '../contract/schemas/index.js';
 import { abortOnClose } from '../long-requests.js';
@@ -30,6 +33,7 @@ const QUERY = {
     description:
       'Rows at the beginning that are stored already. The answer has the number to continue with in `rows`.',
   }),
+  ...FILE_OPTIONS,
 };
 
 /** File formats by media type. */
@@ -46,13 +50,12 @@ const FORMATS = /** @type {const} */ ({
  * @returns {RequestHandler}
  */
 export const postImport = (deps) => async (req, res) => {
-  const { device, dry_run: dryRun, skip } = readQuery(req, QUERY);
+  const { device, dry_run: dryRun, skip, ...file } = readQuery(req, QUERY);
   if (device !== undefined) parseDevice(device);
   closeUnread(req, res);
   // This refuses compressed bodies, because the parser of each format reads the raw bytes.
   codingOf(req, res, false);
-  const type = Object.entries(FORMATS).find(([media]) => req.is(media));
-  if (!type) throw new MillraceError('unknown_format', `Send one of ${Object.keys(FORMATS).join(', ')}.`);
+  const format = formatOf(req);
   const release = deps.limits.imports.acquire();
   /** @type {RefusedLine[]} */
   const refused = [];
@@ -60,6 +63,8 @@ export const postImport = (deps) => async (req, res) => {
     await abortOnClose(res, async (signal) => {
       /** @type {ImportOptions} */
       const options = {
+        ...declaredEncoding(req),
+        ...file,
         device,
         skip,
         dryRun: dryRun === 'true',
@@ -69,14 +74,46 @@ export const postImport = (deps) => async (req, res) => {
         },
         onProgress: () => {},
       };
-      const { progress, first } = await run(deps, req, type[1], options);
-      if (!options.dryRun) deps.metrics.importedSamples.inc({ format: type[1] }, progress.samples);
-      res.json({ ...progress, refused_lines: refused, first: options.dryRun ? first : [] });
+      const { progress, first, mergedLines } = await run(deps, req, format, options);
+      if (!options.dryRun) deps.metrics.importedSamples.inc({ format }, progress.samples);
+      res.json({
+        ...progress,
+        refused_lines: refused,
+        merged_lines: mergedLines,
+        first: options.dryRun ? first : [],
+      });
     });
   } finally {
     release();
   }
 };
+
+/** @param {Request} req @returns {typeof FORMATS[keyof typeof FORMATS]} @throws {MillraceError} `unknown_format` */
+function formatOf(req) {
+  const type = Object.entries(FORMATS).find(([media]) => req.is(media));
+  if (type) return type[1];
+  throw new MillraceError('unknown_format', `Send one of ${Object.keys(FORMATS).join(', ')}.`);
+}
+
+/** @param {Request} req @returns {{ encoding?: any }} the charset of the content type, which may be any that the decoder knows */
+function declaredEncoding(req) {
+  const charset = charsetOf(req.headers['content-type']);
+  return charset === undefined ? {} : { encoding: charset };
+}
+
+/**
+ * `POST /import/proposal`: proposes the options for a file from its beginning.
+ *
+ * @param {RouteDeps} deps
+ * @returns {RequestHandler}
+ */
+export const postProposal =
+  ({ clock }) =>
+  async (req, res) => {
+    readQuery(req, {});
+    const body = bodyOf(req, res, PROPOSAL_BYTES);
+    res.json(proposeOptions(await body.read(), { format: formatOf(req), now: clock() }));
+  };
 
 /** @param {RouteDeps} deps @param {Request} req @param {typeof FORMATS[keyof typeof FORMATS]} format @param {ImportOptions} options @returns {Promise<Imported>} */
 async function run({ importer, dataDir, maxImportBytes }, req, format, options) {
@@ -93,7 +130,7 @@ export const importSamples = {
   tag: 'measurements',
   scope: 'ingest',
   summary: 'Stores a file of old measurements at their original times',
-  description: `CSV and NDJSON have one sample a row (\`ts\`, \`device\`, \`sensor\`, \`value\`, optional \`type\` and \`unit\`), or
+  description: `\`POST /import/proposal\` proposes the parameters that describe a file. CSV and NDJSON have one sample a row (\`ts\`, \`device\`, \`sensor\`, \`value\`, optional \`type\` and \`unit\`), or
 a column or member for each sensor. Both may have \`site\`. Parquet files have the same columns. A sensor that is new gets the type and the unit
 of its first row, and a device that is new its site.
 Hours that are closed go straight into history. The answer comes after the commit. The same file twice changes nothing.
@@ -123,4 +160,24 @@ A request must arrive within the time limit of a request, and a Parquet file may
     'busy',
     'unavailable',
   ],
+};
+
+/** @type {Operation} */
+export const proposeImport = {
+  id: 'proposeImport',
+  tag: 'measurements',
+  scope: 'ingest',
+  summary: 'Proposes how to read a file of measurements',
+  description: `Send the beginning of a CSV or NDJSON file, up to ${PROPOSAL_BYTES / 1024} KiB. The answer has the parameters of \`POST /import\` that its
+first lines need. What these lines do not show, such as the order of day and month in 03/04/2026, is a question. Nothing is stored.`,
+  body: {
+    'text/csv': { text: 'The first lines.', example: 'Zeit;Temp [°C]\n01.11.2026 10:00;21,5\n' },
+    'application/x-ndjson': {
+      text: 'The first objects.',
+      example: '{"zeit":"2026-11-01 10:00:00","temp":21.5}\n',
+    },
+    'application/vnd.apache.parquet': { text: 'A Parquet file needs no parameters.' },
+  },
+  answers: { 200: json(SCHEMAS.ImportProposal) },
+  problems: ['bad_parameter', 'too_large', 'unknown_format', 'bad_request'],
 };

@@ -150,6 +150,12 @@ export const API_ROUTES = [
   },
   { method: 'post', path: '/api/v1/import', create: imports.postImport, operation: imports.importSamples },
   {
+    method: 'post',
+    path: '/api/v1/import/proposal',
+    create: imports.postProposal,
+    operation: imports.proposeImport,
+  },
+  {
     method: 'get',
     path: '/api/v1/annotations',
     create: annotations.getAnnotations,

@@ -93,7 +93,7 @@ function linesRefused({ accepted, refused }) {
     .map((refusal) => `line ${refusal.line}: ${refusalText(refusal)}`);
   const numbers = lines.slice(0, MAX_NUMBERS_IN_MESSAGE).join(', ');
   const subject = lines.length === 1 ? 'One line was' : `${lines.length} lines were`;
-  const message = `${subject} refused, and all others are stored. ${reasons.join('; ')}. Refused: ${numbers}${
+  const message = `${subject} refused, and ${accepted === 0 ? 'nothing is' : 'all others are'} stored. ${reasons.join('; ')}. Refused: ${numbers}${
     lines.length > MAX_NUMBERS_IN_MESSAGE ? ' …' : ''
   }`;
   return new MillraceError('lines_refused', message, {

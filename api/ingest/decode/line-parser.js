@@ -221,15 +221,16 @@ export class LineParser {
   #readFields(series) {
     const text = this.#text;
     // Fields in their usual places differ, so only a line with other fields is checked for a field that occurs twice.
-    /** @type {Set<F> | null} */
+    /** @type {Set<string> | null} */
     let seen = null;
     for (let place = 0; ; place++) {
       const field = this.#readKey(series, place);
       if (!field) return RULES.field;
       if (seen !== null || field !== series.fields[place]) {
-        seen ??= new Set(series.fields.slice(0, place).map(({ meaning }) => meaning));
-        if (seen.has(field.meaning)) return RULES.twice;
-        seen.add(field.meaning);
+        seen ??= new Set(series.fields.slice(0, place).map(({ raw }) => unescaped(raw)));
+        const key = unescaped(field.raw);
+        if (seen.has(key)) return RULES.twice;
+        seen.add(key);
       }
       if (text.charCodeAt(this.#at) === QUOTE) {
         const from = this.#at + 1;

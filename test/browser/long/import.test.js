@@ -1,3 +1,4 @@
+// cspell:ignore Kühlhaus Messort Uhrzeit Chlhaus
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
@@ -25,7 +26,7 @@ test('Import page: CSV file with an invalid line: the button Test only counts sa
   await dashboard.visit('/?show=devices');
   await dashboard.visit('/import');
   await page.locator('input[type=file]').setInputFiles(file);
-  await page.getByLabel('Device').fill('old-logger');
+  await page.getByLabel('Device', { exact: true }).fill('old-logger');
   await page.getByRole('button', { name: 'Test' }).click();
   const stored = ROWS - 1;
   const count = stored.toLocaleString('en-US');
@@ -42,7 +43,7 @@ test('Import page: CSV file with an invalid line: the button Test only counts sa
   expect(await row.first().locator('td').allTextContents()).toEqual([
     String(BAD_ROW + 2),
     'bad_timestamp',
-    'must be whole epoch milliseconds or ISO 8601',
+    'column `ts`: `yesterday` must be whole epoch milliseconds or ISO 8601',
   ]);
   await dashboard.lookAt('import');
   expect((await system.get('/devices?site=Hall%20A')).items).toMatchObject([{ name: 'old-logger' }]);
@@ -53,7 +54,7 @@ test('Import page: CSV file with an invalid line: the button Test only counts sa
     stored,
   );
   // The link still leads to the device of this import after another name is typed.
-  await page.getByLabel('Device').fill('another');
+  await page.getByLabel('Device', { exact: true }).fill('another');
   await page.getByRole('link', { name: 'Show old-logger' }).click();
   await page.getByRole('heading', { name: 'old-logger' }).waitFor();
 });
@@ -75,7 +76,7 @@ test('Import page: the user leaves the page during an import and returns: the pr
     page.evaluate(() => !window.dispatchEvent(new Event('beforeunload', { cancelable: true })));
   await dashboard.visit('/import');
   await page.locator('input[type=file]').setInputFiles(file);
-  await page.getByLabel('Device').fill('second-logger');
+  await page.getByLabel('Device', { exact: true }).fill('second-logger');
   await page.getByRole('button', { name: 'Import', exact: true }).click();
   const progress = page.getByRole('progressbar', { name: 'Share of the file' });
   await progress.waitFor();
@@ -84,7 +85,7 @@ test('Import page: the user leaves the page during an import and returns: the pr
   expect(await isAsked()).toBe(true);
   await page.goBack();
   await progress.waitFor();
-  expect(await page.getByLabel('Device').inputValue()).toBe('second-logger');
+  expect(await page.getByLabel('Device', { exact: true }).inputValue()).toBe('second-logger');
   release();
   await page.getByText(`${(ROWS - 1).toLocaleString('en-US')} samples stored, 1 refused`).waitFor();
   expect(await isAsked()).toBe(false);
@@ -97,16 +98,47 @@ test('Import page: two clicks on Import in immediate succession: one import requ
   writeFileSync(small, `ts,temperature\n${new Date(BEGIN).toISOString()},1\n`);
   let requests = 0;
   await page.route('**/api/v1/import?*', async (route) => {
-    requests++;
+    // The preview is a request too.
+    if (route.request().url().includes('dry_run=false')) requests++;
     await route.continue();
   });
   await dashboard.visit('/import');
   await page.locator('input[type=file]').setInputFiles(small);
-  await page.getByLabel('Device').fill('third-logger');
+  await page.getByLabel('Device', { exact: true }).fill('third-logger');
   await page.getByRole('button', { name: 'Import', exact: true }).evaluate((button) => {
     for (let clicks = 0; clicks < 2; clicks++) /** @type {HTMLElement} */ (button).click();
   });
   await page.getByText('1 sample stored, 0 refused').waitFor();
   expect(requests).toBe(1);
   expect(await system.get('/devices/third-logger')).toMatchObject({ name: 'third-logger' });
+});
+
+test('Import page: German logger file with local times: options are proposed, the zone is asked, and the preview shows UTC and local time', async () => {
+  const { page, system } = dashboard;
+  const german = join(directory, 'Kühlhaus.csv');
+  const day = new Date(BEGIN).toISOString().slice(0, 10).split('-').reverse().join('.');
+  const lines = [
+    'Messort;Kühlhaus',
+    '',
+    'Datum;Uhrzeit;Temp [°C]',
+    `${day};12:00:00;21,5`,
+    `${day};12:10:00;21,75`,
+  ];
+  writeFileSync(german, Buffer.from(lines.join('\r\n'), 'latin1'));
+  await dashboard.visit('/import');
+  await page.locator('input[type=file]').setInputFiles(german);
+  const start = page.getByRole('button', { name: 'Import', exact: true });
+  await page.getByText('The times name no zone').waitFor();
+  expect(await start.isDisabled()).toBe(true);
+  await dashboard.lookAt('import-questions');
+  await page.getByLabel('Time zone').fill('+05:30');
+  await page.getByLabel('Time zone').press('Tab');
+  await page.getByRole('cell', { name: '12:10:00 +05:30' }).waitFor();
+  await page.getByRole('cell', { name: '06:40:00', exact: false }).waitFor();
+  await dashboard.lookAt('import-preview');
+  await start.click();
+  await page.getByText('2 samples stored, 0 refused').waitFor();
+  expect((await system.get('/devices/K%C3%BChlhaus')).sensors).toMatchObject([
+    { name: 'Temp', unit: '°C', value: 21.75 },
+  ]);
 });

@@ -126,15 +126,15 @@ describe('Import over HTTP', () => {
       JSON.stringify({ ts: BEGIN + 2, device: 'nd', sensor: 'x', value: true }),
     ].join('\n');
     const { answer } = await send('application/x-ndjson', lines);
-    expect(answer).toMatchObject({ rows: 6, samples: 3, refused: 3 });
+    expect(answer).toMatchObject({ rows: 6, samples: 4, refused: 2 });
     expect(answer.refused_lines.map((/** @type {any} */ { line, code }) => [line, code])).toEqual([
       [3, 'malformed'],
       [4, 'malformed'],
-      [6, 'not_numeric'],
     ]);
     expect(await stored('nd', 'x')).toEqual([
       [BEGIN, 1.25],
       [BEGIN + 1, 2],
+      [BEGIN + 2, 1],
     ]);
     expect(await stored('nd', 'y')).toEqual([[BEGIN + 1, 3]]);
   });
@@ -172,6 +172,7 @@ describe('Import over HTTP', () => {
         device: 'ghost',
         sensor: 's',
         ts: time(BEGIN),
+        local: null,
         value: 1,
         type: null,
         unit: null,
@@ -363,7 +364,7 @@ describe('npm run import', () => {
       const dry = await run(path, '--device', 'csv', '--dry-run');
       expect(dry).toMatchObject({
         code: 1,
-        output: expect.stringContaining('line 3: not_numeric: must be a number'),
+        output: expect.stringContaining('line 3: not_numeric: column `value`: `a "text"` must be a number'),
       });
       expect(dry.output).toContain(`line 2  ${time(begin)}  csv  s  1`);
       expect((await target.fetch('/devices/csv')).status).toBe(404);
@@ -373,7 +374,7 @@ describe('npm run import', () => {
         output: expect.stringContaining('3 rows, 2 samples stored, 1 refused'),
       });
       expect(readFileSync(`${path}.refused.csv`, 'utf8')).toBe(
-        'line,code,rule\n3,not_numeric,"must be a number"\n',
+        'line,code,rule\n3,not_numeric,"column `value`: `a ""text""` must be a number; to skip such cells, add `missing=a ""text""`"\n',
       );
     },
     PROCESSES_MS,
@@ -445,7 +446,7 @@ describe('npm run import', () => {
       const path = writeInterrupted('refusing', {}, 'warm');
       expect((await run(path)).code).toBe(1);
       expect(readFileSync(`${path}.refused.csv`, 'utf8')).toBe(
-        'line,code,rule\n12001,not_numeric,"must be a number"\n',
+        'line,code,rule\n12001,not_numeric,"column `value`: `warm` must be a number; to skip such cells, add `missing=warm`"\n',
       );
     },
     PROCESSES_MS,

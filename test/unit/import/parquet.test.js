@@ -6,6 +6,7 @@ import { ByteWriter, ParquetWriter, parquetWriteBuffer } from 'hyparquet-writer'
 import { writePageHeader } from 'hyparquet-writer/src/datapage.js';
 import { snappyCompress } from 'hyparquet-writer/src/snappy.js';
 import { readParquet } from '../../../api/import/parquet.js';
+import { readValue } from '../../../api/import/values.js';
 import { useDirectory } from '../../support/directory.js';
 
 /** @import { FileMetaData, PageHeader, SchemaElement } from 'hyparquet' */
@@ -378,3 +379,35 @@ test.each(DECIMALS)(
     ]);
   },
 );
+
+test('Parquet import: compression that is not supported: bad_file with a remedy', async () => {
+  const path = await write(columnsOf(3), ({ row_groups: groups }) => {
+    for (const { meta_data: meta } of groups[0]?.columns ?? []) if (meta) meta.codec = 'ZSTD';
+  });
+  await expect(partsOf(path)).rejects.toMatchObject({
+    code: 'bad_file',
+    message: expect.stringContaining(
+      "Write the file again with Snappy, for example in pandas with to_parquet(…, compression='snappy')",
+    ),
+  });
+});
+
+test('Parquet import: pandas frame with an unnamed index of times and a column of booleans: true is 1, false is 0', async () => {
+  const begin = new Date('2026-11-01T00:00:00Z');
+  const bytes = parquetWriteBuffer({
+    columnData: [
+      { name: 'door', data: [true, false], type: 'BOOLEAN' },
+      { name: '__index_level_0__', data: [begin, new Date(begin.getTime() + 1)], type: 'TIMESTAMP' },
+    ],
+  });
+  const path = join(directory, 'pandas.parquet');
+  writeFileSync(path, new Uint8Array(bytes));
+  const [part] = await partsOf(path);
+  expect({
+    ts: Array.from(part?.ts ?? []).map(Number),
+    value: Array.from(part?.value ?? []).map(readValue),
+  }).toEqual({
+    ts: [begin.getTime(), begin.getTime() + 1],
+    value: [1, 0],
+  });
+});

@@ -1,14 +1,17 @@
-import { useState } from 'preact/hooks';
-import { toProblem } from '../../api/request.ts';
+import { useEffect, useState } from 'preact/hooks';
+import { problemText, toProblem } from '../../api/request.ts';
 import { formatCount, formatCounted } from '../../format.ts';
 import { saveFile } from '../../kit/controls.tsx';
 import { ProblemNotice } from '../../kit/notice.tsx';
 import { deviceHref } from '../../routes.ts';
-import { useServices, useTitle } from '../../state/hooks.ts';
+import { NO_IMPORT, useServices, useTitle } from '../../state/hooks.ts';
 import { useFiguresAlone } from '../../state/live.ts';
 import { scopeText, useMay } from '../../state/session.ts';
+import { FileOptions, openQuestions, Questions } from './options.tsx';
+import { inUtf8, piecesOf, typeOf } from './pieces.ts';
 import '../../kit/tables.css';
 import './import.css';
+import type { Problem } from '../../api/request.ts';
 import type { Imported, ImportedRow, RefusedLine } from '../../api/types.ts';
 import type { ImportRun } from '../../state/hooks.ts';
 
@@ -18,11 +21,21 @@ const MOST_SHOWN = 20;
 /** Pauses in ms before a piece of the file is sent again after a temporary problem. A piece that is sent twice is stored only once. */
 const RETRY_MS = [1000, 2000, 5000, 10_000, 20_000];
 
+const PARQUET = 'application/vnd.apache.parquet';
+
+/** Size of the beginning of a file that the API gets for a proposal, and for the preview. */
+const PROPOSAL_BYTES = 256 * 1024;
+const PREVIEW_BYTES = 64 * 1024;
+
+/** Pause after a change of the options before the preview is read again, in ms. */
+const PREVIEW_AFTER_MS = 400;
+
 const BEGUN: Omit<ImportRun, 'isTest' | 'device'> = {
   state: 'running',
   share: 0,
   rows: 0,
   samples: 0,
+  merged: 0,
   refused: 0,
   lines: [],
   first: [],
@@ -33,7 +46,7 @@ const BEGUN: Omit<ImportRun, 'isTest' | 'device'> = {
 export function ImportView() {
   const { client, importing } = useServices();
   const mayImport = useMay('ingest');
-  const { file, device, run, abort } = importing.value;
+  const { file, device, options, proposal, preview, run, abort } = importing.value;
   useFiguresAlone();
   useTitle('Import');
   const type = file && typeOf(file.name);
@@ -42,9 +55,40 @@ export function ImportView() {
     importing.value = { ...importing.peek(), ...changes };
   }
 
-  function choose(next: File | null | undefined) {
-    if (next) change({ file: next, run: null });
+  async function choose(next: File | null | undefined) {
+    if (!next) return;
+    change({ ...NO_IMPORT, file: next, device });
+    const type = typeOf(next.name);
+    if (!type || type === PARQUET) return;
+    // A proposal is help alone. If it fails, the form stays empty, and the test of the file shows the problem.
+    const found = await client.importProposal(next.slice(0, PROPOSAL_BYTES), type).catch(() => null);
+    if (!found || importing.peek().file !== next) return;
+    const asksDevice = found.questions.some(({ option }) => option === 'device');
+    change({
+      proposal: found,
+      options: found.options,
+      ...(asksDevice && importing.peek().device === '' && { device: next.name.replace(/\.[^.]*$/, '') }),
+    });
   }
+
+  // Shows the first rows as they will be stored, after each change of the options.
+  useEffect(() => {
+    if (!file || !type || type === PARQUET || !mayImport || run) return;
+    const stop = new AbortController();
+    const timer = setTimeout(async () => {
+      try {
+        const head = await inUtf8(file.slice(0, await wholeLines(file)), type, options['encoding']);
+        const query = { ...queryOf(options), device, dry_run: 'true' };
+        change({ preview: await client.importPiece(head, type, query, stop.signal) });
+      } catch (error) {
+        if (!stop.signal.aborted) change({ preview: toProblem(error) });
+      }
+    }, PREVIEW_AFTER_MS);
+    return () => {
+      clearTimeout(timer);
+      stop.abort();
+    };
+  }, [file, type, device, options, run === null]);
 
   async function start({ isTest, device }: Pick<ImportRun, 'isTest' | 'device'>) {
     // A second click may come before the buttons are drawn as disabled, so it is ignored here.
@@ -62,10 +106,11 @@ export function ImportView() {
     const askFirst = (event: Event) => event.preventDefault();
     if (!isTest) window.addEventListener('beforeunload', askFirst);
     try {
-      for await (const { body, end, lines } of piecesOf(file, type)) {
-        const query = { device, dry_run: String(isTest) };
+      const content = await inUtf8(file, type, options['encoding']);
+      for await (const { body, end, lines } of piecesOf(content, type, undefined, options)) {
+        const query = { ...queryOf(options), device, dry_run: String(isTest) };
         const part = await withRetries(() => client.importPiece(body, type, query, signal), signal);
-        now = { ...added(now, part, lines), share: end / file.size };
+        now = { ...added(now, part, lines), share: end / content.size };
         show(now);
       }
       show({ ...now, state: 'done' });
@@ -77,6 +122,8 @@ export function ImportView() {
   }
 
   const isRunning = run?.state === 'running';
+  // Without an answer, a time without a zone would be stored as UTC, for example.
+  const isAsked = type !== null && openQuestions(proposal, { ...options, device }).length > 0;
   return (
     <>
       <div class="title">
@@ -88,7 +135,7 @@ export function ImportView() {
         </div>
       </div>
       <section class="panel import" aria-label="Import a file">
-        <DropArea file={file} isLocked={isRunning} onFile={choose} />
+        <DropArea file={file} isLocked={isRunning} onFile={(next) => void choose(next)} />
         {file && !type && (
           <p class="import-problem" role="alert">
             The name must end with .csv, .tsv, .ndjson, .jsonl or .parquet.
@@ -107,6 +154,22 @@ export function ImportView() {
               onInput={(event) => change({ device: event.currentTarget.value.trim() })}
             />
           </div>
+        </form>
+        {file && type && (
+          <>
+            <Questions
+              questions={openQuestions(proposal, { ...options, device })}
+              onAnswer={(option, value) => change({ options: { ...options, [option]: value }, run: null })}
+            />
+            <FileOptions
+              type={type}
+              columns={proposal?.columns ?? []}
+              options={options}
+              onChange={(next) => change({ options: next, run: null })}
+            />
+          </>
+        )}
+        <div class="import-form">
           <button
             type="button"
             class="button"
@@ -118,7 +181,7 @@ export function ImportView() {
           <button
             type="button"
             class="button main-button"
-            disabled={!type || isRunning || !mayImport}
+            disabled={!type || isRunning || !mayImport || isAsked}
             onClick={() => void start({ isTest: false, device })}
           >
             Import
@@ -128,8 +191,10 @@ export function ImportView() {
               Stop
             </button>
           )}
-        </form>
-        {run && <RunResult run={run} onRetry={() => void start(run)} />}
+        </div>
+        {isAsked && <p class="import-problem">Answer the questions above before the import.</p>}
+        {!run && preview && <Preview preview={preview} zone={options['zone']} />}
+        {run && <RunResult run={run} file={file} zone={options['zone']} onRetry={() => void start(run)} />}
       </section>
     </>
   );
@@ -178,8 +243,18 @@ function DropArea({
   );
 }
 
-function RunResult({ run, onRetry }: { run: ImportRun; onRetry: () => void }) {
-  const { isTest, device, state, share, rows, samples, refused, lines, first, problem } = run;
+function RunResult({
+  run,
+  file,
+  zone,
+  onRetry,
+}: {
+  run: ImportRun;
+  file: File | null;
+  zone: string | undefined;
+  onRetry: () => void;
+}) {
+  const { isTest, device, state, share, rows, samples, merged, refused, lines, first, problem } = run;
   return (
     <div class="import-result">
       {state === 'running' && (
@@ -190,6 +265,7 @@ function RunResult({ run, onRetry }: { run: ImportRun; onRetry: () => void }) {
       <p role="status">
         <b>{formatCounted(rows, 'row')}</b>: {formatCounted(samples, 'sample')}{' '}
         {isTest ? 'would be stored' : 'stored'}, {formatCount(refused)} refused
+        {merged > 0 && `, ${formatCount(merged)} merged into another of the same sensor and time`}
         {state === 'stopped' && '. Stopped: import the file again to go on. What is stored stays as it is'}.
         {state === 'done' && !isTest && device !== '' && samples > 0 && (
           <>
@@ -201,16 +277,32 @@ function RunResult({ run, onRetry }: { run: ImportRun; onRetry: () => void }) {
         )}
       </p>
       {problem && <ProblemNotice problem={problem} onRetry={onRetry} />}
-      {lines.length > 0 && <RefusedLines lines={lines} />}
-      {isTest && first.length > 0 && <FirstSamples first={first} />}
+      {lines.length > 0 && <RefusedLines lines={lines} name={file?.name ?? ''} />}
+      {isTest && first.length > 0 && <FirstSamples first={first} zone={zone} />}
     </div>
   );
 }
 
-function RefusedLines({ lines }: { lines: RefusedLine[] }) {
+/** Renders the first samples of the file as they will be stored, or what prevents it. */
+function Preview({ preview, zone }: { preview: Imported | Problem; zone: string | undefined }) {
+  if (!('first' in preview))
+    return (
+      <p class="import-problem" role="alert">
+        {problemText(preview)}
+      </p>
+    );
+  return (
+    <div class="import-result">
+      {preview.first.length > 0 && <FirstSamples first={preview.first} zone={zone} />}
+      {preview.refused_lines.length > 0 && <RefusedLines lines={preview.refused_lines} name="" />}
+    </div>
+  );
+}
+
+function RefusedLines({ lines, name }: { lines: RefusedLine[]; name: string }) {
   const save = () =>
     saveFile(
-      'refused.csv',
+      `${name}.refused.csv`,
       new Blob([
         'line,code,rule\n',
         ...lines.map(({ line, code, rule }) => `${line},${code},"${rule.replaceAll('"', '""')}"\n`),
@@ -220,9 +312,11 @@ function RefusedLines({ lines }: { lines: RefusedLine[] }) {
     <table class="plain import-table">
       <caption>
         Refused lines
-        <button type="button" class="button quiet-button" onClick={save}>
-          Download
-        </button>
+        {name !== '' && (
+          <button type="button" class="button quiet-button" onClick={save}>
+            Download
+          </button>
+        )}
       </caption>
       <thead>
         <tr>
@@ -244,44 +338,60 @@ function RefusedLines({ lines }: { lines: RefusedLine[] }) {
   );
 }
 
-const FirstSamples = ({ first }: { first: ImportedRow[] }) => (
-  <table class="plain import-table">
-    <caption>The first samples</caption>
-    <thead>
-      <tr>
-        <th>Time</th>
-        <th>Device</th>
-        <th>Sensor</th>
-        <th class="number">Value</th>
-        <th class="import-code">Unit</th>
-        <th>Site</th>
-      </tr>
-    </thead>
-    <tbody>
-      {first.map(({ line, device, sensor, ts, value, unit, site }) => (
-        <tr key={`${line} ${sensor}`}>
-          <td>{ts}</td>
-          <td>{device}</td>
-          <td>{sensor}</td>
-          <td class="number">{value}</td>
-          <td class="import-code">{unit}</td>
-          <td>{site}</td>
-        </tr>
-      ))}
-    </tbody>
-  </table>
-);
+/** Number of samples that the page shows. */
+const MOST_SAMPLES = 10;
+
+function FirstSamples({ first, zone }: { first: ImportedRow[]; zone: string | undefined }) {
+  const hasUnits = first.some(({ unit }) => unit !== null);
+  const hasSites = first.some(({ site }) => site !== null);
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: keys scroll the table on a narrow screen
+    <section class="import-scroll" aria-label="First samples" tabIndex={0}>
+      <table class="plain import-table import-samples">
+        <caption>The first samples, as they will be stored</caption>
+        <thead>
+          <tr>
+            <th>Time in UTC</th>
+            {zone && <th>Time in {zone}</th>}
+            <th>Device</th>
+            <th>Sensor</th>
+            <th class="number">Value</th>
+            {hasUnits && <th>Unit</th>}
+            {hasSites && <th>Site</th>}
+          </tr>
+        </thead>
+        <tbody>
+          {first.slice(0, MOST_SAMPLES).map(({ line, device, sensor, ts, local, value, unit, site }) => (
+            <tr key={`${line} ${sensor}`}>
+              <td>{withoutZeros(ts.replace('T', ' ').replace('Z', ''))}</td>
+              {zone && <td>{local && withoutZeros(local)}</td>}
+              <td>{device}</td>
+              <td>{sensor}</td>
+              <td class="number">{value}</td>
+              {hasUnits && <td>{unit}</td>}
+              {hasSites && <td>{site}</td>}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+/** @returns the time without milliseconds, if they are 0 */
+const withoutZeros = (time: string) => time.replace('.000', '');
 
 /** @param before number of lines of the file before the piece that was sent */
 function added(
   run: ImportRun,
-  { rows, samples, refused, refused_lines: lines, first }: Imported,
+  { rows, samples, merged, refused, refused_lines: lines, first }: Imported,
   before: number,
 ): ImportRun {
   return {
     ...run,
     rows: run.rows + rows,
     samples: run.samples + samples,
+    merged: run.merged + merged,
     refused: run.refused + refused,
     lines: [...run.lines, ...lines.map((refusal) => ({ ...refusal, line: refusal.line + before }))],
     first: run.first.length > 0 ? run.first : first,
@@ -301,78 +411,14 @@ async function withRetries<T>(send: () => Promise<T>, signal: AbortSignal): Prom
   return send();
 }
 
-/** Size in bytes of a piece of a file. Files of lines are sent in pieces, because the API must receive a request within 30 s. */
-const PIECE_BYTES = 2 * 1024 * 1024;
+/** @returns options as a query. Pieces are sent in UTF-8, so the encoding is left out */
+const queryOf = ({ encoding: _, ...options }: Record<string, string>) => options;
 
-const NEW_LINE = 10;
-
-/** Media types of files that can be imported, by file name extension. */
-const TYPES: Record<string, string> = {
-  csv: 'text/csv',
-  tsv: 'text/csv',
-  ndjson: 'application/x-ndjson',
-  jsonl: 'application/x-ndjson',
-  parquet: 'application/vnd.apache.parquet',
-};
-
-/** @returns the media type of a file; null: the file cannot be imported */
-export const typeOf = (name: string): string | null =>
-  TYPES[name.toLowerCase().split('.').at(-1) ?? ''] ?? null;
-
-/** A part of a file that is sent in one request. */
-interface Piece {
-  /** the content to send, with the line of column names if the file has one */
-  body: Blob;
-  /** offset of the end of the piece in the file, in bytes */
-  end: number;
-  /** number of lines in the file before the piece; for CSV, without the line of column names */
-  lines: number;
-}
-
-/**
- * Splits a file at line ends. A quoted CSV cell must end in its line, so a piece may end after every line. A Parquet file is
- * one piece, because its footer is at the end of the file.
- */
-export async function* piecesOf(
-  file: Blob,
-  type: string,
-  pieceBytes: number = PIECE_BYTES,
-): AsyncGenerator<Piece> {
-  if (type === 'application/vnd.apache.parquet') {
-    yield { body: file, end: file.size, lines: 0 };
-    return;
-  }
-  const hasHead = type === 'text/csv';
-  let head: BlobPart[] = [];
-  let lines = 0;
-  for (let begin = 0; begin < file.size; ) {
-    const bytes = await lineAlignedBytes(file, begin, pieceBytes);
-    yield { body: new Blob([...head, bytes], { type }), end: begin + bytes.length, lines };
-    lines += countLines(bytes);
-    if (begin === 0 && hasHead) {
-      head = [bytes.slice(0, bytes.indexOf(NEW_LINE) + 1)];
-      lines -= 1;
-    }
-    begin += bytes.length;
-  }
-}
-
-/** @returns bytes of the file that end with a whole line */
-async function lineAlignedBytes(
-  file: Blob,
-  begin: number,
-  atLeast: number,
-): Promise<Uint8Array<ArrayBuffer>> {
-  for (let size = atLeast; ; size *= 2) {
-    const bytes = new Uint8Array(await file.slice(begin, begin + size).arrayBuffer());
-    if (begin + bytes.length >= file.size) return bytes;
-    const end = bytes.lastIndexOf(NEW_LINE);
-    if (end >= 0) return bytes.slice(0, end + 1);
-  }
-}
-
-function countLines(bytes: Uint8Array) {
-  let lines = 0;
-  for (const byte of bytes) if (byte === NEW_LINE) lines++;
-  return lines;
+/** @returns number of bytes at the beginning of a file that end with a whole line */
+async function wholeLines(file: Blob): Promise<number> {
+  if (file.size <= PREVIEW_BYTES) return file.size;
+  const bytes = new Uint8Array(await file.slice(0, PREVIEW_BYTES).arrayBuffer());
+  // The line feed of UTF-16 has a zero byte after it or before it.
+  const end = bytes.lastIndexOf(10) + 1;
+  return bytes[end] === 0 ? end + 1 : end || PREVIEW_BYTES;
 }

@@ -82,10 +82,12 @@ const Imported = z
   .strictObject({
     rows: z.int().min(0),
     samples: z.int().min(0),
+    merged: z.int().min(0),
     refused: z.int().min(0),
     refused_lines: z
       .array(z.strictObject({ line: z.int().min(1), code: z.string(), rule: z.string() }))
       .max(1000),
+    merged_lines: z.array(z.strictObject({ line: z.int().min(1), same_as: z.int().min(1) })).max(100),
     first: z
       .array(
         z.strictObject({
@@ -93,6 +95,7 @@ const Imported = z
           device: z.string(),
           sensor: z.string(),
           ts: Time,
+          local: z.string().nullable(),
           value: z.number(),
           type: z.string().nullable(),
           unit: z.string().nullable(),
@@ -103,7 +106,20 @@ const Imported = z
   })
   .meta({
     description:
-      '`rows` of the file are read, and their `samples` committed. `refused` counts the samples and lines that are not stored; `refused_lines` has the first thousand. `first` is for a dry run: the first samples as they would be stored.',
+      '`rows` of the file are read, and their `samples` committed. `merged` counts samples that are not stored, because the file has another sample of the same sensor and time; `merged_lines` has the first hundred. `refused` counts the samples and lines that are not stored; `refused_lines` has the first thousand. `first` is for a dry run: the first samples as they would be stored, with the time in the zone of the request.',
+  });
+
+const ImportProposal = z
+  .strictObject({
+    options: z.record(z.string(), z.string()),
+    questions: z.array(
+      z.strictObject({ option: z.string(), text: z.string(), choices: z.array(z.string()) }),
+    ),
+    columns: z.array(z.string()),
+  })
+  .meta({
+    description:
+      '`options` are parameters of `POST /import`. A question has the parameter that answers it, and usual answers. If `options` has an answer too, it is likely, but not sure.',
   });
 
 const UnmatchedTopic = z
@@ -143,6 +159,7 @@ export const INGEST_SCHEMAS = {
   RefusedDevices: z.strictObject({ items: z.array(RefusedDevice).max(1000), from: Time, to: Time }),
   Accepted,
   Imported,
+  ImportProposal,
   UnmatchedTopic,
   UnmatchedTopics,
 };

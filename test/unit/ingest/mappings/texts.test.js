@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { readValue } from '../../../../api/import/rows.js';
 import { readNdjson } from '../../../../api/import/text.js';
+import { readValue } from '../../../../api/import/values.js';
 import { Mappings, parseMappings } from '../../../../api/ingest/mappings/index.js';
 import { readMapped } from '../../../support/payloads/mappings.js';
 
@@ -114,7 +114,6 @@ test('Mappings: wrong members numbers: refused with their lines', () => {
 test('Import: a text in NDJSON or Parquet: no number; in CSV: a decimal number only', async () => {
   expect(['21.5', '+5', '1e3', '0012'].map((text) => readValue(text))).toEqual([21.5, 5, 1000, 12]);
   expect(['0x10', '1_000', '12,5', '1e2e3', ''].map((text) => readValue(text))).toEqual(Array(5).fill(null));
-  expect(readValue('21.5', false)).toBeNull();
   async function* source() {
     yield Buffer.from('{"ts":1,"serial":"0012345678"}\n');
   }

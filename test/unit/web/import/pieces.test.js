@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
-import { piecesOf, typeOf } from '../../../../web/views/import/import.tsx';
+import { inUtf8, piecesOf, typeOf } from '../../../../web/views/import/pieces.ts';
 
-/** @param {string} text @param {string} type @param {number} bytes */
-async function cut(text, type, bytes) {
+/** @param {string} text @param {string} type @param {number} bytes @param {Record<string, string>} [options] */
+async function cut(text, type, bytes, options = {}) {
   const pieces = [];
-  for await (const { body, end, lines } of piecesOf(new Blob([text]), type, bytes))
+  for await (const { body, end, lines } of piecesOf(new Blob([text]), type, bytes, options))
     pieces.push({ text: await body.text(), end, lines });
   return pieces;
 }
@@ -59,4 +59,36 @@ test('Import of a file: name ends with csv, tsv, jsonl or parquet: the content t
     null,
     'text/csv',
   ]);
+});
+
+test.each([
+  ['comments and a line of Excel', 'sep=;\n# note\nts;a\n1;1\n2;2\n', {}, 3],
+  [
+    'lines before the names, and units',
+    'Logger\n\nts;a\n;V\n1;1\n2;2\n',
+    { header_line: '3', units: 'row' },
+    4,
+  ],
+  ['no names', '1;1\n2;2\n', { header_line: '0' }, 0],
+])(
+  'Import of a file in pieces: %s: each piece begins with the lines before the data',
+  async (_, text, options, head) => {
+    const lines = text.split('\n');
+    const begin = lines
+      .slice(0, head)
+      .map((line) => `${line}\n`)
+      .join('');
+    expect(await cut(text, 'text/csv', text.length - 4, options)).toMatchObject([
+      { text: `${begin}1;1\n`, lines: 0 },
+      { text: `${begin}2;2\n`, lines: 1 },
+    ]);
+  },
+);
+
+test.each([
+  ['utf-16le', undefined, Buffer.from('\ufeffts;Küche\n', 'utf16le')],
+  ['utf-16be', undefined, Buffer.from('\ufeffts;Küche\n', 'utf16le').swap16()],
+  ['windows-1252', 'windows-1252', Buffer.from('ts;Küche\n', 'latin1')],
+])('Import of a file: content in %s: sent as UTF-8', async (_, encoding, bytes) => {
+  expect(await (await inUtf8(new Blob([bytes]), 'text/csv', encoding)).text()).toBe('ts;Küche\n');
 });

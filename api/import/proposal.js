@@ -1,0 +1,181 @@
+import { encodingOf } from '../../common/encodings.js';
+import { DELIMITERS, declaredDelimiter, delimiterOf, isComment, isUnit, parseCells } from './dialect.js';
+import { proposeColumns } from './proposed-columns.js';
+import { isPlausible } from './time-formats.js';
+
+/** @import { FileFormat } from './index.js' */
+
+/** Limit of lines that a proposal looks at. */
+const MAX_LINES = 200;
+
+/** Number of bytes that are enough for a proposal. */
+export const PROPOSAL_BYTES = 256 * 1024;
+
+/**
+ * What somebody who knows the file must answer. `choices`: usual answers. If the proposal has an answer, it is likely, but not sure.
+ *
+ * @typedef {{ option: string, text: string, choices: string[] }} Question
+ */
+
+/**
+ * @typedef {object} Proposal
+ * @property {Record<string, string>} options values of options that are not defaults, by name
+ * @property {Question[]} questions
+ * @property {string[]} columns names of the columns
+ */
+
+/** The table in a file. `rows`: cells of the first rows @typedef {{ names: string[], rows: string[][], delimiter: string }} Table */
+
+/**
+ * Proposes options for a file from its first lines. What the lines do not show is a question.
+ *
+ * @param {Buffer} bytes the beginning of the file
+ * @param {{ format: FileFormat, now: number }} file `now`: epoch ms, for dates that may be in the future
+ * @returns {Proposal}
+ */
+export function proposeOptions(bytes, { format, now }) {
+  /** @type {Proposal} */
+  const proposal = { options: {}, questions: [], columns: [] };
+  if (format === 'parquet') return proposal;
+  const text = decodedHead(bytes, proposal);
+  const lines = text.split(/\r?\n/);
+  // The last line may be cut.
+  if (bytes.length >= PROPOSAL_BYTES) lines.pop();
+  const table = format === 'ndjson' ? objectTable(lines) : csvTable(lines.slice(0, MAX_LINES), proposal);
+  if (!table) {
+    proposal.questions.push({
+      option: 'header_line',
+      text: 'No table was found in the first lines.',
+      choices: [],
+    });
+    return proposal;
+  }
+  proposal.columns = table.names;
+  proposeColumns(table, proposal, now);
+  return proposal;
+}
+
+/** @param {Buffer} bytes @param {Proposal} proposal */
+function decodedHead(bytes, { options, questions }) {
+  const { charset, mark } = encodingOf(bytes);
+  const content = bytes.subarray(mark);
+  if (charset !== 'utf-8')
+    return charset.startsWith('utf-32') ? '' : new TextDecoder(charset).decode(content);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(content, { stream: true });
+  } catch {
+    options['encoding'] = 'windows-1252';
+    const text = new TextDecoder('windows-1252').decode(content);
+    const shown = /\S*[\u0080-\u00ff]\S*/.exec(text)?.[0].slice(0, 40) ?? '';
+    questions.push({
+      option: 'encoding',
+      text: `The text is not UTF-8. In Windows-1252 it has \`${shown}\`: is that right?`,
+      choices: ['windows-1252'],
+    });
+    return text;
+  }
+}
+
+/** @param {string[]} lines @param {Proposal} proposal @returns {Table | null} */
+function csvTable(lines, { options }) {
+  const declared = declaredDelimiter(lines[0] ?? '');
+  const found = mostRegular(declared === null ? Object.values(DELIMITERS) : [declared], lines);
+  if (!found) return null;
+  const { delimiter, cells, width } = found;
+  const first = cells.findIndex((row) => row?.length === width && isData(row));
+  if (first < 0) return null;
+  const above = cells.findLastIndex(
+    (row, index) => index < first && row?.length === width && !isEmptyRow(row),
+  );
+  const hasUnits = above > 0 && isUnitRow(cells[above] ?? []);
+  const header = hasUnits
+    ? cells.findLastIndex((row, index) => index < above && row?.length === width && !isEmptyRow(row))
+    : above;
+  if (hasUnits && header >= 0) options['units'] = 'row';
+  const usual = lines.findIndex(
+    (line, index) => line.trim() !== '' && !isComment(line) && !(index === 0 && declared),
+  );
+  if (header < 0) options['header_line'] = '0';
+  else if (header !== usual) options['header_line'] = String(header + 1);
+  const named = lines[header < 0 ? first : header] ?? '';
+  if (declared === null && delimiterOf(named) !== delimiter)
+    options['delimiter'] = String(Object.entries(DELIMITERS).find(([, char]) => char === delimiter)?.[0]);
+  if (lines.some((line, index) => index > first && isComment(line))) options['comment'] = '#';
+  const names = header < 0 ? (cells[first] ?? []).map((_, index) => `#${index + 1}`) : (cells[header] ?? []);
+  const rows = cells.slice(first).filter((row) => row !== null && row.length <= width && !isEmptyRow(row));
+  return { names, rows: /** @type {string[][]} */ (rows), delimiter };
+}
+
+/**
+ * Finds the delimiter with which most lines have the same number of cells.
+ *
+ * @param {string[]} delimiters
+ * @param {string[]} lines
+ * @returns {{ delimiter: string, cells: Array<string[] | null>, width: number } | null} `cells`: null for a comment or a broken line
+ */
+function mostRegular(delimiters, lines) {
+  let best = null;
+  let most = 0;
+  for (const delimiter of delimiters) {
+    const cells = lines.map((line) =>
+      isComment(line) || line.trim() === '' ? null : parseCells(line, delimiter),
+    );
+    /** @type {Map<number, number>} */
+    const widths = new Map();
+    for (const row of cells)
+      if (row && row.length > 1) widths.set(row.length, (widths.get(row.length) ?? 0) + 1);
+    const [width = 0, count = 0] = [...widths].sort((a, b) => b[1] - a[1])[0] ?? [];
+    // A semicolon or a tab is never a decimal sign or a part of a name.
+    const weight = count * (delimiter === ',' ? 1 : 1.2);
+    if (weight <= most) continue;
+    most = weight;
+    best = { delimiter, cells, width };
+  }
+  return best;
+}
+
+/** @param {string[]} row */
+const isEmptyRow = (row) => row.every((cell) => cell === '');
+
+/** @param {string[]} row @returns {boolean} whether the row has a time, or mostly numbers */
+function isData(row) {
+  const filled = row.filter((cell) => cell !== '');
+  if (filled.some((cell) => isCalendar(cell) || isEpoch(cell))) return true;
+  const numbers = filled.filter((cell) => /^[+\-−]?[\d.,'’ \u00a0\u202f]*\d(?:e[+-]?\d+)?$/i.test(cell));
+  return numbers.length > filled.length / 2;
+}
+
+/** @param {string} cell @returns {boolean} whether the cell is a written date */
+const isCalendar = (cell) =>
+  /\d\D+\d|[a-z]/i.test(cell) &&
+  /** @type {const} */ (['iso', 'day-first', 'month-first']).some((format) => isPlausible(cell, format));
+
+/** @param {string} cell */
+const isEpoch = (cell) =>
+  /^\d{9,19}(?:\.\d+)?$/.test(cell) &&
+  /** @type {const} */ (['s', 'ms', 'us', 'ns']).some((format) => isPlausible(cell, format));
+
+/** @param {string[]} row */
+const isUnitRow = (row) =>
+  row.some((cell) => isUnit(cell)) && row.every((cell) => isUnit(cell) || cell.length <= 10) && !isData(row);
+
+/** @param {string[]} lines of NDJSON @returns {Table | null} */
+function objectTable(lines) {
+  /** @type {Array<Record<string, unknown>>} */
+  const objects = [];
+  for (const line of lines.slice(0, MAX_LINES)) {
+    try {
+      const object = JSON.parse(line);
+      if (object && typeof object === 'object' && !Array.isArray(object)) objects.push(object);
+    } catch {
+      // The import refuses this line.
+    }
+  }
+  const names = [...new Set(objects.flatMap((object) => Object.keys(object)))];
+  if (names.length === 0) return null;
+  return {
+    names,
+    rows: objects.map((object) => names.map((name) => String(object[name] ?? ''))),
+    delimiter: ',',
+  };
+}

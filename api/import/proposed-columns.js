@@ -1,0 +1,285 @@
+import { splitUnit } from './dialect.js';
+import { layoutOf } from './rows.js';
+import { isPlausible, parseFileTime } from './time-formats.js';
+import { STYLES, valueReader } from './values.js';
+
+/** @import { Proposal, Table } from './proposal.js' */
+/** @import { TimeFormat } from './time-formats.js' */
+/** @import { NumberStyle } from './values.js' */
+
+// cspell:disable
+/** Names of columns in English, German and French, in lower case, by the option that names the column. */
+const NAMES = {
+  device_column: /^(?:device|device_id|ger(?:ä|ae)t|logger|station|appareil|enregistreur)(?:name|[ _-]?id)?$/,
+  sensor_column:
+    /^(?:sensor|sensor_id|kanal|channel|messstelle|messgr(?:ö|oe)(?:ß|ss)e|parameter|variable|capteur|voie|grandeur|metric|series|entity_id|_field)(?:name)?$/,
+  values: /^(?:value|wert|messwert|valeur|mesure|reading|state|_value)$/,
+  unit_column: /^(?:unit|units|einheit|unit(?:é|e)|unit_of_measurement)$/,
+  site_column: /^(?:site|standort|ort|lieu)$/,
+};
+
+const TIME_NAME = /time|zeit|date|datum|heure|horodat|fecha|hora|epoch|unix|^ts$|^_time$|last_changed/i;
+
+/** Columns that number the rows. */
+const COUNTER =
+  /^(?:|#|nr\.?|no\.?|n°|lfd\.? ?nr\.?|num(?:mer|ber)?|index|row|rec(?:ord)?|scan|zeile|ligne|result|table)$/i;
+
+// cspell:enable
+
+const CLOCK = /^\d{1,2}[:.h]\d\d(?:[:.]\d\d(?:[.,]\d+)?)?\s*(?:[ap]\.?m\.?)?$/i;
+
+/** Share of the cells of a column that must have a form. */
+const MOST = 0.9;
+
+/** Limit of different texts without a value. */
+const MAX_MISSING = 5;
+
+/** Time that a clock may be ahead, in ms. A date beyond it is read in another order. */
+const AHEAD_MS = 2 * 86_400_000;
+
+/**
+ * Proposes the options of columns, times and numbers.
+ *
+ * @param {Table} table
+ * @param {Proposal} proposal is changed
+ * @param {number} now epoch ms
+ */
+export function proposeColumns({ names, rows, delimiter }, proposal, now) {
+  const { options, questions } = proposal;
+  const columns = names.map((name, index) => ({
+    name,
+    ref: name === '' ? `#${index + 1}` : name,
+    cells: rows.map((row) => row[index] ?? '').filter((cell) => cell !== ''),
+  }));
+  const times = timeColumns(columns);
+  const style = proposeNumbers(
+    columns.filter((column) => !times.includes(column)),
+    delimiter,
+    proposal,
+  );
+  if (times.length === 0)
+    questions.push({
+      option: 'time',
+      text: 'No column has times. Which one is it?',
+      choices: columns.map(({ ref }) => ref),
+    });
+  else proposeTime(times, rows, names, proposal, now);
+  const rest = columns.filter((column) => !times.includes(column));
+  const roles = new Map(
+    Object.entries(NAMES).flatMap(([option, pattern]) => {
+      const found = rest.find(({ name, cells }) => pattern.test(name.toLowerCase()) && cells.length > 0);
+      return found ? [[option, found]] : [];
+    }),
+  );
+  const isNumeric = numericTest(style);
+  const values = roles.get('values');
+  const isLong = roles.has('sensor_column') && values?.cells.some((cell) => isNumeric(cell)) === true;
+  if (isLong) for (const [option, { ref }] of roles) options[option] = ref;
+  else proposeWide(rest, roles, isNumeric, proposal);
+  proposeMissing(
+    isLong && values ? [values] : rest.filter(({ ref }) => isValue(ref, options)),
+    isNumeric,
+    options,
+  );
+  dropDefaults(names, options);
+  if (!roles.has('device_column') && !names.some((name) => /^device(?:_id)?$/i.test(name)))
+    questions.push({ option: 'device', text: 'Which device measured this?', choices: [] });
+}
+
+/** A column of the table. `ref`: text by which options name it @typedef {{ name: string, ref: string, cells: string[] }} Column */
+
+/** @param {Column[]} columns @returns {Column[]} the column with the time; or that with the date, and that with the time of day */
+function timeColumns(columns) {
+  const rated = columns
+    .map((column) => ({ column, rate: timeRate(column) }))
+    .filter(({ rate }) => rate > 0)
+    .sort((a, b) => b.rate - a.rate);
+  const [best] = rated;
+  if (!best) return [];
+  const hasClock = best.column.cells.some((cell) => /\d\s*[:h]\s*\d\d|[T ,]\d{1,2}\.\d\d/.test(cell));
+  const clock = hasClock
+    ? undefined
+    : columns.find(({ cells }) => cells.length > 0 && mostly(cells, (cell) => CLOCK.test(cell)));
+  return clock && formatsOf(best.column.cells).some((format) => !isNumberFormat(format) || format === 'excel')
+    ? [best.column, clock]
+    : [best.column];
+}
+
+/** @param {Column} column @returns {number} 0: the column has no times */
+function timeRate({ name, cells }) {
+  if (cells.length === 0) return 0;
+  const isNamed = TIME_NAME.test(name);
+  const formats = formatsOf(cells).filter((format) => isNamed || !isNumberFormat(format));
+  if (formats.length === 0) return 0;
+  return 1 + Number(isNamed) + Number(/^(?:ts|time|_time|timestamp|last_changed)$/i.test(name));
+}
+
+/** @param {TimeFormat} format */
+const isNumberFormat = (format) => ['excel', 's', 'ms', 'us', 'ns'].includes(format);
+
+/** @param {string[]} cells @returns {TimeFormat[]} formats that the cells may have, likely ones first */
+function formatsOf(cells) {
+  const isNumber = mostly(cells, (cell) => /^\d+(?:[.,]\d+)?$/.test(cell));
+  const formats = /** @type {TimeFormat[]} */ (
+    isNumber ? ['ms', 's', 'us', 'ns', 'excel'] : ['iso', 'day-first', 'month-first']
+  );
+  return formats.filter((format) => mostly(cells, (cell) => isPlausible(cell, format)));
+}
+
+/** @template T @param {T[]} list @param {(item: T) => boolean} test */
+const mostly = (list, test) => list.filter(test).length >= MOST * list.length;
+
+/** @param {Column[]} times @param {string[][]} rows @param {string[]} names @param {Proposal} proposal @param {number} now */
+function proposeTime(times, rows, names, { options, questions }, now) {
+  options['time'] = times.map(({ ref }) => quoted(ref)).join(',');
+  const places = times.map(({ name }) => names.indexOf(name));
+  const cells = rows
+    .map((row) =>
+      places
+        .map((place) => row[place] ?? '')
+        .join(' ')
+        .trim(),
+    )
+    .filter((cell) => cell !== '');
+  const formats = formatsOf(cells);
+  const format = formats.length > 1 && !formats.includes('iso') ? orderOf(formats, cells, now) : formats[0];
+  if (format === undefined) {
+    const shown = cells[0] ?? '';
+    const readings = /** @type {const} */ (['day-first', 'month-first']).map((each) =>
+      new Date(parseFileTime(shown, each)?.ms ?? 0).toUTCString().slice(5, 16),
+    );
+    questions.push({
+      option: 'time_format',
+      text: `\`${shown}\` may be ${readings.join(' (day-first) or ')} (month-first).`,
+      choices: ['day-first', 'month-first'],
+    });
+  } else if (format !== 'iso' && format !== 'ms') options['time_format'] = format;
+  if (!cells.some((cell) => parseFileTime(cell, format ?? 'day-first')?.local)) return;
+  const [, sign, hours = '', minutes = ''] =
+    /(?:GMT|UTC)\s*([+-])(\d{1,2}):?(\d\d)/.exec(times[0]?.name ?? '') ?? [];
+  if (sign) options['zone'] = `${sign}${hours.padStart(2, '0')}:${minutes}`;
+  else
+    questions.push({
+      option: 'zone',
+      text: 'The times name no zone. Which clock do they follow?',
+      choices: ['UTC'],
+    });
+}
+
+/** @param {TimeFormat[]} formats @param {string[]} cells @param {number} now @returns {TimeFormat | undefined} undefined: the cells do not show it */
+function orderOf(formats, cells, now) {
+  if (formats.some((format) => isNumberFormat(format))) return formats[0];
+  if (cells.some((cell) => /[ap]\.?m\.?/i.test(cell) && cell.includes('/'))) return 'month-first';
+  if (cells.every((cell) => /^(?:\p{L}+\.?,? )?\d{1,2}\./u.test(cell))) return 'day-first';
+  const readings = formats.map((format) => ({
+    format,
+    times: cells.flatMap((cell) => parseFileTime(cell, format)?.ms ?? []),
+  }));
+  if (readings.every(({ times }) => times.join() === readings[0]?.times.join())) return formats[0];
+  const possible = readings.filter(({ times }) => times.every((time) => time <= now + AHEAD_MS));
+  if (possible.length === 1) return possible[0]?.format;
+  const ordered = readings.filter(({ times }) => isMonotonic(times) || isMonotonic(times.toReversed()));
+  return ordered.length === 1 ? ordered[0]?.format : undefined;
+}
+
+/** @param {number[]} times */
+const isMonotonic = (times) => times.every((time, index) => index === 0 || time >= Number(times[index - 1]));
+
+/** @param {Column[]} columns @param {string} delimiter @param {Proposal} proposal @returns {NumberStyle} */
+function proposeNumbers(columns, delimiter, { options, questions }) {
+  const cells = columns
+    .flatMap((column) => column.cells)
+    .filter((cell) => /^[+\-−]?[\d.,'’ \u00a0\u202f]+(?:e[+-]?\d+)?$/i.test(cell));
+  const rated = STYLES.map((style) => {
+    const read = valueReader(style);
+    const values = cells.map((cell) => read(cell));
+    return { style, values: values.join(), count: values.filter((value) => value !== null).length };
+  });
+  const most = Math.max(...rated.map(({ count }) => count));
+  const best = rated.filter(({ count }) => count === most);
+  const [first = { style: { decimal: 'point', thousands: 'none' }, values: '' }] = best;
+  const style = /** @type {NumberStyle} */ (first.style);
+  const rivals = best.filter(({ values }) => values !== first.values);
+  const isUsual = style.decimal === 'point' && style.thousands === 'none';
+  if (rivals.length > 0 && (!isUsual || delimiter === ';')) {
+    const shown = cells.find(
+      (cell) => valueReader(style)(cell) !== valueReader(rivals[0]?.style ?? style)(cell),
+    );
+    questions.push({
+      option: 'decimal',
+      text: `\`${shown}\` may have a decimal sign or a separator of thousands.`,
+      choices: ['point', 'comma'],
+    });
+    return style;
+  }
+  if (style.decimal !== 'point') options['decimal'] = style.decimal;
+  if (style.thousands !== 'none') options['thousands'] = style.thousands;
+  return style;
+}
+
+/** @param {NumberStyle} style @returns {(cell: string) => boolean} */
+function numericTest(style) {
+  const read = valueReader(style);
+  return (cell) => read(cell) !== null;
+}
+
+/** @param {Column[]} rest @param {Map<string, Column>} roles @param {(cell: string) => boolean} isNumeric @param {Proposal} proposal */
+function proposeWide(rest, roles, isNumeric, { options }) {
+  for (const option of ['device_column', 'site_column']) {
+    const found = roles.get(option);
+    if (found && !found.cells.every(isNumeric)) options[option] = found.ref;
+  }
+  const taken = [options['device_column'], options['site_column']];
+  const others = rest.filter(
+    ({ ref, name }) => !taken.includes(ref) && name !== '' && !/^(?:device|device_id|site)$/i.test(name),
+  );
+  const values = others.filter(
+    ({ name, cells }) => !COUNTER.test(name) && cells.filter(isNumeric).length >= cells.length / 2,
+  );
+  if (values.length < others.length && values.length > 0)
+    options['values'] = values.map(({ ref }) => quoted(ref)).join(',');
+  if (options['units'] === undefined && values.some(({ name }) => splitUnit(name).unit !== null))
+    options['units'] = 'header';
+}
+
+/** @param {string} ref @param {Proposal['options']} options */
+const isValue = (ref, { values }) => values === undefined || values.includes(ref);
+
+/** @param {Column[]} columns @param {(cell: string) => boolean} isNumeric @param {Proposal['options']} options */
+function proposeMissing(columns, isNumeric, options) {
+  const texts = [...new Set(columns.flatMap(({ cells }) => cells.filter((cell) => !isNumeric(cell))))];
+  const isShort = texts.every((text) => text.length <= 12 && !/\d/.test(text));
+  if (texts.length > 0 && texts.length <= MAX_MISSING && isShort)
+    options['missing'] = texts.map(quoted).join(',');
+}
+
+/** Removes options without which the columns would have the same roles. @param {string[]} names @param {Proposal['options']} options */
+function dropDefaults(names, options) {
+  const single = ['site_column', 'unit_column', 'device_column', 'sensor_column', 'values', 'time'];
+  for (const dropped of [
+    ['time', 'sensor_column', 'values'],
+    ['sensor_column', 'values'],
+    ...single.map((one) => [one]),
+  ]) {
+    const others = Object.fromEntries(
+      Object.entries(options).filter(([option]) => !dropped.includes(option)),
+    );
+    if (layoutText(names, others) !== layoutText(names, options)) continue;
+    for (const option of dropped) delete options[option];
+  }
+}
+
+/** @param {string[]} names @param {Record<string, string>} options */
+function layoutText(names, options) {
+  try {
+    const { roles, wide } = layoutOf(names, { device: '-', ...options });
+    // The measurement of InfluxDB stands before the name of its field only without options.
+    const { group, ...others } = roles;
+    return JSON.stringify([Object.entries(others).sort(), wide]);
+  } catch (error) {
+    return String(error);
+  }
+}
+
+/** @param {string} name @returns {string} the name as a cell of CSV */
+const quoted = (name) => (/[",]|^\s|\s$/.test(name) ? `"${name.replaceAll('"', '""')}"` : name);

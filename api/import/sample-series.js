@@ -1,0 +1,51 @@
+/** Times, values and lines of the samples of one sensor, in typed arrays outside the heap of V8. */
+export class SampleSeries {
+  #times = new Float64Array(64);
+  #values = new Float64Array(64);
+  #lines = new Uint32Array(64);
+  length = 0;
+
+  /** @param {number} time epoch ms @param {number} value @param {number} line */
+  add(time, value, line) {
+    if (this.length === this.#times.length) {
+      this.#times = copied(this.#times, new Float64Array(2 * this.length));
+      this.#values = copied(this.#values, new Float64Array(2 * this.length));
+      this.#lines = copied(this.#lines, new Uint32Array(2 * this.length));
+    }
+    this.#times[this.length] = time;
+    this.#values[this.length] = value;
+    this.#lines[this.length++] = line;
+  }
+
+  get times() {
+    return this.#times.subarray(0, this.length);
+  }
+
+  get values() {
+    return this.#values.subarray(0, this.length);
+  }
+
+  get lines() {
+    return this.#lines.subarray(0, this.length);
+  }
+
+  /** @param {number} limit @returns {Array<{ line: number, same_as: number }>} lines whose time an earlier line has */
+  mergedLines(limit) {
+    /** @type {Map<number, number>} */
+    const first = new Map();
+    const found = [];
+    for (let index = 0; index < this.length && found.length < limit; index++) {
+      const [time, line] = [Number(this.#times[index]), Number(this.#lines[index])];
+      const earlier = first.get(time);
+      if (earlier === undefined) first.set(time, line);
+      else found.push({ line, same_as: earlier });
+    }
+    return found;
+  }
+}
+
+/** @template {Float64Array | Uint32Array} T @param {T} array @param {T} larger */
+function copied(array, larger) {
+  larger.set(array);
+  return larger;
+}

@@ -1,0 +1,194 @@
+import { parseTime } from '../../common/times.js';
+
+/** @typedef {'iso' | 'day-first' | 'month-first' | 'excel' | 's' | 'ms' | 'us' | 'ns'} TimeFormat */
+
+/** A parsed time. `local`: the text names no zone, and `ms` is read as if it were UTC. @typedef {{ ms: number, local: boolean }} ParsedTime */
+
+/** Milliseconds of the units of epoch times. @type {Partial<Record<TimeFormat, number>>} */
+const UNITS = { s: 1000, ms: 1, us: 1e-3, ns: 1e-6 };
+
+const NUMBER = /^[+-]?\d+(?:[.,]\d+)?$/;
+
+/** Day 25,569 of Excel is 1970-01-01. Excel stores days as doubles, so a second is rounded by up to some microseconds. */
+const EXCEL_EPOCH_DAYS = 25_569;
+const DAY_MS = 86_400_000;
+
+/** Matches the zone at the end of a text of ISO 8601, after the date. */
+const ISO_ZONE = /(?:Z|[+-]\d\d(?::?\d\d)?)$/i;
+
+const CLOCK = String.raw`(?:(?:[T,]?\s+|[T,])(?<hour>\d{1,2})(?::|h|\.)(?<minute>\d\d)(?:(?::|\.)(?<second>\d\d)(?:[.,](?<fraction>\d{1,9}))?)?)?`;
+const REST = String.raw`\s*(?<half>[ap]\.?\s?m\.?)?\s*(?<zone>Z|UTC|GMT|(?:UTC|GMT)?[+-]\d\d:?\d\d)?$`;
+const WEEKDAY = String.raw`^(?:\p{L}{2,10}\.?,?\s+)?`;
+
+/** Dates with the year first, such as 2026/11/01; with the year last; and with the name of the month first. */
+const PATTERNS = [
+  String.raw`^(?<year>\d{4})(?<mark>[./-])(?<first>\d{1,2})\k<mark>(?<last>\d{1,2})`,
+  String.raw`${WEEKDAY}(?<first>\d{1,2})(?<mark>[./-])(?<last>\d{1,2})\k<mark>(?<year>\d{4}|\d\d)`,
+  String.raw`${WEEKDAY}(?<first>\d{1,2})(?:\.?\s+|[.-])(?<month>\p{L}{3,10})(?:\.?\s+|\.?-)(?<year>\d{4}|\d\d)`,
+  String.raw`${WEEKDAY}(?<month>\p{L}{3,10})\.?\s+(?<first>\d{1,2}),?\s+(?<year>\d{4})`,
+].map((date) => new RegExp(date + CLOCK + REST, 'iu'));
+
+/** The beginnings of months in English, German and French, without accents, such that each is one month. */
+// cspell:disable
+const MONTHS = [
+  /^jan/,
+  /^(?:feb|fev)/,
+  /^(?:mar|maer|mrz)/,
+  /^(?:apr|avr)/,
+  /^(?:may|mai)/,
+  /^(?:jun|juin)/,
+  /^(?:jul|juil)/,
+  /^(?:aug|aou)/,
+  /^sep/,
+  /^(?:oct|okt)/,
+  /^nov/,
+  /^(?:dec|dez)/,
+];
+// cspell:enable
+
+/**
+ * Parses a time as the file writes it.
+ *
+ * @param {unknown} raw
+ * @param {TimeFormat} format
+ * @returns {ParsedTime | null}
+ */
+export function parseFileTime(raw, format) {
+  const unit = UNITS[format];
+  if (typeof raw === 'number' || typeof raw === 'bigint') return ofNumber(Number(raw), format);
+  if (typeof raw !== 'string') return null;
+  const text = raw.trim();
+  if (unit !== undefined || format === 'excel') return ofNumbers(text.split(/\s+/), format);
+  if (format === 'iso') {
+    // Also 2026-11-01 10:00:00,250, as Python logs it.
+    const iso = text.replace(/^(\S+)\s+(?=\d)/, '$1T').replace(/\s+(?=[+-]\d|Z$)/i, '');
+    const ms = parseTime(iso);
+    if (ms !== null) return { ms, local: !/^-?\d+$/.test(iso) && !ISO_ZONE.test(iso.slice(10)) };
+  }
+  return ofCalendar(text, format);
+}
+
+/** @param {string[]} parts a number, or the number of a date and that of a time of day @param {TimeFormat} format */
+function ofNumbers(parts, format) {
+  if (parts.length > 2 || !parts.every((part) => NUMBER.test(part))) return null;
+  return ofNumber(
+    parts.reduce((sum, part) => sum + Number(part.replace(',', '.')), 0),
+    format,
+  );
+}
+
+/** @param {number} number @param {TimeFormat} format @returns {ParsedTime | null} */
+function ofNumber(number, format) {
+  if (!Number.isFinite(number)) return null;
+  if (format === 'excel') {
+    const ms = Math.round((number - EXCEL_EPOCH_DAYS) * DAY_MS);
+    const second = Math.round(ms / 1000) * 1000;
+    return { ms: Math.abs(ms - second) < 20 ? second : ms, local: true };
+  }
+  const unit = UNITS[format];
+  if (unit !== undefined) return { ms: Math.floor(number * unit), local: false };
+  return Number.isInteger(number) ? { ms: number, local: false } : null;
+}
+
+/** @param {string} text @param {TimeFormat} format @returns {ParsedTime | null} */
+function ofCalendar(text, format) {
+  for (const [index, pattern] of PATTERNS.entries()) {
+    const parts = pattern.exec(text)?.groups;
+    if (!parts) continue;
+    const date = dateOf(index, parts, format);
+    const clock = date && clockOf(parts);
+    return date && clock !== null ? withZone(date + Number(clock), parts['zone']) : null;
+  }
+  return null;
+}
+
+/** @param {number} index of the pattern @param {Record<string, string | undefined>} parts @param {TimeFormat} format @returns {number | null} epoch ms */
+function dateOf(index, { year = '', first = '', last = '', month }, format) {
+  // Only the order of a date with the year last is uncertain, so any format takes the others.
+  if (index === 1 && format === 'iso') return null;
+  if (index === 0) return dayOf(Number(year), Number(first), Number(last));
+  if (month !== undefined) return dayOf(fullYear(year), monthOf(month), Number(first));
+  const isDayFirst = format === 'day-first';
+  return dayOf(fullYear(year), Number(isDayFirst ? last : first), Number(isDayFirst ? first : last));
+}
+
+/** @param {string} year of two or four digits */
+const fullYear = (year) =>
+  year.length === 4 ? Number(year) : Number(year) + (Number(year) < 70 ? 2000 : 1900);
+
+/** @param {string} name @returns {number} 1 to 12; 0: no month */
+function monthOf(name) {
+  const plain = name.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
+  return MONTHS.findIndex((pattern) => pattern.test(plain)) + 1;
+}
+
+/** @param {number} year @param {number} month @param {number} day @returns {number | null} epoch ms; null: no such day */
+function dayOf(year, month, day) {
+  const ms = Date.UTC(year, month - 1, day);
+  const date = new Date(ms);
+  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day ? ms : null;
+}
+
+/** @param {Record<string, string | undefined>} parts @returns {number | null} ms since midnight */
+function clockOf({ hour, minute = '0', second = '0', fraction = '0', half }) {
+  if (hour === undefined) return half === undefined ? 0 : null;
+  let hours = Number(hour);
+  if (half !== undefined) {
+    if (hours < 1 || hours > 12) return null;
+    hours = (hours % 12) + (half.toLowerCase().startsWith('p') ? 12 : 0);
+  }
+  if (hours > 24 || Number(minute) > 59 || Number(second) > 59) return null;
+  if (hours === 24 && Number(minute) + Number(second) > 0) return null;
+  return (
+    ((hours * 60 + Number(minute)) * 60 + Number(second)) * 1000 + Math.floor(Number(`0.${fraction}`) * 1000)
+  );
+}
+
+/** @param {number} ms @param {string | undefined} zone @returns {ParsedTime} */
+function withZone(ms, zone) {
+  if (zone === undefined) return { ms, local: true };
+  const match = /([+-])(\d\d):?(\d\d)$/.exec(zone);
+  if (!match) return { ms, local: false };
+  const size = (Number(match[2]) * 60 + Number(match[3])) * 60_000;
+  return { ms: match[1] === '-' ? ms + size : ms - size, local: false };
+}
+
+/** @param {unknown} raw a cell that is not a time in the format @param {TimeFormat} format @returns {string} the rule, and a remedy */
+export function timeRule(raw, format) {
+  const text = typeof raw === 'string' ? raw.trim() : raw;
+  const others = /** @type {TimeFormat[]} */ (['day-first', 'month-first', 'iso', 'excel']).filter(
+    (other) => other !== format && isPlausible(text, other),
+  );
+  const rule = RULES[format];
+  if (others.length === 0) return unitHint(raw) === '' ? rule : `${rule}.${unitHint(raw)}`;
+  return `${rule}; add \`time_format=${others.join('` or `time_format=')}\``;
+}
+
+/** @type {Record<TimeFormat, string>} */
+const RULES = {
+  iso: 'must be whole epoch milliseconds or ISO 8601',
+  'day-first': 'must be a date with the day first, such as 31.12.2026 23:59',
+  'month-first': 'must be a date with the month first, such as 12/31/2026 11:59 PM',
+  excel: 'must be a day number of Excel, such as 46327.5',
+  s: 'must be a number of seconds since 1970',
+  ms: 'must be a number of milliseconds since 1970',
+  us: 'must be a number of microseconds since 1970',
+  ns: 'must be a number of nanoseconds since 1970',
+};
+
+/** Bounds of times that a proposal takes for times of measurements: 1990 and 2100. */
+const PLAUSIBLE = { from: Date.UTC(1990, 0), to: Date.UTC(2100, 0) };
+
+/** @param {unknown} raw @param {TimeFormat} format @returns {boolean} whether the cell is a time of a possible measurement */
+export function isPlausible(raw, format) {
+  const time = parseFileTime(raw, format);
+  return time !== null && time.ms >= PLAUSIBLE.from && time.ms < PLAUSIBLE.to;
+}
+
+/** @param {unknown} raw a time that is too old or in the future @returns {string} a remedy, if the number is a time in another unit; else empty */
+export function unitHint(raw) {
+  const isNumber = typeof raw === 'string' ? NUMBER.test(raw.trim()) : typeof raw !== 'object';
+  if (!isNumber || isPlausible(raw, 'ms')) return '';
+  const unit = /** @type {TimeFormat[]} */ (['s', 'us', 'ns']).find((each) => isPlausible(raw, each));
+  return unit ? ` Add \`time_format=${unit}\`` : '';
+}

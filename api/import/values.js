@@ -1,0 +1,94 @@
+/** A decimal number as programs write it. `Number` would also accept an empty text and 0x10. */
+const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
+const NOT_FINITE = /^[+-]?(?:nan|inf|infinity)$/i;
+const TRUE_OR_FALSE = /^(true|false)$/i;
+
+/** Characters that separate thousands, by the value of the option `thousands`. */
+export const THOUSANDS = /** @type {const} */ ({
+  none: '',
+  point: '\\.',
+  comma: ',',
+  space: '[ \u00a0\u2009\u202f]',
+  apostrophe: "['’]",
+});
+
+/** How numbers are written. @typedef {{ decimal: 'point' | 'comma', thousands: keyof typeof THOUSANDS }} NumberStyle */
+
+/** @typedef {(raw: unknown) => number | null} ReadValue NaN: the number is not finite; null: the cell is not a number */
+
+/** @type {ReadValue} */
+export function readValue(raw) {
+  if (typeof raw === 'number') return Number.isFinite(raw) ? raw : Number.NaN;
+  if (typeof raw === 'bigint') return Number(raw);
+  if (typeof raw === 'boolean') return Number(raw);
+  if (typeof raw !== 'string') return null;
+  const text = raw.trim();
+  if (NUMBER.test(text)) return finite(text);
+  if (NOT_FINITE.test(text)) return Number.NaN;
+  if (TRUE_OR_FALSE.test(text)) return Number(text.toLowerCase() === 'true');
+  // The minus sign of typographers, as Python's and SQL's reports write it.
+  return text.startsWith('\u2212') ? readValue(`-${text.slice(1)}`) : null;
+}
+
+/** @param {string} text */
+const finite = (text) => (Number.isFinite(Number(text)) ? Number(text) : Number.NaN);
+
+/** @param {NumberStyle} style @returns {ReadValue} */
+export function valueReader({ decimal, thousands }) {
+  if (decimal === 'point' && thousands === 'none') return readValue;
+  const mark = decimal === 'comma' ? ',' : '\\.';
+  const separator = THOUSANDS[thousands];
+  const grouped = separator && `\\d{1,3}(?:${separator}\\d{3})+(?:${mark}\\d*)?|`;
+  const pattern = new RegExp(`^[+-]?(?:${grouped}\\d+${mark}?\\d*|${mark}\\d+)(?:e[+-]?\\d+)?$`, 'i');
+  const separators = separator && new RegExp(separator, 'g');
+  return (raw) => {
+    if (typeof raw !== 'string') return readValue(raw);
+    const text = raw.trim().replace(/^\u2212/, '-');
+    if (!pattern.test(text)) return NUMBER.test(text) ? null : readValue(text);
+    const whole = separators ? text.replaceAll(separators, '') : text;
+    return readValue(decimal === 'comma' ? whole.replace(',', '.') : whole);
+  };
+}
+
+/** Styles that a refusal may propose, the usual ones first. @type {NumberStyle[]} */
+export const STYLES = /** @type {const} */ (['point', 'comma']).flatMap((decimal) =>
+  /** @type {Array<keyof typeof THOUSANDS>} */ (Object.keys(THOUSANDS))
+    .filter((thousands) => thousands !== decimal)
+    .map((thousands) => ({ decimal, thousands })),
+);
+
+/** @param {NumberStyle} style @returns {string} the options of a style that are not defaults, such as `decimal=comma` */
+const styleText = ({ decimal, thousands }) =>
+  [
+    decimal === 'comma' ? 'decimal=comma' : 'decimal=point',
+    ...(thousands === 'none' ? [] : [`thousands=${thousands}`]),
+  ].join('&');
+
+/** @param {unknown} raw a cell that is not a number @param {NumberStyle} style of the import @returns {string} the rule, and a remedy */
+export function numberRule(raw, style) {
+  const text = typeof raw === 'string' ? raw.trim() : '';
+  const others = STYLES.filter(
+    (other) =>
+      (other.decimal !== style.decimal || other.thousands !== style.thousands) &&
+      Number.isFinite(valueReader(other)(text)),
+  );
+  const found = others.filter(({ thousands }) => thousands === 'none');
+  const remedies = (found.length > 0 ? [...found, ...grouping(others, text)] : others).slice(0, 2);
+  if (remedies.length > 0) {
+    const kind = remedies[0]?.decimal === 'comma' ? 'a decimal comma' : 'another form of numbers';
+    return `must be a number; did you mean ${kind}? Add \`${remedies.map(styleText).join('` or `')}\``;
+  }
+  if (/^[+-]?\d/.test(text)) return 'must be a number, without a unit or other text';
+  if (text !== '' && text.length <= 20)
+    return `must be a number; to skip such cells, add \`missing=${text}\``;
+  return 'must be a number';
+}
+
+/** @param {NumberStyle[]} styles @param {string} text @returns {NumberStyle[]} styles in which the one mark separates thousands */
+const grouping = (styles, text) =>
+  styles
+    .filter(
+      ({ thousands }) =>
+        thousands !== 'none' && new RegExp(`^[+-]?\\d{1,3}${THOUSANDS[thousands]}\\d{3}$`).test(text),
+    )
+    .slice(0, 1);

@@ -1,0 +1,72 @@
+import { candidates, isZone } from '../../common/zones.js';
+
+/** Matches a fixed offset, such as `+01:00`, `UTC+1`, `GMT-05:00` or `UTC`. */
+const FIXED = /^(?:(?:UTC|GMT)\s*)?([+-])(\d{1,2})(?::?(\d\d))?$|^(?:UTC|GMT|Z)$/i;
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** Beyond this distance from 1970 nothing is converted. Such times are refused anyway. */
+const MAX_TIME_MS = 8e15;
+
+/** A zone of the tz database, or a fixed offset from UTC. */
+export class Zone {
+  /** The text that names the zone. */
+  name;
+  /** Offset of clocks that never change, in ms. @type {number | null} */
+  #fixed;
+
+  /** @param {string} name @param {number | null} fixed */
+  constructor(name, fixed) {
+    this.name = name;
+    this.#fixed = fixed;
+  }
+
+  /** @param {string} text @returns {Zone | null} null: the text names no zone */
+  static parse(text) {
+    const match = FIXED.exec(text.trim());
+    if (!match) return isZone(text) ? new Zone(text, null) : null;
+    const [, sign = '+', hours = '0', minutes = '0'] = match;
+    const size = Number(hours) * HOUR_MS + Number(minutes) * 60_000;
+    return size < DAY_MS && Number(minutes) < 60 ? new Zone(text, sign === '-' ? -size : size) : null;
+  }
+
+  /** Whether the clocks of the zone never change. */
+  get isFixed() {
+    return this.#fixed !== null;
+  }
+
+  /**
+   * @param {number} local local time, read as if it were UTC, in epoch ms
+   * @returns {number[]} instants with this local time, ascending: none in a gap, two in an hour that comes twice
+   */
+  candidates(local) {
+    if (Math.abs(local) > MAX_TIME_MS) return [local];
+    return this.#fixed === null ? candidates(local, this.name) : [local - this.#fixed];
+  }
+
+  /** @param {number} local a time in a gap @returns {number} the smaller of the offsets before and after it, in ms: usually that of winter */
+  winterOffset(local) {
+    const days = [local - DAY_MS, local + DAY_MS];
+    return Math.min(...days.map((day) => day - (this.candidates(day)[0] ?? day)));
+  }
+
+  /** @param {number} time epoch ms @returns {string} local time with its offset, such as `2026-11-01 11:00:00.000 +01:00` */
+  format(time) {
+    const local = [-1, 0, 1, 2]
+      .flatMap((days) => this.#localOf(time, days))
+      .find((found) => this.candidates(found).includes(time));
+    const shown = local ?? time;
+    return `${new Date(shown).toISOString().replace('T', ' ').slice(0, -1)} ${offsetText(shown - time)}`;
+  }
+
+  /** @param {number} time @param {number} days @returns {number[]} */
+  #localOf(time, days) {
+    const near = time + days * DAY_MS - DAY_MS / 2;
+    return this.candidates(near).map((found) => time + (near - found));
+  }
+}
+
+/** @param {number} offset ms @returns {string} such as `+01:00` */
+export const offsetText = (offset) =>
+  `${offset < 0 ? '-' : '+'}${new Date(Math.abs(offset)).toISOString().slice(11, 16)}`;
