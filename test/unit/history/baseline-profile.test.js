@@ -102,8 +102,8 @@ describe('Baseline profile', () => {
   test.each([
     ['constant, with rare changes by a step', (/** @type {number} */ hour) => (hour % 50 === 0 ? 1 : 0)],
     ['steps of 1 within 3', (/** @type {number} */ hour) => (hour % 100 === 0 ? 3 : hour % 50 === 0 ? 1 : 0)],
-  ])('Baseline profile: %s: a change by one step stays below 2.2 sigmas', (_, valueOf) => {
-    const usual = learned(hoursOf((ts) => 20 + valueOf(ts / HOUR_MS), { spread: 0 }));
+  ])('Baseline profile: %s: a change by one step stays below 2.2 sigmas', (_, changeAt) => {
+    const usual = learned(hoursOf((ts) => 20 + changeAt(ts / HOUR_MS), { spread: 0 }));
     expect(Math.abs(usual.sigmas(5, 21))).toBeLessThan(2.2);
     expect(usual.sigmas(5, 30)).toBeGreaterThan(4.5);
   });
