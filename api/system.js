@@ -128,9 +128,7 @@ export async function startSystem(parts) {
         })
       : null;
   const learning = takes ? createLearning(context, { store, clockGuard, pauseMs: periods.learn }) : null;
-  const baselines = serves
-    ? new Baselines(context, { store, everyMs: periods.baselines, provisionalMs: periods.provisional })
-    : null;
+  const baselines = serves ? new Baselines(context, { store, everyMs: periods.baselines }) : null;
   const live = createLive(context, {
     brokerClients: {
       followers: messageSource?.followers ?? NOBODY,

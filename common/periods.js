@@ -19,7 +19,6 @@
  * - `alarmRecovery`: interval in which alarm evaluation stores its progress, and looks for processes that died
  * - `alarmDeliveries`: interval of the check for deliveries to repeat
  * - `baselines`: interval of the check for learned baselines to read
- * - `provisional`: interval of the check for sensors without a learned baseline to read
  */
 export const PERIODS_MS = {
   keepAlive: 60_000,
@@ -35,7 +34,6 @@ export const PERIODS_MS = {
   stream: 10_000,
   learn: 60_000,
   baselines: 60_000,
-  provisional: 1000,
   alarmRules: 2000,
   absence: 250,
   alarmRecheck: 1000,

@@ -52,19 +52,36 @@ export const eventItem = ({ ts, kind, clockOffset }) => ({
   ...(clockOffset === undefined ? {} : { clock_offset_ms: clockOffset }),
 });
 
-/** @param {Pick<DeviceRow, 'state' | 'lastSeen'>} row @param {number} now epoch ms */
-export const isOnline = ({ state, lastSeen }, now) =>
-  state === null ? lastSeen !== null && now - lastSeen < SEEN_WITHIN_MS : state === 'online';
+/**
+ * Returns whether a device is online, by what it announced (birth, status or Sparkplug). A device that announced nothing is
+ * online for five minutes after a message. Then it is not live: nobody knows whether it should send.
+ *
+ * @param {Pick<DeviceRow, 'state' | 'lastSeen'>} row
+ * @param {number} now epoch ms
+ * @returns {'online' | 'offline' | 'not_live'}
+ */
+export const presenceOf = ({ state, lastSeen }, now) =>
+  state === null
+    ? lastSeen !== null && now - lastSeen < SEEN_WITHIN_MS
+      ? 'online'
+      : 'not_live'
+    : state === 'online'
+      ? 'online'
+      : 'offline';
 
 /** @param {DeviceRow & { id: string }} row @param {number} now epoch ms */
-export const deviceItem = (row, now) => ({
-  device_id: row.id,
-  name: row.name,
-  site: row.site,
-  label: row.label,
-  online: isOnline(row, now),
-  last_seen: optionalTime(row.lastSeen),
-});
+export function deviceItem(row, now) {
+  const state = presenceOf(row, now);
+  return {
+    device_id: row.id,
+    name: row.name,
+    site: row.site,
+    label: row.label,
+    state,
+    online: state === 'online',
+    last_seen: optionalTime(row.lastSeen),
+  };
+}
 
 /** @param {FleetCount} count */
 export const fleetItem = ({ devices, sensors, types, sites }) => ({

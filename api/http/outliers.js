@@ -67,7 +67,7 @@ export function createRanking({ latest, clock }) {
   return {
     /**
      * @param {OutlierFilter} filter
-     * @returns {Promise<{ sensors: number, judged: number, provisional: number, outliers: Judged[] }>} numbers of all sensors
+     * @returns {Promise<{ sensors: number, judged: number, outliers: Judged[] }>} numbers of all sensors
      *   that match the filter; the most unusual outlier comes first
      */
     sensors: (filter) =>
@@ -78,8 +78,7 @@ export function createRanking({ latest, clock }) {
           .filter(isOutlier)
           .sort(byUnusual)
           .map((item) => ({ ...item }));
-        const provisional = judged.filter((item) => item.provisional).length;
-        return { sensors: items.length, judged: judged.length, provisional, outliers };
+        return { sensors: items.length, judged: judged.length, outliers };
       }),
 
     /**
@@ -177,9 +176,4 @@ export const groupItem = ({ site, deviceId, device, sensors, judged, outliers, w
 });
 
 /** @param {Baseline & { ts: number }} hour */
-export const baselineHourItem = ({ ts, mean, deviation, provisional }) => ({
-  ts: formatTime(ts),
-  mean,
-  deviation,
-  provisional,
-});
+export const baselineHourItem = ({ ts, mean, deviation }) => ({ ts: formatTime(ts), mean, deviation });

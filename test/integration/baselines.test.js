@@ -34,7 +34,7 @@ const outliers = (query = '') => stored.system().get(`/outliers${query}`);
 test('GET /outliers: sensor has no history: the sensor is counted, but neither compared with a baseline nor listed', async () => {
   await send('freezer', -18);
   await until(async () => (await outliers()).sensors === 1, { what: 'the sensor' });
-  expect(await outliers()).toEqual({ items: [], sensors: 1, judged: 0, provisional: 0, outliers: 0 });
+  expect(await outliers()).toEqual({ items: [], sensors: 1, judged: 0, outliers: 0 });
   expect(await stored.system().get('/devices/freezer/sensors/temperature/baseline')).toEqual({ hours: [] });
 });
 
@@ -84,30 +84,4 @@ test('GET /outliers/groups: by device and by site: each device or site is listed
   for (const query of ['?by=fleet', '?limit=0', '?x=1']) {
     expect((await stored.system().fetch(`/outliers/groups${query}`)).status).toBe(400);
   }
-});
-
-test('GET /outliers: sensor has only two minutes of samples: the newest value is compared with a provisional baseline', async () => {
-  await untilHourGoesOn();
-  const now = Date.now();
-  const samples = Array.from({ length: 120 }, (_, index) => ({
-    sensor_id: 'door',
-    ts: now - (120 - index) * 1000,
-    value: 4 + (index % 5) / 10,
-  }));
-  const all = [...samples, { sensor_id: 'door', ts: now, value: 21 }];
-  const response = await stored.system().post('/measurements?device=fridge', all);
-  expect(response.status).toBe(200);
-  await until(async () => (await outliers()).provisional === 1, { what: 'the provisional judgment' });
-  const { items } = await outliers();
-  const baseline = { mean: expect.closeTo(4.2, 1), provisional: true };
-  expect(items).toContainEqual(
-    expect.objectContaining({
-      device: 'fridge',
-      value: 21,
-      provisional: true,
-      baseline: expect.objectContaining(baseline),
-    }),
-  );
-  const { hours } = await stored.system().get('/devices/fridge/sensors/door/baseline');
-  expect(hours.at(-1)).toMatchObject(baseline);
 });

@@ -20,14 +20,12 @@ export interface LatestItem {
   value: number | null;
   /** on the stream only: distance of the value from the baseline mean in standard deviations; missing: not judged */
   sigmas?: number;
-  /** whether the value was judged by a provisional baseline of the last hours, because no baseline is learned yet */
-  provisional?: true;
   /** label for people; only in the answer to a request for the device */
   label?: string | null;
 }
 
-/** The baseline of a sensor; `provisional`: computed from its last hours only */
-type Baseline = { mean: number; deviation: number; provisional: boolean };
+/** The baseline of a sensor */
+type Baseline = { mean: number; deviation: number };
 
 /** The baseline of the hour that begins at `ts`. */
 export type BaselineHour = Baseline & { ts: string };
@@ -45,7 +43,6 @@ export type OutlierPage = {
   items: OutlierItem[];
   sensors: number;
   judged: number;
-  provisional: number;
   outliers: number;
 };
 
@@ -83,13 +80,16 @@ export interface SensorInfo {
   value: number | null;
 }
 
+export type Presence = 'online' | 'offline' | 'not_live';
+
 export interface DeviceInfo {
   device_id: string;
   name: string | null;
   site: string | null;
   /** label for people */
   label: string | null;
-  online: boolean;
+  /** announced state; `not_live`: it announced none, and sent nothing for five minutes */
+  state: Presence;
   /** time at which the device was last seen, in ISO 8601 */
   last_seen: string | null;
   /** time of the registration in ISO 8601 */
@@ -139,7 +139,7 @@ export interface SearchResult {
 
 /** Counts of the devices and sensors of the fleet. */
 export interface FleetInfo {
-  devices: { online: number; offline: number };
+  devices: Record<Presence, number>;
   sensors: number;
   by_type: Record<string, number>;
   by_site: Record<string, number>;

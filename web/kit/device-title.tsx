@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import type { DeviceInfo, RefusedDevice } from '../api/types.ts';
+import type { DeviceInfo, Presence, RefusedDevice } from '../api/types.ts';
 import { clockWords, formatCount, formatCounted, formatDateTime, formatTime } from '../format.ts';
 import { MOST_OPEN, openCountText, useActiveAlarms, useAlarmsOf } from '../state/alarms.ts';
 import { lastSeenAt, refusalRate, useRefusals } from '../state/device.ts';
@@ -41,7 +41,7 @@ export const DeviceTitle = ({
 );
 
 function Facts({ device, stale }: { device: DeviceInfo; stale: Stale | null }) {
-  const { device_id, name, online, site, registered_at, sensors, clock_offset_ms } = device;
+  const { device_id, name, state, site, registered_at, sensors, clock_offset_ms } = device;
   const refusals = useRefusals(device_id);
   const hasAlarm = useAlarmsOf(device_id).alarms.length > 0;
   const { preferences } = useServices();
@@ -49,7 +49,7 @@ function Facts({ device, stale }: { device: DeviceInfo; stale: Stale | null }) {
   return (
     <ul class="facts">
       <li>
-        <Online online={online} asOf={stale && formatTime(stale.since, zone)} />
+        <DeviceState state={state} asOf={stale && formatTime(stale.since, zone)} />
       </li>
       {hasAlarm && (
         <li>
@@ -58,7 +58,7 @@ function Facts({ device, stale }: { device: DeviceInfo; stale: Stale | null }) {
       )}
       {refusals && (
         <li>
-          <Refusals refusals={refusals} online={online} />
+          <Refusals refusals={refusals} online={state === 'online'} />
         </li>
       )}
       {name === null && <li>no name yet</li>}
@@ -123,23 +123,25 @@ export function DeviceMissing({ device }: { device: string }) {
   );
 }
 
+export const STATE_WORDS = { online: 'Online', offline: 'Offline', not_live: 'Not live' };
+
 /**
  * Renders the state of a device as a symbol and a word.
  *
  * @param props `asOf`: time of the last known state as text, null: no time is shown; `isOld`: the state may have changed, so it
  *   is shown in gray
  */
-export const Online = ({
-  online,
+export const DeviceState = ({
+  state,
   asOf = null,
   isOld = asOf !== null,
 }: {
-  online: boolean;
+  state: Presence;
   asOf?: string | null;
   isOld?: boolean;
 }) => (
-  <span class="state" data-online={online} data-stale={isOld}>
-    {online ? 'Online' : 'Offline'}
+  <span class="state" data-state={state} data-stale={isOld}>
+    {STATE_WORDS[state]}
     {asOf && ` at ${asOf}`}
   </span>
 );

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { formatAge, formatDateTime, hueOf, NOTHING, otherZone } from '../format.ts';
 import { useServices } from '../state/hooks.ts';
-import { silentAfterMs } from '../state/outliers.ts';
+import { oldAfterMs } from '../state/outliers.ts';
 import { stateText } from '../states.ts';
 import { writeValue } from '../units.ts';
 
@@ -252,7 +252,7 @@ export function Age({
   if (ts === null) return <span class="age">{NOTHING}</span>;
   const at = Date.parse(ts);
   const age = now - at;
-  const isOld = age > silentAfterMs(intervalMs ?? 0);
+  const isOld = age > oldAfterMs(intervalMs ?? 0);
   return (
     <time class="age" datetime={ts} title={formatDateTime(at, zone)} data-stale={isOld}>
       {formatAge(age)}

@@ -24,8 +24,7 @@ export function useFleetState(): ReadonlySignal<FleetState> {
     async (signal) => {
       const info = await client.fleet(signal);
       vocabulary.learn(typesAndSites(info));
-      const offline = info.devices.offline > 0 ? await offlineDevices(client, signal) : NONE_OFFLINE;
-      fleetState.count(info, offline);
+      fleetState.count(info, await awayDevices(client, info, signal));
       if (live.fleet.isOutdated()) live.readAgain();
       live.notifyWatchers();
       return info;
@@ -59,25 +58,30 @@ const typesAndSites = ({ by_type, by_site }: FleetInfo): { type: string | null; 
   ...Object.keys(by_site).map((site) => ({ type: null, site })),
 ];
 
-/** The offline devices, by id. `isWhole`: the list is complete */
-type OfflineDevices = { devices: ReadonlyMap<string, DeviceItem>; isWhole: boolean };
+const AWAY_STATES = ['offline', 'not_live'] as const;
 
-const NONE_OFFLINE: OfflineDevices = { devices: new Map(), isWhole: true };
+/** The devices that are not online, by id. `isWhole`: the list is complete */
+type AwayDevices = { devices: ReadonlyMap<string, DeviceItem>; isWhole: boolean };
 
-/** Reads the offline devices page by page. A page may be short, because the API checks a limited number of devices for each page. */
-export async function offlineDevices(
+/** Reads the devices that are not online page by page. A page may be short, because the API checks a limited number of devices for each page. */
+export async function awayDevices(
   client: Pick<Client, 'devices'>,
+  { devices: counts }: Pick<FleetInfo, 'devices'>,
   signal?: AbortSignal,
-): Promise<OfflineDevices> {
+): Promise<AwayDevices> {
   const devices: Map<string, DeviceItem> = new Map();
-  let cursor: string | null = null;
-  for (let page = 0; page < MOST_PAGES; page += 1) {
-    const answer: Page<DeviceItem> = await client.devices({ state: 'offline', limit: PAGE, cursor }, signal);
-    for (const device of answer.items) devices.set(device.device_id, device);
-    cursor = answer.next;
-    if (cursor === null) break;
+  let isWhole = true;
+  for (const state of AWAY_STATES) {
+    let cursor: string | null = null;
+    for (let page = 0; page < MOST_PAGES && counts[state] > 0; page += 1) {
+      const answer: Page<DeviceItem> = await client.devices({ state, limit: PAGE, cursor }, signal);
+      for (const device of answer.items) devices.set(device.device_id, device);
+      cursor = answer.next;
+      if (cursor === null) break;
+    }
+    isWhole &&= cursor === null;
   }
-  return { devices, isWhole: cursor === null };
+  return { devices, isWhole };
 }
 
 /** The figures of the fleet at one moment. */
@@ -108,7 +112,7 @@ export function createFleetState({
 }) {
   const figures = signal<FleetState>({ faults: fleet.listFaults(), info: null, now: clock.time.peek() });
   let info: FleetInfo | null = null;
-  let offline = NONE_OFFLINE.devices;
+  let away: AwayDevices['devices'] = new Map();
   let liveSince = Number.POSITIVE_INFINITY;
   let isHeld = false;
   /** Time in epoch ms since when nothing is stored. It is reset only after the waiting messages had time to arrive. */
@@ -128,7 +132,7 @@ export function createFleetState({
     if (isHeld) return;
     if (now > staleUntil) staleSince = null;
     fleet.refreshSilence(isCaughtUp ? Math.min(now, staleSince ?? now) : 0);
-    figures.value = { faults: withEmptyDevices(fleet.listFaults(), offline, fleet), info, now };
+    figures.value = { faults: withEmptyDevices(fleet.listFaults(), away, fleet), info, now };
   }
 
   return {
@@ -142,11 +146,11 @@ export function createFleetState({
       staleUntil = since === null ? clock.now() + CATCHING_UP_MS : Number.POSITIVE_INFINITY;
     },
 
-    count(counted: FleetInfo, away: OfflineDevices) {
+    count(counted: FleetInfo, read: AwayDevices) {
       if (status.peek() === 'reconnecting' || (staleSince !== null && info !== null)) return;
-      info = withCount(counted, away);
-      offline = away.devices;
-      fleet.setOffline(new Set(offline.keys()));
+      info = withCount(counted, read);
+      away = read.devices;
+      fleet.setPresence(new Map(Array.from(away, ([id, { state }]) => [id, state])));
       fleet.expect(counted.sensors);
       update();
     },
@@ -156,20 +160,22 @@ export function createFleetState({
 /**
  * Adds offline devices without sensors, which the event stream does not contain. So the list matches the count of the API.
  *
- * @param offline offline devices by id
+ * @param away devices that are not online, by id
  */
 function withEmptyDevices(
   faults: Faults,
-  offline: ReadonlyMap<string, DeviceItem>,
+  away: ReadonlyMap<string, DeviceItem>,
   { devices }: Pick<Fleet, 'devices'>,
 ): Faults {
-  const unknown = [...offline.values()].filter(({ device_id }) => !devices.has(device_id));
+  const unknown = [...away.values()].filter(
+    ({ device_id, state }) => state === 'offline' && !devices.has(device_id),
+  );
   if (unknown.length === 0) return faults;
   const added = unknown.map(({ device_id: id, name, site }) => ({
     id,
     name: name ?? id,
     site,
-    offline: true,
+    presence: 'offline' as const,
     sensors: [],
     isInOrder: true,
   }));
@@ -177,13 +183,14 @@ function withEmptyDevices(
 }
 
 /**
- * Replaces the offline count of the API by the length of the list of offline devices, which is newer. So all places show one
- * number. An incomplete list would count too few, so it replaces nothing.
+ * Replaces the counts of the API by those of the list of devices that are not online, which is newer. So all places show the same
+ * numbers. An incomplete list would count too few, so it replaces nothing.
  */
-function withCount(info: FleetInfo, { devices, isWhole }: OfflineDevices): FleetInfo {
+function withCount(info: FleetInfo, { devices, isWhole }: AwayDevices): FleetInfo {
   if (!isWhole) return info;
-  const offline = devices.size;
-  return { ...info, devices: { online: Math.max(deviceCount(info) - offline, 0), offline } };
+  const offline = [...devices.values()].filter(({ state }) => state === 'offline').length;
+  const not_live = devices.size - offline;
+  return { ...info, devices: { online: Math.max(deviceCount(info) - devices.size, 0), offline, not_live } };
 }
 
 /** @returns null: the number is unknown, because the page does not follow all sensors */
@@ -192,9 +199,9 @@ export function sensorsOnline(
   fleet: Pick<Fleet, 'holdsAll'>,
 ): number | null {
   if (info === null || !fleet.holdsAll()) return null;
-  return Math.max(0, info.sensors - faults.offlineSensors - faults.silentCount);
+  return Math.max(0, info.sensors - faults.offlineSensors - faults.notLiveSensors - faults.silentCount);
 }
 
-/** @returns number of devices of the fleet, online or offline */
+/** @returns number of devices of the fleet, in whatever state */
 export const deviceCount = ({ devices }: Pick<FleetInfo, 'devices'>): number =>
-  devices.online + devices.offline;
+  devices.online + devices.offline + devices.not_live;

@@ -1,4 +1,4 @@
-import type { LatestItem } from '../api/types.ts';
+import type { LatestItem, Presence } from '../api/types.ts';
 import type { Faults } from './outliers.ts';
 import { cellStateOf, listFaults, refreshSilence } from './outliers.ts';
 
@@ -38,8 +38,6 @@ export function createFleet({ limit = MOST_SENSORS }: { limit?: number } = {}) {
 
   function measure(sensor: FleetSensor, ts: string, value: number) {
     const at = Date.parse(ts);
-    const gap = at - sensor.at;
-    if (sensor.at > 0 && gap > 0) sensor.gapMs += (sensor.gapMs === 0 ? 1 : 0.2) * (gap - sensor.gapMs);
     sensor.ts = ts;
     sensor.at = at;
     sensor.value = value;
@@ -48,10 +46,9 @@ export function createFleet({ limit = MOST_SENSORS }: { limit?: number } = {}) {
   /** @returns whether the judgment of the sensor changed */
   function judge(sensor: FleetSensor, item: LatestItem): boolean {
     if (item.ts === null || item.ts < sensor.ts) return false;
-    const { sigmas, provisional } = sensor;
+    const { sigmas } = sensor;
     sensor.sigmas = item.sigmas ?? null;
-    sensor.provisional = item.provisional === true;
-    return sigmas !== sensor.sigmas || provisional !== sensor.provisional;
+    return sigmas !== sensor.sigmas;
   }
 
   return {
@@ -122,9 +119,9 @@ export function createFleet({ limit = MOST_SENSORS }: { limit?: number } = {}) {
       return drained;
     },
 
-    /** @param ids ids of the offline devices */
-    setOffline(ids: ReadonlySet<string>) {
-      for (const device of deviceIndex.setOffline(ids)) {
+    /** @param away state of each device that is not online, by id */
+    setPresence(away: ReadonlyMap<string, Presence>) {
+      for (const device of deviceIndex.setPresence(away)) {
         for (const sensor of device.sensors) touch(sensor);
       }
     },
@@ -197,7 +194,7 @@ export interface FleetDevice {
   /** name of the device; its id if it has no name */
   name: string;
   site: string | null;
-  offline: boolean;
+  presence: Presence;
   sensors: FleetSensor[];
   /** whether the sensors are sorted by name */
   isInOrder: boolean;
@@ -221,14 +218,10 @@ export interface FleetSensor {
   at: number;
   /** newest value; NaN before the first sample */
   value: number;
-  /** observed time between values in ms; 0: unknown */
-  gapMs: number;
   /** time between values in ms from the birth message; 0: not announced */
   intervalMs: number;
   /** deviation of the newest value in standard deviations; null: not judged. See outliers.ts */
   sigmas: number | null;
-  /** whether the value was judged by a provisional baseline of the last hours */
-  provisional: boolean;
   /** state of the cell on the wall; see outliers.ts */
   cellState: number;
   /** number of the snapshot that was newest when the sensor was last sent */
@@ -244,13 +237,13 @@ function createDeviceIndex() {
   const sensors: Map<string, FleetSensor> = new Map();
   const devices: Map<string, FleetDevice> = new Map();
   let structure = 0;
-  let offline: ReadonlySet<string> = new Set();
+  let away: ReadonlyMap<string, Presence> = new Map();
 
   function deviceOf({ device_id: id, device, site }: LatestItem) {
     const name = device ?? id;
     const known = devices.get(id);
     if (!known) {
-      const added = { id, name, site, offline: offline.has(id), sensors: [], isInOrder: false };
+      const added = { id, name, site, presence: away.get(id) ?? 'online', sensors: [], isInOrder: false };
       devices.set(id, added);
       return added;
     }
@@ -293,13 +286,18 @@ function createDeviceIndex() {
     },
 
     /**
-     * @param ids ids of the offline devices
-     * @returns devices that went offline or returned, with their sensors
+     * @param states state of each device that is not online, by id
+     * @returns devices whose state changed, with their sensors
      */
-    setOffline(ids: ReadonlySet<string>): FleetDevice[] {
-      offline = ids;
-      const changed = [...devices.values()].filter((device) => device.offline !== ids.has(device.id));
-      for (const device of changed) device.offline = ids.has(device.id);
+    setPresence(states: ReadonlyMap<string, Presence>): FleetDevice[] {
+      away = states;
+      const changed: FleetDevice[] = [];
+      for (const device of devices.values()) {
+        const presence = states.get(device.id) ?? 'online';
+        if (device.presence === presence) continue;
+        device.presence = presence;
+        changed.push(device);
+      }
       return changed;
     },
 
@@ -348,10 +346,8 @@ const newSensor = (key: string, device: FleetDevice, item: LatestItem): FleetSen
   ts: '',
   at: 0,
   value: Number.NaN,
-  gapMs: 0,
   intervalMs: 0,
   sigmas: null,
-  provisional: false,
   cellState: 0,
   snapshot: 0,
   dirty: false,

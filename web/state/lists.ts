@@ -275,7 +275,7 @@ export function matchingDevices(devices: DeviceItem[], query: URLSearchParams): 
   const [name, state, site] = ['name', 'state', 'site'].map((filter) => query.get(filter));
   return devices.filter(
     (device) =>
-      (!state || device.online === (state === 'online')) &&
+      (!state || device.state === state) &&
       (!site || device.site === site) &&
       has(device.name ?? device.device_id, name ?? null),
   );

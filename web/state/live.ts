@@ -255,6 +255,19 @@ export function useRecentStats(): Moment[] {
 
 /** Keeps the event stream open for views without sensors, so that pipeline statistics and connection state are known. */
 export function useFiguresAlone() {
+  useFollowed(NO_SENSORS);
+}
+
+type SensorIds = { device_id: string; sensor_id: string };
+
+const NO_SENSORS: readonly SensorIds[] = [];
+
+/** Follows the newest values of some sensors. Without sensors, the event stream stays open for the state of the connection. */
+export function useFollowed(sensors: readonly SensorIds[]) {
   const { live } = useServices();
-  useEffect(() => live.follow({ devices: [NOBODY] }), [live]);
+  const keys = [...new Set(sensors.map(keyOf))].sort().join(' ');
+  useEffect(() => {
+    if (keys === '') return live.follow({ devices: [NOBODY] });
+    return live.follow({ sensors: keys.split(' ').map((key) => key.split('/') as [string, string]) });
+  }, [live, keys]);
 }

@@ -1,3 +1,4 @@
+import type { Presence } from '../api/types.ts';
 import { formatCount, formatCounted } from '../format.ts';
 import type { FleetDevice, FleetSensor } from './fleet.ts';
 
@@ -32,7 +33,8 @@ export const NOT_JUDGED = 2 * LEVELS + 1;
 export const SILENT = NOT_JUDGED + 1;
 export const OFFLINE = SILENT + 1;
 export const NO_VALUE = OFFLINE + 1;
-export const CELL_STATES = NO_VALUE + 1;
+export const NOT_LIVE = NO_VALUE + 1;
+export const CELL_STATES = NOT_LIVE + 1;
 
 export function cellStateOf({
   at,
@@ -41,9 +43,10 @@ export function cellStateOf({
 }: {
   at: number;
   sigmas: number | null;
-  device: { offline: boolean };
+  device: { presence: Presence };
 }): number {
-  if (device.offline) return OFFLINE;
+  if (device.presence === 'offline') return OFFLINE;
+  if (device.presence === 'not_live') return NOT_LIVE;
   if (at === 0) return NO_VALUE;
   return sigmas === null ? NOT_JUDGED : NORMAL + levelOf(sigmas);
 }
@@ -51,6 +54,7 @@ export function cellStateOf({
 /** @returns the cell state as text */
 export function describeCellState(cellState: number): string {
   if (cellState === OFFLINE) return 'Device offline';
+  if (cellState === NOT_LIVE) return 'Not live';
   if (cellState === SILENT) return 'Silent';
   if (cellState === NO_VALUE) return 'No value yet';
   if (cellState === NOT_JUDGED) return 'Not judged yet';
@@ -72,27 +76,31 @@ export interface Faults {
   silentCount: number;
   /** sensors with a value but without a baseline */
   unjudged: number;
-  /** sensors judged by a provisional baseline */
-  provisional: number;
   offlineSensors: number;
+  /** sensors of devices that are not live */
+  notLiveSensors: number;
 }
 
-/** Time in ms without a value after which a sensor is silent. For a slow sensor, the time is several intervals of the sensor. */
+/** Shortest time in ms without a value after which a sensor is silent, and the number of its intervals. */
 const SILENT_MS = 300_000;
 const SILENT_INTERVALS = 5;
 /** Maximum number of entries of each list of faults. */
 const LISTED = 50;
 
 /**
- * @param intervalMs interval of the sensor in ms; 0: unknown
- * @returns time in ms without a value after which the sensor counts as silent
+ * @param intervalMs announced interval of the sensor in ms; 0: none
+ * @returns age in ms from which the newest value of the sensor is old
  */
-export const silentAfterMs = (intervalMs: number): number =>
-  Math.max(SILENT_MS, SILENT_INTERVALS * intervalMs);
+export const oldAfterMs = (intervalMs: number): number => Math.max(SILENT_MS, SILENT_INTERVALS * intervalMs);
 
-/** @param now current time in epoch ms */
-const isSilent = (now: number, { at, gapMs, intervalMs }: FleetSensor): boolean =>
-  at > 0 && now - at > silentAfterMs(Math.max(gapMs, intervalMs));
+/**
+ * A sensor without an announced interval is never silent, because nobody knows when it should send: a door that stays closed
+ * has no new value all day.
+ *
+ * @param now current time in epoch ms
+ */
+const isSilent = (now: number, { at, intervalMs }: FleetSensor): boolean =>
+  at > 0 && intervalMs > 0 && now - at > oldAfterMs(intervalMs);
 
 /** @returns absolute deviation in sigmas */
 const sizeOf = ({ sigmas }: FleetSensor): number => Math.abs(sigmas ?? 0);
@@ -112,7 +120,7 @@ export function refreshSilence(
 ) {
   for (const sensor of sensors) {
     const silent = isSilent(now, sensor);
-    if (silent === (sensor.cellState === SILENT) || sensor.cellState === OFFLINE) continue;
+    if (silent === (sensor.cellState === SILENT) || sensor.device.presence !== 'online') continue;
     touch(sensor);
     if (silent) sensor.cellState = SILENT;
   }
@@ -126,13 +134,13 @@ export function listFaults({
   sensors: ReadonlyMap<string, FleetSensor>;
   devices: ReadonlyMap<string, FleetDevice>;
 }): Faults {
-  const offline = [...devices.values()].filter((device) => device.offline);
+  const offline = [...devices.values()].filter(({ presence }) => presence === 'offline');
   const far: FleetSensor[] = [];
   const silent: FleetSensor[] = [];
-  const counts = { unjudged: 0, provisional: 0, offlineSensors: 0 };
+  const counts = { unjudged: 0, offlineSensors: 0, notLiveSensors: 0 };
   for (const sensor of sensors.values()) {
-    if (sensor.provisional) counts.provisional += 1;
     if (sensor.cellState === OFFLINE) counts.offlineSensors += 1;
+    else if (sensor.cellState === NOT_LIVE) counts.notLiveSensors += 1;
     else if (sensor.cellState === SILENT) silent.push(sensor);
     else if (isFarOff(sensor)) far.push(sensor);
     else if (sensor.at > 0 && sensor.sigmas === null) counts.unjudged += 1;
@@ -147,12 +155,8 @@ export function listFaults({
   };
 }
 
-/** The text about the values that the first judgment of a sensor needs. */
-export const TO_BE_JUDGED = 'that needs 30 values, and a minute of them';
-
-/** @param count number of sensors that are judged by a provisional baseline */
-export const provisionalText = (count: number): string =>
-  `Provisional: ${formatCounted(count, 'sensor is', 'sensors are')} judged by the last hour or hours, until a day of history is learned.`;
+/** The text about the history that the first judgment of a sensor needs. */
+export const TO_BE_JUDGED = 'that needs a day of history';
 
 /** The text in place of an all-clear while no values arrive. */
 export const OLD_VALUES = 'The values are old. What stands out now is not known.';
@@ -160,6 +164,6 @@ export const OLD_VALUES = 'The values are old. What stands out now is not known.
 /** @returns the text while there are no outliers: an all-clear only for judged sensors */
 export function nothingFar({ sensors, judged }: { sensors: number; judged: number }): string {
   if (judged >= sensors) return 'Nothing stands out.';
-  if (judged <= 0) return `${formatCounted(sensors, 'sensor')} not judged yet: ${TO_BE_JUDGED}.`;
+  if (judged <= 0) return 'Nothing needs attention. What is usual is known after a day of history.';
   return `Nothing stands out among ${formatCount(judged)} of ${formatCounted(sensors, 'sensor')}. The others are not judged yet.`;
 }

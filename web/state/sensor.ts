@@ -4,7 +4,7 @@ import type { BaselineHour, DeviceEvent, LatestItem } from '../api/types.ts';
 import { formatSpan } from '../format.ts';
 import { useChanges, useQuery, useServices } from './hooks.ts';
 import { keyOf } from './live.ts';
-import { levelOf, NORMAL, OFFLINE, SILENT, silentAfterMs } from './outliers.ts';
+import { levelOf, NORMAL, NOT_LIVE, OFFLINE, oldAfterMs, SILENT } from './outliers.ts';
 import type { Stale } from './verdict.ts';
 
 const AGAIN = { refreshMs: 10_000 };
@@ -120,8 +120,9 @@ export function outdatedOf({
     return { cellState: SILENT, text: `Measured ${age} ago: ${reason}` };
   }
   if (offlineAt !== null) return { cellState: OFFLINE, text: `Device offline, measured ${age} ago` };
-  if (now - at > silentAfterMs(intervalMs ?? 0)) return { cellState: SILENT, text: `Silent for ${age}` };
-  return null;
+  if (now - at <= oldAfterMs(intervalMs ?? 0)) return null;
+  if (intervalMs !== null) return { cellState: SILENT, text: `Silent for ${age}` };
+  return { cellState: NOT_LIVE, text: `Measured ${age} ago` };
 }
 
 /** Number of events that are read, because birth messages may follow the last change of state. */
@@ -164,13 +165,11 @@ interface Deviation {
   off: number;
   /** state of the cell of the sensor on the wall */
   cellState: number;
-  /** whether the baseline is provisional */
-  provisional: boolean;
 }
 
 /**
  * Returns the deviation of the newest value of a sensor, as the server judges the value. The server learns baselines once a
- * day. A provisional baseline changes within a minute, so the baseline is polled.
+ * day.
  *
  * @returns null: the value is not judged, or the baseline is unknown yet
  */
@@ -201,6 +200,6 @@ export function deviationOf(
   const off = value - hour.mean;
   // A sensor that was always constant has the standard deviation 0, so any other value has an infinite deviation.
   const sigmas = off === 0 ? 0 : off / hour.deviation;
-  const { mean, deviation, provisional } = hour;
-  return { mean, deviation, off, cellState: NORMAL + levelOf(sigmas), provisional };
+  const { mean, deviation } = hour;
+  return { mean, deviation, off, cellState: NORMAL + levelOf(sigmas) };
 }

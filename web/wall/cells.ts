@@ -1,5 +1,5 @@
 import type { FleetSensor } from '../state/fleet.ts';
-import { NO_VALUE, OFFLINE, SILENT } from '../state/outliers.ts';
+import { NO_VALUE, NOT_LIVE, OFFLINE, SILENT } from '../state/outliers.ts';
 import { sensorValueText } from '../units.ts';
 import type { Palette, Scene, TrailPoint } from './painter.ts';
 
@@ -238,7 +238,12 @@ const dot: DrawShape = (context, { layout: { x, y, format } }, cell) => {
 };
 
 /** Shapes for cell states that must be recognizable without color. */
-export const SHAPES: Record<number, DrawShape> = { [SILENT]: hollow, [OFFLINE]: crossed, [NO_VALUE]: dot };
+export const SHAPES: Record<number, DrawShape> = {
+  [SILENT]: hollow,
+  [OFFLINE]: crossed,
+  [NO_VALUE]: dot,
+  [NOT_LIVE]: hollow,
+};
 
 /** Sizes of cells in CSS pixels: cards with name, value and sparkline if there is space, otherwise squares. */
 export interface Format {

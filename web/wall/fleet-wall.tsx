@@ -4,7 +4,7 @@ import { OwnVerdictLine } from '../kit/navigation.tsx';
 import { useRefusedDevices } from '../state/device.ts';
 import { MOST_SENSORS } from '../state/fleet.ts';
 import { useServices } from '../state/hooks.ts';
-import { NO_VALUE, NORMAL, NOT_JUDGED, OFFLINE, SILENT, TO_BE_JUDGED } from '../state/outliers.ts';
+import { NO_VALUE, NORMAL, NOT_JUDGED, NOT_LIVE, OFFLINE, SILENT, TO_BE_JUDGED } from '../state/outliers.ts';
 import { useStale } from '../state/verdict.ts';
 import { FleetOutliers, GroupWall } from './group-wall.tsx';
 import { OutlierList } from './outlier-list.tsx';
@@ -129,11 +129,20 @@ const OTHERS = [
     label: 'not judged yet',
     title: `Nothing is known of what is usual for it: ${TO_BE_JUDGED}`,
   },
-  { cellState: SILENT, label: 'silent', title: 'Nothing for five minutes, or for five of its intervals' },
+  {
+    cellState: SILENT,
+    label: 'silent',
+    title: 'Nothing for five of its intervals, at least for five minutes',
+  },
   {
     cellState: OFFLINE,
     label: 'device offline',
-    title: 'Its device disconnected, or sent nothing for five minutes',
+    title: 'Its device announced that it is offline, or lost its connection',
+  },
+  {
+    cellState: NOT_LIVE,
+    label: 'not live',
+    title: 'Its device announced no state and no interval, and sent nothing for five minutes',
   },
   { cellState: NO_VALUE, label: 'no value yet', title: 'Announced, but nothing was measured so far' },
 ];
@@ -143,7 +152,7 @@ const Legend = ({ legendRef }: { legendRef: { current: HTMLUListElement | null }
   <ul class="wall-legend" ref={legendRef} aria-label="What the cells mean">
     <li
       class="wall-scale"
-      title="How far each value is from what is usual for its sensor at this hour of the week, by the history of four weeks. A new sensor is judged by its last hours"
+      title="How far each value is from what is usual for its sensor at this hour of the week, by the history of four weeks"
     >
       <span>far below</span>
       <span class="wall-scale-steps" aria-hidden="true">

@@ -6,15 +6,7 @@ import { MOST_SENSORS } from '../state/fleet.ts';
 import { deviceCount } from '../state/fleet-state.ts';
 import { useQuery, useServices } from '../state/hooks.ts';
 import { keyOf } from '../state/live.ts';
-import {
-  describeCellState,
-  levelOf,
-  NORMAL,
-  NOT_JUDGED,
-  nothingFar,
-  OLD_VALUES,
-  provisionalText,
-} from '../state/outliers.ts';
+import { describeCellState, levelOf, NORMAL, NOT_JUDGED, nothingFar, OLD_VALUES } from '../state/outliers.ts';
 import { sensorValueText } from '../units.ts';
 import { AlarmsOnWall, RefusedDevices } from './outlier-list.tsx';
 import './wall.css';
@@ -197,7 +189,6 @@ export function FleetOutliers({
       {data?.outliers === 0 && isCalm && (
         <p class="stands-out-none">{isStale ? OLD_VALUES : nothingFar(data)}</p>
       )}
-      {data && data.provisional > 0 && <p class="stands-out-note">{provisionalText(data.provisional)}</p>}
     </section>
   );
 }

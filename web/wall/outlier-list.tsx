@@ -5,7 +5,7 @@ import { refusalRate } from '../state/device.ts';
 import { MOST_SENSORS } from '../state/fleet.ts';
 import { useServices } from '../state/hooks.ts';
 import { keyOf } from '../state/live.ts';
-import { nothingFar, OLD_VALUES, provisionalText } from '../state/outliers.ts';
+import { nothingFar, OLD_VALUES } from '../state/outliers.ts';
 import { sensorValueText } from '../units.ts';
 import './wall.css';
 import type { ReadonlySignal } from '@preact/signals';
@@ -37,7 +37,7 @@ export function OutlierList({
   const { live, preferences } = useServices();
   const { faults, info, now } = fleetState.value;
   const { units } = preferences.choice.value;
-  const { far, silent, offline, farCount, silentCount, unjudged, provisional } = faults;
+  const { far, silent, offline, farCount, silentCount, unjudged } = faults;
   const open = useActiveAlarms();
   const nothing = farCount + silentCount + offline.length + refused.length === 0 && !hasOpen(open);
   const counts = [farCount, silentCount, offline.length, refused.length];
@@ -76,7 +76,6 @@ export function OutlierList({
           {isRead ? calmText({ unjudged, isStale, fleet: live.fleet, info }) : readingText(live.fleet, info)}
         </p>
       )}
-      {provisional > 0 && <p class="stands-out-note">{provisionalText(provisional)}</p>}
     </section>
   );
 }

@@ -359,6 +359,6 @@ export function matcherOf(query: URLSearchParams): Matcher | null {
   const isFaulty = FAULTS[look as Fault];
   return (sensor) =>
     (!matches || matches(sensor)) &&
-    (!state || sensor.device.offline === (state === 'offline')) &&
+    (!state || sensor.device.presence === state) &&
     (!isFaulty || isFaulty(sensor));
 }

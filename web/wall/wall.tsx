@@ -281,9 +281,7 @@ function inWords(facts: Facts): string {
 
 /** Returns the text of the judgment of the newest value. An old value is not judged. */
 const judgementOf = ({ sensor, isStale }: Facts) =>
-  isStale
-    ? 'Old: no values arrive'
-    : `${describeCellState(sensor.cellState)}${usualOf(sensor)}${provisionalOf(sensor)}`;
+  isStale ? 'Old: no values arrive' : `${describeCellState(sensor.cellState)}${usualOf(sensor)}`;
 
 function writtenOf(sensor: FleetSensor, choices: UnitChoices): { number: string; unit: string } {
   const state = stateText(sensor, sensor.value);
@@ -297,6 +295,3 @@ function usualOf({ cellState, sigmas }: FleetSensor): string {
   if (cellState >= NOT_JUDGED || sigmas === null || Math.abs(levelOf(sigmas)) <= 1) return '';
   return `, by ${formatNumber(Math.abs(sigmas), 1)} deviations`;
 }
-
-const provisionalOf = ({ cellState, provisional }: FleetSensor) =>
-  provisional && cellState < NOT_JUDGED ? ' (provisional)' : '';

@@ -1,6 +1,5 @@
 import { forEachConcurrently } from '../../../common/concurrency.js';
 import { DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.js';
-import { ProvisionalBaselines } from './provisional.js';
 import { BaselineTable } from './table.js';
 
 export { createLearning } from './learner.js';
@@ -8,13 +7,12 @@ export { createLearning } from './learner.js';
 /** @import { MillraceError } from '../../../common/errors.js' */
 /** @import { Context } from '../../observability/index.js' */
 /** @import { Store } from '../../store/index.js' */
-/** @import { Rest } from '../packing/steps.js' */
 
 /**
  * A baseline is the usual value of a sensor and its deviation, for each hour. `learner.js` learns baselines from history,
  * day by day, and stores them. `Baselines` loads the stored days into memory and judges values by them. So all processes
- * give the same answer, independent of the values that each process receives. Until a sensor has a learned baseline,
- * `provisional.js` judges its values by its last hours.
+ * give the same answer, independent of the values that each process receives. Until a day of history is learned, no value
+ * of a sensor is judged: a judgment by the first hours is wrong too often.
  */
 
 /**
@@ -36,22 +34,20 @@ const GROUPS_AT_ONCE = 8;
  * A value and its judgment. The judgment is written into the object of the value instead of a new object, because values
  * are judged as fast as they arrive.
  *
- * @typedef {Measured & { sigmas: number | undefined, provisional: true | undefined }} JudgedValue `sigmas`: deviations above (negative: below)
- *   the mean; undefined: there is no value, it is too old, or no baseline is known. `provisional`: a
- *   provisional baseline judged it
+ * @typedef {Measured & { sigmas: number | undefined }} JudgedValue `sigmas`: deviations above (negative: below) the mean; undefined:
+ *   there is no value, it is too old, or no baseline is known
  */
 
 /**
  * The usual value of a sensor and its deviation, in its unit.
  *
- * @typedef {{ mean: number, deviation: number, provisional: boolean }} Baseline
+ * @typedef {{ mean: number, deviation: number }} Baseline
  */
 
 /**
  * Called when values may be judged differently than before.
  *
  * @callback OnChange
- * @param {readonly string[]} [keys] keys of the sensors whose values may be judged differently; default: all sensors
  */
 
 /** Judges values by the baselines of the present days. It regularly reads newly learned baselines from the database. */
@@ -64,7 +60,6 @@ export class Baselines {
   /** Baselines by day, in epoch ms; `loaded`: groups that were read. @type {Map<number, { table: BaselineTable, loaded: Set<number> }>} */
   #days = new Map();
   #changed = false;
-  #provisional;
   /** @type {Set<OnChange>} */
   #listeners = new Set();
   /** @type {NodeJS.Timeout | undefined} */
@@ -74,12 +69,10 @@ export class Baselines {
   /**
    * @param {Pick<Context, 'config' | 'clock' | 'logger' | 'metrics'>} context
    * @param {object} deps
-   * @param {Pick<Store, 'baselines' | 'samples'>} deps.store
+   * @param {Pick<Store, 'baselines'>} deps.store
    * @param {number} deps.everyMs time between two checks for newly learned groups
-   * @param {number} deps.provisionalMs time between two checks for sensors without a learned baseline
-   * @param {Rest} [deps.rest] waits between two requests for sensors without a learned baseline
    */
-  constructor(context, { store, everyMs, provisionalMs, rest }) {
+  constructor(context, { store, everyMs }) {
     const { config, clock, logger, metrics } = context;
     this.#store = store.baselines;
     this.#groups = config.retention.latestGroups;
@@ -91,13 +84,6 @@ export class Baselines {
       'Sensors with a baseline of the present day in the memory of this process',
       () => this.#days.get(dayOf(this.#clock()))?.table.size ?? 0,
     );
-    this.#provisional = new ProvisionalBaselines(context, {
-      store,
-      everyMs: provisionalMs,
-      rest,
-      isLearned: (key) => this.#learnedAt(key, this.#clock()) !== null,
-      onJudged: (keys) => this.#notify(keys),
-    });
   }
 
   /**
@@ -105,19 +91,16 @@ export class Baselines {
    * no value is judged.
    */
   start() {
-    // Learned baselines are read first, so that sensors with a learned baseline need no provisional baseline.
-    void this.#lookLater().then(() => this.#provisional.start());
+    void this.#lookLater();
   }
 
-  async stop() {
+  stop() {
     this.#stopped = true;
     clearTimeout(this.#timer);
-    await this.#provisional.stop();
   }
 
   /**
-   * Judges a value by the learned baseline of the hour in which it was measured. Without a learned baseline, the last
-   * hours of the sensor decide.
+   * Judges a value by the learned baseline of the hour in which it was measured.
    *
    * @param {string} key `device id/sensor id`
    * @param {JudgedValue} measured the value, into which the judgment is written
@@ -125,14 +108,9 @@ export class Baselines {
   judge(key, measured) {
     const { ts, value } = measured;
     measured.sigmas = undefined;
-    measured.provisional = undefined;
     if (ts === null || value === null) return;
     const at = Date.parse(ts);
-    const learned = this.#days.get(dayOf(at))?.table.sigmas(key, hourOf(at), value) ?? null;
-    const sigmas = learned ?? this.#provisional.sigmas(key, at, value);
-    if (sigmas === null) return;
-    measured.sigmas = sigmas;
-    if (learned === null) measured.provisional = true;
+    measured.sigmas = this.#days.get(dayOf(at))?.table.sigmas(key, hourOf(at), value) ?? undefined;
   }
 
   /**
@@ -143,10 +121,7 @@ export class Baselines {
   at(key, ts) {
     if (ts === null) return null;
     const at = Date.parse(ts);
-    const learned = this.#learnedAt(key, at);
-    if (learned) return { ...learned, provisional: false };
-    const recent = this.#provisional.at(key, at);
-    return recent && { mean: recent.mean, deviation: recent.deviation, provisional: true };
+    return this.#days.get(dayOf(at))?.table.at(key, hourOf(at)) ?? null;
   }
 
   /** @param {string} key @returns {Array<Baseline & { ts: number }>} baselines of all known hours, oldest first; `ts` in epoch ms */
@@ -155,22 +130,16 @@ export class Baselines {
     for (const [day, { table }] of [...this.#days].sort(([a], [b]) => a - b)) {
       for (let hour = 0; hour < 24; hour++) {
         const baseline = table.at(key, hour);
-        if (baseline) hours.push({ ts: day + hour * HOUR_MS, ...baseline, provisional: false });
+        if (baseline) hours.push({ ts: day + hour * HOUR_MS, ...baseline });
       }
     }
-    if (hours.length > 0) return hours;
-    return this.#provisional.hours(key).map((hour) => ({ ...hour, provisional: true }));
+    return hours;
   }
 
   /** @param {OnChange} listener @returns {() => void} function that removes the listener */
   onChange(listener) {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
-  }
-
-  /** Updates the provisional baselines of the devices that are due. @throws {MillraceError} `unavailable` */
-  async lookAtRecent() {
-    await this.#provisional.look();
   }
 
   /**
@@ -196,14 +165,8 @@ export class Baselines {
     }
   }
 
-  /** @param {string} key @param {number} at epoch ms */
-  #learnedAt(key, at) {
-    return this.#days.get(dayOf(at))?.table.at(key, hourOf(at)) ?? null;
-  }
-
-  /** @param {readonly string[]} [keys] */
-  #notify(keys) {
-    for (const listener of this.#listeners) listener(keys);
+  #notify() {
+    for (const listener of this.#listeners) listener();
   }
 
   /** @param {number} day epoch ms */

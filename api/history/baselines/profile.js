@@ -34,15 +34,15 @@ const HOURS_A_DAY = 24;
  * Factors from a median absolute deviation, and from a mean absolute deviation, to the standard deviation of
  * a normal distribution.
  */
-export const FROM_MEDIAN = 1.4826;
-export const FROM_MEAN = 1.2533;
+const FROM_MEDIAN = 1.4826;
+const FROM_MEAN = 1.2533;
 
-/** Assumed resolution of a sensor, as a share of the mean. Smaller differences mean nothing. */
+/** Least resolution of a sensor, as a share of the mean. Smaller differences mean nothing. */
 const RESOLUTION = 1e-4;
 /**
  * Assumed resolution of a sensor whose value never changed, as a share of the mean. Its real resolution is unknown.
  */
-export const RESOLUTION_OF_CONSTANT = 1e-2;
+const RESOLUTION_OF_CONSTANT = 1e-2;
 /** Spread, as a share of the mean, up to which values count as equal. Such a spread comes from rounding. */
 const ROUNDING = 1e-9;
 
@@ -51,7 +51,7 @@ const MOST_REACH = 2;
 /** The expected maximum of 1, 2, 4, 8, 16 and 32 samples of a normal distribution, in standard deviations. */
 const REACHES = [0, 0.564, 1.029, 1.424, 1.766, 2.07];
 
-/** @typedef {{ slot: number, hour: number, mean: number, excursion: number, count: number }} LearnedHour `slot`: hour of the week */
+/** @typedef {{ slot: number, hour: number, mean: number, min: number, max: number, count: number }} LearnedHour `slot`: hour of the week */
 
 /**
  * Learns the baseline of one UTC day.
@@ -63,6 +63,7 @@ const REACHES = [0, 0.564, 1.029, 1.424, 1.766, 2.07];
 export function learnProfile(rows, day) {
   const hours = rows.flatMap(learnedHour);
   if (hours.length < LEAST_HOURS) return null;
+  const resolution = resolutionOf(hours);
   const centers = createCenters(hours);
   const level = levelOf(hours, centers);
   const residuals = hours.map((hour) => Math.abs(hour.mean - centers.without(hour)));
@@ -71,7 +72,7 @@ export function learnProfile(rows, day) {
     const slot = slotOf(day + index * HOUR_MS);
     const { center, isWeekly } = centers.at(slot);
     const mean = Math.fround(center + (isWeekly ? level : 0));
-    const deviation = Math.fround(deviationOf(hours, residuals, slot, mean));
+    const deviation = Math.fround(deviationOf(hours, residuals, { slot, mean, resolution }));
     const isKnown = Number.isFinite(mean) && Number.isFinite(deviation);
     profile.set(isKnown ? [mean, deviation] : [Number.NaN, Number.NaN], 2 * index);
   }
@@ -84,7 +85,7 @@ function learnedHour({ hour, statistics }) {
   const { count, min, max, sum } = statistics;
   const mean = sum / count;
   if (!Number.isFinite(mean)) return [];
-  return [{ slot: slotOf(hour), hour, mean, excursion: Math.max(max - mean, mean - min), count }];
+  return [{ slot: slotOf(hour), hour, mean, min, max, count }];
 }
 
 /** @param {number} ts epoch ms @returns {number} hour of the week; 0 is the hour at which the epoch began, a midnight */
@@ -154,10 +155,9 @@ function levelOf(hours, centers) {
  *
  * @param {readonly LearnedHour[]} hours
  * @param {readonly number[]} residuals absolute differences between the means of these hours and their predictions
- * @param {number} slot hour of the week
- * @param {number} mean
+ * @param {{ slot: number, mean: number, resolution: number }} at `slot`: hour of the week
  */
-function deviationOf(hours, residuals, slot, mean) {
+function deviationOf(hours, residuals, { slot, mean, resolution }) {
   const near = hours.flatMap((hour, index) => (isNear(hour.slot, slot) ? [index] : []));
   const pool = near.length < LEAST_POOL ? hours.map((_, index) => index) : near;
   const between = spreadOf(
@@ -170,13 +170,28 @@ function deviationOf(hours, residuals, slot, mean) {
     1,
     1,
   );
-  return resolved(Math.hypot(between, within), mean);
+  const spread = Math.hypot(between, within);
+  const size = Math.abs(mean);
+  if (resolution === 0 && spread <= ROUNDING * size) return RESOLUTION_OF_CONSTANT * size;
+  return Math.max(spread, resolution, RESOLUTION * size);
 }
 
-/** @param {number} spread @param {number} mean @returns {number} the deviation: the spread, or the resolution if it is larger */
-export function resolved(spread, mean) {
-  const size = Math.abs(mean);
-  return spread <= ROUNDING * size ? RESOLUTION_OF_CONSTANT * size : Math.max(spread, RESOLUTION * size);
+/**
+ * Returns the resolution of a sensor: the smallest difference between two of its extremes, and at most half of its range. A
+ * sensor with steps of 0.5 °C that is nearly constant would otherwise be far off with its first step.
+ *
+ * @param {readonly LearnedHour[]} hours
+ * @returns {number} in the unit of the sensor; 0: its value never changed
+ */
+function resolutionOf(hours) {
+  const extremes = hours.flatMap(({ min, max }) => [min, max]).sort(ascending);
+  let least = Number.POSITIVE_INFINITY;
+  for (let index = 1; index < extremes.length; index++) {
+    const [low, high] = [Number(extremes[index - 1]), Number(extremes[index])];
+    if (high - low > ROUNDING * Math.max(Math.abs(low), Math.abs(high))) least = Math.min(least, high - low);
+  }
+  const range = Number(extremes.at(-1)) - Number(extremes[0]);
+  return Number.isFinite(least) ? Math.min(least, range / 2) : 0;
 }
 
 /** @param {number} a @param {number} b hours of the week @returns {boolean} whether their hours of the day are the same or next to each other */
@@ -186,7 +201,8 @@ function isNear(a, b) {
 }
 
 /** @param {LearnedHour} hour @returns {number[]} deviation of the samples in the hour, estimated by their extreme; empty for a single sample */
-const withinOf = ({ excursion, count }) => (count < 2 ? [] : [excursion / expectedExtreme(count)]);
+const withinOf = ({ mean, min, max, count }) =>
+  count < 2 ? [] : [Math.max(max - mean, mean - min) / expectedExtreme(count)];
 
 /** @param {number} count number of samples @returns {number} expected distance of their extreme from the mean, in deviations */
 export function expectedExtreme(count) {
@@ -205,7 +221,7 @@ export function expectedExtreme(count) {
  * @param {number} fromMedian factor of the median
  * @param {number} fromMean factor of the mean
  */
-export function spreadOf(sizes, fromMedian, fromMean) {
+function spreadOf(sizes, fromMedian, fromMean) {
   if (sizes.length === 0) return 0;
   const median = medianOf(sizes.sort(ascending));
   if (median > 0) return fromMedian * median;
@@ -213,7 +229,7 @@ export function spreadOf(sizes, fromMedian, fromMean) {
 }
 
 /** @param {number} a @param {number} b */
-export const ascending = (a, b) => a - b;
+const ascending = (a, b) => a - b;
 
 /**
  * @param {readonly LearnedHour[]} hours
@@ -239,7 +255,7 @@ function sortedBy(hours, slotOfHour) {
  * @param {readonly number[]} sorted not empty
  * @param {number} [skipped] index of a number that is left out
  */
-export function medianOf(sorted, skipped = sorted.length) {
+function medianOf(sorted, skipped = sorted.length) {
   const count = skipped < sorted.length ? sorted.length - 1 : sorted.length;
   const valueAt = (/** @type {number} */ index) => Number(sorted[index < skipped ? index : index + 1]);
   const half = count >> 1;

@@ -8,7 +8,7 @@ import { json, PAGED } from '../contract/operation.js';
 import { PAYLOADS } from '../contract/payloads.js';
 import { SCHEMAS } from '../contract/schemas/index.js';
 import { tableType } from '../export.js';
-import { deviceItem, eventItem, isOnline, sensorItem } from '../items.js';
+import { deviceItem, eventItem, presenceOf, sensorItem } from '../items.js';
 import { cutRange, fields, parseDevice, parseSensor, readQuery } from '../parameters.js';
 import { answerResult } from '../problems.js';
 import { allPages, sendTable } from '../tables.js';
@@ -32,17 +32,17 @@ const EVENTS_QUERY = {
 export const LIST = {
   limit: fields.limit,
   cursor: fields.cursor,
-  state: z
-    .enum(['online', 'offline'], 'online or offline')
-    .optional()
-    .meta({ description: 'Devices that are online or offline now.' }),
+  state: z.enum(['online', 'offline', 'not_live'], 'online, offline or not_live').optional().meta({
+    description:
+      'Devices that are now `online`, `offline`, or `not_live`: a device that announced no state (by birth or status), five minutes after its last message.',
+  }),
   site: fields.name.meta({ description: 'Devices of this site.' }),
   name: fields.name.meta({ description: 'Devices whose name begins with this text.', example: 'my-' }),
   format: fields.format,
 };
 
 /** The names of the columns of a table of devices. */
-const COLUMNS = ['device_id', 'name', 'site', 'online', 'last_seen'];
+const COLUMNS = ['device_id', 'name', 'site', 'state', 'online', 'last_seen'];
 
 /** Number of rows in each page that is read for a file. */
 const FILE_PAGE = 1000;
@@ -63,7 +63,7 @@ export const getDevices =
     res.vary('Accept');
     /** @param {DeviceRow} row */
     const accept = (row) =>
-      (state === undefined || isOnline(row, now) === (state === 'online')) &&
+      (state === undefined || presenceOf(row, now) === state) &&
       (name === undefined || (row.name ?? '').startsWith(name));
 
     /** @param {DevicePlace | null} after @param {number} most */

@@ -2,7 +2,7 @@ import { formatTime } from '../../../common/times.js';
 import { isSilent, sumOf } from '../../observability/index.js';
 import { json } from '../contract/operation.js';
 import { SCHEMAS } from '../contract/schemas/index.js';
-import { fleetItem, isOnline, nodeItem, optionalTime, processItem, streamItem } from '../items.js';
+import { fleetItem, nodeItem, optionalTime, presenceOf, processItem, streamItem } from '../items.js';
 import { cutRange, fields, readQuery } from '../parameters.js';
 
 /** @import { RequestHandler } from 'express' */
@@ -39,7 +39,7 @@ const MAX_TERMS = 1000;
 
 /**
  * @typedef {object} FleetCount
- * @property {{ online: number, offline: number }} devices
+ * @property {{ online: number, offline: number, not_live: number }} devices number of devices by their state
  * @property {number} sensors
  * @property {Map<string, number>} types number of sensors by type
  * @property {Map<string, number>} sites number of sensors by site
@@ -79,7 +79,7 @@ export function createFleetCount({ tally, groups, clock }) {
     for await (const page of tally.devices(group)) {
       const now = clock();
       for (const device of page) {
-        devices[isOnline(device, now) ? 'online' : 'offline']++;
+        devices[presenceOf(device, now)]++;
         registered++;
         changes = (Math.imul(changes, 31) + (device.sensorsAt % 2 ** 32)) | 0;
       }
@@ -104,7 +104,12 @@ export function createFleetCount({ tally, groups, clock }) {
   /** @returns {Promise<FleetCount>} */
   async function count() {
     /** @type {FleetCount} */
-    const fleet = { devices: { online: 0, offline: 0 }, sensors: 0, types: new Map(), sites: new Map() };
+    const fleet = {
+      devices: { online: 0, offline: 0, not_live: 0 },
+      sensors: 0,
+      types: new Map(),
+      sites: new Map(),
+    };
     for (let group = 0; group < groups; group++) {
       const mark = await countDevices(group, fleet.devices);
       if (counted[group]?.mark !== mark || group === rotation) {

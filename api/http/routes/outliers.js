@@ -39,12 +39,11 @@ export function getOutliers(deps) {
   const ranking = createRanking({ latest: deps.stream.latest, clock: deps.clock });
   return async (req, res) => {
     const { limit, type, site } = readQuery(req, OUTLIERS_QUERY);
-    const { sensors, judged, provisional, outliers } = await ranking.sensors({ type, site });
+    const { sensors, judged, outliers } = await ranking.sensors({ type, site });
     res.json({
       items: outliers.slice(0, limit).map((item) => outlierItem(item, deps)),
       sensors,
       judged,
-      provisional,
       outliers: outliers.length,
     });
   };
@@ -85,9 +84,8 @@ export const listOutliers = {
   scope: 'read',
   summary: 'Sensors whose newest value is unusual, the most unusual first',
   description: `The whole fleet is judged. An item is a sensor whose newest value is at least ${OUTLIER_SIGMAS} deviations from its mean. The mean and the
-deviation are those of the hour in which it was measured, learned from the hours of the last four weeks. A sensor with less than 24 hours of history is
-judged by its last hours, which is \`provisional\`. That needs 30 samples of a minute or more. A value of an earlier day is not judged. \`judged\` and \`sensors\` count those of the
-filter: if they differ, the others are not judged yet. The answer is at most 2 s old.`,
+deviation are those of the hour in which it was measured, learned from the hours of the last four weeks. A sensor with less than 24 hours of history
+is not judged, and neither is a value of an earlier day. \`judged\` and \`sensors\` count those of the filter: if they differ, the others are not judged yet. The answer is at most 2 s old.`,
   query: OUTLIERS_QUERY,
   answers: { 200: json(SCHEMAS.Outliers) },
   links: {
@@ -122,7 +120,7 @@ export const readBaseline = {
   scope: 'read',
   summary: 'The baseline of a sensor, hour by hour',
   description:
-    'The hours of the present UTC day, and around midnight also of the next or the last one. An hour without a baseline is left out. It is the same in every process. A sensor without a learned baseline has a provisional one, of its last hours.',
+    'The hours of the present UTC day, and around midnight also of the next or the last one. An hour without a baseline is left out. It is the same in every process. A sensor with less than 24 hours of history has no hours here.',
   answers: { 200: json(SCHEMAS.SensorBaseline) },
   problems: ['bad_parameter', 'bad_id', 'not_found', 'unavailable'],
 };

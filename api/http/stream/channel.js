@@ -93,9 +93,8 @@ export function createChannel(subscription, deps) {
     for (const item of items) if (follows(subscription, item) && cache.update(item, committedAt)) sendSoon();
   }
 
-  /** @param {readonly string[]} [keys] */
-  function judgeAgain(keys) {
-    if (cache.judgeAgain(keys)) sendSoon();
+  function judgeAgain() {
+    if (cache.judgeAgain()) sendSoon();
   }
 
   const resync = createResync({

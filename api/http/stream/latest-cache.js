@@ -13,10 +13,9 @@
 
 /**
  * An item with a judgment of its value. `sigmas` is the distance of the value from the sensor's usual value (baseline), in
- * standard deviations. It is undefined while no baseline is known, so JSON omits it. `provisional` means that a provisional
- * baseline judged the value.
+ * standard deviations. It is undefined while no baseline is known, so JSON omits it.
  *
- * @typedef {LiveItem & { sigmas: number | undefined, provisional: true | undefined }} JudgedItem
+ * @typedef {LiveItem & { sigmas: number | undefined }} JudgedItem
  */
 
 /**
@@ -141,20 +140,16 @@ export class LatestCache {
   }
 
   /**
-   * Judges values again after their baselines have changed.
+   * Judges all values again after their baselines have changed.
    *
-   * @param {Iterable<string>} [keys] keys of sensors, some of which may be missing in this cache; default: all keys
    * @returns {boolean} whether the cache changed
    */
-  judgeAgain(keys = this.#entries.keys()) {
+  judgeAgain() {
     const before = this.#position;
-    for (const key of keys) {
-      const entry = this.#entries.get(key);
-      if (!entry) continue;
-      const { sigmas, provisional } = entry.item;
+    for (const [key, entry] of this.#entries) {
+      const { sigmas } = entry.item;
       this.#judge(key, entry.item);
-      if (entry.item.sigmas === sigmas && entry.item.provisional === provisional) continue;
-      this.#noteChange(entry, UNKNOWN);
+      if (entry.item.sigmas !== sigmas) this.#noteChange(entry, UNKNOWN);
     }
     return this.#position > before;
   }
@@ -167,7 +162,7 @@ export class LatestCache {
 
   /** @param {string} key @param {LiveItem} item @param {number} committedAt */
   #add(key, item, committedAt) {
-    const judged = { ...item, sigmas: undefined, provisional: undefined };
+    const judged = { ...item, sigmas: undefined };
     this.#judge(key, judged);
     const entry = { item: judged, position: this.#position, resync: this.#resync, committedAt };
     this.#entries.set(key, entry);

@@ -49,8 +49,6 @@ export function createSampleReads(session) {
   }
 
   return {
-    newest: rows.newest,
-
     /**
      * Reads all samples of a sensor in one hour, merged.
      *

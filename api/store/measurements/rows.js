@@ -1,4 +1,3 @@
-import { bucketOf } from '../../../schema/rules.js';
 import { int32, int64 } from '../cql-encoding.js';
 import { partOf } from './hours.js';
 
@@ -15,11 +14,6 @@ const SELECT_SINCE = {
   ...SELECT,
   name: 'read_hour_since',
   cql: 'SELECT parts, samples FROM message WHERE device_id = ? AND bucket = ? AND part = ? AND ts >= ?',
-};
-const SELECT_NEWEST = {
-  ...SELECT,
-  name: 'read_newest',
-  cql: 'SELECT parts, samples FROM message WHERE device_id = ? AND bucket = ? AND part = ? AND ts >= ? AND ts < ? LIMIT ?',
 };
 const SELECT_PARTS = {
   name: 'read_parts',
@@ -63,21 +57,6 @@ export function createMessageRows(session) {
         blocks: blocksOf(rows),
         parts: since > bucket ? await partsOf(rows, key, part) : partsIn(rows),
       };
-    },
-
-    /**
-     * Reads the newest rows in a part of an hour. The newest sample of each row decides its order.
-     *
-     * @param {Buffer} device 16 bytes
-     * @param {number} part
-     * @param {{ from: number, to: number }} stretch range of time in epoch ms, within one hour
-     * @param {number} limit limit of rows
-     * @returns {Promise<{ blocks: Buffer[], parts: number[] }>} `parts` as for `read`
-     */
-    async newest(device, part, { from, to }, limit) {
-      const key = [device, int64(bucketOf(from)), int32(part)];
-      const rows = await session.all(SELECT_NEWEST, [...key, int64(from), int64(to), int32(limit)]);
-      return { blocks: blocksOf(rows), parts: await partsOf(rows, key, part) };
     },
 
     /**

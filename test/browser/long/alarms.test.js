@@ -64,11 +64,6 @@ test('Alarm rule: created from a sensor chart: the backtest counts past alarms; 
   await form.getByRole('button', { name: 'Save the rule' }).click();
   await form.waitFor({ state: 'detached' });
   await page.locator('#rules tbody tr').filter({ hasText: 'above -15 °C' }).waitFor();
-  const back = page
-    .getByRole('navigation', { name: 'Breadcrumb' })
-    .getByRole('link', { name: 'temperature' });
-  expect(await back.getAttribute('href')).toBe('/devices/freezer/sensors/temperature');
-
   await dashboard.publish('freezer', { sensor_id: 'temperature', ts: Date.now(), value: -2 });
   await rows().filter({ hasText: 'Freezer too warm' }).filter({ hasText: '-2 °C' }).waitFor();
   const count = page.locator('.navigation-count').filter({ hasText: '1' });
@@ -98,13 +93,17 @@ test('Alarm rule: created from a sensor chart: the backtest counts past alarms; 
   );
   await page.keyboard.press('a');
   const dialog = page.getByRole('dialog', { name: 'Acknowledge 1 alarm' });
-  await dialog.getByLabel('Your name, if you like').fill('Ada');
+  await dialog.getByLabel('Your name').fill('Ada');
   await dialog.getByLabel('Comment, if you like').fill('The door was open');
   await dashboard.lookAt('alarms-acknowledge');
   await page.keyboard.press('Enter');
   await page.getByText('1 alarm acknowledged.').waitFor();
   await count.waitFor({ state: 'detached' });
-  await rows().first().filter({ hasText: 'Ada: The door was open' }).waitFor();
+  await rows()
+    .first()
+    .filter({ hasText: /^acknowledged.*Ada: The door was open/ })
+    .waitFor();
+  await dashboard.lookAt('alarms-acknowledged');
 
   await dashboard.publish('freezer', { sensor_id: 'temperature', ts: Date.now(), value: -18 });
   await page.getByText('No alarm is open').waitFor();

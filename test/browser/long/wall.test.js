@@ -24,6 +24,9 @@ const dashboard = useDashboard({
     });
     await opened.publish('gone-1', { sensor_id: 'ear', ts: Date.now(), value: 38 });
     await opened.client.publishAsync('iot/v1/gone-1/status', 'offline', { qos: 1 });
+    await opened.announce('quiet-1', {
+      sensors: [{ sensor_id: 'ear', name: 'ear', type: 'temperature', interval_ms: 1000 }],
+    });
     await opened.publish('quiet-1', { sensor_id: 'ear', ts: Date.now() - HOUR_MS, value: 38 });
     await opened.announce('quiet-2', {
       site: 'Barn',

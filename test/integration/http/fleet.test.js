@@ -38,7 +38,7 @@ const register = (name, site, types) =>
 
 test('Fleet count: no device is registered: every count is 0', async () => {
   expect(await system.get('/fleet')).toEqual({
-    devices: { online: 0, offline: 0 },
+    devices: { online: 0, offline: 0, not_live: 0 },
     sensors: 0,
     by_type: {},
     by_site: {},
@@ -52,7 +52,7 @@ test('Fleet count: devices register, change and retire: the counts by state, typ
   // This device has no birth, so it has neither type nor site.
   await device.measure('three', [{ sensor_id: 's', ts: Date.now(), value: 1 }]);
   expect(await countAgain()).toEqual({
-    devices: { online: 2, offline: 1 },
+    devices: { online: 2, offline: 1, not_live: 0 },
     sensors: 5,
     by_type: { Pulse: 3, ['__proto__']: 1 },
     by_site: { Oslo: 3, Bergen: 1 },
@@ -69,7 +69,7 @@ test('Fleet count: devices register, change and retire: the counts by state, typ
   expect((await system.fetch('/devices/one', { method: 'DELETE' })).status).toBe(204);
   expect(await countAgain()).toMatchObject({
     // The second device is online again, because its birth arrived after its status offline.
-    devices: { online: 2, offline: 0 },
+    devices: { online: 2, offline: 0, not_live: 0 },
     sensors: 3,
     by_type: { Pulse: 1, Sweat: 1 },
     by_site: { Oslo: 2 },

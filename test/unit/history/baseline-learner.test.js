@@ -43,7 +43,7 @@ function createBaselines() {
   const metrics = createMetrics({ version: 'test', role: 'http' });
   const logger = pino({ level: 'silent' });
   const context = { config, clock: () => path.clock.now, logger, metrics };
-  return new Baselines(context, { store: path.store, everyMs: 60_000, provisionalMs: 60_000 });
+  return new Baselines(context, { store: path.store, everyMs: 60_000 });
 }
 
 test('Baseline learner: first round: stores the baselines of today; from 6:00 on, once, those of tomorrow', async () => {
@@ -139,9 +139,8 @@ test('Baseline learner: the clock is a month ahead: nothing is learned until the
 
 /** @param {Baselines} baselines @param {string} key @param {{ ts: string | null, value: number | null }} measured */
 function sigmasOf(baselines, key, measured) {
-  const judged = { ...measured, sigmas: undefined, provisional: undefined };
+  const judged = { ...measured, sigmas: undefined };
   baselines.judge(key, judged);
-  expect(judged.provisional).toBeUndefined();
   return judged.sigmas;
 }
 

@@ -93,15 +93,19 @@ describe('Baseline profile', () => {
     expect(sigmas).toEqual([0, MOST_SIGMAS, -MOST_SIGMAS]);
   });
 
-  test('Baseline profile: values alternate between two states within each hour: both states deviate by 2 sigmas', () => {
+  test('Baseline profile: values alternate between two states within each hour: both states deviate by 1 sigma', () => {
     const usual = learned(hoursOf(() => 0.5, { spread: 0.5, count: 3600 }));
-    expect(usual.sigmas(5, 0)).toBe(-2);
-    expect(usual.sigmas(5, 1)).toBe(2);
+    expect(usual.sigmas(5, 0)).toBe(-1);
+    expect(usual.sigmas(5, 1)).toBe(1);
   });
 
-  test('Baseline profile: a constant value with rare changes: the standard deviation is above 0', () => {
-    const usual = learned(hoursOf((ts) => ((ts / HOUR_MS) % 50 === 0 ? 1 : 0), { spread: 0 }));
-    expect(usual.at(5).deviation).toBeGreaterThan(0);
+  test.each([
+    ['constant, with rare changes by a step', (/** @type {number} */ hour) => (hour % 50 === 0 ? 1 : 0)],
+    ['steps of 1 within 3', (/** @type {number} */ hour) => (hour % 100 === 0 ? 3 : hour % 50 === 0 ? 1 : 0)],
+  ])('Baseline profile: %s: a change by one step stays below 2.2 sigmas', (_, changeAt) => {
+    const usual = learned(hoursOf((ts) => 20 + changeAt(ts / HOUR_MS), { spread: 0 }));
+    expect(Math.abs(usual.sigmas(5, 21))).toBeLessThan(2.2);
+    expect(usual.sigmas(5, 30)).toBeGreaterThan(4.5);
   });
 
   test('Baseline profile: values drift slowly: the newest value deviates by less than 2.2 sigmas', () => {

@@ -18,12 +18,11 @@ const item = (device, sigmas, rest) => ({
   ts: new Date(NOON).toISOString(),
   value: 1,
   sigmas,
-  provisional: undefined,
   ...rest,
 });
 
 const FLEET = [
-  item('calm', 0.3, { provisional: true }),
+  item('calm', 0.3),
   item('hot', 6, { site: 'South' }),
   item('cold', -9),
   item('new', undefined),
@@ -37,7 +36,7 @@ test('Ranking of outliers: matching sensors are sorted by their distance from th
   const ranking = createRanking({ latest: async () => FLEET, clock: () => NOON });
   const all = await ranking.sensors(ALL);
   expect(all.outliers.map(({ device }) => device)).toEqual(['cold', 'hot', 'tie', 'pulse']);
-  expect([all.sensors, all.judged, all.provisional]).toEqual([7, 5, 1]);
+  expect([all.sensors, all.judged]).toEqual([7, 5]);
   const south = await ranking.sensors({ ...ALL, site: 'South' });
   expect([south.sensors, south.outliers.length]).toEqual([2, 2]);
   expect((await ranking.sensors({ type: 'pulse', site: 'South' })).outliers).toEqual([]);
@@ -99,26 +98,21 @@ test('Outlier in the API: the item has the baseline of the sensor and the age of
   expect(groupItem(group, deps)).toMatchObject({ device_id: null, worst: null });
 });
 
-test('Latest cache: baselines change: only values with a changed distance or status of their baseline become changes', () => {
-  /** @type {Map<string, { sigmas: number, provisional?: true }>} */
+test('Latest cache: baselines change: only values with a changed distance become changes', () => {
+  /** @type {Map<string, { sigmas: number }>} */
   const known = new Map([['a/s', { sigmas: 1 }]]);
   const cache = new LatestCache((key, judged) => {
     judged.sigmas = known.get(key)?.sigmas;
-    judged.provisional = known.get(key)?.provisional;
   });
   for (const device of ['a', 'b']) cache.update(item(device, undefined), 0);
   expect(cache.all().map(({ item: { sigmas } }) => sigmas)).toEqual([1, undefined]);
-  expect(JSON.stringify(cache.all()[1]?.item)).not.toMatch(/sigmas|provisional/);
+  expect(JSON.stringify(cache.all()[1]?.item)).not.toMatch(/sigmas/);
   cache.markSent();
   expect(cache.judgeAgain()).toBe(false);
-  known.set('b/s', { sigmas: 7, provisional: true });
+  known.set('b/s', { sigmas: 7 });
   const before = cache.position;
-  expect(cache.judgeAgain(['a/s', 'other/s'])).toBe(false);
   expect(cache.judgeAgain()).toBe(true);
   expect(cache.since(before).map(({ item: { device, sigmas } }) => [device, sigmas])).toEqual([['b', 7]]);
-  // The distance stays, but the baseline is no longer provisional.
-  known.set('b/s', { sigmas: 7 });
-  expect(cache.judgeAgain(['b/s'])).toBe(true);
   known.delete('b/s');
   expect(cache.judgeAgain()).toBe(true);
 });

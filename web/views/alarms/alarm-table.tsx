@@ -1,23 +1,27 @@
 import type { InputHTMLAttributes } from 'preact';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { Problem } from '../../api/request.ts';
 import { problemWords, toProblem } from '../../api/request.ts';
 import type { Alarm } from '../../api/types.ts';
-import { formatCounted, formatDateTime, NOTHING } from '../../format.ts';
+import { formatCounted, formatDateTime, formatSpan, NOTHING } from '../../format.ts';
 import { Cancel, Dialog, DialogProblem } from '../../kit/controls.tsx';
 import { sensorHref } from '../../routes.ts';
 import { isShelved } from '../../state/alarms.ts';
-import { useServices } from '../../state/hooks.ts';
+import { useChanges, useServices } from '../../state/hooks.ts';
+import { keyOf } from '../../state/live.ts';
 import type { UnitChoices } from '../../units.ts';
-import { differenceScale, limitScale, toShown } from '../../units.ts';
+import { differenceScale, limitScale, sensorValueText, toShown } from '../../units.ts';
 
 /** Renders a page of alarms. Keys: J, K or arrows move, X selects, A acknowledges, S shelves, Enter opens the sensor. */
 export function AlarmTable({
   alarms,
+  isOpenOnly,
   mayAct,
   onAct,
 }: {
   alarms: Alarm[];
+  /** whether all alarms are open, so that the table shows their values now instead of the times of clearing */
+  isOpenOnly: boolean;
   mayAct: boolean;
   /** opens the dialog of an action */
   onAct: (act: Act, alarms: Alarm[]) => void;
@@ -103,14 +107,19 @@ export function AlarmTable({
             </th>
             <th scope="col">Rule</th>
             <th scope="col">Sensor</th>
+            {isOpenOnly && (
+              <th scope="col" class="alarm-col-value number">
+                Now
+              </th>
+            )}
+            <th scope="col" class="alarm-col-value number">
+              Peak
+            </th>
             <th scope="col" class="alarm-col-time">
               Opened
             </th>
-            <th scope="col" class="alarm-col-time">
-              Cleared
-            </th>
-            <th scope="col" class="alarm-col-peak number">
-              Peak
+            <th scope="col" class={isOpenOnly ? 'alarm-col-span number' : 'alarm-col-time'}>
+              {isOpenOnly ? 'For' : 'Cleared'}
             </th>
             <th scope="col" class="alarm-col-who">
               Acknowledged
@@ -122,6 +131,7 @@ export function AlarmTable({
             <AlarmRow
               key={alarm.alarm_id}
               alarm={alarm}
+              isOpenOnly={isOpenOnly}
               mayAct={mayAct}
               isChosen={chosen.has(alarm.alarm_id)}
               isFocused={index === place}
@@ -166,8 +176,32 @@ export function peakText(
   return `${rounded(toShown(differenceScale(scale), peak))} ${scale.unit}/s`;
 }
 
+/** Renders the newest value of the sensor of an alarm. A new value redraws only this cell. */
+function ValueNow({ alarm }: { alarm: Alarm }) {
+  const { live, preferences } = useServices();
+  const key = keyOf(alarm);
+  useChanges(useCallback((listener) => live.subscribe(key, listener), [live, key]));
+  const item = live.sensor(key)?.item;
+  const value = item?.value ?? null;
+  if (!item || value === null) return <>{NOTHING}</>;
+  return <>{sensorValueText({ ...item, value }, preferences.choice.value.units)}</>;
+}
+
+/** Renders how long an alarm has been open. */
+function OpenFor({ from }: { from: string }) {
+  const { clock } = useServices();
+  return <>{formatSpan(Math.max(0, clock.time.value - Date.parse(from)))}</>;
+}
+
+/** @returns the state as a word: people work on open alarms that nobody acknowledged */
+function stateWord(alarm: Alarm, now: number): string {
+  if (isShelved(alarm, now)) return 'shelved';
+  return alarm.state === 'open' && alarm.acknowledged_at !== null ? 'acknowledged' : alarm.state;
+}
+
 function AlarmRow({
   alarm,
+  isOpenOnly,
   mayAct,
   isChosen,
   isFocused,
@@ -175,6 +209,7 @@ function AlarmRow({
   onToggle,
 }: {
   alarm: Alarm;
+  isOpenOnly: boolean;
   mayAct: boolean;
   isChosen: boolean;
   isFocused: boolean;
@@ -189,7 +224,7 @@ function AlarmRow({
   return (
     <tr
       tabIndex={isFocused ? 0 : -1}
-      data-state={alarm.state}
+      data-state={stateWord(alarm, clock.now())}
       data-severity={alarm.severity}
       onFocus={onFocus}
     >
@@ -204,7 +239,7 @@ function AlarmRow({
         </td>
       )}
       <td>
-        <span class="alarm-state">{isShelved(alarm, clock.now()) ? 'shelved' : alarm.state}</span>
+        <span class="alarm-state">{stateWord(alarm, clock.now())}</span>
         {alarm.seen_late && (
           <span class="alarm-late" title="Opened or corrected by samples that arrived late">
             {' '}
@@ -220,11 +255,22 @@ function AlarmRow({
           {device} · {sensor}
         </a>
       </td>
-      <td data-label="Opened">{when(alarm.opened_at)}</td>
-      <td data-label="Cleared">{when(alarm.cleared_at)}</td>
+      {isOpenOnly && (
+        <td class="number" data-label="Now">
+          <ValueNow alarm={alarm} />
+        </td>
+      )}
       <td class="number" data-label="Peak">
         {peakText(alarm, choices)}
       </td>
+      <td data-label="Opened">{when(alarm.opened_at)}</td>
+      {isOpenOnly ? (
+        <td class="number" data-label="For">
+          <OpenFor from={alarm.started_at} />
+        </td>
+      ) : (
+        <td data-label="Cleared">{when(alarm.cleared_at)}</td>
+      )}
       <td class="wraps" data-label="Acknowledged">
         {alarm.acknowledged_by === null
           ? NOTHING
@@ -247,7 +293,7 @@ const SPANS = {
 /** An action on alarms. */
 export type Act = 'acknowledge' | 'shelve';
 
-/** Renders the dialog that acknowledges or shelves alarms, with a name and a comment. The browser stores the name. */
+/** Renders the dialog that acknowledges or shelves alarms. It asks for a name once, and this browser remembers it. */
 export function ActDialog({
   act,
   alarms,
@@ -263,6 +309,7 @@ export function ActDialog({
   const { client, clock, preferences } = useServices();
   const id = useId();
   const [by, setBy] = useState(preferences.choice.peek().name);
+  const [isNamed, setNamed] = useState(by !== '');
   const [comment, setComment] = useState('');
   const [span, setSpan] = useState(String(HOUR_MS));
   const [problem, setProblem] = useState<Problem | null>(null);
@@ -274,7 +321,7 @@ export function ActDialog({
     event.preventDefault();
     preferences.change({ name: by });
     setIsRunning(true);
-    const given = { ...(by !== '' && { by }), ...(comment !== '' && { comment }) };
+    const given = { by, ...(comment !== '' && { comment }) };
     const until = clock.now() + Number(span);
     try {
       for (const { alarm_id } of alarms) {
@@ -330,10 +377,20 @@ export function ActDialog({
           value: comment,
           onInput: (event) => setComment(event.currentTarget.value),
         })}
-        {field('by', 'Your name, if you like', {
-          value: by,
-          onInput: (event) => setBy(event.currentTarget.value),
-        })}
+        {isNamed ? (
+          <p>
+            As <b>{by}</b>{' '}
+            <button type="button" class="button quiet-button" onClick={() => setNamed(false)}>
+              Change
+            </button>
+          </p>
+        ) : (
+          field('by', 'Your name', {
+            required: true,
+            value: by,
+            onInput: (event) => setBy(event.currentTarget.value),
+          })
+        )}
         {problem && <DialogProblem {...problemWords(problem)} />}
         <div class="dialog-actions">
           <Cancel disabled={isRunning} />

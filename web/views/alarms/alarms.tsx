@@ -3,12 +3,11 @@ import type { Problem } from '../../api/request.ts';
 import { problemText, problemWords, toProblem } from '../../api/request.ts';
 import { Cancel, Dialog, DialogProblem } from '../../kit/controls.tsx';
 import { Pager, usePages } from '../../kit/list-controls.tsx';
-import { Breadcrumbs } from '../../kit/navigation.tsx';
 import { Notice, OfflineBanner, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
-import { deviceHref, sensorHref, withQuery } from '../../routes.ts';
+import { withQuery } from '../../routes.ts';
 import { scopeKey, showNotification, useAlarms, useScopeUnits } from '../../state/alarms.ts';
 import { useQuery, useServices, useTitle } from '../../state/hooks.ts';
-import { useFiguresAlone } from '../../state/live.ts';
+import { useFollowed } from '../../state/live.ts';
 import { useMay } from '../../state/session.ts';
 import { useStale } from '../../state/verdict.ts';
 import { limitScale, plainScale } from '../../units.ts';
@@ -32,30 +31,19 @@ export function AlarmsView() {
   const mayAct = useMay('admin');
   const [message, setMessage] = useState('');
   const [asked, setAsked] = useState<{ act: Act; alarms: Alarm[] } | null>(null);
-  useFiguresAlone();
   useTitle('Alarms');
   const state = query.get('state') ?? 'open';
   const severity = query.get('severity');
   const cursor = query.get('cursor');
   const { data, problem, loading, slow, reload } = useAlarms({ state, severity, cursor, limit: PAGE_ROWS });
+  useFollowed(data?.items.filter((alarm) => alarm.state === 'open') ?? []);
   const rules = useQuery('alarm-rules', (signal) => client.alarmRules(signal));
   const pages = usePages({ next: loading ? undefined : data?.next });
   const stale = useStale();
   const isPart = cursor !== null || (data !== null && data.next !== null);
 
-  const device = query.get('device');
-  const sensor = query.get('sensor');
   return (
     <>
-      {device && sensor && (
-        <Breadcrumbs
-          steps={[
-            { label: 'Fleet', href: '/' },
-            { label: device, href: deviceHref(device) },
-            { label: sensor, href: sensorHref(device, sensor) },
-          ]}
-        />
-      )}
       <div class="title">
         <div>
           <h1>Alarms</h1>
@@ -85,6 +73,7 @@ export function AlarmsView() {
           data && (
             <AlarmTable
               alarms={data.items}
+              isOpenOnly={state === 'open'}
               mayAct={mayAct}
               onAct={(act, alarms) => setAsked({ act, alarms })}
             />

@@ -8,7 +8,7 @@ import {
   formatZone,
 } from '../../format.ts';
 import { CompareButton } from '../../kit/controls.tsx';
-import { Online } from '../../kit/device-title.tsx';
+import { DeviceState } from '../../kit/device-title.tsx';
 import { OtherZone } from '../../kit/figure.tsx';
 import { ListSwitch } from '../../kit/list-controls.tsx';
 import { OfflineBanner, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
@@ -215,7 +215,10 @@ function Devices({
                   <span class="quiet">{device.site}</span>
                 </th>
                 <td>
-                  <Online online={change.isOnline} asOf={stale && formatTime(stale.since, zone)} />
+                  <DeviceState
+                    state={change.isOnline ? 'online' : 'offline'}
+                    asOf={stale && formatTime(stale.since, zone)}
+                  />
                 </td>
                 <td>{change.times}</td>
                 <td>
@@ -407,7 +410,8 @@ async function devicesOf(client: Client, since: number, signal: AbortSignal): Pr
     client.devices({ limit: MOST_DEVICES }, signal),
   ]);
   const byId = new Map([...all.items, ...offline.items].map((device) => [device.device_id, device]));
-  const hasGone = ({ online, last_seen }: DeviceItem) => !online && Date.parse(last_seen ?? '') >= since;
+  const hasGone = ({ state, last_seen }: DeviceItem) =>
+    state === 'offline' && Date.parse(last_seen ?? '') >= since;
   return [...byId.values()].sort((a, b) => Number(hasGone(b)) - Number(hasGone(a))).slice(0, MOST_DEVICES);
 }
 

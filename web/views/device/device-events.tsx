@@ -4,6 +4,7 @@ import { useMarks } from '../../chart/marks.ts';
 import { emptyShape } from '../../chart/shape.ts';
 import { TimeChart } from '../../chart/signal-chart.tsx';
 import { clockWords, formatDateTime, formatDuration, formatTime, formatZone, NOTHING } from '../../format.ts';
+import { STATE_WORDS } from '../../kit/device-title.tsx';
 import { OtherZone } from '../../kit/figure.tsx';
 import { ProblemNotice } from '../../kit/notice.tsx';
 import {
@@ -21,7 +22,7 @@ import '../../kit/tables.css';
 import './device.css';
 import type { ReadonlySignal, Signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import type { Annotation, DeviceInfo } from '../../api/types.ts';
+import type { Annotation, DeviceInfo, Presence } from '../../api/types.ts';
 import type { Gutter } from '../../chart/options.ts';
 import type { Shape } from '../../chart/shape.ts';
 import type { useWindow } from '../../chart/window.ts';
@@ -232,7 +233,7 @@ export function EventStrip({
   return (
     <div class="signal signal-times">
       <EventWords
-        now={stateNow(device.online, known && band, asOf)}
+        now={stateNow(device.state, known && band, asOf)}
         band={band}
         staleSince={drawn.staleSince}
         cursor={cursor}
@@ -359,9 +360,9 @@ function UnwatchedLegend({
  * @param band null: events are unknown yet
  * @param asOf time of the last known state, as text; null: the state is current
  */
-function stateNow(online: boolean, band: Known | null, asOf: string | null) {
-  if (asOf) return `${online ? 'Online' : 'Offline'} at ${asOf}`;
-  if (!online) return 'Offline now';
+function stateNow(state: Presence, band: Known | null, asOf: string | null) {
+  if (asOf) return `${STATE_WORDS[state]} at ${asOf}`;
+  if (state !== 'online') return `${STATE_WORDS[state]} now`;
   const isAnnounced = !band || band.spans.length > 0 || band.events.some(({ kind }) => kind !== 'birth');
   return isAnnounced ? 'Online now' : 'Online now, by its messages. It announces no state';
 }

@@ -108,10 +108,10 @@ function Known({
     <>
       <SensorChoice all={items.length} found={found} shown={shown.length} more={more} />
       <DeviceSignals device={device} items={shown} newestEvent={newestEvent} stale={stale} />
-      <div class="device-lists" data-stale={stale !== null || !device.online}>
+      <div class="device-lists" data-stale={stale !== null || device.state !== 'online'}>
         {items.length === 0 ? <NoSensors /> : <DeviceSensors name={name} shown={shown} />}
         <section class="panel" aria-label="Events">
-          <EventList history={history} online={device.online && stale === null} />
+          <EventList history={history} online={device.state === 'online' && stale === null} />
         </section>
       </div>
     </>
@@ -266,7 +266,7 @@ function Failure({ problem }: { problem: Problem }) {
 
 /** Renders the explanation of the effects of a retirement. */
 function RetireExplanation({
-  device: { online, sensors },
+  device: { state, sensors },
   onContinue,
 }: {
   device: DeviceInfo;
@@ -288,7 +288,7 @@ function RetireExplanation({
           processes may go on knowing it for up to ten minutes.
         </li>
       </ul>
-      {online && (
+      {state === 'online' && (
         <p class="dialog-warning">
           It is online now. Where devices need no account, it comes back as long as it goes on sending: switch
           it off first.

@@ -2,7 +2,7 @@ import { useCallback, useMemo } from 'preact/hooks';
 import type { DeviceItem, FleetInfo, RefusedDevice } from '../../api/types.ts';
 import { formatCount, NOTHING } from '../../format.ts';
 import { Choice } from '../../kit/controls.tsx';
-import { AlarmMark, Online, Refusals, UnreadAlarms } from '../../kit/device-title.tsx';
+import { AlarmMark, DeviceState, Refusals, UnreadAlarms } from '../../kit/device-title.tsx';
 import { Age } from '../../kit/figure.tsx';
 import { FirstSteps } from '../../kit/first-steps.tsx';
 import {
@@ -145,6 +145,7 @@ export function DeviceFilters({ fleet }: { fleet: FleetInfo | null }) {
           { value: '', label: 'All' },
           { value: 'online', label: label('Online', counts?.online) },
           { value: 'offline', label: label('Offline', counts?.offline) },
+          { value: 'not_live', label: label('Not live', counts?.not_live) },
         ]}
         value={query.get('state') ?? ''}
         onChange={(value: string) => set('state', value)}
@@ -191,7 +192,7 @@ function FlashMessage() {
 const SORT_VALUES: Record<string, (device: DeviceItem) => string | number | null> = {
   name: ({ name, device_id }) => name ?? device_id,
   site: ({ site }) => site,
-  state: ({ online }) => (online ? 'online' : 'offline'),
+  state: ({ state }) => state,
 };
 
 const DEVICE_COLUMNS = [...Object.keys(SORT_VALUES), 'last-seen'];
@@ -265,7 +266,7 @@ const DeviceRow = ({
   isOld: boolean;
   siteHref: (site: string) => string;
 }) => {
-  const { device_id, name, site, label, online } = device;
+  const { device_id, name, site, label, state } = device;
   return (
     <tr>
       <th scope="row">
@@ -281,7 +282,7 @@ const DeviceRow = ({
         {label && <span class="row-label">{label}</span>}
         <span class="device-refusals">
           <AlarmMark device={device_id} />
-          {refusals && <Refusals refusals={refusals} online={online} />}
+          {refusals && <Refusals refusals={refusals} online={state === 'online'} />}
         </span>
         <span class="under">{site}</span>
       </th>
@@ -295,7 +296,7 @@ const DeviceRow = ({
         )}
       </td>
       <td class="col-state">
-        <Online online={online} isOld={isOld} />
+        <DeviceState state={state} isOld={isOld} />
       </td>
       <td class="col-last-seen">
         <LastSeen device={device} />

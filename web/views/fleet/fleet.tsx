@@ -1,10 +1,11 @@
 import type { ReadonlySignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import type { FleetInfo } from '../../api/types.ts';
 import { formatCount, formatCounted, formatMs, formatRate } from '../../format.ts';
 import { Figure, Sparkline } from '../../kit/figure.tsx';
 import { OfflineBanner } from '../../kit/notice.tsx';
 import type { FleetState } from '../../state/fleet-state.ts';
-import { deviceCount, sensorsOnline, useFleetInfo, useFleetState } from '../../state/fleet-state.ts';
+import { sensorsOnline, useFleetInfo, useFleetState } from '../../state/fleet-state.ts';
 import { useServices, useTitle } from '../../state/hooks.ts';
 import { useRecentStats } from '../../state/live.ts';
 import { useStale } from '../../state/verdict.ts';
@@ -123,21 +124,23 @@ function PipelineFigures({ fleetState }: { fleetState: ReadonlySignal<FleetState
 
 function SensorsOnline({ fleetState, isOld }: { fleetState: ReadonlySignal<FleetState>; isOld: boolean }) {
   const { live } = useServices();
-  const { info } = fleetState.value;
-  const known = info !== null;
+  const { info, faults } = fleetState.value;
   return (
     <Figure
       label="Sensors online"
       value={formatCount(sensorsOnline(fleetState.value, live.fleet))}
-      unit={known ? `of ${formatCount(info.sensors)}` : ''}
+      unit={info ? `of ${formatCount(info.sensors - faults.notLiveSensors)}` : ''}
       isOld={isOld}
     >
-      <p class="figure-note">
-        {known &&
-          `${formatCount(info.devices.online)} of ${formatCounted(deviceCount(info), 'device')} online`}
-      </p>
+      <p class="figure-note">{info && onlineText(info.devices)}</p>
     </Figure>
   );
+}
+
+/** Counts only devices that announce a state, or send, as those that should be online. */
+function onlineText({ online, offline, not_live }: FleetInfo['devices']): string {
+  const text = `${formatCount(online)} of ${formatCounted(online + offline, 'device')} online`;
+  return not_live > 0 ? `${text}, ${formatCount(not_live)} not live` : text;
 }
 
 function Line<M extends Moment>({

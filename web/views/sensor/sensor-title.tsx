@@ -6,7 +6,7 @@ import { Notice } from '../../kit/notice.tsx';
 import { deviceHref } from '../../routes.ts';
 import { useServices } from '../../state/hooks.ts';
 import { keyOf } from '../../state/live.ts';
-import { describeCellState, TO_BE_JUDGED } from '../../state/outliers.ts';
+import { describeCellState, NOT_LIVE, TO_BE_JUDGED } from '../../state/outliers.ts';
 import { outdatedOf, useDeviation, useOfflineAt } from '../../state/sensor.ts';
 import { stateText } from '../../states.ts';
 import { scaleFor, toShown } from '../../units.ts';
@@ -150,7 +150,7 @@ function Baseline({
   // States are not numbers, so they have no baseline to show.
   if (isState) return null;
   if (!judged) return <p class="baseline">Not judged yet: {TO_BE_JUDGED}</p>;
-  const { mean, deviation, off, cellState, provisional } = judged;
+  const { mean, deviation, off, cellState } = judged;
   const text = describeCellState(cellState);
   const values = recent.map(({ value }) => value);
   const scale = scaleFor(item.unit, [...values, mean], units);
@@ -167,7 +167,7 @@ function Baseline({
   );
   if (outdated) return <OutdatedLine outdated={outdated}>. Usual was {range}</OutdatedLine>;
   return (
-    <p class="baseline" title={provisional ? BY_LAST_HOURS : BY_HISTORY}>
+    <p class="baseline" title={BY_HISTORY}>
       <i class="swatch" data-cell-state={cellState} aria-hidden="true" />
       <span>
         {text === AS_USUAL ? (
@@ -179,7 +179,6 @@ function Baseline({
             <b>{text}</b> {range}, by {written(Math.abs(off * scale.factor))}
           </>
         )}
-        {provisional && <span class="baseline-provisional"> · provisional: judged by its last hours</span>}
       </span>
     </p>
   );
@@ -188,11 +187,9 @@ function Baseline({
 const AS_USUAL = 'As usual';
 const BY_HISTORY =
   'What this sensor usually measures at this hour of the week, by the history of four weeks: what its cell on the wall is colored by';
-const BY_LAST_HOURS =
-  'What this sensor measured in its last hours: what its cell on the wall is colored by, until a day of its history is learned';
 
 const OutdatedLine = ({ outdated, children }: { outdated: Outdated; children?: ComponentChildren }) => (
-  <p class="baseline" data-tone="warn">
+  <p class="baseline" data-tone={outdated.cellState === NOT_LIVE ? undefined : 'warn'}>
     <i class="swatch" data-cell-state={outdated.cellState} aria-hidden="true" />
     <span>
       <b>{outdated.text}</b>

@@ -19,8 +19,19 @@ const Sensor = z
 const SensorOfDevice = z.strictObject({ device_id: Id, ...Sensor.shape });
 
 const Device = z
-  .strictObject({ device_id: Id, name, site: name, label: name, online: z.boolean(), last_seen: time })
-  .meta({ description: '`last_seen` is the time of the last message of the device, to the minute.' });
+  .strictObject({
+    device_id: Id,
+    name,
+    site: name,
+    label: name,
+    state: z.enum(['online', 'offline', 'not_live']),
+    online: z.boolean(),
+    last_seen: time,
+  })
+  .meta({
+    description:
+      '`state` is what the device announced. A device that announced nothing is `online` for five minutes after a message, and then `not_live`. `last_seen` is the time of its last message, to the minute.',
+  });
 
 /** How far the clock of a device was off. */
 const clockOffset = z.int().nullable().meta({
@@ -102,7 +113,7 @@ const Annotation = z
   });
 
 const Fleet = z.strictObject({
-  devices: z.strictObject({ online: z.int().min(0), offline: z.int().min(0) }),
+  devices: z.strictObject({ online: z.int().min(0), offline: z.int().min(0), not_live: z.int().min(0) }),
   sensors: z.int().min(0),
   by_type: Counts,
   by_site: Counts,

@@ -21,10 +21,6 @@ const LatestItem = z
   })
   .meta({ description: 'A sensor with its newest value. `ts` and `value` are null before the first value.' });
 
-const Provisional = z.literal(true).optional().meta({
-  description: 'The sensor has no learned baseline yet, and is judged by its last hours. Else it is missing.',
-});
-
 const JudgedItem = z
   .strictObject({
     ...LatestItem.shape,
@@ -32,16 +28,12 @@ const JudgedItem = z
       description:
         'How far the value is above (negative: below) what is usual for this sensor at this hour of the week, in deviations. It is missing while nothing is known.',
     }),
-    provisional: Provisional,
   })
   .meta({ description: 'A sensor with its newest value, and how unusual it is.' });
 
 const Baseline = z
-  .strictObject({ mean: z.number(), deviation: z.number().min(0), provisional: z.boolean() })
-  .meta({
-    description:
-      'What is usual for a sensor in one hour, in its unit. `provisional`: it is of the last hours, because nothing is learned yet.',
-  });
+  .strictObject({ mean: z.number(), deviation: z.number().min(0) })
+  .meta({ description: 'What is usual for a sensor in one hour, in its unit.' });
 
 const Outlier = z
   .strictObject({
@@ -49,7 +41,6 @@ const Outlier = z
     ts: Time,
     value: z.number(),
     sigmas: z.number().min(-99).max(99),
-    provisional: Provisional,
     baseline: Baseline.nullable(),
     age_ms: z.int().min(0),
   })
@@ -68,7 +59,7 @@ const Outlier = z
         ts: '2026-11-21T00:00:00.000Z',
         value: -3.5,
         sigmas: 24.8,
-        baseline: { mean: -18.4, deviation: 0.6, provisional: false },
+        baseline: { mean: -18.4, deviation: 0.6 },
         age_ms: 2150,
       },
     ],
@@ -77,11 +68,8 @@ const Outlier = z
 const OutlierCounts = { sensors: z.int().min(0), judged: z.int().min(0), outliers: z.int().min(0) };
 
 const Outliers = z
-  .strictObject({ items: z.array(Outlier).max(1000), ...OutlierCounts, provisional: z.int().min(0) })
-  .meta({
-    description:
-      'The counts are of all sensors of the filter, whatever the limit. `provisional` counts those of `judged` that have no learned baseline.',
-  });
+  .strictObject({ items: z.array(Outlier).max(1000), ...OutlierCounts })
+  .meta({ description: 'The counts are of all sensors of the filter, whatever the limit.' });
 
 const OutlierGroup = z.strictObject({
   site: name,

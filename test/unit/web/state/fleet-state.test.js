@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { signal } from '@preact/signals';
 import { createFleet } from '../../../../web/state/fleet.ts';
-import { createFleetState, offlineDevices, sensorsOnline } from '../../../../web/state/fleet-state.ts';
+import { awayDevices, createFleetState, sensorsOnline } from '../../../../web/state/fleet-state.ts';
 import { offlineEntry } from '../../../../web/wall/outlier-list.tsx';
 
 /** @import { StreamStatus } from '../../../../web/api/stream.ts' */
@@ -20,22 +20,27 @@ let fleet;
 let fleetState;
 let now = NOON;
 
-/** @param {number} online @param {number} offline devices */
-const counted = (online, offline) => ({ devices: { online, offline }, sensors: 2, by_type: {}, by_site: {} });
+/** @param {number} online @param {number} offline @param {number} [not_live] devices */
+const counted = (online, offline, not_live = 0) => ({
+  devices: { online, offline, not_live },
+  sensors: 2,
+  by_type: {},
+  by_site: {},
+});
 
-/** @param {string} device_id @returns {DeviceItem} of a device that is offline */
-const offlineItem = (device_id) => ({
+/** @param {string} device_id @param {DeviceItem['state']} [state] @returns {DeviceItem} */
+const awayItem = (device_id, state = 'offline') => ({
   device_id,
   name: null,
   site: null,
   label: null,
-  online: false,
+  state,
   last_seen: null,
 });
 
 /** @param {string[]} ids all devices that are offline */
 const away = (...ids) => ({
-  devices: new Map(ids.map((id) => [id, offlineItem(id)])),
+  devices: new Map(ids.map((id) => [id, awayItem(id)])),
   isWhole: true,
 });
 
@@ -65,7 +70,7 @@ beforeEach(() => {
   for (const device_id of ['a', 'b']) {
     const ts = new Date(NOON).toISOString();
     const labels = { device: null, name: null, type: null, unit: null, site: null };
-    fleet.take(`${device_id}/s`, { device_id, sensor_id: 's', ...labels, ts, value: 1 });
+    fleet.take(`${device_id}/s`, { device_id, sensor_id: 's', ...labels, interval_ms: 1000, ts, value: 1 });
   }
   fleetState = createFleetState({ fleet, status, clock: { time: { peek: () => now }, now: () => now } });
 });
@@ -84,7 +89,7 @@ describe('Fleet state', () => {
     fleetState.count(counted(2, 0), away('a', 'never-measured'));
     const { faults, info } = fleetState.figures.peek();
     expect(faults.offline.map(({ id }) => id)).toEqual(['a', 'never-measured']);
-    expect(info?.devices).toEqual({ online: 0, offline: 2 });
+    expect(info?.devices).toEqual({ online: 0, offline: 2, not_live: 0 });
   });
 
   test('Fleet state: offline device: the number of its sensors is shown only after all sensors of the fleet are loaded', () => {
@@ -100,7 +105,24 @@ describe('Fleet state', () => {
   test('Fleet state: the list of offline devices is truncated: the counts of the API are shown', () => {
     become('live');
     fleetState.count(counted(70_000, 30_000), { ...away('a'), isWhole: false });
-    expect(fleetState.figures.peek().info?.devices).toEqual({ online: 70_000, offline: 30_000 });
+    expect(fleetState.figures.peek().info?.devices).toEqual({
+      online: 70_000,
+      offline: 30_000,
+      not_live: 0,
+    });
+  });
+
+  test('Fleet state: a device that announced no state is not live: nothing counts as a fault', () => {
+    become('live');
+    const devices = new Map([
+      ['a', awayItem('a', 'not_live')],
+      ['new', awayItem('new', 'not_live')],
+    ]);
+    fleetState.count(counted(2, 0, 1), { devices, isWhole: true });
+    const { faults, info } = fleetState.figures.peek();
+    expect(faults).toMatchObject({ offline: [], offlineSensors: 0, silentCount: 0, notLiveSensors: 1 });
+    expect(info?.devices).toEqual({ online: 1, offline: 0, not_live: 2 });
+    expect(sensorsOnline({ faults, info }, fleet)).toBe(1);
   });
 
   test('Fleet state: number of online sensors: null unless the page has loaded all sensors of the fleet', () => {
@@ -171,10 +193,10 @@ test.each([
     const client = {
       devices: async () => {
         page += 1;
-        return { items: [offlineItem(`device-${page}`)], next: page < pages ? `page-${page}` : null };
+        return { items: [awayItem(`device-${page}`)], next: page < pages ? `page-${page}` : null };
       },
     };
-    const found = await offlineDevices(client);
+    const found = await awayDevices(client, counted(0, pages));
     expect(found.isWhole).toBe(isWhole);
     expect(found.devices.size).toBe(page);
   },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { createFleet } from '../../../../web/state/fleet.ts';
 import { createInputQueue } from '../../../../web/state/frames.ts';
-import { NO_VALUE, NORMAL, NOT_JUDGED, OFFLINE, SILENT } from '../../../../web/state/outliers.ts';
+import { NO_VALUE, NORMAL, NOT_JUDGED, NOT_LIVE, OFFLINE, SILENT } from '../../../../web/state/outliers.ts';
 
 /** @import { Fleet } from '../../../../web/state/fleet.ts' */
 
@@ -25,7 +25,7 @@ const item = (id, value, ms = 0, rest = {}) => ({
 /** @param {Fleet} fleet @param {string} id @param {number} [until] number of values, one per second */
 function steady(fleet, id, until = 60) {
   for (let second = 0; second < until; second += 1)
-    fleet.take(id, item(id, 60 + (second % 5), second * 1000));
+    fleet.take(id, item(id, 60 + (second % 5), second * 1000, { interval_ms: 1000 }));
 }
 
 /** @param {Fleet} fleet @param {number} now */
@@ -77,11 +77,8 @@ describe('Fleet', () => {
   test('Fleet store: newest value arrives again with another deviation: the sensor changes; an older value is ignored', () => {
     const fleet = createFleet();
     fleet.take('d/s', item('d/s', 60, 1000));
-    const provisional = item('d/s', 60, 1000, { sigmas: -8, provisional: true });
-    expect(fleet.take('d/s', provisional)).toMatchObject({ sigmas: -8, provisional: true });
-    expect(faultsAt(fleet, NOON + 1000)).toMatchObject({ farCount: 1, provisional: 1 });
-    expect(fleet.take('d/s', item('d/s', 60, 1000, { sigmas: -8 }))).toMatchObject({ provisional: false });
-    expect(faultsAt(fleet, NOON + 1000)).toMatchObject({ farCount: 1, provisional: 0 });
+    expect(fleet.take('d/s', item('d/s', 60, 1000, { sigmas: -8 }))).toMatchObject({ sigmas: -8 });
+    expect(faultsAt(fleet, NOON + 1000)).toMatchObject({ farCount: 1 });
     expect(stateOf(fleet, 'd/s')).toBe(0);
     expect(fleet.take('d/s', item('d/s', 60, 0, { sigmas: 1 }))).toBeNull();
     expect(fleet.take('d/s', item('d/s', 60, 1000))).not.toBeNull();
@@ -156,8 +153,7 @@ describe('Fleet', () => {
   test('Fleet store: a sensor sends no value for five minutes, or for five intervals: silent until the next value', () => {
     const fleet = createFleet();
     steady(fleet, 'd/quick');
-    for (let hour = -10; hour <= 0; hour += 1)
-      fleet.take('d/slow', item('d/slow', 60, hour * 60 * MINUTE_MS));
+    fleet.take('d/slow', item('d/slow', 60, 0, { interval_ms: 60 * MINUTE_MS }));
     expect(faultsAt(fleet, NOON + 5 * MINUTE_MS).silentCount).toBe(0);
     const { silent } = faultsAt(fleet, NOON + 7 * MINUTE_MS);
     expect(silent.map(({ key }) => key)).toEqual(['d/quick']);
@@ -167,24 +163,31 @@ describe('Fleet', () => {
     expect(stateOf(fleet, 'd/quick')).not.toBe(SILENT);
   });
 
-  test('Fleet store: a sensor announces an interval of 15 minutes: silent after 75 minutes without a value', () => {
+  test('Fleet store: a sensor announces no interval: never silent, such as a door that stays closed', () => {
     const fleet = createFleet();
-    fleet.take('d/s', item('d/s', 60, 0, { interval_ms: 15 * MINUTE_MS }));
-    fleet.take('d/plain', item('d/plain', 60));
-    expect(faultsAt(fleet, NOON + 74 * MINUTE_MS).silent.map(({ key }) => key)).toEqual(['d/plain']);
-    expect(faultsAt(fleet, NOON + 76 * MINUTE_MS).silentCount).toBe(2);
+    for (let second = 0; second < 60; second += 1) fleet.take('d/door', item('d/door', 1, second * 1000));
+    expect(faultsAt(fleet, NOON + 60 * MINUTE_MS)).toMatchObject({ silentCount: 0, unjudged: 1 });
+  });
+
+  test('Fleet store: a device is not live: its sensors have a state of their own, and are no faults', () => {
+    const fleet = createFleet();
+    steady(fleet, 'd/s');
+    fleet.setPresence(new Map([['d', 'not_live']]));
+    const faults = faultsAt(fleet, NOON + 60 * MINUTE_MS);
+    expect(faults).toMatchObject({ silentCount: 0, farCount: 0, offline: [], notLiveSensors: 1 });
+    expect(stateOf(fleet, 'd/s')).toBe(NOT_LIVE);
   });
 
   test('Fleet store: a device is offline: its sensors count as offline, not as silent, until the device is online', () => {
     const fleet = createFleet();
     steady(fleet, 'd/s');
     fleet.drain();
-    fleet.setOffline(new Set(['d']));
+    fleet.setPresence(new Map([['d', 'offline']]));
     expect(fleet.drain()).toHaveLength(1);
     const faults = faultsAt(fleet, NOON + 60 * MINUTE_MS);
     expect(faults).toMatchObject({ silentCount: 0, farCount: 0, offlineSensors: 1 });
     expect(stateOf(fleet, 'd/s')).toBe(OFFLINE);
-    fleet.setOffline(new Set());
+    fleet.setPresence(new Map());
     expect(faultsAt(fleet, NOON + 60 * MINUTE_MS).silentCount).toBe(1);
   });
 

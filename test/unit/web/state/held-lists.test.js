@@ -79,7 +79,7 @@ describe('List of a whole fleet', () => {
       name,
       site: null,
       label: null,
-      online: index === 0,
+      state: index === 0 ? /** @type {const} */ ('online') : /** @type {const} */ ('offline'),
       last_seen: null,
     }));
     expect(matchingDevices(devices, query('name=AT')).map(({ name }) => name)).toEqual(['gate']);

@@ -12,8 +12,8 @@ import { deviationOf } from '../../../../web/state/sensor.ts';
 import { groupingOf } from '../../../../web/wall/group-wall.tsx';
 
 const HOURS = [
-  { ts: '2026-11-21T11:00:00.000Z', mean: 10, deviation: 1, provisional: false },
-  { ts: '2026-11-21T12:00:00.000Z', mean: 20, deviation: 2, provisional: true },
+  { ts: '2026-11-21T11:00:00.000Z', mean: 10, deviation: 1 },
+  { ts: '2026-11-21T12:00:00.000Z', mean: 20, deviation: 2 },
 ];
 
 /** @param {string | null} ts @param {number | null} value */
@@ -26,13 +26,8 @@ describe('Deviation', () => {
       deviation: 2,
       off: 15,
       cellState: NORMAL + LEVELS,
-      provisional: true,
     });
-    expect(judged('2026-11-21T11:59:59.999Z', 10)).toMatchObject({
-      off: 0,
-      cellState: NORMAL,
-      provisional: false,
-    });
+    expect(judged('2026-11-21T11:59:59.999Z', 10)).toMatchObject({ off: 0, cellState: NORMAL });
   });
 
   test('Deviation from the baseline: no value, or no baseline for the hour of the value: null', () => {
@@ -41,7 +36,7 @@ describe('Deviation', () => {
   });
 
   test('Deviation from the baseline: standard deviation 0: any value other than the mean is far off', () => {
-    const hours = [{ ts: '2026-11-21T12:00:00.000Z', mean: 0, deviation: 0, provisional: false }];
+    const hours = [{ ts: '2026-11-21T12:00:00.000Z', mean: 0, deviation: 0 }];
     const at = (/** @type {number} */ value) =>
       deviationOf({ ts: '2026-11-21T12:30:00.000Z', value }, hours)?.cellState;
     expect([at(0), at(1), at(-1)]).toEqual([NORMAL, NORMAL + LEVELS, 0]);
@@ -67,7 +62,7 @@ test.each([
 /** @param {number} sensors @param {number} devices @param {Record<string, number>} by_site */
 const fleet = (sensors, devices, by_site) => ({
   sensors,
-  devices: { online: devices, offline: 0 },
+  devices: { online: devices, offline: 0, not_live: 0 },
   by_type: { pulse: 12, temperature: sensors - 12 },
   by_site,
 });
@@ -124,5 +119,7 @@ test('All-clear text of the wall: some sensors are not judged: the text names th
   expect(nothingFar({ sensors: 20, judged: 20 })).toBe('Nothing stands out.');
   const some = nothingFar({ sensors: 20, judged: 12 });
   expect(some).toBe('Nothing stands out among 12 of 20 sensors. The others are not judged yet.');
-  expect(nothingFar({ sensors: 20, judged: 0 })).toMatch(/^20 sensors not judged yet/);
+  expect(nothingFar({ sensors: 20, judged: 0 })).toBe(
+    'Nothing needs attention. What is usual is known after a day of history.',
+  );
 });

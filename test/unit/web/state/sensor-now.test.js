@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { OFFLINE, SILENT } from '../../../../web/state/outliers.ts';
+import { NOT_LIVE, OFFLINE, SILENT } from '../../../../web/state/outliers.ts';
 import { offlineAtOf, outdatedOf } from '../../../../web/state/sensor.ts';
 
 const NOW = Date.UTC(2026, 10, 23, 3);
@@ -17,8 +17,14 @@ describe('Newest value', () => {
   });
 
   test('Newest value of a sensor: older than five minutes or five intervals: shown as silent with the age', () => {
-    expect(outdated({ at: NOW - 6 * MINUTE })).toEqual({ cellState: SILENT, text: 'Silent for 6 min' });
+    const silent = { cellState: SILENT, text: 'Silent for 6 min' };
+    expect(outdated({ at: NOW - 6 * MINUTE, intervalMs: 1000 })).toEqual(silent);
     expect(outdated({ at: NOW - 80 * MINUTE, intervalMs: 15 * MINUTE })?.text).toBe('Silent for 1 h');
+  });
+
+  test('Newest value of a sensor: old, but no interval is announced: the age alone, without the word silent', () => {
+    const old = { cellState: NOT_LIVE, text: 'Measured 6 min ago' };
+    expect(outdated({ at: NOW - 6 * MINUTE })).toEqual(old);
   });
 
   test('Newest value of a sensor: recent value, but the device is offline: shown as offline with the age', () => {
