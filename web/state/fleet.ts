@@ -36,10 +36,12 @@ export function createFleet({ limit = MOST_SENSORS }: { limit?: number } = {}) {
     dirty.push(sensor);
   }
 
-  function measure(sensor: FleetSensor, ts: string, value: number) {
+  function measure(sensor: FleetSensor, ts: string, value: number, isOfSnapshot: boolean) {
     const at = Date.parse(ts);
     const gap = at - sensor.at;
-    if (sensor.at > 0 && gap > 0) sensor.gapMs += (sensor.gapMs === 0 ? 1 : 0.2) * (gap - sensor.gapMs);
+    // Before a snapshot, the page may have missed values.
+    if (!isOfSnapshot && sensor.at > 0 && gap > 0)
+      sensor.gapMs += (sensor.gapMs === 0 ? 1 : 0.2) * (gap - sensor.gapMs);
     sensor.ts = ts;
     sensor.at = at;
     sensor.value = value;
@@ -105,7 +107,7 @@ export function createFleet({ limit = MOST_SENSORS }: { limit?: number } = {}) {
       const isJudgedAgain = judge(sensor, item);
       // ISO 8601 texts of one format and zone sort like times, so they are compared as texts.
       if (item.ts !== null && item.value !== null && item.ts > sensor.ts)
-        measure(sensor, item.ts, item.value);
+        measure(sensor, item.ts, item.value, isOfSnapshot);
       // If two values have one timestamp, the value that arrives later counts.
       else if (item.ts === sensor.ts && item.value !== null && item.value !== sensor.value)
         sensor.value = item.value;

@@ -167,6 +167,13 @@ describe('Fleet', () => {
     expect(stateOf(fleet, 'd/quick')).not.toBe(SILENT);
   });
 
+  test('Fleet store: a snapshot follows an hour in which nobody saw the page: the hour is no time between values', () => {
+    const fleet = createFleet();
+    steady(fleet, 'd/s');
+    fleet.take('d/s', item('d/s', 60, 60 * MINUTE_MS), true);
+    expect(faultsAt(fleet, 66 * MINUTE_MS + NOON).silentCount).toBe(1);
+  });
+
   test('Fleet store: a sensor announces an interval of 15 minutes: silent after 75 minutes without a value', () => {
     const fleet = createFleet();
     fleet.take('d/s', item('d/s', 60, 0, { interval_ms: 15 * MINUTE_MS }));
