@@ -20,7 +20,7 @@ export const BUILD_MARK = 'docs-build.pid';
 
 /**
  * Serves the manual below `/docs/`, as `npm run docs:build` has written it. The manual may also be built while the process runs. Until
- * then, its pages say so.
+ * then, its pages show the progress.
  *
  * @param {{ dir?: string, dashboardDir?: string, clock?: () => number }} [options]
  * @returns {express.Router}

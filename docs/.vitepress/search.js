@@ -69,7 +69,7 @@ const SYNONYMS = {
   zigbee: ['zigbee2mqtt'],
 };
 
-/** Words that say nothing about a subject. */
+/** Words without a subject. */
 const FILLERS = new Set(
   'a an and at be can do does for from how i in is it my of on the to use what when why with'.split(' '),
 );
@@ -133,8 +133,8 @@ export function searchSections(index, text) {
     .toLowerCase()
     .split(/\s+/)
     .filter((word) => /[\p{L}\p{N}]/u.test(word));
-  const telling = words.filter((word) => !FILLERS.has(word));
-  const queries = (telling.length > 0 ? telling : words).map(queryOf);
+  const subjects = words.filter((word) => !FILLERS.has(word));
+  const queries = (subjects.length > 0 ? subjects : words).map(queryOf);
   const options = {
     boost: BOOST,
     prefix: true,

@@ -10,7 +10,7 @@ const SILENCE_MS = 3 * RENEW_MS;
 /** The same before the first answer: on a busy machine, a shared worker starts slowly. */
 const FIRST_SILENCE_MS = 15_000;
 
-/** The parts of a window that tell whether people see the page. */
+/** The parts of a window that show whether people see the page. */
 export interface Page {
   document: Pick<Document, 'hidden' | 'addEventListener'>;
   window: Pick<Window, 'addEventListener'>;

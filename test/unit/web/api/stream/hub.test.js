@@ -191,7 +191,7 @@ test('Stream hub: the stream begins with a snapshot again: later tabs get no sen
   expect(urls()).toEqual(['', '']);
 });
 
-test('Stream hub: the connection is lost or refused: every tab is told, also a hidden one', () => {
+test('Stream hub: the connection is lost or refused: every tab learns of it, also a hidden one', () => {
   const shown = new Tab().follow({});
   const hidden = new Tab().follow({});
   hidden.show(false);
