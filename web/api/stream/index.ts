@@ -104,7 +104,9 @@ export function createStream({
   function setStatus(status: StreamStatus) {
     hubStatus = status;
     // A hidden tab has old values, also while the stream sends new ones to other tabs.
-    onStatus(page.document.hidden && status !== 'reconnecting' ? 'paused' : status);
+    if (page.document.hidden) onStatus(status === 'reconnecting' ? status : 'paused');
+    // For a shown tab, the hub opens a stream at once.
+    else if (status !== 'paused') onStatus(status);
   }
 
   page.document.addEventListener('visibilitychange', () => {

@@ -79,6 +79,14 @@ test('Stream of a tab: hidden: its status is paused, unless the connection is lo
   expect(statuses).toEqual(['live', 'paused', 'reconnecting', 'paused', 'live']);
 });
 
+test('Stream of a tab: shown, and the hub has no stream yet: paused is not reported', () => {
+  const { stream, first, statuses } = open();
+  first.report('paused');
+  stream.follow({});
+  first.report('connecting');
+  expect(statuses).toEqual(['connecting']);
+});
+
 test('Stream of a tab: the hub stops answering: Reconnecting is reported, and the tab connects again', () => {
   const { stream, first, statuses } = open();
   stream.follow({});
