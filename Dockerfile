@@ -23,6 +23,7 @@ COPY api api/
 COPY web web/
 COPY vite.config.js ./
 RUN npm run build
+COPY CONTRIBUTING.md ./
 COPY docs docs/
 RUN npm run docs:build
 

@@ -6,6 +6,8 @@ import { render } from 'preact';
 import { useEffect, useErrorBoundary, useRef, useState } from 'preact/hooks';
 import { createClient } from './api/client.ts';
 import { Problem, toProblem } from './api/request.ts';
+import { createStream, lazily, viaWorker } from './api/stream/index.ts';
+import streamWorker from './api/stream/worker.ts?worker&url';
 import { Header, HeaderBar } from './kit/header.tsx';
 import { Notice, ProblemNotice } from './kit/notice.tsx';
 import { SignIn } from './kit/sign-in.tsx';
@@ -234,14 +236,26 @@ const storage = openStorage(() => localStorage);
 const clock = createClock();
 const ask = fetchSettingClock((...request) => fetch(...request), clock);
 const views = createViews({ fetch: ask });
-const session = createSession({ fetch: ask, clock });
+const session = createSession({ fetch: ask, clock, tabs: new BroadcastChannel('Millrace session') });
+/** The ways to share one event stream among all tabs, the best first. Locks exist only in secure contexts. */
+const ways = [
+  ...('SharedWorker' in globalThis ? [viaWorker(streamWorker)] : []),
+  ...('locks' in navigator
+    ? [
+        lazily(async () => {
+          const { viaLeader } = await import('./api/stream/fallback.ts');
+          return viaLeader({ EventSource, locks: navigator.locks, name: `Millrace ${streamWorker}` });
+        }),
+      ]
+    : []),
+  lazily(async () => (await import('./api/stream/fallback.ts')).alone(EventSource)),
+];
 const services = {
   client: createClient({ fetch: fetchWithSession(ask, session) }),
   session,
   live: createLive({
-    EventSource,
+    openStream: (listeners) => createStream({ ways, page: window, onRefused: session.refresh, ...listeners }),
     requestFrame: (run) => requestAnimationFrame(run),
-    onRefused: session.refresh,
     isHidden: () => document.hidden,
   }),
   router: createRouter({ window }),

@@ -36,6 +36,8 @@ const ASSET_HEADERS = {
   ...COMMON_HEADERS,
   'Cache-Control': 'public, max-age=31536000, immutable',
   'Cross-Origin-Resource-Policy': 'same-origin',
+  // A shared worker has the policy of its script, not the policy of the page.
+  'Content-Security-Policy': "default-src 'none'; connect-src 'self'",
 };
 
 /**

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import express from 'express';
@@ -13,17 +13,19 @@ const MANUAL_DIR = fileURLToPath(new URL('../../dist/docs/', import.meta.url));
  */
 const COMPRESSED = /^(?:text\/(?:html|css|javascript)|application\/(?:javascript|json)|image\/svg\+xml)\b/i;
 
-const NOT_BUILT = `<!doctype html><html lang="en"><title>Manual · Millrace</title>
-<p>The manual is not built. Run <code>npm run docs:build</code>, then reload this page.</p>
-<p>The interfaces: <a href="/openapi.json">/openapi.json</a>, <a href="/asyncapi.json">/asyncapi.json</a>.</p></html>`;
+const DASHBOARD_DIR = fileURLToPath(new URL('../../dist/web/', import.meta.url));
+
+/** `npm run dev` writes the number of its process into this file next to the manual while it builds the manual. */
+export const BUILD_MARK = 'docs-build.pid';
 
 /**
- * Serves the manual below `/docs/`, as `npm run docs:build` has written it. The manual may also be built while the process runs.
+ * Serves the manual below `/docs/`, as `npm run docs:build` has written it. The manual may also be built while the process runs. Until
+ * then, its pages show the progress.
  *
- * @param {{ dir?: string }} [options]
+ * @param {{ dir?: string, dashboardDir?: string, clock?: () => number }} [options]
  * @returns {express.Router}
  */
-export function createManual({ dir = MANUAL_DIR } = {}) {
+export function createManual({ dir = MANUAL_DIR, dashboardDir = DASHBOARD_DIR, clock = Date.now } = {}) {
   const router = express.Router();
   const policy = new PagePolicy(join(dir, 'index.html'), () => pagesIn(dir));
   router.use('/docs', (req, res, next) => {
@@ -50,12 +52,66 @@ export function createManual({ dir = MANUAL_DIR } = {}) {
   );
   router.get('/docs{/*path}', (_req, res) => {
     const page = join(dir, '404.html');
-    res.status(404);
-    if (existsSync(page)) res.sendFile(page);
-    else res.type('html').send(NOT_BUILT);
+    const beganAt = buildBegan(join(dir, '..', BUILD_MARK));
+    const style = styleOf(dashboardDir);
+    if (beganAt !== null)
+      res
+        .status(503)
+        .set({ 'Retry-After': RETRY_S, 'Cache-Control': 'no-store' })
+        .type('html')
+        .send(buildingPage(style, Math.round((clock() - beganAt) / 1000)));
+    else if (existsSync(page)) res.status(404).sendFile(page);
+    else res.status(404).type('html').send(notBuiltPage(style));
   });
   return router;
 }
+
+/** Interval in which the page is loaded again while the manual is built, in s. */
+const RETRY_S = '2';
+
+/** @param {string} mark path @returns {number | null} epoch ms; null: no process builds the manual */
+function buildBegan(mark) {
+  try {
+    process.kill(Number(readFileSync(mark, 'utf8')), 0);
+    return statSync(mark).mtimeMs;
+  } catch {
+    // There is no such file, or its process was killed.
+    return null;
+  }
+}
+
+/** @param {string} dashboardDir @returns {string} the element that loads the style sheet of the dashboard; empty: it is not built */
+function styleOf(dashboardDir) {
+  const index = join(dashboardDir, 'index.html');
+  const [link = ''] = existsSync(index)
+    ? (/<link rel="stylesheet"[^>]*>/.exec(readFileSync(index, 'utf8')) ?? [])
+    : [];
+  return link;
+}
+
+/** @param {string} style @param {number} seconds since the build began */
+const buildingPage = (style, seconds) =>
+  noticePage(`<meta http-equiv="refresh" content="${RETRY_S}">${style}`, [
+    `<h1>The manual is being built (${Math.max(0, seconds)} s)</h1>`,
+    '<p>This takes ten seconds to a few minutes. The page appears by itself.</p>',
+  ]);
+
+/** @param {string} style */
+const notBuiltPage = (style) =>
+  noticePage(style, [
+    '<h1>The manual is not built</h1>',
+    '<p>Run <code>npm run docs:build</code>, then reload this page.</p>',
+    '<p>The interfaces: <a href="/openapi.json">/openapi.json</a>, <a href="/asyncapi.json">/asyncapi.json</a>.</p>',
+  ]);
+
+/** @param {string} head @param {string[]} lines */
+const noticePage = (head, lines) => `<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Manual · Millrace</title><link rel="icon" href="/mark.svg" type="image/svg+xml">${head}
+<header class="header"><div class="header-inner"><a class="brand" href="/" aria-label="Millrace"><img
+src="/mark.svg" alt="" width="28" height="28"><span>Millrace</span></a></div></header>
+<main><div class="notice" role="status">${lines.join('\n')}
+<p class="notice-actions"><a class="button" href="/">To the dashboard</a></p></div></main></html>`;
 
 /** @param {string} dir @returns {string[]} paths */
 const pagesIn = (dir) =>

@@ -46,6 +46,7 @@ export class PagePolicy {
       `style-src 'self'${inlineStyles ? " 'unsafe-inline'" : ''}`,
       "img-src 'self' data:",
       "connect-src 'self'",
+      "worker-src 'self'",
       `font-src 'self'${inlineStyles ? ' data:' : ''}`,
       "base-uri 'none'",
       "form-action 'none'",

@@ -3,6 +3,7 @@ import { defineConfig } from 'vitepress';
 import { writeInterfaces } from './interfaces.js';
 import { keepCode, linkToRepository } from './links.js';
 import { sidebar } from './sidebar.js';
+import { designTokens } from './tokens.js';
 
 const docsDir = fileURLToPath(new URL('..', import.meta.url));
 
@@ -20,7 +21,10 @@ export default defineConfig({
   cacheDir: '../.data/vitepress',
   cleanUrls: true,
   rewrites: { 'README.md': 'index.md', 'decisions/README.md': 'decisions/index.md' },
-  head: [['link', { rel: 'icon', href: `${base}mark.svg`, type: 'image/svg+xml' }]],
+  head: [
+    ['link', { rel: 'icon', href: `${base}mark.svg`, type: 'image/svg+xml' }],
+    ['style', {}, designTokens()],
+  ],
   markdown: {
     config: (md) => {
       linkToRepository(md, { docsDir, repositoryUrl: repositoryUrl() });

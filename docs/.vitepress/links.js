@@ -5,25 +5,36 @@ import { dirname, join, relative } from 'node:path';
 /** `https:`, `mailto:`, `//host`, `#anchor`, `/page`. */
 const NOT_RELATIVE = /^(?:[a-z][a-z0-9+.-]*:|\/|#)/i;
 
+/** The page that includes a document of the root. */
+const INCLUDED = { page: 'contributing.md', document: 'CONTRIBUTING.md' };
+
 /**
  * Pages link to source files by relative paths, which work in a checkout and in a code browser. The site holds pages only. There such a
- * link leads to the repository. Where the repository's address is unknown, the link's text remains.
+ * link leads to the repository. Where the repository's address is unknown, the link's text remains. CONTRIBUTING is a page of the site.
  *
  * @param {MarkdownIt} md
  * @param {{ docsDir: string, repositoryUrl: string | null }} options
  */
 export function linkToRepository(md, { docsDir, repositoryUrl }) {
+  const root = join(docsDir, '..');
   md.core.ruler.push('link-to-repository', ({ tokens, env }) => {
+    const page = env.realPath ?? env.path;
+    const isIncluded = page === join(docsDir, INCLUDED.page);
     for (const { children } of tokens) {
       if (!children) continue;
       for (const [index, token] of children.entries()) {
         if (token.type !== 'link_open') continue;
         const href = token.attrGet('href') ?? '';
         if (NOT_RELATIVE.test(href)) continue;
-        const path = join(dirname(env.realPath ?? env.path), decodeURI(href.replace(/#.*$/, '')));
-        if (isInside(docsDir, path)) continue;
+        const [file = '', anchor] = href.split('#');
+        const named = join(isIncluded ? root : dirname(page), decodeURI(file));
+        const path = named === join(root, INCLUDED.document) ? join(docsDir, INCLUDED.page) : named;
+        if (isInside(docsDir, path)) {
+          token.attrSet('href', `./${relative(dirname(page), path)}${anchor ? `#${anchor}` : ''}`);
+          continue;
+        }
         if (repositoryUrl) {
-          token.attrSet('href', `${repositoryUrl}/${relative(join(docsDir, '..'), path)}`);
+          token.attrSet('href', `${repositoryUrl}/${relative(root, path)}`);
           continue;
         }
         token.tag = 'span';

@@ -1,57 +1,68 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The folders of pages, in the order in which a newcomer needs them. */
+/** @typedef {{ text: string, link: string, target?: string }} Page */
+/** @typedef {{ text: string, collapsed?: boolean, items: Array<Page | { text: string, collapsed: boolean, items: Page[] }> }} Section */
+
+/** The folders of pages, in the order in which a newcomer needs them, with their headings in the index. */
 const FOLDERS = [
-  { folder: 'tutorial', text: 'Tutorial' },
-  { folder: 'how-to', text: 'How-to' },
-  { folder: 'reference', text: 'Reference' },
-  { folder: 'explanation', text: 'Explanation' },
-  { folder: 'decisions', text: 'Decisions' },
+  { folder: 'tutorial', heading: 'Tutorials' },
+  { folder: 'how-to', heading: 'How-to pages' },
+  { folder: 'reference', heading: 'Reference' },
+  { folder: 'explanation', heading: 'Explanation' },
+  { folder: 'decisions', heading: 'Decisions' },
 ];
 
-/**
- * Lists the pages of each folder in the order of the index, so a new page needs no second entry.
- *
- * @param {string} docsDir
- */
-export function sidebar(docsDir) {
-  const index = readFileSync(join(docsDir, 'README.md'), 'utf8');
-  return FOLDERS.map(({ folder, text }) => {
-    const place = (/** @type {string} */ name) => {
-      const found = index.indexOf(`(${folder}/${name})`);
-      // A page that the index does not list comes last.
-      return found < 0 ? index.length : found;
-    };
-    const names = readdirSync(join(docsDir, folder)).filter(
-      (name) => name.endsWith('.md') && name !== 'README.md',
-    );
-    return {
-      text,
-      collapsed: folder === 'decisions',
-      items: [
-        ...(folder === 'reference' ? INTERFACES : []),
-        ...names
-          .sort()
-          .sort((a, b) => place(a) - place(b))
-          .map((name) => ({
-            text: titleOf(join(docsDir, folder, name)),
-            link: `/${folder}/${name.replace(/\.md$/, '')}`,
-          })),
-      ],
-    };
-  });
-}
-
 /** Pages that programs render from the OpenAPI and AsyncAPI documents. They are not Markdown, so links to them load a new page. */
-const INTERFACES = [
+const RENDERED = [
   { text: 'HTTP interface: try it', link: '/http/', target: '_self' },
   { text: 'MQTT interface', link: '/mqtt/', target: '_self' },
 ];
+
+/**
+ * Lists the pages of each folder in the order and the groups of the index, so a new page needs no second entry. A group is a row of a
+ * table there.
+ *
+ * @param {string} docsDir
+ * @returns {Section[]}
+ */
+export function sidebar(docsDir) {
+  const index = readFileSync(join(docsDir, 'README.md'), 'utf8');
+  return FOLDERS.map(({ folder, heading }) => {
+    const [, part = ''] = index.split(new RegExp(`^## ${heading}$`, 'm'));
+    const [lines = ''] = part.split(/^## /m);
+    const left = new Set(
+      readdirSync(join(docsDir, folder)).filter((name) => name.endsWith('.md') && name !== 'README.md'),
+    );
+    /** @param {string} name @returns {Page} */
+    const page = (name) => ({
+      text: titleOf(join(docsDir, folder, name)),
+      link: `/${folder}/${name.replace(/\.md$/, '')}`,
+    });
+    /** @param {string} line of the index @returns {Section['items']} */
+    function itemsOf(line) {
+      const pages = [...line.matchAll(new RegExp(`\\(${folder}/([\\w-]+\\.md)\\)`, 'g'))].flatMap(
+        ([, name = '']) => (left.delete(name) ? [page(name)] : []),
+      );
+      const [, group] = /^\| ([^|]+) \|/.exec(line) ?? [];
+      if (!group || pages.length === 0) return pages;
+      return [{ text: capitalized(group), collapsed: true, items: pages }];
+    }
+    const items = lines.split('\n').flatMap((line) => itemsOf(line));
+    return {
+      text: heading,
+      collapsed: folder === 'decisions',
+      items: [...(folder === 'reference' ? RENDERED : []), ...items, ...[...left].sort().map(page)],
+    };
+  });
+}
 
 /** @param {string} path @returns {string} the first heading */
 function titleOf(path) {
   const [, title] = /^# (.+)$/m.exec(readFileSync(path, 'utf8')) ?? [];
   if (!title) throw new Error(`${path} has no title`);
-  return title.replace(/^(?:Tutorial|How to): /, '').replace(/^./, (first) => first.toUpperCase());
+  return capitalized(title.replace(/^(?:Tutorial|How to): /, '').replaceAll('`', ''));
 }
+
+/** @param {string} text */
+const capitalized = (text) => text.replace(/^./, (first) => first.toUpperCase());

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { join } from 'node:path';
 import { MillraceError } from '../../common/errors.js';
@@ -34,7 +34,7 @@ const MANUAL = {
   program: 'vitepress/bin/vitepress.js',
   args: ['build', 'docs'],
   // The build generates the pages about the interfaces from the API contract and the routes.
-  sources: ['docs', 'api/http'],
+  sources: ['docs', 'api/http', 'web/kit'],
   // An interrupted build has pages, but lacks one of the scripts that display the interfaces.
   results: ['dist/docs/index.html', 'dist/docs/http/bundle.js', 'dist/docs/mqtt/bundle.css'],
 };
@@ -54,6 +54,9 @@ export async function buildDashboard({ root, signal }) {
     throw new MillraceError('failed', `The dashboard was not built (npm run build):\n${output}`);
 }
 
+/** While this file has the number of a running process, the API shows that the manual is being built. */
+const MANUAL_MARK = 'dist/docs-build.pid';
+
 /**
  * Builds the manual that the API serves at `/docs/`, unless the last build is up to date. A build takes about ten seconds in the
  * background.
@@ -61,12 +64,17 @@ export async function buildDashboard({ root, signal }) {
  * @param {object} options
  * @param {string} options.root the repository
  * @param {AbortSignal} options.signal
- * @param {(text: string) => void} options.print gets a line if the build fails; everything else works without the manual
+ * @param {(text: string) => void} options.print gets a line at the end; everything else works without the manual
  */
 export async function buildManual({ root, signal, print }) {
   if (isBuilt(root, MANUAL)) return;
+  const began = Date.now();
+  const mark = join(root, MANUAL_MARK);
+  writeFileSync(mark, String(process.pid));
   const output = await run(MANUAL, { root, signal, priority: LOWEST_PRIORITY });
+  rmSync(mark, { force: true });
   if (output !== null) print(`! The manual was not built (npm run docs:build):\n${output}`);
+  else if (!signal.aborted) print(`✓ manual built in ${((Date.now() - began) / 1000).toFixed(1)} s`);
 }
 
 /**

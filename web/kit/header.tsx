@@ -149,6 +149,7 @@ const WORDS = {
     label: 'Reconnecting',
     title: 'The connection is lost, and the values may be old. The page reconnects by itself',
   },
+  paused: { label: 'Paused', title: 'Values are not updated while nobody sees the page' },
 };
 
 /** Renders the state of the live connection, with problems first. */

@@ -2,7 +2,7 @@ import type { ReadonlySignal } from '@preact/signals';
 import { signal, useComputed } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
 import type { Client } from '../api/client.ts';
-import type { StreamStatus } from '../api/stream.ts';
+import type { StreamStatus } from '../api/stream/index.ts';
 import type { DeviceItem, FleetInfo, Page } from '../api/types.ts';
 import type { Fleet } from './fleet.ts';
 import { useQuery, useServices } from './hooks.ts';

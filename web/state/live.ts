@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
-import type { StreamStatus, Target } from '../api/stream.ts';
-import { createStream } from '../api/stream.ts';
+import type { Stream, StreamListeners, StreamStatus, Target } from '../api/stream/index.ts';
+import { FIGURES_ALONE } from '../api/stream/index.ts';
 import type { Delta, LatestItem, ProcessHealth, Stats, StatsThen } from '../api/types.ts';
 import type { OpenAlarms } from './alarms.ts';
 import type { FleetFilter, FleetSensor } from './fleet.ts';
@@ -11,12 +11,6 @@ import { useServices } from './hooks.ts';
 
 /** Number of pipeline statistics that are kept for the sparklines, one per second. */
 const STATS_KEPT = 300;
-
-/**
- * The nil UUID (RFC 9562, section 5.9), which no device has. A page that subscribes to this device id receives only
- * pipeline statistics.
- */
-const NOBODY = '00000000-0000-0000-0000-000000000000';
 
 /** The health of the processes from the last event. */
 interface Health {
@@ -39,15 +33,12 @@ export const keyOf = ({ device_id, sensor_id }: { device_id: string; sensor_id: 
  * `seed`.
  */
 export function createLive({
-  EventSource,
+  openStream,
   requestFrame,
-  onRefused,
   isHidden = () => false,
 }: {
-  EventSource: typeof globalThis.EventSource;
+  openStream: (listeners: Omit<StreamListeners, 'onRefused'>) => Stream;
   requestFrame: (run: () => void) => void;
-  /** is called when the API refuses the connection; the session may have ended */
-  onRefused: () => void;
   /** returns whether the page is hidden, so that no frames are drawn */
   isHidden?: () => boolean;
 }) {
@@ -65,6 +56,7 @@ export function createLive({
   let whole = false;
   let isFollowed = false;
   let isRequested = false;
+  let resumedAt = openedAt;
 
   function notifyWatchers() {
     isRequested = false;
@@ -97,8 +89,7 @@ export function createLive({
     isHidden,
   });
 
-  const stream = createStream({
-    EventSource,
+  const stream = openStream({
     // A snapshot of a device may still wait in the queue when the page already follows the whole fleet. So `isLast` counts only
     // if the page already followed the whole fleet when the text arrived.
     onItems: (text, isLast) => input.push(text, isLast && whole),
@@ -110,12 +101,12 @@ export function createLive({
       stats.value = [...stats.peek().slice(1 - STATS_KEPT), next];
     },
     onStatus(next) {
+      if (status.peek() === 'paused' && next !== 'paused') resumedAt = Date.now();
       status.value = next;
     },
     onAlarm() {
       alarmChanges.value++;
     },
-    onRefused,
   });
 
   /** @param target target that replaces the earlier subscription; without devices and sensors, the whole fleet */
@@ -141,17 +132,24 @@ export function createLive({
     follow,
     /** Subscribes to the pipeline statistics, unless a view has subscribed already. */
     begin() {
-      if (!isFollowed) follow({ devices: [NOBODY] });
+      if (!isFollowed) follow(FIGURES_ALONE);
     },
     /** Subscribes only to the pipeline statistics, for a large fleet whose outliers the server ranks. */
     followFigures() {
       whole = false;
       fleet.setFilter({});
-      stream.follow({ devices: [NOBODY] });
+      stream.follow(FIGURES_ALONE);
     },
     /** Limits the kept sensors by a filter, for a fleet that is too large. */
     setFilter(wanted: FleetFilter) {
       fleet.setFilter(wanted);
+      stream.again();
+    },
+    /** @returns time in epoch ms, by the clock of the machine, when the page was opened or last became visible */
+    resumedAt: () => resumedAt,
+    /** Removes a device that was retired. */
+    forget(id: string) {
+      fleet.forget(id);
       stream.again();
     },
     /** Requests a new snapshot, because the event stream does not report retired devices. */
@@ -239,8 +237,8 @@ export function useRecentStats(): Moment[] {
     });
   }, [clock, live]);
 
-  // After a lost connection, the statistics from the API fill the gap, so they are read again.
-  const isLost = status === 'reconnecting';
+  // After a lost connection, or while nobody saw the page, the statistics from the API fill the gap, so they are read again.
+  const isLost = status === 'reconnecting' || status === 'paused';
   useEffect(() => {
     if (isLost) return undefined;
     const abort = new AbortController();
@@ -267,7 +265,7 @@ export function useFollowed(sensors: readonly SensorIds[]) {
   const { live } = useServices();
   const keys = [...new Set(sensors.map(keyOf))].sort().join(' ');
   useEffect(() => {
-    if (keys === '') return live.follow({ devices: [NOBODY] });
+    if (keys === '') return live.follow(FIGURES_ALONE);
     return live.follow({ sensors: keys.split(' ').map((key) => key.split('/') as [string, string]) });
   }, [live, keys]);
 }

@@ -34,9 +34,12 @@ const AFTER_END_MS = 1000;
 export function createSession({
   fetch,
   clock,
+  tabs,
 }: {
   fetch: typeof globalThis.fetch;
   clock: Pick<Clock, 'now'>;
+  /** channel of all tabs, which share the cookie */
+  tabs: Pick<BroadcastChannel, 'postMessage' | 'onmessage'>;
 }) {
   const { get, requestOk, read } = createRequests({ fetch });
   const state = signal(UNKNOWN);
@@ -67,6 +70,14 @@ export function createSession({
     return refreshing;
   }
 
+  tabs.onmessage = ({ data }: MessageEvent<'begun' | 'left'>) => {
+    if (data === 'begun') return void refresh();
+    get('/session', {}).then(
+      (session) => take(session, { left: true }),
+      () => {},
+    );
+  };
+
   return {
     state,
     refresh,
@@ -78,12 +89,14 @@ export function createSession({
       take(kept);
       if (state.peek().isOut)
         throw new Problem({ title: 'The cookie was not kept', code: 'no_cookie', status: 400 });
+      tabs.postMessage('begun');
     },
 
     /** @throws {Problem} if the API does not end the session */
     async end(): Promise<void> {
       await requestOk('/session', undefined, { method: 'DELETE' });
       take(await get('/session', {}), { left: true });
+      tabs.postMessage('left');
     },
   };
 }

@@ -1,6 +1,6 @@
 import { useComputed } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
-import type { StreamStatus } from '../api/stream.ts';
+import type { StreamStatus } from '../api/stream/index.ts';
 import type { ProcessHealth } from '../api/types.ts';
 import { formatCounted, formatDuration } from '../format.ts';
 import { useServices } from './hooks.ts';
@@ -55,16 +55,24 @@ type Problem = Omit<Verdict, 'details'>;
 
 export function verdictOf({ status, silentMs, health, withoutIngestMs }: Facts): Verdict {
   const isLost = silentMs > SILENT_MS || (status === 'reconnecting' && silentMs > LOST_MS);
-  if (isLost) return lost(status, silentMs);
+  // A hidden tab has no connection on purpose, so its last state stays.
+  if (isLost && status !== 'paused') return lost(status, silentMs);
   const problems = [...ofDatabase(health), ...ofBroker(health), ...ofIngest(health, withoutIngestMs)];
   const all = [...problems, ...ofMessages(health), ...ofOthers(health)];
   const worst = all.find(({ level }) => level === 'critical') ?? all[0];
   return worst ? { ...worst, details: health.flatMap(detailsOf) } : GOOD;
 }
 
+const LOST_LABELS = {
+  live: 'No answer',
+  connecting: 'Connecting',
+  reconnecting: 'Reconnecting',
+  paused: 'Paused',
+};
+
 const lost = (status: StreamStatus, silentMs: number): Verdict => ({
   level: 'critical',
-  label: { live: 'No answer', connecting: 'Connecting', reconnecting: 'Reconnecting' }[status],
+  label: LOST_LABELS[status],
   lastsMs: silentMs,
   headline: `The API has not answered for ${lasting(silentMs)}. What this page shows is old.`,
   details: [],
@@ -234,7 +242,7 @@ export function useVerdict(): Verdict {
     const { processes, receivedAt, ingestAt } = live.health.value;
     return verdictOf({
       status,
-      silentMs: clock.local() - Math.max(receivedAt, openedAt),
+      silentMs: clock.local() - Math.max(receivedAt, openedAt, live.resumedAt()),
       health: processes,
       withoutIngestMs: receivedAt - ingestAt,
     });

@@ -1,7 +1,7 @@
 import { useData } from 'vitepress';
-import DefaultTheme from 'vitepress/theme';
+import DefaultTheme from 'vitepress/theme-without-fonts';
 import { h } from 'vue';
-import './dashboard-link.css';
+import './style.css';
 
 /** Where the API serves the manual. A manual that is published elsewhere has no dashboard next to it. */
 const BASE_OF_API = '/docs/';

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { startGate } from '../../support/http/tcp-gate.js';
 import { until } from '../../support/until.js';
-import { useDashboard } from '../../support/web/dashboard.js';
+import { untilStreams, useDashboard } from '../../support/web/dashboard.js';
 
 const ADMIN = 'the token that is good for everything';
 const READER = 'the-token-of-a-reader';
@@ -97,6 +97,24 @@ test('Sign-out: the user signs out on the fleet page: the sign-in page is shown,
   expect(await dashboard.page.evaluate(async () => (await fetch('/api/v1/latest')).status)).toBe(401);
   await dashboard.page.reload();
   await heading('Sign in').waitFor();
+});
+
+test('Sign-out and sign-in: two tabs are open: the other tab follows', async () => {
+  dashboard.expectComplaints(REFUSED);
+  await dashboard.visit('/devices/boiler');
+  await signIn(READER);
+  await untilLive();
+  const other = await dashboard.page.context().newPage();
+  await other.goto(`${dashboard.system.httpUrl}/`);
+  await other.locator('.connection[data-status="live"]').waitFor();
+
+  await other.getByRole('button', { name: 'Sign out' }).click();
+  await heading('Sign in').waitFor();
+  await untilStreams(dashboard.system, 0);
+  await other.getByLabel('Token').fill(READER);
+  await other.keyboard.press('Enter');
+  await heading('boiler').waitFor();
+  await untilLive();
 });
 
 /** Signs in, and imports a file. */

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from '@jest/globals';
 import mqtt from 'mqtt';
+import { readMetric } from '../metrics.js';
 import { startTestSystem } from '../system/index.js';
 import { until } from '../until.js';
 import { startBrowser } from './browser.js';
@@ -253,3 +254,14 @@ export class Dashboard {
     });
   }
 }
+
+/**
+ * Waits until the API serves some event streams. The page does not see the requests of a shared worker.
+ *
+ * @param {TestSystem} system
+ * @param {number} count
+ */
+export const untilStreams = (system, count) =>
+  until(async () => (await readMetric(system, 'iot_http_streams')) === count, {
+    what: `${count} event streams`,
+  });

@@ -25,6 +25,7 @@ const COMMAND_MS = 120_000;
 const DOCUMENTS = [
   'README.md',
   ...readdirSync(join(root, 'docs/tutorial')).map((name) => `docs/tutorial/${name}`),
+  'docs/how-to/manage-devices.md',
 ].filter((file) => stepsOf(read(file)).length > 0);
 
 /** @type {Awaited<ReturnType<typeof cloneWorkTree>>} */

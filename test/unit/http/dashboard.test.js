@@ -64,6 +64,7 @@ test('Dashboard: Content-Security-Policy: it allows only files of the dashboard 
     expect.arrayContaining([
       "default-src 'none'",
       `script-src 'self' 'sha256-${hash}'`,
+      "worker-src 'self'",
       "frame-ancestors 'none'",
     ]),
   );

@@ -91,6 +91,8 @@ export async function startChromium() {
       try {
         const page = await context.newPage();
         await page.addInitScript({ content: WATCH });
+        // The debugger of a page does not see the requests of a shared worker. Without one, the page opens the stream itself.
+        await page.addInitScript({ content: 'delete globalThis.SharedWorker' });
         return await weighViews({ page, debuggee: await context.newCDPSession(page) }, url);
       } finally {
         await context.close();

@@ -239,7 +239,7 @@ function RetireDialog({ device, onClose }: { device: DeviceInfo; onClose: () => 
       setBusy(false);
       return;
     }
-    live.fleet.forget(device.device_id);
+    live.forget(device.device_id);
     router.go('/?show=devices', { flash: `${name} is retired.` });
   }
 

@@ -1,7 +1,7 @@
 import type { Zone } from '../../format.ts';
 import { deviceCount } from '../../state/fleet-state.ts';
 import './pipeline.css';
-import type { StreamStatus } from '../../api/stream.ts';
+import type { StreamStatus } from '../../api/stream/index.ts';
 import type { FleetInfo, Pipeline, ProcessHealth, Stats, StreamOut } from '../../api/types.ts';
 import {
   formatBytes,
@@ -320,13 +320,15 @@ function readers(
     figures: [
       {
         label: 'Connection of this page',
-        value: { live: 'Live', connecting: 'Connecting', reconnecting: 'Reconnecting' }[status],
+        value: { live: 'Live', connecting: 'Connecting', reconnecting: 'Reconnecting', paused: 'Paused' }[
+          status
+        ],
         title: 'Whether changes reach this page by themselves',
       },
       {
         label: 'Readers of the stream',
         value: formatCount(stats?.readers),
-        title: 'Pages and programs that receive changes by themselves, including this page',
+        title: 'Browsers and programs that receive changes by themselves. All tabs of a browser count as one',
       },
     ],
   };

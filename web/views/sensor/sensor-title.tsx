@@ -94,11 +94,11 @@ function Now({
 
 /**
  * @param recent recent values, oldest first
- * @returns mean time between two values in ms
+ * @returns median time between two values in ms, because a page that nobody sees gets no values
  */
 function gapOf(recent: { ts: number }[]): number {
-  const [first, last] = [recent[0], recent.at(-1)];
-  return first && last && recent.length > 1 ? (last.ts - first.ts) / (recent.length - 1) : 0;
+  const gaps = recent.slice(1).map(({ ts }, index) => ts - (recent[index]?.ts ?? ts));
+  return gaps.sort((a, b) => a - b)[Math.floor(gaps.length / 2)] ?? 0;
 }
 
 const NowBlock = ({

@@ -202,7 +202,12 @@ describe('Dev: the manual', () => {
   beforeEach(async () => {
     root = await mkdtemp(join(tmpdir(), 'millrace-manual-'));
     await write('node_modules/vitepress/bin/vitepress.js', BEFORE, 'process.exit(1);\n');
-    for (const path of ['docs/README.md', 'docs/.vitepress/config.js', 'api/http/routes/index.js'])
+    for (const path of [
+      'docs/README.md',
+      'docs/.vitepress/config.js',
+      'api/http/routes/index.js',
+      'web/kit/base.css',
+    ])
       await write(path, BEFORE);
     for (const path of ['index.html', 'http/bundle.js', 'mqtt/bundle.css'])
       await write(`dist/docs/${path}`, BUILT);

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { VIEWS } from '../../../../api/http/dashboard.js';
 import { identifyDevice, identifySensor, NS } from '../../../../schema/ids.js';
 import { toQuery } from '../../../../web/api/request.ts';
-import { addressOf } from '../../../../web/api/stream.ts';
+import { addressOf } from '../../../../web/api/stream/target.ts';
 import {
   deadLetterHref,
   deviceHref,

@@ -4,7 +4,7 @@ import { createFleet } from '../../../../web/state/fleet.ts';
 import { awayDevices, createFleetState, sensorsOnline } from '../../../../web/state/fleet-state.ts';
 import { offlineEntry } from '../../../../web/wall/outlier-list.tsx';
 
-/** @import { StreamStatus } from '../../../../web/api/stream.ts' */
+/** @import { StreamStatus } from '../../../../web/api/stream/index.ts' */
 /** @import { DeviceItem } from '../../../../web/api/types.ts' */
 /** @import { Fleet } from '../../../../web/state/fleet.ts' */
 /** @import { Signal } from '@preact/signals' */

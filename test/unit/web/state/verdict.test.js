@@ -40,6 +40,12 @@ describe('Verdict', () => {
     expect(verdict({ status: 'connecting', silentMs: 3000, health: [] }).level).toBe('good');
   });
 
+  test('Status in the page header: the tab is hidden and gets no events: the last verdict stays', () => {
+    expect(verdict({ status: 'paused', silentMs: 600_000 }).level).toBe('good');
+    expect(verdict({ status: 'paused', silentMs: 600_000, health: [stuckOf()] }).level).toBe('critical');
+    expect(verdict({ status: 'connecting', silentMs: 600_000 }).level).toBe('critical');
+  });
+
   test.each(
     /** @type {Array<[string, Partial<Facts>, string, string]>} */ ([
       [

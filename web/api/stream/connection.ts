@@ -1,35 +1,27 @@
-import type { AlarmMessage, StatsEvent } from './types.ts';
-
-export type StreamStatus = 'connecting' | 'live' | 'reconnecting';
-
-/** The subscription of an event stream. If it has no devices and no sensors, the stream covers the whole fleet. */
-export interface Target {
-  /** device ids */
-  devices?: string[];
-  sensors?: [device: string, sensor: string][];
-}
+export type StreamStatus = 'connecting' | 'live' | 'reconnecting' | 'paused';
 
 /** If no event arrives for this time in ms, the connection counts as lost. The API sends `stats` once a second. */
 const SILENCE_MS = 10_000;
-/** Maximum time in ms for connecting before the status changes. Each page of a table opens a new stream, so a short wait is normal. */
+/** Maximum time in ms for connecting before the status changes. A change of the subscription opens a new stream, so a short wait is normal. */
 const GRACE_MS = 1_500;
 const RETRY_MS = { first: 500, max: 8_000 };
 
-/** Creates one event stream for all views, because a browser opens at most six connections to a host, for all tabs together. */
-export function createStream({
+/** Creates the connection to `GET /stream` of the API. It connects again after a loss, until it is closed. */
+export function createConnection({
   EventSource,
   onItems,
   onStats,
-  onAlarm = () => {},
+  onAlarm,
   onStatus,
   onRefused,
 }: {
   EventSource: typeof globalThis.EventSource;
   /** receives the JSON of snapshot and delta events, which carry newest values; `isLast`: the event completes a snapshot */
-  onItems: (text: string, isLast: boolean) => void;
-  onStats: (stats: StatsEvent) => void;
-  /** is called when any alarm changes */
-  onAlarm?: (message: AlarmMessage) => void;
+  onItems: (text: string, event: { isSnapshot: boolean; isLast: boolean }) => void;
+  /** receives the JSON of the event */
+  onStats: (text: string) => void;
+  /** receives the JSON of the event */
+  onAlarm: (text: string) => void;
   onStatus: (status: StreamStatus) => void;
   /** is called when the API refuses the request; the session may have ended */
   onRefused: () => void;
@@ -42,8 +34,8 @@ export function createStream({
   let silenceTimer: ReturnType<typeof setTimeout> | undefined;
   let graceTimer: ReturnType<typeof setTimeout> | undefined;
 
-  function open() {
-    close();
+  function connect() {
+    disconnect();
     const opened = new EventSource(address);
     source = opened;
     // Only the last event of a snapshot has a new id.
@@ -51,13 +43,13 @@ export function createStream({
     const passItems = (event: MessageEvent, isSnapshot = false) => {
       const isLast = isSnapshot && event.lastEventId !== lastId;
       lastId = event.lastEventId;
-      onItems(event.data, isLast);
+      onItems(event.data, { isSnapshot, isLast });
     };
     opened.addEventListener('open', () => received());
     opened.addEventListener('snapshot', (event) => received(() => passItems(event, true)));
     opened.addEventListener('delta', (event) => received(() => passItems(event)));
-    opened.addEventListener('stats', (event) => received(() => onStats(JSON.parse(event.data))));
-    opened.addEventListener('alarm', (event) => received(() => onAlarm(JSON.parse(event.data))));
+    opened.addEventListener('stats', (event) => received(() => onStats(event.data)));
+    opened.addEventListener('alarm', (event) => received(() => onAlarm(event.data)));
     opened.addEventListener('error', () => {
       reportLost();
       // An EventSource reconnects by itself, except after a refused request (not 200).
@@ -85,16 +77,16 @@ export function createStream({
 
   function startAgain() {
     reportLost();
-    open();
+    connect();
   }
 
   function retryLater() {
-    close();
-    retryTimer = setTimeout(open, retryMs);
+    disconnect();
+    retryTimer = setTimeout(connect, retryMs);
     retryMs = Math.min(2 * retryMs, RETRY_MS.max);
   }
 
-  function close() {
+  function disconnect() {
     clearTimeout(retryTimer);
     clearTimeout(silenceTimer);
     source?.close();
@@ -102,35 +94,16 @@ export function createStream({
   }
 
   return {
-    /** Replaces the earlier subscription by `target`. An equal target changes nothing. */
-    follow(target: Target) {
-      const next = addressOf(target);
-      if (next === address) return;
+    /** Opens the stream at an address, which begins with a snapshot. An earlier stream ends. */
+    open(next: string) {
       address = next;
       clearTimeout(graceTimer);
       graceTimer = setTimeout(reportLost, GRACE_MS);
-      open();
+      connect();
     },
-    /** Connects again, so that the stream begins with a snapshot again. */
-    again() {
-      if (address) open();
-    },
-    stop() {
+    close() {
       clearTimeout(graceTimer);
-      close();
-      address = '';
+      disconnect();
     },
   };
-}
-
-export function addressOf({ devices = [], sensors = [] }: Target): string {
-  const parameters = [
-    ...devices.map((device) => `device=${encodeURIComponent(device)}`),
-    ...sensors.map(
-      // A name may contain a slash, so each name is encoded. The joined text is then encoded again as a query value.
-      ([device, sensor]) =>
-        `sensor=${encodeURIComponent(`${encodeURIComponent(device)}/${encodeURIComponent(sensor)}`)}`,
-    ),
-  ];
-  return `/api/v1/stream${parameters.length > 0 ? `?${parameters.join('&')}` : ''}`;
 }

@@ -1,0 +1,133 @@
+import { expect, test } from '@jest/globals';
+import { useCleanUps } from '../support/clean-ups.js';
+import { startGate } from '../support/http/tcp-gate.js';
+import { untilStreams, useDashboard } from '../support/web/dashboard.js';
+
+/** @import { Page } from 'playwright-core' */
+
+let now = Date.now() - 3_600_000;
+
+const dashboard = useDashboard({ fill: async () => void (await measure(1)) });
+const afterwards = useCleanUps();
+
+/** @param {number} value */
+const measure = (value) => dashboard.publish('boiler', { sensor_id: 'load', ts: now++, value });
+
+const VIEWS = ['/', '/devices/boiler', '/devices/boiler/sensors/load', '/pipeline'];
+
+/** @param {Page} page @param {number} value */
+const untilShown = (page, value) => page.getByText(String(value), { exact: true }).first().waitFor();
+
+/** @param {Page} page @param {string} text */
+const untilConnection = (page, text) => page.locator('.connection').filter({ hasText: text }).waitFor();
+
+/** @param {number} count of tabs of one browser @param {(index: number) => string} urlOf @returns {Promise<Page[]>} */
+async function openTabs(count, urlOf) {
+  const context = dashboard.page.context();
+  const pages = [dashboard.page];
+  while (pages.length < count) pages.push(await context.newPage());
+  for (const [index, page] of pages.entries()) {
+    await page.goto(urlOf(index));
+    await untilConnection(page, 'Live');
+  }
+  return pages;
+}
+
+/** Lets a page believe that people see it, or not: all pages of a browser without a window count as visible. @param {Page} page @param {boolean} isHidden */
+const hide = (page, isHidden) =>
+  page.evaluate((hidden) => {
+    Object.defineProperty(document, 'hidden', { configurable: true, get: () => hidden });
+    document.dispatchEvent(new Event('visibilitychange'));
+  }, isHidden);
+
+/** The browser lacks shared workers, as Chrome on Android did for years. */
+const withoutWorkers = () =>
+  dashboard.page.context().addInitScript(() => void Reflect.deleteProperty(globalThis, 'SharedWorker'));
+
+/** The page has no locks either, as at an address without TLS that is not this machine. */
+async function withoutLocks() {
+  await withoutWorkers();
+  await dashboard.page
+    .context()
+    .addInitScript(() => void Reflect.deleteProperty(Navigator.prototype, 'locks'));
+}
+
+test('Dashboard: twenty tabs of one browser: all share one event stream, and each shows its values live', async () => {
+  const pages = await openTabs(20, (index) => dashboard.system.httpUrl + VIEWS[index % VIEWS.length]);
+  await untilStreams(dashboard.system, 1);
+  await measure(321);
+  for (const [index, page] of pages.entries()) if (index % VIEWS.length < 3) await untilShown(page, 321);
+});
+
+test.each([
+  ['a shared worker', () => {}],
+  ['a leading tab', withoutWorkers],
+])(
+  'Dashboard: stream by %s, a tab is closed: the others go on; all are hidden: the stream ends until one is shown',
+  async (_, prepare) => {
+    await prepare();
+    const [first, second, third] = /** @type {[Page, Page, Page]} */ (
+      await openTabs(3, (index) => dashboard.system.httpUrl + VIEWS[index])
+    );
+    await untilStreams(dashboard.system, 1);
+    await first.close();
+    await untilStreams(dashboard.system, 1);
+    await measure(432);
+    for (const page of [second, third]) await untilShown(page, 432);
+
+    for (const page of [second, third]) await hide(page, true);
+    await untilStreams(dashboard.system, 0);
+    await measure(543);
+    expect(await second.title()).not.toContain('(!)');
+    await hide(third, false);
+    await untilShown(third, 543);
+    await untilStreams(dashboard.system, 1);
+  },
+);
+
+test('Dashboard: neither shared workers nor locks: each shown tab has a stream of its own', async () => {
+  await withoutLocks();
+  const [first, second] = /** @type {[Page, Page]} */ (
+    await openTabs(2, (index) => dashboard.system.httpUrl + VIEWS[index])
+  );
+  await untilStreams(dashboard.system, 2);
+  await hide(first, true);
+  await untilStreams(dashboard.system, 1);
+  await measure(654);
+  await untilShown(second, 654);
+});
+
+test('Dashboard: the script of the shared worker is gone after an upgrade: the page still shows values live', async () => {
+  const { page } = dashboard;
+  dashboard.expectComplaints(/status of 404|worker/i);
+  await page.addInitScript(() => {
+    const Original = SharedWorker;
+    Object.assign(globalThis, {
+      SharedWorker: class extends Original {
+        /** @param {string} url @param {WorkerOptions} options */
+        constructor(url, options) {
+          super(url.replace('worker-', 'gone-'), options);
+        }
+      },
+    });
+  });
+  await openTabs(1, () => `${dashboard.system.httpUrl}/devices/boiler`);
+  await measure(765);
+  await untilShown(page, 765);
+});
+
+test('Dashboard: the connection of several tabs is lost: each shows Reconnecting and a red line, then every missed value', async () => {
+  const gate = await startGate(dashboard.system.httpUrl);
+  afterwards(() => gate.stop());
+  dashboard.expectComplaints(/^Failed to load resource: (net::ERR_|.*status of 503)/);
+  const pages = await openTabs(3, (index) => gate.url + VIEWS[index]);
+  gate.cut('refuse');
+  for (const page of pages) {
+    await untilConnection(page, 'Reconnecting');
+    await page.locator('.connection[data-level="critical"]').waitFor();
+  }
+  await measure(876);
+  await gate.open();
+  for (const page of pages) await untilConnection(page, 'Live');
+  for (const page of pages) await untilShown(page, 876);
+});

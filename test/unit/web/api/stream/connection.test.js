@@ -1,0 +1,32 @@
+import { expect, test } from '@jest/globals';
+import { createConnection } from '../../../../../web/api/stream/connection.ts';
+import { FakeEventSource } from '../../../../support/web/event-source.js';
+
+test('Event stream: a snapshot spans several events: only the last event, which has a new id, completes the snapshot', () => {
+  /** @type {Array<[string, boolean]>} */
+  const received = [];
+  const connection = createConnection({
+    EventSource: /** @type {any} */ (FakeEventSource),
+    onItems: (text, { isLast }) => received.push([text, isLast]),
+    onStats: () => {},
+    onAlarm: () => {},
+    onStatus: () => {},
+    onRefused: () => {},
+  });
+  connection.open('/api/v1/stream');
+  const source = FakeEventSource.newest;
+  source.send('snapshot', 'a', '');
+  source.send('snapshot', 'b', 'x-2');
+  source.send('delta', 'c', 'x-3');
+  // Here the browser reconnects to an API process that does not know the last event id.
+  source.send('snapshot', 'd', 'x-3');
+  source.send('snapshot', 'e', 'y-1');
+  connection.close();
+  expect(received).toEqual([
+    ['a', false],
+    ['b', true],
+    ['c', false],
+    ['d', false],
+    ['e', true],
+  ]);
+});

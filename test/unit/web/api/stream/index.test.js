@@ -1,0 +1,135 @@
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { createStream } from '../../../../../web/api/stream/index.ts';
+
+/** @import { Connect, Listeners, TabState } from '../../../../../web/api/stream/messages.ts' */
+/** @import { StreamStatus } from '../../../../../web/api/stream/connection.ts' */
+
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
+
+/** A way to a hub that the test plays. */
+class Hub {
+  /** @type {Array<TabState | 'closed'>} */
+  received = [];
+  connections = 0;
+  /** @type {Listeners} */
+  tab = /** @type {any} */ (null);
+
+  /** @type {Connect} */
+  connect = (listeners) => {
+    this.connections++;
+    this.tab = listeners;
+    return { post: (state) => this.received.push(state), close: () => this.received.push('closed') };
+  };
+
+  /** @param {StreamStatus} status */
+  report = (status) => this.tab.onMessage({ type: 'status', status });
+  take = () => this.received.splice(0).map((state) => (state === 'closed' ? state : (state.wants ?? 'same')));
+}
+
+function open() {
+  const hubs = [new Hub(), new Hub()];
+  /** @type {StreamStatus[]} */
+  const statuses = [];
+  const document = Object.assign(new EventTarget(), { hidden: false });
+  const window = new EventTarget();
+  const stream = createStream({
+    ways: hubs.map(({ connect }) => connect),
+    page: /** @type {any} */ ({ document, window }),
+    onItems: () => {},
+    onStats: () => {},
+    onStatus: (status) => statuses.push(status),
+    onRefused: () => {},
+  });
+  const [first, second] = /** @type {[Hub, Hub]} */ (hubs);
+  return {
+    ...{ stream, first, second, statuses, window },
+    /** @param {boolean} isHidden */
+    hide(isHidden) {
+      document.hidden = isHidden;
+      document.dispatchEvent(new Event('visibilitychange'));
+    },
+  };
+}
+
+test('Stream of a tab: it follows a target: the state is sent at once, and repeated; an equal target is not sent', () => {
+  const { stream, first } = open();
+  stream.follow({});
+  stream.follow({});
+  expect(first.take()).toEqual(['snapshot', 'snapshot']);
+  first.report('live');
+  jest.advanceTimersByTime(2000);
+  expect(first.take()).toEqual(['same']);
+  stream.again();
+  expect(first.take()).toEqual(['fresh']);
+});
+
+test('Stream of a tab: hidden: its status is paused, unless the connection is lost; shown again: it needs a snapshot', () => {
+  const { stream, first, statuses, hide } = open();
+  stream.follow({});
+  first.report('live');
+  first.take();
+  hide(true);
+  expect(first.received).toEqual([{ target: {}, isShown: false, wants: undefined }]);
+  first.report('reconnecting');
+  first.report('live');
+  first.take();
+  hide(false);
+  expect(first.take()).toEqual(['snapshot']);
+  expect(statuses).toEqual(['live', 'paused', 'reconnecting', 'paused', 'live']);
+});
+
+test('Stream of a tab: shown, and the hub has no stream yet: paused is not reported', () => {
+  const { stream, first, statuses } = open();
+  first.report('paused');
+  stream.follow({});
+  first.report('connecting');
+  expect(statuses).toEqual(['connecting']);
+});
+
+test('Stream of a tab: the hub stops answering: Reconnecting is reported, and the tab connects again', () => {
+  const { stream, first, statuses } = open();
+  stream.follow({});
+  first.report('live');
+  jest.advanceTimersByTime(6000);
+  expect([first.connections, statuses.at(-1)]).toEqual([2, 'reconnecting']);
+  expect(first.take().slice(-2)).toEqual(['closed', 'snapshot']);
+});
+
+test.each([
+  ['its script cannot be loaded', (/** @type {Hub} */ hub) => hub.tab.onFailed()],
+  ['it never answers', () => jest.advanceTimersByTime(15_000)],
+])('Stream of a tab: the first way to a hub fails, because %s: the next way is used', (_, fail) => {
+  const { stream, first, second } = open();
+  stream.follow({});
+  fail(first);
+  expect([first.connections, second.connections]).toEqual([1, 1]);
+  expect(second.take()).toEqual(['snapshot']);
+});
+
+test('Stream of a tab: a hidden tab gets no answer for long: it waits, and connects to nothing', () => {
+  const { stream, first, second, hide } = open();
+  stream.follow({});
+  first.report('live');
+  hide(true);
+  jest.advanceTimersByTime(600_000);
+  expect([first.connections, second.connections]).toEqual([1, 0]);
+});
+
+test('Stream of a tab: the page is left, and shown again by the button Back: it leaves the hub, and connects again', () => {
+  const { stream, first, window } = open();
+  stream.follow({});
+  first.take();
+  window.dispatchEvent(new Event('pagehide'));
+  expect(first.take()).toEqual(['closed']);
+  window.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true }));
+  expect([first.connections, first.take()]).toEqual([2, ['snapshot']]);
+});
+
+test('Stream of a tab: another tab begins to lead: the state is sent again', () => {
+  const { stream, first } = open();
+  stream.follow({});
+  first.take();
+  first.tab.onNewHub();
+  expect(first.take()).toEqual(['snapshot']);
+});

@@ -1,0 +1,65 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { identifyDevice } from '../../../../../schema/ids.js';
+import {
+  addressOf,
+  covers,
+  FIGURES_ALONE,
+  selectorOf,
+  unionOf,
+} from '../../../../../web/api/stream/target.ts';
+
+/** @import { Target } from '../../../../../web/api/stream/target.ts' */
+
+const IDS = ['a', 'b', 'c'].map((name) => identifyDevice(name)?.id ?? '');
+const SENSORS = ['s', 't'];
+const ITEMS = IDS.flatMap((device_id) => SENSORS.map((sensor_id) => ({ device_id, sensor_id })));
+
+const sensor = fc.tuple(fc.constantFrom(...IDS), fc.constantFrom(...SENSORS));
+/** @type {fc.Arbitrary<Target>} */
+const target = fc.oneof(
+  fc.constant({}),
+  fc.constant(FIGURES_ALONE),
+  fc.record({ devices: fc.uniqueArray(fc.constantFrom(...IDS), { minLength: 1 }) }),
+  fc.record({ sensors: fc.array(sensor, { minLength: 1 }) }),
+  fc.record({ devices: fc.array(fc.constantFrom(...IDS), { minLength: 1 }), sensors: fc.array(sensor) }),
+);
+
+test('Union of subscriptions: any targets: it has exactly the items of the targets, covers each, and ignores their order', () => {
+  fc.assert(
+    fc.property(fc.array(target, { minLength: 1, maxLength: 5 }), (targets) => {
+      const union = /** @type {Target} */ (unionOf(targets));
+      const has = selectorOf(union);
+      const wanted = targets.map(selectorOf);
+      expect(ITEMS.filter(has)).toEqual(ITEMS.filter((item) => wanted.some((each) => each(item))));
+      expect(targets.every((each) => covers(union, each))).toBe(true);
+      expect(addressOf(/** @type {Target} */ (unionOf(targets.toReversed())))).toBe(addressOf(union));
+    }),
+  );
+});
+
+test('Subscription: it covers another: it has every item of the other', () => {
+  fc.assert(
+    fc.property(target, target, (a, b) => {
+      if (!covers(a, b)) return;
+      expect(ITEMS.filter(selectorOf(a))).toEqual(expect.arrayContaining(ITEMS.filter(selectorOf(b))));
+    }),
+  );
+});
+
+const names = (/** @type {number} */ count) => Array.from({ length: count }, (_, index) => `device-${index}`);
+
+test.each([
+  ['no targets', [], null],
+  ['statistics alone twice', [FIGURES_ALONE, FIGURES_ALONE], addressOf(FIGURES_ALONE)],
+  ['statistics and a device', [FIGURES_ALONE, { devices: ['x'] }], '/api/v1/stream?device=x'],
+  ['a device and its sensor', [{ devices: ['x'] }, { sensors: [['x', 's']] }], '/api/v1/stream?device=x'],
+  ['2,001 devices', [{ devices: names(2001) }], '/api/v1/stream'],
+])('Union of subscriptions: %s: the smallest address', (_, targets, address) => {
+  const union = unionOf(/** @type {Target[]} */ (targets));
+  expect(union && addressOf(union)).toBe(address);
+});
+
+test('Subscription by a name that the API knows as an id: it has every item', () => {
+  expect(ITEMS.filter(selectorOf({ devices: ['a'] }))).toEqual(ITEMS);
+});

@@ -1,0 +1,110 @@
+import { StreamHub } from './hub.ts';
+import type { Connect, TabState } from './messages.ts';
+import { overPort } from './ports.ts';
+
+/** A message of a tab to a hub. null: the tab leaves */
+type TabMessage = { id: string; state: TabState | null };
+
+/** The hub runs in the tab itself, which has a stream of its own. */
+export const alone =
+  (EventSource: typeof globalThis.EventSource): Connect =>
+  ({ onMessage }) => {
+    const hub = new StreamHub({ EventSource });
+    const { port1, port2 } = new MessageChannel();
+    hub.serve(port1);
+    const { post, close } = overPort(port2, onMessage);
+    return {
+      post,
+      close() {
+        close();
+        hub.end();
+      },
+    };
+  };
+
+/**
+ * The hub runs in one of the shown tabs, for browsers without shared workers. The tab that holds a lock is the leader. When it
+ * is closed or hidden, the browser passes the lock to another tab.
+ *
+ * @param name of lock and channel, which differs with each version
+ */
+export const viaLeader =
+  ({
+    EventSource,
+    locks,
+    name,
+  }: {
+    EventSource: typeof globalThis.EventSource;
+    locks: Pick<LockManager, 'request'>;
+    name: string;
+  }): Connect =>
+  ({ onMessage, onNewHub }) => {
+    const id = Math.random().toString(36).slice(2);
+    const all = new BroadcastChannel(name);
+    const own = new BroadcastChannel(`${name} ${id}`);
+    let leadership: AbortController | null = null;
+    let take = (_message: TabMessage) => {};
+
+    /** @returns settles when the tab has stopped leading */
+    function lead(signal: AbortSignal): Promise<void> {
+      const hub = new StreamHub({ EventSource });
+      const channels = new Map<string, BroadcastChannel>();
+      take = (message) => {
+        const channel = channels.get(message.id) ?? new BroadcastChannel(`${name} ${message.id}`);
+        channels.set(message.id, channel);
+        if (message.state)
+          return hub.take(message.id, message.state, (answer) => channel.postMessage(answer));
+        hub.remove(message.id);
+        channels.delete(message.id);
+        channel.close();
+      };
+      all.postMessage('new hub');
+      onNewHub();
+      return new Promise((resolve) => {
+        signal.addEventListener('abort', () => {
+          take = () => {};
+          hub.end();
+          for (const channel of channels.values()) channel.close();
+          resolve();
+        });
+      });
+    }
+
+    function campaign() {
+      const abort = new AbortController();
+      leadership = abort;
+      locks
+        .request(name, { signal: abort.signal }, () =>
+          abort.signal.aborted ? undefined : lead(abort.signal),
+        )
+        // The request was withdrawn while it waited.
+        .catch(() => {});
+    }
+
+    function withdraw() {
+      leadership?.abort();
+      leadership = null;
+    }
+
+    all.onmessage = ({ data }) => (data === 'new hub' ? onNewHub() : take(data));
+    own.onmessage = ({ data }) => onMessage(data);
+    const post = (state: TabState | null) => {
+      const message: TabMessage = { id, state };
+      // A channel does not deliver to the object that sends.
+      all.postMessage(message);
+      take(message);
+    };
+    return {
+      post(state) {
+        if (state.isShown && !leadership) campaign();
+        if (!state.isShown) withdraw();
+        post(state);
+      },
+      close() {
+        post(null);
+        withdraw();
+        all.close();
+        own.close();
+      },
+    };
+  };
