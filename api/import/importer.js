@@ -273,7 +273,7 @@ export class Importer {
     if (time === null) return this.#refuseTime(line, rows, ts);
     const wrong = timeRefusal(time, this.#times);
     if (wrong) return this.#refuse(line, wrong.code, about(rows.columns?.ts, ts, wrong.rule + unitHint(ts)));
-    // Outside CSV a text is a number only if the import says how numbers are written.
+    // Outside CSV a text is a number only if the options describe how numbers are written.
     const isQuoted = typeof value === 'string' && !rows.isText && this.#options.decimal === undefined;
     const number = isQuoted ? null : this.#readValue(value);
     if (number !== null && !Number.isNaN(number)) return { time, number };

@@ -8,6 +8,9 @@ import { readParquet } from './parquet.js';
 import { readCsv, readNdjson } from './text.js';
 import { Zone } from './zones.js';
 
+export { FILE_OPTIONS, parseFileOptions } from './options.js';
+export { PROPOSAL_BYTES, proposeOptions } from './proposal.js';
+
 /** @import { FileHandle } from 'node:fs/promises' */
 /** @import { Ingest } from '../ingest/index.js' */
 /** @import { MergedLine, Progress, RefusedLine, StoredRow } from './importer.js' */

@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync } from 'node:fs';
-import { PROPOSAL_BYTES, proposeOptions } from '../../import/proposal.js';
+import { PROPOSAL_BYTES, proposeOptions } from '../../import/index.js';
 
 /** @import { FileFormat } from '../../import/index.js' */
 /** @import { Proposal } from '../../import/proposal.js' */

@@ -1,9 +1,13 @@
 import { z } from 'zod';
 import { charsetOf } from '../../../common/encodings.js';
 import { MillraceError } from '../../../common/errors.js';
-import { importParquet, importStream } from '../../import/index.js';
-import { FILE_OPTIONS } from '../../import/options.js';
-import { PROPOSAL_BYTES, proposeOptions } from '../../import/proposal.js';
+import {
+  FILE_OPTIONS,
+  importParquet,
+  importStream,
+  PROPOSAL_BYTES,
+  proposeOptions,
+} from '../../import/index.js';
 import { bodyOf, closeUnread, codingOf } from '../body.js';
 import { json } from '../contract/operation.js';
 import { SCHEMAS } from '../contract/schemas/index.js';

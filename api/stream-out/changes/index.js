@@ -5,6 +5,8 @@ import { bucketOf, closingOf, HOUR_MS, isLate, LATE_MARGIN_MS } from '../../../s
 import { iteratePages } from '../../history/packing/index.js';
 import { openBatchText } from '../records.js';
 
+export { CommitHorizon } from './horizon.js';
+
 /** @import { Store } from '../../store/index.js' */
 /** @import { StoredBlock } from '../../store/streaming.js' */
 /** @import { Names } from '../records.js' */
