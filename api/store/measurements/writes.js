@@ -131,13 +131,14 @@ export class SampleWrites {
     const buckets = new Set(hours.map(({ bucket }) => bucket));
     const unknown =
       parts > 1 ? [...buckets].filter((bucket) => !this.#knowsParts(device, bucket, parts)) : [];
-    // The numbers of parts come first. Otherwise a reader of changes could pass samples in a part that it does not know. Only the
-    // first messages of an hour wait for them, and lose their places in the order of the device.
-    if (unknown.length > 0)
-      await forEachConcurrently(HOURS_AT_ONCE, unknown, (bucket) =>
-        this.#commitParts(device.bytes, bucket, parts),
-      );
-    await this.#commitInOrder(device, hours);
+    // The numbers of parts come first. Otherwise a reader of changes could pass samples in a part that it does not know.
+    const first =
+      unknown.length === 0
+        ? null
+        : forEachConcurrently(HOURS_AT_ONCE, unknown, (bucket) =>
+            this.#commitParts(device.bytes, bucket, parts),
+          );
+    await this.#commitInOrder(device, hours, first);
     return hours;
   }
 
@@ -147,16 +148,18 @@ export class SampleWrites {
    *
    * @param {SampleDevice} device
    * @param {Hour[]} hours
+   * @param {Promise<void> | null} first the commit that the hours wait for
    */
-  async #commitInOrder(device, hours) {
+  async #commitInOrder(device, hours, first) {
     const blocks = this.#blocks;
-    const begun = hours.slice(0, HOURS_AT_ONCE).map((hour) => this.#commit(device, hour));
-    const rest = hours.slice(HOURS_AT_ONCE).map((hour) => ({ hour, place: blocks?.expect(device) }));
+    const begun = first ? [] : hours.slice(0, HOURS_AT_ONCE).map((hour) => this.#commit(device, hour));
+    const rest = hours.slice(begun.length).map((hour) => ({ hour, place: blocks?.expect(device) }));
     if (blocks && rest.length > 0) this.#partitions.closeRows(device.bytes);
     const remaining = rest.values();
+    const starts = first ? new Array(HOURS_AT_ONCE).fill(first) : begun;
     const ends = await Promise.allSettled(
-      begun.map(async (first) => {
-        await first;
+      starts.map(async (start) => {
+        await start;
         for (const { hour, place } of remaining) await this.#commit(device, hour, place);
       }),
     );

@@ -64,7 +64,8 @@ async function createBusyStore(limit) {
     clock: () => NOW,
     tables,
     around: ({ kind, queries }, run) => {
-      if (kind === 'select') return run();
+      // The store also writes a mark of its commits once a second.
+      if (kind === 'select' || queries.some(({ query }) => String(query).includes('commit_mark'))) return run();
       state.requests++;
       const { largest } = state;
       largest.statements = Math.max(largest.statements, queries.length);

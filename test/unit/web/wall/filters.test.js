@@ -11,7 +11,7 @@ const sensor = (
   type,
   cellState,
   sigmas,
-  device: { name: device, site, offline: cellState === OFFLINE },
+  device: { name: device, site, presence: cellState === OFFLINE ? 'offline' : 'online' },
 });
 
 const SENSORS = {
