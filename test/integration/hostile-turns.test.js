@@ -11,12 +11,18 @@ import {
 import { connectDevice } from '../support/mqtt/device.js';
 import { useDevice, useTestSystem } from '../support/system/use.js';
 
-const system = useTestSystem();
-const canary = useDevice(system);
-
 /** CPU time that the process used while the health route and another device waited. */
 const waits = { health: 0, acknowledgement: 0 };
 const probes = { isOn: true, done: Promise.resolve(/** @type {unknown} */ (null)) };
+
+// Hooks run in the order in which they are defined. So the probes end before the system does.
+afterAll(async () => {
+  probes.isOn = false;
+  await probes.done;
+});
+
+const system = useTestSystem();
+const canary = useDevice(system);
 
 /** @param {keyof typeof waits} name @param {() => Promise<unknown>} probe */
 async function repeat(name, probe) {
@@ -34,11 +40,6 @@ beforeAll(() => {
     repeat('acknowledgement', () => canary.measure('canary', sample())),
   ]);
 });
-afterAll(async () => {
-  probes.isOn = false;
-  await probes.done;
-});
-
 /** @param {string} path @param {Record<string, string>} headers @param {string | Uint8Array<ArrayBuffer>} body */
 async function post(path, headers, body) {
   const answer = await fetch(system.httpUrl + path, { method: 'POST', headers, body });
