@@ -98,11 +98,11 @@ describe('Mapped topic on the embedded broker', () => {
     expect(await samplesOf('hall', 'temperature')).toMatchObject([{ value: 20 }]);
     const denied = await readMetric(system, 'iot_broker_denied_total{action="publish"}');
     for (const [topic, payload] of /** @type {const} */ ([
-      ['zigbee2mqtt/cellar', { temperature: 20 }],
-      ['lines/1', { id: 'cellar', v: 1 }],
+      ['zigbee2mqtt/vault', { temperature: 20 }],
+      ['lines/1', { id: 'vault', v: 1 }],
       [
         'homeassistant/sensor/x/config',
-        { state_topic: 'zigbee2mqtt/cellar', value_template: '{{ value_json.a }}', unit_of_measurement: 'V' },
+        { state_topic: 'zigbee2mqtt/vault', value_template: '{{ value_json.a }}', unit_of_measurement: 'V' },
       ],
     ])) {
       const other = await credentials.connectAs(`intruder-${topic.replaceAll('/', '-')}`);
@@ -110,7 +110,7 @@ describe('Mapped topic on the embedded broker', () => {
       await publish(other, topic, payload);
       expect(other.connected).toBe(true);
     }
-    expect(await isKnown('cellar')).toBe(false);
+    expect(await isKnown('vault')).toBe(false);
     expect((await readMetric(system, 'iot_broker_denied_total{action="publish"}')) - denied).toBe(3);
   });
 
