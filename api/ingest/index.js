@@ -104,7 +104,7 @@ export function createIngest(context, deps) {
   });
   const samples = new SampleWriter({
     write: store.write.samples,
-    stampedAt: () => store.commitMarks.stampedAt,
+    marks: store.commitMarks,
     clock: clockGuard,
     late,
   });

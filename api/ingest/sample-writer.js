@@ -17,20 +17,20 @@ import { isLate } from '../../schema/rules.js';
 /** Commits samples, and also writes late samples to history. */
 export class SampleWriter {
   #write;
-  #stampedAt;
+  #marks;
   #clock;
   #late;
 
   /**
    * @param {object} deps
    * @param {Store['write']['samples']} deps.write
-   * @param {() => number} [deps.stampedAt] greatest write timestamp, in epoch ms
+   * @param {{ stampedAt: number }} deps.marks `stampedAt`: greatest write timestamp, in epoch ms
    * @param {Pick<ClockGuard, 'now'>} deps.clock
    * @param {LateWriter} deps.late
    */
-  constructor({ write, stampedAt = () => 0, clock, late }) {
+  constructor({ write, marks, clock, late }) {
     this.#write = write;
-    this.#stampedAt = stampedAt;
+    this.#marks = marks;
     this.#clock = clock;
     this.#late = late;
   }
@@ -86,7 +86,7 @@ export class SampleWriter {
    */
   #writeLate(device, hours, began, now) {
     // Readers compare the write timestamp, which may be ahead of the clock.
-    const at = Math.max(now, this.#stampedAt());
+    const at = Math.max(now, this.#marks.stampedAt);
     for (const { bucket } of hours) {
       if (isLate(bucket, at)) return this.#late.write(device, hours, { began: Math.min(began, at), at });
     }

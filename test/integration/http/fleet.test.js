@@ -76,12 +76,13 @@ test('Fleet count: devices register, change and retire: the counts by state, typ
   });
 });
 
-test('Fleet count: device never sent a status: online for five minutes after a message, then offline', async () => {
+test('Fleet count: device never sent a status: online for five minutes after a message, then not live', async () => {
   const { devices } = await countAgain();
   ahead += 5 * 60_000;
   expect((await system.get('/fleet')).devices).toEqual({
     online: devices.online - 1,
-    offline: devices.offline + 1,
+    offline: devices.offline,
+    not_live: devices.not_live + 1,
   });
 });
 

@@ -62,7 +62,7 @@ describe.each(FILTERS.map((filter) => ({ filter })))('GET /devices with the filt
   );
 });
 
-test('GET /devices: members of an item: id, name, label, site, online and last_seen', async () => {
+test('GET /devices: members of an item: id, name, label, site, state, online and last_seen', async () => {
   const { items } = await system.get('/devices?limit=1');
   expect(items).toEqual([
     {
@@ -70,18 +70,19 @@ test('GET /devices: members of an item: id, name, label, site, online and last_s
       name: expect.any(String),
       label: null,
       site: expect.any(String),
+      state: expect.stringMatching(/^(online|offline)$/),
       online: expect.any(Boolean),
       last_seen: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
     },
   ]);
 });
 
-test('Device that never sent a status: online for five minutes after a message, then offline', async () => {
+test('Device that never sent a status: online for five minutes after a message, then not live', async () => {
   await device.measure('silent', [{ sensor_id: 's', ts: Date.now(), value: 1 }]);
   try {
     expect(await system.get('/devices/silent')).toMatchObject({ online: true });
     ahead = 5 * 60_000;
-    expect(await system.get('/devices/silent')).toMatchObject({ online: false });
+    expect(await system.get('/devices/silent')).toMatchObject({ state: 'not_live', online: false });
     // A status stays valid until the device sends another one.
     expect(await system.get('/devices/gate-1')).toMatchObject({ online: true });
   } finally {

@@ -104,7 +104,7 @@ describe('Devices and series: files', () => {
     const { items } = await world.system.get('/devices?limit=1000');
     expect(lines((await raw('/devices?format=ndjson')).text)).toEqual(items);
     const [head, ...rows] = (await raw('/devices?site=South&format=csv')).text.trimEnd().split('\n');
-    expect(head).toBe('device_id,name,site,online,last_seen');
+    expect(head).toBe('device_id,name,site,state,online,last_seen');
     expect(rows.map((row) => row.split(',').slice(1, 3).join()).sort()).toEqual(
       Array.from({ length: 20 }, (_, index) => `${nameOf(index + 10)},South`),
     );

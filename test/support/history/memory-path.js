@@ -49,6 +49,7 @@ export async function createMemoryPath() {
     const guard = { now: () => clock.now };
     return new SampleWriter({
       write: used.samples,
+      marks: store.commitMarks,
       clock: guard,
       late: createLateWriter({
         store: used.history,

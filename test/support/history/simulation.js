@@ -117,6 +117,7 @@ export async function simulate({ installation, seed, mistake = {} }) {
     const late = createLateWriter({ store: used.write.history, retry, days, arrivals, onLate: nothing });
     const writer = new SampleWriter({
       write: used.write.samples,
+      marks: { stampedAt: 0 },
       clock: /** @type {any} */ (mistake.ingestClock?.(clock) ?? clock),
       late: mistake.late?.(late) ?? late,
     });
