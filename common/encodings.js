@@ -67,8 +67,8 @@ function shownEncoding(bytes) {
   const mark = MARKS.find((each) => head.subarray(0, each.bytes.length).equals(each.bytes));
   if (mark) return { charset: mark.charset, mark: mark.bytes.length };
   const places = [...head].map((byte) => (byte === 0 ? '0' : 'x')).join('');
-  const found = ZEROS.find((each) => each.places.test(places));
-  return found && { charset: found.charset, mark: 0 };
+  const shown = ZEROS.find((each) => each.places.test(places));
+  return shown && { charset: shown.charset, mark: 0 };
 }
 
 /**

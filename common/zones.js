@@ -34,7 +34,7 @@ export function candidates(local, zone) {
   return offsetsAround(local, zone)
     .filter((offset) => offsetOf(local - offset, zone) === offset)
     .map((offset) => local - offset)
-    .sort((one, other) => one - other);
+    .sort((a, b) => a - b);
 }
 
 /**
@@ -47,8 +47,8 @@ export function candidates(local, zone) {
  * @returns {number} epoch ms
  */
 export function instantNear(local, zone, near) {
-  const found = candidates(local, zone);
-  const instants = found.length > 0 ? found : offsetsAround(local, zone).map((offset) => local - offset);
+  const shown = candidates(local, zone);
+  const instants = shown.length > 0 ? shown : offsetsAround(local, zone).map((offset) => local - offset);
   return instants.reduce((best, each) => (Math.abs(each - near) < Math.abs(best - near) ? each : best));
 }
 

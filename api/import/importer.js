@@ -163,12 +163,12 @@ export class Importer {
       if (deviceRef === null || sensorRef === null) continue;
       if (this.#entries.get(deviceRef)?.has(sensorRef)) continue;
       const known = missing.get(deviceRef);
-      const found = known ?? { site: this.#siteOf(site?.[index]), sensors: new Map() };
-      if (!known) missing.set(copyOf(deviceRef), found);
-      if (!found.sensors.has(sensorRef))
-        found.sensors.set(copyOf(sensorRef), describe(type?.[index], unit?.[index]));
+      const owner = known ?? { site: this.#siteOf(site?.[index]), sensors: new Map() };
+      if (!known) missing.set(copyOf(deviceRef), owner);
+      if (!owner.sensors.has(sensorRef))
+        owner.sensors.set(copyOf(sensorRef), describe(type?.[index], unit?.[index]));
     }
-    for (const [ref, found] of missing) await this.#resolveDevice(ref, found);
+    for (const [ref, owner] of missing) await this.#resolveDevice(ref, owner);
   }
 
   /**

@@ -119,8 +119,8 @@ async function importRows(ingest, rows, options) {
 
 /** @param {AsyncIterable<Rows>} rows @param {ImportOptions} options @returns {AsyncIterable<Rows>} */
 function withTimes(rows, { time_format: format = 'iso', zone = 'UTC' }) {
-  const found = Zone.parse(zone);
-  if (found === null) throw new MillraceError('bad_file', `${zone} is no zone.`);
-  const isDefault = format === 'iso' && found.isFixed && found.candidates(0)[0] === 0;
-  return isDefault ? rows : new LocalTimes({ format, zone: found }).convert(rows);
+  const parsed = Zone.parse(zone);
+  if (parsed === null) throw new MillraceError('bad_file', `${zone} is no zone.`);
+  const isDefault = format === 'iso' && parsed.isFixed && parsed.candidates(0)[0] === 0;
+  return isDefault ? rows : new LocalTimes({ format, zone: parsed }).convert(rows);
 }

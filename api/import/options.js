@@ -74,7 +74,7 @@ export const FILE_OPTIONS = {
   site_column: column('The column with the site.', 'Standort'),
   delimiter: choice(
     ['comma', 'semicolon', 'tab', 'pipe'],
-    'What separates the cells of CSV. Default: found in the line of names.',
+    'The separator of the cells of CSV. Default: the one in the line of names.',
   ),
   header_line: z
     .string()
@@ -103,12 +103,12 @@ const SCHEMA = z.strictObject(FILE_OPTIONS);
 /** @typedef {z.infer<typeof SCHEMA>} FileOptions */
 
 /**
- * @param {Record<string, string | undefined>} given texts by the name of the option
+ * @param {Record<string, string | undefined>} input texts by the name of the option
  * @returns {FileOptions}
  * @throws {MillraceError} `usage`
  */
-export function parseFileOptions(given) {
-  const { success, data, error } = SCHEMA.safeParse(given);
+export function parseFileOptions(input) {
+  const { success, data, error } = SCHEMA.safeParse(input);
   if (success) return data;
   const problems = error.issues.map(
     ({ path, message }) => `--${path.join('.').replaceAll('_', '-')}: ${message}`,

@@ -99,7 +99,7 @@ async function readMetadata(file) {
   return { metadata, tree: parquetSchema(metadata) };
 }
 
-/** What a cell of a list or a struct becomes. It is neither a name nor a number, so its sample is refused. */
+/** Stands for a cell of a list or a struct. It is neither a name nor a number, so its sample is refused. */
 const NESTED = Object.freeze({});
 
 /** @type {Pick<ColumnReader, 'read'>} */

@@ -9,11 +9,11 @@ import { checkRuns, storageOf } from './parquet-runs.js';
 /** @import { Storage } from './parquet-runs.js' */
 
 /**
- * Limits of a page, the smallest part of a file that the library (hyparquet) decodes at once. pyarrow, pandas, polars and DuckDB write
+ * Limits of a page. The library (hyparquet) decodes no smaller part of a file at once. Programs such as pyarrow, pandas, polars and DuckDB write
  * pages of at most about 1 MiB or one row group of a million values. `texts`: texts that are stored one by one, without a dictionary.
  * The library makes a view of about 100 bytes for each of them.
  */
-export const PAGE_LIMITS = { values: 2 ** 20, texts: 2 ** 18, bytes: 2 ** 24 };
+const PAGE_LIMITS = { values: 2 ** 20, texts: 2 ** 18, bytes: 2 ** 24 };
 
 /** Values of all columns that are decoded together. */
 export const WINDOW_VALUES = 2 ** 20;

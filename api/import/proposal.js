@@ -12,7 +12,7 @@ const MAX_LINES = 200;
 export const PROPOSAL_BYTES = 256 * 1024;
 
 /**
- * What somebody who knows the file must answer. `choices`: usual answers. If the proposal has an answer, it is likely, but not sure.
+ * A question to somebody who knows the file. `choices`: usual answers. If the proposal has an answer, it is likely, but not sure.
  *
  * @typedef {{ option: string, text: string, choices: string[] }} Question
  */
@@ -79,9 +79,9 @@ function decodedHead(bytes, { options, questions }) {
 /** @param {string[]} lines @param {Proposal} proposal @returns {Table | null} */
 function csvTable(lines, { options }) {
   const declared = declaredDelimiter(lines[0] ?? '');
-  const found = mostRegular(declared === null ? Object.values(DELIMITERS) : [declared], lines);
-  if (!found) return null;
-  const { delimiter, cells, width } = found;
+  const regular = mostRegular(declared === null ? Object.values(DELIMITERS) : [declared], lines);
+  if (!regular) return null;
+  const { delimiter, cells, width } = regular;
   const first = cells.findIndex((row) => row?.length === width && isData(row));
   if (first < 0) return null;
   const above = cells.findLastIndex(
@@ -115,7 +115,7 @@ function csvTable(lines, { options }) {
  */
 function mostRegular(delimiters, lines) {
   let best = null;
-  let most = 0;
+  let greatestWeight = 0;
   for (const delimiter of delimiters) {
     const cells = lines.map((line) =>
       isComment(line) || line.trim() === '' ? null : parseCells(line, delimiter),
@@ -127,8 +127,8 @@ function mostRegular(delimiters, lines) {
     const [width = 0, count = 0] = [...widths].sort((a, b) => b[1] - a[1])[0] ?? [];
     // A semicolon or a tab is never a decimal sign or a part of a name.
     const weight = count * (delimiter === ',' ? 1 : 1.2);
-    if (weight <= most) continue;
-    most = weight;
+    if (weight <= greatestWeight) continue;
+    greatestWeight = weight;
     best = { delimiter, cells, width };
   }
   return best;

@@ -67,8 +67,8 @@ export function proposeColumns({ names, rows, delimiter }, proposal, now) {
   const rest = columns.filter((column) => !times.includes(column));
   const roles = new Map(
     Object.entries(NAMES).flatMap(([option, pattern]) => {
-      const found = rest.find(({ name, cells }) => pattern.test(name.toLowerCase()) && cells.length > 0);
-      return found ? [[option, found]] : [];
+      const column = rest.find(({ name, cells }) => pattern.test(name.toLowerCase()) && cells.length > 0);
+      return column ? [[option, column]] : [];
     }),
   );
   const isNumeric = numericTest(style);
@@ -132,11 +132,11 @@ const mostly = (list, test) => list.filter(test).length >= MOST * list.length;
 /** @param {Column[]} times @param {string[][]} rows @param {string[]} names @param {Proposal} proposal @param {number} now */
 function proposeTime(times, rows, names, { options, questions }, now) {
   options['time'] = times.map(({ ref }) => quoted(ref)).join(',');
-  const places = times.map(({ name }) => names.indexOf(name));
+  const indexes = times.map(({ name }) => names.indexOf(name));
   const cells = rows
     .map((row) =>
-      places
-        .map((place) => row[place] ?? '')
+      indexes
+        .map((index) => row[index] ?? '')
         .join(' ')
         .trim(),
     )
@@ -195,8 +195,8 @@ function proposeNumbers(columns, delimiter, { options, questions }) {
     const values = cells.map((cell) => read(cell));
     return { style, values: values.join(), count: values.filter((value) => value !== null).length };
   });
-  const most = Math.max(...rated.map(({ count }) => count));
-  const best = rated.filter(({ count }) => count === most);
+  const highestCount = Math.max(...rated.map(({ count }) => count));
+  const best = rated.filter(({ count }) => count === highestCount);
   const [first = { style: { decimal: 'point', thousands: 'none' }, values: '' }] = best;
   const style = /** @type {NumberStyle} */ (first.style);
   const rivals = best.filter(({ values }) => values !== first.values);
@@ -226,8 +226,8 @@ function numericTest(style) {
 /** @param {Column[]} rest @param {Map<string, Column>} roles @param {(cell: string) => boolean} isNumeric @param {Proposal} proposal */
 function proposeWide(rest, roles, isNumeric, { options }) {
   for (const option of ['device_column', 'site_column']) {
-    const found = roles.get(option);
-    if (found && !found.cells.every(isNumeric)) options[option] = found.ref;
+    const column = roles.get(option);
+    if (column && !column.cells.every(isNumeric)) options[option] = column.ref;
   }
   const taken = [options['device_column'], options['site_column']];
   const others = rest.filter(
@@ -259,7 +259,7 @@ function dropDefaults(names, options) {
   for (const dropped of [
     ['time', 'sensor_column', 'values'],
     ['sensor_column', 'values'],
-    ...single.map((one) => [one]),
+    ...single.map((column) => [column]),
   ]) {
     const others = Object.fromEntries(
       Object.entries(options).filter(([option]) => !dropped.includes(option)),

@@ -150,8 +150,8 @@ function columnsNamed(names, wanted, option) {
   const whole = find(wanted.trim());
   if (whole !== undefined) return [whole];
   return (parseCells(wanted, ',') ?? []).map((text) => {
-    const found = find(text);
-    if (found !== undefined) return found;
+    const column = find(text);
+    if (column !== undefined) return column;
     throw new MillraceError(
       'bad_file',
       `The file has no column \`${text}\` (${option}). Its columns are ${listed(names)}.`,
@@ -169,13 +169,13 @@ function rolesOf(names, options) {
   const roles = namedRoles(names, options);
   for (const [role, known] of /** @type {Array<[Role, string[]]>} */ (Object.entries(NAMES))) {
     if (roles[role] !== undefined || (role === 'value' && options.values !== undefined)) continue;
-    const [found, other] = names.filter((name) => known.includes(name.toLowerCase()));
+    const [column, other] = names.filter((name) => known.includes(name.toLowerCase()));
     if (role === 'ts' && other !== undefined)
       throw new MillraceError(
         'bad_file',
-        `The columns ${found} and ${other} both mean the time of a row. Choose with \`time=${found}\`, or join them with \`time=${found},${other}\`.`,
+        `The columns ${column} and ${other} both mean the time of a row. Choose with \`time=${column}\`, or join them with \`time=${column},${other}\`.`,
       );
-    if (found !== undefined) roles[role] = found;
+    if (column !== undefined) roles[role] = column;
   }
   if (roles.ts !== undefined) return roles;
   const program = OTHER_PROGRAMS.find(({ ts }) => names.includes(String(ts)));
@@ -205,8 +205,8 @@ function namedRoles(names, options) {
   for (const role of /** @type {const} */ (['device', 'type', 'unit', 'site'])) {
     const wanted = options[`${role}_column`];
     if (wanted === undefined) continue;
-    const [found] = columnsNamed(names, wanted, `${role}_column`);
-    if (found !== undefined) roles[role] = found;
+    const [column] = columnsNamed(names, wanted, `${role}_column`);
+    if (column !== undefined) roles[role] = column;
   }
   const hasSensor =
     roles.sensor !== undefined || names.some((name) => NAMES.sensor?.includes(name.toLowerCase()));
@@ -274,7 +274,7 @@ const GUARDED = /^''*[=+\-@\t\r]/;
 const withoutGuard = (name) => (typeof name === 'string' && GUARDED.test(name) ? name.slice(1) : name);
 
 /** @param {unknown} group @param {unknown} sensor @returns {string} the name that line protocol gives to measurement and field */
-const joinNames = (group, sensor) => lineName(lineNames(String(group ?? ''), []), String(sensor ?? ''));
+const fieldName = (group, sensor) => lineName(lineNames(String(group ?? ''), []), String(sensor ?? ''));
 
 /** A `Rows` object to which rows are added one by one. */
 export class RowList {
@@ -329,7 +329,7 @@ export class RowList {
       const [sensor, value, type, unit] = [cell('sensor'), cell('value'), cell('type'), cell('unit')];
       // A sensor without a sample has a row in a table of latest values.
       if ((isEmpty(value) && isEmpty(ts)) || missing?.has(/** @type {string} */ (value))) return;
-      const name = roles.group === undefined ? sensor : joinNames(cell('group'), sensor);
+      const name = roles.group === undefined ? sensor : fieldName(cell('group'), sensor);
       if (!layout.isGuarded) return this.#push(line, [device, name, ts, value, site, type, unit]);
       const [deviceName, sensorName, siteName, typeName, unitName] = [device, name, site, type, unit].map(
         withoutGuard,

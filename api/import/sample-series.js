@@ -33,14 +33,14 @@ export class SampleSeries {
   mergedLines(limit) {
     /** @type {Map<number, number>} */
     const first = new Map();
-    const found = [];
-    for (let index = 0; index < this.length && found.length < limit; index++) {
+    const merged = [];
+    for (let index = 0; index < this.length && merged.length < limit; index++) {
       const [time, line] = [Number(this.#times[index]), Number(this.#lines[index])];
       const earlier = first.get(time);
       if (earlier === undefined) first.set(time, line);
-      else found.push({ line, same_as: earlier });
+      else merged.push({ line, same_as: earlier });
     }
-    return found;
+    return merged;
   }
 }
 

@@ -29,8 +29,8 @@ export async function* readCsv(source, options) {
     if (!head) {
       if (!reader.read(text, line)) continue;
     } else if (text.trim() === '' || text === head.text || (comment && text.startsWith(comment))) continue;
-    const found = /** @type {Head} */ (reader.head);
-    addRecord(list, line, parseCells(text, found.delimiter), found);
+    const header = /** @type {Head} */ (reader.head);
+    addRecord(list, line, parseCells(text, header.delimiter), header);
     list.end = ++rows;
     if (rows % LINES_AT_ONCE !== 0 && list.lines.length < SAMPLES_AT_ONCE) continue;
     yield list;

@@ -72,8 +72,8 @@ export function numberRule(raw, style) {
       (other.decimal !== style.decimal || other.thousands !== style.thousands) &&
       Number.isFinite(valueReader(other)(text)),
   );
-  const found = others.filter(({ thousands }) => thousands === 'none');
-  const remedies = (found.length > 0 ? [...found, ...grouping(others, text)] : others).slice(0, 2);
+  const plain = others.filter(({ thousands }) => thousands === 'none');
+  const remedies = (plain.length > 0 ? [...plain, ...grouping(others, text)] : others).slice(0, 2);
   if (remedies.length > 0) {
     const kind = remedies[0]?.decimal === 'comma' ? 'a decimal comma' : 'another form of numbers';
     return `must be a number; did you mean ${kind}? Add \`${remedies.map(styleText).join('` or `')}\``;

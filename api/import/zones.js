@@ -31,7 +31,6 @@ export class Zone {
     return size < DAY_MS && Number(minutes) < 60 ? new Zone(text, sign === '-' ? -size : size) : null;
   }
 
-  /** Whether the clocks of the zone never change. */
   get isFixed() {
     return this.#fixed !== null;
   }
@@ -55,7 +54,7 @@ export class Zone {
   format(time) {
     const local = [-1, 0, 1, 2]
       .flatMap((days) => this.#localOf(time, days))
-      .find((found) => this.candidates(found).includes(time));
+      .find((instant) => this.candidates(instant).includes(time));
     const shown = local ?? time;
     return `${new Date(shown).toISOString().replace('T', ' ').slice(0, -1)} ${offsetText(shown - time)}`;
   }
@@ -63,7 +62,7 @@ export class Zone {
   /** @param {number} time @param {number} days @returns {number[]} */
   #localOf(time, days) {
     const near = time + days * DAY_MS - DAY_MS / 2;
-    return this.candidates(near).map((found) => time + (near - found));
+    return this.candidates(near).map((candidate) => time + (near - candidate));
   }
 }
 

@@ -21,7 +21,7 @@ const SELECT = {
 };
 
 /** Interval of the marks of a process, in ms. */
-export const MARK_EVERY_MS = 1000;
+const MARK_EVERY_MS = 1000;
 
 /** Time in ms after its last mark for which a process may commit. Then it has to join again. */
 export const LEASE_MS = 15_000;

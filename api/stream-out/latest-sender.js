@@ -83,14 +83,14 @@ export class LatestSender {
     const { sender, records } = this.#deps;
     const changed = [...this.#changed.values()];
     this.#changed = new Map();
-    const made = changed.flatMap(({ device, sensor, isRemoved }) => {
+    const latestRecords = changed.flatMap(({ device, sensor, isRemoved }) => {
       const { id, name, type, unit, site, ts, value } = sensor;
       if (isRemoved) return [records.ofRemoved(id)];
       if (ts === null || value === null) return [];
       const names = { device_id: device.id, device: device.name, sensor_id: id, sensor: name };
       return [records.ofLatest({ ...names, type, unit, site, ts, value })];
     });
-    for (const some of chunks(made)) if (!(await sender.send(some))) return false;
+    for (const chunk of chunks(latestRecords)) if (!(await sender.send(chunk))) return false;
     return true;
   }
 }

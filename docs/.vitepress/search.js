@@ -142,8 +142,8 @@ export function searchSections(index, text) {
     fuzzy: (/** @type {string} */ term) => (/^\D{6,}$/.test(term) ? 0.2 : false),
     boostDocument: weightOf,
   };
-  const found = index.search({ combineWith: 'AND', queries }, options);
-  return found.length > 0 ? found : index.search({ combineWith: 'OR', queries }, options);
+  const pages = index.search({ combineWith: 'AND', queries }, options);
+  return pages.length > 0 ? pages : index.search({ combineWith: 'OR', queries }, options);
 }
 
 export default {

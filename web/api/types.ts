@@ -370,7 +370,7 @@ export type ImportedRow = {
   site: string | null;
 };
 
-/** What the first lines of a file do not show. `option`: the parameter that answers it */
+/** A question that the first lines of a file leave open. `option`: the parameter that answers it */
 export type ImportQuestion = { option: string; text: string; choices: string[] };
 
 export type ImportProposal = {

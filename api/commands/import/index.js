@@ -62,10 +62,10 @@ const isRefusedFile = (paths, path) =>
 // npm run import: it writes to the database with the settings of npm start, as an additional ingest process.
 await runCommand(async () => {
   const { flags, words: paths } = parseLine(LINE, process.argv.slice(2));
-  const given = Object.entries(flags).filter(([flag]) => flag in FILE_FLAGS);
+  const fileFlags = Object.entries(flags).filter(([flag]) => flag in FILE_FLAGS);
   const options = parseFileOptions(
     Object.fromEntries(
-      given.flatMap(([flag, text]) =>
+      fileFlags.flatMap(([flag, text]) =>
         text === undefined ? [] : [[flag.replaceAll('-', '_'), String(text)]],
       ),
     ),

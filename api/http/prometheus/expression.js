@@ -143,10 +143,10 @@ function readMatchers(selector, { text, budget }) {
   const list = selector.getChild('LabelMatchers');
   if (list?.getChild('QuotedLabelMatcher') || list?.getChild('QuotedLabelName'))
     throw unsupported(list, text);
-  const given = list?.getChildren('UnquotedLabelMatcher') ?? [];
-  if (given.length > MAX_MATCHERS)
+  const nodes = list?.getChildren('UnquotedLabelMatcher') ?? [];
+  if (nodes.length > MAX_MATCHERS)
     throw badQuery(`a selector has at most ${MAX_MATCHERS} matchers. List the texts of a label: a=~"(b|c)"`);
-  const matchers = given.map((matcher) => {
+  const matchers = nodes.map((matcher) => {
     const [label, operator, literal] = ['LabelName', 'MatchOp', 'StringLiteral'].map((child) =>
       textOf(/** @type {SyntaxNode} */ (matcher.getChild(child)), text),
     );

@@ -18,7 +18,7 @@ const LIMITS = { characters: 1000, work: 2000, instructions: 300 };
 /** Units of `work` besides one for each character: each class such as `\p{L}`, and each range that ignores case, such as `(?i)[a-z]`. */
 const WORK = { unicodeClass: 20, foldedRange: 300 };
 
-/** What the regular expressions of a request may still take together. */
+/** The remaining budget of the regular expressions of a request. */
 export class PatternBudget {
   #work = LIMITS.work;
   #instructions = LIMITS.instructions;

@@ -20,7 +20,6 @@ export class LineSkip {
     this.#conditions = conditions.map(parse);
   }
 
-  /** Whether there are conditions. */
   get isUsed() {
     return this.#conditions.length > 0;
   }

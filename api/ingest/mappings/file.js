@@ -191,9 +191,9 @@ export function expandPreset({ name, base, mappings }, options = {}) {
   });
 }
 
-/** @param {Use['numbers']} own @param {Use['numbers']} more @returns {Use['numbers']} */
-const bothNumbers = (own, more) =>
-  own === 'text' || more === 'text' ? 'text' : [...(own ?? []), ...(more ?? [])];
+/** @param {Use['numbers']} preset @param {Use['numbers']} further @returns {Use['numbers']} */
+const bothNumbers = (preset, further) =>
+  preset === 'text' || further === 'text' ? 'text' : [...(preset ?? []), ...(further ?? [])];
 
 /** @template T @param {Record<string, T>} all @param {Record<string, unknown>} [without] @returns {Record<string, T>} */
 const withoutKeys = (all, without = {}) =>

@@ -85,7 +85,9 @@ export class Mapping {
       best: rule.best && { list: parsePointer(rule.best.list), by: parsePointer(rule.best.by) },
       template: typeof rule.sensor === 'string' ? new SensorTemplate(rule.sensor) : null,
       ignored: rule.ignore.map(globOf),
-      numeric: (Array.isArray(rule.numbers) ? rule.numbers : rule.numbers ? ['*'] : []).map(globOf),
+      numeric: (Array.isArray(rule.numbers) ? rule.numbers : rule.numbers ? ['*'] : []).map((name) =>
+        globOf(name.toLowerCase()),
+      ),
       skips: toConditions(rule.skip),
     }));
     this.#repeated = spec.once ? new RepeatedMessages(spec.once) : null;
@@ -168,14 +170,14 @@ export class Mapping {
       const time = first === null ? ownTime : { ...ownTime, ts: first };
       // A redelivery has the time of the first message, and is stored as a whole.
       const isRepeated = first !== null && first !== ownTime.ts;
-      const { found } = reading;
+      const foundBefore = reading.found;
       for (const rule of this.#rules) {
         if (isAnyMet(rule.skips, root)) reading.ignore();
         else if (rule.best && isRepeated) reading.skipRepeated();
         else if (rule.isAll) this.#readAll(rule, { ...place, base, time }, reading);
         else this.#readOne(rule, { ...place, base, time }, reading);
       }
-      if (reading.found === found) missed++;
+      if (reading.found === foundBefore) missed++;
     }
     if (reading.found === 0) {
       const missing = `has none of the values that the mapping ${this.name} reads`;
@@ -259,8 +261,8 @@ export class Mapping {
     reading.countReceived();
     if (value === null) return reading.skip();
     const path = nameOfParts(rule.at);
-    const own = part.levels['sensor'] ?? (path || 'value');
-    this.#add(rule, { ...part, at, tokens: [], path, own, value }, reading);
+    const defaultName = part.levels['sensor'] ?? (path || 'value');
+    this.#add(rule, { ...part, at, tokens: [], path, defaultName, value }, reading);
   }
 
   /** @param {Rule} rule @param {Part} part @param {Reading} reading */
@@ -280,9 +282,9 @@ export class Mapping {
         reading.countReceived();
         if (this.#isSkipped(rule, tokens, value)) return reading.skip();
         const path = nameOfParts(tokens);
-        const joined = [...(sensor === undefined ? [] : [nameOfPart(sensor)]), ...(path ? [path] : [])];
-        const own = joined.length === 2 ? joinNames(.../** @type {[string, string]} */ (joined)) : joined[0];
-        this.#add(rule, { ...part, at: rule.at, tokens, path, own: own ?? 'value', value }, reading);
+        const level = sensor === undefined ? '' : nameOfPart(sensor);
+        const defaultName = level && path ? joinNames(level, path) : level || path || 'value';
+        this.#add(rule, { ...part, at: rule.at, tokens, path, defaultName, value }, reading);
       },
       (tokens, array) => isIgnored(tokens) || brokenArrayRule(array) !== null,
     );
@@ -292,27 +294,33 @@ export class Mapping {
   #isSkipped(rule, tokens, value) {
     if (Array.isArray(value)) return value.length === 0;
     if (typeof value !== 'string') return value === null;
-    return !isProbableNumber(value) && toNumber(value, this.#spec.words, readsText(rule, tokens)) === null;
+    return (
+      !isProbableNumber(value) && toNumber(value, this.#spec.words, readsText(rule, tokens, value)) === null
+    );
   }
 
   /**
    * @param {Rule} rule
-   * @param {Part & { at: Pointer, tokens: string[], path: string, own: string, value: unknown }} found `path`: name of the value below the pointer of
-   *   the rule; `own`: name of the sensor if the rule gives none
+   * @param {Part & { at: Pointer, tokens: string[], path: string, defaultName: string, value: unknown }} value `path`: name of the value below the pointer of
+   *   the rule; `defaultName`: name of the sensor if the rule gives none
    * @param {Reading} reading
    */
-  #add(rule, { at, tokens, path, own, value, ...part }, reading) {
+  #add(rule, { at, tokens, path, defaultName, value, ...part }, reading) {
     /** @type {Levels} */
     const levels = { ...part.levels, path };
     const { template } = rule;
-    const named = template ? template.fill(levels) : rule.sensor ? this.#nameOf(rule.sensor, part) : own;
+    const named = template
+      ? template.fill(levels)
+      : rule.sensor
+        ? this.#nameOf(rule.sensor, part)
+        : defaultName;
     const parts = template?.isAmbiguous ? JSON.stringify(template.names.map((name) => levels[name])) : '';
     reading.add(
       {
         sensor: named,
         source: `${rule.index} ${path}`,
         isShared: named !== null && parts !== '' && this.#isShared(`${part.device}\0${named}`, parts),
-        value: toNumber(value, this.#spec.words, readsText(rule, tokens)),
+        value: toNumber(value, this.#spec.words, readsText(rule, tokens, value)),
         time: part.time,
         path: pathOf([...part.base, ...at, ...tokens]),
         rule: brokenNumberRule(value, [...rule.at, ...tokens], rule.isAll),
@@ -338,8 +346,8 @@ export class Mapping {
     const { device: spec } = this.#spec;
     const names = typeof spec === 'string' ? namesIn(spec) : [];
     if (names.length < 2) return;
-    const own = JSON.stringify(names.map((name) => levels[name]));
-    if (this.#isShared(device, own)) throw new MillraceError('bad_id', `the device ${SHARED}`);
+    const source = JSON.stringify(names.map((name) => levels[name]));
+    if (this.#isShared(device, source)) throw new MillraceError('bad_id', `the device ${SHARED}`);
   }
 
   /** @param {string} sensor @param {Rule} rule @param {Place} place @returns {Description | null} */
@@ -377,9 +385,12 @@ export class Mapping {
 
 /** The list of a rule whose best element is read, and the number in its elements. @typedef {{ list: Pointer, by: Pointer }} Best */
 
-/** @param {Rule} rule @param {string[]} tokens path of a value @returns {boolean} whether the value may be a number as a text */
-const readsText = ({ numeric }, tokens) =>
-  numeric.length > 0 && numeric.some((glob) => glob.test(tokens.join('.')));
+/** @param {Rule} rule @param {string[]} tokens path of the value @param {unknown} value @returns {boolean} whether the value is a text that may be a number */
+function readsText({ numeric }, tokens, value) {
+  if (typeof value !== 'string' || numeric.length === 0) return false;
+  const name = tokens.join('.').toLowerCase();
+  return numeric.some((glob) => glob.test(name));
+}
 
 /** @param {Buffer} payload @param {string} [contentType] @returns {unknown} parsed JSON, or the text if it is no JSON @throws {MillraceError} `malformed` */
 function parsePayload(payload, contentType) {
@@ -410,8 +421,8 @@ function bestIn(root, { list, by }) {
   const numbers = Array.isArray(elements) ? elements.map((element) => find(element, by)) : [];
   let best = 0;
   for (const [index, number] of numbers.entries()) {
-    const most = numbers[best];
-    if (typeof number === 'number' && !(typeof most === 'number' && number <= most)) best = index;
+    const greatest = numbers[best];
+    if (typeof number === 'number' && !(typeof greatest === 'number' && number <= greatest)) best = index;
   }
   return [...list, String(best)];
 }

@@ -144,7 +144,7 @@ export class SampleWrites {
 
   /**
    * Commits the hours of a message. Before this function returns its promise, every hour has its place in the order of the
-   * device, because the next message of the device may be written in the same microtask.
+   * device. The next message of the device may be written in the same microtask.
    *
    * @param {SampleDevice} device
    * @param {Hour[]} hours

@@ -11,7 +11,7 @@ const READ_EVERY_MS = 500;
  * Time in ms without a new mark after which a process is ignored. It is longer than the lease, after which the process acknowledges nothing,
  * because two monotonic clocks do not run equally fast.
  */
-export const IGNORE_AFTER_MS = LEASE_MS + 5000;
+const IGNORE_AFTER_MS = LEASE_MS + 5000;
 
 /**
  * The time up to which all commits are visible, and to which no commit is added: the smallest mark of all processes that commit.
@@ -23,7 +23,7 @@ export class CommitHorizon {
   #marks;
   #monotonic;
   #everyMs;
-  /** What the last read found, by process. @type {Map<string, { row: CommitMark, since: number }>} */
+  /** Newest marks by process, and when they were first read. @type {Map<string, { row: CommitMark, since: number }>} */
   #known = new Map();
   #until = 0;
   #readAt = Number.NEGATIVE_INFINITY;

@@ -41,15 +41,15 @@ export const viaLeader =
   ({ onMessage, onNewHub }) => {
     const id = Math.random().toString(36).slice(2);
     const all = new BroadcastChannel(name);
-    const own = new BroadcastChannel(`${name} ${id}`);
+    const ownChannel = new BroadcastChannel(`${name} ${id}`);
     let leadership: AbortController | null = null;
-    let take = (_message: TabMessage) => {};
+    let receive = (_message: TabMessage) => {};
 
     /** @returns settles when the tab has stopped leading */
     function lead(signal: AbortSignal): Promise<void> {
       const hub = new StreamHub({ EventSource });
       const channels = new Map<string, BroadcastChannel>();
-      take = (message) => {
+      receive = (message) => {
         const channel = channels.get(message.id) ?? new BroadcastChannel(`${name} ${message.id}`);
         channels.set(message.id, channel);
         if (message.state)
@@ -62,7 +62,7 @@ export const viaLeader =
       onNewHub();
       return new Promise((resolve) => {
         signal.addEventListener('abort', () => {
-          take = () => {};
+          receive = () => {};
           hub.end();
           for (const channel of channels.values()) channel.close();
           resolve();
@@ -86,13 +86,13 @@ export const viaLeader =
       leadership = null;
     }
 
-    all.onmessage = ({ data }) => (data === 'new hub' ? onNewHub() : take(data));
-    own.onmessage = ({ data }) => onMessage(data);
+    all.onmessage = ({ data }) => (data === 'new hub' ? onNewHub() : receive(data));
+    ownChannel.onmessage = ({ data }) => onMessage(data);
     const post = (state: TabState | null) => {
       const message: TabMessage = { id, state };
       // A channel does not deliver to the object that sends.
       all.postMessage(message);
-      take(message);
+      receive(message);
     };
     return {
       post(state) {
@@ -104,7 +104,7 @@ export const viaLeader =
         post(null);
         withdraw();
         all.close();
-        own.close();
+        ownChannel.close();
       },
     };
   };

@@ -157,8 +157,8 @@ export class StreamHub {
       if (!needsItems(tab) || tab.isWaiting) continue;
       const items = event.items.filter(tab.has);
       if (items.length === 0 && !isLast) continue;
-      const own = items.length < event.items.length ? JSON.stringify({ ...event, items }) : text;
-      tab.post({ type: 'items', text: own, isLast });
+      const itemsText = items.length < event.items.length ? JSON.stringify({ ...event, items }) : text;
+      tab.post({ type: 'items', text: itemsText, isLast });
     }
     if (!isLast) return;
     this.#isComplete = true;

@@ -54,7 +54,7 @@ export function createStream({
     const isCurrent = (): boolean => transport === connected;
     const connected: Transport | null =
       ways[way]?.({
-        onMessage: (message) => void (isCurrent() && take(message)),
+        onMessage: (message) => void (isCurrent() && receive(message)),
         onNewHub: () => isCurrent() && send('snapshot'),
         onFailed: () => isCurrent() && connectAgain(),
       }) ?? null;
@@ -91,7 +91,7 @@ export function createStream({
     silenceTimer = setTimeout(connectAgain, isAnswered ? SILENCE_MS : FIRST_SILENCE_MS);
   }
 
-  function take(message: HubMessage) {
+  function receive(message: HubMessage) {
     isAnswered = true;
     expectAnswer();
     if (message.type === 'status') setStatus(message.status);

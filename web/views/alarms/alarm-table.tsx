@@ -321,12 +321,12 @@ export function ActDialog({
     event.preventDefault();
     preferences.change({ name: by });
     setIsRunning(true);
-    const given = { by, ...(comment !== '' && { comment }) };
+    const note = { by, ...(comment !== '' && { comment }) };
     const until = clock.now() + Number(span);
     try {
       for (const { alarm_id } of alarms) {
-        if (isShelving) await client.shelveAlarm(alarm_id, { ...given, until });
-        else await client.acknowledgeAlarm(alarm_id, given);
+        if (isShelving) await client.shelveAlarm(alarm_id, { ...note, until });
+        else await client.acknowledgeAlarm(alarm_id, note);
       }
       onDone(`${formatCounted(alarms.length, 'alarm')} ${isShelving ? 'shelved' : 'acknowledged'}.`);
     } catch (error) {

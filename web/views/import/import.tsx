@@ -61,12 +61,12 @@ export function ImportView() {
     const type = typeOf(next.name);
     if (!type || type === PARQUET) return;
     // A proposal is help alone. If it fails, the form stays empty, and the test of the file shows the problem.
-    const found = await client.importProposal(next.slice(0, PROPOSAL_BYTES), type).catch(() => null);
-    if (!found || importing.peek().file !== next) return;
-    const asksDevice = found.questions.some(({ option }) => option === 'device');
+    const proposal = await client.importProposal(next.slice(0, PROPOSAL_BYTES), type).catch(() => null);
+    if (!proposal || importing.peek().file !== next) return;
+    const asksDevice = proposal.questions.some(({ option }) => option === 'device');
     change({
-      proposal: found,
-      options: found.options,
+      proposal,
+      options: proposal.options,
       ...(asksDevice && importing.peek().device === '' && { device: next.name.replace(/\.[^.]*$/, '') }),
     });
   }

@@ -98,6 +98,13 @@ test.each([
   expect(read(topic, payload)).toMatchObject({ values, refused });
 });
 
+test('Mapping: a listed name in upper case: its text is a number', () => {
+  expect(read('all/d', { OutdoorTEMP: '21.5' })).toMatchObject({
+    values: { OutdoorTEMP: 21.5 },
+    refused: [],
+  });
+});
+
 test('Mapping: a number as a text that is not listed: the refusal names the option', () => {
   const { refused } = /** @type {any} */ (readMapped(mappings, 'all/d', Buffer.from('{"weight":"1.5"}')));
   expect(refused).toMatchObject([
