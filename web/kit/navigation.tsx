@@ -1,10 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { formatCount, formatDuration } from '../format.ts';
+import { formatCount, formatDuration, formatTime } from '../format.ts';
 import { openCountText, useAlarmNotifications, useOpenAlarms } from '../state/alarms.ts';
 import { aheadOf, MOVED_MS } from '../state/clock.ts';
 import { useServices } from '../state/hooks.ts';
 import { useMay } from '../state/session.ts';
-import { useVerdict } from '../state/verdict.ts';
+import { useStale, useVerdict } from '../state/verdict.ts';
 import { CompareLink } from './controls.tsx';
 import './header.css';
 import type { Level, Verdict } from '../state/verdict.ts';
@@ -160,11 +160,12 @@ export function VerdictLine({
   verdict: Verdict;
   isLinked?: boolean;
 }) {
+  const age = useAgeOfValues();
   if (level === 'good') return null;
   return (
     <p class="verdict-line" data-level={level}>
       <span aria-hidden="true">{signOf(level)}</span>
-      <span class="verdict-text">{headline}</span>
+      <span class="verdict-text">{[headline, age].join(' ').trim()}</span>
       {isLinked && (
         <a class="verdict-link" href="/pipeline">
           See the pipeline
@@ -172,6 +173,13 @@ export function VerdictLine({
       )}
     </p>
   );
+}
+
+/** Returns a sentence with the time of the shown values while no values arrive. */
+export function useAgeOfValues(): string {
+  const { preferences } = useServices();
+  const stale = useStale();
+  return stale ? `The values are from ${formatTime(stale.since, preferences.choice.value.zone)}.` : '';
 }
 
 /** Renders the verdict for pages without a visible header, such as a full screen. */

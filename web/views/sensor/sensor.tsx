@@ -11,7 +11,7 @@ import { lengthOf, readWindow, useWindow, writeWindow } from '../../chart/window
 import { Overview, WindowBar } from '../../chart/window-bar.tsx';
 import { formatDateTime } from '../../format.ts';
 import { Breadcrumbs } from '../../kit/navigation.tsx';
-import { OfflineBanner, ProblemLine, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
+import { ProblemLine, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
 import { deviceHref, withQuery } from '../../routes.ts';
 import { useSensorAlarms } from '../../state/alarms.ts';
 import { useServices, useTitle } from '../../state/hooks.ts';
@@ -79,7 +79,6 @@ export function SensorView({ device, sensor }: { device: string; sensor: string 
           { label: deviceName, href: deviceHref(item?.device_id ?? device, item?.device) },
         ]}
       />
-      <OfflineBanner stale={stale} />
       {missing ? (
         <SensorMissing sensor={sensor} device={device} />
       ) : (
