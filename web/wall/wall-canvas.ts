@@ -348,6 +348,17 @@ const FAULTS: Record<Fault, Matcher> = {
 const WALL_FILTERS = ['name', 'type', 'site', 'look', 'state'];
 
 /**
+ * Returns the filter for the list next to the wall, which has a group for each kind of fault.
+ *
+ * @returns null: all sensors match
+ */
+export function listMatcherOf(query: URLSearchParams): Matcher | null {
+  const filters = new URLSearchParams(query);
+  filters.delete('look');
+  return matcherOf(filters);
+}
+
+/**
  * Returns the filter of the address: list filter, device state, and kind of fault.
  *
  * @returns null: all sensors match
