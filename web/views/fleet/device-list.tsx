@@ -1,4 +1,4 @@
-import { useCallback, useMemo } from 'preact/hooks';
+import { useCallback, useEffect, useMemo, useRef } from 'preact/hooks';
 import type { DeviceItem, FleetInfo, RefusedDevice } from '../../api/types.ts';
 import { formatCount, NOTHING } from '../../format.ts';
 import { Choice } from '../../kit/controls.tsx';
@@ -64,11 +64,12 @@ export function DeviceList({ fleet }: { fleet: FleetInfo | null }) {
   const isPart = (!isHeld && cursor !== null) || (data !== null && data.next !== null);
   const narrowed = (!isHeld && cursor !== null) || DEVICE_FILTERS.some((name) => query.has(name));
   const items = isHeld ? (page?.items ?? null) : rowsOf(data, loading);
+  const list = useNamedByLink(place.followed, items !== null || problem !== null);
 
   return (
     <>
       <FlashMessage />
-      <section id="devices" class="panel" aria-label="Devices">
+      <section id="devices" class="panel" aria-label="Devices" ref={list} tabIndex={-1}>
         <div class="list-head">
           <ListSwitch />
           {mayImport && (
@@ -110,6 +111,24 @@ export function DeviceList({ fleet }: { fleet: FleetInfo | null }) {
       </section>
     </>
   );
+}
+
+/**
+ * Scrolls to the list and focuses it when a link or the address of the page names it. The wall stands above the list.
+ *
+ * @param followed changes with each followed link
+ * @param isRead whether the list has its height
+ */
+function useNamedByLink(followed: number, isRead: boolean) {
+  const list = useRef<HTMLElement | null>(null);
+  const reached = useRef(-1);
+  useEffect(() => {
+    if (!isRead || reached.current === followed) return;
+    reached.current = followed;
+    list.current?.scrollIntoView({ block: 'start' });
+    list.current?.focus({ preventScroll: true });
+  }, [followed, isRead]);
+  return list;
 }
 
 /**

@@ -62,7 +62,14 @@ export function PipelineView() {
       </section>
       <div class="strips" data-stale={isLost}>
         <StripChart title="Samples" unit="/s" lines={RATE} moments={moments} format={formatRate} />
-        <StripChart title="Time to commit" unit="ms" lines={COMMIT} moments={moments} format={formatMs} />
+        <StripChart
+          title="Time to commit"
+          unit="ms"
+          lines={COMMIT}
+          moments={moments}
+          format={formatMs}
+          isLog
+        />
         <StripChart
           title="Requests to the database"
           unit=""

@@ -21,7 +21,7 @@ import { useMay } from '../../state/session.ts';
 import { NO_THRESHOLDS, useThresholds } from '../../state/thresholds.ts';
 import { useStale } from '../../state/verdict.ts';
 import { limitScale } from '../../units.ts';
-import { RangeData, RangeFigures, StateFigures } from './range-data.tsx';
+import { RangeData, RangeFigures, SampleFiles, StateFigures } from './range-data.tsx';
 import { SensorMissing, SensorTitle } from './sensor-title.tsx';
 import { SignalOptions, ThresholdForm } from './signal-options.tsx';
 import './sensor.css';
@@ -116,7 +116,9 @@ export function SensorView({ device, sensor }: { device: string; sensor: string 
               name={`${deviceName} ${name}`}
               lines={() => [{ device: deviceName, sensor: name, unit: scale.unit, shape }]}
               chart={chart}
-            />
+            >
+              {data && <SampleFiles sensor={data} window={time.settled} />}
+            </ChartDownloads>
             {states ? (
               <StateFigures {...{ shape, states, isRead }} count={statistics.count} />
             ) : (

@@ -65,7 +65,8 @@ async function createBusyStore(limit) {
     tables,
     around: ({ kind, queries }, run) => {
       // The store also writes a mark of its commits once a second.
-      if (kind === 'select' || queries.some(({ query }) => String(query).includes('commit_mark'))) return run();
+      if (kind === 'select' || queries.some(({ query }) => String(query).includes('commit_mark')))
+        return run();
       state.requests++;
       const { largest } = state;
       largest.statements = Math.max(largest.statements, queries.length);
