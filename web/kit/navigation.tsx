@@ -210,7 +210,9 @@ export function VerdictLine({
   return (
     <p class="verdict-line" data-level={level}>
       <span aria-hidden="true">{signOf(level)}</span>
-      <span class="verdict-text">{[headline, age].join(' ').trim()}</span>
+      <span class="verdict-text">
+        <span>{headline}</span> {age && <span>{age}</span>}
+      </span>
       {isLinked && (
         <a class="verdict-link" href="/pipeline">
           See the pipeline

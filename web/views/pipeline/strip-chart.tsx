@@ -101,8 +101,7 @@ const LOG_SCALE: uPlot.Scale = {
   ],
 };
 
-/** @returns the powers of ten among the ticks */
-const decades = (ticks: number[]): (number | null)[] =>
+const decades = (_chart: uPlot, ticks: number[]): (number | null)[] =>
   ticks.map((tick) => (Number.isInteger(Number(Math.log10(tick).toFixed(6))) ? tick : null));
 
 /** Returns the options of the chart: the first figure is a line with a filled area, the second a fainter line. */
@@ -160,7 +159,8 @@ function stripOptions({
         ...axis,
         size: 56 * scale,
         space: 36 * scale,
-        ...(isLog && { filter: (_chart, ticks) => decades(ticks) }),
+        // On a logarithmic scale, labels and lines are only at powers of ten.
+        ...(isLog && { filter: decades, grid: { ...axis.grid, filter: decades } }),
         values: (_chart, ticks) =>
           isLog ? ticks.map((tick) => tick && formatCount(tick)) : formatTicks(ticks),
       },
