@@ -21,7 +21,7 @@ interface CardText {
 
 /** Computes the text sizes of a card, which grow with the card. */
 export function cardText({ width, height }: Pick<Format, 'width' | 'height'>): CardText {
-  const name = Math.round(Math.min(Math.max(height * 0.15, 11), 32));
+  const name = Math.round(Math.min(Math.max(height * 0.13, 11), 32));
   const value = Math.round(Math.min(Math.max(height * 0.32, 15), width * 0.13, 120));
   const names = (width < WIDE ? 2 : 1) * name * 1.3;
   // The value stands in the middle of the space below the names.

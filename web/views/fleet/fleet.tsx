@@ -55,30 +55,21 @@ const HOLE_MS = 5_000;
 type Moment = { at: number };
 
 /**
- * Renders the key figures of fleet and pipeline, with the last five minutes as sparklines. All figures are dimmed while the
- * connection is lost. While nothing is stored, the rate is marked, and figures that need new values are dimmed.
+ * Renders the key figures of fleet and pipeline, with the last five minutes as sparklines. All figures are gray while no
+ * values arrive.
  */
 function PipelineFigures({ fleetState }: { fleetState: ReadonlySignal<FleetState> }) {
   const { live } = useServices();
   const moments = useRecentStats();
   const screen = live.screenTimes.value;
-  const stale = useStale();
-  const isStored = stale === null || stale.isLost;
-  const isOld = stale !== null;
-  const isLost = stale?.isLost ?? false;
+  const isOld = useStale() !== null;
   const now = moments.at(-1);
   const shown = screen.at(-1);
 
   return (
     <dl class="figures figures-five" aria-label="The pipeline now">
       <SensorsOnline fleetState={fleetState} isOld={isOld} />
-      <Figure
-        label="Samples stored"
-        value={formatRate(now?.samples_per_s)}
-        unit="/s"
-        tone={isStored ? undefined : 'warn'}
-        isOld={isLost}
-      >
+      <Figure label="Samples stored" value={formatRate(now?.samples_per_s)} unit="/s" isOld={isOld}>
         <Line moments={moments} read={(moment) => moment.samples_per_s} />
       </Figure>
       <Figure
@@ -109,8 +100,8 @@ function PipelineFigures({ fleetState }: { fleetState: ReadonlySignal<FleetState
         label="Refused"
         value={formatRate(now?.refused_per_s)}
         unit="/s"
-        tone={now && now.refused_per_s > 0 ? 'warn' : undefined}
-        isOld={isLost}
+        tone={now && now.refused_per_s > 0 && !isOld ? 'warn' : undefined}
+        isOld={isOld}
       >
         <Line moments={moments} read={(moment) => moment.refused_per_s} />
       </Figure>

@@ -4,7 +4,7 @@ import { formatCount, formatMs, formatRate } from '../../format.ts';
 import { ProblemNotice } from '../../kit/notice.tsx';
 import { useServices, useTitle } from '../../state/hooks.ts';
 import { useFiguresAlone, useRecentStats } from '../../state/live.ts';
-import { useVerdict } from '../../state/verdict.ts';
+import { useStale, useVerdict } from '../../state/verdict.ts';
 import { Way } from './data-path.tsx';
 import { causeOf, Findings, findingsOf, VerdictLead } from './findings.tsx';
 import { Accounts, ProcessTable, Storage } from './processes.tsx';
@@ -39,8 +39,8 @@ export function PipelineView() {
   useFiguresAlone();
   useTitle('Pipeline');
   const stats = moments.at(-1) ?? null;
-  const isLost = status === 'reconnecting';
-  const isOld = isLost || problem !== null;
+  const isStale = useStale() !== null;
+  const isOld = isStale || problem !== null;
   const findings = findingsOf({ pipeline, problem, stats, health, now });
   const others = findings.filter((finding) => finding !== causeOf(findings));
 
@@ -60,7 +60,7 @@ export function PipelineView() {
       <section class="panel" aria-label="Data path" aria-busy={pipeline === null} data-stale={isOld}>
         <Way {...{ isOld, pipeline, stats, health, fleet, status, zone, findings }} />
       </section>
-      <div class="strips" data-stale={isLost}>
+      <div class="strips" data-stale={isStale}>
         <StripChart title="Samples" unit="/s" lines={RATE} moments={moments} format={formatRate} />
         <StripChart
           title="Time to commit"
