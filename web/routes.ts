@@ -201,8 +201,6 @@ export interface Place {
   pageCursors: (string | null)[];
   /** message about the last action, shown when the page opens; stored in the history entry */
   flash: string | null;
-  /** number of links that were followed on this page, so that a link to the shown page has an effect */
-  followed: number;
   /** key of the cell that was opened by keyboard, to which Back returns the focus; stored in the history entry */
   opened: string | null;
 }
@@ -214,7 +212,6 @@ export interface Place {
  * no state in history entries. wouter does, but accepts only Preact 10.
  */
 export function createRouter({ window }: { window: Window }) {
-  let followed = 0;
   const place = signal<Place>({ ...read(), opened: null });
 
   function read(): Place {
@@ -225,7 +222,6 @@ export function createRouter({ window }: { window: Window }) {
       pageCursors: window.history.state?.pageCursors ?? [],
       flash: window.history.state?.flash ?? null,
       opened: window.history.state?.opened ?? null,
-      followed,
     };
   }
 
@@ -248,7 +244,6 @@ export function createRouter({ window }: { window: Window }) {
     const link = ownLink(event, window.location.origin);
     if (!link) return;
     event.preventDefault();
-    followed += 1;
     go(link.pathname + link.search);
     window.scrollTo(0, 0);
   });

@@ -83,6 +83,38 @@ describe('Appearance', () => {
     });
   });
 
+  test('Menu of theme and time zone: opened and closed by keyboard: the theme applies, and the button has the focus again', async () => {
+    const { page } = dashboard;
+    await dashboard.open({ timezoneId: 'Asia/Kolkata' });
+    await dashboard.visit('/credentials');
+    const button = page.getByRole('button', { name: 'Theme and time zone' });
+    await button.press('Enter');
+    await page.keyboard.press('Tab');
+    await dashboard.untilFocused(page.getByRole('radio', { name: 'As the system' }));
+    await page.keyboard.press('ArrowUp');
+    await until(isDark, { what: 'the dark theme' });
+    await page.getByRole('group', { name: 'Times are shown in' }).waitFor();
+    await dashboard.expectAccessible();
+    await page.keyboard.press('Escape');
+    await page.getByRole('group', { name: 'Theme' }).waitFor({ state: 'hidden' });
+    await dashboard.untilFocused(button);
+  });
+
+  test('Page header on a phone: the arrow at the right edge is pressed: the last view scrolls into view', async () => {
+    const { page } = dashboard;
+    await page.setViewportSize({ width: 390, height: 844 });
+    await dashboard.visit('/');
+    const arrow = page.locator('.navigation-more[data-side="right"]');
+    while (await arrow.isVisible()) {
+      const before = await scrolled();
+      await arrow.click();
+      await until(async () => (await scrolled()) > before, { what: 'the row to scroll' });
+    }
+    await page.locator('.navigation-more[data-side="left"]').waitFor();
+    const [manual] = await partsOf('.navigation-manual');
+    expect(manual?.right).toBeLessThanOrEqual(390);
+  });
+
   test.each(['/', '/devices/collar-1', '/devices/collar-1/sensors/ambient'])(
     'Dashboard page %s: phone screen: nothing is wider than the screen',
     async (path) => {
@@ -120,6 +152,8 @@ describe('Appearance', () => {
     },
   );
 });
+
+const scrolled = () => dashboard.page.locator('.navigation').evaluate(({ scrollLeft }) => scrollLeft);
 
 /** @param {string} selector @returns {Promise<Array<{ left: number, right: number }>>} edges with overflow */
 const partsOf = (selector) =>

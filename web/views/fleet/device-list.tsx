@@ -64,7 +64,7 @@ export function DeviceList({ fleet }: { fleet: FleetInfo | null }) {
   const isPart = (!isHeld && cursor !== null) || (data !== null && data.next !== null);
   const narrowed = (!isHeld && cursor !== null) || DEVICE_FILTERS.some((name) => query.has(name));
   const items = isHeld ? (page?.items ?? null) : rowsOf(data, loading);
-  const list = useNamedByLink(place.followed, items !== null || problem !== null);
+  const list = useArrival(items !== null || problem !== null);
 
   return (
     <>
@@ -114,20 +114,19 @@ export function DeviceList({ fleet }: { fleet: FleetInfo | null }) {
 }
 
 /**
- * Scrolls to the list and focuses it when a link or the address of the page names it. The wall stands above the list.
+ * Scrolls to the list and focuses it once, because the address names the list, and the wall stands above it.
  *
- * @param followed changes with each followed link
  * @param isRead whether the list has its height
  */
-function useNamedByLink(followed: number, isRead: boolean) {
+function useArrival(isRead: boolean) {
   const list = useRef<HTMLElement | null>(null);
-  const reached = useRef(-1);
+  const isThere = useRef(false);
   useEffect(() => {
-    if (!isRead || reached.current === followed) return;
-    reached.current = followed;
+    if (!isRead || isThere.current) return;
+    isThere.current = true;
     list.current?.scrollIntoView({ block: 'start' });
     list.current?.focus({ preventScroll: true });
-  }, [followed, isRead]);
+  }, [isRead]);
   return list;
 }
 
