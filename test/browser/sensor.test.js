@@ -81,6 +81,7 @@ test('Sensor page: the user chooses UTC: the sample table shows times in UTC', a
   await dashboard.visit('/devices/collar-1/sensors/ambient');
   const head = dashboard.page.locator('table.samples thead');
   await head.getByText('UTC+5:30').waitFor();
+  await dashboard.openDisplayMenu();
   await dashboard.page.getByRole('radio', { name: 'UTC', exact: true }).check({ force: true });
   await head.getByText(/UTC$/).waitFor();
 });

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { copyText, saveFile } from '../kit/controls.tsx';
 import './chart.css';
@@ -13,6 +14,7 @@ export function ChartDownloads({
   name,
   lines,
   chart,
+  children,
 }: {
   /** name of the files and title of the picture */
   name: string;
@@ -20,6 +22,8 @@ export function ChartDownloads({
   lines: () => NamedShape[];
   /** the element that contains the charts */
   chart: { current: HTMLElement | null };
+  /** further files */
+  children?: ComponentChildren;
 }) {
   const [note, setNote] = useState('');
   const saveCsv = () => saveFile(`${name}.csv`, new Blob([csvOf(lines())], { type: 'text/csv' }));
@@ -39,6 +43,7 @@ export function ChartDownloads({
       <button type="button" class="button" onClick={() => void savePicture()}>
         PNG
       </button>
+      {children}
       <button type="button" class="button" onClick={(event) => void copy(event.currentTarget)}>
         Copy link
       </button>

@@ -8,26 +8,25 @@ import type { LatestItem } from '../api/types.ts';
 /** Renders a choice of a few options as native radio buttons, so that arrow keys and screen readers work without code. */
 export function Choice<Value extends string>({
   legend,
+  isTitled = false,
   options,
   value,
   onChange,
 }: {
-  /** name of the choice for screen readers, not shown */
+  /** name of the choice */
   legend: string;
-  /**
-   * `note`: text after the label, on a small screen for screen readers only;
-   * `icon`: SVG path of 16 by 16 units, shown instead of the label
-   */
-  options: readonly { value: Value; label: string; note?: string; title?: string; icon?: string }[];
+  /** whether the name is visible; otherwise only screen readers know it */
+  isTitled?: boolean;
+  options: readonly { value: Value; label: string; title?: string }[];
   value: Value;
   onChange: (value: Value) => void;
 }) {
   const group = useId();
   return (
     <fieldset class="choice">
-      <legend class="visually-hidden">{legend}</legend>
+      <legend class={isTitled ? 'choice-title' : 'visually-hidden'}>{legend}</legend>
       {options.map((option) => (
-        <label key={option.value} title={option.title ?? (option.icon && option.label)}>
+        <label key={option.value} title={option.title}>
           <input
             type="radio"
             name={group}
@@ -35,24 +34,12 @@ export function Choice<Value extends string>({
             checked={option.value === value}
             onChange={() => onChange(option.value)}
           />
-          <span>
-            {option.icon && <Icon path={option.icon} />}
-            <span class={option.icon ? 'visually-hidden' : ''}>
-              {option.label}
-              {option.note && <span class="choice-note"> {option.note}</span>}
-            </span>
-          </span>
+          <span>{option.label}</span>
         </label>
       ))}
     </fieldset>
   );
 }
-
-const Icon = ({ path }: { path: string }) => (
-  <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
-    <path d={path} />
-  </svg>
-);
 
 /** Time in ms for which the result of a click is shown. */
 const SHOWN_MS = 2500;

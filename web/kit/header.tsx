@@ -14,15 +14,10 @@ import './page.css';
 import type { ZoneName } from '../format.ts';
 import type { Level, Verdict } from '../state/verdict.ts';
 
-const SUN =
-  'M8 1.5v1.2M8 13.3v1.2M1.5 8h1.2M13.3 8h1.2M3.4 3.4l.85.85M11.75 11.75l.85.85M12.6 3.4l-.85.85M4.25 11.75l-.85.85M5 8a3 3 0 1 0 6 0 3 3 0 1 0-6 0';
-const MOON = 'M13.2 9.9A5.7 5.7 0 0 1 6.1 2.8a5.7 5.7 0 1 0 7.1 7.1Z';
-const SCREEN = 'M2.2 3h11.6v7.6H2.2ZM5.8 13.4h4.4M8 10.6v2.8';
-
 const THEMES = [
-  { value: 'auto', label: 'As the system', icon: SCREEN },
-  { value: 'light', label: 'Light', icon: SUN },
-  { value: 'dark', label: 'Dark', icon: MOON },
+  { value: 'auto', label: 'As the system' },
+  { value: 'light', label: 'Light' },
+  { value: 'dark', label: 'Dark' },
 ] as const;
 
 /** Renders the header of the dashboard: name, views, state of the connection, and the preferences of the user. */
@@ -41,8 +36,36 @@ export function Header() {
       line={view !== 'pipeline' && <VerdictLine verdict={verdict} />}
     >
       {mayRead && <Search />}
-      <ZoneChoice />
     </HeaderBar>
+  );
+}
+
+const DIAL = 'M8 2.5a5.5 5.5 0 1 0 0 11 5.5 5.5 0 1 0 0-11M8 2.5v11M8 5h4.6M8 8h5.5M8 11h4.6';
+const MENU = 'display-menu';
+
+/** Renders a button with a menu of the theme and the time zone. Escape or a click outside of the menu closes it. */
+function DisplayMenu() {
+  const { preferences } = useServices();
+  const { theme } = preferences.choice.value;
+  return (
+    <>
+      <button type="button" class="button display-button" popovertarget={MENU} title="Theme and time zone">
+        <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
+          <path d={DIAL} />
+        </svg>
+        <span class="visually-hidden">Theme and time zone</span>
+      </button>
+      <div id={MENU} class="display-menu" popover="auto">
+        <Choice
+          legend="Theme"
+          isTitled
+          options={THEMES}
+          value={theme}
+          onChange={(next) => preferences.change({ theme: next })}
+        />
+        <ZoneChoice />
+      </div>
+    </>
   );
 }
 
@@ -56,6 +79,7 @@ function ZoneChoice() {
   return (
     <Choice
       legend="Times are shown in"
+      isTitled
       options={zones(zone.name, own)}
       value={zone.name}
       onChange={(name) => preferences.change({ zone: createZone(name) })}
@@ -78,7 +102,7 @@ function useBeginning() {
   }, [live]);
 }
 
-/** Renders the top of every page: name, views and theme. */
+/** Renders the top of every page: name, views, and the menu of theme and time zone. */
 export function HeaderBar({
   view,
   level,
@@ -96,8 +120,6 @@ export function HeaderBar({
   /** further controls of the header */
   children?: ComponentChildren;
 }) {
-  const { preferences } = useServices();
-  const { theme } = preferences.choice.value;
   return (
     <header class="header">
       <div class="header-inner">
@@ -109,12 +131,7 @@ export function HeaderBar({
         {status}
         <div class="header-choices">
           {children}
-          <Choice
-            legend="Theme"
-            options={THEMES}
-            value={theme}
-            onChange={(theme) => preferences.change({ theme })}
-          />
+          <DisplayMenu />
           <SignOut />
         </div>
       </div>
@@ -131,11 +148,11 @@ export function HeaderBar({
  */
 function zones(chosen: ZoneName, own: string): Parameters<typeof Choice<ZoneName>>[0]['options'] {
   return [
-    { value: 'local', label: 'Local', note: `(${own})`, title: `Times as on the wall here, which is ${own}` },
-    // Next to the verdict, there is room for two options. UTC can also be chosen in the range form.
-    chosen.includes('/')
-      ? { value: chosen, label: cityOf(chosen), title: `Times of ${chosen}` }
-      : { value: 'utc', label: 'UTC', title: 'Times in UTC' },
+    { value: 'local', label: `Local (${own})`, title: `Times as on the wall here, which is ${own}` },
+    { value: 'utc', label: 'UTC', title: 'Times in UTC' },
+    ...(chosen.includes('/')
+      ? [{ value: chosen, label: cityOf(chosen), title: `Times of ${chosen}` } as const]
+      : []),
   ];
 }
 

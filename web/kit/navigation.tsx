@@ -1,10 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { formatCount, formatDuration } from '../format.ts';
+import { formatCount, formatDuration, formatTime } from '../format.ts';
 import { openCountText, useAlarmNotifications, useOpenAlarms } from '../state/alarms.ts';
 import { aheadOf, MOVED_MS } from '../state/clock.ts';
 import { useServices } from '../state/hooks.ts';
 import { useMay } from '../state/session.ts';
-import { useVerdict } from '../state/verdict.ts';
+import { useStale, useVerdict } from '../state/verdict.ts';
 import { CompareLink } from './controls.tsx';
 import './header.css';
 import type { Level, Verdict } from '../state/verdict.ts';
@@ -30,8 +30,10 @@ export function Navigation({ view, level = 'good' }: { view: string; level?: Lev
     const frame = views.getBoundingClientRect();
     if (left < frame.left || right > frame.right) views.scrollLeft += left - frame.left;
   }, [view]);
+  const more = useMore(nav);
   return (
     <nav class="navigation" aria-label="Views" ref={nav}>
+      {more.left && <More nav={nav} side="left" />}
       <a
         href="/"
         aria-current={current(view === 'fleet')}
@@ -63,8 +65,51 @@ export function Navigation({ view, level = 'good' }: { view: string; level?: Lev
       >
         Manual
       </a>
+      {more.right && <More nav={nav} side="right" />}
     </nav>
   );
+}
+
+type Side = 'left' | 'right';
+type Row = { current: HTMLElement | null };
+
+/** Renders an arrow at an edge of the row of links behind which more links follow. Keyboards reach the links without it. */
+const More = ({ nav, side }: { nav: Row; side: Side }) => (
+  <button
+    type="button"
+    class="navigation-more"
+    data-side={side}
+    tabIndex={-1}
+    aria-hidden="true"
+    onClick={() => nav.current?.scrollBy({ left: (side === 'left' ? -1 : 1) * STEP_PX, behavior: 'smooth' })}
+  >
+    {side === 'left' ? '‹' : '›'}
+  </button>
+);
+
+/** Width in px by which an arrow scrolls the row of links: about two links. */
+const STEP_PX = 180;
+
+/** Returns on which sides of the row of links more links follow. */
+function useMore(nav: Row): Record<Side, boolean> {
+  const [more, setMore] = useState({ left: false, right: false });
+  useEffect(() => {
+    const { current } = nav;
+    if (!current) return undefined;
+    const measure = () => {
+      const { scrollLeft, clientWidth, scrollWidth } = current;
+      const next = { left: scrollLeft > 1, right: scrollLeft + clientWidth < scrollWidth - 1 };
+      setMore((now) => (now.left === next.left && now.right === next.right ? now : next));
+    };
+    const resizes = new ResizeObserver(measure);
+    for (const element of [current, ...current.querySelectorAll('a')]) resizes.observe(element);
+    current.addEventListener('scroll', measure);
+    return () => {
+      resizes.disconnect();
+      current.removeEventListener('scroll', measure);
+    };
+  }, [nav]);
+  return more;
 }
 
 /** Renders a badge with the number of open alarms that are not acknowledged. If the number is 0, the badge is hidden. */
@@ -160,11 +205,14 @@ export function VerdictLine({
   verdict: Verdict;
   isLinked?: boolean;
 }) {
+  const age = useAgeOfValues();
   if (level === 'good') return null;
   return (
     <p class="verdict-line" data-level={level}>
       <span aria-hidden="true">{signOf(level)}</span>
-      <span class="verdict-text">{headline}</span>
+      <span class="verdict-text">
+        <span>{headline}</span> {age && <span>{age}</span>}
+      </span>
       {isLinked && (
         <a class="verdict-link" href="/pipeline">
           See the pipeline
@@ -172,6 +220,13 @@ export function VerdictLine({
       )}
     </p>
   );
+}
+
+/** Returns a sentence with the time of the shown values while no values arrive. */
+export function useAgeOfValues(): string {
+  const { preferences } = useServices();
+  const stale = useStale();
+  return stale ? `The values are from ${formatTime(stale.since, preferences.choice.value.zone)}.` : '';
 }
 
 /** Renders the verdict for pages without a visible header, such as a full screen. */

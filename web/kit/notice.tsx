@@ -1,9 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Problem } from '../api/request.ts';
 import { problemText, problemWords } from '../api/request.ts';
-import { formatTime } from '../format.ts';
-import { useServices } from '../state/hooks.ts';
-import type { Stale } from '../state/verdict.ts';
+import { useStale } from '../state/verdict.ts';
 
 /** Renders a message instead of content, for an empty list or a problem, with advice. */
 export function Notice({
@@ -27,6 +25,12 @@ export function Notice({
   );
 }
 
+/** Returns whether the header already reports the problem: an outage, after which the page reads again by itself. */
+export function useIsOutage(problem: Problem | null): boolean {
+  const stale = useStale();
+  return stale !== null && problem?.isTemporary === true;
+}
+
 /** Renders a problem instead of content: its reason, advice, and a link to the fleet. */
 export function ProblemNotice({
   problem,
@@ -39,6 +43,13 @@ export function ProblemNotice({
   retries?: boolean;
 }) {
   const { title, advice } = problemWords(problem);
+  const isOutage = useIsOutage(problem);
+  if (isOutage && retries)
+    return (
+      <Notice title="Not read yet">
+        <p>The page reads again by itself.</p>
+      </Notice>
+    );
   return (
     <Notice title={title} tone="warn">
       {advice && <p>{advice}</p>}
@@ -56,21 +67,27 @@ export function ProblemNotice({
 }
 
 /** Renders a problem in one line above the last known content. */
-export const ProblemLine = ({ problem, onRetry }: { problem: Problem; onRetry: () => void }) => (
-  <p class="slow problem-line" role="alert">
-    <span>{problemText(problem)}</span>
-    <button type="button" class="button" onClick={onRetry}>
-      Try again
-    </button>
-  </p>
-);
+export function ProblemLine({ problem, onRetry }: { problem: Problem; onRetry: () => void }) {
+  if (useIsOutage(problem)) return null;
+  return (
+    <p class="slow problem-line" role="alert">
+      <span>{problemText(problem)}</span>
+      <button type="button" class="button" onClick={onRetry}>
+        Try again
+      </button>
+    </p>
+  );
+}
 
 /** Renders a notice that an answer is slow. */
-export const SlowLine = () => (
-  <p class="slow" role="status">
-    The answer takes longer than usual. The page still waits for it.
-  </p>
-);
+export function SlowLine() {
+  if (useStale() !== null) return null;
+  return (
+    <p class="slow" role="status">
+      The answer takes longer than usual. The page still waits for it.
+    </p>
+  );
+}
 
 /**
  * Renders the note that no sensor matches the filters.
@@ -101,16 +118,3 @@ export const NoDevice = ({ byBeginning }: { byBeginning: boolean }) => (
     </p>
   </Notice>
 );
-
-/** Renders a warning while the values are old. */
-export function OfflineBanner({ stale }: { stale: Stale | null }) {
-  const { preferences } = useServices();
-  const { zone } = preferences.choice.value;
-  if (stale === null) return null;
-  const reason = stale.isLost ? 'The connection is lost' : 'Nothing is stored';
-  return (
-    <p class="slow">
-      {reason}. The values are from {formatTime(stale.since, zone)}.
-    </p>
-  );
-}

@@ -183,7 +183,8 @@ export function createFleet({ limit = MOST_SENSORS }: { limit?: number } = {}) {
      */
     refreshSilence: (now: number) => refreshSilence(sensors.values(), now, touch),
 
-    listFaults: (): Faults => listFaults({ sensors, devices }),
+    listFaults: (matches?: Parameters<typeof listFaults>[1]): Faults =>
+      listFaults({ sensors, devices }, matches),
   };
 }
 

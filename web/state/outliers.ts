@@ -79,6 +79,8 @@ export interface Faults {
   offlineSensors: number;
   /** sensors of devices that are not live */
   notLiveSensors: number;
+  /** all counted sensors */
+  sensorCount: number;
 }
 
 /** Shortest time in ms without a value after which a sensor is silent, and the number of its intervals. */
@@ -126,19 +128,26 @@ export function refreshSilence(
   }
 }
 
-/** @returns the sensors and devices of the fleet that need attention, by cell state */
-export function listFaults({
-  sensors,
-  devices,
-}: {
-  sensors: ReadonlyMap<string, FleetSensor>;
-  devices: ReadonlyMap<string, FleetDevice>;
-}): Faults {
-  const offline = [...devices.values()].filter(({ presence }) => presence === 'offline');
+/**
+ * @param matches filter of the sensors; null: all sensors count
+ * @returns the sensors and devices of the fleet that need attention, by cell state
+ */
+export function listFaults(
+  {
+    sensors,
+    devices,
+  }: { sensors: ReadonlyMap<string, FleetSensor>; devices: ReadonlyMap<string, FleetDevice> },
+  matches: ((sensor: FleetSensor) => boolean) | null = null,
+): Faults {
+  const offline = [...devices.values()].filter(
+    (device) => device.presence === 'offline' && (!matches || device.sensors.some(matches)),
+  );
   const far: FleetSensor[] = [];
   const silent: FleetSensor[] = [];
-  const counts = { unjudged: 0, offlineSensors: 0, notLiveSensors: 0 };
+  const counts = { sensorCount: 0, unjudged: 0, offlineSensors: 0, notLiveSensors: 0 };
   for (const sensor of sensors.values()) {
+    if (matches && !matches(sensor)) continue;
+    counts.sensorCount += 1;
     if (sensor.cellState === OFFLINE) counts.offlineSensors += 1;
     else if (sensor.cellState === NOT_LIVE) counts.notLiveSensors += 1;
     else if (sensor.cellState === SILENT) silent.push(sensor);

@@ -252,6 +252,18 @@ export function useVerdict(): Verdict {
 /** The reason why the values of this page are old: the connection is lost, or nothing is stored. `since`: time in epoch ms */
 export type Stale = { since: number; isLost: boolean };
 
+function staleOf(
+  before: Stale | null,
+  { clock, live }: Pick<ReturnType<typeof useServices>, 'clock' | 'live'>,
+): Stale | null {
+  const { receivedAt, processes } = live.health.peek();
+  const lastEventAt = clock.now() - (clock.local() - receivedAt);
+  if (live.status.peek() === 'reconnecting') return before ?? { since: lastEventAt, isLost: true };
+  const ms = stalledMs(processes);
+  if (ms === null) return null;
+  return before && !before.isLost ? before : { since: clock.now() - ms, isLost: false };
+}
+
 /**
  * Finds whether the values of this page are old, because the connection is lost or no process stores.
  *
@@ -259,16 +271,9 @@ export type Stale = { since: number; isLost: boolean };
  */
 export function useStale(): Stale | null {
   const { clock, live } = useServices();
-  const [stale, setStale] = useState<Stale | null>(null);
+  const [stale, setStale] = useState(() => staleOf(null, { clock, live }));
   useEffect(() => {
-    const judge = () => setStale(staleOf);
-    const lastEventAt = () => clock.now() - (clock.local() - live.health.peek().receivedAt);
-    function staleOf(before: Stale | null): Stale | null {
-      if (live.status.peek() === 'reconnecting') return before ?? { since: lastEventAt(), isLost: true };
-      const ms = stalledMs(live.health.peek().processes);
-      if (ms === null) return null;
-      return before && !before.isLost ? before : { since: clock.now() - ms, isLost: false };
-    }
+    const judge = () => setStale((before) => staleOf(before, { clock, live }));
     judge();
     const endings = [live.status.subscribe(judge), live.health.subscribe(judge)];
     return () => {

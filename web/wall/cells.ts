@@ -1,7 +1,7 @@
 import type { FleetSensor } from '../state/fleet.ts';
 import { NO_VALUE, NOT_LIVE, OFFLINE, SILENT } from '../state/outliers.ts';
 import { sensorValueText } from '../units.ts';
-import type { Palette, Scene, TrailPoint } from './painter.ts';
+import type { Palette, Scene } from './painter.ts';
 
 /** Width in px of the color stripe at the left edge of a card. The text stands next to the stripe, so it is legible with any color. */
 const EDGE = 5;
@@ -9,9 +9,6 @@ const EDGE = 5;
 const MARGIN = 8;
 /** Width of a card in px from which both names stand on one line. */
 const WIDE = 200;
-/** Minimum size of a sparkline in px. */
-const LEAST_LINE = { width: 28, height: 12 };
-
 /** Text sizes in a card in px, and positions in px from the top of the card. */
 interface CardText {
   /** size of the names */
@@ -20,21 +17,20 @@ interface CardText {
   value: number;
   /** base line of the value, in px from the top of the card */
   valueY: number;
-  /** upper edge of the space below the value */
-  lineTop: number;
 }
 
 /** Computes the text sizes of a card, which grow with the card. */
 export function cardText({ width, height }: Pick<Format, 'width' | 'height'>): CardText {
   const name = Math.round(Math.min(Math.max(height * 0.13, 11), 32));
-  const value = Math.round(Math.min(Math.max(height * 0.24, 15), width * 0.13, 120));
+  const value = Math.round(Math.min(Math.max(height * 0.32, 15), width * 0.13, 120));
   const names = (width < WIDE ? 2 : 1) * name * 1.3;
-  const valueY = Math.min(names + 4 + value, height - 6);
-  return { name, value, valueY, lineTop: valueY + 4 + value * 0.15 };
+  // The value stands in the middle of the space below the names.
+  const valueY = Math.min(names + (height - names + value * 0.7) / 2, height - 6);
+  return { name, value, valueY };
 }
 
 /**
- * Draws a card: names of sensor and device, value, and sparkline. Many sensors share a name, so every card names the
+ * Draws a card: names of sensor and device, and the value. Many sensors share a name, so every card names the
  * device.
  */
 export const drawCard: Draw = (context, scene, cell, palette) => {
@@ -56,19 +52,11 @@ export const drawCard: Draw = (context, scene, cell, palette) => {
   context.font = `600 ${sizes.value}px ${palette.font}`;
   const reading = shortened(context, sensorValueText(sensor, scene.choices), line.right - text);
   context.fillText(reading, text, top + sizes.valueY);
-  const box = lineBox(format, sizes, { text: text - left, value: context.measureText(reading).width });
-  if (box) {
-    context.translate(left, top);
-    drawTrail(context, scene.trailOf(sensor), box, palette.quiet);
-  }
   context.restore();
 };
 
 /** A line of text, in px. `top`: top of the card; `size`: text size */
 type Line = { left: number; right: number; top: number; size: number };
-/** A rectangle in px from the top left of the card. */
-type LineBox = { left: number; top: number; width: number; height: number };
-
 function nameBelow(
   context: CanvasRenderingContext2D,
   { name, device }: FleetSensor,
@@ -90,47 +78,6 @@ function nameInLine(
   const deviceWidth = context.measureText(deviceName).width;
   context.fillText(shortened(context, name, room - deviceWidth), left, top + size * 1.4);
   context.fillText(deviceName, right - deviceWidth, top + size * 1.4);
-}
-
-/**
- * Finds the space for the sparkline of a card: below the value, otherwise next to the value.
- *
- * @param from `text`: px from the left edge to the text; `value`: width of the value in px
- * @returns null: there is no space
- */
-export function lineBox(
-  { width, height }: Pick<Format, 'width' | 'height'>,
-  { value, valueY, lineTop }: CardText,
-  { text, value: valueWidth }: { text: number; value: number },
-): LineBox | null {
-  const below = { left: text, top: lineTop, width: width - text - MARGIN, height: height - lineTop - 6 };
-  if (below.height >= LEAST_LINE.height && below.width >= LEAST_LINE.width) return below;
-  const left = text + valueWidth + MARGIN;
-  const next = { left, top: valueY - value * 0.9, width: width - left - MARGIN, height: value };
-  return next.width >= LEAST_LINE.width && next.height >= LEAST_LINE.height ? next : null;
-}
-
-/** @param context canvas context, moved to the top left of the card */
-function drawTrail(
-  context: CanvasRenderingContext2D,
-  trail: readonly TrailPoint[],
-  { left, top, width, height }: LineBox,
-  color: string,
-) {
-  const [first, last] = [trail[0], trail.at(-1)];
-  // The slope between two points has no meaning.
-  if (!first || !last || trail.length < 3 || last.ts <= first.ts) return;
-  const values = trail.map(({ value }) => value);
-  const [lowest, highest] = [Math.min(...values), Math.max(...values)];
-  context.beginPath();
-  for (const { ts, value } of trail) {
-    const share = highest > lowest ? (value - lowest) / (highest - lowest) : 0.5;
-    context.lineTo(left + (width * (ts - first.ts)) / (last.ts - first.ts), top + height * (1 - share));
-  }
-  context.strokeStyle = color;
-  context.lineWidth = height > 40 ? 2 : 1.25;
-  context.lineJoin = 'round';
-  context.stroke();
 }
 
 /**
@@ -245,7 +192,7 @@ export const SHAPES: Record<number, DrawShape> = {
   [NOT_LIVE]: hollow,
 };
 
-/** Sizes of cells in CSS pixels: cards with name, value and sparkline if there is space, otherwise squares. */
+/** Sizes of cells in CSS pixels: cards with name and value if there is space, otherwise squares. */
 export interface Format {
   /** width of a cell */
   width: number;
@@ -261,8 +208,9 @@ export interface Format {
 }
 
 const HEADING_HEIGHT = 26;
+const CARD_GAP = 6;
 /** Sizes of cards: widths in px, from a screen on a wall to a phone, and the height as a share of the width. */
-const CARDS = { widest: 1600, narrowest: 84, step: 0.94, shape: 0.48, leastHeight: 54 };
+const CARDS = { widest: 1600, narrowest: 84, step: 0.94, shape: 0.4, leastHeight: 54 };
 /** Maximum width of a card in px, on a page that continues below the wall. */
 const WIDEST_INLINE = 320;
 /** Side lengths of square cells in px. In smaller cells, hollow and crossed shapes would look alike. */
@@ -273,8 +221,8 @@ const SPECKS = [4, 3, 2, 1];
 const cardOf = (width: number): Format => ({
   width,
   height: Math.max(CARDS.leastHeight, Math.round(width * CARDS.shape)),
-  gap: 4,
-  deviceGap: 4,
+  gap: CARD_GAP,
+  deviceGap: CARD_GAP,
   isCard: true,
   heading: HEADING_HEIGHT,
 });
@@ -318,14 +266,19 @@ export const formatsFor = ({ isAll = false }: { isAll?: boolean }): readonly For
 /** Factors by which cards grow. The steps between them are too small to be seen. */
 const GROWTH = Array.from({ length: 20 }, (_, index) => 1.6 - index * 0.03);
 
-/** Returns the formats of a card that is enlarged on one side, the largest first. */
-export function grownTo(
-  format: Format,
-  side: 'width' | 'height',
-  { width, isAll = false }: { width: number; isAll?: boolean },
-): Format[] {
-  const widest = Math.min(isAll ? CARDS.widest : WIDEST_INLINE, width);
-  const limit = side === 'width' ? widest : Math.round(format.width * 0.75);
-  const sizes = new Set(GROWTH.map((factor) => Math.min(Math.floor(format[side] * factor), limit)));
-  return [...sizes].filter((size) => size > format[side]).map((size) => ({ ...format, [side]: size }));
+/** Returns the formats of a higher card, the highest first. */
+export function higherThan(format: Format): Format[] {
+  const limit = Math.round(format.width * 0.75);
+  const heights = new Set(GROWTH.map((factor) => Math.min(Math.floor(format.height * factor), limit)));
+  return [...heights].filter((height) => height > format.height).map((height) => ({ ...format, height }));
 }
+
+/** Returns the card that is as much wider as its columns need to fill a width in px, so that both edges of the wall are straight. */
+export function fillingCard(format: Format, width: number): Format {
+  const columns = columnsIn(format, width);
+  return { ...format, width: Math.floor((width + format.gap) / columns) - format.gap };
+}
+
+/** @returns number of cards side by side */
+export const columnsIn = ({ width, gap }: Format, room: number): number =>
+  Math.max(1, Math.floor((room + gap) / (width + gap)));

@@ -1,5 +1,5 @@
 import type { Format } from './cells.ts';
-import { formatsFor, grownTo } from './cells.ts';
+import { columnsIn, fillingCard, formatsFor, higherThan } from './cells.ts';
 
 /** The position of every cell, in CSS pixels from the top left of the wall. Cells are numbered in the order of the sites. */
 export interface Layout {
@@ -31,8 +31,8 @@ const LEAST_WIDTH = 120;
 /** Area of the smallest cell with gaps, in square px, on a page that continues below the wall. */
 const LEAST_AREA = 50;
 const STRIP_GAP = 12;
-/** Maximum number of sites for which every arrangement is tried. For more sites, only one arrangement is tried. */
-const FEW_SITES = 12;
+/** Maximum number of strips of an arrangement. */
+const MOST_STRIPS = 40;
 /**
  * Factor by which cards may exceed the available height, because cards show more than squares. It applies on a page that
  * continues below the wall.
@@ -54,25 +54,13 @@ export function layOut(sites: number[][], room: Room): Layout {
   const stripsFor: (least: number) => number[][] = once((least) =>
     inStrips(counts, { width: room.width, height, gap: SITE_GAP, least }),
   );
-  /** Returns the arrangements of a few sites in strips, one for each number of strips. */
-  const waysFor: (least: number) => number[][][] = once((least) => {
-    const numbers = counts.length <= FEW_SITES ? counts.map((_, index) => index + 1) : [];
-    const ways = numbers.map((number) =>
-      cut(counts, number).map((strip) => widthsOf(strip, { width: room.width, gap: SITE_GAP, least })),
-    );
-    return ways.filter((strips) => strips.flat().every((width) => width >= least));
-  });
 
   function layOutAs(format: Format): Layout {
     if (!format.heading) return layOutIn(format, sites, room, null);
-    const least = Math.max(LEAST_WIDTH, format.width);
-    // For cards, a few pixels decide whether the wall fits, so the lowest arrangement is chosen.
-    const ways = format.isCard ? waysFor(least) : [];
-    const layouts = [stripsFor(least), ...ways].map((strips) => layOutIn(format, sites, room, strips));
-    const fitting = layouts.filter(({ blocks }) => blocks.every(({ width }) => width >= format.width));
-    return (fitting.length > 0 ? fitting : layouts).reduce((best, next) =>
-      next.height < best.height ? next : best,
-    );
+    const strips = format.isCard
+      ? inColumns(counts, format, room.width)
+      : stripsFor(Math.max(LEAST_WIDTH, format.width));
+    return layOutIn(format, sites, room, strips);
   }
 
   /** @returns maximum height of the wall in px for a format of cells */
@@ -82,22 +70,22 @@ export function layOut(sites: number[][], room: Room): Layout {
   const isGood = ({ height: needed, blocks, format }: Layout, limit: number) =>
     needed <= limit && format.width <= room.width && blocks.every((block) => block.width >= format.width);
 
-  /** Enlarges cards in width, then in height, as far as the wall fits. */
+  /** Enlarges cards in height, as far as the wall fits. */
   function grow(layout: Layout) {
-    let grown = layout;
-    for (const side of ['width', 'height'] as const) {
-      const limit = Math.max(room.height, grown.height);
-      const larger = grownTo(grown.format, side, room).map(layOutAs);
-      grown = larger.find((next) => isGood(next, limit)) ?? grown;
-    }
-    return grown;
+    const limit = Math.max(room.height, layout.height);
+    return (
+      higherThan(layout.format)
+        .map(layOutAs)
+        .find((next) => isGood(next, limit)) ?? layout
+    );
   }
 
   const formats = formatsFor(room);
   let last: Layout | null = null;
-  for (const format of formats) {
+  for (const given of formats) {
+    const format = given.isCard ? fillingCard(given, room.width) : given;
     const area = total * (format.width + format.gap) * (format.height + format.gap);
-    if (area > room.width * limitOf(format) && format !== formats.at(-1)) continue;
+    if (area > room.width * limitOf(format) && given !== formats.at(-1)) continue;
     last = layOutAs(format);
     if (isGood(last, limitOf(format))) return format.isCard ? grow(last) : last;
   }
@@ -129,7 +117,7 @@ function layOutIn(format: Format, sites: number[][], room: Room, strips: number[
       const block = { left, top: top + format.heading, width: blockWidth };
       lowest = Math.max(lowest, flow(devices, block, format, cells));
       cells.first += sumCounts(devices);
-      left += blockWidth + SITE_GAP;
+      left += blockWidth + (format.isCard ? format.gap : SITE_GAP);
     }
     top = lowest + STRIP_GAP;
   }
@@ -217,7 +205,7 @@ function inStrips(
 ): number[][] {
   let best: number[][] = [];
   let bestCost = Number.POSITIVE_INFINITY;
-  const limit = Math.min(counts.length, 40);
+  const limit = Math.min(counts.length, MOST_STRIPS);
   for (let number = 1; number <= limit; number += 1) {
     const strips = cut(counts, number).map((strip) => widthsOf(strip, { width, gap, least }));
     const cost = costOf(strips, height / number, least);
@@ -226,6 +214,54 @@ function inStrips(
     best = strips;
   }
   return best;
+}
+
+/**
+ * Arranges sites of cards on one grid, so that all cards of the wall stand in the same columns. Of all arrangements, the lowest
+ * is chosen.
+ *
+ * @param counts number of sensors of each site, in order
+ * @param width width of the wall in px
+ * @returns widths in px of the sites of each strip
+ */
+function inColumns(counts: number[], format: Format, width: number): number[][] {
+  const step = format.width + format.gap;
+  const columns = columnsIn(format, width);
+  const least = Math.min(columns, Math.ceil((LEAST_WIDTH + format.gap) / step));
+  let best = counts.map(() => [columns]);
+  let bestHeight = heightOf(
+    counts.map((count) => [count]),
+    best,
+    format,
+  );
+  for (let number = 1; number <= Math.min(counts.length, MOST_STRIPS); number += 1) {
+    const strips = cut(counts, number);
+    if (strips.some(({ length }) => length * least > columns)) continue;
+    const shares = strips.map((strip) => shareColumns(strip, columns, least));
+    const height = heightOf(strips, shares, format);
+    if (height >= bestHeight) continue;
+    bestHeight = height;
+    best = shares;
+  }
+  return best.map((strip) => strip.map((share) => share * step - format.gap));
+}
+
+/** @returns height in px of strips, by the counts and the columns of their sites */
+const heightOf = (strips: number[][], shares: number[][], { height, gap, heading }: Format): number =>
+  strips.reduce((sum, strip, index) => {
+    const rows = Math.max(...strip.map((count, site) => Math.ceil(count / (shares[index]?.[site] ?? 1))));
+    return sum + heading + rows * (height + gap) - gap + STRIP_GAP;
+  }, 0);
+
+/** Gives each site of a strip the least number of columns, and each further column to the site with the most rows. */
+function shareColumns(counts: number[], columns: number, least: number): number[] {
+  const shares = counts.map(() => least);
+  for (let rest = columns - least * counts.length; rest > 0; rest -= 1) {
+    const rows = counts.map((count, site) => count / (shares[site] ?? 1));
+    const highest = rows.indexOf(Math.max(...rows));
+    shares[highest] = (shares[highest] ?? 0) + 1;
+  }
+  return shares;
 }
 
 /** @returns consecutive groups of sites with about equal numbers of sensors; no group is empty */

@@ -4,9 +4,12 @@ import { hasOpen, openCountText, useActiveAlarms } from '../state/alarms.ts';
 import { refusalRate } from '../state/device.ts';
 import { MOST_SENSORS } from '../state/fleet.ts';
 import { useServices } from '../state/hooks.ts';
+import type { Matcher } from '../state/lists.ts';
 import { keyOf } from '../state/live.ts';
+import type { Faults } from '../state/outliers.ts';
 import { nothingFar, OLD_VALUES } from '../state/outliers.ts';
 import { sensorValueText } from '../units.ts';
+import { listMatcherOf } from './wall-canvas.ts';
 import './wall.css';
 import type { ReadonlySignal } from '@preact/signals';
 import type { FleetInfo, RefusedDevice } from '../api/types.ts';
@@ -27,18 +30,21 @@ const MORE = 12;
  */
 export function OutlierList({
   fleetState,
-  refused,
+  refused: every,
   isStale,
 }: {
   fleetState: ReadonlySignal<FleetState>;
   refused: RefusedDevice[];
   isStale: boolean;
 }) {
-  const { live, preferences } = useServices();
-  const { faults, info, now } = fleetState.value;
+  const { live, preferences, router } = useServices();
+  const { faults: all, info, now } = fleetState.value;
   const { units } = preferences.choice.value;
-  const { far, silent, offline, farCount, silentCount, unjudged } = faults;
-  const open = useActiveAlarms();
+  const matches = listMatcherOf(router.place.value.query);
+  const faults = matches ? live.fleet.listFaults(matches) : all;
+  const { far, silent, offline, farCount, silentCount } = faults;
+  const open = withMatching(useActiveAlarms(), live.fleet, matches);
+  const refused = matches ? every.filter((device) => isMatching(device, live.fleet, matches)) : every;
   const nothing = farCount + silentCount + offline.length + refused.length === 0 && !hasOpen(open);
   const counts = [farCount, silentCount, offline.length, refused.length];
   const isOnly = counts.filter((count) => count > 0).length === 1;
@@ -73,7 +79,9 @@ export function OutlierList({
       />
       {(nothing || !isRead) && (
         <p class="stands-out-none">
-          {isRead ? calmText({ unjudged, isStale, fleet: live.fleet, info }) : readingText(live.fleet, info)}
+          {isRead
+            ? calmText({ faults, isPart: matches !== null, isStale, fleet: live.fleet, info })
+            : readingText(live.fleet, info)}
         </p>
       )}
     </section>
@@ -140,21 +148,34 @@ function readingText(fleet: Fleet, info: FleetInfo | null) {
     : `Reading ${formatCounted(read, 'sensor')} …`;
 }
 
-/** @param known `unjudged`: number of sensors without a baseline */
+/** @returns the alarms of matching sensors */
+function withMatching(open: OpenAlarms | null, fleet: Fleet, matches: Matcher | null): OpenAlarms | null {
+  if (!open || !matches) return open;
+  const isShown = (sensor: FleetSensor | undefined) => sensor !== undefined && matches(sensor);
+  return { ...open, alarms: open.alarms.filter((alarm) => isShown(fleet.sensors.get(keyOf(alarm)))) };
+}
+
+const isMatching = ({ device_id }: RefusedDevice, fleet: Fleet, matches: Matcher): boolean =>
+  fleet.devices.get(device_id)?.sensors.some(matches) ?? false;
+
+/** @param known `isPart`: the list has only the faults of sensors that match the filters */
 function calmText({
-  unjudged,
+  faults: { unjudged, sensorCount },
+  isPart,
   isStale,
   fleet,
   info,
 }: {
-  unjudged: number;
+  faults: Faults;
+  isPart: boolean;
   isStale: boolean;
   fleet: Fleet;
   info: FleetInfo;
 }) {
   if (isStale) return OLD_VALUES;
-  const known = fleet.sensors.size;
-  return unjudged === 0 && info.sensors > known && fleet.overflow() > 0
+  const known = isPart ? sensorCount : fleet.sensors.size;
+  if (isPart && known === 0) return 'No sensor matches the filters.';
+  return unjudged === 0 && !isPart && info.sensors > known && fleet.overflow() > 0
     ? `Nothing stands out among the ${formatCount(known)} sensors that are shown. ${formatCount(info.sensors - known)} are not.`
     : nothingFar({ sensors: known, judged: known - unjudged });
 }

@@ -20,8 +20,6 @@ export interface Scene {
   sensors: readonly FleetSensor[];
   /** units of the values on cards */
   choices: UnitChoices;
-  /** returns the last values of a sensor, oldest first */
-  trailOf: (sensor: FleetSensor) => readonly TrailPoint[];
 }
 
 /**
@@ -108,42 +106,6 @@ export function readPalette(legend: HTMLElement): Palette {
     ink: style.getPropertyValue('--ink'),
     quiet: style.getPropertyValue('--ink-2'),
     font: style.fontFamily,
-  };
-}
-
-/** A value of a sparkline. `ts`: epoch ms */
-export type TrailPoint = { ts: number; value: number };
-
-/** Maximum number of values in the sparkline of a card. */
-const KEPT = 60;
-/** Maximum number of cards with a sparkline. If there are more cards, each card is too small for a sparkline. */
-const MOST_TRAILS = 2000;
-
-/** Creates the store of the last values of the sensors with a card, for the sparklines. */
-export function createTrails() {
-  const trails: Map<string, TrailPoint[]> = new Map();
-  return {
-    take(changed: readonly FleetSensor[]) {
-      for (const { key, at, value } of changed) {
-        if (at === 0 || (!trails.has(key) && trails.size >= MOST_TRAILS)) continue;
-        const trail = trails.get(key) ?? [];
-        trails.set(key, trail);
-        const last = trail.at(-1);
-        if (last && last.ts >= at) continue;
-        trail.push({ ts: at, value });
-        if (trail.length > KEPT) trail.shift();
-      }
-    },
-
-    /**
-     * @param key key of the sensor
-     * @param known values of the sensor that another part of the page read, oldest first
-     * @returns the known or the stored values, whichever list is longer
-     */
-    of(key: string, known: readonly TrailPoint[]): readonly TrailPoint[] {
-      const own = trails.get(key) ?? [];
-      return known.length > own.length ? known : own;
-    },
   };
 }
 

@@ -6,8 +6,8 @@ import { sensorMatcher, sorted } from '../state/lists.ts';
 import { isFarOff, OFFLINE, SILENT } from '../state/outliers.ts';
 import type { UnitChoices } from '../units.ts';
 import { layOut } from './layout.ts';
-import type { Palette, TrailPoint } from './painter.ts';
-import { createHits, createPainter, createTrails, readPalette } from './painter.ts';
+import type { Palette } from './painter.ts';
+import { createHits, createPainter, readPalette } from './painter.ts';
 
 /** The heading of a site, in px. */
 export type Heading = {
@@ -27,16 +27,12 @@ function createWallCanvas({
   canvas,
   fleet,
   choices,
-  recentOf,
 }: {
   canvas: HTMLCanvasElement;
   fleet: Fleet;
   choices: () => UnitChoices;
-  /** returns the known values of a sensor, oldest first */
-  recentOf: (key: string) => readonly TrailPoint[];
 }) {
   const painter = createPainter(canvas);
-  const trails = createTrails();
   /** sensors by cell number */
   let sensors: FleetSensor[] = [];
   let layout = layOut([], { width: 1, height: 1 });
@@ -44,8 +40,7 @@ function createWallCanvas({
   let palette: Palette | null = null;
   let scale = 1;
 
-  const trailOf = ({ key }: FleetSensor) => trails.of(key, recentOf(key));
-  const scene = () => ({ layout, sensors, choices: choices(), trailOf });
+  const scene = () => ({ layout, sensors, choices: choices() });
 
   function paint() {
     if (palette) painter.all(scene(), palette, scale);
@@ -107,7 +102,6 @@ function createWallCanvas({
     paint,
 
     repaint(changed: readonly FleetSensor[]) {
-      if (layout.format.isCard) trails.take(changed);
       if (palette) painter.some(scene(), palette, changed);
     },
 
@@ -229,7 +223,6 @@ export function useWallCanvas() {
       canvas: canvasElement,
       fleet,
       choices: () => preferences.choice.peek().units,
-      recentOf: (key) => live.sensor(key)?.recent ?? [],
     });
     picture.current = drawn;
     let structure = -1;
@@ -346,6 +339,17 @@ const FAULTS: Record<Fault, Matcher> = {
 
 /** Parameters of the address that filter the wall. */
 const WALL_FILTERS = ['name', 'type', 'site', 'look', 'state'];
+
+/**
+ * Returns the filter for the list next to the wall, which has a group for each kind of fault.
+ *
+ * @returns null: all sensors match
+ */
+export function listMatcherOf(query: URLSearchParams): Matcher | null {
+  const filters = new URLSearchParams(query);
+  filters.delete('look');
+  return matcherOf(filters);
+}
 
 /**
  * Returns the filter of the address: list filter, device state, and kind of fault.

@@ -90,8 +90,8 @@ export function Wall({
           {arranged.headings.map((heading) => (
             <SiteHeading key={heading.name ?? ''} heading={heading} />
           ))}
-          <AlarmMarks picture={picture.current} />
-          <RefusedMarks picture={picture.current} refused={refused} />
+          <AlarmMarks picture={picture.current} arranged={arranged} />
+          <RefusedMarks picture={picture.current} arranged={arranged} refused={refused} />
           {pointed && box && (
             <>
               <a
@@ -128,8 +128,11 @@ const hrefOf = ({ id, name, device }: FleetSensor) =>
 /** Maximum number of marks of each kind on the wall. The list next to the wall shows the full number. */
 const MOST_MARKS = 500;
 
+/** `arranged`: changes with the places of the cells. A component with signals is drawn again only if one of its props changes. */
+type Places = { picture: WallCanvas | null; arranged: unknown };
+
 /** Marks the cells of the sensors with open alarms. */
-function AlarmMarks({ picture }: { picture: WallCanvas | null }) {
+function AlarmMarks({ picture }: Places) {
   const { live } = useServices();
   const alarms = useActiveAlarms()?.alarms ?? [];
   return alarms.slice(0, MOST_MARKS).map(({ alarm_id, device_id, sensor_id, severity }) => {
@@ -149,7 +152,7 @@ function AlarmMarks({ picture }: { picture: WallCanvas | null }) {
 }
 
 /** Marks the cells of devices whose messages are refused. */
-function RefusedMarks({ picture, refused }: { picture: WallCanvas | null; refused: RefusedDevice[] }) {
+function RefusedMarks({ picture, refused }: Places & { refused: RefusedDevice[] }) {
   const { live } = useServices();
   const sensors = refused.flatMap(({ device_id }) => live.fleet.devices.get(device_id)?.sensors ?? []);
   return sensors.slice(0, MOST_MARKS).map((sensor) => {

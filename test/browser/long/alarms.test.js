@@ -337,6 +337,7 @@ test('Alarms page: arrow key in the theme choice of the header: the next theme a
   const { page } = dashboard;
   await dashboard.visit('/alarms?state=all');
   await rows().first().waitFor();
+  await dashboard.openDisplayMenu();
   const theme = page.getByRole('group', { name: 'Theme' });
   await theme.getByRole('radio', { name: 'As the system' }).focus();
   await page.keyboard.press('ArrowDown');

@@ -74,6 +74,19 @@ describe('Devices', () => {
     await untilDevices(PAGE_ROWS);
   });
 
+  test('Device list: opened by its address or by a link: the table is at the top of the window, and has the focus', async () => {
+    const { page } = dashboard;
+    const list = page.getByRole('region', { name: 'Devices', exact: true });
+    const top = () => list.evaluate((element) => element.getBoundingClientRect().top);
+    await dashboard.visit('/?show=devices');
+    await untilDevices(PAGE_ROWS);
+    await dashboard.untilFocused(list);
+    await until(async () => (await top()) < 200, { what: 'the table at the top' });
+    await dashboard.visit('/');
+    await page.getByRole('link', { name: 'Devices', exact: true }).click();
+    await dashboard.untilFocused(list);
+  });
+
   test('Device list: click or Enter on a column head: devices of all pages are sorted by that column', async () => {
     await dashboard.visit('/?show=devices');
     await untilDevices(PAGE_ROWS);

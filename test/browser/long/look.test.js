@@ -32,6 +32,7 @@ test.each([
     await publishNewSamples(dashboard);
     await dashboard.page.emulateMedia({ colorScheme: 'dark' });
     await dashboard.visit('/');
+    await dashboard.openDisplayMenu();
     await dashboard.page.getByRole('radio', { name: 'Dark' }).check({ force: true });
     await until(isDark, { what: 'the dark theme' });
     await dashboard.visit(path);
@@ -71,13 +72,43 @@ describe('Appearance', () => {
   test('Dashboard theme: the user chooses dark: the dashboard is dark, also after a reload', async () => {
     await dashboard.page.emulateMedia({ colorScheme: 'light' });
     await dashboard.visit('/');
+    await dashboard.openDisplayMenu();
     await dashboard.page.getByRole('radio', { name: 'Dark' }).check({ force: true });
     await until(isDark, { what: 'the dark theme' });
     await dashboard.page.reload();
     await until(isDark, { what: 'the dark theme after a reload' });
+    await dashboard.openDisplayMenu();
     await until(() => dashboard.page.getByRole('radio', { name: 'Dark' }).isChecked(), {
       what: 'the choice',
     });
+  });
+
+  test('Menu of theme and time zone: opened and closed by keyboard: the theme applies, and the button has the focus again', async () => {
+    await dashboard.open({ timezoneId: 'Asia/Kolkata' });
+    const { page } = dashboard;
+    await dashboard.visit('/credentials');
+    const button = page.getByRole('button', { name: 'Theme and time zone' });
+    await button.press('Enter');
+    await page.keyboard.press('Tab');
+    await dashboard.untilFocused(page.getByRole('radio', { name: 'As the system' }));
+    await page.keyboard.press('ArrowUp');
+    await until(isDark, { what: 'the dark theme' });
+    await page.getByRole('group', { name: 'Times are shown in' }).waitFor();
+    await dashboard.expectAccessible();
+    await page.keyboard.press('Escape');
+    await page.getByRole('group', { name: 'Theme' }).waitFor({ state: 'hidden' });
+    await dashboard.untilFocused(button);
+  });
+
+  test('Page header on a phone: the arrow at the right edge is pressed: the last view scrolls into view', async () => {
+    const { page } = dashboard;
+    await page.setViewportSize({ width: 390, height: 844 });
+    await dashboard.visit('/');
+    await page.locator('.navigation-more[data-side="right"]').click();
+    await until(async () => Number((await partsOf('.navigation-manual'))[0]?.right) <= 390, {
+      what: 'the last view within the screen',
+    });
+    await page.locator('.navigation-more[data-side="left"]').waitFor();
   });
 
   test.each(['/', '/devices/collar-1', '/devices/collar-1/sensors/ambient'])(
@@ -106,14 +137,14 @@ describe('Appearance', () => {
       expect(choices).toHaveLength(3);
       expect(overlaps([...choices, { left: width, right: width }])).toEqual([]);
       const views = await partsOf('.navigation > a:visible');
-      expect(views).toHaveLength(5);
+      expect(views).toHaveLength(6);
       expect(overlaps(views)).toEqual([]);
 
       await dashboard.visit('/credentials');
       await dashboard.page.locator('.navigation > a[aria-current]', { hasText: 'Credentials' }).waitFor();
-      const last = (await partsOf('.navigation > a:visible')).at(-1);
-      expect(last?.left).toBeGreaterThanOrEqual(0);
-      expect(last?.right).toBeLessThanOrEqual(width);
+      const [current] = await partsOf('.navigation > a[aria-current]');
+      expect(current?.left).toBeGreaterThanOrEqual(0);
+      expect(current?.right).toBeLessThanOrEqual(width);
     },
   );
 });

@@ -139,7 +139,12 @@ describe('Range', () => {
     await dashboard.page.getByRole('button', { name: 'Back to now' }).waitFor();
     await dashboard.page.getByLabel('Time zone').selectOption('Asia/Tokyo');
     await dashboard.page.locator('.window-note').getByText('UTC+9').waitFor();
-    await dashboard.page.getByText('Tokyo', { exact: true }).first().waitFor();
+    await dashboard.openDisplayMenu();
+    await dashboard.page
+      .getByRole('radio', { name: 'Tokyo' })
+      .and(dashboard.page.locator(':checked'))
+      .waitFor();
+    await dashboard.page.keyboard.press('Escape');
     await dashboard.lookAt('range-before-now');
   });
 

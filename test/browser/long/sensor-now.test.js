@@ -35,7 +35,7 @@ test('Sensor page and device page: connection to the API is lost: a note shows t
   await dashboard.publish('collar-4', { sensor_id: 'neck', ts: Date.now(), value: 74 });
   const gate = await startGate(dashboard.system.httpUrl);
   afterwards(() => gate.stop());
-  const lost = dashboard.page.getByText('The connection is lost. The values are from');
+  const lost = dashboard.page.locator('.verdict-line').getByText('The values are from');
   await dashboard.page.goto(`${gate.url}/devices/collar-4`);
   await dashboard.page.getByRole('link', { name: 'neck' }).first().click();
   await dashboard.page.locator('.connection[data-status="live"]').waitFor();

@@ -138,5 +138,7 @@ test('Printed sensor page: dark theme on screen: light theme on paper, nothing w
 test('Time zone: the browser runs in UTC: the header offers no choice between local time and UTC', async () => {
   await dashboard.open({ timezoneId: 'UTC' });
   await open('core', '?range=1h');
+  await dashboard.openDisplayMenu();
+  await dashboard.page.getByRole('radio', { name: 'Dark' }).waitFor();
   expect(await dashboard.page.getByRole('radio', { name: 'UTC' }).count()).toBe(0);
 });

@@ -125,6 +125,9 @@ export class Dashboard {
    */
   untilFocused = (element) => element.and(this.page.locator(':focus')).waitFor({ state: 'attached' });
 
+  /** Opens the menu of the header, so that its choices are visible. */
+  openDisplayMenu = () => this.page.getByRole('button', { name: 'Theme and time zone' }).click();
+
   /** Rows of a table of sensors. */
   rows = () => this.page.locator('table.sensors tbody tr:not(.waiting)');
 

@@ -3,7 +3,7 @@ import type { Problem } from '../../api/request.ts';
 import { problemText, problemWords, toProblem } from '../../api/request.ts';
 import { Cancel, Dialog, DialogProblem } from '../../kit/controls.tsx';
 import { Pager, usePages } from '../../kit/list-controls.tsx';
-import { Notice, OfflineBanner, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
+import { Notice, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
 import { withQuery } from '../../routes.ts';
 import { scopeKey, showNotification, useAlarms, useScopeUnits } from '../../state/alarms.ts';
 import { useQuery, useServices, useTitle } from '../../state/hooks.ts';
@@ -51,14 +51,13 @@ export function AlarmsView() {
         </div>
         <Signals />
       </div>
-      <OfflineBanner stale={stale} />
       <div class="alarm-bar">
         <AlarmFilters state={state} severity={severity} />
         <p class="alarm-message" role="status">
           {message}
         </p>
       </div>
-      <section class="panel" aria-label="Alarms" id="alarms">
+      <section class="panel" aria-label="Alarms" id="alarms" data-stale={stale !== null}>
         {slow && <SlowLine />}
         {problem ? (
           <ProblemNotice problem={problem} onRetry={problem.code === 'bad_cursor' ? pages.onFirst : reload} />

@@ -97,7 +97,10 @@ export function RuleForm({
 
   const field = (name: keyof Typed, label: string, more: object = {}) => (
     <div class={name === 'text' ? 'dialog-field wide-field' : 'dialog-field'}>
-      <label for={`${id}-${name}`}>{label}</label>
+      <label for={`${id}-${name}`}>
+        {label}
+        {'aria-required' in more && <Required />}
+      </label>
       <input
         id={`${id}-${name}`}
         type="text"
@@ -142,7 +145,11 @@ export function RuleForm({
     <Dialog title={rule.rule_id ? 'Change the rule' : 'A new rule'} wide busy={busy} onClose={onClose}>
       <form class="rule-form" onSubmit={submit}>
         <fieldset class="rule-fields">
-          <legend>Which sensors (all that is filled in must match)</legend>
+          <legend>
+            Which sensors
+            <Required />
+          </legend>
+          <p class="rule-hint">Fill in at least one. All that is filled in must match.</p>
           {field('device', 'Device')}
           {field('sensor', 'Sensor')}
           {field('type', 'Type of sensor')}
@@ -161,8 +168,9 @@ export function RuleForm({
           {kind !== 'absent' &&
             limit('limit', kind === 'outside' ? 'From' : 'Limit', {
               'aria-describedby': known,
+              'aria-required': true,
             })}
-          {kind === 'outside' && limit('high', 'To')}
+          {kind === 'outside' && limit('high', 'To', { 'aria-required': true })}
           {kind !== 'absent' && limit('clear', kind === 'outside' ? 'Clears from' : 'Clears at')}
           {kind === 'outside' && limit('clearHigh', 'Clears to')}
           {number('minutes', 'Duration in minutes')}
@@ -180,7 +188,7 @@ export function RuleForm({
         )}
         <fieldset class="rule-fields">
           <legend>Then</legend>
-          {field('name', 'Name', { autofocus: true })}
+          {field('name', 'Name', { autofocus: true, 'aria-required': true })}
           {select('severity', 'Severity', { info: 'info', warning: 'warning', critical: 'critical' })}
           {field('text', 'What to do')}
         </fieldset>
@@ -190,6 +198,9 @@ export function RuleForm({
           </p>
         )}
         <div class="dialog-actions">
+          <p class="rule-hint">
+            <Required /> required
+          </p>
           <Cancel disabled={busy} />
           <button type="submit" class="button main-button" disabled={busy || !isInUnit}>
             Save the rule
@@ -199,6 +210,13 @@ export function RuleForm({
     </Dialog>
   );
 }
+
+/** Marks a field that must be filled in. Screen readers know it from the field. */
+const Required = () => (
+  <span class="required" aria-hidden="true">
+    *
+  </span>
+);
 
 /** Number of days of which the form shows the lowest and highest value, equal to that of a backtest. */
 const DAYS = 30;

@@ -11,7 +11,7 @@ import { CompareButton } from '../../kit/controls.tsx';
 import { DeviceState } from '../../kit/device-title.tsx';
 import { OtherZone } from '../../kit/figure.tsx';
 import { ListSwitch } from '../../kit/list-controls.tsx';
-import { OfflineBanner, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
+import { ProblemNotice, SlowLine } from '../../kit/notice.tsx';
 import { deviceHref, itemHref } from '../../routes.ts';
 import { deviceCount } from '../../state/fleet-state.ts';
 import { useQuery, useServices, useTitle } from '../../state/hooks.ts';
@@ -37,7 +37,6 @@ export function ChangesView() {
       <div class="title">
         <h1>What changed in the last hour</h1>
       </div>
-      <OfflineBanner stale={stale} />
       <section class="panel" aria-label="Changes" aria-busy={data === null}>
         <div class="list-head">
           <ListSwitch shown="changes" />

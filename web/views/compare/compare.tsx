@@ -8,7 +8,7 @@ import { within } from '../../chart/shape.ts';
 import { lengthOf, useWindow } from '../../chart/window.ts';
 import { WindowBar } from '../../chart/window-bar.tsx';
 import { Choice } from '../../kit/controls.tsx';
-import { Notice, OfflineBanner, ProblemLine, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
+import { Notice, ProblemLine, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
 import { compareHref, readHidden, readRefs } from '../../routes.ts';
 import { useServices, useTitle } from '../../state/hooks.ts';
 import { keyOf } from '../../state/live.ts';
@@ -153,8 +153,13 @@ function Comparison({ compared, onRemove }: { compared: Compared[]; onRemove: (r
 
   return (
     <>
-      <OfflineBanner stale={stale} />
-      <section class="panel compare" aria-label="Comparison" ref={panel} aria-busy={now.loading}>
+      <section
+        class="panel compare"
+        aria-label="Comparison"
+        ref={panel}
+        aria-busy={now.loading}
+        data-stale={stale !== null}
+      >
         <WindowBar {...time} />
         <Options />
         {problem && <ProblemLine problem={problem} onRetry={readAgain} />}

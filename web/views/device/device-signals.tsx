@@ -16,6 +16,7 @@ import { lengthOf, useWindow } from '../../chart/window.ts';
 import { WindowBar } from '../../chart/window-bar.tsx';
 import { formatNumber, formatUnit, hueOf } from '../../format.ts';
 import { Age, TypeDot, Value } from '../../kit/figure.tsx';
+import { useIsOutage } from '../../kit/notice.tsx';
 import { itemHref } from '../../routes.ts';
 import { byUnit } from '../../state/device.ts';
 import { ServicesContext, useChanges, useServices } from '../../state/hooks.ts';
@@ -172,6 +173,7 @@ function Signal({
   const { zone, units } = preferences.choice.value;
   const series = useSeries(item, window, pointsFor(lengthOf(window), innerWidth, intervalMs));
   const { loading, problem, reload } = series;
+  const isOutage = useIsOutage(problem);
   const presented = useMemo(
     () => present(series.shape, item, { choices: units }),
     [series.shape, item, units],
@@ -209,7 +211,7 @@ function Signal({
           describedBy={describedBy}
         />
         {loading && <div class="chart-loading" aria-hidden="true" />}
-        {problem ? (
+        {isOutage ? null : problem ? (
           <p class="signal-note" role="alert">
             {problemWords(problem).title}.{' '}
             <button type="button" class="button" onClick={reload}>

@@ -3,7 +3,7 @@ import { formatCount, formatCounted } from '../../format.ts';
 import { DeviceMissing, DeviceTitle, UnreadAlarms } from '../../kit/device-title.tsx';
 import { FilterField } from '../../kit/list-controls.tsx';
 import { Breadcrumbs } from '../../kit/navigation.tsx';
-import { Notice, OfflineBanner, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
+import { Notice, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
 import { COLUMNS_OF_DEVICE, SensorTable } from '../../kit/sensor-table.tsx';
 import { withQuery } from '../../routes.ts';
 import { chooseSensors, needsChoice, useDevice } from '../../state/device.ts';
@@ -43,7 +43,6 @@ export function DeviceView({ device: asked }: { device: string }) {
           { label: 'Devices', href: '/?show=devices' },
         ]}
       />
-      <OfflineBanner stale={stale} />
       {slow && <SlowLine />}
       {!missing && <UnreadAlarms />}
       {missing ? (

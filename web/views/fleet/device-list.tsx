@@ -1,4 +1,4 @@
-import { useCallback, useMemo } from 'preact/hooks';
+import { useCallback, useEffect, useMemo, useRef } from 'preact/hooks';
 import type { DeviceItem, FleetInfo, RefusedDevice } from '../../api/types.ts';
 import { formatCount, NOTHING } from '../../format.ts';
 import { Choice } from '../../kit/controls.tsx';
@@ -64,11 +64,12 @@ export function DeviceList({ fleet }: { fleet: FleetInfo | null }) {
   const isPart = (!isHeld && cursor !== null) || (data !== null && data.next !== null);
   const narrowed = (!isHeld && cursor !== null) || DEVICE_FILTERS.some((name) => query.has(name));
   const items = isHeld ? (page?.items ?? null) : rowsOf(data, loading);
+  const list = useArrival(items !== null || problem !== null);
 
   return (
     <>
       <FlashMessage />
-      <section id="devices" class="panel" aria-label="Devices">
+      <section id="devices" class="panel" aria-label="Devices" ref={list} tabIndex={-1}>
         <div class="list-head">
           <ListSwitch />
           {mayImport && (
@@ -110,6 +111,23 @@ export function DeviceList({ fleet }: { fleet: FleetInfo | null }) {
       </section>
     </>
   );
+}
+
+/**
+ * Scrolls to the list and focuses it once, because the address names the list, and the wall stands above it.
+ *
+ * @param isRead whether the list has its height
+ */
+function useArrival(isRead: boolean) {
+  const list = useRef<HTMLElement | null>(null);
+  const isThere = useRef(false);
+  useEffect(() => {
+    if (!isRead || isThere.current) return;
+    isThere.current = true;
+    list.current?.scrollIntoView({ block: 'start' });
+    list.current?.focus({ preventScroll: true });
+  }, [isRead]);
+  return list;
 }
 
 /**

@@ -3,7 +3,6 @@ import { useEffect } from 'preact/hooks';
 import type { FleetInfo } from '../../api/types.ts';
 import { formatCount, formatCounted, formatMs, formatRate } from '../../format.ts';
 import { Figure, Sparkline } from '../../kit/figure.tsx';
-import { OfflineBanner } from '../../kit/notice.tsx';
 import type { FleetState } from '../../state/fleet-state.ts';
 import { sensorsOnline, useFleetInfo, useFleetState } from '../../state/fleet-state.ts';
 import { useServices, useTitle } from '../../state/hooks.ts';
@@ -56,69 +55,57 @@ const HOLE_MS = 5_000;
 type Moment = { at: number };
 
 /**
- * Renders the key figures of fleet and pipeline, with the last five minutes as sparklines. All figures are dimmed while the
- * connection is lost. While nothing is stored, the rate is marked, and figures that need new values are dimmed.
+ * Renders the key figures of fleet and pipeline, with the last five minutes as sparklines. All figures are gray while no
+ * values arrive.
  */
 function PipelineFigures({ fleetState }: { fleetState: ReadonlySignal<FleetState> }) {
   const { live } = useServices();
   const moments = useRecentStats();
   const screen = live.screenTimes.value;
-  const stale = useStale();
-  const isStored = stale === null || stale.isLost;
-  const isOld = stale !== null;
-  const isLost = stale?.isLost ?? false;
+  const isOld = useStale() !== null;
   const now = moments.at(-1);
   const shown = screen.at(-1);
 
   return (
-    <>
-      <OfflineBanner stale={stale} />
-      <dl class="figures figures-five" aria-label="The pipeline now">
-        <SensorsOnline fleetState={fleetState} isOld={isOld} />
-        <Figure
-          label="Samples stored"
-          value={formatRate(now?.samples_per_s)}
-          unit="/s"
-          tone={isStored ? undefined : 'warn'}
-          isOld={isLost}
-        >
-          <Line moments={moments} read={(moment) => moment.samples_per_s} />
-        </Figure>
-        <Figure
-          label="Time to commit"
-          value={formatMs(now?.commit_ms.p50)}
-          unit="ms p50"
-          second={formatMs(now?.commit_ms.p99)}
-          secondUnit="ms p99"
-          isOld={isOld}
-        >
-          <Line
-            moments={moments}
-            read={(moment) => moment.commit_ms.p50}
-            second={(moment) => moment.commit_ms.p99}
-          />
-        </Figure>
-        <Figure
-          label="Commit to screen"
-          value={formatMs(shown?.p50)}
-          unit="ms p50"
-          second={formatMs(shown?.p99)}
-          secondUnit="ms p99"
-          isOld={isOld}
-        >
-          <Line moments={screen} read={(moment) => moment.p50} second={(moment) => moment.p99} />
-        </Figure>
-        <Figure
-          label="Refused"
-          value={formatRate(now?.refused_per_s)}
-          unit="/s"
-          tone={now && now.refused_per_s > 0 ? 'warn' : undefined}
-          isOld={isLost}
-        >
-          <Line moments={moments} read={(moment) => moment.refused_per_s} />
-        </Figure>
-      </dl>
-    </>
+    <dl class="figures figures-five" aria-label="The pipeline now">
+      <SensorsOnline fleetState={fleetState} isOld={isOld} />
+      <Figure label="Samples stored" value={formatRate(now?.samples_per_s)} unit="/s" isOld={isOld}>
+        <Line moments={moments} read={(moment) => moment.samples_per_s} />
+      </Figure>
+      <Figure
+        label="Time to commit"
+        value={formatMs(now?.commit_ms.p50)}
+        unit="ms p50"
+        second={formatMs(now?.commit_ms.p99)}
+        secondUnit="ms p99"
+        isOld={isOld}
+      >
+        <Line
+          moments={moments}
+          read={(moment) => moment.commit_ms.p50}
+          second={(moment) => moment.commit_ms.p99}
+        />
+      </Figure>
+      <Figure
+        label="Commit to screen"
+        value={formatMs(shown?.p50)}
+        unit="ms p50"
+        second={formatMs(shown?.p99)}
+        secondUnit="ms p99"
+        isOld={isOld}
+      >
+        <Line moments={screen} read={(moment) => moment.p50} second={(moment) => moment.p99} />
+      </Figure>
+      <Figure
+        label="Refused"
+        value={formatRate(now?.refused_per_s)}
+        unit="/s"
+        tone={now && now.refused_per_s > 0 && !isOld ? 'warn' : undefined}
+        isOld={isOld}
+      >
+        <Line moments={moments} read={(moment) => moment.refused_per_s} />
+      </Figure>
+    </dl>
   );
 }
 

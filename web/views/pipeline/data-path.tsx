@@ -18,12 +18,20 @@ import { LATE_MS } from '../../state/verdict.ts';
 import type { Finding, StageName } from './findings.tsx';
 
 /** Renders the data path from device to stream client. Moving marks show the sample rate, and each stage shows its finding. */
-export function Way({ findings, ...known }: Parameters<typeof stagesOf>[0] & { findings: Finding[] }) {
-  const flow = flowSeconds(known.stats?.samples_per_s ?? 0);
+export function Way({
+  findings,
+  isOld,
+  ...known
+}: Parameters<typeof stagesOf>[0] & {
+  findings: Finding[];
+  /** whether the figures are the last known ones, so that nothing is confirmed as fine */
+  isOld: boolean;
+}) {
+  const flow = isOld ? null : flowSeconds(known.stats?.samples_per_s ?? 0);
   return (
     <ol class="way" aria-label="Data path">
       {stagesOf(known).map((stage) => (
-        <Stage key={stage.name} {...stage} flow={flow} finding={worst(findings, stage.name)} />
+        <Stage key={stage.name} {...stage} isOld={isOld} flow={flow} finding={worst(findings, stage.name)} />
       ))}
     </ol>
   );
@@ -59,6 +67,7 @@ const Stage = ({
   title,
   fine,
   figures,
+  isOld,
   flow,
   finding,
 }: {
@@ -67,6 +76,7 @@ const Stage = ({
   /** text of the stage while it has no problem */
   fine: string;
   figures: Figure[];
+  isOld: boolean;
   /** time in seconds in which a mark moves to the next stage; null: nothing flows */
   flow: number | null;
   /** the most severe finding of the stage; undefined: the stage has no finding */
@@ -98,7 +108,7 @@ const Stage = ({
           </strong>
         ) : (
           <>
-            {fine && '✓ '}
+            {fine && !isOld && '✓ '}
             {fine}
           </>
         )}
@@ -142,7 +152,7 @@ export function flowSeconds(perSecond: number): number | null {
 }
 
 /** Text and figures of a stage of the data path. */
-type StageText = Omit<Parameters<typeof Stage>[0], 'flow' | 'finding'>;
+type StageText = Omit<Parameters<typeof Stage>[0], 'isOld' | 'flow' | 'finding'>;
 
 /** @returns stages in the order of the data path */
 function stagesOf({

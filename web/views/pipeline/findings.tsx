@@ -1,7 +1,8 @@
 import type { Problem } from '../../api/request.ts';
 import { problemWords } from '../../api/request.ts';
-import type { Measurements, Pipeline, Stats } from '../../api/types.ts';
+import type { Measurements, Pipeline, ProcessHealth, Stats } from '../../api/types.ts';
 import { formatAge, formatCount, formatCounted, formatDuration, formatRate } from '../../format.ts';
+import { useAgeOfValues } from '../../kit/navigation.tsx';
 import type { Verdict } from '../../state/verdict.ts';
 import { BEHIND_MS, packingOf } from './processes.tsx';
 
@@ -26,6 +27,7 @@ export function findingsOf({
   pipeline,
   problem,
   stats,
+  health = [],
   now,
 }: {
   /** last known state of the pipeline; null: unknown yet */
@@ -33,20 +35,19 @@ export function findingsOf({
   /** the reason why the last request failed */
   problem: Problem | null;
   stats: Stats | null;
+  /** health of each process from the last event */
+  health?: ProcessHealth[];
   /** current time in epoch ms */
   now: number;
 }): Finding[] {
+  // The last known state is no evidence of the present one.
+  const known = problem ? null : pipeline;
   return [
     ...(problem ? [unanswered(problem)] : []),
-    ...(pipeline ? [...ofBroker(pipeline), ...ofProcesses(pipeline, now)] : []),
+    ...(known ? [...ofBroker(known), ...ofProcesses(known, health, now)] : []),
     ...(stats ? [...ofPressure(stats), ...ofRefusals(stats)] : []),
-    ...(pipeline
-      ? [
-          ...ofMeasurements(pipeline),
-          ...ofNodes(pipeline),
-          ...ofPacking(pipeline, now),
-          ...ofStreamOut(pipeline, now),
-        ]
+    ...(known
+      ? [...ofMeasurements(known), ...ofNodes(known), ...ofPacking(known, now), ...ofStreamOut(known, now)]
       : []),
   ];
 }
@@ -77,9 +78,13 @@ function ofBroker({ broker }: Pipeline): Finding[] {
   ];
 }
 
-function ofProcesses({ processes }: Pipeline, now: number): Finding[] {
+function ofProcesses({ processes }: Pipeline, health: ProcessHealth[], now: number): Finding[] {
   const findings: Finding[] = [];
-  if (!processes.some(({ role, stale }) => role !== 'http' && !stale)) {
+  // After an outage, the stored heartbeats are old for a moment, but the processes report to this page.
+  const reporting = new Set(health.map(({ client_id }) => client_id));
+  const isSilent = ({ client_id, stale }: Pipeline['processes'][number]) =>
+    stale && !reporting.has(client_id);
+  if (!processes.some((process) => process.role !== 'http' && !isSilent(process))) {
     findings.push({
       stage: 'ingest',
       tone: 'bad',
@@ -88,7 +93,7 @@ function ofProcesses({ processes }: Pipeline, now: number): Finding[] {
       advice: 'Start one with npm start. It then stores the messages that wait at an external broker.',
     });
   }
-  for (const { client_id, role, seen } of processes.filter(({ stale }) => stale)) {
+  for (const { client_id, role, seen } of processes.filter(isSilent)) {
     findings.push({
       stage: role === 'http' ? 'readers' : 'ingest',
       tone: 'warn',
@@ -242,13 +247,15 @@ export function VerdictLead({
   /** whether the pipeline was read */
   isKnown: boolean;
 }) {
-  const { tone, text } = leadOf({ verdict, findings, isKnown });
+  const { tone, text, advice } = leadOf({ verdict, findings, isKnown });
+  const age = useAgeOfValues();
   return (
     <div class="verdict-lead" data-tone={tone}>
       {/* A duration that changes each second is not announced. The header announces the problem. */}
       <p class="verdict" data-tone={tone} role={verdict.level === 'good' ? 'status' : undefined}>
         {text}
       </p>
+      {(advice || age) && <p>{[advice, age].join(' ').trim()}</p>}
       {verdict.details.length > 0 && (
         <ul aria-label="Processes with a problem">
           {verdict.details.map((detail) => (
@@ -260,7 +267,11 @@ export function VerdictLead({
   );
 }
 
-/** Returns the text of the first line of the pipeline page. */
+/** @returns the most severe finding, which the first line of the page reports, so that no other line repeats it */
+export const causeOf = (findings: Finding[]): Finding | undefined =>
+  findings.find(({ tone }) => tone === 'bad');
+
+/** Returns the text of the first line of the pipeline page, and advice. */
 export function leadOf({
   verdict: { level, headline },
   findings,
@@ -269,10 +280,11 @@ export function leadOf({
   verdict: Verdict;
   findings: Finding[];
   isKnown: boolean;
-}): { tone: 'bad' | 'warn' | 'good' | undefined; text: string } {
-  if (level === 'critical') return { tone: 'bad', text: `✕ ${headline}` };
-  const standstill = findings.find(({ tone }) => tone === 'bad');
-  if (standstill) return { tone: 'bad', text: `✕ ${standstill.title}.` };
+}): { tone: 'bad' | 'warn' | 'good' | undefined; text: string; advice?: string } {
+  const cause = causeOf(findings);
+  const advice = cause && { advice: cause.advice };
+  if (level === 'critical') return { tone: 'bad', text: `✕ ${headline}`, ...advice };
+  if (cause) return { tone: 'bad', text: `✕ ${cause.title}.`, ...advice };
   if (level === 'warning') return { tone: 'warn', text: `! ${headline}` };
   if (findings.length > 0) {
     return { tone: 'warn', text: `! ${formatCounted(findings.length, 'thing needs', 'things need')} a look` };

@@ -1,12 +1,12 @@
 import { useEffect, useState } from 'preact/hooks';
 import { toProblem } from '../../api/request.ts';
-import { formatCount, formatMs, formatRate, formatTime } from '../../format.ts';
+import { formatCount, formatMs, formatRate } from '../../format.ts';
 import { ProblemNotice } from '../../kit/notice.tsx';
 import { useServices, useTitle } from '../../state/hooks.ts';
 import { useFiguresAlone, useRecentStats } from '../../state/live.ts';
-import { useVerdict } from '../../state/verdict.ts';
+import { useStale, useVerdict } from '../../state/verdict.ts';
 import { Way } from './data-path.tsx';
-import { Findings, findingsOf, VerdictLead } from './findings.tsx';
+import { causeOf, Findings, findingsOf, VerdictLead } from './findings.tsx';
 import { Accounts, ProcessTable, Storage } from './processes.tsx';
 import { StripChart } from './strip-chart.tsx';
 import '../../chart/chart.css';
@@ -33,14 +33,16 @@ export function PipelineView() {
   const status = live.status.value;
   const { processes: health } = live.health.value;
   const verdict = useVerdict();
-  const { data: pipeline, at, problem } = usePipeline();
+  const { data: pipeline, problem } = usePipeline();
   const fleet = useFleetCount();
   const moments = useRecentStats();
   useFiguresAlone();
   useTitle('Pipeline');
   const stats = moments.at(-1) ?? null;
-  const isOffline = pipeline !== null && status === 'reconnecting';
-  const findings = findingsOf({ pipeline, problem, stats, now });
+  const isStale = useStale() !== null;
+  const isOld = isStale || problem !== null;
+  const findings = findingsOf({ pipeline, problem, stats, health, now });
+  const others = findings.filter((finding) => finding !== causeOf(findings));
 
   // A missing permission replaces the view. Other problems may be temporary, so the last figures stay.
   if (problem && !problem.isTemporary)
@@ -54,14 +56,20 @@ export function PipelineView() {
         </div>
       </div>
       <VerdictLead verdict={verdict} findings={findings} isKnown={pipeline !== null} />
-      {findings.length > 0 && <Findings findings={findings} />}
-      {isOffline && <p class="slow">What follows is as it was at {formatTime(at, zone)}.</p>}
-      <section class="panel" aria-label="Data path" aria-busy={pipeline === null} data-stale={isOffline}>
-        <Way {...{ pipeline, stats, health, fleet, status, zone, findings }} />
+      {others.length > 0 && <Findings findings={others} />}
+      <section class="panel" aria-label="Data path" aria-busy={pipeline === null} data-stale={isOld}>
+        <Way {...{ isOld, pipeline, stats, health, fleet, status, zone, findings }} />
       </section>
-      <div class="strips" data-stale={isOffline}>
+      <div class="strips" data-stale={isStale}>
         <StripChart title="Samples" unit="/s" lines={RATE} moments={moments} format={formatRate} />
-        <StripChart title="Time to commit" unit="ms" lines={COMMIT} moments={moments} format={formatMs} />
+        <StripChart
+          title="Time to commit"
+          unit="ms"
+          lines={COMMIT}
+          moments={moments}
+          format={formatMs}
+          isLog
+        />
         <StripChart
           title="Requests to the database"
           unit=""
@@ -72,15 +80,14 @@ export function PipelineView() {
       </div>
       {pipeline && (
         <>
-          {problem && !isOffline && <p class="slow">What follows is as it was at {formatTime(at, zone)}.</p>}
-          <section class="panel" aria-label="Measurements since the start">
+          <section class="panel" aria-label="Measurements since the start" data-stale={isOld}>
             <h2 class="panel-title">Measurements since the start</h2>
             <Accounts measurements={pipeline.measurements} />
           </section>
-          <Storage pipeline={pipeline} now={now} isOld={problem !== null} />
+          <Storage pipeline={pipeline} now={now} isOld={isOld} />
           <section class="panel" aria-label="Processes">
             <h2 class="panel-title">Processes</h2>
-            <ProcessTable processes={pipeline.processes} isOld={isOffline || problem !== null} />
+            <ProcessTable processes={pipeline.processes} isOld={isOld} />
           </section>
         </>
       )}
@@ -130,8 +137,8 @@ const EVERY_MS = 3000;
 /** Interval of reading the number of devices, in ms. The API counts every 10 s at most. */
 const FLEET_EVERY_MS = 10_000;
 
-/** A polled answer. `at`: time of the answer in epoch ms; `problem`: why the last request failed */
-type Polled<T> = { data: T | null; at: number; problem: Problem | null };
+/** A polled answer. `problem`: why the last request failed */
+type Polled<T> = { data: T | null; problem: Problem | null };
 
 /**
  * Polls the API. In contrast to `useQuery`, `usePolled` reports each failed refresh, because the pipeline view shows the
@@ -140,15 +147,14 @@ type Polled<T> = { data: T | null; at: number; problem: Problem | null };
  * @param ask sends the request; must be the same function at every drawing
  */
 function usePolled<T>(ask: (signal: AbortSignal) => Promise<T>, everyMs: number): Polled<T> {
-  const { clock } = useServices();
-  const [polled, setPolled] = useState<Polled<T>>({ data: null, at: 0, problem: null });
+  const [polled, setPolled] = useState<Polled<T>>({ data: null, problem: null });
   useEffect(() => {
     const abort = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
     async function poll() {
       try {
         const data = await ask(abort.signal);
-        setPolled({ data, at: clock.now(), problem: null });
+        setPolled({ data, problem: null });
       } catch (error) {
         if (abort.signal.aborted) return;
         setPolled((before) => ({ ...before, problem: toProblem(error) }));
@@ -160,7 +166,7 @@ function usePolled<T>(ask: (signal: AbortSignal) => Promise<T>, everyMs: number)
       clearTimeout(timer);
       abort.abort();
     };
-  }, [ask, clock, everyMs]);
+  }, [ask, everyMs]);
   return polled;
 }
 

@@ -125,7 +125,7 @@ export const Accounts = ({ measurements }: { measurements: Measurements }) => (
 
 function brokerWords(broker: Check | null, isOld: boolean) {
   if (!broker) return <span title="It has no session there">{NOTHING}</span>;
-  if (isOld) return <span class="quiet">{`was ${broker.ok ? '✓' : '✕'} ${broker.message}`}</span>;
+  if (isOld) return <span class="quiet">{`was: ${broker.message}`}</span>;
   return broker.ok ? (
     `✓ ${broker.message}`
   ) : (

@@ -3,7 +3,7 @@ import uPlot from 'uplot';
 import { baseAxis, colorsOf, dateIn, TIME_SPACE, textScale, timeLabels } from '../../chart/options.ts';
 import { usePlot } from '../../chart/plot.ts';
 import type { Zone } from '../../format.ts';
-import { formatTicks, formatTime, formatZone } from '../../format.ts';
+import { formatCount, formatTicks, formatTime, formatZone } from '../../format.ts';
 import { OtherZone } from '../../kit/figure.tsx';
 import { useServices } from '../../state/hooks.ts';
 import { SPAN_MS } from '../../state/live.ts';
@@ -23,6 +23,7 @@ export function StripChart({
   lines,
   moments,
   format,
+  isLog = false,
 }: {
   title: string;
   unit: string;
@@ -30,6 +31,8 @@ export function StripChart({
   lines: StripLine[];
   moments: Moment[];
   format: (value: number | null) => string;
+  /** whether the scale is logarithmic, so that one large value does not flatten all others */
+  isLog?: boolean;
 }) {
   const { preferences } = useServices();
   const { zone } = preferences.choice.value;
@@ -42,6 +45,7 @@ export function StripChart({
         host: element,
         zone: inZone,
         lines: lines.length,
+        isLog,
         onPoint: setPoint,
       });
       const plot = new uPlot(options, [[]], element);
@@ -88,17 +92,31 @@ function show(chart: uPlot, lines: StripLine[], moments: Moment[]) {
   });
 }
 
+/** A scale of whole decades, at least from 1 to 100. */
+const LOG_SCALE: uPlot.Scale = {
+  distr: 3,
+  range: (_chart, min, max) => [
+    10 ** Math.min(0, Math.floor(Math.log10(min || 1))),
+    10 ** Math.max(2, Math.ceil(Math.log10(max || 1))),
+  ],
+};
+
+const decades = (_chart: uPlot, ticks: number[]): (number | null)[] =>
+  ticks.map((tick) => (Number.isInteger(Number(Math.log10(tick).toFixed(6))) ? tick : null));
+
 /** Returns the options of the chart: the first figure is a line with a filled area, the second a fainter line. */
 function stripOptions({
   host,
   zone,
   lines,
+  isLog,
   onPoint,
 }: {
   /** the element whose custom properties give the colors */
   host: HTMLElement;
   zone: Zone;
   lines: number;
+  isLog: boolean;
   onPoint: (index: number | null) => void;
 }): uPlot.Options {
   const color = colorsOf(host);
@@ -125,7 +143,7 @@ function stripOptions({
     },
     scales: {
       x: { time: true, auto: false },
-      y: { range: (_chart, _min, max) => [0, max ? max * 1.15 : 10] },
+      y: isLog ? LOG_SCALE : { range: (_chart, _min, max) => [0, max ? max * 1.15 : 10] },
     },
     series: [{}, first, second].slice(0, lines + 1),
     axes: [
@@ -137,7 +155,15 @@ function stripOptions({
         values: (_chart, ticks, _axis, _space, step) =>
           timeLabels(ticks, step, zone).map((text) => text.split('\n')[0] ?? ''),
       },
-      { ...axis, size: 56 * scale, space: 36 * scale, values: (_chart, ticks) => formatTicks(ticks) },
+      {
+        ...axis,
+        size: 56 * scale,
+        space: 36 * scale,
+        // On a logarithmic scale, labels and lines are only at powers of ten.
+        ...(isLog && { filter: decades, grid: { ...axis.grid, filter: decades } }),
+        values: (_chart, ticks) =>
+          isLog ? ticks.map((tick) => tick && formatCount(tick)) : formatTicks(ticks),
+      },
     ],
     hooks: { setCursor: [(chart) => onPoint(chart.cursor.idx ?? null)] },
   };

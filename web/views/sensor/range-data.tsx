@@ -31,7 +31,7 @@ const ORDERS = [
   { value: 'asc', label: 'Oldest first' },
 ] as const;
 
-/** Renders the data of the range: a table of the bins of the chart or of single samples, and downloads of the samples. */
+/** Renders the data of the range: a table of the bins of the chart or of single samples. */
 export function RangeData({
   sensor,
   window,
@@ -76,7 +76,6 @@ export function RangeData({
           <h2>Samples</h2>
         )}
         <Choice legend="Order" options={ORDERS} value={order} onChange={(next) => setOrder(next)} />
-        <Downloads sensor={sensor} window={window} />
       </div>
       {isPoints ? (
         <BinTable shape={shape} unit={unit} {...table} />
@@ -87,7 +86,8 @@ export function RangeData({
   );
 }
 
-function Downloads({
+/** Renders links to files with all samples of the range, also where the chart draws bins. */
+export function SampleFiles({
   sensor,
   window: { live, from, to },
 }: {
@@ -107,9 +107,9 @@ function Downloads({
     </a>
   );
   return (
-    <p class="downloads">
-      <span>Download all samples</span> {link('csv', 'CSV')} {link('ndjson', 'NDJSON')}
-    </p>
+    <>
+      <span>All samples</span> {link('csv', 'CSV')} {link('ndjson', 'NDJSON')}
+    </>
   );
 }
 

@@ -11,7 +11,7 @@ import { lengthOf, readWindow, useWindow, writeWindow } from '../../chart/window
 import { Overview, WindowBar } from '../../chart/window-bar.tsx';
 import { formatDateTime } from '../../format.ts';
 import { Breadcrumbs } from '../../kit/navigation.tsx';
-import { OfflineBanner, ProblemLine, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
+import { ProblemLine, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
 import { deviceHref, withQuery } from '../../routes.ts';
 import { useSensorAlarms } from '../../state/alarms.ts';
 import { useServices, useTitle } from '../../state/hooks.ts';
@@ -21,7 +21,7 @@ import { useMay } from '../../state/session.ts';
 import { NO_THRESHOLDS, useThresholds } from '../../state/thresholds.ts';
 import { useStale } from '../../state/verdict.ts';
 import { limitScale } from '../../units.ts';
-import { RangeData, RangeFigures, StateFigures } from './range-data.tsx';
+import { RangeData, RangeFigures, SampleFiles, StateFigures } from './range-data.tsx';
 import { SensorMissing, SensorTitle } from './sensor-title.tsx';
 import { SignalOptions, ThresholdForm } from './signal-options.tsx';
 import './sensor.css';
@@ -79,7 +79,6 @@ export function SensorView({ device, sensor }: { device: string; sensor: string 
           { label: deviceName, href: deviceHref(item?.device_id ?? device, item?.device) },
         ]}
       />
-      <OfflineBanner stale={stale} />
       {missing ? (
         <SensorMissing sensor={sensor} device={device} />
       ) : (
@@ -117,7 +116,9 @@ export function SensorView({ device, sensor }: { device: string; sensor: string 
               name={`${deviceName} ${name}`}
               lines={() => [{ device: deviceName, sensor: name, unit: scale.unit, shape }]}
               chart={chart}
-            />
+            >
+              {data && <SampleFiles sensor={data} window={time.settled} />}
+            </ChartDownloads>
             {states ? (
               <StateFigures {...{ shape, states, isRead }} count={statistics.count} />
             ) : (

@@ -71,6 +71,21 @@ describe('Findings', () => {
     expect(found({ pipeline: null, stats: null })).toEqual([]);
   });
 
+  test('Pipeline page: the last request failed: the last known state causes no message of its own', () => {
+    const pipeline = pipelineOf({ broker: { ok: false, message: 'gone' }, processes: [] });
+    const problem = { kind: 'network', isTemporary: true };
+    expect(found({ pipeline, problem: /** @type {any} */ (problem) }).map(({ stage }) => stage)).toEqual([
+      'readers',
+    ]);
+  });
+
+  test('Pipeline page: the stored heartbeat of a process is old, and the process reports to the page: no message is shown', () => {
+    const pipeline = pipelineOf({ processes: [processOf({ client_id: 'x', stale: true })] });
+    const health = /** @type {any} */ ([{ client_id: 'x' }]);
+    expect(found({ pipeline, health })).toEqual([]);
+    expect(found({ pipeline })).toHaveLength(2);
+  });
+
   test.each([
     [
       'MQTT broker not connected',

@@ -38,6 +38,19 @@ function faultsAt(fleet, now) {
 const stateOf = (fleet, id) => fleet.sensors.get(id)?.cellState;
 
 describe('Fleet', () => {
+  test('Faults of the fleet: the list has a filter: only matching sensors and their devices count', () => {
+    const fleet = createFleet();
+    for (const id of ['north/ear', 'south/ear']) steady(fleet, id);
+    const inNorth = (/** @type {{ key: string }} */ { key }) => key.startsWith('north');
+    fleet.setPresence(new Map([['south', 'offline']]));
+    expect(fleet.listFaults()).toMatchObject({
+      sensorCount: 2,
+      offlineSensors: 1,
+      offline: [{ id: 'south' }],
+    });
+    expect(fleet.listFaults(inNorth)).toMatchObject({ sensorCount: 1, offlineSensors: 0, offline: [] });
+  });
+
   test('Fleet store: older or repeated value of a sensor: ignored; other value for the same instant: replaces the first', () => {
     const fleet = createFleet();
     expect(fleet.take('d/s', item('d/s', 1, 1000))).not.toBeNull();

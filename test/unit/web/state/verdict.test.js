@@ -194,9 +194,14 @@ test('First line of the pipeline page: outages come first, then critical problem
   expect(lead({})).toEqual({ tone: 'good', text: '✓ All is well' });
   expect(lead({ isKnown: false })).toEqual({ tone: undefined, text: 'Looking …' });
   expect(lead({ findings: [warn] })).toEqual({ tone: 'warn', text: '! 1 thing needs a look' });
-  expect(lead({ findings: [warn, bad] })).toEqual({ tone: 'bad', text: '✕ No process takes measurements.' });
+  expect(lead({ findings: [warn, bad] })).toEqual({
+    tone: 'bad',
+    text: '✕ No process takes measurements.',
+    advice: 'a',
+  });
   expect(lead({ findings: [bad], verdict: verdict({ health: [stuckOf()] }) })).toEqual({
     tone: 'bad',
     text: '✕ Nothing stored for 35 s: the database does not answer. 102 messages wait.',
+    advice: 'a',
   });
 });

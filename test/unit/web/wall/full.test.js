@@ -1,8 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { cardText, FORMATS, formatsFor, grownTo, lineBox } from '../../../../web/wall/cells.ts';
+import { cardText, FORMATS, formatsFor, higherThan } from '../../../../web/wall/cells.ts';
 import { wallSize } from '../../../../web/wall/fleet-wall.tsx';
 import { layOut } from '../../../../web/wall/layout.ts';
-import { createTrails } from '../../../../web/wall/painter.ts';
 
 /** @import { Format } from '../../../../web/wall/cells.ts' */
 /** @import { Layout } from '../../../../web/wall/layout.ts' */
@@ -80,11 +79,30 @@ describe('Wall on a page', () => {
     expect(wrongCell(layout)).toBe('');
   });
 
-  test('Wall on the fleet page: four sensors: cards grow to a width of 320 pixels', () => {
+  test('Wall on the fleet page: four sensors: cards of at least 320 pixels fill the width', () => {
     const { format, height } = layOut(fleetOf(4, 1, 1), { width: 1400, height: 500 });
-    expect(format.width).toBe(320);
+    expect(4 * (format.width + format.gap) - format.gap).toBeCloseTo(1400, -1);
     expect(height).toBeLessThanOrEqual(500);
   });
+
+  test.each([326, 640, 973, 1040, 1920])(
+    'Wall on the fleet page of %d pixels: cards of all sites stand in the same columns, up to both edges',
+    (width) => {
+      for (const counts of [[61], [20, 20, 19], [3, 40, 1, 16], [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]]) {
+        const sites = counts.map((count) => Array.from({ length: count }, () => 1));
+        const { format, x, blocks } = layOut(sites, { width, height: 450 });
+        if (!format.isCard) continue;
+        const step = format.width + format.gap;
+        const columns = Math.floor((width + format.gap) / step);
+        expect([...x].filter((left) => left % step !== 0)).toEqual([]);
+        expect(width - (columns * step - format.gap)).toBeLessThan(columns);
+        const ends = blocks.filter((block, index) => block.y !== blocks[index + 1]?.y);
+        expect(new Set(ends.map((block) => block.x + block.width))).toEqual(
+          new Set([columns * step - format.gap]),
+        );
+      }
+    },
+  );
 
   test('Wall on the fleet page: 20,000 sensors on a phone: the layout reports that the cells do not fit', () => {
     const layout = layOut(fleetOf(20_000, 4, 10), { width: 326, height: 420 });
@@ -106,14 +124,11 @@ describe('Formats', () => {
     expect(full.at(-1)).toMatchObject({ width: 1, gap: 0, heading: 0 });
   });
 
-  test('Cell formats of the wall: larger sizes of a card: sorted from largest to smallest, within the limits of a card', () => {
+  test('Cell formats of the wall: higher cards: sorted from highest to lowest, within the limit of a card', () => {
     const card = /** @type {Format} */ (FORMATS.at(0));
-    expect(grownTo(card, 'width', { width: 4000 })).toEqual([]);
-    const wider = grownTo(card, 'width', { width: 4000, isAll: true }).map(({ width }) => width);
-    expect(wider).toEqual(wider.toSorted((a, b) => b - a));
-    expect(wider.every((width) => width > card.width)).toBe(true);
-    const higher = grownTo(card, 'height', { width: 4000 });
-    expect(higher.every(({ width, height }) => height <= width * 0.75 + 1)).toBe(true);
+    const heights = higherThan(card).map(({ height }) => height);
+    expect(heights).toEqual(heights.toSorted((a, b) => b - a));
+    expect(heights.every((height) => height > card.height && height <= card.width * 0.75 + 1)).toBe(true);
   });
 });
 
@@ -125,35 +140,12 @@ describe('Text of a card', () => {
     [320, 154],
     [640, 307],
     [1600, 768],
-  ])('Wall card of %d x %d pixels: value and sparkline lie within the card', (width, height) => {
-    const sizes = cardText({ width, height });
-    expect(sizes.valueY).toBeLessThan(height);
-    expect(sizes.value).toBeGreaterThanOrEqual(11);
-    const box = lineBox({ width, height }, sizes, { text: 13, value: sizes.value * 3 });
-    if (!box) {
-      expect(width).toBeLessThan(150);
-      return;
-    }
-    expect(box.left + box.width).toBeLessThanOrEqual(width);
-    expect(box.top + box.height).toBeLessThanOrEqual(height);
-    expect(box.top).toBeGreaterThan(0);
+  ])('Wall card of %d x %d pixels: the value lies below the names, within the card', (width, height) => {
+    const { name, value, valueY } = cardText({ width, height });
+    expect(valueY).toBeLessThan(height);
+    expect(value).toBeGreaterThanOrEqual(11);
+    expect(valueY - value * 0.75).toBeGreaterThanOrEqual(name * 1.3);
   });
-});
-
-test('Wall sparklines: more than 60 samples of a sensor arrive: the newest 60 samples are kept in order of time', () => {
-  const trails = createTrails();
-  /** @param {number} at @param {number} value @returns {any} */
-  const sensor = (at, value) => ({ key: 'a', at, value });
-  for (const at of [0, 10, 20, 20, 15]) trails.take([sensor(at, at)]);
-  expect(trails.of('a', [])).toEqual([
-    { ts: 10, value: 10 },
-    { ts: 20, value: 20 },
-  ]);
-  const known = [1, 2, 3].map((ts) => ({ ts, value: ts }));
-  expect(trails.of('a', known)).toBe(known);
-  expect(trails.of('b', [])).toEqual([]);
-  for (let at = 30; at < 130; at += 1) trails.take([sensor(at, at)]);
-  expect(trails.of('a', known)).toHaveLength(60);
 });
 
 test('Wall address: ?full: the wall fills the window; ?kiosk: the wall fills the window, without buttons', () => {

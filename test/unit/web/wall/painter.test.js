@@ -54,7 +54,7 @@ function paintWall(count) {
       /** @type {unknown} */ ({ ...labels, device, cell, cellState: NORMAL, value: 1 })
     );
   });
-  const scene = { layout, sensors, choices: {}, trailOf: () => [] };
+  const scene = { layout, sensors, choices: {} };
   const painter = createPainter(canvas);
   painter.all(scene, PALETTE, 1);
   return {
