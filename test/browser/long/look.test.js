@@ -106,7 +106,7 @@ describe('Appearance', () => {
       expect(choices).toHaveLength(3);
       expect(overlaps([...choices, { left: width, right: width }])).toEqual([]);
       const views = await partsOf('.navigation > a:visible');
-      expect(views).toHaveLength(5);
+      expect(views).toHaveLength(6);
       expect(overlaps(views)).toEqual([]);
 
       await dashboard.visit('/credentials');

@@ -6,7 +6,7 @@ import { useDashboard } from '../../support/web/dashboard.js';
 const dashboard = useDashboard({ fill: publishSmallFleet });
 
 const options = () => dashboard.page.getByRole('option');
-const field = () => dashboard.page.getByRole('combobox', { name: 'Site, device or sensor' });
+const field = () => dashboard.page.getByRole('combobox', { name: 'Site, device, sensor or page' });
 
 /** Opens the search, and waits until its field has the focus. @param {string} key */
 async function openByKey(key) {
