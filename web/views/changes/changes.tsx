@@ -207,31 +207,16 @@ function DeviceRow({
   const { preferences } = useServices();
   const { zone } = preferences.choice.value;
   const [{ device, change }] = group;
+  if (group.length > 1) return <GroupRow group={group} at={formatTime(change.at, zone)} />;
   return (
     <tr>
       <th scope="row" class="wraps">
-        {group.length === 1 ? (
-          <DeviceLink device={device} />
-        ) : (
-          <details class="changes-group">
-            <summary>
-              {formatCounted(group.length, 'device')} {change.isOnline ? 'came online' : 'went offline'} at{' '}
-              {formatTime(change.at, zone)}
-            </summary>
-            <ul>
-              {group.map((changed) => (
-                <li key={changed.device.device_id}>
-                  <DeviceLink device={changed.device} />
-                </li>
-              ))}
-            </ul>
-          </details>
-        )}
+        <DeviceLink device={device} />
       </th>
-      <td class="changes-state">
+      <td>
         <DeviceState state={change.isOnline ? 'online' : 'offline'} asOf={asOf} />
       </td>
-      <td class="changes-times">{group.length === 1 && formatCounted(change.times, 'change')}</td>
+      <td class="changes-times">{formatCounted(change.times, 'change')}</td>
       <td class="changes-time">
         {formatTime(change.at, zone)}
         <OtherZone ts={change.at} />
@@ -239,6 +224,26 @@ function DeviceRow({
     </tr>
   );
 }
+
+const GroupRow = ({ group, at }: { group: [ChangedDevice, ...ChangedDevice[]]; at: string }) => (
+  <tr>
+    <th scope="row" class="wraps whole" colSpan={4}>
+      <details class="changes-group">
+        <summary>
+          {formatCounted(group.length, 'device')} {group[0].change.isOnline ? 'came online' : 'went offline'}{' '}
+          at {at}
+        </summary>
+        <ul>
+          {group.map((changed) => (
+            <li key={changed.device.device_id}>
+              <DeviceLink device={changed.device} />
+            </li>
+          ))}
+        </ul>
+      </details>
+    </th>
+  </tr>
+);
 
 const DeviceLink = ({ device: { device_id, name, site } }: Pick<ChangedDevice, 'device'>) => (
   <>
