@@ -34,6 +34,16 @@ describe('Search', () => {
     await dashboard.untilFocused(dashboard.page.locator('#main'));
   });
 
+  test('Search: the beginning of the name of a page is typed: Enter opens the page', async () => {
+    await dashboard.visit('/');
+    await dashboard.page.getByRole('button', { name: 'Search' }).waitFor();
+    await openByKey('/');
+    await dashboard.page.keyboard.type('imp');
+    await dashboard.page.getByRole('option', { name: 'Page Import' }).waitFor();
+    await dashboard.page.keyboard.press('Enter');
+    await dashboard.page.getByRole('heading', { level: 1, name: 'Import' }).waitFor();
+  });
+
   test('Search: opened by Ctrl+K, part of a site name is typed: sites are found, and a chosen site filters the fleet page', async () => {
     await dashboard.visit('/pipeline');
     await dashboard.page.getByRole('button', { name: 'Search' }).waitFor();

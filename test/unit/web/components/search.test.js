@@ -16,7 +16,7 @@ test.each([
   ['alarms', ['Alarms']],
   ['manual', ['Manual']],
   ['dead let', ['Dead letters']],
-  ['mport', []],
+  ['port', []],
   [' ', []],
 ])('Search for pages: %j: %j', (text, names) => {
   expect(pagesFor(text).map(({ name }) => name)).toEqual(names);
