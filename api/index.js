@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { addresses } from '../common/addresses.js';
 import { runCommand } from '../common/command.js';
 import { parseFlags, usageError } from '../common/flags.js';
-import { readSettings } from '../common/settings/index.js';
+import { DATABASE_SETTINGS, readSettings } from '../common/settings/index.js';
 import { createStatusLine } from '../common/status-line.js';
 import { drainSession } from './commands/drain.js';
 import { createLogger, prettyDestination } from './observability/index.js';
@@ -32,6 +32,18 @@ const LINE = {
   help: 'Starts ingest, the API and the dashboard with the settings of the environment and .env, and runs until a signal.',
   examples: ['npm start', 'ROLE=ingest MQTT_CLIENT_ID=millrace-2 npm start -- --drain'],
   flags: FLAGS,
+  settings: [
+    ...DATABASE_SETTINGS,
+    'MQTT_URL',
+    'MQTT_HOST',
+    'MQTT_PORT',
+    'HTTP_HOST',
+    'HTTP_PORT',
+    'ROLE',
+    'API_TOKEN',
+    'READ_TOKENS',
+    'INGEST_TOKENS',
+  ],
 };
 
 // `npm start` runs ingest, API and dashboard, until a signal arrives or its parent process ends.

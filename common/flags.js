@@ -6,6 +6,9 @@
 import { Command, Option } from 'commander';
 import { durationText, parseDuration } from './durations.js';
 import { MillraceError } from './errors.js';
+import { SETTINGS } from './settings/index.js';
+
+/** @import { Name as SettingName } from './settings/index.js' */
 
 /**
  * @typedef {object} Flag
@@ -33,6 +36,7 @@ import { MillraceError } from './errors.js';
  * @property {[string, ...string[]]} examples whole commands that do something useful
  * @property {F} flags
  * @property {Words} [words] the words (positional arguments) that the command takes; none by default
+ * @property {SettingName[]} [settings] the settings that the command reads, or the main ones if it reads all
  */
 
 /**
@@ -45,7 +49,7 @@ import { MillraceError } from './errors.js';
  * Several commands under one name, such as `npm run credentials -- issue`.
  *
  * @template {Record<string, Omit<CommandLine, 'command'>>} C
- * @typedef {{ command: string, help: string, examples: [string, ...string[]], commands: C }} CommandGroup
+ * @typedef {{ command: string, help: string, examples: [string, ...string[]], settings?: SettingName[], commands: C }} CommandGroup
  */
 
 /** @type {Record<Exclude<Flag['type'], 'switch'>, { rule: string, read: (text: string) => number | string | null }>} */
@@ -102,10 +106,10 @@ export function parseLine(line, argv) {
  * @returns {{ command: keyof C & string, flags: Record<string, any>, words: string[] }}
  * @throws {MillraceError} `usage`, `help`
  */
-export function parseGroup({ command: name, help, examples, commands }, argv) {
+export function parseGroup({ command: name, help, examples, settings, commands }, argv) {
   /** @type {string[]} */
   const problems = [];
-  const group = basicCommand(name, { help, examples }, problems)
+  const group = basicCommand(name, { help, examples, settings }, problems)
     .usage('COMMAND [flags]')
     .commandsGroup('Commands:')
     .helpCommand(false)
@@ -113,7 +117,7 @@ export function parseGroup({ command: name, help, examples, commands }, argv) {
   /** @type {{ command: keyof C & string, flags: Record<string, any>, words: string[] } | undefined} */
   let read;
   for (const [command, line] of Object.entries(commands)) {
-    const built = buildCommand(command, line, problems);
+    const built = buildCommand(command, { settings, ...line }, problems);
     built.action(() => {
       read = { command, ...valuesOf(built, line, problems) };
     });
@@ -160,10 +164,10 @@ function buildCommand(name, line, problems) {
 
 /**
  * @param {string} name
- * @param {{ help: string, examples: string[], flags?: Record<string, Flag> }} texts
+ * @param {{ help: string, examples: string[], flags?: Record<string, Flag>, settings?: SettingName[] }} texts
  * @param {string[]} problems
  */
-function basicCommand(name, { help, examples, flags = {} }, problems) {
+function basicCommand(name, { help, examples, flags = {}, settings = [] }, problems) {
   let text = '';
   const write = (/** @type {string} */ part) => {
     text += part;
@@ -174,7 +178,10 @@ function basicCommand(name, { help, examples, flags = {} }, problems) {
     .description(help)
     .optionsGroup('Flags:')
     .helpOption('--help', 'print this text and do nothing else')
-    .addHelpText('after', ['', 'Examples:', ...examples.map((example) => `  ${example}`)].join('\n'))
+    .addHelpText(
+      'after',
+      ['', ...settingsText(settings), 'Examples:', ...examples.map((example) => `  ${example}`)].join('\n'),
+    )
     // `valuesOf` counts the words, after all flags are read.
     .allowExcessArguments()
     .configureOutput({
@@ -190,6 +197,18 @@ function basicCommand(name, { help, examples, flags = {} }, problems) {
       throw new MillraceError('usage', `error: name one of the commands\n\n${text.trimEnd()}`);
     throw usageError(fullName(command), [inOurWords(message, flags), ...problems]);
   });
+}
+
+/** @param {SettingName[]} names @returns {string[]} lines of the help, the last one empty */
+export function settingsText(names) {
+  if (names.length === 0) return [];
+  const width = Math.max(...names.map((name) => name.length));
+  const lines = names.map((name) => {
+    const { help = '', fallback, unset } = SETTINGS[name] ?? {};
+    const standard = fallback ?? unset;
+    return `  ${name.padEnd(width)}  ${help}${standard === undefined ? '' : ` (default: ${standard})`}`;
+  });
+  return ['Settings, from the environment or .env (all: docs/reference/settings.md):', ...lines, ''];
 }
 
 /** @param {Command} command @returns {string} name of the command, after the name of the group that contains it */

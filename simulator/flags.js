@@ -75,6 +75,15 @@ const LINE = {
     `${COMMAND} --replay measurements.csv --speed 60`,
   ],
   flags: SIMULATOR_FLAGS,
+  settings: [
+    'MQTT_URL',
+    'MQTT_HOST',
+    'MQTT_PORT',
+    'MQTT_USERNAME',
+    'MQTT_PASSWORD',
+    'MQTT_TLS_CA',
+    'DATA_DIR',
+  ],
 };
 
 /**

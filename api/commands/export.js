@@ -2,6 +2,7 @@ import { runCommand } from '../../common/command.js';
 import { readCommandSettings } from '../../common/dev-addresses.js';
 import { MillraceError } from '../../common/errors.js';
 import { parseFlags, usageError } from '../../common/flags.js';
+import { DATABASE_SETTINGS } from '../../common/settings/index.js';
 import { createStatusLine } from '../../common/status-line.js';
 import { parseMoment } from '../../common/times.js';
 import { identifyDevice } from '../../schema/ids.js';
@@ -30,6 +31,7 @@ const LINE = {
   help: 'Writes samples as Parquet files, one for each site and whole UTC day: DIR/site=NAME/day=2026-11-21/part-0.parquet.',
   examples: ['npm run export -- --out data', 'npm run export -- --out data --site berlin --from 30d'],
   flags: FLAGS,
+  settings: DATABASE_SETTINGS,
 };
 
 // npm run export: it reads the database with the settings of npm start, so it also works while no other process runs.

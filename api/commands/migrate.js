@@ -1,6 +1,7 @@
 import { runCommand } from '../../common/command.js';
 import { readCommandSettings } from '../../common/dev-addresses.js';
 import { parseFlags } from '../../common/flags.js';
+import { DATABASE_SETTINGS } from '../../common/settings/index.js';
 import { migrateDatabase } from '../store/setup/index.js';
 
 // npm run migrate: it makes the tables of the database, or brings them up to date.
@@ -11,6 +12,7 @@ await runCommand(async () => {
       help: 'Makes the tables in the database of CQL_CONTACT_POINTS, or brings them to the version of this release.',
       examples: ['npm run migrate', 'CQL_CONTACT_POINTS=10.0.0.5 CQL_LOCAL_DC=eu-west npm run migrate'],
       flags: {},
+      settings: DATABASE_SETTINGS,
     },
     process.argv.slice(2),
   );

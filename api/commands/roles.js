@@ -3,6 +3,7 @@ import { runCommand } from '../../common/command.js';
 import { readCommandSettings } from '../../common/dev-addresses.js';
 import { MillraceError } from '../../common/errors.js';
 import { parseFlags } from '../../common/flags.js';
+import { DATABASE_SETTINGS } from '../../common/settings/index.js';
 import { roleStatements } from '../../schema/roles.js';
 import { makeRoles } from '../store/setup/index.js';
 
@@ -28,6 +29,7 @@ const LINE = {
     'npm run roles -- --migrate-password-file migrate.secret --serve-password-file serve.secret',
   ],
   flags: FLAGS,
+  settings: DATABASE_SETTINGS,
 };
 
 // npm run roles: run it as a superuser. It makes the role that migrates, the role that serves, and the role of ScyllaDB Manager.

@@ -3,6 +3,7 @@ import { runCommand } from '../../common/command.js';
 import { readCommandSettings } from '../../common/dev-addresses.js';
 import { MillraceError } from '../../common/errors.js';
 import { parseGroup, usageError } from '../../common/flags.js';
+import { DATABASE_SETTINGS } from '../../common/settings/index.js';
 import { createStatusLine } from '../../common/status-line.js';
 import { formatTime, parseTime } from '../../common/times.js';
 import { HOUR_MS } from '../../schema/rules.js';
@@ -60,6 +61,7 @@ const GROUP = {
   help: 'Keeps the topics of Kafka that STREAM_KAFKA names. Each command answers --help.',
   examples: [`${COMMAND} init`, `${COMMAND} status`],
   commands: COMMANDS,
+  settings: [...DATABASE_SETTINGS, 'STREAM_KAFKA', 'SCHEMA_REGISTRY_URL'],
 };
 
 /** Client id of this command at Kafka. */
@@ -76,7 +78,10 @@ await runCommand(async () => {
   const { command, flags } = parseGroup(GROUP, process.argv.slice(2));
   const config = readCommandSettings('database');
   if (!config.stream.kafka) {
-    throw new MillraceError('usage', 'STREAM_KAFKA must name a Kafka, such as STREAM_KAFKA=127.0.0.1:9092.');
+    throw new MillraceError(
+      'usage',
+      'STREAM_KAFKA must name a Kafka, such as STREAM_KAFKA=127.0.0.1:9092. If npm run dev runs with --kafka and another DATA_DIR, set the same.',
+    );
   }
   const print = (/** @type {string} */ text) => process.stdout.write(`${text}\n`);
   if (command === 'init') return init(config, flags, print);

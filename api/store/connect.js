@@ -57,6 +57,9 @@ async function abandon(client) {
   await controlConnection.connection?.closeAsync();
 }
 
+/** Commands find the port of `npm run dev` in its `DATA_DIR`. */
+const ELSEWHERE = '. If npm run dev runs with another DATA_DIR or CQL_LOCAL_PORT, set the same.';
+
 /**
  * Names the cause of a failed connection, and the setting to check.
  *
@@ -113,7 +116,7 @@ export function explain(error, cql) {
   }
   return new MillraceError(
     'database_away',
-    `No database answers at ${where} (${setting}): ${reasonOf(error)}`,
+    `No database answers at ${where} (${setting}): ${reasonOf(error)}${cql.contactPoints ? '' : ELSEWHERE}`,
     { cause: error },
   );
 }

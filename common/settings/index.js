@@ -18,6 +18,11 @@ export { SCHEMA, SETTINGS };
 
 /** @typedef {keyof Values} Name */
 
+/** The settings that a command reads to connect to the database, as `settings` of its help. */
+export const DATABASE_SETTINGS = /** @type {Name[]} */ (
+  Object.keys(SETTINGS).filter((name) => SETTINGS[name]?.group === 'The database')
+);
+
 /**
  * Reads all settings. The error lists every problem with the name of its setting. An empty value counts as not set.
  *

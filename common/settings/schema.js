@@ -43,7 +43,9 @@ const DATABASE = {
   CQL_LOCAL_PORT: integer(1, 65_535).prefault('9042').describe('CQL port of the local database.'),
   DATA_DIR: text('path of a directory')
     .prefault('.data')
-    .describe('Directory of the local database, logs and secrets.'),
+    .describe(
+      'Directory of the local database, logs and secrets, and of the ports of a running npm run dev.',
+    ),
 };
 
 const BROKER = {

@@ -15,7 +15,10 @@ const OWN_FLAGS = {
   duration: { type: 'duration', help: 'stop everything after this time', min: 1 },
   'no-simulator': { type: 'switch', help: 'start no simulated devices' },
   'no-manual': { type: 'switch', help: 'do not build the manual, which the API serves at /docs/' },
-  kafka: { type: 'switch', help: 'start a local Kafka, and stream out to it' },
+  kafka: {
+    type: 'switch',
+    help: 'start a local Kafka at the port of STREAM_KAFKA, by default 9092, and stream out to it',
+  },
   fresh: { type: 'switch', help: "begin without data: empties DATA_DIR, never a cluster's" },
 };
 
@@ -47,6 +50,15 @@ const LINE = {
     `${COMMAND} --kafka`,
   ],
   flags: FLAGS,
+  settings: [
+    'HTTP_PORT',
+    'MQTT_PORT',
+    'CQL_LOCAL_PORT',
+    'DATA_DIR',
+    'STREAM_KAFKA',
+    'CQL_CONTACT_POINTS',
+    'MQTT_URL',
+  ],
 };
 
 /**

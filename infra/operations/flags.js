@@ -1,5 +1,6 @@
 import { MillraceError } from '../../common/errors.js';
 import { parseFlags, usageError } from '../../common/flags.js';
+import { DATABASE_SETTINGS } from '../../common/settings/index.js';
 import { expectService } from './steps/service.js';
 
 /** @import { Flag } from '../../common/flags.js' */
@@ -85,6 +86,7 @@ export function readGiven(command, operation, argv, now) {
         operation.examples.map((words) => `${command} ${words}`)
       ),
       flags: flagsOf(operation),
+      settings: DATABASE_SETTINGS,
     },
     argv,
   );

@@ -1,5 +1,7 @@
 import { runCommand } from '../../common/command.js';
 import { MillraceError } from '../../common/errors.js';
+import { settingsText } from '../../common/flags.js';
+import { DATABASE_SETTINGS } from '../../common/settings/index.js';
 import { createStatusLine } from '../../common/status-line.js';
 import { addNode } from './add-node.js';
 import { backup } from './backup.js';
@@ -35,6 +37,7 @@ ${Object.entries(OPERATIONS)
 
 All of them take --dry-run, which prints the commands as a script and runs none.
 
+${settingsText(DATABASE_SETTINGS).join('\n')}
 Examples:
   ${COMMAND} backup --cluster prod --location s3:backups --dry-run
   ${COMMAND} upgrade --help`;

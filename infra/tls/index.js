@@ -26,6 +26,7 @@ const LINE = {
   help: 'Makes an authority for development and a certificate that it signs.',
   examples: ['npm run certificates', 'npm run certificates -- --host localhost,192.0.2.7 --out tls'],
   flags: FLAGS,
+  settings: ['DATA_DIR'],
 };
 
 // npm run certificates: makes an authority for development, and certificates that this authority signs.

@@ -43,7 +43,8 @@ const ADVICE = {
 export const neverConnected = (url) =>
   new MillraceError(
     'broker_away',
-    `The broker at ${shownUrl(url)} could not be reached. Check that the broker runs there.`,
+    `The broker at ${shownUrl(url)} could not be reached. Check that the broker runs there. ` +
+      'If npm run dev runs with another DATA_DIR or MQTT_PORT, set the same.',
   );
 
 /** @param {string} url @returns {MillraceError} `broker_away` */

@@ -1,5 +1,6 @@
 import { MillraceError } from '../../common/errors.js';
 import { parseFlags, usageError } from '../../common/flags.js';
+import { DATABASE_SETTINGS } from '../../common/settings/index.js';
 import { parseTime } from '../../common/times.js';
 import { compareLedger } from './compare.js';
 import { ALSO, progressText, reportLines } from './report.js';
@@ -33,6 +34,7 @@ const LINE = {
     `${COMMAND} --ledger fleet.ledger --from 2026-11-21T00:00:00Z`,
   ],
   flags: FLAGS,
+  settings: [...DATABASE_SETTINGS, 'STREAM_KAFKA'],
 };
 
 /**

@@ -32,6 +32,7 @@ const LINE = {
   help: 'Measures everything side by side on this machine, prints the tables and keeps the raw figures in a file.',
   examples: [`${COMMAND} --quick`, `${COMMAND} --only ${PARTS[0]?.name} --rounds 5`],
   flags: FLAGS,
+  settings: ['DATA_DIR'],
 };
 
 /**

@@ -35,6 +35,7 @@ await runCommand(async () => {
       help: 'Writes the figures of a run into README.md and docs/explanation/benchmarks.md.',
       examples: ['npm run bench:readme', 'npm run bench:readme -- --file .data/bench/bench-2026-11-21.json'],
       flags: FLAGS,
+      settings: ['DATA_DIR'],
     },
     process.argv.slice(2),
   );

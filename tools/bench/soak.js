@@ -23,6 +23,7 @@ const LINE = {
   help: 'Holds a fixed rate for a long time and watches memory and latencies.',
   examples: ['npm run soak -- --rate 50000 --hours 12', 'npm run soak -- --shape 1x60 --hours 0.5'],
   flags: FLAGS,
+  settings: ['DATA_DIR'],
 };
 
 /** Length of the warm-up in ms. Its samples and latencies are not counted. */

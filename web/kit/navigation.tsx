@@ -18,6 +18,7 @@ const MOST_SHOWN = 999;
  */
 export function Navigation({ view, level = 'good' }: { view: string; level?: Level }) {
   const mayRead = useMay('read');
+  const mayImport = useMay('ingest');
   const mayManage = useMay('admin');
   const current = (isHere: boolean) => (isHere ? 'page' : undefined);
   const nav = useRef<HTMLElement | null>(null);
@@ -37,7 +38,7 @@ export function Navigation({ view, level = 'good' }: { view: string; level?: Lev
       <a
         href="/"
         aria-current={current(view === 'fleet')}
-        data-within={view === 'device' || view === 'sensor' || view === 'changes' || view === 'import'}
+        data-within={view === 'device' || view === 'sensor' || view === 'changes'}
       >
         Fleet
       </a>
@@ -52,6 +53,11 @@ export function Navigation({ view, level = 'good' }: { view: string; level?: Lev
         Dead letters{mayRead && <RecentDeadLetters />}
       </a>
       <CompareLink isHere={view === 'compare'} />
+      {mayImport && (
+        <a href="/import" aria-current={current(view === 'import')}>
+          Import
+        </a>
+      )}
       {mayManage && (
         <a href="/credentials" aria-current={current(view === 'credentials')}>
           Credentials

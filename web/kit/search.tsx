@@ -2,6 +2,7 @@ import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { problemWords } from '../api/request.ts';
 import { deviceHref, sensorHref } from '../routes.ts';
 import { useQuery, useServices } from '../state/hooks.ts';
+import { useMay } from '../state/session.ts';
 import { Dialog } from './controls.tsx';
 import './header.css';
 import type { SearchResult } from '../api/types.ts';
@@ -9,7 +10,53 @@ import type { SearchResult } from '../api/types.ts';
 const LENS = 'M7 2.5a4.5 4.5 0 1 0 0 9 4.5 4.5 0 0 0 0-9ZM10.3 10.3 13.5 13.5';
 const KINDS = { site: 'Site', device: 'Device', sensor: 'Sensor' };
 
-/** Renders the search over sites, devices and sensors. The key `/`, Ctrl K or a button opens the search from every view. */
+/** A page of the dashboard, or the manual. */
+interface Page {
+  kind: 'page';
+  name: string;
+  href: string;
+  /** further words that find the page */
+  words: string;
+  /** the scope that the page needs, if it needs more than to read */
+  scope?: 'ingest' | 'admin';
+}
+
+const PAGES: Page[] = [
+  { kind: 'page', name: 'Fleet', href: '/', words: 'home wall overview sensors' },
+  { kind: 'page', name: 'Devices', href: '/?show=devices', words: 'list' },
+  { kind: 'page', name: 'Changes', href: '/changes', words: 'what changed history events' },
+  { kind: 'page', name: 'Pipeline', href: '/pipeline', words: 'status health database broker processes' },
+  { kind: 'page', name: 'Alarms', href: '/alarms', words: 'rules alerts notifications' },
+  { kind: 'page', name: 'Dead letters', href: '/dead-letters', words: 'refused errors replay' },
+  { kind: 'page', name: 'Compare', href: '/compare', words: 'chart' },
+  {
+    kind: 'page',
+    name: 'Import',
+    href: '/import',
+    words: 'upload csv ndjson parquet excel file',
+    scope: 'ingest',
+  },
+  {
+    kind: 'page',
+    name: 'Credentials',
+    href: '/credentials',
+    words: 'accounts secrets passwords',
+    scope: 'admin',
+  },
+  { kind: 'page', name: 'Manual', href: '/docs/', words: 'help documentation docs tutorial api' },
+];
+
+/** @returns the pages whose name or further words begin with each word of the text */
+export function pagesFor(text: string): Page[] {
+  const asked = text.toLowerCase().split(/\s+/).filter(Boolean);
+  if (asked.length === 0) return [];
+  return PAGES.filter(({ name, words }) => {
+    const known = `${name} ${words}`.toLowerCase().split(' ');
+    return asked.every((word) => known.some((one) => one.startsWith(word)));
+  });
+}
+
+/** Renders the search over sites, devices, sensors and pages. The key `/`, Ctrl K or a button opens the search from every view. */
 export function Search() {
   const [isOpen, setOpen] = useState(false);
   useEffect(() => {
@@ -29,7 +76,7 @@ export function Search() {
         aria-label="Search"
         aria-haspopup="dialog"
         aria-keyshortcuts="/ Control+K Meta+K"
-        title="Search sites, devices and sensors ( / or Ctrl K )"
+        title="Search sites, devices, sensors and pages ( / or Ctrl K )"
         onClick={() => setOpen(true)}
       >
         <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
@@ -61,7 +108,10 @@ function SearchDialog({ onClose }: { onClose: () => void }) {
   const [chosen, setChosen] = useState(0);
   const list = useId();
   const field = useRef<HTMLInputElement | null>(null);
-  const { items, more, answered, loading, problem } = useSearch(asked);
+  const { items: found, more, answered, loading, problem } = useSearch(asked);
+  const may = { ingest: useMay('ingest'), admin: useMay('admin') };
+  const pages = pagesFor(text).filter(({ scope }) => !scope || may[scope]);
+  const items = [...pages, ...found];
   const at = Math.min(chosen, items.length - 1);
 
   useEffect(() => field.current?.focus(), []);
@@ -76,9 +126,12 @@ function SearchDialog({ onClose }: { onClose: () => void }) {
     document.getElementById(`${list}-${at}`)?.scrollIntoView({ block: 'nearest' });
   }, [list, at]);
 
-  function open(result: SearchResult) {
+  function open(result: SearchResult | Page) {
     onClose();
-    router.go(resultHref(result));
+    const href = resultHref(result);
+    // The manual is not a view of the dashboard.
+    if (href.startsWith('/docs/')) return location.assign(href);
+    router.go(href);
     scrollTo(0, 0);
   }
 
@@ -90,7 +143,7 @@ function SearchDialog({ onClose }: { onClose: () => void }) {
     }
     const result = items[at];
     // Enter opens a result only if the results belong to the typed text, not to an earlier text.
-    if (event.key === 'Enter' && result && answered === text.trim()) {
+    if (event.key === 'Enter' && result && (result.kind === 'page' || answered === text.trim())) {
       event.preventDefault();
       open(result);
     }
@@ -105,7 +158,7 @@ function SearchDialog({ onClose }: { onClose: () => void }) {
         role="combobox"
         autocomplete="off"
         spellcheck={false}
-        aria-label="Site, device or sensor"
+        aria-label="Site, device, sensor or page"
         aria-expanded={items.length > 0}
         aria-controls={items.length > 0 ? list : undefined}
         aria-activedescendant={at >= 0 ? `${list}-${at}` : undefined}
@@ -119,7 +172,7 @@ function SearchDialog({ onClose }: { onClose: () => void }) {
         <div class="search-results" id={list} role="listbox" aria-label="Results">
           {items.map((result, index) => (
             <Result
-              key={`${result.kind} ${result.device_id} ${result.sensor_id} ${result.name}`}
+              key={`${result.kind} ${resultHref(result)}`}
               id={`${list}-${index}`}
               result={result}
               isChosen={index === at}
@@ -142,21 +195,25 @@ function Result({
   onOpen,
 }: {
   id: string;
-  result: SearchResult;
+  result: SearchResult | Page;
   isChosen: boolean;
   onOpen: () => void;
 }) {
-  const { kind, name, device, type, site } = result;
-  const where = [kind === 'sensor' && device, kind === 'sensor' && type, kind !== 'site' && site];
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the field has the focus, and its keys choose and open
     <div id={id} role="option" tabIndex={-1} aria-selected={isChosen} class="search-result" onClick={onOpen}>
-      <span class="search-kind">{KINDS[kind]}</span>
-      <b>{name}</b>
-      <span class="search-where">{where.filter(Boolean).join(' · ')}</span>
+      <span class="search-kind">{result.kind === 'page' ? 'Page' : KINDS[result.kind]}</span>
+      <b>{result.name}</b>
+      <span class="search-where">{result.kind === 'page' ? '' : placeOf(result)}</span>
     </div>
   );
 }
+
+/** @returns device, type and site of a result, as far as its name does not have them */
+const placeOf = ({ kind, device, type, site }: SearchResult): string =>
+  [kind === 'sensor' && device, kind === 'sensor' && type, kind !== 'site' && site]
+    .filter(Boolean)
+    .join(' · ');
 
 function noteOf({
   asked,
@@ -203,7 +260,9 @@ function useSearch(text: string) {
 }
 
 /** @returns link of a search result */
-export function resultHref({ kind, name, device_id, sensor_id, device }: SearchResult): string {
+export function resultHref(result: SearchResult | Page): string {
+  if (result.kind === 'page') return result.href;
+  const { kind, name, device_id, sensor_id, device } = result;
   if (device_id === null) return `/?site=${encodeURIComponent(name)}`;
   if (kind === 'device' || sensor_id === null) return deviceHref(device_id, device);
   return sensorHref(device_id, sensor_id, { device, sensor: name });

@@ -1,4 +1,5 @@
 import { parseGroup } from '../../../common/flags.js';
+import { DATABASE_SETTINGS } from '../../../common/settings/index.js';
 
 /** @import { CommandGroup, CommandLine } from '../../../common/flags.js' */
 
@@ -33,6 +34,7 @@ const GROUP = {
   help: 'Keeps the rules of alarms in a file, at the database itself. Each command answers --help.',
   examples: [`${COMMAND} list`, `${COMMAND} apply alarms.yaml`],
   commands: COMMANDS,
+  settings: DATABASE_SETTINGS,
 };
 
 /**

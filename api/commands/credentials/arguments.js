@@ -1,4 +1,5 @@
 import { parseGroup, usageError } from '../../../common/flags.js';
+import { DATABASE_SETTINGS } from '../../../common/settings/index.js';
 
 /** @import { CommandGroup, CommandLine, Flag } from '../../../common/flags.js' */
 
@@ -60,6 +61,7 @@ const GROUP = {
   help: 'Keeps the credentials of devices, at the database itself. Each command answers --help.',
   examples: [`${COMMAND} issue pump-7`, `${COMMAND} list`],
   commands: COMMANDS,
+  settings: [...DATABASE_SETTINGS, 'MQTT_AUTH', 'MQTT_USERNAME'],
 };
 
 /**

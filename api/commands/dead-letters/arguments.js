@@ -1,5 +1,6 @@
 import { ERRORS } from '../../../common/errors.js';
 import { parseGroup, usageError } from '../../../common/flags.js';
+import { DATABASE_SETTINGS } from '../../../common/settings/index.js';
 import { parseMoment } from '../../../common/times.js';
 import { DAY_MS, DEAD_LETTER_DAYS, MOST_CLOCK_DIFFERENCE_MS } from '../../../schema/rules.js';
 
@@ -59,6 +60,7 @@ const GROUP = {
   help: 'Shows and replays messages that ingest refused, at the database itself. Each command answers --help.',
   examples: [`${COMMAND} summary`, `${COMMAND} list --from 2h`],
   commands: COMMANDS,
+  settings: DATABASE_SETTINGS,
 };
 
 /**

@@ -4,6 +4,7 @@ import { runCommand } from '../../../common/command.js';
 import { readCommandSettings } from '../../../common/dev-addresses.js';
 import { MillraceError } from '../../../common/errors.js';
 import { parseLine } from '../../../common/flags.js';
+import { DATABASE_SETTINGS } from '../../../common/settings/index.js';
 import { createStatusLine } from '../../../common/status-line.js';
 import { openDatabase } from '../../database.js';
 import { FILE_OPTIONS, formatOf, parseFileOptions } from '../../import/index.js';
@@ -46,6 +47,7 @@ const LINE = {
     'npm run import -- 2025/*.parquet',
   ],
   flags: FLAGS,
+  settings: [...DATABASE_SETTINGS, 'AUTO_REGISTER', 'HISTORY_DAYS'],
   words: { usage: 'FILE…', rule: 'one file or more', least: 1, most: Number.POSITIVE_INFINITY },
 };
 

@@ -38,6 +38,7 @@ const GROUP = {
   help: 'Shows how topics of other products become measurements. It needs neither a database nor a broker.',
   examples: [`${COMMAND} list`, ...COMMANDS.test.examples],
   commands: COMMANDS,
+  settings: ['HISTORY_DAYS', 'MAX_CLOCK_SKEW', 'RELATIVE_TIMES'],
 };
 
 /**

@@ -6,7 +6,7 @@ import { useDashboard } from '../../support/web/dashboard.js';
 const dashboard = useDashboard({ fill: publishSmallFleet });
 
 const options = () => dashboard.page.getByRole('option');
-const field = () => dashboard.page.getByRole('combobox', { name: 'Site, device or sensor' });
+const field = () => dashboard.page.getByRole('combobox', { name: 'Site, device, sensor or page' });
 
 /** Opens the search, and waits until its field has the focus. @param {string} key */
 async function openByKey(key) {
@@ -32,6 +32,16 @@ describe('Search', () => {
     await dashboard.page.getByRole('heading', { level: 1, name: 'belly' }).waitFor();
     expect(new URL(dashboard.page.url()).pathname).toBe('/devices/collar-3/sensors/belly');
     await dashboard.untilFocused(dashboard.page.locator('#main'));
+  });
+
+  test('Search: the beginning of the name of a page is typed: Enter opens the page', async () => {
+    await dashboard.visit('/');
+    await dashboard.page.getByRole('button', { name: 'Search' }).waitFor();
+    await openByKey('/');
+    await dashboard.page.keyboard.type('imp');
+    await dashboard.page.getByRole('option', { name: 'Page Import' }).waitFor();
+    await dashboard.page.keyboard.press('Enter');
+    await dashboard.page.getByRole('heading', { level: 1, name: 'Import' }).waitFor();
   });
 
   test('Search: opened by Ctrl+K, part of a site name is typed: sites are found, and a chosen site filters the fleet page', async () => {

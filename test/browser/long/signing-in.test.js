@@ -124,7 +124,7 @@ async function startImport() {
   await signIn(ADMIN);
   const buffer = Buffer.from('ts,temperature\n2026-11-21T00:00:00Z,1\n');
   await page.locator('input[type=file]').setInputFiles({ name: 'old.csv', mimeType: 'text/csv', buffer });
-  await page.getByLabel('Device').fill('old-logger');
+  await page.getByLabel('Device', { exact: true }).fill('old-logger');
   await page.getByRole('button', { name: 'Import', exact: true }).click();
 }
 
@@ -143,7 +143,7 @@ test('Sign-out: an import is running: no further piece is imported, and the impo
   await signIn(READER);
   await heading('Import').waitFor();
   await page.getByText('Drop a file here, or click to choose one.').waitFor();
-  expect(await page.getByLabel('Device').inputValue()).toBe('');
+  expect(await page.getByLabel('Device', { exact: true }).inputValue()).toBe('');
   expect(await page.getByRole('progressbar', { name: 'Share of the file' }).count()).toBe(0);
   expect(await page.getByText('Stopped: import the file again').count()).toBe(0);
 });
@@ -205,5 +205,5 @@ test('Session: expired during an import: after the next sign-in, the import page
   await heading('Sign in').waitFor();
   await signIn(ADMIN);
   await page.getByText('0 refused. Stopped: import the file again to go on').waitFor();
-  expect(await page.getByLabel('Device').inputValue()).toBe('old-logger');
+  expect(await page.getByLabel('Device', { exact: true }).inputValue()).toBe('old-logger');
 });

@@ -15,6 +15,9 @@ const COMMANDS = Object.entries(scripts).flatMap(([name, script]) => {
 /** Files that `npm run docs:reference` writes. */
 const WRITTEN = ['.env.example', 'docs/reference/settings.md'];
 
+/** The commands that read no setting. */
+const WITHOUT_SETTINGS = /^(size|docs:|test)/;
+
 /** @param {string[]} words @returns {Promise<{ code: number | null, out: string, errors: string }>} */
 function run(words) {
   // A command that reads these invalid settings would fail.
@@ -42,10 +45,11 @@ test('npm scripts of this project: option --help: prints the usage with an examp
       code,
       errors,
       usage: /^Usage: npm /.test(out),
+      settings: /\nSettings, from .*\n {2}[A-Z]/.test(out) || WITHOUT_SETTINGS.test(name),
       example: /\nExamples:\n {2}\w/.test(out),
     };
   });
-  const expected = { code: 0, errors: '', usage: true, example: true };
+  const expected = { code: 0, errors: '', usage: true, settings: true, example: true };
   expect(answers).toEqual(Object.fromEntries(COMMANDS.map(({ name }) => [name, expected])));
   expect(timesOf()).toEqual(before);
 });

@@ -4,6 +4,7 @@ import { MillraceError } from '../../../common/errors.js';
 import { parseFlags, parseGroup, parseLine } from '../../../common/flags.js';
 
 /** @import { CommandLine, Flag } from '../../../common/flags.js' */
+/** @import { Name } from '../../../common/settings/index.js' */
 
 /** @satisfies {Record<string, Flag>} */
 const FLAGS = {
@@ -144,6 +145,22 @@ describe('Flags', () => {
       'Examples:',
       '  npm run x -- --devices 3',
     ]);
+  });
+
+  test('Command-line flags: --help of a command that reads settings: each is shown with its default, also for a command of a group', () => {
+    const expected = [
+      'Settings, from the environment or .env (all: docs/reference/settings.md):',
+      '  CQL_LOCAL_PORT      CQL port of the local database. (default: 9042)',
+      '  CQL_CONTACT_POINTS  Addresses of the cluster. (default: a local database)',
+      '  CQL_USERNAME        Database role.',
+      '',
+      'Examples:',
+    ].join('\n');
+    /** @type {Name[]} */
+    const settings = ['CQL_LOCAL_PORT', 'CQL_CONTACT_POINTS', 'CQL_USERNAME'];
+    const group = { ...LINE, settings, commands: { list: { ...LINE, flags: {} } } };
+    expect(() => parseFlags({ ...LINE, settings }, ['--help'])).toThrow(expected);
+    expect(() => parseGroup(group, ['list', '--help'])).toThrow(expected);
   });
 
   test('Command-line arguments without a flag: accepted before and after flags, a wrong number of them is refused', () => {

@@ -149,6 +149,6 @@ test('Simulator at a fixed rate: no connection within 30 s: the run ends and nam
   await run.passFirstConnectTime();
   expect(await run.ended).toMatchObject({
     code: 'broker_away',
-    message: `The broker at ${broker.url} could not be reached. Check that the broker runs there.`,
+    message: `The broker at ${broker.url} could not be reached. Check that the broker runs there. If npm run dev runs with another DATA_DIR or MQTT_PORT, set the same.`,
   });
 });

@@ -1,6 +1,7 @@
 import { isLoopback } from '../../../common/addresses.js';
 import { MillraceError } from '../../../common/errors.js';
 import { parseFlags, usageError } from '../../../common/flags.js';
+import { DATABASE_SETTINGS } from '../../../common/settings/index.js';
 import { bucketOf, HOUR_MS, PACK_DELAY_MS } from '../../../schema/rules.js';
 
 /** @import { CommandLine, Flag } from '../../../common/flags.js' */
@@ -38,6 +39,7 @@ const LINE = {
     `${COMMAND} --into batches --interval 1s --days 2`,
   ],
   flags: FLAGS,
+  settings: DATABASE_SETTINGS,
 };
 
 /**

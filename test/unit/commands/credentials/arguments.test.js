@@ -1,5 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { readArguments } from '../../../../api/commands/credentials/arguments.js';
+import { settingsText } from '../../../../common/flags.js';
+import { DATABASE_SETTINGS } from '../../../../common/settings/index.js';
 
 /** @param {string[]} argv @returns {{ code: string, message: string }} */
 function refusalOf(...argv) {
@@ -76,6 +78,7 @@ Commands:
   revoke ACCOUNT… [flags]  takes its credential from each account
   mosquitto [flags]        writes the password file and the access file of a Mosquitto into the directory --out
 
+${settingsText([...DATABASE_SETTINGS, 'MQTT_AUTH', 'MQTT_USERNAME']).join('\n')}
 Examples:
   npm run credentials -- issue pump-7
   npm run credentials -- list`);

@@ -1,6 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from '@jest/globals';
 import { MillraceError } from '../../../../common/errors.js';
+import { settingsText } from '../../../../common/flags.js';
+import { DATABASE_SETTINGS } from '../../../../common/settings/index.js';
 import { compareCommand } from '../../../../simulator/verify/command.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { createFleetCase, createLedgerCase, START } from '../../../support/simulator/ledger-case.js';
@@ -210,6 +212,7 @@ Flags:
   --to <text>      the first instant that does not count; default after the last sample
   --help           print this text and do nothing else
 
+${settingsText([...DATABASE_SETTINGS, 'STREAM_KAFKA']).join('\n')}
 Examples:
   npm run compare -- --ledger fleet.ledger
   npm run compare -- --ledger fleet.ledger --kafka

@@ -11,7 +11,6 @@ import {
   writeRef,
 } from '../../../../web/routes.ts';
 import { createComparison } from '../../../../web/state/preferences.ts';
-import { cameOrWent, changeOf } from '../../../../web/views/changes/changes.tsx';
 import {
   alignLines,
   axesOf,
@@ -181,56 +180,4 @@ test('CSV download of a chart: names with quotes or a formula: names are quoted,
       '',
     ].join('\n'),
   );
-});
-
-describe('Changes of the last hour', () => {
-  const SINCE = NOON - HOUR_MS;
-  /** @param {number[]} lately values of the last hour, every five minutes */
-  const bins = (lately) => {
-    const before = Array.from({ length: 60 }, (_, index) => 20 + (index % 3));
-    const values = [...before, ...lately];
-    return {
-      ts: values.map((_, index) => SINCE + (index - before.length) * 5 * MINUTE_MS),
-      avg: values,
-    };
-  };
-
-  test('Changes of the last hour: all values of a sensor within the usual range: no change is listed', () =>
-    expect(changeOf(bins([20, 21, 22, 20]), SINCE)).toBeNull());
-
-  test('Changes of the last hour: values leave the usual range and return: crossings are counted, farthest value and last time shown', () => {
-    expect(changeOf(bins([21, 30, 31, 21, 12]), SINCE)).toEqual({
-      crossings: 3,
-      isOut: true,
-      at: SINCE + 4 * 5 * MINUTE_MS,
-      low: 19,
-      high: 23,
-      farthest: 31,
-    });
-  });
-
-  test('Changes of the last hour: a constant value changes a little: listed as one crossing of the usual range', () => {
-    const { ts } = bins([5, 6]);
-    const avg = ts.map((_, index) => (index === ts.length - 1 ? 6 : 5));
-    expect(changeOf({ ts, avg }, SINCE)).toMatchObject({ crossings: 1, isOut: true, farthest: 6 });
-  });
-
-  test('Changes of the last hour: too few values before that hour: the sensor is listed as unjudged', () =>
-    expect(changeOf({ ts: [SINCE - 1, SINCE], avg: [1, 100] }, SINCE)).toBe('unjudged'));
-
-  test('Changes of the last hour: device events: online and offline are counted; birth and older events are not', () => {
-    const at = (/** @type {number} */ minutes) => new Date(NOON - minutes * MINUTE_MS).toISOString();
-    const events = /** @type {const} */ ([
-      { ts: at(5), kind: 'birth' },
-      { ts: at(10), kind: 'offline' },
-      { ts: at(20), kind: 'online' },
-      { ts: at(90), kind: 'offline' },
-    ]);
-    expect(cameOrWent([...events], SINCE)).toEqual({
-      isOnline: false,
-      at: NOON - 10 * MINUTE_MS,
-      times: 2,
-    });
-    expect(cameOrWent([events[0], events[3]], SINCE)).toBeNull();
-  });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { resultHref } from '../../../../web/kit/search.tsx';
+import { pagesFor, resultHref } from '../../../../web/kit/search.tsx';
 
 test('Search result: site, device or sensor: the link leads to the fleet filtered by site, the device page or the sensor page', () => {
   const rest = { device_id: null, sensor_id: null, device: null, type: null, site: null };
@@ -7,4 +7,17 @@ test('Search result: site, device or sensor: the link leads to the fleet filtere
   const device = { ...rest, kind: /** @type {const} */ ('device'), name: 'd', device_id: 'd', device: 'd' };
   expect(resultHref(device)).toBe('/devices/d');
   expect(resultHref({ ...device, kind: 'sensor', name: 's', sensor_id: 's' })).toBe('/devices/d/sensors/s');
+});
+
+test.each([
+  ['import', ['Import']],
+  ['IMP', ['Import']],
+  ['csv', ['Import']],
+  ['alarms', ['Alarms']],
+  ['manual', ['Manual']],
+  ['dead let', ['Dead letters']],
+  ['port', []],
+  [' ', []],
+])('Search for pages: %j: %j', (text, names) => {
+  expect(pagesFor(text).map(({ name }) => name)).toEqual(names);
 });
