@@ -12,7 +12,7 @@ import { mkdir, mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { defaultVersions, matches } from '../test/nodes/versions.js';
+import { testedVersions } from '../test/nodes/versions.js';
 import { summaryOf } from './summary.js';
 
 /** @import { Readable } from 'node:stream' */
@@ -62,14 +62,17 @@ const otherSuites = (...flags) => ({
   isSuite: true,
 });
 
-/** @param {KnownSeed[]} seeds @param {string[]} versions versions of Node.js @returns {Step[]} */
-const gate = (seeds, versions) => [
+/** @param {KnownSeed[]} seeds @returns {Step[]} */
+const gate = (seeds) => [
   step('node', '.ci/prefetch.js'),
   step('npm', 'run', '--silent', 'lint'),
   suite('test', `--seed=${FIXED_SEED}`),
   otherSuites(`--seed=${FIXED_SEED}`),
   ...seeds.map(({ suite: script, file, seed }) => suite(script, file, `--seed=${seed}`)),
-  ...versions.map(unitOn),
+  // `npm test` runs on this one.
+  ...testedVersions()
+    .filter((version) => version !== process.versions.node)
+    .map(unitOn),
   step('npm', 'run', '--silent', 'test:mutation'),
   step('node', '.ci/supply-chain.js'),
 ];
@@ -116,7 +119,7 @@ async function main([plan, ...options]) {
   console.log(`Seed ${seed}. Output and results: ${folder}`);
   /** @type {Report[]} */
   const reports = [];
-  const steps = isGate ? gate(await readList('seeds.json'), await readVersions()) : everything(seed);
+  const steps = isGate ? gate(await readList('seeds.json')) : everything(seed);
   for (const each of steps) {
     reports.push(await run(each, { folder, number: reports.length + 1 }));
     // The first step fetches the packages. Without them no suite runs, and each suite would try to fetch them again.
@@ -125,16 +128,6 @@ async function main([plan, ...options]) {
   const { text, isGreen } = summaryOf(reports, { seed, known: await readList('flaky.json') });
   console.log(`\n${text}`);
   return isGreen ? 0 : 1;
-}
-
-/**
- * @returns {Promise<string[]>} the oldest and the newest Node.js version that Millrace accepts, without the running version, on which
- *   `npm test` runs
- */
-async function readVersions() {
-  const { engines } = JSON.parse(await readFile('package.json', 'utf8'));
-  const versions = defaultVersions({ engines: engines.node, newest: await readFile('.nvmrc', 'utf8') });
-  return versions.filter((version) => !matches(version, process.versions.node));
 }
 
 /** @param {string} name @returns {Promise<any[]>} the content of a JSON file next to this file, which people edit */

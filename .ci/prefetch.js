@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { runCommand } from '../common/command.js';
 import { claimDataDir } from '../common/data-dir.js';
 import { createStatusLine } from '../common/status-line.js';
-import { checkNode, ensurePackages, ensureTools } from '../infra/bootstrap/index.js';
+import { ensurePackages, ensureTools } from '../infra/bootstrap/index.js';
 import { SUITES } from '../test/suites.js';
 
 /** Pauses between the attempts to install from a registry, in ms. A failed mirror is often available again within a minute. */
@@ -22,7 +22,6 @@ const FREE_GIB = 6;
 await runCommand(async () => {
   const root = fileURLToPath(new URL('..', import.meta.url));
   process.chdir(root);
-  checkNode();
   await claimDataDir('.data');
   const line = createStatusLine(process.stderr);
   const onStatus = line.update;

@@ -20,7 +20,7 @@ import { fileURLToPath } from 'node:url';
 import { runCommand } from '../common/command.js';
 import { claimDataDir } from '../common/data-dir.js';
 import { createStatusLine } from '../common/status-line.js';
-import { checkNode, ensurePackages, ensureTools } from '../infra/bootstrap/index.js';
+import { ensurePackages, ensureTools } from '../infra/bootstrap/index.js';
 import { LONG, SUITES } from './suites.js';
 import { recordingInto } from './support/query-rules/recording.js';
 
@@ -39,7 +39,6 @@ await runCommand(async () => {
   process.chdir(root);
   const line = createStatusLine(process.stderr);
   const onStatus = line.update;
-  checkNode();
   await ensurePackages(root, { onStatus });
   const args = process.argv.slice(2);
   if (args.includes('--help')) return await printHelp(args);

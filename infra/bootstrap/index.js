@@ -2,6 +2,5 @@
  * Installs the npm packages and other programs that Millrace needs on a machine. This code runs before any package is installed, so no
  * file of this folder may import a package.
  */
-export { checkNode } from './node.js';
 export { ensurePackages } from './packages.js';
 export { ensureTools, findTools } from './tools.js';

@@ -5,7 +5,7 @@
 import { fileURLToPath } from 'node:url';
 import { MillraceError } from '../../common/errors.js';
 import { createStatusLine } from '../../common/status-line.js';
-import { checkNode, ensurePackages } from '../bootstrap/index.js';
+import { ensurePackages } from '../bootstrap/index.js';
 import { listenForStop } from './signals.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -16,7 +16,6 @@ const line = createStatusLine(process.stdout);
 const { stop, onKill } = listenForStop(line);
 
 try {
-  checkNode();
   if (await ensurePackages(root, { onStatus: line.update, signal: stop })) {
     line.clear();
     line.print('✓ npm packages installed');

@@ -3,7 +3,6 @@
 /** Two signals within this time, in ms, count as one: on Ctrl-C the terminal signals npm and this process, and npm forwards its signal. */
 const SAME_MS = 700;
 const KILLED_EXIT = 130;
-const NPM_CHECK_MS = 1000;
 
 /**
  * Handles SIGINT, SIGTERM and SIGHUP. The first signal starts an orderly stop. A second signal kills all remaining processes at once.
@@ -30,22 +29,5 @@ export function listenForStop(line) {
     }
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, onSignal);
-  watchNpm(onSignal);
   return { stop: controller.signal, onKill: (kill) => void kills.push(kill) };
-}
-
-/**
- * Calls `onGone` when npm has ended, if npm started this process. A killed npm forwards no signal.
- *
- * @param {() => void} onGone
- */
-function watchNpm(onGone) {
-  if (!process.env['npm_lifecycle_event']) return;
-  const parent = process.ppid;
-  const timer = setInterval(() => {
-    if (process.ppid === parent) return;
-    clearInterval(timer);
-    onGone();
-  }, NPM_CHECK_MS);
-  timer.unref();
 }

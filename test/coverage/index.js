@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { runCommand } from '../../common/command.js';
 import { MillraceError } from '../../common/errors.js';
 import { createStatusLine } from '../../common/status-line.js';
-import { checkNode, ensurePackages } from '../../infra/bootstrap/index.js';
+import { ensurePackages } from '../../infra/bootstrap/index.js';
 
 /** @import { CommandLine, Flag } from '../../common/flags.js' */
 
@@ -29,7 +29,6 @@ const LINE = {
 await runCommand(async () => {
   process.chdir(fileURLToPath(new URL('../..', import.meta.url)));
   const line = createStatusLine(process.stderr);
-  checkNode();
   await ensurePackages(process.cwd(), { onStatus: line.update });
   // Imported here, because it needs the packages.
   const { parseFlags } = await import('../../common/flags.js');

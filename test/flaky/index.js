@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { runCommand } from '../../common/command.js';
 import { MillraceError } from '../../common/errors.js';
 import { createStatusLine } from '../../common/status-line.js';
-import { checkNode, ensurePackages } from '../../infra/bootstrap/index.js';
+import { ensurePackages } from '../../infra/bootstrap/index.js';
 import { SUITES } from '../suites.js';
 import { startLoad } from './load.js';
 
@@ -40,7 +40,6 @@ const LINE = {
 await runCommand(async () => {
   process.chdir(fileURLToPath(new URL('../..', import.meta.url)));
   const line = createStatusLine(process.stderr);
-  checkNode();
   await ensurePackages(process.cwd(), { onStatus: line.update });
   line.clear();
   // Imported here, because it needs the packages.
