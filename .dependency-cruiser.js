@@ -195,7 +195,7 @@ const arrowsIn = (table, within) =>
   });
 
 /**
- * Returns the rule that other rooms may import only the `index.js` of this room, or of a folder in it. Separate folders matter: a command
+ * Returns the rule that other rooms may import only the index of this room, or of a folder in it. Separate folders matter: a command
  * that only reads mappings loads no database driver. Types may come from any file, because re-exports of all types would be longer than
  * the code of the room. An import of a type counts as `dynamic-import`: see .ci/imports.js.
  *
@@ -209,7 +209,7 @@ const doorsFor = (room) => ({
     dependencyTypesNot: ['dynamic-import'],
     path: '^api/[^/]+/',
     // Files of `api/commands/` may be imported directly: each command is a process of its own. `npm start -- --drain` starts one.
-    pathNot: [pathOf(room), '^api/commands/', '^api/[^/]+/index[.]js$', '^api/[^/]+/[^/]+/index[.]js$'],
+    pathNot: [pathOf(room), '^api/commands/', '^api/[^/]+/index[.][jt]s$', '^api/[^/]+/[^/]+/index[.][jt]s$'],
   },
 });
 

@@ -1,11 +1,15 @@
-/** Options of all test projects. Node.js runs the ES modules directly, without a transform. */
-const common = { testEnvironment: 'node', transform: {} };
+/** Options of all test projects. Node.js runs the ES modules directly, with their types removed. */
+const common = {
+  testEnvironment: 'node',
+  transform: { '\\.ts$': '<rootDir>/test/support/strip-types.js' },
+  extensionsToTreatAsEsm: ['.ts'],
+};
 
 /** CI machines are slow, so their tests get a longer timeout. It costs no time in tests that pass: they wait for conditions. */
 const isCi = Boolean(process.env['CI']);
 
 /** @param {string} folder */
-const testsIn = (folder) => [`<rootDir>/test/${folder}/**/*.test.js`];
+const testsIn = (folder) => [`<rootDir>/test/${folder}/**/*.test.{js,ts}`];
 
 /** Options of projects in which a hook checks each HTTP answer against the API contract. */
 const watched = {

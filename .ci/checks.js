@@ -152,7 +152,7 @@ async function run({ command, isSuite }, { folder, number }) {
   const files = failedFiles(first.results);
   if (isSuite && first.code === 1 && files.length > 0 && files.length <= MAX_SECOND_TRIES) {
     console.log(`\n== ${title}: a second try of ${files.join(', ')}`);
-    const again = [...command.filter((word) => !word.endsWith('.test.js')), '--runInBand', ...files];
+    const again = [...command.filter((word) => !/\.test\.[jt]s$/.test(word)), '--runInBand', ...files];
     report.secondTry = await attempt(again, { isSuite, path: `${path}-again` });
   }
   report.seconds = (performance.now() - began) / 1000;

@@ -9,7 +9,7 @@ const STATIC = /^(?:import|(?:import|export) (?!type )[^'";=()]*\bfrom) ['"]([^'
 
 /** `import('./x.js')` in code or in a comment. An import of types counts too, as a statement or as `@import` in a comment. */
 const LAZY =
-  /\bimport\(\s*['"]([^'"\s]+)['"]\s*\)|^(?:import type|\s*(?:\/\*)?\*+ .*?@import)\b[^@;]*?\bfrom\s+['"]([^'"\s]+)['"]/gm;
+  /\bimport\(\s*['"]([^'"\s]+)['"]\s*\)|^(?:(?:import|export) type|\s*(?:\/\*)?\*+ .*?@import)\b[^@;]*?\bfrom\s+['"]([^'"\s]+)['"]/gm;
 
 /** @param {string} code @returns {string} only the imports of the code; an import of a type becomes `import('./x.js')` */
 export const importsOf = (code) =>

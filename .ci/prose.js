@@ -47,6 +47,7 @@ const scripts = Object.keys(JSON.parse(readFileSync('package.json', 'utf8')).scr
 const known = new Set(
   list(
     '*.js',
+    '*.ts',
     '*.json',
     '*.yaml',
     '*.yml',

@@ -39,7 +39,7 @@ await runCommand(async () => {
   const { Workspace } = await import('../mutation/workspace.js');
 
   const sources = FOLDERS.flatMap(filesIn);
-  const tests = filesIn('test/unit').filter((file) => file.endsWith('.test.js'));
+  const tests = filesIn('test/unit').filter((file) => /\.test\.[jt]s$/.test(file));
   line.update(`Coverage: ${tests.length} test files`);
   const stop = new AbortController();
   for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']))
@@ -71,11 +71,11 @@ await runCommand(async () => {
   }
 });
 
-/** @param {string} folder @returns {string[]} its JavaScript files */
+/** @param {string} folder @returns {string[]} its source files */
 function filesIn(folder) {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .map((name) => join(folder, name))
-    .filter((file) => file.endsWith('.js'))
+    .filter((file) => /\.[jt]s$/.test(file))
     .sort();
 }
 

@@ -9,7 +9,7 @@ import { covers } from './executed.js';
  * @returns {{ lines: number, executed: number }} lines with code, and those of them whose first character was executed
  */
 export function linesOf(source, ranges) {
-  const { tokens } = parse(source, { sourceType: 'module', tokens: true });
+  const { tokens } = parse(source, { sourceType: 'module', tokens: true, plugins: ['typescript'] });
   const begun = new Set();
   const counts = { lines: 0, executed: 0 };
   for (const { type, start, loc } of tokens ?? []) {

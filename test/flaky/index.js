@@ -48,7 +48,7 @@ await runCommand(async () => {
     words: [file = ''],
     flags: { times, load },
   } = parseLine(LINE, process.argv.slice(2));
-  if (!file.endsWith('.test.js') || !existsSync(file))
+  if (!/\.test\.[jt]s$/.test(file) || !existsSync(file))
     throw usageError(LINE.command, [`"${file}" is not a test file`]);
   const stopLoad = startLoad(Math.min(load, MAX_LOAD));
   let failed = 0;
@@ -103,7 +103,7 @@ function runOnce(file) {
 /** @param {string} file @param {number} run @param {string} output @returns {Promise<string>} path of the log */
 async function saveOutput(file, run, output) {
   await mkdir(LOGS, { recursive: true });
-  const path = `${LOGS}/${basename(file, '.test.js')}-${run}.log`;
+  const path = `${LOGS}/${basename(file).split('.')[0]}-${run}.log`;
   await writeFile(path, output);
   return path;
 }

@@ -155,7 +155,7 @@ test.each(OURS)('Compose service %s: command: the same program as npm run %s', (
   const command = scripts[script].replace(/^(\w+=\w+ )*exec /, '');
   expect(`${stack.compose.services[name].command.join(' ')} `.startsWith(`${command} `)).toBe(true);
   const program = stack.compose.services[name].command.find((/** @type {string} */ word) =>
-    word.endsWith('.js'),
+    /\.[jt]s$/.test(word),
   );
   expect(existsSync(program)).toBe(true);
 });

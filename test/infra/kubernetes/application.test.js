@@ -82,7 +82,7 @@ describe('Kubernetes commands', () => {
     for (const { workload } of named(`^${name}$`)) {
       const { command } = containerOf(workload);
       expect(command.slice(0, wordsOf(script).length)).toEqual(wordsOf(script));
-      expect(existsSync(command.find((/** @type {string} */ word) => word.endsWith('.js')))).toBe(true);
+      expect(existsSync(command.find((/** @type {string} */ word) => /\.[jt]s$/.test(word)))).toBe(true);
     }
   });
 

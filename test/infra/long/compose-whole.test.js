@@ -83,7 +83,7 @@ function environmentOf(name, others) {
 /** @param {string} name of a service @returns {string[]} the arguments after the program in its command */
 const argumentsOf = (name) => {
   const command = /** @type {string[]} */ (stack.compose.services[name].command);
-  return command.slice(command.findIndex((word) => word.endsWith('.js')) + 1).map(local);
+  return command.slice(command.findIndex((word) => /\.[jt]s$/.test(word)) + 1).map(local);
 };
 
 /** Runs the health check of a service against its local process. @param {string} name of the service @param {string} port */

@@ -8,7 +8,7 @@ const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
 
 /** The npm scripts that run a command of this project, with the words after `node`. */
 const COMMANDS = Object.entries(scripts).flatMap(([name, script]) => {
-  const [, words] = /\bexec node (.*)$/.exec(script) ?? [];
+  const [, words] = /\bexec node --import \S+ (?!node_modules)(.*)$/.exec(script) ?? [];
   return words ? [{ name, words: words.split(' ') }] : [];
 });
 

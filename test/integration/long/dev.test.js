@@ -126,7 +126,9 @@ test(
     expect(await latest()).not.toBeNull();
 
     const tree = await processTree(run.pid);
-    const self = tree.filter(({ command }) => /^\S*node infra\/dev\/index\.js/.test(command));
+    const self = tree.filter(({ command }) =>
+      /^\S*\/node --import \S+ infra\/dev\/index\.[jt]s/.test(command),
+    );
     expect(self.length).toBe(1);
     process.kill(Number(self[0]?.pid), 'SIGKILL');
     expect(await untilGone(tree)).toEqual([]);

@@ -48,7 +48,7 @@ export function send(
 }
 
 /** Internal details that no answer may contain: stacks, statements, files, hosts of the database. */
-const INSIDE = /\bat .*\.js|node_modules|SELECT|INSERT|\.js:\d|127\.0\.0\.1:\d|cassandra/i;
+const INSIDE = /\bat .*\.[jt]s|node_modules|SELECT|INSERT|\.[jt]s:\d|127\.0\.0\.1:\d|cassandra/i;
 
 /**
  * Checks an answer against RFC 9457 and the table of error codes.

@@ -27,7 +27,7 @@ export function statementsOf(folders) {
     .flatMap((folder) =>
       readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
     )
-    .filter((file) => file.endsWith('.js'))
+    .filter((file) => /\.[jt]s$/.test(file))
     .flatMap((file) => statementsIn(readFileSync(file, 'utf8')).map((cql) => ({ file, ...written(cql) })));
 }
 

@@ -16,7 +16,7 @@ export const resolve = (specifier, context, next) =>
 
 /** @type {LoadHook} */
 export const load = async (url, context, next) => {
-  if (!/\.(?:tsx?|css)$/.test(url)) return await next(url, context);
+  if (!/\.(?:tsx|css)$/.test(url)) return await next(url, context);
   const path = fileURLToPath(url);
   const { code } = transform.process(await readFile(path, 'utf8'), path);
   return { format: 'module', source: code, shortCircuit: true };

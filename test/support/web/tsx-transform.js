@@ -7,7 +7,7 @@ export default {
     path.endsWith('.css')
       ? { code: '' }
       : transformSync(source, {
-          loader: path.endsWith('.tsx') ? 'tsx' : 'ts',
+          loader: 'tsx',
           jsx: 'automatic',
           jsxImportSource: 'preact',
           sourcefile: path,

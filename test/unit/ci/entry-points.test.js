@@ -4,12 +4,12 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from '@jest/globals';
 
 const root = new URL('../../../', import.meta.url);
-const files = execFileSync('git', ['ls-files', '-z', '--', '*.js'], {
+const files = execFileSync('git', ['ls-files', '-z', '--', '*.js', '*.ts'], {
   cwd: fileURLToPath(root),
   encoding: 'utf8',
 })
   .split('\0')
-  .filter((file) => file && !file.endsWith('.test.js'));
+  .filter((file) => file && !/\.test\.[jt]s$/.test(file));
 
 /** @param {string} source @returns {string[]} declarations that the command cannot use yet when it runs */
 function lateDeclarations(source) {

@@ -5,6 +5,7 @@ test.each([
   ['an import', "import { a } from './a.js';", "import './a.js';"],
   ['an import of several lines', "import {\n  a,\n  b,\n} from './a.js';", "import './a.js';"],
   ['a TypeScript import of types', "import type { A } from './a.ts';", "import('./a.ts');"],
+  ['a TypeScript export of types', "export type { A } from './a.ts';", "import('./a.ts');"],
   [
     'a TypeScript import of types of several lines',
     "import type {\n  A,\n  B,\n} from './a.ts';",

@@ -34,7 +34,7 @@ describe('Errors: the table', () => {
       .flatMap((folder) =>
         readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => `${folder}/${name}`),
       )
-      .filter((path) => path.endsWith('.js') && path !== 'common/errors.js')
+      .filter((path) => /(?<!^common\/errors)\.[jt]s$/.test(path))
       .map((path) => readFileSync(path, 'utf8'))
       .join('\n');
     expect(table.map(([code]) => code).filter((code) => !sources.includes(`'${code}'`))).toEqual([]);

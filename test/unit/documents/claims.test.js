@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { PROBLEM_CODES, PROBLEMS } from '../../../api/http/contract/operation.js';
 import { ERRORS } from '../../../common/errors.js';
 import { SETTINGS } from '../../../common/settings/index.js';
-import { checkNode } from '../../../infra/bootstrap/node.js';
+import { PINNED } from '../../../infra/first-stage.js';
 import { groupsFor } from '../../../schema/sizes.js';
 import { SUITES } from '../../suites.js';
 import { TOKENS, useHttpApp } from '../../support/http/app.js';
@@ -50,29 +50,6 @@ describe('Node.js: the oldest supported version', () => {
   ])('Oldest supported Node.js: %s: the document states the version of package.json', (file, claim) => {
     expect(read(file)).toContain(claim);
   });
-
-  test.each(['20.12.0', '20.12.2', '20.13.0', '20.20.2', '22.0.0', '24.21.0'])(
-    'Version check of Node.js at the start: %s: accepted',
-    (version) => {
-      expect(() => checkNode(version)).not.toThrow();
-    },
-  );
-
-  test.each(['20.11.1', '20.0.0', '20.2.0', '19.99.0', '18.20.8', '2.12.0'])(
-    'Version check of Node.js at the start: %s: refused',
-    (version) => {
-      expect(() => checkNode(version)).toThrow(
-        expect.objectContaining({
-          code: 'tool_missing',
-          message: `Millrace needs Node.js ${oldest} or newer; this is ${version}. See https://nodejs.org`,
-        }),
-      );
-    },
-  );
-
-  test('Version check of Node.js at the start: version that runs this test: accepted', () => {
-    expect(() => checkNode()).not.toThrow();
-  });
 });
 
 describe('Version: package.json and the other files', () => {
@@ -101,9 +78,9 @@ describe('Version: package.json and the other files', () => {
     expect([...new Set(tags)]).toEqual([version]);
   });
 
-  test('Node.js version for development: .nvmrc: its major version is that of the container image', () => {
-    const major = read('.nvmrc').trim();
-    expect(read('infra/versions.env')).toContain(`NODE_IMAGE=node:${major}.`);
+  test('Node.js version for development: .nvmrc: its major version is that of the container image, which the first stage installs', () => {
+    expect(PINNED).toMatch(new RegExp(`^${read('.nvmrc').trim()}[.]`));
+    expect(read('infra/versions.env')).toContain(`NODE_IMAGE=node:${PINNED}-`);
   });
 });
 
@@ -181,9 +158,11 @@ test.each(['gate', 'all'])('Continuous integration: plan %s: every script that i
   const named = [...checks.matchAll(/'(test(?::\w+)?|lint)'/g)].map(([, name]) => String(name));
   expect(new Set(named).size).toBeGreaterThan(4);
   expect(named.filter((name) => !scripts[name])).toEqual([]);
-  const [, flags = ''] = /'test\/run\.js',([^\]]+)\]/.exec(checks) ?? [];
+  const [, flags = ''] = /'test\/run\.[jt]s',([^\]]+)\]/.exec(checks) ?? [];
   const suites = [...flags.matchAll(/'--(\w+)'/g)].map(([, name]) => String(name));
   expect(suites.length).toBeGreaterThan(2);
   expect(suites.filter((name) => !Object.hasOwn(SUITES, name))).toEqual([]);
-  expect([read('.ci/run'), scripts['test:all']].join('\n')).toContain(`.ci/checks.js ${plan}`);
+  expect([read('.ci/run'), scripts['test:all']].join('\n')).toMatch(
+    new RegExp(`\\.ci/checks\\.[jt]s ${plan}`),
+  );
 });
