@@ -4,8 +4,9 @@ import { HTTP_NODE_FLAGS, INGEST_NODE_FLAGS } from '../../../common/node-flags.j
 
 /** Returns the lines of a file that start an API process. @param {string} file */
 const startsIn = (file) =>
-  readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8').match(/^.*node\W.*\bapi\/index\.[jt]s/gm) ??
-  [];
+  readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8').match(
+    /^.*node\W.*\bapi\/index\.[jt]s/gm,
+  ) ?? [];
 
 /** The compose file sets ROLE on another line, so its line is recognized by the flags. @param {string} line */
 const servesReaders = (line) =>

@@ -91,7 +91,7 @@ test.each([
   },
 );
 
-test('First stage: npm fails: the message says what to install, and the next start tries again', () => {
+test('First stage: npm fails: the message names what to install, and the next start tries again', () => {
   expect(run('20.20.2', { FAIL: 'yes' })).toMatchObject({
     status: 67,
     stderr: expect.stringContaining('https://nodejs.org'),
