@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import mqtt from 'mqtt';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { sharedContactPoint } from '../../support/database/engine.js';
+import { writeUsual } from '../../support/history/baselines.js';
 import { startGate } from '../../support/http/tcp-gate.js';
 import { startMosquitto } from '../../support/mqtt/mosquitto.js';
 import { publishSmallFleet, SENSORS } from '../../support/simulator/small-fleet.js';
@@ -23,6 +24,7 @@ beforeAll(async () => {
   database = await startGate(`cql://${sharedContactPoint()}`);
   dashboard.system = await startTestSystem({
     settings: { CQL_CONTACT_POINTS: `127.0.0.1:${database.port}` },
+    periods: { baselines: 200 },
   });
   dashboard.browser = await startBrowser();
   dashboard.client = await mqtt.connectAsync(dashboard.system.mqttUrl);
@@ -256,13 +258,8 @@ describe('Device', () => {
   });
 
   test('Sensor page: the device is offline: the age of the newest value is shown, not the judgment As usual', async () => {
-    const now = Date.now();
-    const samples = Array.from({ length: 90 }, (_, i) => ({
-      sensor_id: 'ear',
-      ts: now - (90 - i) * 1000,
-      value: 38 + (i % 3) / 10,
-    }));
-    await dashboard.publish('gone-1', samples);
+    await dashboard.publish('gone-1', { sensor_id: 'ear', ts: Date.now() - 1000, value: 38 });
+    await writeUsual(dashboard.system, [{ device: 'gone-1', sensor: 'ear', mean: 38, deviation: 0.1 }]);
     await dashboard.client.publishAsync('iot/v1/gone-1/status', 'offline', { qos: 1 });
     await dashboard.visit('/devices/gone-1/sensors/ear');
     await dashboard.page.getByText(/^Device offline, measured \d+ \w+ ago$/).waitFor();
