@@ -48,7 +48,7 @@ export default defineConfig({
  * @returns {string | undefined} name of the file; undefined: the module stays in the file of its view
  */
 function chunkOf(id, { getModuleInfo }) {
-  if (getModuleInfo(id)?.isEntry || id.includes('/web/views/')) return undefined;
+  if (getModuleInfo(id)?.isEntry) return undefined;
   if (id.includes('/web/chart/') || id.includes('/uplot/')) return 'chart';
   const isFirst = FIRST.some((name) => importsOf(join(import.meta.dirname, name), getModuleInfo).has(id));
   return isFirst ? 'shared' : undefined;

@@ -79,6 +79,8 @@ export class AbsenceWatch {
   #isUnwatchedUnknown = false;
   /** @type {Promise<void>} */
   #round = Promise.resolve();
+  /** Earliest time that counts for sensors without a sample, in epoch ms; null: not read yet. @type {number | null} */
+  #unsentFrom = null;
   /** Whether this process could receive and commit samples in the last round. */
   #isWatching = false;
   #stopped = false;
@@ -171,8 +173,14 @@ export class AbsenceWatch {
     if (rules.length === 0) return;
     const groups = [...Array(this.#groups).keys()].filter((group) => !this.#kept.has(group));
     await this.#kept.readAll(groups, (group, signal) =>
-      this.#try(() => readDevices(this.#deps.store.fleet, { group, rules, signal })),
+      this.#try(() => this.#readDevices({ group, rules, signal })),
     );
+  }
+
+  /** @param {Omit<Parameters<typeof readDevices>[1], 'unsentFrom'>} options */
+  async #readDevices(options) {
+    this.#unsentFrom ??= await this.#deps.leases.unsentFrom();
+    return readDevices(this.#deps.store.fleet, { ...options, unsentFrom: this.#unsentFrom });
   }
 
   /** Keeps the samples that were read of a group when its lease ends. @param {number} group @param {HeldGroup} held */
@@ -292,9 +300,7 @@ export class AbsenceWatch {
     const rules = this.#rulesOfAbsence();
     const { devices: before, isResumed } = held;
     held.devices =
-      rules.length === 0
-        ? new Map()
-        : await readDevices(this.#deps.store.fleet, { group, rules, before, isResumed });
+      rules.length === 0 ? new Map() : await this.#readDevices({ group, rules, before, isResumed });
     held.isResumed = false;
     held.generation = generation;
     // Not set after a failure, so that the next round reads the group again.

@@ -5,7 +5,7 @@ import { readWindow } from './evaluation/windows.js';
 /** @import { Episode } from '../store/alarms/episodes.js' */
 /** @import { MonitoredSensor } from './evaluation/evaluator.js' */
 /** @import { Definition, RuleCondition, RuleVersion } from './rules/rule.js' */
-/** @import { FoundSubject, Subjects } from './subjects.js' */
+/** @import { Subjects } from './subjects.js' */
 
 /** Limit of the sensors of one backtest. Further sensors are not tested. */
 export const MAX_SENSORS = 50;
@@ -51,7 +51,7 @@ const MORE_SHARE = 0.02;
  */
 export function createBacktest({ reading, subjects, clock }) {
   /**
-   * @param {FoundSubject[]} list
+   * @param {MonitoredSensor[]} list
    * @param {RuleCondition} condition
    * @param {Task} task
    * @param {number} most limit of the episodes of each sensor that are returned; further episodes are counted
@@ -69,6 +69,7 @@ export function createBacktest({ reading, subjects, clock }) {
           readWindow(watched, condition, {
             sensor: { device: device.bytes, sensor: sensor.bytes, group: device.group },
             intervalMs: sensor.intervalMs,
+            registration: { at: sensor.registeredAt, since: from, hasSent: sensor.ts !== null },
             from,
             to: to - 1,
             since: from,
@@ -80,10 +81,11 @@ export function createBacktest({ reading, subjects, clock }) {
         ),
       );
       for (const [index, window] of windows.entries()) {
-        const subject = /** @type {FoundSubject} */ (some[index]);
+        const subject = /** @type {MonitoredSensor} */ (some[index]);
         for (const episode of window.episodes) found.push({ subject, episode });
         count += window.count;
-        if (window.first !== null) stored = around(stored, window.first, Math.min(subject.ts ?? to, to));
+        if (window.first !== null)
+          stored = around(stored, window.first, Math.min(subject.sensor.ts ?? to, to));
       }
     }
     return { found, count, stored };
@@ -93,7 +95,7 @@ export function createBacktest({ reading, subjects, clock }) {
    * Suggests a limit for fewer alarms by the peaks of the episodes, and a limit for more alarms by the extremes of the quiet
    * hours.
    *
-   * @param {FoundSubject[]} list
+   * @param {MonitoredSensor[]} list
    * @param {RuleCondition} condition
    * @param {PastEpisode[]} found the first episodes of each sensor
    * @param {Task} task
@@ -146,7 +148,7 @@ export function createBacktest({ reading, subjects, clock }) {
    * @throws the reason with which `signal` was aborted
    */
   return async function backtest(version, range, signal) {
-    /** @type {FoundSubject[]} */
+    /** @type {MonitoredSensor[]} */
     const list = [];
     let isPartial = false;
     for await (const subject of subjects.inScope(version)) {

@@ -8,8 +8,6 @@ import { covers } from './rules/rule.js';
 /** @import { MonitoredSensor } from './evaluation/evaluator.js' */
 /** @import { RuleVersion } from './rules/rule.js' */
 
-/** @typedef {MonitoredSensor & { ts: number | null }} FoundSubject `ts`: epoch ms of the newest sample */
-
 /**
  * The state of a sensor in the registry.
  *
@@ -26,10 +24,10 @@ import { covers } from './rules/rule.js';
  * @param {number} groups number of groups of devices (`LATEST_GROUPS`)
  */
 export function createSubjects(store, groups) {
-  /** Reads of devices. The alarms of a device are evaluated together, and share a read. @type {JoinedCalls<FoundSubject[]>} */
+  /** Reads of devices. The alarms of a device are evaluated together, and share a read. @type {JoinedCalls<MonitoredSensor[]>} */
   const joined = new JoinedCalls();
 
-  /** @param {Buffer} bytes 16 bytes of the device id @returns {Promise<FoundSubject[]>} the registered sensors of the device */
+  /** @param {Buffer} bytes 16 bytes of the device id @returns {Promise<MonitoredSensor[]>} the registered sensors of the device */
   function ofDevice(bytes) {
     const id = uuidText(bytes);
     return joined.call(id, async () => {
@@ -41,7 +39,7 @@ export function createSubjects(store, groups) {
     });
   }
 
-  /** @param {{ device: Buffer, sensor: Buffer }} key @returns {Promise<FoundSubject | null>} */
+  /** @param {{ device: Buffer, sensor: Buffer }} key @returns {Promise<MonitoredSensor | null>} */
   const find = async ({ device, sensor }) =>
     (await ofDevice(device)).find((subject) => subject.sensor.bytes.equals(sensor)) ?? null;
 
@@ -58,14 +56,14 @@ export function createSubjects(store, groups) {
      */
     async stateOf({ device, sensor }, now) {
       const found = await find({ device, sensor });
-      if (found) return { newest: found.ts, goneAt: null };
+      if (found) return { newest: found.sensor.ts, goneAt: null };
       const group = groupOf(device, groups);
       return { newest: null, goneAt: (await store.devices.retiredAt({ group, bytes: device })) ?? now };
     },
 
     /**
      * @param {Pick<RuleVersion, 'definition' | 'ids' | 'removed'>} version
-     * @returns {AsyncGenerator<FoundSubject, void>} the sensors in the scope of the version
+     * @returns {AsyncGenerator<MonitoredSensor, void>} the sensors in the scope of the version
      */
     async *inScope(version) {
       const { type, site, device } = version.definition.scope;
@@ -94,7 +92,7 @@ export function createSubjects(store, groups) {
 
 const SENSORS_AT_ONCE = 500;
 
-/** @param {SensorRow} row @param {string} id @param {Buffer} bytes @param {number} group @returns {FoundSubject} */
+/** @param {SensorRow} row @param {string} id @param {Buffer} bytes @param {number} group @returns {MonitoredSensor} */
 const toSubject = (row, id, bytes, group) => ({
   device: { id, bytes, group, name: row.deviceName },
   sensor: {
@@ -105,6 +103,7 @@ const toSubject = (row, id, bytes, group) => ({
     unit: row.unit,
     site: row.site,
     intervalMs: row.intervalMs,
+    registeredAt: Number(row.registeredAt),
+    ts: row.ts,
   },
-  ts: row.ts,
 });

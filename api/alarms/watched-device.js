@@ -23,6 +23,8 @@ import { WatchedSensor } from './watched-sensor.js';
  * @param {object} options
  * @param {number} options.group
  * @param {Rule[]} options.rules absence rules
+ * @param {number} options.unsentFrom epoch ms: a sensor without a sample counts if it was registered, or the rule began, at this time or
+ *   later
  * @param {Map<string, WatchedDevice>} [options.before] the devices as they were read before
  * @param {boolean} [options.isResumed] whether this process did not watch the group after it read `before`
  * @param {AbortSignal} [options.signal] ends the read early
@@ -41,18 +43,23 @@ export async function readDevices(fleet, options) {
 /**
  * @param {Map<string, WatchedDevice>} devices
  * @param {LatestRow} row
- * @param {{ group: number, rules: Rule[], before?: Map<string, WatchedDevice>, isResumed?: boolean }} options
+ * @param {{ group: number, rules: Rule[], unsentFrom: number, before?: Map<string, WatchedDevice>, isResumed?: boolean }} options
  */
-function add(devices, row, { group, rules, before, isResumed }) {
-  const own = rules.filter((rule) => covers(newestOf(rule), row.deviceId, row));
-  if (own.length === 0 || row.ts === null) return;
+function add(devices, row, { group, rules, unsentFrom, before, isResumed }) {
+  const registeredAt = Number(row.registeredAt);
+  const own = rules.filter((rule) => {
+    const version = newestOf(rule);
+    const counts = row.ts !== null || Math.max(registeredAt, version.since) >= unsentFrom;
+    return counts && covers(version, row.deviceId, row);
+  });
+  if (own.length === 0) return;
   const { deviceId: id } = row;
   const bytes = uuidBytes(id);
   const known = before?.get(id)?.sensors.get(row.id);
   const device = devices.get(id) ?? { id, bytes, sensors: new Map(), dueAt: 0 };
   const subject = {
     device: { id, bytes, group, name: row.deviceName },
-    sensor: { ...row, bytes: uuidBytes(row.id) },
+    sensor: { ...row, bytes: uuidBytes(row.id), registeredAt },
   };
   device.sensors.set(row.id, new WatchedSensor(subject, own, row.ts, known, isResumed));
   devices.set(id, device);

@@ -1,4 +1,4 @@
-import { silenceOf } from './evaluation/condition.js';
+import { silenceOf, unsentAbsence } from './evaluation/condition.js';
 import { newestOf } from './rules/rule.js';
 
 /** @import { MonitoredSensor } from './evaluation/evaluator.js' */
@@ -49,7 +49,7 @@ const SILENT_MS = 5000;
  * as after a restart, delays an absence by 15 minutes of watched time at most.
  */
 export class WatchedSensor {
-  /** Epoch ms of the newest sample known. */
+  /** Epoch ms of the newest sample known; -Infinity: the sensor has sent nothing yet. */
   ts;
   #subject;
   #rules;
@@ -75,21 +75,24 @@ export class WatchedSensor {
   /**
    * @param {MonitoredSensor} subject
    * @param {Rule[]} rules
-   * @param {number} ts epoch ms of the newest sample of the sensor
+   * @param {number | null} ts epoch ms of the newest sample of the sensor; null: none
    * @param {WatchedSensor} [before] the same sensor, as it was read before
    * @param {boolean} [isResumed] whether this process did not watch after it read `before`
    */
   constructor(subject, rules, ts, before, isResumed = false) {
     this.#subject = subject;
     this.#rules = rules;
-    this.ts = ts;
-    this.#seen = ts;
+    this.ts = ts ?? Number.NEGATIVE_INFINITY;
+    this.#seen = this.ts;
     if (!before) return;
     this.#seen = before.#seen;
     this.#queuedAt = before.#queuedAt;
     this.#missed = before.#missed;
-    this.#lastBefore = before.#lastBefore ?? (isResumed ? (before.#missed?.from ?? before.ts) : null);
-    const isSame = before.#subject.sensor.intervalMs === subject.sensor.intervalMs;
+    if (before.#hasSent)
+      this.#lastBefore = before.#lastBefore ?? (isResumed ? (before.#missed?.from ?? before.ts) : null);
+    const known = before.#subject.sensor;
+    const isSame =
+      known.intervalMs === subject.sensor.intervalMs && known.registeredAt === subject.sensor.registeredAt;
     if (isSame && rules.every((rule) => before.#rules.includes(rule))) this.#found = before.#found;
   }
 
@@ -97,8 +100,12 @@ export class WatchedSensor {
     return this.#subject;
   }
 
+  get #hasSent() {
+    return this.ts !== Number.NEGATIVE_INFINITY;
+  }
+
   /**
-   * Judges the silence after the newest sample.
+   * Judges the silence after the newest sample, or after the registration.
    *
    * @param {number} now epoch ms, before the newest sample was read
    * @param {Watch} watch
@@ -113,21 +120,27 @@ export class WatchedSensor {
     if (this.#lastBefore !== null) this.#resume(this.#lastBefore, watch.since);
     let next = Number.POSITIVE_INFINITY;
     let isFound = true;
+    // The group is read again each minute, so no read follows a sensor that has sent nothing.
+    const isWaiting = !this.#hasSent && this.#found === this.ts;
     for (const rule of this.#rules) {
       const silence = this.#silenceOf(rule);
       if (silence === null) continue;
-      const isOver = this.ts + silence <= now;
+      const { since } = newestOf(rule);
+      const { start, opened } = this.#hasSent
+        ? { start: this.ts, opened: this.ts + silence }
+        : unsentAbsence(this.#subject.sensor.registeredAt, since, silence);
+      const isOver = opened <= now;
       if (isOver && isNew) this.#queuedAt = now;
       // No evaluation opens an absence before its version of the rule applies. The clock of the process that added it may be ahead.
-      const dueAt = Math.max(newestOf(rule).since, isOver ? this.#dueAt(silence, watch) : this.ts + silence);
+      const dueAt = Math.max(since, isOver ? this.#dueAt(start, opened, watch) : opened);
       if (dueAt > now) {
         isFound = false;
         next = Math.min(next, dueAt);
-        if (isOver) this.#miss(dueAt);
+        if (isOver && this.#hasSent) this.#miss(dueAt);
         continue;
       }
-      if (!isCertain) return null;
-      const range = { from: this.ts, to: this.ts, silentAt: now };
+      if (!isCertain && !isWaiting) return null;
+      const range = { from: start, to: start, silentAt: now };
       const isTaken = this.#found === this.ts || evaluate(rule, range);
       if (!isTaken) isFound = false;
       next = Math.min(next, now + (isTaken ? Math.max(silence, SILENT_MS) : SILENT_MS));
@@ -144,13 +157,17 @@ export class WatchedSensor {
     return condition.kind === 'absent' ? silenceOf(condition, this.#subject.sensor.intervalMs) : null;
   }
 
-  /** @param {number} silence ms @param {Watch} watch @returns {number} epoch ms at which an absence is due */
-  #dueAt(silence, { since, unwatched, recordedFrom }) {
-    let dueAt = this.ts + silence;
-    for (const { from, to } of unwatched)
-      if (to > this.ts && from < dueAt) dueAt += to - Math.max(from, this.ts);
-    const grace = Math.min(silence, GRACE_MS);
-    const latest = dueAt + Math.max(0, recordedFrom - this.ts) + MAX_DELAY_MS;
+  /**
+   * @param {number} start epoch ms at which the silence began
+   * @param {number} opened epoch ms at which it was too long
+   * @param {Watch} watch
+   * @returns {number} epoch ms at which an absence is due
+   */
+  #dueAt(start, opened, { since, unwatched, recordedFrom }) {
+    let dueAt = opened;
+    for (const { from, to } of unwatched) if (to > start && from < dueAt) dueAt += to - Math.max(from, start);
+    const grace = Math.min(opened - start, GRACE_MS);
+    const latest = dueAt + Math.max(0, recordedFrom - start) + MAX_DELAY_MS;
     return Math.max(dueAt, Math.min(since + grace, latest), this.#queuedAt + grace);
   }
 

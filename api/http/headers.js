@@ -26,6 +26,12 @@ export const safeHeaders = ({ encrypted }) =>
     frameguard: { action: 'deny' },
     referrerPolicy: { policy: 'same-origin' },
     strictTransportSecurity: encrypted,
+    // No browser of today acts on these, and a page loads ten answers.
+    dnsPrefetchControl: false,
+    ieNoOpen: false,
+    originAgentCluster: false,
+    permittedCrossDomainPolicies: false,
+    xXssProtection: false,
   });
 
 /**

@@ -75,9 +75,10 @@ export function proposeColumns({ names, rows, delimiter }, proposal, now) {
   const values = roles.get('values');
   const isLong = roles.has('sensor_column') && values?.cells.some((cell) => isNumeric(cell)) === true;
   if (isLong) for (const [option, { ref }] of roles) options[option] = ref;
-  else proposeWide(rest, roles, isNumeric, proposal);
+  const measured = isLong && values ? [values] : proposeWide(rest, roles, isNumeric, proposal);
+  const labels = [...roles].flatMap(([option, column]) => (option === 'values' ? [] : [column]));
   proposeMissing(
-    isLong && values ? [values] : rest.filter(({ ref }) => isValue(ref, options)),
+    measured.filter((column) => !labels.includes(column)),
     isNumeric,
     options,
   );
@@ -223,7 +224,13 @@ function numericTest(style) {
   return (cell) => read(cell) !== null;
 }
 
-/** @param {Column[]} rest @param {Map<string, Column>} roles @param {(cell: string) => boolean} isNumeric @param {Proposal} proposal */
+/**
+ * @param {Column[]} rest
+ * @param {Map<string, Column>} roles
+ * @param {(cell: string) => boolean} isNumeric
+ * @param {Proposal} proposal
+ * @returns {Column[]} the columns with values
+ */
 function proposeWide(rest, roles, isNumeric, { options }) {
   for (const option of ['device_column', 'site_column']) {
     const column = roles.get(option);
@@ -240,10 +247,8 @@ function proposeWide(rest, roles, isNumeric, { options }) {
     options['values'] = values.map(({ ref }) => quoted(ref)).join(',');
   if (options['units'] === undefined && values.some(({ name }) => splitUnit(name).unit !== null))
     options['units'] = 'header';
+  return values;
 }
-
-/** @param {string} ref @param {Proposal['options']} options */
-const isValue = (ref, { values }) => values === undefined || values.includes(ref);
 
 /** @param {Column[]} columns @param {(cell: string) => boolean} isNumeric @param {Proposal['options']} options */
 function proposeMissing(columns, isNumeric, options) {

@@ -202,19 +202,28 @@ test('Live changes over MQTT: two sensors of a device change: one message has th
 
 test('Live changes over MQTT: changes of a device: published only while a reader of any process follows the device', async () => {
   const client = await connectClient();
-  /** @type {Set<number>} */
+  /** @type {Set<string>} */
   const onWire = new Set();
   client.on('message', (_, payload) => {
-    for (const { value } of JSON.parse(String(payload))) onWire.add(value);
+    for (const { device, value } of JSON.parse(String(payload))) onWire.add(`${device} ${value}`);
   });
-  await client.subscribeAsync(`iot/live/${idOf('lonely')}`, { qos: 1 });
+  const topics = ['lonely', 'followed'].map((device) => `iot/live/${idOf(device)}`);
+  await client.subscribeAsync(topics, { qos: 1 });
+  await follow(left, '?device=followed');
   let value = 0;
-  const measureNext = () => measure(client, 'lonely', ++value);
+  /** Measures once, and waits until the broker has delivered the change, if it was published. */
+  async function measureNext() {
+    await measure(client, 'lonely', ++value);
+    await until(async () => (await latestOf('lonely')) === value);
+    await measure(client, 'followed', value);
+    await until(() => onWire.has(`followed ${value}`));
+  }
+  const countLonely = () => [...onWire].filter((change) => change.startsWith('lonely ')).length;
   // A process that has just connected publishes all changes, until all readers have announced themselves.
   await until(async () => {
-    const before = onWire.size;
+    const before = countLonely();
     for (let count = 0; count < 5; count++) await measureNext();
-    return onWire.size === before;
+    return countLonely() === before;
   });
   const first = value + 1;
   for (let count = 0; count < 5; count++) await measureNext();
@@ -223,9 +232,15 @@ test('Live changes over MQTT: changes of a device: published only while a reader
     await measureNext();
     return received(reader).has(`lonely ${value}`);
   });
-  const silent = Array.from({ length: 4 }, (_, index) => first + index);
-  expect(silent.filter((each) => onWire.has(each))).toEqual([]);
+  const silent = Array.from({ length: 4 }, (_, index) => `lonely ${first + index}`);
+  expect(silent.filter((change) => onWire.has(change))).toEqual([]);
 });
+
+/** @param {string} device @returns {Promise<number | undefined>} the stored value of its sensor */
+async function latestOf(device) {
+  const { text } = await send(left.httpUrl, `/api/v1/latest?device=${device}`);
+  return JSON.parse(text).items[0]?.value;
+}
 
 test('Live changes over MQTT: invalid messages on the live topics: ignored and counted', async () => {
   const client = await connectClient();

@@ -348,8 +348,8 @@ export type DeadLetterSummary = { items: RefusedHour[]; from: string; to: string
 /** A device with refused measurements. `newest`: time of the newest refusal in ISO 8601 */
 export type RefusedDevice = { device_id: string; device: string; refused: number; newest: string };
 
-/** Devices with refused measurements, most refusals first. */
-export type RefusedDevices = { items: RefusedDevice[]; from: string; to: string };
+/** Devices with refused measurements, most refusals first. `dead_letters`: number of all dead letters within the last hour */
+export type RefusedDevices = { items: RefusedDevice[]; dead_letters: number; from: string; to: string };
 
 export type ReplayResult = { accepted: number; refused: Refusal[] };
 

@@ -1,11 +1,12 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { formatCount, formatDuration, formatTime } from '../format.ts';
 import { openCountText, useAlarmNotifications, useOpenAlarms } from '../state/alarms.ts';
-import { aheadOf, MOVED_MS } from '../state/clock.ts';
+import { useDeadLetterCount } from '../state/device.ts';
 import { useServices } from '../state/hooks.ts';
 import { useMay } from '../state/session.ts';
 import { useStale, useVerdict } from '../state/verdict.ts';
 import { CompareLink } from './controls.tsx';
+import { iconOf } from './mark.ts';
 import './header.css';
 import type { Level, Verdict } from '../state/verdict.ts';
 
@@ -137,7 +138,7 @@ function OpenAlarms() {
 
 /** Renders a badge with the number of dead letters of the last hour. If the number is 0, the badge is hidden. */
 function RecentDeadLetters() {
-  const count = useRecentDeadLetters();
+  const count = useDeadLetterCount();
   if (!count) return null;
   const shown = count > MOST_SHOWN ? `${formatCount(MOST_SHOWN)}+` : formatCount(count);
   return (
@@ -146,40 +147,6 @@ function RecentDeadLetters() {
       <span class="visually-hidden"> within the last hour</span>
     </span>
   );
-}
-
-const EVERY_MS = 60_000;
-const HOUR_MS = 3_600_000;
-
-/**
- * Returns the number of dead letters of the last hour, requested once a minute. A failed request is ignored, because the view
- * of dead letters reports it.
- *
- * @returns 0 until the number is known
- */
-function useRecentDeadLetters(): number {
-  const { client, clock } = useServices();
-  const [count, setCount] = useState(0);
-  useEffect(() => {
-    const abort = new AbortController();
-    const ask = () =>
-      client.deadLetterSummary({ from: clock.now() - HOUR_MS }, abort.signal).then(
-        ({ items }) => setCount(items.reduce((sum, hour) => sum + hour.dead_letters, 0)),
-        () => {},
-      );
-    // The first answer corrects the clock. If the clock of this machine is wrong, the first request covers a wrong hour, so it
-    // is repeated.
-    const before = aheadOf(clock);
-    void ask().then(() => {
-      if (!abort.signal.aborted && Math.abs(aheadOf(clock) - before) > MOVED_MS) void ask();
-    });
-    const timer = setInterval(ask, EVERY_MS);
-    return () => {
-      clearInterval(timer);
-      abort.abort();
-    };
-  }, [client, clock]);
-  return count;
 }
 
 /** Renders breadcrumbs: links to the fleet and the device. */
@@ -269,25 +236,14 @@ const VerdictMark = ({ level }: { level: Level }) =>
 
 const PREFIX = '(!) ';
 
-/** The logo of web/public/mark.svg with a red dot. */
-const CRITICAL_ICON = `data:image/svg+xml,${encodeURIComponent(`
-<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="none" stroke="#1c8fa3" stroke-width="1.7" stroke-linecap="round">
-  <circle cx="12" cy="9.4" r="4.5" />
-  <path d="M12 4.9l4.59-2.3M15.18 6.22l4.87 1.62M16.5 9.4l2.3 4.59M15.18 12.58l-1.62 4.87M12 13.9l-4.59 2.3M8.82 12.58l-4.87-1.62M7.5 9.4 5.2 4.81M8.82 6.22l1.62-4.87" />
-  <path stroke-width="2" d="M1.5 21.6c1.75 0 1.75-1.5 3.5-1.5s1.75 1.5 3.5 1.5 1.75-1.5 3.5-1.5 1.75 1.5 3.5 1.5 1.75-1.5 3.5-1.5 1.75 1.5 3.5 1.5" />
-  <circle cx="17" cy="7" r="6.5" fill="#d3222a" stroke="#fff" stroke-width="1.5" />
-</svg>`)}`;
-
 /**
  * Marks title and icon of the page while the verdict is critical, so that a background tab shows the problem. Views may set the
  * title at any time, so each change is marked again.
  */
 export function useCriticalMark(isCritical: boolean) {
   useEffect(() => {
+    document.querySelector('link[rel="icon"]')?.setAttribute('href', iconOf(isCritical));
     if (!isCritical) return undefined;
-    const icon = document.querySelector('link[rel="icon"]');
-    const usualIcon = icon?.getAttribute('href') ?? '';
-    icon?.setAttribute('href', CRITICAL_ICON);
     const mark = () => {
       if (!document.title.startsWith(PREFIX)) document.title = PREFIX + document.title;
     };
@@ -296,7 +252,6 @@ export function useCriticalMark(isCritical: boolean) {
     observer.observe(document.head, { childList: true, characterData: true, subtree: true });
     return () => {
       observer.disconnect();
-      icon?.setAttribute('href', usualIcon);
       if (document.title.startsWith(PREFIX)) document.title = document.title.slice(PREFIX.length);
     };
   }, [isCritical]);

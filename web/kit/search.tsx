@@ -1,4 +1,4 @@
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { problemWords } from '../api/request.ts';
 import { deviceHref, sensorHref } from '../routes.ts';
 import { useQuery, useServices } from '../state/hooks.ts';
@@ -59,11 +59,12 @@ export function pagesFor(text: string): Page[] {
 /** Renders the search over sites, devices, sensors and pages. The key `/`, Ctrl K or a button opens the search from every view. */
 export function Search() {
   const [isOpen, setOpen] = useState(false);
-  useEffect(() => {
+  // An effect after the paint would lose a key that is pressed as soon as the button is visible.
+  useLayoutEffect(() => {
     const open = (event: KeyboardEvent) => {
-      if (!isSearchKey(event) || document.querySelector('dialog[open]')) return;
+      if (!isSearchKey(event)) return;
       event.preventDefault();
-      setOpen(true);
+      if (!document.querySelector('dialog[open]')) setOpen(true);
     };
     document.addEventListener('keydown', open);
     return () => document.removeEventListener('keydown', open);
@@ -105,21 +106,19 @@ function SearchDialog({ onClose }: { onClose: () => void }) {
   const { router } = useServices();
   const [text, setText] = useState('');
   const [asked, setAsked] = useState('');
-  const [chosen, setChosen] = useState(0);
+  const [chosen, setChosen] = useState('');
   const list = useId();
   const field = useRef<HTMLInputElement | null>(null);
   const { items: found, more, answered, loading, problem } = useSearch(asked);
   const may = { ingest: useMay('ingest'), admin: useMay('admin') };
   const pages = pagesFor(text).filter(({ scope }) => !scope || may[scope]);
   const items = [...pages, ...found];
-  const at = Math.min(chosen, items.length - 1);
+  const chosenIndex = items.findIndex((item) => resultHref(item) === chosen);
+  const at = Math.min(Math.max(chosenIndex, 0), items.length - 1);
 
   useEffect(() => field.current?.focus(), []);
   useEffect(() => {
-    const timer = setTimeout(() => {
-      setAsked(text);
-      setChosen(0);
-    }, PAUSE_MS);
+    const timer = setTimeout(() => setAsked(text), PAUSE_MS);
     return () => clearTimeout(timer);
   }, [text]);
   useEffect(() => {
@@ -137,9 +136,10 @@ function SearchDialog({ onClose }: { onClose: () => void }) {
 
   function onKeyDown(event: KeyboardEvent) {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (step !== undefined && items.length > 0) {
+    const next = items.at((at + (step ?? 0)) % items.length);
+    if (step !== undefined && next) {
       event.preventDefault();
-      setChosen((at + step + items.length) % items.length);
+      setChosen(resultHref(next));
     }
     const result = items[at];
     // Enter opens a result only if the results belong to the typed text, not to an earlier text.
@@ -165,7 +165,10 @@ function SearchDialog({ onClose }: { onClose: () => void }) {
         aria-autocomplete="list"
         placeholder="Any part of a name, of several words if you like"
         value={text}
-        onInput={(event) => setText(event.currentTarget.value)}
+        onInput={(event) => {
+          setText(event.currentTarget.value);
+          setChosen('');
+        }}
         onKeyDown={onKeyDown}
       />
       {items.length > 0 && (

@@ -129,16 +129,22 @@ export function lastSeenAt(
 const NONE: RefusedDevice[] = [];
 
 /**
- * Reads the devices with refused messages in the last minutes. After a failed request, the last answer stays. The verdict
- * reports that the API or the database does not answer.
+ * Keeps the refusals of the last minutes up to date. The header calls this hook, because the header is on every page. After a
+ * failed request, the last answer stays. The verdict reports that the API or the database does not answer.
  *
- * @returns devices, most refusals first
+ * @returns number of dead letters within the last hour; 0: not known yet
  */
-export function useRefusedDevices(): RefusedDevice[] {
-  const { client } = useServices();
+export function useDeadLetterCount(): number {
+  const { client, live } = useServices();
   const { data } = useQuery('refused devices', client.refusedDevices, REFRESH);
-  return data?.items ?? NONE;
+  useEffect(() => {
+    live.refusedDevices.value = data?.items ?? NONE;
+  }, [live, data]);
+  return data?.dead_letters ?? 0;
 }
+
+/** @returns devices with refused messages in the last minutes, most refusals first */
+export const useRefusedDevices = (): RefusedDevice[] => useServices().live.refusedDevices.value;
 
 /**
  * @param device id or name

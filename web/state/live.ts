@@ -2,7 +2,7 @@ import { signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
 import type { Stream, StreamListeners, StreamStatus, Target } from '../api/stream/index.ts';
 import { FIGURES_ALONE } from '../api/stream/index.ts';
-import type { Delta, LatestItem, ProcessHealth, Stats, StatsThen } from '../api/types.ts';
+import type { Delta, LatestItem, ProcessHealth, RefusedDevice, Stats, StatsThen } from '../api/types.ts';
 import type { OpenAlarms } from './alarms.ts';
 import type { FleetFilter, FleetSensor } from './fleet.ts';
 import { createFleet } from './fleet.ts';
@@ -48,6 +48,7 @@ export function createLive({
   const health = signal<Health>({ processes: [], receivedAt: openedAt, ingestAt: openedAt });
   const alarmChanges = signal(0);
   const openAlarms = signal<OpenAlarms | null>(null);
+  const refusedDevices = signal<RefusedDevice[]>([]);
   const sensors = createRecentValues();
   const changed = createChangeQueue(requestFrame);
   const fleet = createFleet();
@@ -123,6 +124,8 @@ export function createLive({
     alarmChanges,
     /** The open alarms; null: unknown yet. The header keeps the alarms up to date. */
     openAlarms,
+    /** Devices with refused messages in the last minutes. The header keeps them up to date. */
+    refusedDevices,
     health,
     /** The times from commit to screen. */
     screenTimes: screen.figures,

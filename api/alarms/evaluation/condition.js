@@ -221,8 +221,8 @@ export class AbsenceTracker {
   /** @param {number | null} next epoch ms of the sample after the silence; null: the silence continues */
   #judge(next) {
     if (this.#last === null) {
-      // A sample at the start of the open absence is the last sample before the silence, so it does not end the absence.
-      if (this.#open && this.#open.start !== next) this.found.add({ ...this.#open, cleared: next });
+      if (this.#open && (next === null || next > this.#open.opened))
+        this.found.add({ ...this.#open, cleared: next });
       return;
     }
     const start = Math.max(this.#last, this.#since);
@@ -231,6 +231,22 @@ export class AbsenceTracker {
     this.found.add({ start, opened, cleared: next, peak: null });
   }
 }
+
+/**
+ * Returns the absence of a sensor that has sent nothing since its registration. Its start differs from `since`, because an absence
+ * after a sample that is older than the rule starts then.
+ *
+ * @param {number} registeredAt epoch ms
+ * @param {number} since epoch ms from which the rule applies
+ * @param {number} silenceMs
+ * @returns {Episode}
+ */
+export const unsentAbsence = (registeredAt, since, silenceMs) => ({
+  start: Math.max(registeredAt, since + 1),
+  opened: Math.max(registeredAt, since) + silenceMs,
+  cleared: null,
+  peak: null,
+});
 
 /** The first episodes in order of time, and the number of all episodes. */
 export class EpisodeList {

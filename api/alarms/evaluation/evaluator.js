@@ -16,7 +16,8 @@ import { readWindow } from './windows.js';
  * @typedef {object} MonitoredSensor
  * @property {{ id: string, bytes: Buffer, group: number, name: string | null }} device
  * @property {{ id: string, bytes: Buffer, name: string | null, type: string | null, unit: string | null,
- *   site: string | null, intervalMs: number | null }} sensor
+ *   site: string | null, intervalMs: number | null, registeredAt: number, ts: number | null }} sensor
+ *   `registeredAt`: epoch ms; `ts`: epoch ms of the newest sample, null: unknown
  */
 
 /** @typedef {'opened' | 'cleared' | 'acknowledged' | 'corrected'} AlarmEventKind */
@@ -131,10 +132,14 @@ export class Evaluator {
     const since = Math.max(version.since, now - historyMs);
     const until = Math.min(version.until, await this.#endOfSamples(state, now, to));
     const { condition } = version.definition;
+    const isAbsence = condition.kind === 'absent';
+    // A stored sample is no proof: it may be older than the registration of the sensor, or have expired.
+    const hasSent = !isAbsence || sensor.ts !== null || (await state()).newest !== null;
     const key = { device: device.bytes, sensor: sensor.bytes, rule: rule.bytes };
     const window = await readWindow(reading, condition, {
       sensor: { device: device.bytes, sensor: sensor.bytes, group: device.group },
       intervalMs: sensor.intervalMs,
+      registration: { at: sensor.registeredAt, since: version.since, hasSent },
       from: Math.max(from, since),
       to: Math.min(to, until - 1),
       since,
@@ -142,11 +147,15 @@ export class Evaluator {
       historyFrom: now - historyMs,
       now,
       // The last sample before a silence may have expired, even if all later samples of the version are stored.
-      ...((since > version.since || condition.kind === 'absent') && {
-        openBefore: () => this.#openBefore(device.group, key, version, since),
+      ...((since > version.since || isAbsence) && {
+        openBefore: (unsent) =>
+          this.#openBefore(device.group, key, version, {
+            until: isAbsence ? Math.max(from, since) : since,
+            unsent,
+          }),
       }),
     });
-    const earliest = condition.kind === 'absent' || window.from <= since ? window.from : window.from + 1;
+    const earliest = isAbsence || window.from <= since ? window.from : window.from + 1;
     const stored = (await episodes.inRange(key, earliest, Math.min(window.to, now + DAY_MS))).filter(
       (alarm) => alarm.version === version.version,
     );
@@ -157,8 +166,11 @@ export class Evaluator {
       // A sensor that left the scope of the rule gets no new episode. Its open episode ends as usual.
       .filter(({ start }) => isCovered || known.has(start))
       // If the version of the rule has ended, its last silence can be judged without `silentAt`, because the end of the version
-      // is known.
-      .filter((episode) => version.until <= now || !isUnjudged(condition, episode, known, task.silentAt));
+      // is known. An alarm before the first sample opens only while no sample exists.
+      .filter(
+        (episode) =>
+          (version.until <= now && hasSent) || !isUnjudged(condition, episode, known, task.silentAt),
+      );
     // A retired sensor has samples, but no later sample will end its last episode.
     const goneAt = found.at(-1)?.cleared === null ? (await state()).goneAt : null;
     const isGone = goneAt !== null;
@@ -202,14 +214,17 @@ export class Evaluator {
    * @param {number} group group of the device
    * @param {Omit<EpisodeKey, 'start'>} key
    * @param {RuleVersion} version
-   * @param {number} since epoch ms
-   * @returns {Promise<Episode | null>} the oldest open episode that began at `since` or earlier
+   * @param {{ until: number, unsent?: number }} bounds epoch ms
+   * @returns {Promise<Episode | null>} the oldest open episode that began at `until` or earlier, or the episode that began at `unsent`,
+   *   as if it were open
    */
-  async #openBefore(group, key, { version }, since) {
+  async #openBefore(group, key, { version }, { until, unsent }) {
     const { episodes } = this.#deps;
-    for (const start of await episodes.openUntil(group, key, since)) {
+    const starts = await episodes.openUntil(group, key, until);
+    for (const start of unsent === undefined ? starts : [...starts, unsent]) {
       const alarm = await episodes.find({ ...key, start });
-      if (alarm && alarm.version === version && alarm.cleared === null && !alarm.withdrawn)
+      const isOpen = alarm?.cleared === null || start === unsent;
+      if (alarm && alarm.version === version && isOpen && !alarm.withdrawn)
         return { start, opened: alarm.opened, cleared: null, peak: alarm.peak };
     }
     return null;

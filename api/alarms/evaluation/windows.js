@@ -1,6 +1,6 @@
 import { bucketOf, HOUR_MS } from '../../../schema/rules.js';
 import { unpackedHours } from '../../history/reading/index.js';
-import { AbsenceTracker, EpisodeTracker, silenceOf, thresholdOf } from './condition.js';
+import { AbsenceTracker, EpisodeTracker, silenceOf, thresholdOf, unsentAbsence } from './condition.js';
 
 /** @import { Series } from '../../../schema/packed/series.js' */
 /** @import { Reading } from '../../history/reading/index.js' */
@@ -28,6 +28,8 @@ import { AbsenceTracker, EpisodeTracker, silenceOf, thresholdOf } from './condit
  * @typedef {object} Part
  * @property {Sensor} sensor
  * @property {number | null} intervalMs reporting interval of the sensor
+ * @property {{ at: number, since: number, hasSent: boolean }} registration `at`: epoch ms at which the sensor was registered; `since`:
+ *   epoch ms from which the rule applies, even before all stored samples
  * @property {number} from epoch ms of the first changed sample
  * @property {number} to epoch ms of the last changed sample
  * @property {number} since epoch ms from which the rule applies
@@ -35,7 +37,8 @@ import { AbsenceTracker, EpisodeTracker, silenceOf, thresholdOf } from './condit
  * @property {number} historyFrom epoch ms before which no samples are stored
  * @property {number} now epoch ms
  * @property {number} [most] limit of episodes that are kept; default: all
- * @property {() => Promise<Episode | null>} [openBefore] reads an open episode that began at `since` or earlier
+ * @property {(unsent?: number) => Promise<Episode | null>} [openBefore] reads an open episode that began at `since` or earlier. For an
+ *   absence, reads an open episode that began at `from` or earlier, or the episode that began at `unsent`
  */
 
 /** Samples that are younger than this, in ms, are first searched without a look-up of packed hours. */
@@ -204,12 +207,19 @@ const windowOf = ({ found: { episodes, count }, first, run }, from, to) => ({
  * @returns {Promise<Window>}
  */
 async function readAbsences(reading, condition, part) {
-  const { sensor, intervalMs, from, to, since, until, now, historyFrom, openBefore, most = ALL } = part;
+  const { sensor, intervalMs, registration, from, to, since, until, now, most = ALL } = part;
   const silenceMs = silenceOf(condition, intervalMs);
   if (silenceMs === null) return { from, to, episodes: [], count: 0, first: null, run: null };
-  const before = await findBefore(reading, sensor, { from: historyFrom, to: from });
-  const open = before === null && openBefore ? await openBefore() : null;
-  const tracker = new AbsenceTracker({ silenceMs, since, until: Math.min(until, now), most, open });
+  const unsent = unsentAbsence(registration.at, registration.since, silenceMs);
+  const end = Math.min(until, now);
+  if (!registration.hasSent) {
+    const open = unsent.opened <= end ? unsent : null;
+    const tracker = new AbsenceTracker({ silenceMs, since, until: end, most, open });
+    tracker.end();
+    return absencesOf(tracker, unsent.start, Number.POSITIVE_INFINITY);
+  }
+  const { before, open } = await findLast(reading, part, unsent.start);
+  const tracker = new AbsenceTracker({ silenceMs, since, until: end, most, open });
   if (before !== null) tracker.take(before);
   let next = Number.POSITIVE_INFINITY;
   search: for await (const hours of reading.hours(sensor, { from, to: until }, 'asc', FIRST_MS)) {
@@ -225,18 +235,36 @@ async function readAbsences(reading, condition, part) {
       }
     }
   }
+  // All samples of the sensor are older than its registration. So the silence after the registration is no absence of its own.
+  const isOlder = tracker.first === null && open?.start === unsent.start;
   // A silence after the next sample belongs to the next window.
-  if (next === Number.POSITIVE_INFINITY) tracker.end();
-  const { episodes, count } = tracker.found;
+  if (next === Number.POSITIVE_INFINITY && !isOlder) tracker.end();
+  const earliest = Math.max(tracker.first ?? from, since - silenceMs);
+  return absencesOf(tracker, Math.min(open?.start ?? earliest, earliest), next - 1);
+}
+
+/** @param {AbsenceTracker} tracker @param {number} from @param {number} to @returns {Window} */
+function absencesOf({ found: { episodes, count }, first }, from, to) {
   const last = episodes.at(-1);
-  return {
-    from: open?.start ?? Math.max(tracker.first ?? from, since - silenceMs),
-    to: next - 1,
-    episodes,
-    count,
-    first: tracker.first,
-    run: last && last.cleared === null ? { start: last.start, samples: 0, opened: last.opened } : null,
-  };
+  const run = last && last.cleared === null ? { start: last.start, samples: 0, opened: last.opened } : null;
+  return { from, to, episodes, count, first, run };
+}
+
+/**
+ * Finds the last sample before the changed samples, or the absence that takes its place. After the registration, an absence before
+ * the first sample counts more than a sample before the registration, which may be of an earlier registration.
+ *
+ * @param {Pick<Reading, 'hours' | 'samplesOf'>} reading
+ * @param {Part} part
+ * @param {number} unsent epoch ms at which an absence before the first sample starts
+ * @returns {Promise<{ before: number | null, open: Episode | null }>}
+ */
+async function findLast(reading, { sensor, from, historyFrom, openBefore }, unsent) {
+  const middle = unsent <= from ? Math.max(historyFrom, unsent) : historyFrom;
+  const before = await findBefore(reading, sensor, { from: middle, to: from });
+  const open = before === null && openBefore ? await openBefore(unsent) : null;
+  if (before !== null || open || middle === historyFrom) return { before, open };
+  return { before: await findBefore(reading, sensor, { from: historyFrom, to: middle }), open };
 }
 
 /**

@@ -13,6 +13,8 @@ import { readQuery } from '../parameters.js';
 /** Time in ms for which a refusal of a device counts. */
 const WINDOW_MS = 300_000;
 
+const HOUR_MS = 3_600_000;
+
 /** Time in ms for which an answer is cached. If a count takes long, its answer is cached for MAX_SHARE times the duration of the count. */
 const MAX_AGE_MS = 10_000;
 const MAX_SHARE = 10;
@@ -27,7 +29,8 @@ const MAX_DEVICES = 1000;
  * @returns {RequestHandler}
  */
 export function getRefusedDevices({ store, clock }) {
-  const refusedDevices = createRefusedDevices({ count: store.deadLetters.refusedByDevice, clock });
+  const { refusedByDevice, summary } = store.deadLetters;
+  const refusedDevices = createRefusedDevices({ count: refusedByDevice, summarize: summary, clock });
   return async (req, res) => {
     readQuery(req, {});
     res.json(await refusedDevices.read());
@@ -36,16 +39,19 @@ export function getRefusedDevices({ store, clock }) {
 
 /** @typedef {{ device_id: string, device: string, refused: number, newest: string }} RefusedDevice */
 
+/** @typedef {{ items: RefusedDevice[], dead_letters: number, from: string, to: string }} RefusedDevices */
+
 /**
- * Counts refusals by device, once for all concurrent requests.
+ * Counts refusals, once for all concurrent requests.
  *
  * @param {object} deps
  * @param {DeadLetterReads['refusedByDevice']} deps.count
+ * @param {DeadLetterReads['summary']} deps.summarize
  * @param {() => number} deps.clock epoch ms
  * @param {() => number} [deps.monotonic] ms of a monotonic clock
  */
-export function createRefusedDevices({ count, clock, monotonic = () => performance.now() }) {
-  /** @type {Promise<{ items: RefusedDevice[], from: string, to: string }> | null} */
+export function createRefusedDevices({ count, summarize, clock, monotonic = () => performance.now() }) {
+  /** @type {Promise<RefusedDevices> | null} */
   let answer = null;
   let validUntil = Number.POSITIVE_INFINITY;
 
@@ -53,14 +59,23 @@ export function createRefusedDevices({ count, clock, monotonic = () => performan
     const startedAt = monotonic();
     const now = clock();
     // The time of a dead letter comes from the process that received the message. Its clock may be ahead.
-    const counts = await count({ from: now - WINDOW_MS, to: now + MOST_CLOCK_DIFFERENCE_MS });
+    const to = now + MOST_CLOCK_DIFFERENCE_MS;
+    const [counts, { hours }] = await Promise.all([
+      count({ from: now - WINDOW_MS, to }),
+      summarize({ from: now - HOUR_MS, to }),
+    ]);
     const endedAt = monotonic();
     validUntil = endedAt + Math.max(MAX_AGE_MS, MAX_SHARE * (endedAt - startedAt));
-    return { items: itemsOf(counts), from: formatTime(now - WINDOW_MS), to: formatTime(now) };
+    return {
+      items: itemsOf(counts),
+      dead_letters: hours.reduce((sum, hour) => sum + hour.deadLetters, 0),
+      from: formatTime(now - WINDOW_MS),
+      to: formatTime(now),
+    };
   }
 
   return {
-    /** @returns {Promise<{ items: RefusedDevice[], from: string, to: string }>} the devices with the most refusals first */
+    /** @returns {Promise<RefusedDevices>} the devices with the most refusals first */
     read() {
       if (answer && monotonic() < validUntil) return answer;
       validUntil = Number.POSITIVE_INFINITY;
@@ -113,7 +128,7 @@ export const listRefusedDevices = {
   scope: 'read',
   summary: 'The devices whose measurements were refused within the last five minutes',
   description:
-    'Most refusals first, at most 1,000 devices. `refused` counts measurements and other refused parts of messages. `newest` is the time of the newest dead letter. The counts are about 10 s old. Messages on topics without a valid device are left out.',
+    'Most refusals first, at most 1,000 devices. `refused` counts measurements and other refused parts of messages. `newest` is the time of the newest dead letter. The counts are about 10 s old. Messages on topics without a valid device are left out. `dead_letters` is the number of all dead letters within the last hour.',
   answers: { 200: json(SCHEMAS.RefusedDevices) },
   problems: ['bad_parameter', 'unavailable'],
 };

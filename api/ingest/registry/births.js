@@ -70,8 +70,8 @@ export function createBirths({ registry, store, retry, clock, clocks }) {
       writeTimestamp,
     }));
     await registry.writeSensors(device, changes, now);
-    for (const { sensor, attributes } of planned)
-      device.sensors.set(sensor.id, Object.assign(sensor, attributes));
+    for (const { sensor, isNew, attributes } of planned)
+      device.sensors.set(sensor.id, Object.assign(sensor, attributes, isNew && { registeredAt: now }));
     return true;
   }
 

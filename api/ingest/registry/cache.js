@@ -29,6 +29,7 @@ export const MAX_ENTRIES = 500_000;
  * @property {string | null} site
  * @property {string | null} label
  * @property {number | null} intervalMs
+ * @property {number} registeredAt epoch ms
  * @property {number | null} ts epoch ms of the newest value that this process knows to be committed
  * @property {number | null} value
  */
@@ -141,7 +142,7 @@ export class DeviceCache {
     };
     for (const { id: sensorId, registeredAt, ...rest } of sensors) {
       if (registeredAt === null) continue;
-      device.sensors.set(sensorId, { ...rest, id: sensorId, bytes: uuidBytes(sensorId) });
+      device.sensors.set(sensorId, { ...rest, id: sensorId, bytes: uuidBytes(sensorId), registeredAt });
     }
     const kept = this.#devices.get(id);
     if (kept) return kept;
@@ -184,13 +185,18 @@ export const blankDevice = (known) => ({
   byRef: new Map(),
 });
 
-/** @param {Pick<Sensor, 'id' | 'bytes' | 'deviceName' | 'name' | 'site'>} known @returns {Sensor} */
+/**
+ * @param {Pick<Sensor, 'id' | 'bytes' | 'deviceName' | 'name' | 'site'> & { registeredAt?: number }} known `registeredAt` is set when
+ *   the registration is committed
+ * @returns {Sensor}
+ */
 export const blankSensor = (known) => ({
   ...known,
   type: null,
   unit: null,
   label: null,
   intervalMs: null,
+  registeredAt: known.registeredAt ?? 0,
   ts: null,
   value: null,
 });

@@ -300,7 +300,11 @@ export class Registry {
     await this.writeSensors(device, changes, now);
     for (const { id, bytes, name, type = null, unit = null } of fresh) {
       const { name: deviceName, site } = device;
-      device.sensors.set(id, { ...blankSensor({ id, bytes, deviceName, name, site }), type, unit });
+      device.sensors.set(id, {
+        ...blankSensor({ id, bytes, deviceName, name, site, registeredAt: now }),
+        type,
+        unit,
+      });
     }
     this.cache.keep(device);
     return device;

@@ -27,6 +27,12 @@ const ALL = {
   cql: 'SELECT process, run, evaluated_until FROM alarm_progress WHERE part = ?',
 };
 
+/** Version 28 of the schema came with the version of Millrace that first opened alarms for sensors that never sent. */
+const UNSENT_FROM = {
+  name: 'read_unsent_from',
+  cql: 'SELECT applied_at FROM schema_version WHERE part = ? AND version = 28',
+};
+
 /** Seconds until the lease of a dead process expires. */
 export const ALARM_LEASE_SECONDS = 15;
 
@@ -64,6 +70,15 @@ export function createAlarmProgress(session) {
      * @param {Pick<EvaluationProgress, 'process' | 'run'>} progress
      */
     remove: ({ process, run }) => session.write(REMOVE, [PART, process, uuidBytes(run)]),
+
+    /**
+     * Finds from when a sensor that never sent may open an alarm. An upgrade would otherwise open an alarm for each old sensor.
+     *
+     * @returns {Promise<number>} epoch ms of the earliest registration, or start of the rule
+     */
+    async unsentFrom() {
+      return (await session.one(UNSENT_FROM, [PART]))?.['applied_at'].getTime() ?? 0;
+    },
 
     /** @returns {Promise<EvaluationProgress[]>} */
     async all() {

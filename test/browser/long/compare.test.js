@@ -308,7 +308,7 @@ test('Changes page: no sensor has history, and a device came online: a note, and
   await dashboard.visit('/');
   await dashboard.page.getByRole('link', { name: 'Changes', exact: true }).click();
   await dashboard.page.getByRole('heading', { level: 1, name: 'What changed in the last hour' }).waitFor();
-  await dashboard.page.getByText('No sensor has a range yet.').waitFor();
+  await dashboard.page.getByText('No sensor has a range yet:').waitFor();
   await dashboard.page
     .getByRole('table', { name: 'Devices that came or went' })
     .getByRole('row', { name: /collar-4 .*Online/ })

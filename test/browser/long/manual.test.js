@@ -78,7 +78,7 @@ const QUESTIONS = [
   {
     question: 'How do I load an old CSV?',
     searches: ['load CSV', 'old measurements'],
-    answer: /npm run import -- old\.csv/,
+    answer: /npm run import -- kuehlhaus\.csv/,
   },
   {
     question: 'How do I give a sensor a unit?',

@@ -10,14 +10,7 @@ const field = () => dashboard.page.getByRole('combobox', { name: 'Site, device, 
 
 /** Opens the search, and waits until its field has the focus. @param {string} key */
 async function openByKey(key) {
-  // The page may be visible before its key listener is attached.
-  await until(
-    async () => {
-      if ((await field().count()) === 0) await dashboard.page.keyboard.press(key);
-      return (await field().count()) > 0;
-    },
-    { what: 'the search' },
-  );
+  await dashboard.page.keyboard.press(key);
   await dashboard.untilFocused(field());
 }
 
@@ -59,6 +52,39 @@ describe('Search', () => {
     await dashboard.page.keyboard.press('Enter');
     await dashboard.untilRows(2 * SENSORS.length);
     expect(new URL(dashboard.page.url()).search).toBe('?site=South%20Meadow');
+  });
+
+  test('Search: Ctrl+K is pressed in the moment in which the header appears: the search opens', async () => {
+    await dashboard.page.addInitScript(() => {
+      new MutationObserver((_, observer) => {
+        if (!document.querySelector('.search-button')) return;
+        observer.disconnect();
+        document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true, bubbles: true }));
+      }).observe(document, { childList: true, subtree: true });
+    });
+    await dashboard.visit('/pipeline');
+    await dashboard.untilFocused(field());
+  });
+
+  test('Search: a character is typed, and a result is chosen before the API is asked again: the result stays chosen', async () => {
+    await dashboard.visit('/pipeline');
+    await dashboard.page.getByRole('button', { name: 'Search' }).waitFor();
+    await openByKey('Control+k');
+    await field().fill('mea');
+    await options().nth(1).filter({ hasText: 'South Meadow' }).waitFor();
+    const answered = dashboard.page.waitForResponse(/\/search\?q=mead$/);
+    await field().evaluate((/** @type {HTMLInputElement} */ input) => {
+      input.value = 'mead';
+      input.dispatchEvent(new InputEvent('input', { bubbles: true }));
+      input.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowDown', bubbles: true }));
+    });
+    await answered;
+    await dashboard.page
+      .getByRole('status')
+      .getByText(/found\.$|^There are more/)
+      .waitFor();
+    const chosen = dashboard.page.locator('[role=option][aria-selected=true]');
+    expect(await chosen.textContent()).toContain('South Meadow');
   });
 
   test('Search: Enter is pressed before results for the new text arrive: no result for the earlier text opens', async () => {

@@ -20,8 +20,9 @@ test('GET /dead-letters/devices: measurements were refused: each device has its 
       { sensor_id: 't', ts: before, value: null },
     ]);
   }
-  const { items, from, to } = await system.get('/dead-letters/devices');
+  const { items, dead_letters, from, to } = await system.get('/dead-letters/devices');
   expect(Date.parse(to) - Date.parse(from)).toBe(300_000);
+  expect(dead_letters).toBe(4);
   expect(items).toEqual([
     { device_id: identifyDevice('my-desk')?.id, device: 'my-desk', refused: 6, newest: expect.any(String) },
     { device_id: identifyDevice('some')?.id, device: 'some', refused: 1, newest: expect.any(String) },

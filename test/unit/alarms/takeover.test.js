@@ -45,7 +45,12 @@ const WATCHING = { watches: () => true, unwatchedTime: { read: async () => ({ si
 const watchOf = (deps) =>
   new AbsenceWatch(
     /** @type {any} */ ({
-      leases: { take: async () => true, renew: async () => true, release: async () => {} },
+      leases: {
+        unsentFrom: async () => 0,
+        take: async () => true,
+        renew: async () => true,
+        release: async () => {},
+      },
       rules: { isEmpty: false, list: () => [], onChange: () => {} },
       ...WATCHING,
       clock: () => NOW,
@@ -74,6 +79,7 @@ test('Absence watch: the lease of one of two device groups cannot be taken: the 
   let takeovers = 0;
   const watch = watchOf({
     leases: {
+      unsentFrom: async () => 0,
       take: async (/** @type {number} */ group) => {
         if (group === 1) throw new Error('a replica is away');
         return true;
@@ -95,6 +101,7 @@ test('Absence watch: three groups of devices: their leases are requested in para
   const asked = [];
   const watch = watchOf({
     leases: {
+      unsentFrom: async () => 0,
       take: () =>
         new Promise((resolve) => {
           asked.push(resolve);
@@ -134,6 +141,7 @@ test('Absence watch: the process can no longer receive messages: its leases are 
   const watch = watchOf({
     watches: () => watches,
     leases: {
+      unsentFrom: async () => 0,
       take: async () => calls.push('take') > 0,
       renew: async () => true,
       release: async () => void calls.push('release'),
@@ -206,7 +214,12 @@ test('Absence watch: the evaluation queue is full: the evaluation of the silent 
           },
         },
       },
-      leases: { take: async () => true, renew: async () => true, release: async () => {} },
+      leases: {
+        unsentFrom: async () => 0,
+        take: async () => true,
+        renew: async () => true,
+        release: async () => {},
+      },
       rules: { isEmpty: false, list: () => [rule], onChange: () => {} },
       scheduler: {
         evaluate: () => {
@@ -347,6 +360,7 @@ test('Absence watch: a lease expires while the process stands still, and the dev
   const { watch, world } = watchSilence({
     renewMs: 5,
     leases: {
+      unsentFrom: async () => 0,
       take: async () => true,
       renew: async () => {
         if (!isLost) return true;
@@ -375,6 +389,7 @@ test('Absence watch: after an outage a process takes a group of another one, and
   const { watch, world } = watchSilence({
     watches: () => watches,
     leases: {
+      unsentFrom: async () => 0,
       take: async () => {
         requests++;
         return isFree;

@@ -17,6 +17,10 @@ function start(counts) {
       if (state.fails) throw new Error('unavailable');
       return new Map(counts);
     },
+    summarize: async ({ from }) => ({
+      hours: [1, 4].map((deadLetters, hour) => ({ hour: NOW - hour, deadLetters, codes: {} })),
+      from,
+    }),
     clock: () => NOW,
     monotonic: () => state.now,
   });
@@ -40,6 +44,7 @@ test('List of refused devices: topics by name and by id of one device: one item 
         newest: new Date(NOW - 1000).toISOString(),
       },
     ],
+    dead_letters: 5,
     from: new Date(NOW - 300_000).toISOString(),
     to: new Date(NOW).toISOString(),
   });

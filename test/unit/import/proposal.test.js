@@ -21,3 +21,34 @@ test.each(FIELD_FILES)(
     });
   },
 );
+
+const TIMES = ['2026-11-01T10:00:00Z', '2026-11-01T10:01:00Z', '2026-11-01T10:02:00Z'];
+
+/** @param {string} names @param {string[]} cells of the rows, after the time */
+const proposedFor = (names, cells) =>
+  proposeOptions(Buffer.from([names, ...cells.map((row, index) => `${TIMES[index]},${row}`)].join('\n')), {
+    format: 'csv',
+    now: NOW,
+  }).options['missing'];
+
+test.each([
+  ['ts,temperature,site', ['1,Hall A', '2,Hall A'], undefined],
+  ['ts,temperature,Standort', ['1,Hall', '2,Hall'], undefined],
+  ['ts,device,temperature', ['old,1', 'old,2'], undefined],
+  ['ts,Logger,temperature', ['old,1', 'old,2'], undefined],
+  ['ts,temperature,unit', ['1,Cel', '2,Cel'], undefined],
+  ['ts,sensor,unit,value', ['a,Cel,1', 'b,%,2'], undefined],
+  // Numbers of sensors, with a name among them.
+  ['ts,Kanal,temperature', ['1,20', '2,21', 'main,22'], undefined],
+  // A name of a text column is part of the name of a value column.
+  ['ts,temperature,temp', ['1,warm', '2,warm'], undefined],
+  // Columns that have only texts are no values.
+  ['ts,door,mode', ['open,auto', 'shut,auto'], undefined],
+  ['ts,temperature,site', ['1,Hall A', '---,Hall A', '2,Hall A'], '---'],
+  ['ts,sensor,value,site', ['a,1,Hall', 'a,n/a,Hall'], 'n/a'],
+])(
+  'Import proposal: %s with %j: texts without a value are proposed only from values: %j',
+  (names, cells, missing) => {
+    expect(proposedFor(names, cells)).toBe(missing);
+  },
+);

@@ -156,7 +156,12 @@ export const INGEST_SCHEMAS = {
   DeadLetter,
   DeadLetterPage: pageOf(DeadLetter),
   DeadLetterSummary: z.strictObject({ items: z.array(RefusedHour), from: Time, to: Time }),
-  RefusedDevices: z.strictObject({ items: z.array(RefusedDevice).max(1000), from: Time, to: Time }),
+  RefusedDevices: z.strictObject({
+    items: z.array(RefusedDevice).max(1000),
+    dead_letters: z.int().min(0),
+    from: Time,
+    to: Time,
+  }),
   Accepted,
   Imported,
   ImportProposal,
