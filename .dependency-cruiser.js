@@ -15,7 +15,7 @@ const TOP = {
   // Knows MQTT and payloads, never CQL. Its `verify/` compares ledgers with the database.
   'simulator/': ['common/', 'schema/', 'api/store/', 'api/history/reading/', 'api/stream-out/'],
   // Starts the processes of the other folders, and imports only their settings and the records that they store.
-  'infra/': ['common/', 'schema/', 'api/store/', 'api/observability/', 'simulator/flags.js'],
+  'infra/': ['common/', 'schema/', 'api/store/', 'api/observability/', 'simulator/flags.ts'],
   // Benchmarks of the other folders, and the sizing calculator, which uses constants of the schema and the printing of the benchmarks.
   'tools/': ['common/', 'schema/', 'api/', 'simulator/', 'infra/'],
   // The dashboard: it runs in the browser and imports no other folder.
@@ -60,9 +60,9 @@ const API = {
     'api/stream-out/',
   ],
   // Opens the database of a process, with the check of its clock and the gauges.
-  'api/database.js': ['api/store/', 'api/observability/'],
+  'api/database.ts': ['api/store/', 'api/observability/'],
   // The composition root.
-  'api/system.js': [
+  'api/system.ts': [
     'api/store/',
     'api/observability/',
     'api/access/',
@@ -73,7 +73,7 @@ const API = {
     'api/live/',
     'api/mqtt/',
     'api/http/',
-    'api/database.js',
+    'api/database.ts',
   ],
   // The commands migrate, roles, drain, credentials, alarms and dead letters: each command calls a room.
   'api/commands/': [
@@ -88,11 +88,11 @@ const API = {
     'api/stream-out/',
     'api/live/',
     'api/mqtt/',
-    'api/database.js',
-    'api/system.js',
+    'api/database.ts',
+    'api/system.ts',
   ],
   // The entry point of the process.
-  'api/index.js': ['api/observability/', 'api/commands/', 'api/system.js'],
+  'api/index.ts': ['api/observability/', 'api/commands/', 'api/system.ts'],
 };
 
 /** The modules (here: rooms) of `tools/`, and what each may import besides itself and the folders that `tools/` may import. */

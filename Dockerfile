@@ -35,7 +35,7 @@ COPY schema schema/
 COPY api api/
 COPY simulator simulator/
 COPY --from=pages /app/dist dist/
-COPY infra/compose/ready.js infra/compose/ready.js
+COPY infra/compose/ready.ts infra/compose/ready.ts
 
 # Files belong to root and are only read; what is written goes to DATA_DIR, which a volume or tmpfs can hold.
 ENV DATA_DIR=/tmp/millrace
@@ -44,4 +44,4 @@ USER 1000:1000
 EXPOSE 8080
 
 # The exec form: signals reach Node.js itself, which drains before it ends. Run it with --init to reap zombies.
-CMD ["node", "--max-semi-space-size=64", "api/index.js"]
+CMD ["node", "--max-semi-space-size=64", "api/index.ts"]

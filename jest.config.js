@@ -14,16 +14,16 @@ const testsIn = (folder) => [`<rootDir>/test/${folder}/**/*.test.{js,ts}`];
 /** Options of projects in which a hook checks each HTTP answer against the API contract. */
 const watched = {
   ...common,
-  setupFilesAfterEnv: ['<rootDir>/test/support/seed.js', '<rootDir>/test/support/contract/hook.js'],
+  setupFilesAfterEnv: ['<rootDir>/test/support/seed.ts', '<rootDir>/test/support/contract/hook.ts'],
 };
 
 /** A jest runner in which the test files of a process share loaded modules. */
-const RUNNER = '<rootDir>/test/support/unit-runner/index.js';
+const RUNNER = '<rootDir>/test/support/unit-runner/index.ts';
 
 /** Options of projects that need a database: all test files of a run share one local database. */
 const withDatabase = {
-  globalSetup: '<rootDir>/test/support/global-setup.js',
-  globalTeardown: '<rootDir>/test/support/global-teardown.js',
+  globalSetup: '<rootDir>/test/support/global-setup.ts',
+  globalTeardown: '<rootDir>/test/support/global-teardown.ts',
 };
 
 /**
@@ -46,7 +46,7 @@ export default {
   // replaces a worker that uses more memory than this.
   workerIdleMemoryLimit: '300MB',
   testTimeout: isCi ? 300_000 : 120_000,
-  testSequencer: '<rootDir>/test/support/sequencer.js',
+  testSequencer: '<rootDir>/test/support/sequencer.ts',
   projects: [
     {
       ...common,

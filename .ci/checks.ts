@@ -1,8 +1,8 @@
 /**
  * Runs all checks and ends with a summary that explains a failure by itself.
  *
- *     node .ci/checks.js gate            what has to pass before a change lands, with fixed seeds
- *     node .ci/checks.js all [--seed=N]  everything, with a drawn seed: before a release, and each night
+ *     node .ci/checks.ts gate            what has to pass before a change lands, with fixed seeds
+ *     node .ci/checks.ts all [--seed=N]  everything, with a drawn seed: before a release, and each night
  *
  * The output of each step and the results of jest stay in the folder `CI_ARTIFACTS` (default: a new temporary folder).
  */
@@ -11,12 +11,10 @@ import { createWriteStream } from 'node:fs';
 import { mkdir, mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
+import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { testedVersions } from '../test/nodes/versions.js';
-import { summaryOf } from './summary.js';
-
-/** @import { Readable } from 'node:stream' */
-/** @import { Report, Result, Results } from './summary.js' */
+import { testedVersions } from '../test/nodes/versions.ts';
+import { type Report, type Result, type Results, summaryOf } from './summary.ts';
 
 /** The seed of the gate. All commits use the same seed, so a failure comes from the commit. */
 const FIXED_SEED = 1;
@@ -24,28 +22,26 @@ const FIXED_SEED = 1;
 /** Maximum number of failed test files that run a second time. If more files fail, no file does: so many failures are not flaky tests. */
 const MAX_SECOND_TRIES = 4;
 
-/** Exit code of test/run.js (its `BREAKS_RULES`) when a CQL statement of the tests breaks a query rule. */
+/** Exit code of test/run.ts (its `BREAKS_RULES`) when a CQL statement of the tests breaks a query rule. */
 const BREAKS_RULES = 2;
 
 /**
  * A command of npm or Node.js. `isSuite`: it runs tests by jest and reports the result of each file, so a failed file can run again.
- *
- * @typedef {{ command: string[], isSuite: boolean }} Step
  */
+type Step = { command: string[]; isSuite: boolean };
 
-/** @param {string[]} command @returns {Step} */
-const step = (...command) => ({ command, isSuite: false });
+const step = (...command: string[]): Step => ({ command, isSuite: false });
 
-/** @param {string} script @param {string[]} args @returns {Step} */
-const suite = (script, ...args) => ({
+const suite = (script: string, ...args: string[]): Step => ({
   command: ['npm', 'run', '--silent', script, '--', ...args],
   isSuite: true,
 });
 
-/** A seed with which a run of this test file once failed. @typedef {{ suite: string, file: string, seed: number }} KnownSeed */
+/** A seed with which a run of this test file once failed. */
+type KnownSeed = { suite: string; file: string; seed: number };
 
-/** Returns the step that runs the unit tests on a version of Node.js. @param {string} version @returns {Step} */
-const unitOn = (version) => ({
+/** Returns the step that runs the unit tests on a version of Node.js. */
+const unitOn = (version: string): Step => ({
   command: ['npm', 'run', '--silent', 'test:nodes', '--', version, '--', `--seed=${FIXED_SEED}`],
   isSuite: true,
 });
@@ -53,18 +49,14 @@ const unitOn = (version) => ({
 /**
  * Returns the step that runs all suites except `npm test` and `cluster` as one run. The longest files of each suite mostly wait. In
  * separate runs they would leave a processor idle at the end of each run.
- *
- * @param {string[]} flags
- * @returns {Step}
  */
-const otherSuites = (...flags) => ({
-  command: ['node', 'test/run.js', '--thorough', '--browser', '--infra', '--contract', ...flags],
+const otherSuites = (...flags: string[]): Step => ({
+  command: ['node', 'test/run.ts', '--thorough', '--browser', '--infra', '--contract', ...flags],
   isSuite: true,
 });
 
-/** @param {KnownSeed[]} seeds @returns {Step[]} */
-const gate = (seeds) => [
-  step('node', '.ci/prefetch.js'),
+const gate = (seeds: KnownSeed[]): Step[] => [
+  step('node', '.ci/prefetch.ts'),
   step('npm', 'run', '--silent', 'lint'),
   suite('test', `--seed=${FIXED_SEED}`),
   otherSuites(`--seed=${FIXED_SEED}`),
@@ -74,19 +66,18 @@ const gate = (seeds) => [
     .filter((version) => version !== process.versions.node)
     .map(unitOn),
   step('npm', 'run', '--silent', 'test:mutation'),
-  step('node', '.ci/supply-chain.js'),
+  step('node', '.ci/supply-chain.ts'),
 ];
 
-/** @param {number} seed @returns {Step[]} */
-const everything = (seed) => [
-  step('node', '.ci/prefetch.js'),
+const everything = (seed: number): Step[] => [
+  step('node', '.ci/prefetch.ts'),
   step('npm', 'run', '--silent', 'lint'),
   suite('test', '--long', `--seed=${seed}`),
   otherSuites('--long', `--seed=${seed}`),
   suite('test:cluster', '--long', `--seed=${seed}`),
   step('npm', 'run', '--silent', 'test:nodes', '--', '--all'),
   step('npm', 'run', '--silent', 'test:mutation'),
-  step('node', '.ci/supply-chain.js', '--strict'),
+  step('node', '.ci/supply-chain.ts', '--strict'),
 ];
 
 const HELP = `Usage: npm run test:all -- [--seed=N]
@@ -101,8 +92,8 @@ Examples:
   npm run test:all -- --seed=1184
 `;
 
-/** @param {string[]} args @returns {Promise<number>} exit code */
-async function main([plan, ...options]) {
+/** @returns exit code */
+async function main([plan, ...options]: string[]): Promise<number> {
   if (options.includes('--help')) {
     process.stdout.write(HELP);
     return 0;
@@ -117,8 +108,7 @@ async function main([plan, ...options]) {
   const folder = process.env['CI_ARTIFACTS'] ?? (await mkdtemp(join(tmpdir(), 'millrace-checks-')));
   await mkdir(folder, { recursive: true });
   console.log(`Seed ${seed}. Output and results: ${folder}`);
-  /** @type {Report[]} */
-  const reports = [];
+  const reports: Report[] = [];
   const steps = isGate ? gate(await readList('seeds.json')) : everything(seed);
   for (const each of steps) {
     reports.push(await run(each, { folder, number: reports.length + 1 }));
@@ -130,25 +120,25 @@ async function main([plan, ...options]) {
   return isGreen ? 0 : 1;
 }
 
-/** @param {string} name @returns {Promise<any[]>} the content of a JSON file next to this file, which people edit */
-const readList = async (name) => JSON.parse(await readFile(new URL(name, import.meta.url), 'utf8'));
+/** @returns the content of a JSON file next to this file, which people edit */
+const readList = async (name: string): Promise<any[]> =>
+  JSON.parse(await readFile(new URL(name, import.meta.url), 'utf8'));
 
 /**
  * Runs a step. Test files that fail run a second time, without the other files. A file that passes the second time is reported as flaky.
- *
- * @param {Step} wanted
- * @param {{ folder: string, number: number }} place folder of the output, and the number in the names of its files
- * @returns {Promise<Report>}
+ * @param place folder of the output, and the number in the names of its files
  */
-async function run({ command, isSuite }, { folder, number }) {
+async function run(
+  { command, isSuite }: Step,
+  { folder, number }: { folder: string; number: number },
+): Promise<Report> {
   const title = command.filter((word) => !['npm', 'run', '--silent', '--'].includes(word)).join(' ');
   const path = join(folder, `${number}-${title.replaceAll(/[^\w.=-]+/g, '-')}`);
   console.log(`\n== ${title}`);
   const before = await machineState();
   const began = performance.now();
   const first = await attempt(command, { isSuite, path });
-  /** @type {Report} */
-  const report = { title, ...first, isSuite, seconds: 0, load: '', secondTry: null };
+  const report: Report = { title, ...first, isSuite, seconds: 0, load: '', secondTry: null };
   const files = failedFiles(first.results);
   if (isSuite && first.code === 1 && files.length > 0 && files.length <= MAX_SECOND_TRIES) {
     console.log(`\n== ${title}: a second try of ${files.join(', ')}`);
@@ -160,14 +150,11 @@ async function run({ command, isSuite }, { folder, number }) {
   return report;
 }
 
-/**
- * Runs a command once. Its output goes to the terminal and to a file.
- *
- * @param {string[]} command
- * @param {{ isSuite: boolean, path: string }} options
- * @returns {Promise<Result>}
- */
-async function attempt(command, { isSuite, path }) {
+/** Runs a command once. Its output goes to the terminal and to a file. */
+async function attempt(
+  command: string[],
+  { isSuite, path }: { isSuite: boolean; path: string },
+): Promise<Result> {
   const results = `${path}.json`;
   const [program = '', ...args] = isSuite
     ? [...command, '--ci', '--json', `--outputFile=${results}`]
@@ -178,7 +165,7 @@ async function attempt(command, { isSuite, path }) {
   });
   const log = createWriteStream(`${path}.log`);
   let output = '';
-  const keep = (/** @type {Readable} */ from, /** @type {NodeJS.WriteStream} */ to) =>
+  const keep = (from: Readable, to: NodeJS.WriteStream) =>
     from.setEncoding('utf8').on('data', (text) => {
       to.write(text);
       log.write(text);
@@ -202,8 +189,8 @@ async function attempt(command, { isSuite, path }) {
   };
 }
 
-/** @param {string} path @returns {Promise<Results | null>} null: there is no file of results, because the suite did not start */
-async function readResults(path) {
+/** @returns null: there is no file of results, because the suite did not start */
+async function readResults(path: string): Promise<Results | null> {
   try {
     return JSON.parse(await readFile(path, 'utf8'));
   } catch {
@@ -211,14 +198,15 @@ async function readResults(path) {
   }
 }
 
-/** @param {Results | null} results @returns {string[]} paths of the failed files, relative to the repository */
-const failedFiles = (results) =>
+/** @returns paths of the failed files, relative to the repository */
+const failedFiles = (results: Results | null): string[] =>
   (results?.testResults ?? []).flatMap(({ name, status }) => (status === 'failed' ? relative('', name) : []));
 
-/** @typedef {{ loadAverage: string, ticks: number[] }} MachineState `ticks`: of all processors by kind, see proc(5) */
+/** `ticks`: of all processors by kind, see proc(5) */
+type MachineState = { loadAverage: string; ticks: number[] };
 
-/** @returns {Promise<MachineState>} load and CPU ticks; both are empty if the system has no /proc */
-async function machineState() {
+/** @returns load and CPU ticks; both are empty if the system has no /proc */
+async function machineState(): Promise<MachineState> {
   const [load, stat] = await Promise.all(
     ['/proc/loadavg', '/proc/stat'].map((path) => readFile(path, 'utf8').catch(() => '')),
   );
@@ -233,8 +221,8 @@ async function machineState() {
 /** Index of the stolen time among the CPU times in a line of /proc/stat: the time in which the hypervisor ran other machines. */
 const STEAL = 7;
 
-/** @param {MachineState} before @param {MachineState} after @returns {string} e.g. `load 0.5 to 3.1, steal 2 %` */
-function loadBetween(before, after) {
+/** @returns e.g. `load 0.5 to 3.1, steal 2 %` */
+function loadBetween(before: MachineState, after: MachineState): string {
   const spent = after.ticks.map((ticks, index) => ticks - (before.ticks[index] ?? 0));
   const all = spent.slice(0, STEAL + 1).reduce((sum, ticks) => sum + ticks, 0);
   const steal = all > 0 ? Math.round((100 * (spent[STEAL] ?? 0)) / all) : 0;

@@ -1,5 +1,5 @@
 /**
- * Installs the packages that the checks take from registries, and describes the machine: `node .ci/prefetch.js`. If a package is
+ * Installs the packages that the checks take from registries, and describes the machine: `node .ci/prefetch.ts`. If a package is
  * unavailable, this command fails with the name of the registry, and no test fails because of it.
  */
 import { execFile } from 'node:child_process';
@@ -7,11 +7,11 @@ import { statfs } from 'node:fs/promises';
 import { availableParallelism, freemem } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { runCommand } from '../common/command.js';
-import { claimDataDir } from '../common/data-dir.js';
-import { createStatusLine } from '../common/status-line.js';
-import { ensurePackages, ensureTools } from '../infra/bootstrap/index.js';
-import { SUITES } from '../test/suites.js';
+import { runCommand } from '../common/command.ts';
+import { claimDataDir } from '../common/data-dir.ts';
+import { createStatusLine } from '../common/status-line.ts';
+import { ensurePackages, ensureTools } from '../infra/bootstrap/index.ts';
+import { SUITES } from '../test/suites.ts';
 
 /** Pauses between the attempts to install from a registry, in ms. A failed mirror is often available again within a minute. */
 const PAUSES_MS = [10_000, 60_000];
@@ -27,10 +27,10 @@ await runCommand(async () => {
   const onStatus = line.update;
   await repeatedly(() => ensurePackages(root, { onStatus }));
   // These modules are imported here, because they need the packages that the lines above install.
-  const { ensurePython } = await import('../infra/python/ensure.js');
-  const { installEngine } = await import('../infra/engine/index.js');
-  const { installKafka } = await import('../infra/kafka/index.js');
-  const { ENGINE_DIR } = await import('../test/support/database/engine.js');
+  const { ensurePython } = await import('../infra/python/ensure.ts');
+  const { installEngine } = await import('../infra/engine/index.ts');
+  const { installKafka } = await import('../infra/kafka/index.ts');
+  const { ENGINE_DIR } = await import('../test/support/database/engine.ts');
   const tools = await ensureTools([...new Set(Object.values(SUITES).flatMap((suite) => suite.tools))], {
     onStatus,
   });
@@ -47,11 +47,11 @@ await runCommand(async () => {
   console.log(
     `Node.js ${process.version}, ${availableParallelism()} processors, ${(freemem() / 2 ** 30).toFixed(1)} GiB of memory free, ${freeGib.toFixed(1)} GiB of disk free`,
   );
-  for (const [name, flag] of /** @type {const} */ ([
+  for (const [name, flag] of [
     ['java', '-version'],
     ['chromium', '--version'],
     ['mosquitto', '-h'],
-  ]))
+  ] as const)
     console.log(`${name}: ${await firstLine(String(tools[name]?.path), flag)}`);
   if (freeGib < FREE_GIB)
     throw new Error(`The disk has ${freeGib.toFixed(1)} GiB free. The tests need ${FREE_GIB}.`);
@@ -60,23 +60,21 @@ await runCommand(async () => {
 /**
  * Repeats an installation by npm, which gives up after some seconds. Programs, jars and Python packages need no repetition here: the code
  * that downloads them repeats its requests.
- *
- * @param {() => Promise<unknown>} install
  */
-async function repeatedly(install) {
+async function repeatedly(install: () => Promise<unknown>) {
   for (const pause of PAUSES_MS) {
     try {
       return await install();
     } catch (error) {
-      console.error(`${/** @type {Error} */ (error).message}\nNext try in ${pause / 1000} s.`);
+      console.error(`${(error as Error).message}\nNext try in ${pause / 1000} s.`);
       await new Promise((resolve) => setTimeout(resolve, pause));
     }
   }
   return install();
 }
 
-/** @param {string} program @param {string} flag @returns {Promise<string>} the first line that the program prints */
-async function firstLine(program, flag) {
+/** @returns the first line that the program prints */
+async function firstLine(program: string, flag: string): Promise<string> {
   const { stdout, stderr } = await promisify(execFile)(program, [flag]).catch((error) => error);
   return `${stdout}${stderr}`.trim().split('\n')[0] ?? '';
 }

@@ -1,17 +1,16 @@
 /**
- * Checks the sentences and names of README and documents, and finds merge conflicts in all files: `node .ci/prose.js`. cspell checks the
+ * Checks the sentences and names of README and documents, and finds merge conflicts in all files: `node .ci/prose.ts`. cspell checks the
  * words, remark the links.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import type { Nodes } from 'mdast';
 import { toString as plainText } from 'mdast-util-to-string';
 import remarkGfm from 'remark-gfm';
 import remarkParse from 'remark-parse';
 import { unified } from 'unified';
+import type { Node } from 'unist';
 import { SKIP, visit } from 'unist-util-visit';
-
-/** @import { Node } from 'unist' */
-/** @import { Nodes } from 'mdast' */
 
 /** Limits in words: of every sentence, of 90 % of all sentences (`usual`), of a table cell. A document beyond a limit fails the check. */
 const LIMITS = { sentence: 35, usual: 28, cell: 25 };
@@ -37,7 +36,7 @@ const SCRIPT = /\bnpm run (?:-s )?([\w:-]+)/g;
 
 const sentences = new Intl.Segmenter('en', { granularity: 'sentence' });
 const parser = unified().use(remarkParse).use(remarkGfm);
-const list = (/** @type {string[]} */ ...patterns) =>
+const list = (...patterns: string[]) =>
   execFileSync('git', ['ls-files', '-z', '--', ...patterns], { encoding: 'utf8' })
     .split('\0')
     .filter(Boolean);
@@ -67,8 +66,7 @@ const known = new Set(
     .flatMap((path) => readFileSync(path, 'utf8').match(/\w+/g) ?? []),
 );
 
-/** @type {string[]} */
-const problems = [];
+const problems: string[] = [];
 let total = 0;
 let usual = 0;
 for (const path of documents) checkDocument(path);
@@ -87,10 +85,8 @@ console.log(
 );
 if (problems.length > 0) process.exitCode = 1;
 
-/** @param {string} path */
-function checkDocument(path) {
-  const report = (/** @type {Node} */ node, /** @type {string} */ text) =>
-    problems.push(`${path}:${node.position?.start.line}: ${text}`);
+function checkDocument(path: string) {
+  const report = (node: Node, text: string) => problems.push(`${path}:${node.position?.start.line}: ${text}`);
   visit(parser.parse(readFileSync(path, 'utf8')), (node) => {
     if (node.type === 'tableCell') {
       const { length } = wordsOf(textOf(node));
@@ -116,8 +112,8 @@ function checkDocument(path) {
   });
 }
 
-/** @param {string} code @param {RegExp} pattern pattern of the names to check @param {(text: string) => void} report */
-function checkNames(code, pattern, report) {
+/** @param pattern pattern of the names to check */
+function checkNames(code: string, pattern: RegExp, report: (text: string) => void) {
   for (const [, script = ''] of code.matchAll(SCRIPT))
     if (!scripts.includes(script)) report(`"npm run ${script}" is not in package.json`);
   for (const word of code.match(/\w+/g) ?? [])
@@ -130,15 +126,14 @@ function checkNames(code, pattern, report) {
       report(`"${word}" is in no source file`);
 }
 
-/** @param {Nodes} node @returns {string} the text of the node; inline code becomes one word that may begin a sentence */
-function textOf(node) {
+/** @returns the text of the node; inline code becomes one word that may begin a sentence */
+function textOf(node: Nodes): string {
   if (node.type === 'inlineCode') return 'Code';
   if (node.type === 'html') return '';
   if ('children' in node) return node.children.map(textOf).join('');
   return plainText(node).replaceAll(/\s+/g, ' ');
 }
 
-/** @param {string} text */
-function wordsOf(text) {
+function wordsOf(text: string) {
   return text.match(/[\p{L}\p{N}][\p{L}\p{N}'’.,/-]*/gu) ?? [];
 }

@@ -1,35 +1,40 @@
 /** Summarizes the results of the checks for a person who sees only the end of the output. */
 import { relative } from 'node:path';
 
-/**
- * The fields of jest's `--json` output that this module reads.
- *
- * @typedef {object} Results
- * @property {number} numPassedTests
- * @property {number} numPendingTests
- * @property {number} numTodoTests
- * @property {TestFile[]} testResults
- *
- * @typedef {object} TestFile
- * @property {string} name path of the file
- * @property {string} status
- * @property {string} message error message if the file failed
- * @property {number} startTime epoch ms
- * @property {number} endTime epoch ms
- * @property {{ status: string, fullName: string, failureMessages: string[] | null }[]} assertionResults
- */
+/** The fields of jest's `--json` output that this module reads. */
+export interface Results {
+  numPassedTests: number;
+  numPendingTests: number;
+  numTodoTests: number;
+  testResults: TestFile[];
+}
+
+interface TestFile {
+  /** path of the file */
+  name: string;
+  status: string;
+  /** error message if the file failed */
+  message: string;
+  /** epoch ms */
+  startTime: number;
+  /** epoch ms */
+  endTime: number;
+  assertionResults: { status: string; fullName: string; failureMessages: string[] | null }[];
+}
 
 /**
  * One run of a command. `output` is the end of its output. `results` is null if the command runs no tests, or did not start.
- *
- * @typedef {{ code: number, breaksRules: boolean, output: string, results: Results | null }} Result
  */
+export type Result = { code: number; breaksRules: boolean; output: string; results: Results | null };
 
-/**
- * The result of a step. `secondTry` is the second run, which contains only the files that failed.
- *
- * @typedef {Result & { title: string, isSuite: boolean, seconds: number, load: string, secondTry: Result | null }} Report
- */
+/** The result of a step. `secondTry` is the second run, which contains only the files that failed. */
+export type Report = Result & {
+  title: string;
+  isSuite: boolean;
+  seconds: number;
+  load: string;
+  secondTry: Result | null;
+};
 
 /** Number of the slowest test files that are listed. */
 const SLOWEST = 10;
@@ -42,16 +47,17 @@ const COLORS = new RegExp(`${String.fromCharCode(27)}\\[[\\d;]*m`, 'g');
 
 /**
  * Summarizes a run of the checks. This function reads no file and never throws, whatever the reports contain.
- *
- * @param {Report[]} reports
- * @param {{ seed: number, known: { file: string }[] }} run `known`: the test files that flaky.json lists
- * @returns {{ text: string, isGreen: boolean }} `isGreen`: all checks passed; a flaky file does not count as a failure
+ * @param run `known`: the test files that flaky.json lists
+ * @returns `isGreen`: all checks passed; a flaky file does not count as a failure
  */
-export function summaryOf(reports, { seed, known }) {
+export function summaryOf(
+  reports: Report[],
+  { seed, known }: { seed: number; known: { file: string }[] },
+): { text: string; isGreen: boolean } {
   const failures = reports.flatMap(failuresOf);
   const flaky = reports.flatMap(flakyFiles);
   const files = reports.flatMap(({ results }) => results?.testResults ?? []);
-  const count = (/** @type {'numPassedTests' | 'numPendingTests' | 'numTodoTests'} */ field) =>
+  const count = (field: 'numPassedTests' | 'numPendingTests' | 'numTodoTests') =>
     reports.reduce((sum, { results }) => sum + (results?.[field] ?? 0), 0);
   const skipped = count('numPendingTests') + count('numTodoTests');
   const isGreen = failures.length === 0 && skipped === 0;
@@ -77,8 +83,15 @@ export function summaryOf(reports, { seed, known }) {
   return { text: lines.join('\n'), isGreen };
 }
 
-/** @param {Report} report @returns {{ title: string, detail: string }[]} */
-function failuresOf({ title, code, breaksRules, output, isSuite, results, secondTry }) {
+function failuresOf({
+  title,
+  code,
+  breaksRules,
+  output,
+  isSuite,
+  results,
+  secondTry,
+}: Report): { title: string; detail: string }[] {
   if (code === 0) return [];
   const rules = breaksRules
     ? [
@@ -102,8 +115,8 @@ function failuresOf({ title, code, breaksRules, output, isSuite, results, second
   return [{ title: title + problem, detail: tail(output) }];
 }
 
-/** @param {TestFile} file a failed file @returns {{ title: string, detail: string }[]} */
-function failedTests({ name, message, assertionResults }) {
+/** @param file a failed file */
+function failedTests({ name, message, assertionResults }: TestFile): { title: string; detail: string }[] {
   const path = relative('', name);
   const failed = assertionResults.filter(({ status }) => status === 'failed');
   if (failed.length === 0) return [{ title: `${path}: its tests did not run`, detail: head(message) }];
@@ -113,8 +126,7 @@ function failedTests({ name, message, assertionResults }) {
   }));
 }
 
-/** @param {Report} report @returns {{ path: string, first: string, second: string }[]} */
-function flakyFiles({ results, secondTry }) {
+function flakyFiles({ results, secondTry }: Report): { path: string; first: string; second: string }[] {
   if (secondTry?.code !== 0) return [];
   return (results?.testResults ?? [])
     .filter(({ status }) => status === 'failed')
@@ -127,8 +139,7 @@ function flakyFiles({ results, secondTry }) {
     }));
 }
 
-/** @param {TestFile[]} files */
-const slowest = (files) =>
+const slowest = (files: TestFile[]) =>
   files
     .map(({ name, startTime, endTime }) => ({
       path: relative('', name),
@@ -137,14 +148,10 @@ const slowest = (files) =>
     .sort((a, b) => b.seconds - a.seconds)
     .slice(0, SLOWEST);
 
-/** @param {string} text */
-const linesOf = (text) => text.replaceAll(COLORS, '').trimEnd().split('\n');
+const linesOf = (text: string) => text.replaceAll(COLORS, '').trimEnd().split('\n');
 
-/** @param {string} text */
-const head = (text) => linesOf(text).slice(0, MESSAGE_LINES).join('\n');
+const head = (text: string) => linesOf(text).slice(0, MESSAGE_LINES).join('\n');
 
-/** @param {string} text */
-const tail = (text) => linesOf(text).slice(-MESSAGE_LINES).join('\n');
+const tail = (text: string) => linesOf(text).slice(-MESSAGE_LINES).join('\n');
 
-/** @param {string} text @returns {string[]} */
-const indent = (text) => text.split('\n').map((line) => `    ${line}`);
+const indent = (text: string): string[] => text.split('\n').map((line) => `    ${line}`);

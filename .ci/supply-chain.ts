@@ -1,5 +1,5 @@
 /**
- * Checks the npm dependencies: `node .ci/supply-chain.js [--strict]`. The lock file must agree with package.json and install without any
+ * Checks the npm dependencies: `node .ci/supply-chain.ts [--strict]`. The lock file must agree with package.json and install without any
  * package's script. The programs must start with the installed packages. Each package must be pinned by a hash, have a license that we
  * accept, and have no known vulnerability, if the registry supports audits.
  */
@@ -31,10 +31,8 @@ const TOOL_LICENSES = [
 /**
  * Licenses of packages whose lock file entry names no license: their package.json has an older form, or only their readme states the
  * license. All these packages are dependencies of s3rver, the S3 server of the tests.
- *
- * @type {Record<string, string>}
  */
-const STATED_ELSEWHERE = {
+const STATED_ELSEWHERE: Record<string, string> = {
   busboy: 'MIT',
   dicer: 'MIT',
   streamsearch: 'MIT',
@@ -42,7 +40,14 @@ const STATED_ELSEWHERE = {
   only: 'MIT',
 };
 
-/** @typedef {{ version: string, license?: string, integrity?: string, dev?: boolean, optional?: boolean, link?: boolean }} Locked */
+type Locked = {
+  version: string;
+  license?: string;
+  integrity?: string;
+  dev?: boolean;
+  optional?: boolean;
+  link?: boolean;
+};
 
 const { packages } = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8'));
 delete packages['']; // The repository itself.
@@ -59,8 +64,7 @@ for (const problem of problems) console.error(`supply chain: ${problem}`);
 console.log(`supply chain: ${Object.keys(packages).length} packages, ${problems.length} problems`);
 process.exitCode = problems.length > 0 ? 1 : 0;
 
-/** @param {Record<string, Locked>} locked @returns {string[]} */
-function checkPackages(locked) {
+function checkPackages(locked: Record<string, Locked>): string[] {
   return Object.entries(locked).flatMap(([path, { license, integrity, dev, optional, link }]) => {
     const allowed = dev ? [...LICENSES, ...TOOL_LICENSES] : LICENSES;
     const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
@@ -75,8 +79,8 @@ function checkPackages(locked) {
   });
 }
 
-/** Installs the production dependencies in an empty directory, and starts the programs there. @returns {Promise<string[]>} problems */
-async function checkInstall() {
+/** Installs the production dependencies in an empty directory, and starts the programs there. @returns problems */
+async function checkInstall(): Promise<string[]> {
   const directory = await mkdtemp(join(tmpdir(), 'millrace-supply-'));
   try {
     for (const name of ['package.json', 'package-lock.json', 'api', 'common', 'schema', 'simulator', 'web']) {
@@ -85,11 +89,11 @@ async function checkInstall() {
     // `npm ci` itself refuses a lock file that differs from package.json.
     const flags = ['--ignore-scripts', '--omit=dev', '--no-audit', '--no-fund', '--prefer-offline'];
     await run('npm', ['ci', ...flags], { cwd: directory });
-    const { stdout: help } = await run(process.execPath, ['simulator/index.js', '--help'], {
+    const { stdout: help } = await run(process.execPath, ['simulator/index.ts', '--help'], {
       cwd: directory,
     }).catch((error) => error);
     // The API loads all its modules before it reads the settings. So its error about this invalid `ROLE` proves that all modules load.
-    const { stderr } = await run(process.execPath, ['api/index.js'], {
+    const { stderr } = await run(process.execPath, ['api/index.ts'], {
       cwd: directory,
       env: { PATH: process.env['PATH'], ROLE: 'nothing' },
     }).catch((error) => error);
@@ -100,14 +104,14 @@ async function checkInstall() {
         : [`the API does not start without install scripts:\n${stderr}`]),
     ];
   } catch (error) {
-    return [`npm ci: ${/** @type {Error} */ (error).message}`];
+    return [`npm ci: ${(error as Error).message}`];
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
 }
 
-/** Reads the known vulnerabilities. A registry without audits is logged, and counts as no problem. @returns {Promise<string[]>} */
-async function checkAudit() {
+/** Reads the known vulnerabilities. A registry without audits is logged, and counts as no problem. */
+async function checkAudit(): Promise<string[]> {
   const { stdout = '' } = await run(
     'npm',
     ['audit', '--json', '--omit=dev', '--fetch-retries=0', '--fetch-timeout=20000'],
@@ -123,8 +127,7 @@ async function checkAudit() {
   );
 }
 
-/** @param {string} text @returns {{ vulnerabilities?: Record<string, Record<string, string>>, message?: string }} */
-function parse(text) {
+function parse(text: string): { vulnerabilities?: Record<string, Record<string, string>>; message?: string } {
   try {
     return JSON.parse(text);
   } catch {

@@ -1,24 +1,26 @@
-import { ClockGuard, connectStore, logSecurityProblems } from './store/index.js';
-
-/** @import { MillraceError } from '../common/errors.js' */
-/** @import { Context } from './observability/index.js' */
-/** @import { Metrics } from './observability/metrics.js' */
-/** @import { Store } from './store/index.js' */
+import type { Context } from './observability/index.ts';
+import type { Metrics } from './observability/metrics.ts';
+import { ClockGuard, connectStore, logSecurityProblems, type Store } from './store/index.ts';
 
 /**
  * Opens the database of a process. Returns the store, and the clock guard, which compares the clock of the process with the clock of the
  * database.
- *
- * @param {Context} context
- * @param {object} [deps]
- * @param {typeof connectStore} [deps.openStore] opens the store; tests and benchmarks replace it
- * @param {() => Promise<number>} [deps.clockDifference] returns the difference between `clock` and the clock of the
- *   database, in ms; only for tests that set `clock`
- * @param {ConstructorParameters<typeof ClockGuard>[0]['periods']} [deps.comparing] how often the two clocks are compared; tests shorten it
- * @returns {Promise<{ store: Store, clockGuard: ClockGuard }>}
  * @throws {MillraceError} `database_away`, `bad_settings`, `schema_differs`
  */
-export async function openDatabase({ config, clock, logger, metrics }, deps = {}) {
+export async function openDatabase(
+  { config, clock, logger, metrics }: Context,
+  deps: {
+    /** opens the store; tests and benchmarks replace it */
+    openStore?: typeof connectStore;
+    /**
+     * returns the difference between `clock` and the clock of the database, in ms; only for tests that set
+     * `clock`
+     */
+    clockDifference?: () => Promise<number>;
+    /** how often the two clocks are compared; tests shorten it */
+    comparing?: ConstructorParameters<typeof ClockGuard>[0]['periods'];
+  } = {},
+): Promise<{ store: Store; clockGuard: ClockGuard }> {
   const { openStore = connectStore } = deps;
   const store = await openStore({
     cql: config.cql,
@@ -42,13 +44,11 @@ export async function openDatabase({ config, clock, logger, metrics }, deps = {}
   return { store, clockGuard };
 }
 
-/**
- * Registers the gauges of the database. Prometheus reads their values at each scrape.
- *
- * @param {Metrics} metrics
- * @param {{ store: Store, clockGuard: ClockGuard }} deps
- */
-function exposeDatabase({ gauge, states }, { store, clockGuard }) {
+/** Registers the gauges of the database. Prometheus reads their values at each scrape. */
+function exposeDatabase(
+  { gauge, states }: Metrics,
+  { store, clockGuard }: { store: Store; clockGuard: ClockGuard },
+) {
   const { pressure, nodes } = store.health;
   gauge('iot_ingest_in_flight', 'Running requests to the database', () => pressure().in_flight);
   gauge(

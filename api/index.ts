@@ -1,20 +1,17 @@
 import { readFileSync } from 'node:fs';
-import { addresses } from '../common/addresses.js';
-import { runCommand } from '../common/command.js';
-import { parseFlags, usageError } from '../common/flags.js';
-import { DATABASE_SETTINGS, readSettings } from '../common/settings/index.js';
-import { createStatusLine } from '../common/status-line.js';
-import { drainSession } from './commands/drain.js';
-import { createLogger, prettyDestination } from './observability/index.js';
-import { startSystem } from './system.js';
-
-/** @import { Logger } from 'pino' */
-/** @import { CommandLine, Flag } from '../common/flags.js' */
-/** @import { Config } from '../common/settings/config.js' */
+import type { Logger } from 'pino';
+import { addresses } from '../common/addresses.ts';
+import { runCommand } from '../common/command.ts';
+import { type CommandLine, type Flag, parseFlags, usageError } from '../common/flags.ts';
+import type { Config } from '../common/settings/config.ts';
+import { DATABASE_SETTINGS, readSettings } from '../common/settings/index.ts';
+import { createStatusLine } from '../common/status-line.ts';
+import { drainSession } from './commands/drain.ts';
+import { createLogger, prettyDestination } from './observability/index.ts';
+import { startSystem } from './system.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 
-/** @satisfies {Record<string, Flag>} */
 const FLAGS = {
   drain: {
     type: 'switch',
@@ -24,10 +21,9 @@ const FLAGS = {
     type: 'switch',
     help: 'with --drain: no session is no failure; for a job that may be tried again when it was done',
   },
-};
+} satisfies Record<string, Flag>;
 
-/** @type {CommandLine<typeof FLAGS>} */
-const LINE = {
+const LINE: CommandLine<typeof FLAGS> = {
   command: 'npm start --',
   help: 'Starts ingest, the API and the dashboard with the settings of the environment and .env, and runs until a signal.',
   examples: ['npm start', 'ROLE=ingest MQTT_CLIENT_ID=millrace-2 npm start -- --drain'],
@@ -62,12 +58,7 @@ await runCommand(async () => {
   process.exit();
 });
 
-/**
- * @param {Config} config
- * @param {Logger} logger
- * @param {End} end
- */
-async function serve(config, logger, end) {
+async function serve(config: Config, logger: Logger, end: End) {
   const system = await startSystem({ config, version, logger, onFatal: end.fail });
   const { httpPort, mqttPort } = system;
   const { dashboard: http, broker: mqtt } = addresses({
@@ -86,13 +77,7 @@ async function serve(config, logger, end) {
   }
 }
 
-/**
- * @param {Config} config
- * @param {Logger} logger
- * @param {End} end
- * @param {boolean} orNone
- */
-async function drain(config, logger, end, orNone = false) {
+async function drain(config: Config, logger: Logger, end: End, orNone: boolean = false) {
   const statusLine = createStatusLine(process.stderr);
   const settled = await drainSession({ config, version, logger, end, onStatus: statusLine.update, orNone });
   statusLine.clear();
@@ -100,17 +85,15 @@ async function drain(config, logger, end, orNone = false) {
   statusLine.print(`${clientId}: ${settled} messages settled; its session at ${url} is ended.`);
 }
 
-/** @typedef {ReturnType<typeof createEnd>} End */
+type End = ReturnType<typeof createEnd>;
 
 /**
  * Watches for the end of this process: a signal, the end of its parent process (`disconnect`), or a fatal error. `reached` resolves
  * with the signal or `disconnect`, and rejects with the fatal error.
  */
 function createEnd() {
-  /** @type {(error: Error) => void} */
-  let fail = () => {};
-  /** @type {Promise<string>} */
-  const reached = new Promise((resolve, reject) => {
+  let fail: (error: Error) => void = () => {};
+  const reached: Promise<string> = new Promise((resolve, reject) => {
     fail = reject;
     for (const event of ['SIGTERM', 'SIGINT', 'disconnect']) process.once(event, () => resolve(event));
     // The parent process may have ended while the modules loaded, before the listener was added. `process.connected` is undefined without

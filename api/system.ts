@@ -1,13 +1,16 @@
 import { EventEmitter } from 'node:events';
-import { PERIODS_MS } from '../common/periods.js';
-import { Accounts, createCredentialService, revokeBefore } from './access/credentials/index.js';
-import { createAccess } from './access/http/index.js';
-import { createTls } from './access/tls/index.js';
-import { createAlarms } from './alarms/index.js';
-import { openDatabase } from './database.js';
-import { Baselines, createLearning } from './history/baselines/index.js';
-import { createPacking } from './history/packing/index.js';
-import { createReading } from './history/reading/index.js';
+import type { Logger } from 'pino';
+import { PERIODS_MS, type Periods } from '../common/periods.ts';
+import type { Config } from '../common/settings/config.ts';
+import { Accounts, createCredentialService, revokeBefore } from './access/credentials/index.ts';
+import { createAccess } from './access/http/index.ts';
+import type { Rate } from './access/http/rate-limits.ts';
+import { createTls } from './access/tls/index.ts';
+import { createAlarms } from './alarms/index.ts';
+import { openDatabase } from './database.ts';
+import { Baselines, createLearning } from './history/baselines/index.ts';
+import { createPacking } from './history/packing/index.ts';
+import { createReading } from './history/reading/index.ts';
 import {
   clearUploads,
   createApi,
@@ -15,10 +18,12 @@ import {
   createCursors,
   createHttpServer,
   cursorSecret,
-} from './http/index.js';
-import { createIngest } from './ingest/index.js';
-import { createLive, InstallationStats, NOBODY } from './live/index.js';
-import { createMessageSource } from './mqtt/index.js';
+} from './http/index.ts';
+import { createIngest, type Publish } from './ingest/index.ts';
+import type { Send } from './ingest/pipeline.ts';
+import type { Device } from './ingest/registry/cache.ts';
+import { createLive, InstallationStats, NOBODY } from './live/index.ts';
+import { createMessageSource } from './mqtt/index.ts';
 import {
   createContext,
   Heartbeat,
@@ -28,41 +33,39 @@ import {
   Readiness,
   UnwatchedTime,
   WatchedTime,
-} from './observability/index.js';
-
-/** @import { Logger } from 'pino' */
-/** @import { MillraceError } from '../common/errors.js' */
-/** @import { Periods } from '../common/periods.js' */
-/** @import { Config } from '../common/settings/config.js' */
-/** @import { Rate } from './access/http/rate-limits.js' */
-/** @import { Publish } from './ingest/index.js' */
-/** @import { Device } from './ingest/registry/cache.js' */
-/** @import { Send } from './ingest/pipeline.js' */
-/** @import { connectStore } from './store/index.js' */
+} from './observability/index.ts';
+import type { connectStore } from './store/index.ts';
 
 /** Limit of wrong access tokens from one address: `most` tokens within `windowMs`. */
 const WRONG_TOKENS = { most: 10, windowMs: 60_000 };
 
 /**
- * Starts the whole system. The database is created first, then ingest, the message source, packing, live
- * values, alarms and HTTP. A process with the ROLE `http` has no broker and ingests the measurements that
- * clients post to it. A process with the ROLE `ingest` answers only health checks and metrics.
- *
- * @param {object} parts
- * @param {Config} parts.config
- * @param {string} parts.version
- * @param {Logger} parts.logger
- * @param {(error: Error) => void} parts.onFatal called when the process cannot continue
- * @param {() => number} [parts.clock] epoch ms
- * @param {Periods} [parts.periods]
- * @param {Rate} [parts.wrongTokens] limit of wrong tokens per address
- * @param {typeof connectStore} [parts.openStore] opens the store; benchmarks replace it
- * @param {typeof createMessageSource} [parts.openSource] creates the message source; benchmarks replace it
- * @param {() => Promise<number>} [parts.clockDifference] returns the difference between `clock` and the clock of the
- *   database, in ms; only for tests that set `clock`
+ * Starts the whole system. The database is created first, then ingest, the message source, packing, live values,
+ * alarms and HTTP. A process with the ROLE `http` has no broker and ingests the measurements that clients post to
+ * it. A process with the ROLE `ingest` answers only health checks and metrics.
  * @throws {MillraceError} if the process cannot start; the error has the reason
  */
-export async function startSystem(parts) {
+export async function startSystem(parts: {
+  config: Config;
+  version: string;
+  logger: Logger;
+  /** called when the process cannot continue */
+  onFatal: (error: Error) => void;
+  /** epoch ms */
+  clock?: () => number;
+  periods?: Periods;
+  /** limit of wrong tokens per address */
+  wrongTokens?: Rate;
+  /** opens the store; benchmarks replace it */
+  openStore?: typeof connectStore;
+  /** creates the message source; benchmarks replace it */
+  openSource?: typeof createMessageSource;
+  /**
+   * returns the difference between `clock` and the clock of the database, in ms; only for tests that set
+   * `clock`
+   */
+  clockDifference?: () => Promise<number>;
+}) {
   const { config, version, onFatal, periods = PERIODS_MS, wrongTokens = WRONG_TOKENS } = parts;
   const { openStore, openSource = createMessageSource, clockDifference } = parts;
   const context = createContext(parts);
@@ -70,8 +73,8 @@ export async function startSystem(parts) {
   const tls = createTls(context, { everyMs: periods.certificates });
   // Ingest publishes live changes and sends commands to devices. Publishing and sending need the message source, and the
   // message source needs ingest. Events break this dependency cycle.
-  /** @type {EventEmitter<{ committed: Parameters<Publish>, command: Parameters<Send>, state: [Device] }>} */
-  const events = new EventEmitter();
+  const events: EventEmitter<{ committed: Parameters<Publish>; command: Parameters<Send>; state: [Device] }> =
+    new EventEmitter();
   const { store, clockGuard } = await openDatabase(context, { openStore, clockDifference });
   const { isPressed } = store.health;
   const ingest = createIngest(context, {
@@ -80,11 +83,11 @@ export async function startSystem(parts) {
     send: (...command) => void events.emit('command', ...command),
     onState: (device) => void events.emit('state', device),
     // The function is bound, so that no wrapper function runs for each message.
-    publish: /** @type {Publish} */ (/** @type {Function} */ (events.emit).bind(events, 'committed')),
+    publish: (events.emit as Function).bind(events, 'committed') as Publish,
   });
   const { outbox, processStats } = ingest;
   const streamOut = config.stream.kafka
-    ? (await import('./stream-out/index.js')).createStreamOut(context, {
+    ? (await import('./stream-out/index.ts')).createStreamOut(context, {
         store,
         clockGuard,
         isPressed,
@@ -120,7 +123,7 @@ export async function startSystem(parts) {
     : null;
   const parquetOut =
     takes && config.stream.parquet
-      ? (await import('./stream-out/parquet/index.js')).createParquetOut(context, {
+      ? (await import('./stream-out/parquet/index.ts')).createParquetOut(context, {
           store,
           clockGuard,
           isPressed,
@@ -159,8 +162,7 @@ export async function startSystem(parts) {
     },
   });
   const revokeAndRetire = revokeBefore({ retire: ingest.retire, forget: credentials.forget });
-  /** @type {typeof revokeAndRetire} */
-  async function retire(device) {
+  async function retire(device: Parameters<typeof revokeAndRetire>[0]) {
     const before = await ingest.find(device);
     const isRetired = await revokeAndRetire(device);
     if (isRetired && before) {
@@ -296,5 +298,3 @@ export async function startSystem(parts) {
     measurements: () => processStats.measurements,
   };
 }
-
-/** @typedef {Awaited<ReturnType<typeof startSystem>>} System */

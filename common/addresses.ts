@@ -1,32 +1,37 @@
-/** @import { Config } from './settings/config.js' */
+import type { Config } from './settings/config.ts';
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/i;
 
-/** @param {string} host @returns {boolean} */
-export const isLoopback = (host) => LOOPBACK.test(host);
+export const isLoopback = (host: string): boolean => LOOPBACK.test(host);
 
-/** @param {string} url URL of a broker @returns {boolean} whether the connection leaves this machine without TLS */
-export const isOpenBroker = (url) => url.startsWith('mqtt:') && !isLoopback(new URL(url).hostname);
+/** @param url URL of a broker @returns whether the connection leaves this machine without TLS */
+export const isOpenBroker = (url: string): boolean =>
+  url.startsWith('mqtt:') && !isLoopback(new URL(url).hostname);
 
-/** @param {string} point address as host[:port], IPv6 in brackets @returns {boolean} */
-export const isLoopbackPoint = (point) => isLoopback(point.replace(/(?<=^\[.*\]|^[^:]*):\d+$/, ''));
+/** @param point address as host[:port], IPv6 in brackets */
+export const isLoopbackPoint = (point: string): boolean =>
+  isLoopback(point.replace(/(?<=^\[.*\]|^[^:]*):\d+$/, ''));
 
-/** @param {string} host host on which a server listens @returns {string} host to which a client on this machine connects */
-export const reachable = (host) => {
+/** @param host host on which a server listens @returns host to which a client on this machine connects */
+export const reachable = (host: string): string => {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return '[::1]';
   return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
 };
 
-/**
- * @param {Pick<Config['mqtt'], 'host' | 'port' | 'tls'>} mqtt
- * @returns {string} URL of the embedded broker
- */
-export const embeddedBrokerUrl = ({ host, port, tls }) =>
+/** @returns URL of the embedded broker */
+export const embeddedBrokerUrl = ({
+  host,
+  port,
+  tls,
+}: Pick<Config['mqtt'], 'host' | 'port' | 'tls'>): string =>
   `${tls ? 'mqtts' : 'mqtt'}://${reachable(host)}:${port}`;
 
-/** @param {Pick<Config, 'http' | 'mqtt'>} config @returns {{ dashboard: string, broker: string }} URLs */
-export const addresses = ({ http, mqtt }) => ({
+/** @returns URLs */
+export const addresses = ({
+  http,
+  mqtt,
+}: Pick<Config, 'http' | 'mqtt'>): { dashboard: string; broker: string } => ({
   dashboard: `${http.tls ? 'https' : 'http'}://${reachable(http.host)}:${http.port}/`,
   broker: mqtt.url ?? embeddedBrokerUrl(mqtt),
 });

@@ -1,12 +1,10 @@
-import { MillraceError } from './errors.js';
+import { MillraceError } from './errors.ts';
 
 /**
  * Runs a command. A MillraceError ends the process with its message and exit code. Any other error is a defect, and is printed with
  * its stack trace.
- *
- * @param {() => Promise<void>} work
  */
-export async function runCommand(work) {
+export async function runCommand(work: () => Promise<void>) {
   try {
     await work();
   } catch (failure) {
@@ -21,10 +19,8 @@ export async function runCommand(work) {
 /**
  * Converts `unavailable`, the error of a failed database request, into `database_away`, the error of a failed connection. Its exit code
  * makes a supervisor restart the command. Other errors stay unchanged.
- *
- * @param {unknown} error
  */
-function asStop(error) {
+function asStop(error: unknown) {
   if (!(error instanceof MillraceError) || error.code !== 'unavailable') return error;
   return new MillraceError('database_away', `The database went away: ${error.message}`, { cause: error });
 }

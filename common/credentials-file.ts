@@ -1,30 +1,24 @@
 import { readFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { MillraceError } from './errors.js';
+import { MillraceError } from './errors.ts';
 
 /**
  * Formats a line of a credentials file: the account, a tab, and the secret. The name of an account contains no tab. If an account has
  * several lines, the last line counts. So a rotated secret is appended.
- *
- * @param {string} account
- * @param {string} secret
  */
-export const credentialLine = (account, secret) => `${account}\t${secret}`;
+export const credentialLine = (account: string, secret: string) => `${account}\t${secret}`;
 
 /**
  * Opens or creates a credentials file for appending, and allows only the owner of the file to read it.
- *
- * @param {string} path
  * @throws {MillraceError} `failed`
  */
-export async function openCredentialsFile(path) {
+export async function openCredentialsFile(path: string) {
   try {
     const file = await open(path, 'a', 0o600);
     // `open` sets the mode only of a new file.
     await file.chmod(0o600);
     return {
-      /** @param {string} account @param {string} secret */
-      add: (account, secret) => file.appendFile(`${credentialLine(account, secret)}\n`),
+      add: (account: string, secret: string) => file.appendFile(`${credentialLine(account, secret)}\n`),
       close: () => file.close(),
     };
   } catch (error) {
@@ -33,11 +27,10 @@ export async function openCredentialsFile(path) {
 }
 
 /**
- * @param {string} path
- * @returns {Map<string, string>} secrets by account
+ * @returns secrets by account
  * @throws {MillraceError} `usage`; the message quotes no text of the file, because the file holds secrets
  */
-export function readCredentialsFile(path) {
+export function readCredentialsFile(path: string): Map<string, string> {
   const secrets = new Map();
   for (const [index, line] of readLines(path).entries()) {
     const [account, secret, ...rest] = line.split('\t');
@@ -50,8 +43,7 @@ export function readCredentialsFile(path) {
   return secrets;
 }
 
-/** @param {string} path */
-function readLines(path) {
+function readLines(path: string) {
   try {
     return readFileSync(path, 'utf8').split(/\r?\n/);
   } catch (error) {

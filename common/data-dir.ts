@@ -1,6 +1,6 @@
 import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { MillraceError } from './errors.js';
+import { MillraceError } from './errors.ts';
 
 /** The file that marks a directory that Millrace made and may empty. */
 export const MARKER = '.millrace';
@@ -11,10 +11,9 @@ const CACHES = ['manual', 'vite', 'vitepress'];
 /**
  * Creates `DATA_DIR`, and marks it if it is empty or holds only caches. A directory with other contents stays unmarked, so that Millrace
  * never empties it.
- *
- * @param {string} dataDir absolute path
+ * @param dataDir absolute path
  */
-export async function claimDataDir(dataDir) {
+export async function claimDataDir(dataDir: string) {
   await mkdir(dataDir, { recursive: true });
   if ((await readdir(dataDir)).every((name) => CACHES.includes(name))) {
     await writeFile(
@@ -26,12 +25,11 @@ export async function claimDataDir(dataDir) {
 
 /**
  * Empties `DATA_DIR`, except the marker, the caches and the entries to keep. A missing directory counts as empty.
- *
- * @param {string} dataDir absolute path
- * @param {string[]} keep names of entries that stay
+ * @param dataDir absolute path
+ * @param keep names of entries that stay
  * @throws {MillraceError} `not_ours` when the directory has no marker
  */
-export async function emptyDataDir(dataDir, keep) {
+export async function emptyDataDir(dataDir: string, keep: string[]) {
   const entries = await readdir(dataDir).catch((error) => {
     if (error.code === 'ENOENT') return [];
     throw error;
@@ -47,12 +45,11 @@ export async function emptyDataDir(dataDir, keep) {
   await Promise.all(doomed.map((name) => rm(join(dataDir, name), { recursive: true, force: true })));
 }
 
-/** @param {string} dataDir */
-async function isMarked(dataDir) {
+async function isMarked(dataDir: string) {
   try {
     return (await stat(join(dataDir, MARKER))).isFile();
   } catch (error) {
-    if (/** @type {NodeJS.ErrnoException} */ (error).code === 'ENOENT') return false;
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
     throw error;
   }
 }

@@ -1,11 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { embeddedBrokerUrl } from './addresses.js';
-import { readEnvFile, readSetting, readSettings, SCHEMA } from './settings/index.js';
-
-/** @import { MillraceError } from './errors.js' */
-/** @import { Config } from './settings/config.js' */
+import { embeddedBrokerUrl } from './addresses.ts';
+import type { Config } from './settings/config.ts';
+import { readEnvFile, readSetting, readSettings, SCHEMA } from './settings/index.ts';
 
 /**
  * While `npm run dev` runs, a file in `DATA_DIR` holds the ports that it uses. Other commands on this machine read it, so
@@ -13,12 +11,10 @@ import { readEnvFile, readSetting, readSettings, SCHEMA } from './settings/index
  */
 const FILE = 'millrace-dev.json';
 
-/**
- * Identifies a process. The system reuses a pid, so the start time is part of the identity.
- *
- * @typedef {{ pid: number, start: string }} ProcessIdentity
- */
-/** @typedef {ProcessIdentity & { settings: Record<string, string> }} DevAddresses `settings`: values by name of the setting */
+/** Identifies a process. The system reuses a pid, so the start time is part of the identity. */
+type ProcessIdentity = { pid: number; start: string };
+/** `settings`: values by name of the setting */
+type DevAddresses = ProcessIdentity & { settings: Record<string, string> };
 
 /** The settings that a command takes from the file, by what the command connects to. */
 const TAKEN = { database: ['CQL_LOCAL_PORT', 'CQL_KEYSPACE', 'STREAM_KAFKA'], broker: ['MQTT_PORT'] };
@@ -27,11 +23,10 @@ const ELSEWHERE = { database: ['CQL_CONTACT_POINTS', 'CQL_LOCAL_PORT'], broker: 
 
 /**
  * Writes the file. The file names only servers that `npm run dev` has started itself: no cluster, and no external broker.
- *
- * @param {Config} config the settings, with the ports that are in use
- * @param {string | null} [kafka] address of Kafka, if `npm run dev` has started it
+ * @param config the settings, with the ports that are in use
+ * @param kafka address of Kafka, if `npm run dev` has started it
  */
-export function writeDevAddresses({ dataDir, cql, mqtt, http }, kafka = null) {
+export function writeDevAddresses({ dataDir, cql, mqtt, http }: Config, kafka: string | null = null) {
   const settings = {
     HTTP_PORT: String(http.port),
     ...(mqtt.url ? {} : { MQTT_PORT: String(mqtt.port) }),
@@ -45,16 +40,13 @@ export function writeDevAddresses({ dataDir, cql, mqtt, http }, kafka = null) {
   renameSync(`${path}.new`, path);
 }
 
-/** Removes the file, unless another process has written it since. @param {string} dataDir */
-export function removeDevAddresses(dataDir) {
+/** Removes the file, unless another process has written it since. */
+export function removeDevAddresses(dataDir: string) {
   if (readFile(dataDir)?.pid === process.pid) rmSync(join(dataDir, FILE), { force: true });
 }
 
-/**
- * @param {string} dataDir
- * @returns {DevAddresses | null} null: there is no file, the file is damaged, or the process that wrote it has ended
- */
-export function findDevAddresses(dataDir) {
+/** @returns null: there is no file, the file is damaged, or the process that wrote it has ended */
+export function findDevAddresses(dataDir: string): DevAddresses | null {
   const found = readFile(dataDir);
   return found && startOf(found.pid) === found.start ? found : null;
 }
@@ -62,19 +54,22 @@ export function findDevAddresses(dataDir) {
 /**
  * Returns the settings of a command that works on a running installation. A setting that is neither in the environment nor in `.env`
  * comes from a `npm run dev` that runs on this machine with the same `DATA_DIR`.
- *
- * @param {keyof typeof TAKEN} target what the command connects to
- * @param {object} [options]
- * @param {NodeJS.ProcessEnv} [options.environment]
- * @param {string} [options.envFile]
- * @param {(text: string) => void} [options.print] prints one line when the command uses the installation of `npm run dev`
- * @returns {Config}
+ * @param target what the command connects to
  * @throws {MillraceError} `bad_settings`
  */
 export function readCommandSettings(
-  target,
-  { environment = process.env, envFile = '.env', print = console.error } = {},
-) {
+  target: keyof typeof TAKEN,
+  {
+    environment = process.env,
+    envFile = '.env',
+    print = console.error,
+  }: {
+    environment?: NodeJS.ProcessEnv;
+    envFile?: string;
+    /** prints one line when the command uses the installation of `npm run dev` */
+    print?: (text: string) => void;
+  } = {},
+): Config {
   const given = { ...readEnvFile(envFile), ...environment };
   const isElsewhere = ELSEWHERE[target].some((name) => given[name]);
   const found = isElsewhere ? null : findDevAddresses(readSetting('DATA_DIR', environment, { envFile }));
@@ -93,16 +88,14 @@ export function readCommandSettings(
   return config;
 }
 
-/** @param {string} dataDir @returns {DevAddresses | null} */
-function readFile(dataDir) {
+function readFile(dataDir: string): DevAddresses | null {
   try {
     const { pid, start, settings } = JSON.parse(readFileSync(join(dataDir, FILE), 'utf8'));
     if (!Number.isInteger(pid) || pid < 1 || typeof start !== 'string' || start === '') return null;
     const names = new Set(Object.values(TAKEN).flat());
     const known = Object.entries(settings).filter(([name]) => names.has(name));
     // The schema throws when a value is not valid. Then the file counts as damaged.
-    for (const [name, value] of known)
-      SCHEMA.shape[/** @type {keyof typeof SCHEMA.shape} */ (name)].parse(String(value));
+    for (const [name, value] of known) SCHEMA.shape[name as keyof typeof SCHEMA.shape].parse(String(value));
     return { pid, start, settings: Object.fromEntries(known.map(([name, value]) => [name, String(value)])) };
   } catch {
     return null; // There is no file, or it is damaged. The command uses the defaults.
@@ -111,11 +104,9 @@ function readFile(dataDir) {
 
 /**
  * Reads the start time of a process. The system reuses the pid of an ended process, so only pid and start time together identify a process.
- *
- * @param {number} pid
- * @returns {string} start time in the format of the operating system; empty: the process does not run
+ * @returns start time in the format of the operating system; empty: the process does not run
  */
-function startOf(pid) {
+function startOf(pid: number): string {
   try {
     if (!existsSync('/proc/self/stat')) {
       // No /proc, as on macOS.

@@ -1,21 +1,18 @@
 const UNIT_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, y: 365 * 86_400_000 };
 
 /**
- * @param {string} text a number with its unit: `500ms 1s 5m 1h 30d 1y`; a year has 365 days
- * @returns {number | null} the duration in ms; null: the text is no duration
+ * @param text a number with its unit: `500ms 1s 5m 1h 30d 1y`; a year has 365 days
+ * @returns the duration in ms; null: the text is no duration
  */
-export function parseDuration(text) {
+export function parseDuration(text: string): number | null {
   const match = /^(\d+(?:\.\d+)?(?:e\d+)?)(ms|s|m|h|d|y)$/.exec(text.trim());
   if (!match) return null;
-  const ms = Number(match[1]) * UNIT_MS[/** @type {keyof typeof UNIT_MS} */ (match[2])];
+  const ms = Number(match[1]) * UNIT_MS[match[2] as keyof typeof UNIT_MS];
   return Number.isFinite(ms) ? ms : null;
 }
 
-/**
- * @param {number} ms
- * @returns {string} text for `parseDuration`, in the largest unit that gives a whole number
- */
-export function durationText(ms) {
+/** @returns text for `parseDuration`, in the largest unit that gives a whole number */
+export function durationText(ms: number): string {
   const [unit, size] = Object.entries(UNIT_MS).findLast(([, size]) => ms >= size && ms % size === 0) ?? [
     'ms',
     1,
@@ -28,15 +25,11 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * Calls a function once, after a delay that may be longer than the longest Node.js timer.
- *
- * @param {number} ms
- * @param {() => void} callback
- * @returns {() => void} function that cancels the call
+ * @returns function that cancels the call
  */
-export function callAfter(ms, callback) {
-  /** @type {NodeJS.Timeout | undefined} */
-  let timer;
-  const wait = (/** @type {number} */ left) => {
+export function callAfter(ms: number, callback: () => void): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  const wait = (left: number) => {
     timer =
       left > LONGEST_TIMER_MS
         ? setTimeout(() => wait(left - LONGEST_TIMER_MS), LONGEST_TIMER_MS)

@@ -1,11 +1,12 @@
 import { isUtf8 } from 'node:buffer';
-import { MillraceError } from './errors.js';
+import { MillraceError } from './errors.ts';
 
 /** Matches the charset parameter of a content type (RFC 9110, section 8.3.2). */
 const CHARSET = /;\s*charset\s*=\s*"?([\w.:-]+)"?/i;
 
-/** @param {string | undefined} contentType as MQTT 5 or HTTP carry it @returns {string | undefined} the declared charset */
-export const charsetOf = (contentType) => CHARSET.exec(contentType ?? '')?.[1]?.toLowerCase();
+/** @param contentType as MQTT 5 or HTTP carry it @returns the declared charset */
+export const charsetOf = (contentType: string | undefined): string | undefined =>
+  CHARSET.exec(contentType ?? '')?.[1]?.toLowerCase();
 
 /** Byte order marks (Unicode 16.0, 23.8). The mark of UTF-32 LE begins like that of UTF-16 LE, so it is compared first. */
 const MARKS = [
@@ -30,8 +31,8 @@ const ZEROS = [
 /** Number of bytes that show the encoding of a text. */
 const HEAD_BYTES = 8;
 
-/** Names of charsets for people. @type {Record<string, string>} */
-const NAMES = {
+/** Names of charsets for people. */
+const NAMES: Record<string, string> = {
   'utf-16le': 'UTF-16 LE',
   'utf-16be': 'UTF-16 BE',
   'utf-32le': 'UTF-32 LE',
@@ -46,13 +47,15 @@ const READ_AS_UTF8 = ['utf8', 'us-ascii', 'ascii'];
 
 /**
  * Finds the encoding of a text: by its byte order mark, else by its zero bytes, else as its sender declares, else UTF-8.
- *
- * @param {Uint8Array} bytes the text, or at least its first 8 bytes
- * @param {string} [declared] charset
- * @returns {{ charset: string, mark: number, isShown: boolean }} `charset`: in lower case; `mark`: length of the byte order
- *   mark; `isShown`: whether the bytes themselves show the encoding
+ * @param bytes the text, or at least its first 8 bytes
+ * @param declared charset
+ * @returns `charset`: in lower case; `mark`: length of the byte order mark; `isShown`: whether the bytes themselves show
+ * the encoding
  */
-export function encodingOf(bytes, declared = 'utf-8') {
+export function encodingOf(
+  bytes: Uint8Array,
+  declared: string = 'utf-8',
+): { charset: string; mark: number; isShown: boolean } {
   const first = bytes[0] ?? 1;
   // Nearly every text begins with two characters of ASCII.
   const shown = first === 0 || first >= 0x80 || bytes[1] === 0 ? shownEncoding(bytes) : undefined;
@@ -61,8 +64,7 @@ export function encodingOf(bytes, declared = 'utf-8') {
   return { charset: READ_AS_UTF8.includes(charset) ? 'utf-8' : charset, mark: 0, isShown: false };
 }
 
-/** @param {Uint8Array} bytes */
-function shownEncoding(bytes) {
+function shownEncoding(bytes: Uint8Array) {
   const head = Buffer.from(bytes.subarray(0, HEAD_BYTES));
   const mark = MARKS.find((each) => head.subarray(0, each.bytes.length).equals(each.bytes));
   if (mark) return { charset: mark.charset, mark: mark.bytes.length };
@@ -72,16 +74,12 @@ function shownEncoding(bytes) {
 }
 
 /**
- * Decodes a text. Byte order marks before the text are removed, and NUL bytes after it, which programs in C send as
- * padding. Bytes that are invalid in the encoding are refused. With replacement characters, two different names could
- * become equal.
- *
- * @param {Uint8Array} bytes
- * @param {string} [declared] charset
- * @returns {string}
+ * Decodes a text. Byte order marks before the text are removed, and NUL bytes after it, which programs in C send as padding.
+ * Bytes that are invalid in the encoding are refused. With replacement characters, two different names could become equal.
+ * @param declared charset
  * @throws {MillraceError} `malformed`: the bytes are no text in the encoding; `unknown_format`: the encoding cannot be decoded
  */
-export function decodeText(bytes, declared) {
+export function decodeText(bytes: Uint8Array, declared?: string): string {
   const { charset, mark } = encodingOf(bytes, declared);
   const content = bytes.subarray(mark);
   if (charset !== 'utf-8') return trimmed(new Decoder(charset).decode(content));
@@ -91,20 +89,18 @@ export function decodeText(bytes, declared) {
 
 /**
  * Decodes a text of which only some names matter. Bytes that are not UTF-8 become U+FFFD, which no name may contain.
- *
- * @param {Uint8Array} bytes
- * @param {string} [declared] charset
- * @returns {{ text: string, rule: string | null }} `rule`: the rule that invalid bytes break; null: there are none
+ * @param declared charset
+ * @returns `rule`: the rule that invalid bytes break; null: there are none
  * @throws {MillraceError} as `decodeText`, but not for bytes that are not UTF-8
  */
-export function decodeReplacing(bytes, declared) {
+export function decodeReplacing(bytes: Uint8Array, declared?: string): { text: string; rule: string | null } {
   const { charset } = encodingOf(bytes, declared);
   if (charset !== 'utf-8' || isUtf8(bytes)) return { text: decodeText(bytes, declared), rule: null };
   return { text: trimmed(new TextDecoder().decode(bytes)), rule: brokenUtf8Rule(bytes) };
 }
 
-/** @param {string} text @returns {string} the text without byte order marks before it, and NUL characters after it */
-function trimmed(text) {
+/** @returns the text without byte order marks before it, and NUL characters after it */
+function trimmed(text: string): string {
   let start = 0;
   while (text.charCodeAt(start) === 0xfeff) start++;
   let end = text.length;
@@ -116,28 +112,26 @@ function trimmed(text) {
 export class TextStream {
   #declared;
   #head = Buffer.alloc(0);
-  /** @type {Decoder | undefined} */
-  #decoder;
+  #decoder: Decoder | undefined;
 
-  /** @param {string} [declared] charset */
-  constructor(declared) {
+  /** @param declared charset */
+  constructor(declared?: string) {
     this.#declared = declared;
   }
 
-  /** @param {Uint8Array} chunk @returns {string} @throws {MillraceError} as `decodeText` */
-  write(chunk) {
+  /** @throws {MillraceError} as `decodeText` */
+  write(chunk: Uint8Array): string {
     if (this.#decoder) return this.#decoder.decode(chunk, { stream: true });
     this.#head = Buffer.concat([this.#head, chunk]);
     return this.#head.length < HEAD_BYTES ? '' : this.#begin({ stream: true });
   }
 
-  /** @returns {string} the rest of the text @throws {MillraceError} as `decodeText` */
-  end() {
+  /** @returns the rest of the text @throws {MillraceError} as `decodeText` */
+  end(): string {
     return this.#decoder ? this.#decoder.decode(Buffer.alloc(0)) : this.#begin({ stream: false });
   }
 
-  /** @param {{ stream: boolean }} options */
-  #begin(options) {
+  #begin(options: { stream: boolean }) {
     const { charset, mark } = encodingOf(this.#head, this.#declared);
     this.#decoder = new Decoder(charset);
     return this.#decoder.decode(this.#head.subarray(mark), options);
@@ -155,8 +149,8 @@ class Decoder {
   #charset;
   #decoder;
 
-  /** @param {string} charset @throws {MillraceError} `unknown_format`: there is no decoder for the charset */
-  constructor(charset) {
+  /** @throws {MillraceError} `unknown_format`: there is no decoder for the charset */
+  constructor(charset: string) {
     this.#charset = charset;
     try {
       this.#decoder = new TextDecoder(charset, { fatal: true });
@@ -168,8 +162,8 @@ class Decoder {
     }
   }
 
-  /** @param {Uint8Array} bytes @param {{ stream: boolean }} [options] @returns {string} @throws {MillraceError} `malformed` */
-  decode(bytes, options) {
+  /** @throws {MillraceError} `malformed` */
+  decode(bytes: Uint8Array, options?: { stream: boolean }): string {
     if (this.#decoder.encoding === 'windows-1252') {
       const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
       return text.replaceAll(/[\x80-\x9f]/g, (char) => WINDOWS_1252.charAt(char.charCodeAt(0) - 0x80));
@@ -187,16 +181,16 @@ class Decoder {
   }
 }
 
-/** @param {Uint8Array} bytes bytes that are not UTF-8 @returns {string} the broken rule, with the encoding that the bytes seem to have */
-export function brokenUtf8Rule(bytes) {
+/** @param bytes bytes that are not UTF-8 @returns the broken rule, with the encoding that the bytes seem to have */
+export function brokenUtf8Rule(bytes: Uint8Array): string {
   const seeming = isCut(bytes)
     ? 'ends within a character, or seems to be Windows-1252'
     : 'seems to be Windows-1252 or another code page';
   return `must be UTF-8; the text ${seeming}. Send UTF-8, or declare the charset`;
 }
 
-/** @param {Uint8Array} bytes @returns {boolean} whether the bytes are UTF-8 but for the last bytes, which begin a character */
-function isCut(bytes) {
+/** @returns whether the bytes are UTF-8 but for the last bytes, which begin a character */
+function isCut(bytes: Uint8Array): boolean {
   const tail = [3, 2, 1].find((length) => (bytes[bytes.length - length] ?? 0) >= 0xc2);
   return tail !== undefined && isUtf8(bytes.subarray(0, bytes.length - tail));
 }

@@ -4,11 +4,14 @@
  * - `refusal`: Millrace did not store a measurement. Dead letters count these codes, and 422 answers list them.
  * - `problem`: the API did not serve an HTTP request. The name of the error is the `code` of an RFC 9457 problem document.
  * - `stop`: a command ended with this error. The command prints one message and sets the exit code of the process.
- *
- * @typedef {{ kind: 'refusal' | 'problem' | 'stop', title: string, status?: number, exit?: number }} ErrorEntry
  */
+export type ErrorEntry = {
+  kind: 'refusal' | 'problem' | 'stop';
+  title: string;
+  status?: number;
+  exit?: number;
+};
 
-/** @satisfies {Record<string, ErrorEntry>} */
 export const ERRORS = {
   malformed: { kind: 'refusal', status: 400, title: 'The payload does not match its format' },
   unknown_format: { kind: 'refusal', status: 415, title: 'No decoder knows this content type or shape' },
@@ -114,33 +117,44 @@ export const ERRORS = {
   not_all_replayed: { kind: 'stop', exit: 76, title: 'Not all measurements of the replay are stored' },
   no_session: { kind: 'stop', exit: 77, title: 'The broker has no such session' },
   bad_settings: { kind: 'stop', exit: 78, title: 'Settings are missing or wrong' },
-};
+} satisfies Record<string, ErrorEntry>;
 
-/** @typedef {keyof typeof ERRORS} ErrorCode */
+export type ErrorCode = keyof typeof ERRORS;
 
-/**
- * The reason why Millrace did not store a measurement, a sensor of a Sparkplug birth, or a whole message.
- *
- * @typedef {object} Refusal
- * @property {number} index index of the element in the message, counted from 0; -1 stands for the message as a whole
- * @property {ErrorCode} code
- * @property {string} [path] JSON path of the field that breaks the rule, such as `sensors[3].unit`; empty for the
- *   message as a whole. For CBOR and Sparkplug the path has the field names of their specifications
- * @property {string} [rule] the rule for valid values. Dead letters of older versions have neither path nor rule
- */
+/** The reason why Millrace did not store a measurement, a sensor of a Sparkplug birth, or a whole message. */
+export interface Refusal {
+  /** index of the element in the message, counted from 0; -1 stands for the message as a whole */
+  index: number;
+  code: ErrorCode;
+  /**
+   * JSON path of the field that breaks the rule, such as `sensors[3].unit`; empty for the message as a whole.
+   * For CBOR and Sparkplug the path has the field names of their specifications
+   */
+  path?: string;
+  /** the rule for valid values. Dead letters of older versions have neither path nor rule */
+  rule?: string;
+}
 
-/** @param {Pick<Refusal, 'path' | 'rule'>} refusal @returns {string} such as `sensors[3].unit: must not be empty`; empty: unknown */
-export const refusalText = ({ path, rule = '' }) => (path ? `${path}: ${rule}` : rule);
+/** @returns such as `sensors[3].unit: must not be empty`; empty: unknown */
+export const refusalText = ({ path, rule = '' }: Pick<Refusal, 'path' | 'rule'>): string =>
+  path ? `${path}: ${rule}` : rule;
 
 /** An error of the table above. The message explains the problem and the remedy to a person. */
 export class MillraceError extends Error {
+  declare code: ErrorCode;
+  declare details: Record<string, unknown> | undefined;
+  declare path: string;
+
   /**
-   * @param {ErrorCode} code
-   * @param {string} [message] default: the title in the table
-   * @param {{ cause?: unknown, details?: Record<string, unknown>, path?: string }} [more] `details` become members of a
-   *   problem document; `path` is the JSON path of the invalid field of a message
+   * @param message default: the title in the table
+   * @param more `details` become members of a problem document; `path` is the JSON path of the invalid field of a
+   * message
    */
-  constructor(code, message = ERRORS[code].title, { cause, details, path = '' } = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string = ERRORS[code].title,
+    { cause, details, path = '' }: { cause?: unknown; details?: Record<string, unknown>; path?: string } = {},
+  ) {
     super(message, { cause });
     this.name = 'MillraceError';
     this.code = code;
@@ -150,11 +164,11 @@ export class MillraceError extends Error {
 
   /** HTTP status of a problem. It is 500 for a `stop`, which should never reach an HTTP client. */
   get status() {
-    return /** @type {ErrorEntry} */ (ERRORS[this.code]).status ?? 500;
+    return (ERRORS[this.code] as ErrorEntry).status ?? 500;
   }
 
   /** Exit code of a process that ends with this error. */
   get exitCode() {
-    return /** @type {ErrorEntry} */ (ERRORS[this.code]).exit ?? 1;
+    return (ERRORS[this.code] as ErrorEntry).exit ?? 1;
   }
 }

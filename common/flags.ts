@@ -4,56 +4,62 @@
  * A command that works in a fresh clone (`npm run dev`, `npm test`) imports this module after `ensurePackages`, which installs commander.
  */
 import { Command, Option } from 'commander';
-import { durationText, parseDuration } from './durations.js';
-import { MillraceError } from './errors.js';
-import { SETTINGS } from './settings/index.js';
+import { durationText, parseDuration } from './durations.ts';
+import { MillraceError } from './errors.ts';
+import { SETTINGS, type Name as SettingName } from './settings/index.ts';
 
-/** @import { Name as SettingName } from './settings/index.js' */
+export interface Flag {
+  /** the value of a duration is in ms, that of a switch is a boolean */
+  type: 'number' | 'integer' | 'duration' | 'text' | 'switch';
+  /** one line of `--help` */
+  help: string;
+  /** value if the flag is not given (default: undefined) */
+  fallback?: number | string | boolean;
+  /** smallest valid number, or shortest valid duration in ms */
+  min?: number;
+  /** heading in `--help`, default "Flags:" */
+  group?: string;
+}
 
-/**
- * @typedef {object} Flag
- * @property {'number' | 'integer' | 'duration' | 'text' | 'switch'} type the value of a duration is in ms, that of a switch is a boolean
- * @property {string} help one line of `--help`
- * @property {number | string | boolean} [fallback] value if the flag is not given (default: undefined)
- * @property {number} [min] smallest valid number, or shortest valid duration in ms
- * @property {string} [group] heading in `--help`, default "Flags:"
- */
+type ValueOf<F extends Flag> = F extends { fallback: {} }
+  ? ValueTypes[F['type']]
+  : ValueTypes[F['type']] | undefined;
 
-/**
- * @template {Flag} F
- * @typedef {F extends { fallback: {} } ? ValueTypes[F['type']] : ValueTypes[F['type']] | undefined} ValueOf
- */
+type ValueTypes = { number: number; integer: number; duration: number; text: string; switch: boolean };
 
-/** @typedef {{ number: number, integer: number, duration: number, text: string, switch: boolean }} ValueTypes */
-
-/**
- * The flags and the help text of a command.
- *
- * @template {Record<string, Flag>} [F=Record<string, Flag>]
- * @typedef {object} CommandLine
- * @property {string} command the command as a person types it, such as `npm run size --`
- * @property {string} help one sentence that describes what the command does
- * @property {[string, ...string[]]} examples whole commands that do something useful
- * @property {F} flags
- * @property {Words} [words] the words (positional arguments) that the command takes; none by default
- * @property {SettingName[]} [settings] the settings that the command reads, or the main ones if it reads all
- */
+/** The flags and the help text of a command. */
+export interface CommandLine<F extends Record<string, Flag> = Record<string, Flag>> {
+  /** the command as a person types it, such as `npm run size --` */
+  command: string;
+  /** one sentence that describes what the command does */
+  help: string;
+  /** whole commands that do something useful */
+  examples: [string, ...string[]];
+  flags: F;
+  /** the words (positional arguments) that the command takes; none by default */
+  words?: Words;
+  /** the settings that the command reads, or the main ones if it reads all */
+  settings?: SettingName[];
+}
 
 /**
  * The words (positional arguments) of a command. `rule` ends an error message: the command takes "one account or more".
- *
- * @typedef {{ usage: string, rule: string, least: number, most: number }} Words
  */
+type Words = { usage: string; rule: string; least: number; most: number };
 
-/**
- * Several commands under one name, such as `npm run credentials -- issue`.
- *
- * @template {Record<string, Omit<CommandLine, 'command'>>} C
- * @typedef {{ command: string, help: string, examples: [string, ...string[]], settings?: SettingName[], commands: C }} CommandGroup
- */
+/** Several commands under one name, such as `npm run credentials -- issue`. */
+export type CommandGroup<C extends Record<string, Omit<CommandLine, 'command'>>> = {
+  command: string;
+  help: string;
+  examples: [string, ...string[]];
+  settings?: SettingName[];
+  commands: C;
+};
 
-/** @type {Record<Exclude<Flag['type'], 'switch'>, { rule: string, read: (text: string) => number | string | null }>} */
-const READERS = {
+const READERS: Record<
+  Exclude<Flag['type'], 'switch'>,
+  { rule: string; read: (text: string) => number | string | null }
+> = {
   text: { rule: 'a text', read: (text) => text },
   duration: { rule: 'a duration such as 500ms 1s 5m 1h 30d', read: parseDuration },
   number: { rule: 'a number', read: readNumber },
@@ -63,35 +69,32 @@ const READERS = {
   },
 };
 
-/** @param {string} text */
-function readNumber(text) {
+function readNumber(text: string) {
   const value = text.trim() === '' ? Number.NaN : Number(text);
   return Number.isFinite(value) ? value : null;
 }
 
 /**
  * Reads the flags of a command that takes no positional arguments.
- *
- * @template {Record<string, Flag>} F
- * @param {CommandLine<F>} line
- * @param {string[]} argv without node and script
- * @returns {{ [K in keyof F]: ValueOf<F[K]> }} a value for each flag
+ * @param argv without node and script
+ * @returns a value for each flag
  * @throws {MillraceError} `usage` with every invalid value, or `help` for --help
  */
-export const parseFlags = (line, argv) => parseLine(line, argv).flags;
+export const parseFlags = <F extends Record<string, Flag>>(
+  line: CommandLine<F>,
+  argv: string[],
+): { [K in keyof F]: ValueOf<F[K]> } => parseLine(line, argv).flags;
 
 /**
  * Reads the flags and the words (positional arguments) of a command.
- *
- * @template {Record<string, Flag>} F
- * @param {CommandLine<F>} line
- * @param {string[]} argv without node and script
- * @returns {{ flags: { [K in keyof F]: ValueOf<F[K]> }, words: string[] }}
+ * @param argv without node and script
  * @throws {MillraceError} `usage`, `help`
  */
-export function parseLine(line, argv) {
-  /** @type {string[]} */
-  const problems = [];
+export function parseLine<F extends Record<string, Flag>>(
+  line: CommandLine<F>,
+  argv: string[],
+): { flags: { [K in keyof F]: ValueOf<F[K]> }; words: string[] } {
+  const problems: string[] = [];
   const command = buildCommand(line.command, line, problems);
   command.parse(argv, { from: 'user' });
   return valuesOf(command, line, problems);
@@ -99,23 +102,20 @@ export function parseLine(line, argv) {
 
 /**
  * Reads the name of the wanted command of a group, the flags and the words of this command.
- *
- * @template {Record<string, Omit<CommandLine, 'command'>>} C
- * @param {CommandGroup<C>} group
- * @param {string[]} argv without node and script
- * @returns {{ command: keyof C & string, flags: Record<string, any>, words: string[] }}
+ * @param argv without node and script
  * @throws {MillraceError} `usage`, `help`
  */
-export function parseGroup({ command: name, help, examples, settings, commands }, argv) {
-  /** @type {string[]} */
-  const problems = [];
+export function parseGroup<C extends Record<string, Omit<CommandLine, 'command'>>>(
+  { command: name, help, examples, settings, commands }: CommandGroup<C>,
+  argv: string[],
+): { command: keyof C & string; flags: Record<string, any>; words: string[] } {
+  const problems: string[] = [];
   const group = basicCommand(name, { help, examples, settings }, problems)
     .usage('COMMAND [flags]')
     .commandsGroup('Commands:')
     .helpCommand(false)
     .configureHelp({ subcommandTerm: (command) => `${command.name()} ${command.usage()}` });
-  /** @type {{ command: keyof C & string, flags: Record<string, any>, words: string[] } | undefined} */
-  let read;
+  let read: { command: keyof C & string; flags: Record<string, any>; words: string[] } | undefined;
   for (const [command, line] of Object.entries(commands)) {
     const built = buildCommand(command, { settings, ...line }, problems);
     built.action(() => {
@@ -129,11 +129,11 @@ export function parseGroup({ command: name, help, examples, settings, commands }
 }
 
 /**
- * @param {string} command the command as a person types it
- * @param {string[]} problems one sentence for each problem
- * @returns {MillraceError} `usage`
+ * @param command the command as a person types it
+ * @param problems one sentence for each problem
+ * @returns `usage`
  */
-export const usageError = (command, problems) =>
+export const usageError = (command: string, problems: string[]): MillraceError =>
   new MillraceError(
     'usage',
     [...problems.map((problem) => `error: ${problem}`), `\`${command} --help\` lists what it takes.`].join(
@@ -141,12 +141,8 @@ export const usageError = (command, problems) =>
     ),
   );
 
-/**
- * @param {string} name
- * @param {Omit<CommandLine, 'command'>} line
- * @param {string[]} problems gets a sentence for each wrong value
- */
-function buildCommand(name, line, problems) {
+/** @param problems gets a sentence for each wrong value */
+function buildCommand(name: string, line: Omit<CommandLine, 'command'>, problems: string[]) {
   const { flags, words } = line;
   const command = basicCommand(name, line, problems).usage(words ? `${words.usage} [flags]` : '[flags]');
   for (const [flag, { type, help, fallback, group }] of Object.entries(flags)) {
@@ -162,14 +158,18 @@ function buildCommand(name, line, problems) {
   return command;
 }
 
-/**
- * @param {string} name
- * @param {{ help: string, examples: string[], flags?: Record<string, Flag>, settings?: SettingName[] }} texts
- * @param {string[]} problems
- */
-function basicCommand(name, { help, examples, flags = {}, settings = [] }, problems) {
+function basicCommand(
+  name: string,
+  {
+    help,
+    examples,
+    flags = {},
+    settings = [],
+  }: { help: string; examples: string[]; flags?: Record<string, Flag>; settings?: SettingName[] },
+  problems: string[],
+) {
   let text = '';
-  const write = (/** @type {string} */ part) => {
+  const write = (part: string) => {
     text += part;
   };
   // Only a terminal gets broken lines, because a program that reads the output searches whole lines.
@@ -199,8 +199,8 @@ function basicCommand(name, { help, examples, flags = {}, settings = [] }, probl
   });
 }
 
-/** @param {SettingName[]} names @returns {string[]} lines of the help, the last one empty */
-export function settingsText(names) {
+/** @returns lines of the help, the last one empty */
+export function settingsText(names: SettingName[]): string[] {
   if (names.length === 0) return [];
   const width = Math.max(...names.map((name) => name.length));
   const lines = names.map((name) => {
@@ -211,38 +211,35 @@ export function settingsText(names) {
   return ['Settings, from the environment or .env (all: docs/reference/settings.md):', ...lines, ''];
 }
 
-/** @param {Command} command @returns {string} name of the command, after the name of the group that contains it */
-const fullName = (command) => [command.parent?.name(), command.name()].filter(Boolean).join(' ');
+/** @returns name of the command, after the name of the group that contains it */
+const fullName = (command: Command): string =>
+  [command.parent?.name(), command.name()].filter(Boolean).join(' ');
 
 /**
  * Rewrites an error message of commander. Commander calls a flag "option", and puts its "Did you mean …?" on a separate line.
- *
- * @param {string} message
- * @param {Record<string, Flag>} flags
  */
-function inOurWords(message, flags) {
+function inOurWords(message: string, flags: Record<string, Flag>) {
   const [, valued = ''] = /'--([^'=]+)=/.exec(message) ?? [];
   if (flags[valued]?.type === 'switch') return `--${valued} takes no value`;
   const [, missing = ''] = /^error: option '--(\S+) .*' argument missing$/.exec(message) ?? [];
-  if (missing) return problemOf(missing, /** @type {Flag} */ (flags[missing]).type);
+  if (missing) return problemOf(missing, (flags[missing] as Flag).type);
   return message
     .replace(/^error: /, '')
     .replace(/\boption '([^'=]*)[^']*'/, "flag '$1'")
     .replace(/\n\((Did you mean .*)\)$/, '. $1');
 }
 
-/** @param {string} flag @param {Flag['type']} type @param {string} [text] the value as the user typed it */
-const problemOf = (flag, type, text) =>
+/** @param text the value as the user typed it */
+const problemOf = (flag: string, type: Flag['type'], text?: string) =>
   `--${flag} takes ${type === 'switch' ? 'no value' : READERS[type].rule}${text === undefined ? '' : `, not "${text}"`}`;
 
-/**
- * @param {string} name
- * @param {string} text
- * @param {{ flags: Record<string, Flag>, problems: string[] }} context
- * @returns {string | number | null} null: the value is invalid, and `problems` has the reason
- */
-function readValue(name, text, { flags, problems }) {
-  const { type, min } = /** @type {Flag & { type: keyof typeof READERS }} */ (flags[name]);
+/** @returns null: the value is invalid, and `problems` has the reason */
+function readValue(
+  name: string,
+  text: string,
+  { flags, problems }: { flags: Record<string, Flag>; problems: string[] },
+): string | number | null {
+  const { type, min } = flags[name] as Flag & { type: keyof typeof READERS };
   const value = READERS[type].read(text);
   // If a flag has no value, commander takes the next flag as its value.
   if (value === null || (text.startsWith('--') && Object.hasOwn(flags, text.slice(2))))
@@ -252,13 +249,12 @@ function readValue(name, text, { flags, problems }) {
   return value;
 }
 
-/**
- * @param {Command} command a command that has parsed its arguments
- * @param {Pick<CommandLine, 'flags' | 'words'>} line
- * @param {string[]} problems
- * @returns {{ flags: any, words: string[] }}
- */
-function valuesOf(command, { flags, words }, problems) {
+/** @param command a command that has parsed its arguments */
+function valuesOf(
+  command: Command,
+  { flags, words }: Pick<CommandLine, 'flags' | 'words'>,
+  problems: string[],
+): { flags: any; words: string[] } {
   const { args } = command;
   if (!words && args.length > 0)
     problems.push(`unexpected word "${args[0]}": this command takes flags alone`);

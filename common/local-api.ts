@@ -1,27 +1,29 @@
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { request } from 'node:http';
-import { request as requestTls } from 'node:https';
+import { type IncomingMessage, request } from 'node:http';
+import { type RequestOptions, request as requestTls } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { checkServerIdentity, rootCertificates } from 'node:tls';
-
-/** @import { IncomingMessage } from 'node:http' */
-/** @import { RequestOptions } from 'node:https' */
 
 /**
  * Sends a request to the API on this machine. The server must present the certificate of the settings, or another certificate for the same
  * host by the same authority. So the settings need no file of the authority, and DNS needs no name for this machine.
- *
- * @param {string} url
- * @param {object} options
- * @param {string} [options.token]
- * @param {string} [options.certificate] path in HTTP_TLS_CERT, required if the URL is https
- * @param {number} options.withinMs
- * @returns {Promise<{ status: number, text: string }>}
  * @throws {Error} when the server does not answer, or presents the certificate of another server
  */
-export async function askLocalApi(url, { token, certificate, withinMs }) {
+export async function askLocalApi(
+  url: string,
+  {
+    token,
+    certificate,
+    withinMs,
+  }: {
+    token?: string;
+    /** path in HTTP_TLS_CERT, required if the URL is https */
+    certificate?: string;
+    withinMs: number;
+  },
+): Promise<{ status: number; text: string }> {
   const options = {
     headers: token ? { authorization: `Bearer ${token}` } : {},
     signal: AbortSignal.timeout(withinMs),
@@ -30,12 +32,11 @@ export async function askLocalApi(url, { token, certificate, withinMs }) {
     ? requestTls(url, { ...options, ...trustOnly(readFileSync(certificate)) })
     : request(url, options);
   asked.end();
-  const [response] = /** @type {[IncomingMessage]} */ (await once(asked, 'response'));
+  const [response] = (await once(asked, 'response')) as [IncomingMessage];
   return { status: response.statusCode ?? 0, text: await text(response) };
 }
 
-/** @param {Buffer} pem @returns {RequestOptions} */
-function trustOnly(pem) {
+function trustOnly(pem: Buffer): RequestOptions {
   const host = firstHost(new X509Certificate(pem));
   return {
     agent: false,
@@ -47,8 +48,8 @@ function trustOnly(pem) {
   };
 }
 
-/** @param {X509Certificate} certificate @returns {string} a host name for which the certificate is valid */
-function firstHost({ subjectAltName = '' }) {
+/** @returns a host name for which the certificate is valid */
+function firstHost({ subjectAltName = '' }: X509Certificate): string {
   const [, host = ''] = /(?:DNS|IP Address):([^,\s]+)/.exec(subjectAltName) ?? [];
   return host.replace(/^\*\./, 'any.');
 }

@@ -13,20 +13,19 @@ const MAX_KEYS = 10_000;
 export class LogThrottle {
   #everyMs;
   #clock;
-  /** @type {LRUCache<string, { loggedAt: number, count: number }>} */
-  #keys = new LRUCache({ max: MAX_KEYS });
+  #keys: LRUCache<string, { loggedAt: number; count: number }> = new LRUCache({ max: MAX_KEYS });
 
-  /** @param {{ everyMs?: number, clock?: () => number }} [options] `clock`: ms of a monotonic clock */
-  constructor({ everyMs = EVERY_MS, clock = () => performance.now() } = {}) {
+  /** @param options `clock`: ms of a monotonic clock */
+  constructor({
+    everyMs = EVERY_MS,
+    clock = () => performance.now(),
+  }: { everyMs?: number; clock?: () => number } = {}) {
     this.#everyMs = everyMs;
     this.#clock = clock;
   }
 
-  /**
-   * @param {string} key
-   * @returns {number} events since the last line, including this one; 0: do not log
-   */
-  count(key) {
+  /** @returns events since the last line, including this one; 0: do not log */
+  count(key: string): number {
     const now = this.#clock();
     const entry = this.#keys.get(key) ?? { loggedAt: Number.NEGATIVE_INFINITY, count: 0 };
     this.#keys.set(key, entry);

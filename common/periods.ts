@@ -41,4 +41,4 @@ export const PERIODS_MS = {
   alarmDeliveries: 2000,
 };
 
-/** @typedef {typeof PERIODS_MS} Periods */
+export type Periods = typeof PERIODS_MS;

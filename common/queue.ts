@@ -1,24 +1,17 @@
-/**
- * @template T
- * @typedef {{ value: T, before: Place<T> | null, behind: Place<T> | null, left: boolean }} Place
- */
+type Place<T> = { value: T; before: Place<T> | null; behind: Place<T> | null; left: boolean };
 
 /**
  * A first-in, first-out queue as a linked list. Any entry can be removed, and every operation takes constant time. An array is not used:
  * removing its first entry moves all others, which takes 1.3 ms for a million entries. Queues become that long while the database is
  * unavailable. A Set is not used either: a search for its first entry skips all removed entries.
- *
- * @template T
  */
-export class Queue {
-  /** @type {Place<T> | null} */
-  #first = null;
-  /** @type {Place<T> | null} */
-  #last = null;
+export class Queue<T> {
+  #first: Place<T> | null = null;
+  #last: Place<T> | null = null;
   #size = 0;
 
-  /** @param {T} value @returns {() => void} function that removes the value from the queue */
-  push(value) {
+  /** @returns function that removes the value from the queue */
+  push(value: T): () => void {
     const place = { value, before: this.#last, behind: null, left: false };
     if (this.#last) this.#last.behind = place;
     else this.#first = place;
@@ -27,16 +20,16 @@ export class Queue {
     return () => this.#leave(place);
   }
 
-  /** Removes the first value. @returns {T | undefined} the removed value; undefined: the queue is empty */
-  shift() {
+  /** Removes the first value. @returns the removed value; undefined: the queue is empty */
+  shift(): T | undefined {
     if (!this.#first) return undefined;
     const { value } = this.#first;
     this.#leave(this.#first);
     return value;
   }
 
-  /** @returns {T | undefined} the first value, which stays in the queue */
-  get first() {
+  /** @returns the first value, which stays in the queue */
+  get first(): T | undefined {
     return this.#first?.value;
   }
 
@@ -44,8 +37,8 @@ export class Queue {
     return this.#size;
   }
 
-  /** Removes an entry. A second call for the same entry has no effect. @param {Place<T>} place */
-  #leave(place) {
+  /** Removes an entry. A second call for the same entry has no effect. */
+  #leave(place: Place<T>) {
     if (place.left) return;
     place.left = true;
     this.#size--;

@@ -1,10 +1,12 @@
 /**
  * Shows the progress of a long task: one line that is rewritten on a terminal, or plain lines in a log.
- *
- * @param {NodeJS.WriteStream | NodeJS.WritableStream} stream usually `process.stderr`
- * @param {{ everyMs?: number }} [options] `everyMs`: minimum time between two plain lines, in ms
+ * @param stream usually `process.stderr`
+ * @param options `everyMs`: minimum time between two plain lines, in ms
  */
-export function createStatusLine(stream, { everyMs = 10_000 } = {}) {
+export function createStatusLine(
+  stream: NodeJS.WriteStream | NodeJS.WritableStream,
+  { everyMs = 10_000 }: { everyMs?: number } = {},
+) {
   const terminal = 'isTTY' in stream && stream.isTTY ? stream : null;
   let shown = '';
   let lastPlain = 0;
@@ -15,8 +17,8 @@ export function createStatusLine(stream, { everyMs = 10_000 } = {}) {
   };
 
   return {
-    /** @param {string} text replaces the current status */
-    update(text) {
+    /** @param text replaces the current status */
+    update(text: string) {
       if (terminal) {
         const line = text.slice(0, Math.max(20, (terminal.columns || 80) - 1));
         terminal.write(`\r\u001b[2K${line}`);
@@ -26,8 +28,8 @@ export function createStatusLine(stream, { everyMs = 10_000 } = {}) {
         stream.write(`${text}\n`);
       }
     },
-    /** @param {string} text a line that stays */
-    print(text) {
+    /** @param text a line that stays */
+    print(text: string) {
       const was = shown;
       clear();
       stream.write(`${text}\n`);
@@ -38,4 +40,4 @@ export function createStatusLine(stream, { everyMs = 10_000 } = {}) {
   };
 }
 
-/** @typedef {ReturnType<typeof createStatusLine>} StatusLine */
+export type StatusLine = ReturnType<typeof createStatusLine>;

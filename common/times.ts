@@ -1,5 +1,5 @@
 import moment from 'moment';
-import { parseDuration } from './durations.js';
+import { parseDuration } from './durations.ts';
 
 const WHOLE_NUMBER = /^-?\d{1,16}$/;
 
@@ -7,10 +7,10 @@ const WHOLE_NUMBER = /^-?\d{1,16}$/;
 const UTC_SECONDS = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/;
 
 /**
- * @param {string} text ISO 8601 (without a zone: UTC) or whole epoch ms
- * @returns {number | null} epoch ms; null: the text has neither format
+ * @param text ISO 8601 (without a zone: UTC) or whole epoch ms
+ * @returns epoch ms; null: the text has neither format
  */
-export function parseTime(text) {
+export function parseTime(text: string): number | null {
   if (WHOLE_NUMBER.test(text)) return Number(text);
   if (UTC_SECONDS.test(text)) {
     const ms = Date.parse(text);
@@ -21,17 +21,16 @@ export function parseTime(text) {
   return time.isValid() ? time.valueOf() : null;
 }
 
-/** @param {number} ms epoch ms @returns {string} time in UTC, such as `2026-11-21T00:00:00.000Z` */
-export const formatTime = (ms) => new Date(ms).toISOString();
+/** @param ms epoch ms @returns time in UTC, such as `2026-11-21T00:00:00.000Z` */
+export const formatTime = (ms: number): string => new Date(ms).toISOString();
 
 /**
  * Parses a time that a user typed in a command line.
- *
- * @param {string | undefined} text a time, or how long ago: `2h`, and as in requests `-2h`
- * @param {number} now epoch ms
- * @returns {number | null | undefined} epoch ms; null: the text is neither a time nor a duration; undefined: there is no text
+ * @param text a time, or how long ago: `2h`, and as in requests `-2h`
+ * @param now epoch ms
+ * @returns epoch ms; null: the text is neither a time nor a duration; undefined: there is no text
  */
-export function parseMoment(text, now) {
+export function parseMoment(text: string | undefined, now: number): number | null | undefined {
   if (text === undefined) return undefined;
   const ago = parseDuration(text.replace(/^-/, ''));
   return ago === null ? parseTime(text) : now - ago;

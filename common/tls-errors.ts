@@ -12,14 +12,12 @@ const NO_TLS = new Set(['ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_T
 
 /**
  * Explains why a TLS connection to a server failed. The explanation is a clause without a period.
- *
- * @param {unknown} error
- * @param {string} setting name of the setting with the file of the authority
- * @param {boolean} [isSet] false: the setting has no value, and the connection trusts the authorities that Node.js includes
- * @returns {string | null} null: the error is not a TLS error
+ * @param setting name of the setting with the file of the authority
+ * @param isSet false: the setting has no value, and the connection trusts the authorities that Node.js includes
+ * @returns null: the error is not a TLS error
  */
-export function explainTlsError(error, setting, isSet = true) {
-  const { code = '', message = '' } = /** @type {Partial<NodeJS.ErrnoException>} */ (error ?? {});
+export function explainTlsError(error: unknown, setting: string, isSet: boolean = true): string | null {
+  const { code = '', message = '' } = (error ?? {}) as Partial<NodeJS.ErrnoException>;
   const authority = isSet ? `the authority in ${setting}` : 'an authority that is known here';
   if (UNTRUSTED.has(code)) {
     const hint = isSet ? '' : `, and no file in ${setting} names its own`;

@@ -9,10 +9,11 @@ const MAX_LOCAL_MS = 8.64e15 - 2 * DAY_MS;
 /** Limit of days whose offsets are cached. */
 const MAX_DAYS = 20_000;
 
-/** The offsets of a zone during a day in UTC, and the instant of the change between them in epoch ms. @typedef {{ before: number, after: number, changesAt: number }} Day */
+/** The offsets of a zone during a day in UTC, and the instant of the change between them in epoch ms. */
+type Day = { before: number; after: number; changesAt: number };
 
-/** @param {string} zone @returns {boolean} whether the tz database has this zone, such as `Europe/Berlin` */
-export function isZone(zone) {
+/** @returns whether the tz database has this zone, such as `Europe/Berlin` */
+export function isZone(zone: string): boolean {
   try {
     new Intl.DateTimeFormat('en', { timeZone: zone });
     return true;
@@ -24,12 +25,11 @@ export function isZone(zone) {
 /**
  * Returns the instants at which clocks of the zone show a local time. An hour that comes twice has two. An hour that clocks
  * skip has none.
- *
- * @param {number} local local time, read as if it were UTC, in epoch ms
- * @param {string} zone of the tz database
- * @returns {number[]} 0, 1 or 2 instants in epoch ms, in order
+ * @param local local time, read as if it were UTC, in epoch ms
+ * @param zone of the tz database
+ * @returns 0, 1 or 2 instants in epoch ms, in order
  */
-export function candidates(local, zone) {
+export function candidates(local: number, zone: string): number[] {
   if (!(Math.abs(local) < MAX_LOCAL_MS)) return [local];
   return offsetsAround(local, zone)
     .filter((offset) => offsetOf(local - offset, zone) === offset)
@@ -40,22 +40,19 @@ export function candidates(local, zone) {
 /**
  * Returns the instant nearest to `near` that a local time may mean. A local time that clocks skip may mean two instants: by
  * the offset before the change, which a clock shows that changes late, and by the offset after it.
- *
- * @param {number} local as in `candidates`
- * @param {string} zone
- * @param {number} near epoch ms
- * @returns {number} epoch ms
+ * @param local as in `candidates`
+ * @param near epoch ms
+ * @returns epoch ms
  */
-export function instantNear(local, zone, near) {
+export function instantNear(local: number, zone: string, near: number): number {
   const shown = candidates(local, zone);
   const instants = shown.length > 0 ? shown : offsetsAround(local, zone).map((offset) => local - offset);
   return instants.reduce((best, each) => (Math.abs(each - near) < Math.abs(best - near) ? each : best));
 }
 
-/** @param {number} local @param {string} zone @returns {number[]} the offsets of the zone at the instants that the local time may mean */
-function offsetsAround(local, zone) {
-  /** @type {Set<number>} */
-  const offsets = new Set();
+/** @returns the offsets of the zone at the instants that the local time may mean */
+function offsetsAround(local: number, zone: string): number[] {
+  const offsets: Set<number> = new Set();
   const last = Math.floor((local + MAX_OFFSET_MS) / DAY_MS);
   for (let day = Math.floor((local - MAX_OFFSET_MS) / DAY_MS); day <= last; day++) {
     const { before, after } = dayOf(day, zone);
@@ -64,20 +61,19 @@ function offsetsAround(local, zone) {
   return [...offsets];
 }
 
-/** @param {number} time epoch ms @param {string} zone @returns {number} ms by which clocks of the zone are ahead of UTC */
-function offsetOf(time, zone) {
+/** @param time epoch ms @returns ms by which clocks of the zone are ahead of UTC */
+function offsetOf(time: number, zone: string): number {
   const { before, after, changesAt } = dayOf(Math.floor(time / DAY_MS), zone);
   return time < changesAt ? before : after;
 }
 
-/** Formats by zone. Files of mappings and imports name few zones. @type {Map<string, Intl.DateTimeFormat>} */
-const formats = new Map();
+/** Formats by zone. Files of mappings and imports name few zones. */
+const formats: Map<string, Intl.DateTimeFormat> = new Map();
 
-/** @type {Map<string, Day>} */
-const days = new Map();
+const days: Map<string, Day> = new Map();
 
-/** @param {number} number days since 1970 @param {string} zone @returns {Day} */
-function dayOf(number, zone) {
+/** @param number days since 1970 */
+function dayOf(number: number, zone: string): Day {
   const key = `${number} ${zone}`;
   let day = days.get(key);
   if (!day) {
@@ -88,8 +84,8 @@ function dayOf(number, zone) {
   return day;
 }
 
-/** @param {number} from epoch ms @param {number} to epoch ms @param {string} zone @returns {Day} */
-function findChange(from, to, zone) {
+/** @param from epoch ms @param to epoch ms */
+function findChange(from: number, to: number, zone: string): Day {
   const before = formattedOffset(from, zone);
   const after = formattedOffset(to, zone);
   let [low, high] = [from, to];
@@ -101,8 +97,8 @@ function findChange(from, to, zone) {
   return { before, after, changesAt: high };
 }
 
-/** @param {number} time epoch ms, in whole seconds @param {string} zone @returns {number} as `offsetOf` */
-function formattedOffset(time, zone) {
+/** @param time epoch ms, in whole seconds @returns as `offsetOf` */
+function formattedOffset(time: number, zone: string): number {
   let format = formats.get(zone);
   if (!format) {
     format = new Intl.DateTimeFormat('en', {

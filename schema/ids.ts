@@ -14,25 +14,26 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 // that are not UTF-8 by U+FFFD, so two different names could become the same name. A byte order mark makes two names that look alike.
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\uFFFD\uFEFF\uFFFE]/u;
 
-/**
- * The resolved name of a device or a sensor.
- *
- * @typedef {object} Identity
- * @property {string} id lower-case UUID
- * @property {Buffer} bytes the id's 16 bytes
- * @property {string | null} name the name that the message contains; null if the message contains a UUID instead
- */
+/** The resolved name of a device or a sensor. */
+export interface Identity {
+  /** lower-case UUID */
+  id: string;
+  /** the id's 16 bytes */
+  bytes: Buffer;
+  /** the name that the message contains; null if the message contains a UUID instead */
+  name: string | null;
+}
 
-/** @param {unknown} text @returns {text is string} whether the text is a valid name: 1 to 128 bytes of UTF-8, no control characters */
-export const isName = (text) =>
+/** @returns whether the text is a valid name: 1 to 128 bytes of UTF-8, no control characters */
+export const isName = (text: unknown): text is string =>
   typeof text === 'string' &&
   text.length > 0 &&
   text.length <= MAX_NAME_BYTES &&
   Buffer.byteLength(text) <= MAX_NAME_BYTES &&
   !UNPRINTABLE.test(text);
 
-/** @param {unknown} text text that `isName` rejects @returns {string} the rule that the text breaks */
-export function brokenNameRule(text) {
+/** @param text text that `isName` rejects @returns the rule that the text breaks */
+export function brokenNameRule(text: unknown): string {
   if (typeof text !== 'string') return 'must be a text';
   if (text === '') return 'must not be empty';
   if (Buffer.byteLength(text) > MAX_NAME_BYTES) return `must not be longer than ${MAX_NAME_BYTES} bytes`;
@@ -43,11 +44,11 @@ export function brokenNameRule(text) {
 }
 
 /**
- * @param {string} namespace a UUID: `NS` for devices, the device's id for its sensors
- * @param {unknown} text a lower-case UUID, or a name (an upper-case UUID counts as a name)
- * @returns {Identity | null} null: the text is neither a UUID nor a valid name
+ * @param namespace a UUID: `NS` for devices, the device's id for its sensors
+ * @param text a lower-case UUID, or a name (an upper-case UUID counts as a name)
+ * @returns null: the text is neither a UUID nor a valid name
  */
-function identify(namespace, text) {
+function identify(namespace: string, text: unknown): Identity | null {
   if (typeof text !== 'string') return null;
   if (UUID.test(text)) return { id: text, bytes: uuidBytes(text), name: null };
   if (!isName(text)) return null;
@@ -55,14 +56,12 @@ function identify(namespace, text) {
   return { id: uuidText(bytes), bytes, name: text };
 }
 
-/** @param {unknown} text @returns {Identity | null} */
-export const identifyDevice = (text) => identify(NS, text);
+export const identifyDevice = (text: unknown): Identity | null => identify(NS, text);
 
-/** @param {string} deviceId @param {unknown} text @returns {Identity | null} */
-export const identifySensor = (deviceId, text) => identify(deviceId, text);
+export const identifySensor = (deviceId: string, text: unknown): Identity | null => identify(deviceId, text);
 
-/** @param {string} id a UUID @returns {Buffer} 16 bytes; unlike `uuid.parse`, this function accepts any version and variant */
-export function uuidBytes(id) {
+/** @param id a UUID @returns 16 bytes; unlike `uuid.parse`, this function accepts any version and variant */
+export function uuidBytes(id: string): Buffer {
   // The registry keeps the ids of all devices in memory. `Buffer.from` would slice each id from a shared pool of up to 64 KiB, and one id
   // would keep the whole pool in memory.
   const bytes = Buffer.alloc(UUID_BYTES);
@@ -70,8 +69,8 @@ export function uuidBytes(id) {
   return bytes;
 }
 
-/** @param {Uint8Array} bytes 16 bytes @returns {string} lower-case UUID */
-export const uuidText = (bytes) => {
+/** @param bytes 16 bytes @returns lower-case UUID */
+export const uuidText = (bytes: Uint8Array): string => {
   const hex = Buffer.from(bytes.buffer, bytes.byteOffset, 16).toString('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 };
@@ -80,9 +79,8 @@ export const uuidText = (bytes) => {
  * Returns the group of a device: the number of its partition in `device`, `latest` and the indexes. The group is the first 4 bytes of
  * SHA-256 over the 16 bytes of the id, big-endian, modulo the number of groups. Every language has SHA-256, and it distributes sequential
  * ids as evenly as random ids.
- *
- * @param {Uint8Array} deviceBytes the 16 bytes of the device id
- * @param {number} groups number of groups, `LATEST_GROUPS`
+ * @param deviceBytes the 16 bytes of the device id
+ * @param groups number of groups, `LATEST_GROUPS`
  */
-export const groupOf = (deviceBytes, groups) =>
+export const groupOf = (deviceBytes: Uint8Array, groups: number) =>
   createHash('sha256').update(deviceBytes).digest().readUInt32BE(0) % groups;

@@ -1,36 +1,30 @@
-import { MillraceError } from '../common/errors.js';
+import { MillraceError } from '../common/errors.ts';
 
 /**
  * The permissions of each role in the keyspace. A role has no permissions outside the keyspace. `MODIFY` allows INSERT, UPDATE and DELETE,
  * and also TRUNCATE, because neither database has a finer permission. The role of ScyllaDB Manager needs no permission: every role may
  * read the schema, and Manager does not back up the data through CQL.
- *
- * @satisfies {Record<string, string[]>}
  */
 export const RIGHTS = {
   migrate: ['CREATE', 'ALTER', 'SELECT', 'MODIFY'],
   serve: ['SELECT', 'MODIFY'],
   manager: [],
-};
+} satisfies Record<string, string[]>;
 
-/** @typedef {keyof typeof RIGHTS} Duty */
-/** @typedef {{ name: string, password: string }} Role */
+type Duty = keyof typeof RIGHTS;
+type Role = { name: string; password: string };
 
 const ROLE_NAME = /^[a-z][a-z0-9_]{0,47}$/;
 
-/** `shown` replaces `cql` in the output, because `cql` may hold a password. @typedef {{ cql: string, shown: string }} RoleStatement */
+/** `shown` replaces `cql` in the output, because `cql` may hold a password. */
+export type RoleStatement = { cql: string; shown: string };
 
 /**
  * Returns the statements that create a role with only the permissions that its duty needs. If they run again, they only change the
  * password. They are valid for ScyllaDB and Cassandra: each `GRANT` names one permission, which all versions support.
- *
- * @param {string} keyspace
- * @param {Duty} duty
- * @param {Role} role
- * @returns {RoleStatement[]}
  * @throws {MillraceError} `usage` when the name or the password is not valid for a role
  */
-export function roleStatements(keyspace, duty, { name, password }) {
+export function roleStatements(keyspace: string, duty: Duty, { name, password }: Role): RoleStatement[] {
   if (!ROLE_NAME.test(name)) {
     throw new MillraceError(
       'usage',
@@ -56,5 +50,5 @@ export function roleStatements(keyspace, duty, { name, password }) {
 /** Options of every role: login, but no superuser. They also remove the superuser status that an existing role may have. */
 const RESTRICTED = ' AND LOGIN = true AND SUPERUSER = false';
 
-/** @param {string} cql CQL without a secret @returns {RoleStatement[]} a statement whose output is the CQL itself */
-const plain = (cql) => [{ cql, shown: cql }];
+/** @param cql CQL without a secret @returns a statement whose output is the CQL itself */
+const plain = (cql: string): RoleStatement[] => [{ cql, shown: cql }];

@@ -33,7 +33,7 @@ export const MAX_ENTRIES_PER_MESSAGE = 1000;
 /**
  * The default batch limits of Cassandra and ScyllaDB. Both servers apply `statements` and `bytes` only to a batch with more than one
  * mutation (one per table and partition). Only batches of the write merger have several mutations, and they stay below `bytes`: see
- * `api/store/sending/batch-limits.js`. `mutationBytes` limits a single mutation: half a segment of the commit log.
+ * `api/store/sending/batch-limits.ts`. `mutationBytes` limits a single mutation: half a segment of the commit log.
  */
 export const BATCH_LIMITS = {
   statements: 65_535,
@@ -90,53 +90,52 @@ export const MOST_CLOCK_DIFFERENCE_MS = 60_000;
 /** The first packed hour is this time before the first migration, in ms. Samples of older hours are late for their hour. */
 export const PACKED_BEFORE_START_MS = 3 * HOUR_MS;
 
-/** @param {number} ts epoch ms @returns {number} the bucket: start of the hour that contains `ts`, in epoch ms */
-export const bucketOf = (ts) => floorTo(ts, HOUR_MS);
+/** @param ts epoch ms @returns the bucket: start of the hour that contains `ts`, in epoch ms */
+export const bucketOf = (ts: number): number => floorTo(ts, HOUR_MS);
 
-/** @param {number} ts epoch ms @returns {number} start of the UTC day that contains `ts`, in epoch ms */
-export const dayOf = (ts) => floorTo(ts, DAY_MS);
+/** @param ts epoch ms @returns start of the UTC day that contains `ts`, in epoch ms */
+export const dayOf = (ts: number): number => floorTo(ts, DAY_MS);
 
-/** @param {number} ts epoch ms @returns {number} start of the UTC month that contains `ts`, in epoch ms */
-export const monthOf = (ts) => nthMonthAfter(ts, 0);
+/** @param ts epoch ms @returns start of the UTC month that contains `ts`, in epoch ms */
+export const monthOf = (ts: number): number => nthMonthAfter(ts, 0);
 
-/** @param {number} ts epoch ms @returns {number} start of the UTC month after that of `ts`, in epoch ms */
-export const nextMonthOf = (ts) => nthMonthAfter(ts, 1);
+/** @param ts epoch ms @returns start of the UTC month after that of `ts`, in epoch ms */
+export const nextMonthOf = (ts: number): number => nthMonthAfter(ts, 1);
 
-/** @param {number} ts epoch ms @returns {number} UTC year of `ts` */
-export const yearOf = (ts) => new Date(ts).getUTCFullYear();
+/** @param ts epoch ms @returns UTC year of `ts` */
+export const yearOf = (ts: number): number => new Date(ts).getUTCFullYear();
 
-/** @param {number} bucket start of the hour, in epoch ms @returns {number} time at which the hour closes, in epoch ms */
-export const closingOf = (bucket) => bucket + HOUR_MS + PACK_DELAY_MS;
-
-/**
- * @param {number} day start of the day, in epoch ms
- * @returns {number} time from which packing checks the hours of the day a second time, in epoch ms: one day after its last hour closes
- */
-export const settlingOf = (day) => closingOf(day + DAY_MS - HOUR_MS) + DAY_MS;
+/** @param bucket start of the hour, in epoch ms @returns time at which the hour closes, in epoch ms */
+export const closingOf = (bucket: number): number => bucket + HOUR_MS + PACK_DELAY_MS;
 
 /**
- * @param {number} bucket start of the hour, in epoch ms
- * @param {number} at time of the commit, in epoch ms
- * @returns {boolean} whether the message came too late to be packed with its hour
+ * @param day start of the day, in epoch ms
+ * @returns time from which packing checks the hours of the day a second time, in epoch ms: one day after its last hour closes
  */
-export const isLate = (bucket, at) => at >= closingOf(bucket) - LATE_MARGIN_MS;
+export const settlingOf = (day: number): number => closingOf(day + DAY_MS - HOUR_MS) + DAY_MS;
 
 /**
- * @param {{ readFrom: number | null, lateAt: number | null }} row a row of `history_stat`: the start of the read of its samples, and the
- *   commit of the newest late samples, both in epoch ms
- * @returns {boolean} whether the statistics include all samples of the hour; false: late samples may be missing
+ * @param bucket start of the hour, in epoch ms
+ * @param at time of the commit, in epoch ms
+ * @returns whether the message came too late to be packed with its hour
  */
-export const isExact = ({ readFrom, lateAt }) =>
+export const isLate = (bucket: number, at: number): boolean => at >= closingOf(bucket) - LATE_MARGIN_MS;
+
+/**
+ * @param row a row of `history_stat`: the start of the read of its samples, and the commit of the newest late samples, both in epoch ms
+ * @returns whether the statistics include all samples of the hour; false: late samples may be missing
+ */
+export const isExact = ({ readFrom, lateAt }: { readFrom: number | null; lateAt: number | null }): boolean =>
   readFrom !== null && (lateAt === null || lateAt < readFrom - LATE_MARGIN_MS);
 
-/** @param {number} ts epoch ms @param {number} months */
-function nthMonthAfter(ts, months) {
+/** @param ts epoch ms */
+function nthMonthAfter(ts: number, months: number) {
   const date = new Date(ts);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months);
 }
 
-/** @param {number} ts @param {number} step ms */
-const floorTo = (ts, step) => ts - (((ts % step) + step) % step);
+/** @param step ms */
+const floorTo = (ts: number, step: number) => ts - (((ts % step) + step) % step);
 
 /** Size of a row on disk in a table with one row per sample, for comparison with Millrace: bytes before compression, rounded up. */
 export const SAMPLE_ROW_BYTES = 60;
@@ -149,11 +148,13 @@ export const MESSAGE_ROW_BYTES = 36;
 
 /**
  * Returns the number of rows and bytes that one message adds to an hour of a device.
- *
- * @param {{ sensors: number, samples: number }} message `samples`: number of samples per sensor; all sensors have the same times
- * @returns {{ rows: number, bytes: number }} `bytes`: before compression
+ * @param message `samples`: number of samples per sensor; all sensors have the same times
+ * @returns `bytes`: before compression
  */
-export function messageWeight({ sensors, samples }) {
+export function messageWeight({ sensors, samples }: { sensors: number; samples: number }): {
+  rows: number;
+  bytes: number;
+} {
   const shared = blockBytes({ sensors, samples });
   // `splitBlocks` assumes that no two sensors share their times. If it cuts a series, this sensor really shares its times no longer.
   const most = sensors * blockBytes({ sensors: 1, samples });
@@ -165,12 +166,18 @@ export function messageWeight({ sensors, samples }) {
  * Returns the size of the largest partition of one hour of a device in `message`, for comparison with PARTITION_AIM and PARTITION_WARN. A
  * device with 20 sensors and one message per second is within the aim, whatever the number of devices. A device beyond the aim should
  * send larger batches less often.
- *
- * @param {{ sensors: number, intervalMs: number, batchMs: number }} device each sensor has a sample every `intervalMs`,
- *   the device a message every `batchMs`
- * @returns {{ rows: number, bytes: number }} rows, and bytes before compression
+ * @param device each sensor has a sample every `intervalMs`, the device a message every `batchMs`
+ * @returns rows, and bytes before compression
  */
-export function partitionPerHour({ sensors, intervalMs, batchMs }) {
+export function partitionPerHour({
+  sensors,
+  intervalMs,
+  batchMs,
+}: {
+  sensors: number;
+  intervalMs: number;
+  batchMs: number;
+}): { rows: number; bytes: number } {
   const { rows, bytes } = devicePerHour({
     sensors: Math.ceil(sensors / partsFor(sensors)),
     intervalMs,
@@ -179,13 +186,16 @@ export function partitionPerHour({ sensors, intervalMs, batchMs }) {
   return { rows, bytes };
 }
 
-/**
- * Returns the size of one hour of a device in all its partitions of `message`.
- *
- * @param {{ sensors: number, intervalMs: number, batchMs: number }} device
- * @returns {{ rows: number, bytes: number, partitions: number }}
- */
-export function devicePerHour({ sensors, intervalMs, batchMs }) {
+/** Returns the size of one hour of a device in all its partitions of `message`. */
+export function devicePerHour({
+  sensors,
+  intervalMs,
+  batchMs,
+}: {
+  sensors: number;
+  intervalMs: number;
+  batchMs: number;
+}): { rows: number; bytes: number; partitions: number } {
   // If a device measures less often than it could send, it sends only when it has a new sample.
   const everyMs = Math.max(intervalMs, batchMs);
   const messages = Math.ceil(HOUR_MS / everyMs);
@@ -204,7 +214,7 @@ export const MAX_BLOCK_BYTES = 32 * 1024;
 /** Approximate number of sensors per partition of `message`. It is limited, because a query for one sensor reads the rows of all. */
 export const SENSORS_PER_PART = 64;
 
-/** Sizes of the fields of a block, in bytes: see the drawing in block.js. */
+/** Sizes of the fields of a block, in bytes: see the drawing in block.ts. */
 export const ID_BYTES = 16;
 export const COUNT_BYTES = 2;
 export const TIME_BYTES = 4;
@@ -212,15 +222,15 @@ export const VALUE_BYTES = 8;
 export const SERIES_BYTES = ID_BYTES + COUNT_BYTES;
 
 /**
- * @param {number} sensors number of sensors of a device
- * @returns {number} number of partitions (parts) for one hour of the device, a power of two; 1: all rows are in part 0
+ * @param sensors number of sensors of a device
+ * @returns number of partitions (parts) for one hour of the device, a power of two; 1: all rows are in part 0
  */
-export const partsFor = (sensors) =>
+export const partsFor = (sensors: number): number =>
   sensors <= SENSORS_PER_PART ? 1 : 2 ** Math.ceil(Math.log2(sensors / SENSORS_PER_PART));
 
 /**
- * @param {{ sensors: number, samples: number }} message `samples`: number of samples per sensor; all sensors have the same times
- * @returns {number} size of the block of the message, in bytes
+ * @param message `samples`: number of samples per sensor; all sensors have the same times
+ * @returns size of the block of the message, in bytes
  */
-export const blockBytes = ({ sensors, samples }) =>
+export const blockBytes = ({ sensors, samples }: { sensors: number; samples: number }): number =>
   1 + sensors * (SERIES_BYTES + VALUE_BYTES * samples) + TIME_BYTES * samples;

@@ -11,45 +11,45 @@ const DIGIT_AT_START = /^\d/;
 const SPECIAL = /\\|(?<!\d)\.|\.(?!\d)/g;
 const SPECIAL_OR_BRACE = /[\\{]|(?<!\d)\.|\.(?!\d)/g;
 
-/** @param {string} part @returns {string} the name of a sensor with this part only */
-export const nameOfPart = (part) =>
+/** @returns the name of a sensor with this part only */
+export const nameOfPart = (part: string): string =>
   part.includes('.') || part.includes('\\') ? part.replaceAll(SPECIAL, '\\$&') : part;
 
-/** @param {string} before @param {string} after @returns {string} the dot that joins two names */
-const dotBetween = (before, after) => (DIGIT_AT_END.test(before) && DIGIT_AT_START.test(after) ? '\\.' : '.');
+/** @returns the dot that joins two names */
+const dotBetween = (before: string, after: string): string =>
+  DIGIT_AT_END.test(before) && DIGIT_AT_START.test(after) ? '\\.' : '.';
 
-/** @param {string} before @param {string} after names that are escaped already @returns {string} */
-export const joinNames = (before, after) => `${before}${dotBetween(before, after)}${after}`;
+/** @param after names that are escaped already */
+export const joinNames = (before: string, after: string): string =>
+  `${before}${dotBetween(before, after)}${after}`;
 
-/** @param {string | null} name null: the part is the first @param {string} part @returns {string} */
-export const withPart = (name, part) =>
+/** @param name null: the part is the first */
+export const withPart = (name: string | null, part: string): string =>
   name === null ? nameOfPart(part) : joinNames(name, nameOfPart(part));
 
-/** @param {string[]} parts @returns {string} */
-export const nameOfParts = (parts) =>
-  parts.reduce((/** @type {string | null} */ name, part) => withPart(name, part), null) ?? '';
+export const nameOfParts = (parts: string[]): string =>
+  parts.reduce((name: string | null, part) => withPart(name, part), null) ?? '';
 
-/** @param {string} name @returns {string} the parts as they were, joined by dots */
-export const withoutMarks = (name) => (name.includes('\\') ? name.replaceAll(/\\(.)/gs, '$1') : name);
+/** @returns the parts as they were, joined by dots */
+export const withoutMarks = (name: string): string =>
+  name.includes('\\') ? name.replaceAll(/\\(.)/gs, '$1') : name;
 
 /**
  * Begins the names of the sensors of a line of line protocol. Measurements often have dots, which stay as they are. The last dot
  * that joins two parts stands before the field.
- *
- * @param {string} measurement
- * @param {Iterable<[key: string, value: string]>} tags
- * @returns {{ prefix: string, suffix: string }}
  */
-export function lineNames(measurement, tags) {
+export function lineNames(
+  measurement: string,
+  tags: Iterable<[key: string, value: string]>,
+): { prefix: string; suffix: string } {
   // Clients may write the tags of one series in any order.
   const sorted = [...tags].sort(([one], [other]) => (one < other ? -1 : 1));
   const suffix = sorted.map(([key, value]) => `${escapedTag(key)}=${escapedTag(value)}`).join();
   return { prefix: measurement.replaceAll(/[\\{]/g, '\\$&'), suffix: suffix && `{${suffix}}` };
 }
 
-/** @param {{ prefix: string, suffix: string }} names @param {string} field @returns {string} */
-export const lineName = ({ prefix, suffix }, field) =>
+export const lineName = ({ prefix, suffix }: { prefix: string; suffix: string }, field: string): string =>
   joinNames(prefix, field.replaceAll(SPECIAL_OR_BRACE, '\\$&')) + suffix;
 
-/** @param {string} text key or value of a tag */
-const escapedTag = (text) => text.replaceAll(/[\\,=]/g, '\\$&');
+/** @param text key or value of a tag */
+const escapedTag = (text: string) => text.replaceAll(/[\\,=]/g, '\\$&');

@@ -2,7 +2,7 @@
  * Calculates the storage that a fleet needs, for the tables at the end of docs/explanation/data-model.md. A test compares the tables with
  * this module. All sizes are for one copy, before the compression of the server. The keyspace sets the number of copies in a cluster.
  */
-import { devicePerHour, HOUR_MS, MAX_SAMPLES_PER_HISTORY_ROW, partitionPerHour } from './rules.js';
+import { devicePerHour, HOUR_MS, MAX_SAMPLES_PER_HISTORY_ROW, partitionPerHour } from './rules.ts';
 
 const DAY_HOURS = 24;
 const YEAR_HOURS = 366 * DAY_HOURS;
@@ -35,24 +35,25 @@ export const ROWS_PER_GROUP = 62_500;
 /** Maximum of the setting LATEST_GROUPS. */
 export const MOST_GROUPS = 65_536;
 
-/**
- * @typedef {object} Fleet
- * @property {number} sensors
- * @property {number} sensorsPerDevice
- * @property {number} intervalMs time between two samples of a sensor
- * @property {number} batchMs time between two messages of a device
- * @property {number} batchDays `BATCH_DAYS`
- * @property {number} historyDays `HISTORY_DAYS`
- */
+export interface Fleet {
+  sensors: number;
+  sensorsPerDevice: number;
+  /** time between two samples of a sensor */
+  intervalMs: number;
+  /** time between two messages of a device */
+  batchMs: number;
+  /** `BATCH_DAYS` */
+  batchDays: number;
+  /** `HISTORY_DAYS` */
+  historyDays: number;
+}
 
-/**
- * Returns the rates of a fleet per second.
- *
- * @param {Fleet} fleet
- * @returns {{ samples: number, messages: number, packedHours: number }} `packedHours`: number of hours of single sensors that have to be
- *   packed
- */
-export function ratesOf({ sensors, sensorsPerDevice, intervalMs, batchMs }) {
+/** Returns the rates of a fleet per second. @returns `packedHours`: number of hours of single sensors that have to be packed */
+export function ratesOf({ sensors, sensorsPerDevice, intervalMs, batchMs }: Fleet): {
+  samples: number;
+  messages: number;
+  packedHours: number;
+} {
   const messages = sensors / sensorsPerDevice / (Math.max(intervalMs, batchMs) / 1000);
   return {
     samples: sensors / (intervalMs / 1000),
@@ -61,23 +62,24 @@ export function ratesOf({ sensors, sensorsPerDevice, intervalMs, batchMs }) {
   };
 }
 
-/** Number of rows, bytes and partitions of a table. @typedef {{ rows: number, bytes: number, partitions: number }} TableSize */
+/** Number of rows, bytes and partitions of a table. */
+type TableSize = { rows: number; bytes: number; partitions: number };
 
-/**
- * Returns the size of each table when its first rows expire. From then on the size stays constant.
- *
- * @param {Fleet} fleet
- * @returns {Record<'message' | 'history' | 'history_stat' | 'sensor' | 'latest' | 'device' | 'indexes', TableSize>}
- */
-export function tablesOf(fleet) {
+/** Returns the size of each table when its first rows expire. From then on the size stays constant. */
+export function tablesOf(
+  fleet: Fleet,
+): Record<'message' | 'history' | 'history_stat' | 'sensor' | 'latest' | 'device' | 'indexes', TableSize> {
   const { sensors, sensorsPerDevice, intervalMs, batchMs, batchDays, historyDays } = fleet;
   const devices = sensors / sensorsPerDevice;
   const groups = groupsFor(sensors);
   const hour = devicePerHour({ sensors: sensorsPerDevice, intervalMs, batchMs });
   const batchHours = devices * batchDays * DAY_HOURS;
   const historyHours = sensors * historyDays * DAY_HOURS;
-  /** @param {number} rows @param {number} rowBytes @param {number} partitions */
-  const size = (rows, rowBytes, partitions) => ({ rows, bytes: rows * rowBytes, partitions });
+  const size = (rows: number, rowBytes: number, partitions: number) => ({
+    rows,
+    bytes: rows * rowBytes,
+    partitions,
+  });
   return {
     message: {
       rows: batchHours * hour.rows,
@@ -94,19 +96,22 @@ export function tablesOf(fleet) {
   };
 }
 
-/** @param {number} devices @param {number} sensors */
-const latestBytes = (devices, sensors) => devices * ROW_BYTES.latest + sensors * LATEST_ENTRY_BYTES;
+const latestBytes = (devices: number, sensors: number) =>
+  devices * ROW_BYTES.latest + sensors * LATEST_ENTRY_BYTES;
 
-/** @param {number} days @returns {number} maximum number of calendar years that this many days touch: their length in years plus one */
-export const calendarYearsOf = (days) => Math.ceil(days / 365.25) + 1;
+/** @returns maximum number of calendar years that this many days touch: their length in years plus one */
+export const calendarYearsOf = (days: number): number => Math.ceil(days / 365.25) + 1;
 
-/**
- * Returns the size of the largest partition of each table, for comparison with PARTITION_AIM.
- *
- * @param {Fleet} fleet
- * @returns {Record<'message' | 'history' | 'history_stat' | 'sensor' | 'latest', { rows: number, bytes: number }>}
- */
-export function partitionsOf({ sensors, sensorsPerDevice, intervalMs, batchMs }) {
+/** Returns the size of the largest partition of each table, for comparison with PARTITION_AIM. */
+export function partitionsOf({
+  sensors,
+  sensorsPerDevice,
+  intervalMs,
+  batchMs,
+}: Fleet): Record<
+  'message' | 'history' | 'history_stat' | 'sensor' | 'latest',
+  { rows: number; bytes: number }
+> {
   const sensorRows = Math.ceil(sensors / groupsFor(sensors));
   const deviceRows = Math.ceil(sensorRows / sensorsPerDevice);
   return {
@@ -121,19 +126,17 @@ export function partitionsOf({ sensors, sensorsPerDevice, intervalMs, batchMs })
 /**
  * Returns the LATEST_GROUPS that a fleet needs: a power of two. It is large enough to keep groups small, and to give each packing process
  * a group, because processes divide the work by leases on groups.
- *
- * @param {number} sensors
  */
-export function groupsFor(sensors) {
+export function groupsFor(sensors: number) {
   const needed = Math.max(16, sensors / ROWS_PER_GROUP, packersFor(sensors));
   return Math.min(MOST_GROUPS, 2 ** Math.ceil(Math.log2(needed)));
 }
 
-/** @param {number} sensors @returns {number} number of processes that are needed to pack the hours of these sensors */
-export const packersFor = (sensors) => Math.ceil(sensors / PACKED_BY_ONE);
+/** @returns number of processes that are needed to pack the hours of these sensors */
+export const packersFor = (sensors: number): number => Math.ceil(sensors / PACKED_BY_ONE);
 
-/** @param {number} intervalMs @returns {number} size of one hour of a sensor in `history`, in bytes */
-export function historyRowBytes(intervalMs) {
+/** @returns size of one hour of a sensor in `history`, in bytes */
+export function historyRowBytes(intervalMs: number): number {
   const samples = Math.max(1, HOUR_MS / intervalMs);
   const rows = Math.ceil(samples / MAX_SAMPLES_PER_HISTORY_ROW);
   const { bytes = 0 } = PACKED_BYTES.find(({ atLeastAnHour }) => samples >= atLeastAnHour) ?? {};

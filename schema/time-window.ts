@@ -7,12 +7,9 @@ export const MAX_TTL_SECONDS = 630_720_000;
 /**
  * Returns the TTL and the compaction window of a table with time-window compaction. The window is a thirtieth of the retention, in whole
  * days.
- *
- * @param {number} retentionDays
- * @returns {{ ttlSeconds: number, windowDays: number }}
  * @throws {RangeError} when the retention is not a whole number of days, or no window satisfies the rules of the servers
  */
-export function windowFor(retentionDays) {
+export function windowFor(retentionDays: number): { ttlSeconds: number; windowDays: number } {
   if (!Number.isInteger(retentionDays) || retentionDays < 1) {
     throw new RangeError(`a retention is a whole number of days, 1 or more, not ${retentionDays}`);
   }
@@ -21,11 +18,8 @@ export function windowFor(retentionDays) {
   return rule;
 }
 
-/**
- * @param {{ ttlSeconds: number, windowDays: number }} rule
- * @throws {RangeError} when ScyllaDB would reject the table, or its rows would never expire
- */
-export function checkWindow({ ttlSeconds, windowDays }) {
+/** @throws {RangeError} when ScyllaDB would reject the table, or its rows would never expire */
+export function checkWindow({ ttlSeconds, windowDays }: { ttlSeconds: number; windowDays: number }) {
   if (!(ttlSeconds > 0)) throw new RangeError('a time-window-compacted table needs a TTL');
   if (ttlSeconds > MAX_TTL_SECONDS) throw new RangeError(`${ttlSeconds} s of TTL; 20 years are the most`);
   const windows = ttlSeconds / (windowDays * 86_400);

@@ -1,6 +1,6 @@
-import { identifyDevice } from './ids.js';
-import { EDGE_FILTERS } from './sparkplug-topics.js';
-import { KINDS, OWN_TOPICS, parseTopic } from './topics.js';
+import { identifyDevice } from './ids.ts';
+import { EDGE_FILTERS } from './sparkplug-topics.ts';
+import { KINDS, OWN_TOPICS, parseTopic } from './topics.ts';
 
 /** Topics with more characters than MAX_CHARACTERS, or more levels than MAX_LEVELS, get no suggestion. */
 const MAX_CHARACTERS = 256;
@@ -26,19 +26,18 @@ const EMPTY_LEVEL_COST = 1;
 const OTHER_KIND_COST = 3;
 const MAX_COST = 4;
 
-/** @typedef {{ cost: number, levels: string[] }} Change to the levels of a pattern, with the names of the topic */
+/** to the levels of a pattern, with the names of the topic */
+type Change = { cost: number; levels: string[] };
 
 /**
  * Finds the topic of the contract that a client probably meant. Names of devices, groups and nodes stay unchanged.
- *
- * @param {string} topic a topic outside the contract
- * @returns {string | null} null: no topic is close
+ * @param topic a topic outside the contract
+ * @returns null: no topic is close
  */
-export function suggestTopic(topic) {
+export function suggestTopic(topic: string): string | null {
   const levels = topic.split('/', MAX_LEVELS + 1);
   if (topic.length > MAX_CHARACTERS || levels.length > MAX_LEVELS || parseTopic(topic)) return null;
-  /** @type {Change | null} */
-  let best = null;
+  let best: Change | null = null;
   for (const pattern of PATTERNS) {
     best = nearestChange(levels, pattern, best === null ? MAX_COST : best.cost - 1, false) ?? best;
   }
@@ -49,27 +48,28 @@ export function suggestTopic(topic) {
 }
 
 /**
- * @param {string[]} levels
- * @param {string[]} pattern
- * @param {number} budget maximum cost of the change; it also limits the depth of the recursion
- * @param {boolean} isAnchored whether an earlier level resembles its word in the pattern. A change that replaces all words is not suggested
- * @returns {Change | null} the cheapest change; null: all changes cost more than the budget
+ * @param budget maximum cost of the change; it also limits the depth of the recursion
+ * @param isAnchored whether an earlier level resembles its word in the pattern. A change that replaces all words is not suggested
+ * @returns the cheapest change; null: all changes cost more than the budget
  */
-function nearestChange(levels, pattern, budget, isAnchored) {
+function nearestChange(
+  levels: string[],
+  pattern: string[],
+  budget: number,
+  isAnchored: boolean,
+): Change | null {
   if (budget < 0) return null;
   const [level, ...levelsAfter] = levels;
   const [wanted, ...patternAfter] = pattern;
   if (level === undefined && wanted === undefined) return isAnchored ? { cost: 0, levels: [] } : null;
-  /** @type {Change | null} */
-  let best = null;
-  /**
-   * @param {number} cost
-   * @param {string[]} kept
-   * @param {string[]} restOfLevels
-   * @param {string[]} restOfPattern
-   * @param {boolean} [anchors]
-   */
-  const consider = (cost, kept, restOfLevels, restOfPattern, anchors = isAnchored) => {
+  let best: Change | null = null;
+  const consider = (
+    cost: number,
+    kept: string[],
+    restOfLevels: string[],
+    restOfPattern: string[],
+    anchors: boolean = isAnchored,
+  ) => {
     const limit = best === null ? budget : best.cost - 1;
     const rest = nearestChange(restOfLevels, restOfPattern, limit - cost, anchors);
     if (rest) best = { cost: cost + rest.cost, levels: [...kept, ...rest.levels] };
@@ -89,8 +89,8 @@ function nearestChange(levels, pattern, budget, isAnchored) {
   return best;
 }
 
-/** @param {string} level @param {string} wanted @returns {number} cost of the replacement; infinite if the two differ too much */
-function costOf(level, wanted) {
+/** @returns cost of the replacement; infinite if the two differ too much */
+function costOf(level: string, wanted: string): number {
   if (wanted === ANY) return isMisplaced(level) ? Number.POSITIVE_INFINITY : 0;
   if (level === wanted) return 0;
   // The client may use another word for the kind, such as `data` for `measurements`.
@@ -98,12 +98,11 @@ function costOf(level, wanted) {
   return Math.min(editsTo(level, wanted), isKind ? OTHER_KIND_COST : Number.POSITIVE_INFINITY);
 }
 
-/** @param {string} level */
-const isMisplaced = (level) =>
+const isMisplaced = (level: string) =>
   RESERVED.has(level) || KINDS.some((kind) => Number.isFinite(editsTo(level, kind)));
 
-/** @param {string} level @param {string} wanted @returns {number} number of edits; infinite if more than a third of the word differs */
-function editsTo(level, wanted) {
+/** @returns number of edits; infinite if more than a third of the word differs */
+function editsTo(level: string, wanted: string): number {
   const limit = Math.max(1, Math.floor(wanted.length / 3));
   if (Math.abs(level.length - wanted.length) > limit) return Number.POSITIVE_INFINITY;
   // A level that differs only in case counts as one changed character.
@@ -111,14 +110,8 @@ function editsTo(level, wanted) {
   return edits <= limit ? edits : Number.POSITIVE_INFINITY;
 }
 
-/**
- * Returns the Levenshtein distance: the minimum number of inserted, removed and replaced characters.
- *
- * @param {string} a
- * @param {string} b
- * @returns {number}
- */
-export function editDistance(a, b) {
+/** Returns the Levenshtein distance: the minimum number of inserted, removed and replaced characters. */
+export function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i++) {
     const next = [i];

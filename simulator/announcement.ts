@@ -1,22 +1,19 @@
-import { birthTopic, statusPayload, statusTopic } from './mqtt/topics.js';
+import { birthTopic, statusPayload, statusTopic } from './mqtt/topics.ts';
 
-/**
- * @typedef {object} SensorDescription
- * @property {string} name
- * @property {string} type
- * @property {string} [unit]
- * @property {number} [intervalMs]
- */
+export interface SensorDescription {
+  name: string;
+  type: string;
+  unit?: string;
+  intervalMs?: number;
+}
 
-/** @typedef {{ name: string, site?: string, sensors: SensorDescription[] }} DeviceDescription */
+export type DeviceDescription = { name: string; site?: string; sensors: SensorDescription[] };
 
 /**
  * Returns the birth message, which describes a device and its sensors.
- *
- * @param {DeviceDescription} device
- * @param {number} session start of the session, in epoch ms
+ * @param session start of the session, in epoch ms
  */
-export const birthMessage = ({ name, site, sensors }, session) => ({
+export const birthMessage = ({ name, site, sensors }: DeviceDescription, session: number) => ({
   topic: birthTopic(name),
   payload: JSON.stringify({
     session,
@@ -32,12 +29,8 @@ export const birthMessage = ({ name, site, sensors }, session) => ({
   }),
 });
 
-/**
- * @param {DeviceDescription} device
- * @param {'online' | 'offline'} state
- * @param {number} session start of the session, in epoch ms
- */
-export const statusMessage = ({ name }, state, session) => ({
+/** @param session start of the session, in epoch ms */
+export const statusMessage = ({ name }: DeviceDescription, state: 'online' | 'offline', session: number) => ({
   topic: statusTopic(name),
   payload: statusPayload(state, session),
   retain: true,

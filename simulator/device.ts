@@ -1,25 +1,22 @@
-import { birthMessage, statusMessage } from './announcement.js';
-import { createLink } from './mqtt/link.js';
-import { toMessage } from './outgoing-message.js';
-
-/** @import { DeviceDescription } from './announcement.js' */
-/** @import { LinkOptions } from './mqtt/link.js' */
-/** @import { OutgoingMessage } from './outgoing-message.js' */
+import { birthMessage, type DeviceDescription, statusMessage } from './announcement.ts';
+import { createLink, type LinkOptions } from './mqtt/link.ts';
+import { type OutgoingMessage, toMessage } from './outgoing-message.ts';
 
 /**
  * Creates a device with a connection of its own. After every connect, the device publishes its birth, its status `online`, and
  * its pending messages. At the end, the device publishes its status `offline`. If the connection breaks, the broker publishes
  * that status as the last will.
- *
- * @param {LinkOptions & {
- *   description: DeviceDescription, clientId: string }} options
  */
-export function createDevice({ description, ...options }) {
+export function createDevice({
+  description,
+  ...options
+}: LinkOptions & {
+  description: DeviceDescription;
+  clientId: string;
+}) {
   const { meter, ledger } = options;
-  /** @type {() => void} */
-  let wentUp = () => {};
-  /** @type {Promise<void>} */
-  const up = new Promise((resolve) => {
+  let wentUp: () => void = () => {};
+  const up: Promise<void> = new Promise((resolve) => {
     wentUp = resolve;
   });
   const link = createLink({
@@ -31,12 +28,13 @@ export function createDevice({ description, ...options }) {
     },
   });
 
-  /** @param {{ topic: string, payload: string, retain?: boolean }} message @param {() => void} [onAcknowledged] */
-  const publishNow = ({ topic, payload, retain = false }, onAcknowledged) =>
-    link.publish(topic, payload, { retain, ...(onAcknowledged ? { onAcknowledged } : {}) });
+  const publishNow = (
+    { topic, payload, retain = false }: { topic: string; payload: string; retain?: boolean },
+    onAcknowledged?: () => void,
+  ) => link.publish(topic, payload, { retain, ...(onAcknowledged ? { onAcknowledged } : {}) });
 
-  /** @returns {Promise<void>} resolves after the broker has acknowledged the status */
-  const publishOffline = () =>
+  /** @returns resolves after the broker has acknowledged the status */
+  const publishOffline = (): Promise<void> =>
     new Promise((resolve) => publishNow(statusMessage(description, 'offline', link.session), resolve));
 
   return {
@@ -54,21 +52,16 @@ export function createDevice({ description, ...options }) {
 
     /**
      * Waits for the birth and the status `online` of the device.
-     *
-     * @returns {Promise<void>} resolves when the broker has acknowledged them
+     * @returns resolves when the broker has acknowledged them
      */
-    announceAll: () => up,
+    announceAll: (): Promise<void> => up,
 
-    /** @param {OutgoingMessage} outgoing */
-    publish(outgoing) {
+    publish(outgoing: OutgoingMessage) {
       const message = toMessage(description.name, outgoing, ledger);
       meter.made(message.samples);
       link.push(message);
     },
 
-    /** @param {Promise<unknown>} deadline */
-    stop: (deadline) => link.stop(deadline, publishOffline),
+    stop: (deadline: Promise<unknown>) => link.stop(deadline, publishOffline),
   };
 }
-
-/** @typedef {ReturnType<typeof createDevice>} Device */

@@ -1,16 +1,12 @@
 import { basename, extname } from 'node:path';
-import { parseFlags, usageError } from '../common/flags.js';
-import { isName } from '../schema/ids.js';
-import { MAX_SAMPLES_PER_MESSAGE } from '../schema/rules.js';
-import { parseFaults } from './faults/rates.js';
-import { deviceName } from './fleet/devices.js';
-import { sampleIntervalMs, samplesPerSensor } from './fleet/pacer.js';
-import { ENCODERS } from './payloads/index.js';
-import { PROFILES } from './profiles/index.js';
-
-/** @import { CommandLine, Flag } from '../common/flags.js' */
-/** @import { FaultRates } from './faults/rates.js' */
-/** @import { Profile } from './profiles/index.js' */
+import { type CommandLine, type Flag, parseFlags, usageError } from '../common/flags.ts';
+import { isName } from '../schema/ids.ts';
+import { MAX_SAMPLES_PER_MESSAGE } from '../schema/rules.ts';
+import { type FaultRates, parseFaults } from './faults/rates.ts';
+import { deviceName } from './fleet/devices.ts';
+import { sampleIntervalMs, samplesPerSensor } from './fleet/pacer.ts';
+import { ENCODERS } from './payloads/index.ts';
+import { PROFILES, type Profile } from './profiles/index.ts';
 
 /** Up to this number of devices, each device has its own connection. */
 const MOST_OWN_CONNECTIONS = 1000;
@@ -18,7 +14,6 @@ const MOST_OWN_CONNECTIONS = 1000;
 /** With more devices, they share connections: one connection for each `devices` devices, and at least `leastConnections` connections. */
 const SHARED = { devices: 1000, leastConnections: 16 };
 
-/** @satisfies {Record<string, Flag>} */
 export const SIMULATOR_FLAGS = {
   broker: { type: 'text', help: 'mqtt://host:port; default from MQTT_URL, or MQTT_HOST and MQTT_PORT' },
   credentials: {
@@ -61,12 +56,11 @@ export const SIMULATOR_FLAGS = {
     help: "name of the replay's device, default the file's; or of simulated ones, before their number",
   },
   rows: { type: 'integer', help: 'rows of the file in one message', fallback: 60, min: 1 },
-};
+} satisfies Record<string, Flag>;
 
 const COMMAND = 'npm run simulator --';
 
-/** @type {CommandLine<typeof SIMULATOR_FLAGS>} */
-const LINE = {
+const LINE: CommandLine<typeof SIMULATOR_FLAGS> = {
   command: COMMAND,
   help: 'Publishes the measurements of simulated devices, or of a CSV file, to a broker.',
   examples: [
@@ -86,61 +80,53 @@ const LINE = {
   ],
 };
 
-/**
- * @param {string[]} argv without node and script
- * @returns {Flags}
- * @throws {MillraceError} `usage`: the message lists every problem
- */
-export function readFlags(argv) {
+/** @param argv without node and script @throws {MillraceError} `usage`: the message lists every problem */
+export function readFlags(argv: string[]): Flags {
   const flags = parseFlags(LINE, argv);
   const faults = flags.faults === undefined ? undefined : parseFaults(flags.faults);
-  const read = /** @type {Flags} */ ({
+  const read = {
     ...flags,
     faults,
     connections: flags.connections ?? connectionsFor(flags),
-  });
+  } as Flags;
   const problems = problemsOf(read);
   if (problems.length > 0) throw usageError(COMMAND, problems);
   return read;
 }
 
-/** @param {{ devices: number, credentials?: string | undefined }} flags */
-const connectionsFor = ({ devices, credentials }) =>
+const connectionsFor = ({ devices, credentials }: { devices: number; credentials?: string | undefined }) =>
   devices <= MOST_OWN_CONNECTIONS || credentials !== undefined
     ? devices
     : Math.max(SHARED.leastConnections, Math.ceil(devices / SHARED.devices));
 
-/**
- * @typedef {object} Flags all durations are in ms
- * @property {string} [broker]
- * @property {string} [credentials] path of a file
- * @property {string} profile
- * @property {number} devices
- * @property {number} [sensors]
- * @property {number} connections
- * @property {number} interval
- * @property {number} batch
- * @property {number} [rate] messages a second
- * @property {number} [duration]
- * @property {number} [seed]
- * @property {FaultRates} [faults]
- * @property {'senml' | 'json'} format
- * @property {number} buffer
- * @property {string} [ledger]
- * @property {string} [report]
- * @property {string} [replay]
- * @property {number} speed
- * @property {string} [device]
- * @property {number} rows
- */
+/** all durations are in ms */
+export interface Flags {
+  broker?: string;
+  /** path of a file */
+  credentials?: string;
+  profile: string;
+  devices: number;
+  sensors?: number;
+  connections: number;
+  interval: number;
+  batch: number;
+  /** messages a second */
+  rate?: number;
+  duration?: number;
+  seed?: number;
+  faults?: FaultRates;
+  format: 'senml' | 'json';
+  buffer: number;
+  ledger?: string;
+  report?: string;
+  replay?: string;
+  speed: number;
+  device?: string;
+  rows: number;
+}
 
-/**
- * Finds flags that contradict each other, and unknown values.
- *
- * @param {Flags} flags
- * @returns {string[]} a sentence for each problem
- */
-function problemsOf(flags) {
+/** Finds flags that contradict each other, and unknown values. @returns a sentence for each problem */
+function problemsOf(flags: Flags): string[] {
   const problems = [];
   if (flags.broker !== undefined && !isBrokerUrl(flags.broker)) {
     problems.push('--broker is mqtt://host:port or mqtts://host:port');
@@ -170,18 +156,15 @@ function problemsOf(flags) {
   return problems;
 }
 
-/** @param {Flags} flags */
-const longestName = ({ device, devices, replay }) =>
+const longestName = ({ device, devices, replay }: Flags) =>
   replay === undefined ? deviceName(String(device), devices) : replayedDevice({ device, replay });
 
-/**
- * @param {{ device?: string | undefined, replay: string }} flags
- * @returns {string} name of the replayed device; default: the name of the file
- */
-export const replayedDevice = ({ device, replay }) => device ?? basename(replay, extname(replay));
+/** @returns name of the replayed device; default: the name of the file */
+export const replayedDevice = ({ device, replay }: { device?: string | undefined; replay: string }): string =>
+  device ?? basename(replay, extname(replay));
 
-/** @param {Flags} flags @param {number} rate messages a second */
-function problemsOfRate({ devices, replay, ...flags }, rate) {
+/** @param rate messages a second */
+function problemsOfRate({ devices, replay, ...flags }: Flags, rate: number) {
   if (!(rate > 0)) return ['--rate is above 0'];
   if (replay !== undefined)
     return ['--rate is for simulated devices; a replay is as fast as it is acknowledged'];
@@ -193,14 +176,13 @@ function problemsOfRate({ devices, replay, ...flags }, rate) {
   ];
 }
 
-/** @param {Flags} flags @returns {number} largest possible number of samples in one message */
-function mostSamples({ profile, sensors, faults, ...flags }) {
-  const { most } = /** @type {Profile} */ (PROFILES[profile]).sensors;
+/** @returns largest possible number of samples in one message */
+function mostSamples({ profile, sensors, faults, ...flags }: Flags): number {
+  const { most } = (PROFILES[profile] as Profile).sensors;
   // A batch with the fault `disorder` leaves samples over. They are sent with the next batch, which may then hold twice as
   // many.
   const share = faults && faults.disorder > 0 ? 2 : 1;
   return samplesPerSensor(flags) * (sensors ?? most) * share;
 }
 
-/** @param {string} text */
-const isBrokerUrl = (text) => /^mqtts?:\/\/[^\s/]+\/?$/.test(text) && URL.canParse(text);
+const isBrokerUrl = (text: string) => /^mqtts?:\/\/[^\s/]+\/?$/.test(text) && URL.canParse(text);

@@ -1,25 +1,21 @@
 import { randomInt } from 'node:crypto';
-import { runCommand } from '../common/command.js';
-import { readCommandSettings } from '../common/dev-addresses.js';
-import { readSettings } from '../common/settings/index.js';
-import { createStatusLine } from '../common/status-line.js';
-import { readFlags } from './flags.js';
-import { Instrument } from './instrument.js';
-import { Ledger } from './ledger/ledger.js';
-import { createMeter } from './meter.js';
-import { chooseBroker, shownUrl } from './mqtt/broker.js';
-import { unreachable } from './mqtt/connection-problems.js';
-import { latencyText, periodText, summaryText } from './report.js';
-import { runFleet } from './run-fleet.js';
-import { runReplay } from './run-replay.js';
-import { createStopSignal } from './stop-signal.js';
+import { runCommand } from '../common/command.ts';
+import { readCommandSettings } from '../common/dev-addresses.ts';
+import { readSettings } from '../common/settings/index.ts';
+import { createStatusLine } from '../common/status-line.ts';
+import { readFlags } from './flags.ts';
+import { Instrument } from './instrument.ts';
+import { Ledger } from './ledger/ledger.ts';
+import { createMeter } from './meter.ts';
+import { chooseBroker, shownUrl } from './mqtt/broker.ts';
+import { unreachable } from './mqtt/connection-problems.ts';
+import { latencyText, periodText, summaryText } from './report.ts';
+import { runFleet } from './run-fleet.ts';
+import { runReplay } from './run-replay.ts';
+import { createStopSignal } from './stop-signal.ts';
 
-/**
- * Runs the simulator: a fleet of devices, or a recorded data set, against any broker.
- *
- * @param {string[]} argv
- */
-async function main(argv) {
+/** Runs the simulator: a fleet of devices, or a recorded data set, against any broker. */
+async function main(argv: string[]) {
   const flags = readFlags(argv);
   // `--broker` names another broker than the one of `npm run dev`.
   const settings = flags.broker === undefined ? readCommandSettings('broker') : readSettings();
@@ -30,7 +26,7 @@ async function main(argv) {
   const stopSignal = createStopSignal();
   const ledger =
     flags.ledger === undefined ? null : new Ledger({ path: flags.ledger, onFailed: stopSignal.stop });
-  const print = (/** @type {string} */ text) => {
+  const print = (text: string) => {
     statusLine.clear();
     process.stdout.write(`${text}\n`);
   };

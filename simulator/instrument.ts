@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs';
-import { MillraceError } from '../common/errors.js';
-
-/** @import { Meter, Period } from './meter.js' */
+import { MillraceError } from '../common/errors.ts';
+import type { Meter, Period } from './meter.ts';
 
 /** Length of a period whose latencies are summarized, in ms. */
 const PERIOD_MS = 10_000;
@@ -11,18 +10,19 @@ export class Instrument {
   #meter;
   #path;
   #onPeriod;
-  /** @type {Period[]} */
-  #periods = [];
-  /** @type {NodeJS.Timeout | undefined} */
-  #timer;
+  #periods: Period[] = [];
+  #timer: NodeJS.Timeout | undefined;
 
-  /**
-   * @param {object} options
-   * @param {Meter} options.meter
-   * @param {string | undefined} options.path path of the report; undefined: no report is written
-   * @param {(period: Period) => void} options.onPeriod
-   */
-  constructor({ meter, path, onPeriod }) {
+  constructor({
+    meter,
+    path,
+    onPeriod,
+  }: {
+    meter: Meter;
+    /** path of the report; undefined: no report is written */
+    path: string | undefined;
+    onPeriod: (period: Period) => void;
+  }) {
     this.#meter = meter;
     this.#path = path;
     this.#onPeriod = onPeriod;
@@ -41,11 +41,10 @@ export class Instrument {
 
   /**
    * Writes the report: the options of the run, its totals, and the figures of every ten seconds. Latencies are in ms.
-   *
-   * @param {Record<string, unknown>} run options of the run
+   * @param run options of the run
    * @throws {MillraceError} `failed` when the report cannot be written
    */
-  write(run) {
+  write(run: Record<string, unknown>) {
     if (this.#path === undefined) return;
     this.#endPeriod();
     try {
@@ -54,7 +53,7 @@ export class Instrument {
         `${JSON.stringify({ ...run, ...this.#meter.totals(), periods: this.#periods }, null, 2)}\n`,
       );
     } catch (error) {
-      const { message } = /** @type {Error} */ (error);
+      const { message } = error as Error;
       throw new MillraceError('failed', `The report ${this.#path} cannot be written: ${message}`, {
         cause: error,
       });

@@ -14,17 +14,16 @@ export function createMeter() {
   const recent = new Latencies();
   let before = recent.read();
   let period = { at: startedAt, ...nothing() };
-  /** @type {{ at: number, acknowledged: number }[]} an entry for each snapshot of the last seconds */
-  let marks = [{ at: startedAt, acknowledged: 0 }];
+  /** an entry for each snapshot of the last seconds */
+  let marks: { at: number; acknowledged: number }[] = [{ at: startedAt, acknowledged: 0 }];
 
-  /** @param {ReturnType<typeof nothing>} count @param {number} samples */
-  function add(count, samples) {
+  function add(count: ReturnType<typeof nothing>, samples: number) {
     count.messages += 1;
     count.samples += samples;
   }
 
-  /** @param {number} now @returns {number} samples/s of the last 10 s */
-  function rate(now) {
+  /** @returns samples/s of the last 10 s */
+  function rate(now: number): number {
     marks = [
       ...marks.filter(({ at }) => at >= now - RATE_OVER_MS),
       { at: now, acknowledged: acknowledged.samples },
@@ -41,18 +40,18 @@ export function createMeter() {
       marks = [{ at: startedAt, acknowledged: acknowledged.samples }];
     },
 
-    /** @param {number} samples number of samples in a message that is to be sent */
-    made: (samples) => add(made, samples),
+    /** @param samples number of samples in a message that is to be sent */
+    made: (samples: number) => add(made, samples),
 
-    /** @param {number} samples @param {number} latencyMs time until the PUBACK, from sending or from the scheduled time */
-    acknowledged(samples, latencyMs) {
+    /** @param latencyMs time until the PUBACK, from sending or from the scheduled time */
+    acknowledged(samples: number, latencyMs: number) {
       add(acknowledged, samples);
       total.record(latencyMs);
       recent.record(latencyMs);
     },
 
-    /** @param {number} samples number of samples in a message that a full outbox dropped */
-    dropped: (samples) => add(dropped, samples),
+    /** @param samples number of samples in a message that a full outbox dropped */
+    dropped: (samples: number) => add(dropped, samples),
 
     /**
      * Returns samples, samples/s, and latencies of the present period. Without a latency in this period, the previous period's
@@ -92,10 +91,10 @@ export function createMeter() {
   };
 }
 
-/** @typedef {ReturnType<typeof createMeter>} Meter */
-/** @typedef {ReturnType<Meter['snapshot']>} Snapshot */
-/** @typedef {ReturnType<Meter['endPeriod']>} Period */
-/** @typedef {ReturnType<Meter['totals']>} Totals */
+export type Meter = ReturnType<typeof createMeter>;
+export type Snapshot = ReturnType<Meter['snapshot']>;
+export type Period = ReturnType<Meter['endPeriod']>;
+export type Totals = ReturnType<Meter['totals']>;
 
 /**
  * Range of the histogram in µs: up to an hour. A longer latency counts as an hour. Three figures mean an error of one thousandth
@@ -103,23 +102,22 @@ export function createMeter() {
  */
 const RANGE = { lowest: 1, highest: 3_600_000_000, figures: 3 };
 
-/**
- * @typedef {object} Latency in ms; all null where nothing was recorded
- * @property {number} count
- * @property {number | null} p50
- * @property {number | null} p90
- * @property {number | null} p99
- * @property {number | null} p999
- * @property {number | null} max
- * @property {number | null} mean
- */
+/** in ms; all null where nothing was recorded */
+export interface Latency {
+  count: number;
+  p50: number | null;
+  p90: number | null;
+  p99: number | null;
+  p999: number | null;
+  max: number | null;
+  mean: number | null;
+}
 
 /** Records latencies in the HDR histogram of Node.js (HdrHistogram_c). A value costs 35 ns, a histogram 200 KB. No dependency is needed. */
 export class Latencies {
   #histogram = createHistogram(RANGE);
 
-  /** Records a latency. @param {number} ms */
-  record(ms) {
+  record(ms: number) {
     this.#histogram.record(Math.min(RANGE.highest, Math.max(RANGE.lowest, Math.round(ms * 1000))));
   }
 
@@ -128,10 +126,10 @@ export class Latencies {
     this.#histogram = createHistogram(RANGE);
   }
 
-  /** @returns {Latency} the percentiles of the recorded latencies */
-  read() {
+  /** @returns the percentiles of the recorded latencies */
+  read(): Latency {
     const empty = this.#histogram.count === 0;
-    const ms = (/** @type {number} */ us) => (empty ? null : us / 1000);
+    const ms = (us: number) => (empty ? null : us / 1000);
     return {
       count: this.#histogram.count,
       p50: ms(this.#histogram.percentile(50)),

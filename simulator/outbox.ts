@@ -1,29 +1,33 @@
 import { performance } from 'node:perf_hooks';
-import { Queue } from '../common/queue.js';
+import { Queue } from '../common/queue.ts';
 
-/**
- * A message that a device sends.
- *
- * @typedef {object} Message
- * @property {string} topic
- * @property {string | Buffer} payload
- * @property {boolean} retain
- * @property {number} samples number of samples in the message
- * @property {string | null} note ledger line of the message; null: no line is to be written
- * @property {number | null} dueAt scheduled time of sending, in ms of `performance.now()`; null: as soon as possible
- * @property {number} sentAt time of the latest sending, in ms of `performance.now()`; 0 before the first sending
- * @property {number} bytes memory that the message takes
- * @property {number | null} entry number of the message in the ledger; null before the message is sent
- * @property {((acknowledged: boolean) => void) | null} onSettled called when the message is acknowledged or dropped
- */
+/** A message that a device sends. */
+export interface Message {
+  topic: string;
+  payload: string | Buffer;
+  retain: boolean;
+  /** number of samples in the message */
+  samples: number;
+  /** ledger line of the message; null: no line is to be written */
+  note: string | null;
+  /** scheduled time of sending, in ms of `performance.now()`; null: as soon as possible */
+  dueAt: number | null;
+  /** time of the latest sending, in ms of `performance.now()`; 0 before the first sending */
+  sentAt: number;
+  /** memory that the message takes */
+  bytes: number;
+  /** number of the message in the ledger; null before the message is sent */
+  entry: number | null;
+  /** called when the message is acknowledged or dropped */
+  onSettled: ((acknowledged: boolean) => void) | null;
+}
 
 /** Memory of a message in addition to its text, in bytes. */
 const OVERHEAD_BYTES = 256;
 
-/** @typedef {Pick<Message, 'topic' | 'payload' | 'samples'> & Partial<Message>} NewMessage */
+export type NewMessage = Pick<Message, 'topic' | 'payload' | 'samples'> & Partial<Message>;
 
-/** @param {NewMessage} message @returns {Message} */
-const complete = (message) => ({
+const complete = (message: NewMessage): Message => ({
   retain: false,
   note: null,
   dueAt: null,
@@ -48,28 +52,33 @@ export class Outbox {
   #send;
   #onAcknowledged;
   #onDropped;
-  /** @type {Queue<Message>} */
-  #waiting = new Queue();
-  /** @type {Set<Message>} unacknowledged messages in the order of sending */
-  #inFlight = new Set();
-  /** @type {Message[]} messages that were sent on a broken connection, in the order of sending */
-  #again = [];
-  /** @type {{ max: number, resolve: () => void }[]} */
-  #watchers = [];
+  #waiting: Queue<Message> = new Queue();
+  /** unacknowledged messages in the order of sending */
+  #inFlight: Set<Message> = new Set();
+  /** messages that were sent on a broken connection, in the order of sending */
+  #again: Message[] = [];
+  #watchers: { max: number; resolve: () => void }[] = [];
   #open = false;
   #bytes = 0;
 
-  /**
-   * @param {object} options
-   * @param {{ messages: number, bytes: number }} options.limit maximum number of waiting messages, and of bytes of all pending
-   *   messages. Above a limit the oldest waiting message is dropped. A message that was sent is never dropped, because it may
-   *   have arrived
-   * @param {number} options.window maximum number of unacknowledged messages
-   * @param {(message: Message, onAcknowledged: () => void) => void} options.send
-   * @param {(message: Message) => void} options.onAcknowledged
-   * @param {(message: Message) => void} options.onDropped
-   */
-  constructor({ limit, window, send, onAcknowledged, onDropped }) {
+  constructor({
+    limit,
+    window,
+    send,
+    onAcknowledged,
+    onDropped,
+  }: {
+    /**
+     * maximum number of waiting messages, and of bytes of all pending messages. Above a limit the oldest
+     * waiting message is dropped. A message that was sent is never dropped, because it may have arrived
+     */
+    limit: { messages: number; bytes: number };
+    /** maximum number of unacknowledged messages */
+    window: number;
+    send: (message: Message, onAcknowledged: () => void) => void;
+    onAcknowledged: (message: Message) => void;
+    onDropped: (message: Message) => void;
+  }) {
     this.#limit = limit;
     this.#window = window;
     this.#send = send;
@@ -77,13 +86,13 @@ export class Outbox {
     this.#onDropped = onDropped;
   }
 
-  /** @returns {number} number of pending messages */
-  size() {
+  /** @returns number of pending messages */
+  size(): number {
     return this.#inFlight.size + this.#again.length + this.#waiting.size;
   }
 
-  /** Adds a message. @param {NewMessage} message */
-  push(message) {
+  /** Adds a message. */
+  push(message: NewMessage) {
     const whole = complete(message);
     this.#bytes += whole.bytes;
     this.#waiting.push(whole);
@@ -106,11 +115,9 @@ export class Outbox {
 
   /**
    * Waits for acknowledgements.
-   *
-   * @param {number} max
-   * @returns {Promise<void>} resolves when at most `max` messages are pending, or on `release`
+   * @returns resolves when at most `max` messages are pending, or on `release`
    */
-  whenAtMost(max) {
+  whenAtMost(max: number): Promise<void> {
     if (this.size() <= max) return Promise.resolve();
     return new Promise((resolve) => {
       this.#watchers.push({ max, resolve });
@@ -133,8 +140,7 @@ export class Outbox {
     }
   }
 
-  /** @param {Message} message */
-  #acknowledge(message) {
+  #acknowledge(message: Message) {
     if (!this.#inFlight.delete(message)) return;
     this.#bytes -= message.bytes;
     this.#onAcknowledged(message);
@@ -147,7 +153,7 @@ export class Outbox {
       this.#waiting.size > this.#limit.messages ||
       (this.#bytes > this.#limit.bytes && this.#waiting.size > 0)
     ) {
-      const oldest = /** @type {Message} */ (this.#waiting.shift());
+      const oldest = this.#waiting.shift() as Message;
       this.#bytes -= oldest.bytes;
       this.#onDropped(oldest);
     }

@@ -1,27 +1,24 @@
-import { noteOf } from './ledger/format.js';
-import { measurementsTopic } from './mqtt/topics.js';
-import { countSamples } from './payloads/index.js';
+import { noteOf } from './ledger/format.ts';
+import type { Ledger } from './ledger/ledger.ts';
+import { measurementsTopic } from './mqtt/topics.ts';
+import type { NewMessage } from './outbox.ts';
+import { countSamples, type Series } from './payloads/index.ts';
 
-/** @import { Ledger } from './ledger/ledger.js' */
-/** @import { NewMessage } from './outbox.js' */
-/** @import { Series } from './payloads/index.js' */
+/** A message that a device is about to publish. */
+export interface OutgoingMessage {
+  payload: string | Buffer;
+  /** samples of the message that must be stored */
+  series: Series[];
+  /** scheduled time of sending, in ms of `performance.now()`; undefined: as soon as possible */
+  dueAt?: number;
+}
 
-/**
- * A message that a device is about to publish.
- *
- * @typedef {object} OutgoingMessage
- * @property {string | Buffer} payload
- * @property {Series[]} series samples of the message that must be stored
- * @property {number} [dueAt] scheduled time of sending, in ms of `performance.now()`; undefined: as soon as possible
- */
-
-/**
- * @param {string} device name
- * @param {OutgoingMessage} message
- * @param {Ledger | null} ledger
- * @returns {NewMessage}
- */
-export const toMessage = (device, { payload, series, dueAt = undefined }, ledger) => ({
+/** @param device name */
+export const toMessage = (
+  device: string,
+  { payload, series, dueAt = undefined }: OutgoingMessage,
+  ledger: Ledger | null,
+): NewMessage => ({
   topic: measurementsTopic(device),
   payload,
   samples: countSamples(series),

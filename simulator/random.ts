@@ -7,13 +7,13 @@ import { createHash } from 'node:crypto';
 export class Random {
   #state;
 
-  /** @param {number} state 32 bits */
-  constructor(state) {
+  /** @param state 32 bits */
+  constructor(state: number) {
     this.#state = state;
   }
 
-  /** @returns {number} evenly spread over [0, 1) */
-  uniform() {
+  /** @returns evenly spread over [0, 1) */
+  uniform(): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0;
     const state = this.#state;
     let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
@@ -21,18 +21,18 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** @param {number} low @param {number} high @returns {number} evenly spread over [low, high) */
-  between(low, high) {
+  /** @returns evenly spread over [low, high) */
+  between(low: number, high: number): number {
     return low + (high - low) * this.uniform();
   }
 
-  /** @returns {number} normally distributed, mean 0, standard deviation 1 (Box-Muller) */
-  normal() {
+  /** @returns normally distributed, mean 0, standard deviation 1 (Box-Muller) */
+  normal(): number {
     return Math.sqrt(-2 * Math.log(1 - this.uniform())) * Math.cos(2 * Math.PI * this.uniform());
   }
 
-  /** @template T @param {readonly T[]} items @returns {T[]} the same items in another order */
-  shuffled(items) {
+  /** @returns the same items in another order */
+  shuffled<T>(items: readonly T[]): T[] {
     const ranked = items.map((item) => ({ item, rank: this.uniform() }));
     return ranked.sort((a, b) => a.rank - b.rank).map(({ item }) => item);
   }
@@ -41,11 +41,9 @@ export class Random {
 /**
  * Creates a random number generator. The same seed and names give the same numbers on every machine. Each signal has its own
  * generator, so that an added device or a removed sensor changes no other values.
- *
- * @param {number} seed
- * @param {...string} names purpose of the numbers, such as the names of a device and a sensor
+ * @param names purpose of the numbers, such as the names of a device and a sensor
  */
-export function createRandom(seed, ...names) {
+export function createRandom(seed: number, ...names: string[]) {
   const digest = createHash('sha256')
     .update(JSON.stringify([seed, ...names]))
     .digest();

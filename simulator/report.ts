@@ -1,16 +1,15 @@
-/** @import { Latency, Period, Snapshot, Totals } from './meter.js' */
+import type { Latency, Period, Snapshot, Totals } from './meter.ts';
 
 const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 const tenths = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 });
 
-/** @param {number} value */
-export const shown = (value) => (Math.abs(value) < 100 ? tenths : whole).format(value);
+export const shown = (value: number) => (Math.abs(value) < 100 ? tenths : whole).format(value);
 
-/**
- * @param {string} subject connected devices, such as `25/25 devices`
- * @param {Snapshot} now
- */
-export function statusText(subject, { perSecond, acknowledged, waiting, dropped, latency }) {
+/** @param subject connected devices, such as `25/25 devices` */
+export function statusText(
+  subject: string,
+  { perSecond, acknowledged, waiting, dropped, latency }: Snapshot,
+) {
   const parts = [
     subject,
     `${shown(perSecond)} samples/s`,
@@ -23,8 +22,7 @@ export function statusText(subject, { perSecond, acknowledged, waiting, dropped,
   return parts.join(' · ');
 }
 
-/** @param {Totals} end */
-export function summaryText({ seconds, made, acknowledged, dropped }) {
+export function summaryText({ seconds, made, acknowledged, dropped }: Totals) {
   const left = made.samples - acknowledged.samples - dropped.samples;
   return (
     `${whole.format(made.samples)} samples made, ${whole.format(acknowledged.samples)} acknowledged, ` +
@@ -33,19 +31,14 @@ export function summaryText({ seconds, made, acknowledged, dropped }) {
   );
 }
 
-/** @param {Period} period */
-export const periodText = ({ seconds, messages, samples, latency }) =>
+export const periodText = ({ seconds, messages, samples, latency }: Period) =>
   `${shown(messages / seconds)} messages/s, ${shown(samples / seconds)} samples/s acknowledged: ${figures(latency)}`;
 
-/**
- * @param {Latency} latency
- * @param {string} from start of each latency, such as `its sending`
- */
-export const latencyText = (latency, from) =>
+/** @param from start of each latency, such as `its sending` */
+export const latencyText = (latency: Latency, from: string) =>
   `${whole.format(latency.count)} messages acknowledged: ${figures(latency)}, each from ${from}`;
 
-/** @param {Latency} latency */
-const figures = ({ p50, p90, p99, p999, max, mean }) =>
+const figures = ({ p50, p90, p99, p999, max, mean }: Latency) =>
   Object.entries({ p50, p90, p99, 'p99.9': p999, max, mean })
     .map(([name, ms]) => `${name} ${ms === null ? '-' : shown(ms)}`)
     .join(' ')

@@ -1,26 +1,23 @@
-import { MillraceError } from '../common/errors.js';
-import { DeviceFaults } from './faults/device-faults.js';
-import { DeviceEpisodes } from './faults/episodes.js';
-import { describeDevices } from './fleet/devices.js';
-import { createFleet } from './fleet/fleet.js';
-import { createClosedLoop, createOpenLoop } from './fleet/loops.js';
-import { sampleIntervalMs, samplesPerSensor } from './fleet/pacer.js';
-import { shownUrl } from './mqtt/broker.js';
-import { ConnectionProblemReporter, neverConnected, refusal } from './mqtt/connection-problems.js';
-import { ENCODERS } from './payloads/index.js';
-import { createRandom } from './random.js';
-import { shown, statusText } from './report.js';
-import { createDeadline, whenAborted } from './timeouts.js';
-
-/** @import { StatusLine } from '../common/status-line.js' */
-/** @import { FaultRates } from './faults/rates.js' */
-/** @import { Flags } from './flags.js' */
-/** @import { SimulatedDevice } from './fleet/devices.js' */
-/** @import { Fleet } from './fleet/fleet.js' */
-/** @import { Ledger } from './ledger/ledger.js' */
-/** @import { Meter } from './meter.js' */
-/** @import { Broker } from './mqtt/connection.js' */
-/** @import { StopSignal } from './stop-signal.js' */
+import { MillraceError } from '../common/errors.ts';
+import type { StatusLine } from '../common/status-line.ts';
+import { DeviceFaults } from './faults/device-faults.ts';
+import { DeviceEpisodes } from './faults/episodes.ts';
+import type { FaultRates } from './faults/rates.ts';
+import type { Flags } from './flags.ts';
+import { describeDevices, type SimulatedDevice } from './fleet/devices.ts';
+import { createFleet, type Fleet } from './fleet/fleet.ts';
+import { createClosedLoop, createOpenLoop } from './fleet/loops.ts';
+import { sampleIntervalMs, samplesPerSensor } from './fleet/pacer.ts';
+import type { Ledger } from './ledger/ledger.ts';
+import type { Meter } from './meter.ts';
+import { shownUrl } from './mqtt/broker.ts';
+import type { Broker } from './mqtt/connection.ts';
+import { ConnectionProblemReporter, neverConnected, refusal } from './mqtt/connection-problems.ts';
+import { ENCODERS } from './payloads/index.ts';
+import { createRandom } from './random.ts';
+import { shown, statusText } from './report.ts';
+import type { StopSignal } from './stop-signal.ts';
+import { createDeadline, whenAborted } from './timeouts.ts';
 
 /**
  * Time limit for the first connection at a fixed rate, in ms. A fixed rate starts when all devices are connected. The run fails
@@ -31,29 +28,30 @@ const FIRST_CONNECT_MS = 30_000;
 /** A delay below this limit, in ms, is not shown, because it is within the resolution of timers. */
 const MIN_SHOWN_MS = 100;
 
-/**
- * The options of a run.
- *
- * @typedef {object} Run
- * @property {Flags} flags
- * @property {Broker} broker
- * @property {number} seed
- * @property {Meter} meter
- * @property {Ledger | null} ledger
- * @property {StatusLine} statusLine
- * @property {StopSignal} stopSignal
- * @property {() => void} begin called when measuring begins; the duration of the run counts from here
- * @property {(text: string) => void} print prints a line that the status line does not overwrite
- */
+/** The options of a run. */
+export interface Run {
+  flags: Flags;
+  broker: Broker;
+  seed: number;
+  meter: Meter;
+  ledger: Ledger | null;
+  statusLine: StatusLine;
+  stopSignal: StopSignal;
+  /** called when measuring begins; the duration of the run counts from here */
+  begin: () => void;
+  /** prints a line that the status line does not overwrite */
+  print: (text: string) => void;
+}
 
 /**
  * Runs simulated devices until the stop signal.
- *
- * @param {Run} run
- * @param {() => ReturnType<typeof createDeadline>} [startFirstConnect] starts the time limit for the first connection
+ * @param startFirstConnect starts the time limit for the first connection
  * @throws {MillraceError} `broker_away` when the broker refuses the devices, or is never reached
  */
-export async function runFleet(run, startFirstConnect = () => createDeadline(FIRST_CONNECT_MS)) {
+export async function runFleet(
+  run: Run,
+  startFirstConnect: () => ReturnType<typeof createDeadline> = () => createDeadline(FIRST_CONNECT_MS),
+) {
   const { flags, meter, statusLine, stopSignal } = run;
   const trouble = new ConnectionProblemReporter(statusLine);
   const { fleet, behindMs } = buildFleet(run, (reason) => trouble.report(reason));
@@ -80,12 +78,11 @@ export async function runFleet(run, startFirstConnect = () => createDeadline(FIR
   if (stopSignal.signal.reason instanceof MillraceError) throw stopSignal.signal.reason;
 }
 
-/**
- * @param {Fleet} fleet
- * @param {Run} run
- * @param {ReturnType<typeof createDeadline>} firstConnect
- */
-function beginWhenReady(fleet, { flags, broker, stopSignal, begin, print }, firstConnect) {
+function beginWhenReady(
+  fleet: Fleet,
+  { flags, broker, stopSignal, begin, print }: Run,
+  firstConnect: ReturnType<typeof createDeadline>,
+) {
   // A broker that was reached once may come back, so the run continues.
   void firstConnect.passed.then(() => {
     if (!fleet.everConnected()) stopSignal.stop(neverConnected(broker.url));
@@ -99,12 +96,14 @@ function beginWhenReady(fleet, { flags, broker, stopSignal, begin, print }, firs
   }, stopSignal.stop);
 }
 
-/** @param {Run} run @param {(reason: string) => void} onTrouble */
-function buildFleet({ flags, broker, seed, meter, ledger, stopSignal, print }, onTrouble) {
+function buildFleet(
+  { flags, broker, seed, meter, ledger, stopSignal, print }: Run,
+  onTrouble: (reason: string) => void,
+) {
   const { devices, connections, rate } = flags;
   const intervalMs = intervalOf(flags);
   const described = describeDevices({ ...flags, seed, intervalMs });
-  const encode = /** @type {typeof ENCODERS[string]} */ (ENCODERS[flags.format]);
+  const encode = ENCODERS[flags.format] as (typeof ENCODERS)[string];
   let behindMs = () => 0;
   const fleet = createFleet({
     devices: described,
@@ -131,20 +130,17 @@ function buildFleet({ flags, broker, seed, meter, ledger, stopSignal, print }, o
   return { fleet, behindMs: () => behindMs() };
 }
 
-/** @param {Flags} flags @returns {number} whole ms between two samples of a sensor, as in the birth message */
-function intervalOf({ devices, rate, ...flags }) {
+/** @returns whole ms between two samples of a sensor, as in the birth message */
+function intervalOf({ devices, rate, ...flags }: Flags): number {
   if (rate === undefined) return Math.round(flags.interval);
   return Math.round(sampleIntervalMs({ devices, perSecond: rate, samples: samplesPerSensor(flags) }));
 }
 
-/**
- * @param {FaultRates} rates
- * @param {{ seed: number, encode: typeof ENCODERS[string], ledger: Ledger | null }} options
- * @returns {(device: SimulatedDevice) => DeviceFaults}
- */
-function faultsBy(rates, { seed, encode, ledger }) {
-  /** @param {SimulatedDevice} device */
-  const episodesOf = ({ name, sensors }) =>
+function faultsBy(
+  rates: FaultRates,
+  { seed, encode, ledger }: { seed: number; encode: (typeof ENCODERS)[string]; ledger: Ledger | null },
+): (device: SimulatedDevice) => DeviceFaults {
+  const episodesOf = ({ name, sensors }: SimulatedDevice) =>
     new DeviceEpisodes({
       count: rates.episodes,
       sensors,

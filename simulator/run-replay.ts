@@ -1,28 +1,24 @@
-import { MillraceError } from '../common/errors.js';
-import { replayedDevice } from './flags.js';
-import { brokerFor, shownUrl } from './mqtt/broker.js';
-import { ConnectionProblemReporter, refusal } from './mqtt/connection-problems.js';
-import { ENCODERS } from './payloads/index.js';
-import { EARLIEST_SENML_MS, isSenmlName } from './payloads/senml.js';
-import { createReplay } from './replay/replay.js';
-import { createTimeline, surveyFile } from './replay/survey.js';
-import { statusText } from './report.js';
-
-/** @import { Skipped } from './replay/samples.js' */
-/** @import { Survey } from './replay/survey.js' */
-/** @import { Run } from './run-fleet.js' */
+import { MillraceError } from '../common/errors.ts';
+import { replayedDevice } from './flags.ts';
+import { brokerFor, shownUrl } from './mqtt/broker.ts';
+import { ConnectionProblemReporter, refusal } from './mqtt/connection-problems.ts';
+import { ENCODERS } from './payloads/index.ts';
+import { EARLIEST_SENML_MS, isSenmlName } from './payloads/senml.ts';
+import { createReplay } from './replay/replay.ts';
+import type { Skipped } from './replay/samples.ts';
+import { createTimeline, type Survey, surveyFile } from './replay/survey.ts';
+import { statusText } from './report.ts';
+import type { Run } from './run-fleet.ts';
 
 /** Time limit for the first connection, in ms. If the broker is not reached in this time, the replay fails. */
 const FIRST_CONNECT_MS = 30_000;
 
 /**
  * Publishes a CSV file as one device, until the broker has acknowledged all rows.
- *
- * @param {Run} run
  * @throws {MillraceError} `usage` for a file without rows to replay; `broker_away`
  */
-export async function runReplay({ flags, broker, meter, ledger, statusLine, stopSignal, begin, print }) {
-  const path = /** @type {string} */ (flags.replay);
+export async function runReplay({ flags, broker, meter, ledger, statusLine, stopSignal, begin, print }: Run) {
+  const path = flags.replay as string;
   begin();
   statusLine.update(`Reading ${path} for its columns and times`);
   const survey = await surveyFile(path, (rows) => {
@@ -45,7 +41,7 @@ export async function runReplay({ flags, broker, meter, ledger, statusLine, stop
     speed: flags.speed,
     rowsPerMessage: flags.rows,
     broker: brokerFor(broker, device),
-    encode: /** @type {typeof ENCODERS[string]} */ (ENCODERS[format]),
+    encode: ENCODERS[format] as (typeof ENCODERS)[string],
     meter,
     ledger,
     onTrouble: (reason) => trouble.report(reason),
@@ -71,12 +67,24 @@ export async function runReplay({ flags, broker, meter, ledger, statusLine, stop
   for (const line of skippedLines(replay.skipped)) print(line);
 }
 
-/** @param {string} path */
-const tooFarBack = (path) =>
+const tooFarBack = (path: string) =>
   `The first row of ${path} would be replayed before 1979; compress its times with a larger --speed.`;
 
-/** @param {{ path: string, survey: Survey, device: string, format: string, timeline: (ts: number) => number, url: string }} plan */
-function announcement({ path, survey, device, format, timeline, url }) {
+function announcement({
+  path,
+  survey,
+  device,
+  format,
+  timeline,
+  url,
+}: {
+  path: string;
+  survey: Survey;
+  device: string;
+  format: string;
+  timeline: (ts: number) => number;
+  url: string;
+}) {
   const from = new Date(timeline(survey.first)).toISOString();
   const to = new Date(timeline(survey.last)).toISOString();
   const names = survey.columns.map(({ name }) => name).join(', ');
@@ -88,8 +96,7 @@ function announcement({ path, survey, device, format, timeline, url }) {
   return lines;
 }
 
-/** @param {Skipped} skipped @returns {string[]} */
-function skippedLines({ empty, unreadable, untimed, colliding }) {
+function skippedLines({ empty, unreadable, untimed, colliding }: Skipped): string[] {
   const lines = [];
   if (empty > 0) lines.push(`${empty} empty cells skipped`);
   if (unreadable > 0) lines.push(`${unreadable} cells skipped that are no number`);

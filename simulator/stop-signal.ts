@@ -1,4 +1,4 @@
-import { callAfter } from '../common/durations.js';
+import { callAfter } from '../common/durations.ts';
 
 /**
  * npm forwards Ctrl-C to a child process that has already received it from the terminal. So a second signal within this time, in
@@ -18,8 +18,8 @@ export function createStopSignal() {
   let signalledAt = 0;
   let cancelEnd = () => {};
 
-  /** @param {unknown} reason becomes the reason of the abort signal */
-  const stop = (reason) => {
+  /** @param reason becomes the reason of the abort signal */
+  const stop = (reason: unknown) => {
     cancelEnd();
     controller.abort(reason);
   };
@@ -40,8 +40,8 @@ export function createStopSignal() {
   return {
     signal: controller.signal,
     stop,
-    /** @param {number | undefined} ms time from now; undefined: never */
-    stopAfter(ms) {
+    /** @param ms time from now; undefined: never */
+    stopAfter(ms: number | undefined) {
       if (ms !== undefined && !controller.signal.aborted) cancelEnd = callAfter(ms, onEnd);
     },
     /** Removes the signal handlers of the process. */
@@ -54,4 +54,4 @@ export function createStopSignal() {
   };
 }
 
-/** @typedef {ReturnType<typeof createStopSignal>} StopSignal */
+export type StopSignal = ReturnType<typeof createStopSignal>;

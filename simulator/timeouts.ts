@@ -1,5 +1,5 @@
-/** @param {AbortSignal} signal @returns {Promise<void>} resolves when the signal is aborted */
-export const whenAborted = (signal) =>
+/** @returns resolves when the signal is aborted */
+export const whenAborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal.aborted) resolve();
     else signal.addEventListener('abort', () => resolve(), { once: true });
@@ -7,14 +7,12 @@ export const whenAborted = (signal) =>
 
 /**
  * Creates a deadline after which the caller stops waiting.
- *
- * @param {number} ms time from now
- * @returns {{ passed: Promise<void>, cancel: () => void }} `passed` resolves at the deadline; after `cancel` it never settles
+ * @param ms time from now
+ * @returns `passed` resolves at the deadline; after `cancel` it never settles
  */
-export function createDeadline(ms) {
-  /** @type {NodeJS.Timeout | undefined} */
-  let timer;
-  const passed = new Promise((/** @type {(value: void) => void} */ resolve) => {
+export function createDeadline(ms: number): { passed: Promise<void>; cancel: () => void } {
+  let timer: NodeJS.Timeout | undefined;
+  const passed = new Promise((resolve: (value: void) => void) => {
     timer = setTimeout(resolve, ms);
   });
   return { passed, cancel: () => clearTimeout(timer) };

@@ -1,31 +1,25 @@
 /**
- * `npm test`: installs what is missing, then runs jest with the arguments given, e.g. `npm test -- test/unit`.
- * `npm run test:unit`: the unit tests alone.
- * `npm run test:thorough`: whole processes, such as databases that hang, and the simulation of history.
- * `npm run test:browser`: the dashboard, view by view; its screenshots stay under `.data/screenshots/`.
- * `npm run test:infra`: the files that deploy the system.
- * `npm run test:contract`: the interfaces against their documents, with generated requests and generated clients.
- * `npm run test:cluster`: three nodes and several processes: nothing is lost when any of them is killed.
- * Several suites run as one: `node test/run.js --infra --contract`. Their waits overlap, and they share one database.
+ * `npm test`: installs what is missing, then runs jest with the arguments given, e.g. `npm test -- test/unit`. `npm run
+ * test:unit`: the unit tests alone. `npm run test:thorough`: whole processes, such as databases that hang, and the simulation of
+ * history. `npm run test:browser`: the dashboard, view by view; its screenshots stay under `.data/screenshots/`. `npm run
+ * test:infra`: the files that deploy the system. `npm run test:contract`: the interfaces against their documents, with generated
+ * requests and generated clients. `npm run test:cluster`: three nodes and several processes: nothing is lost when any of them is
+ * killed. Several suites run as one: `node test/run.ts --infra --contract`. Their waits overlap, and they share one database.
  * Files in folders `long` run with `-- --long`, as `npm run test:all` does, or when they are named. `-- --seed=N` repeats a run.
- * With `--long`, random histories are five times as many (`support/runs.js`).
- * Each run records the statements that the processes send to their databases, and checks them against the query rules
- * (`support/query-rules`).
+ * With `--long`, random histories are five times as many (`support/runs.ts`). Each run records the statements that the processes
+ * send to their databases, and checks them against the query rules (`support/query-rules`).
  */
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { runCommand } from '../common/command.js';
-import { claimDataDir } from '../common/data-dir.js';
-import { createStatusLine } from '../common/status-line.js';
-import { ensurePackages, ensureTools } from '../infra/bootstrap/index.js';
-import { LONG, SUITES } from './suites.js';
-import { recordingInto } from './support/query-rules/recording.js';
-
-/** @import { MillraceError } from '../common/errors.js' */
-/** @import { Suite } from './suites.js' */
+import { runCommand } from '../common/command.ts';
+import { claimDataDir } from '../common/data-dir.ts';
+import { createStatusLine } from '../common/status-line.ts';
+import { ensurePackages, ensureTools } from '../infra/bootstrap/index.ts';
+import { LONG, SUITES, type Suite } from './suites.ts';
+import { recordingInto } from './support/query-rules/recording.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -76,11 +70,11 @@ await runCommand(async () => {
 });
 
 /**
- * @param {string[]} projects of jest.config.js
- * @param {string[]} flags for jest
- * @returns {string[]} the flag for the number of workers, where that of jest.config.js does not fit
+ * @param projects of jest.config.js
+ * @param flags for jest
+ * @returns the flag for the number of workers, where that of jest.config.js does not fit
  */
-function workersFor(projects, flags) {
+function workersFor(projects: string[], flags: string[]): string[] {
   // Jest takes only one flag of these.
   if (flags.some((flag) => /^(-i|--runInBand|-w|--maxWorkers(=.*)?)$/.test(flag))) return [];
   // Unit tests start no process trees, so every processor may run one worker.
@@ -89,17 +83,12 @@ function workersFor(projects, flags) {
   return projects.length > 1 && projects.includes('thorough') ? ['--maxWorkers=3'] : [];
 }
 
-/**
- * @param {string[]} args the suites come first
- * @returns {Suite & { ownArgs: string[] }} `ownArgs`: those that are no suite
- */
-function readSuites(args) {
-  const isSuite = (/** @type {string} */ arg) => arg.startsWith('--') && Object.hasOwn(SUITES, arg.slice(2));
+/** @param args the suites come first @returns `ownArgs`: those that are no suite */
+function readSuites(args: string[]): Suite & { ownArgs: string[] } {
+  const isSuite = (arg: string) => arg.startsWith('--') && Object.hasOwn(SUITES, arg.slice(2));
   const end = args.findIndex((arg) => !isSuite(arg));
   const names = (end === -1 ? args : args.slice(0, end)).map((arg) => arg.slice(2));
-  const suites = (names.length > 0 ? names : ['main']).map(
-    (name) => SUITES[/** @type {keyof typeof SUITES} */ (name)],
-  );
+  const suites = (names.length > 0 ? names : ['main']).map((name) => SUITES[name as keyof typeof SUITES]);
   return {
     projects: suites.flatMap(({ projects }) => projects),
     tools: [...new Set(suites.flatMap(({ tools }) => tools))],
@@ -107,10 +96,10 @@ function readSuites(args) {
   };
 }
 
-/** @param {string[]} args @throws {MillraceError} `help` */
-async function printHelp([suite = '']) {
+/** @throws {MillraceError} `help` */
+async function printHelp([suite = '']: string[]) {
   // Imported here, because it needs the packages.
-  const { parseFlags } = await import('../common/flags.js');
+  const { parseFlags } = await import('../common/flags.ts');
   const name = Object.hasOwn(SUITES, suite.slice(2)) ? `npm run test:${suite.slice(2)}` : 'npm test';
   parseFlags(
     {
@@ -123,45 +112,40 @@ async function printHelp([suite = '']) {
   );
 }
 
-/**
- * Runs once, before the tests: otherwise several tests would each make an environment.
- *
- * @param {(text: string) => void} onStatus
- */
-async function ensurePythonTools(onStatus) {
+/** Runs once, before the tests: otherwise several tests would each make an environment. */
+async function ensurePythonTools(onStatus: (text: string) => void) {
   // Imported here, because it needs the packages.
-  const { ensurePython } = await import('../infra/python/ensure.js');
+  const { ensurePython } = await import('../infra/python/ensure.ts');
   await ensurePython({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus });
 }
 
-/**
- * The unit tests of its server and every API process serve the dashboard as the bundler writes it.
- *
- * @param {(text: string) => void} onStatus
- */
-async function ensureDashboard(onStatus) {
+/** The unit tests of its server and every API process serve the dashboard as the bundler writes it. */
+async function ensureDashboard(onStatus: (text: string) => void) {
   // Imported here, because it needs the packages.
-  const { buildDashboard } = await import('../infra/dev/build.js');
+  const { buildDashboard } = await import('../infra/dev/build.ts');
   onStatus('Dashboard is built');
   await buildDashboard({ root });
 }
 
 /**
- * @param {string} records the folder of the recorded statements
- * @param {boolean} complete whether all tests ran
- * @returns {Promise<boolean>} whether every statement follows the rules
+ * @param records the folder of the recorded statements
+ * @param complete whether all tests ran
+ * @returns whether every statement follows the rules
  */
-async function reportQueryRules(records, complete) {
+async function reportQueryRules(records: string, complete: boolean): Promise<boolean> {
   // Imported here, because it needs the packages.
-  const { checkQueryRules } = await import('./support/query-rules/check.js');
+  const { checkQueryRules } = await import('./support/query-rules/check.ts');
   const { found, problems } = await checkQueryRules(records, { complete });
   for (const problem of problems) console.error(`CQL: ${problem}`);
   console.error(`CQL: ${found}; ${problems.length} problems.`);
   return problems.length === 0;
 }
 
-/** @param {string[]} args @param {Record<string, string>} recording @returns {Promise<number>} exit code */
-function jest(args, { NODE_OPTIONS: recorder, ...recording }) {
+/** @returns exit code */
+function jest(
+  args: string[],
+  { NODE_OPTIONS: recorder, ...recording }: Record<string, string>,
+): Promise<number> {
   // Jest loads ES modules by an interface of Node.js that is still behind a flag. Its workers need it as well.
   const flags = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
   const known = flags.filter((flag) => process.allowedNodeEnvironmentFlags.has(String(flag.split('=')[0])));
@@ -171,7 +155,7 @@ function jest(args, { NODE_OPTIONS: recorder, ...recording }) {
     env: { ...process.env, ...recording, NODE_OPTIONS: options },
   });
   // Jest is in the same process group, so a terminal's Ctrl-C reaches it. Signals of npm or a CI reach only this process.
-  for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => child.kill(signal));
   }
   return new Promise((resolve, reject) => {

@@ -1,17 +1,13 @@
-/** @import { ToolName } from '../infra/bootstrap/tools.js' */
+import type { ToolName } from '../infra/bootstrap/tools.ts';
 
-/**
- * A suite of tests: the projects of jest.config.js that it runs, and the programs that it needs.
- *
- * @typedef {{ projects: string[], tools: ToolName[] }} Suite
- */
+/** A suite of tests: the projects of jest.config.js that it runs, and the programs that it needs. */
+export type Suite = { projects: string[]; tools: ToolName[] };
 
-/**
- * By the first flag of `test/run.js`. `main` has no flag: it is `npm test`.
- *
- * @type {Record<'main' | 'unit' | 'thorough' | 'browser' | 'infra' | 'contract' | 'cluster', Suite>}
- */
-export const SUITES = {
+/** By the first flag of `test/run.ts`. `main` has no flag: it is `npm test`. */
+export const SUITES: Record<
+  'main' | 'unit' | 'thorough' | 'browser' | 'infra' | 'contract' | 'cluster',
+  Suite
+> = {
   main: {
     projects: ['unit', 'integration'],
     tools: ['java', 'maven', 'mosquitto', 'mosquittoClients', 'chromium', 'openssl', 'alertmanager'],

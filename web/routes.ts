@@ -47,7 +47,7 @@ function decode(path: string): string[] | null {
   }
 }
 
-/** The UUID namespace of device names, equal to that of schema/ids.js. A test compares the two. */
+/** The UUID namespace of device names, equal to that of schema/ids.ts. A test compares the two. */
 export const NAMESPACE = '6f1c2f3e-52a4-4d0b-9a57-1d0c3b7e8a44';
 
 /** Path segments that browsers remove, even if the segments are percent-encoded. */

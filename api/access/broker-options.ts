@@ -1,19 +1,16 @@
 import { readFileSync } from 'node:fs';
-
-/** @import { Config } from '../../common/settings/config.js' */
+import type { Config } from '../../common/settings/config.ts';
 
 const RECONNECT_MS = 1000;
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /**
  * Returns the options of every connection to the external broker of MQTT_URL.
- *
- * @param {Config['mqtt']} mqtt
- * @param {number} keepAliveMs whole seconds, in ms
+ * @param keepAliveMs whole seconds, in ms
  */
-export const brokerOptions = (mqtt, keepAliveMs) => ({
+export const brokerOptions = (mqtt: Config['mqtt'], keepAliveMs: number) => ({
   manualConnect: true,
-  protocolVersion: /** @type {const} */ (5),
+  protocolVersion: 5 as const,
   username: mqtt.username,
   password: mqtt.password,
   ca: mqtt.tlsCa ? [readFileSync(mqtt.tlsCa)] : undefined,

@@ -1,20 +1,17 @@
-import { forEachConcurrently } from '../../common/concurrency.js';
-import { MillraceError } from '../../common/errors.js';
-import { DAY_MS } from '../../schema/rules.js';
-import { KeptSamples } from './kept-samples.js';
-import { newestOf } from './rules/rule.js';
-import { readDevices } from './watched-device.js';
-
-/** @import { Logger } from 'pino' */
-/** @import { Device } from '../ingest/registry/cache.js' */
-/** @import { UnwatchedTime } from '../observability/watched-time.js' */
-/** @import { AlarmProgress } from '../store/alarms/progress.js' */
-/** @import { Store } from '../store/index.js' */
-/** @import { EvaluationScheduler } from './evaluation/evaluation-scheduler.js' */
-/** @import { RuleRegistry } from './rules/rule-registry.js' */
-/** @import { Rule } from './rules/rule.js' */
-/** @import { WatchedDevice } from './watched-device.js' */
-/** @import { Watch } from './watched-sensor.js' */
+import type { Logger } from 'pino';
+import { forEachConcurrently } from '../../common/concurrency.ts';
+import { MillraceError } from '../../common/errors.ts';
+import { DAY_MS } from '../../schema/rules.ts';
+import type { Device } from '../ingest/registry/cache.ts';
+import type { UnwatchedTime } from '../observability/watched-time.ts';
+import type { AlarmProgress } from '../store/alarms/progress.ts';
+import type { Store } from '../store/index.ts';
+import type { EvaluationScheduler } from './evaluation/evaluation-scheduler.ts';
+import { KeptSamples } from './kept-samples.ts';
+import { newestOf } from './rules/rule.ts';
+import type { RuleRegistry } from './rules/rule-registry.ts';
+import { readDevices, type WatchedDevice } from './watched-device.ts';
+import type { Watch } from './watched-sensor.ts';
 
 /** Period in ms after which a process renews its leases. A lease lasts three times as long. */
 const RENEW_EVERY_MS = 5000;
@@ -34,17 +31,20 @@ const REREAD_EVERY_MS = 60_000;
  */
 const UNWATCHED_MS = 31 * DAY_MS;
 
-/**
- * A group of devices whose lease this process holds.
- *
- * @typedef {object} HeldGroup
- * @property {Map<string, WatchedDevice>} devices
- * @property {number} readAt when the sensors of the group were read, by `performance.now()`
- * @property {number} generation number of the state of the rules with which the sensors were read
- * @property {boolean} isTakenOver whether open episodes were taken over after the last read of the sensors
- * @property {boolean} isResumed whether `devices` were read before this process took the lease
- * @property {Watch} watch the time in which silence counts; it begins when this process took the lease
- */
+/** A group of devices whose lease this process holds. */
+interface HeldGroup {
+  devices: Map<string, WatchedDevice>;
+  /** when the sensors of the group were read, by `performance.now()` */
+  readAt: number;
+  /** number of the state of the rules with which the sensors were read */
+  generation: number;
+  /** whether open episodes were taken over after the last read of the sensors */
+  isTakenOver: boolean;
+  /** whether `devices` were read before this process took the lease */
+  isResumed: boolean;
+  /** the time in which silence counts; it begins when this process took the lease */
+  watch: Watch;
+}
 
 /**
  * Detects silent sensors. Processes share the groups of devices by leases. The holder of a lease knows for each sensor when its
@@ -63,49 +63,50 @@ export class AbsenceWatch {
   #rereadMs;
   #renewMs;
   #kept;
-  /** Groups whose leases this process holds, by group number. @type {Map<number, HeldGroup>} */
-  #held = new Map();
+  /** Groups whose leases this process holds, by group number. */
+  #held: Map<number, HeldGroup> = new Map();
   #generation = 0;
-  /** @type {NodeJS.Timeout | undefined} */
-  #timer;
+  #timer: NodeJS.Timeout | undefined;
   #renewedAt = Number.NEGATIVE_INFINITY;
-  /**
-   * Periods without a watching process, read once for all leases of one round.
-   *
-   * @type {Promise<Omit<Watch, 'since'>> | null}
-   */
-  #unwatched = null;
+  /** Periods without a watching process, read once for all leases of one round. */
+  #unwatched: Promise<Omit<Watch, 'since'>> | null = null;
   /** Whether the last read of watched time failed. */
   #isUnwatchedUnknown = false;
-  /** @type {Promise<void>} */
-  #round = Promise.resolve();
-  /** Earliest time that counts for sensors without a sample, in epoch ms; null: not read yet. @type {number | null} */
-  #unsentFrom = null;
+  #round: Promise<void> = Promise.resolve();
+  /** Earliest time that counts for sensors without a sample, in epoch ms; null: not read yet. */
+  #unsentFrom: number | null = null;
   /** Whether this process could receive and commit samples in the last round. */
   #isWatching = false;
   #stopped = false;
 
-  /**
-   * @param {object} deps
-   * @param {Pick<Store, 'fleet' | 'devices'>} deps.store
-   * @param {AlarmProgress} deps.leases
-   * @param {RuleRegistry} deps.rules
-   * @param {EvaluationScheduler} deps.scheduler
-   * @param {(group: number) => Promise<void>} deps.takeOverOpenEpisodes takes over the open episodes of a group
-   * @param {(id: string) => Device | undefined} deps.peek
-   * @param {boolean} deps.receives whether the role of this process lets it receive samples
-   * @param {() => boolean} deps.watches whether this process receives samples now, and can commit them
-   * @param {Pick<UnwatchedTime, 'read'>} deps.unwatchedTime
-   * @param {() => number} deps.clock epoch ms
-   * @param {Logger} deps.logger
-   * @param {string} deps.owner identifier that no other process has
-   * @param {number} deps.groups number of groups (`LATEST_GROUPS`)
-   * @param {number} deps.everyMs pause between two checks
-   * @param {number} [deps.rereadMs] pause in ms until the sensors of a group are read again
-   * @param {number} [deps.renewMs] pause in ms until the leases are renewed
-   * @param {number} [deps.readWithinMs] limit in ms of a read of the newest samples of all groups
-   */
-  constructor(deps) {
+  constructor(deps: {
+    store: Pick<Store, 'fleet' | 'devices'>;
+    leases: AlarmProgress;
+    rules: RuleRegistry;
+    scheduler: EvaluationScheduler;
+    takeOverOpenEpisodes: (group: number) => Promise<void>;
+    peek: (id: string) => Device | undefined;
+    /** whether the role of this process lets it receive samples */
+    receives: boolean;
+    /** whether this process receives samples now, and can commit them */
+    watches: () => boolean;
+    unwatchedTime: Pick<UnwatchedTime, 'read'>;
+    /** epoch ms */
+    clock: () => number;
+    logger: Logger;
+    /** identifier that no other process has */
+    owner: string;
+    /** number of groups (`LATEST_GROUPS`) */
+    groups: number;
+    /** pause between two checks */
+    everyMs: number;
+    /** pause in ms until the sensors of a group are read again */
+    rereadMs?: number;
+    /** pause in ms until the leases are renewed */
+    renewMs?: number;
+    /** limit in ms of a read of the newest samples of all groups */
+    readWithinMs?: number;
+  }) {
     this.#deps = deps;
     this.#owner = deps.owner;
     this.#groups = deps.groups;
@@ -117,10 +118,9 @@ export class AbsenceWatch {
 
   /**
    * Starts to check for silent sensors. Must be called before devices can send.
-   *
-   * @returns {Promise<void>} resolves after the newest samples were read, or after 3 s
+   * @returns resolves after the newest samples were read, or after 3 s
    */
-  async start() {
+  async start(): Promise<void> {
     if (this.#deps.receives) await this.#keepNewest();
     this.#later();
   }
@@ -177,14 +177,13 @@ export class AbsenceWatch {
     );
   }
 
-  /** @param {Omit<Parameters<typeof readDevices>[1], 'unsentFrom'>} options */
-  async #readDevices(options) {
+  async #readDevices(options: Omit<Parameters<typeof readDevices>[1], 'unsentFrom'>) {
     this.#unsentFrom ??= await this.#deps.leases.unsentFrom();
     return readDevices(this.#deps.store.fleet, { ...options, unsentFrom: this.#unsentFrom });
   }
 
-  /** Keeps the samples that were read of a group when its lease ends. @param {number} group @param {HeldGroup} held */
-  #keep(group, { devices, readAt, isResumed }) {
+  /** Keeps the samples that were read of a group when its lease ends. */
+  #keep(group: number, { devices, readAt, isResumed }: HeldGroup) {
     if (isResumed || readAt !== Number.NEGATIVE_INFINITY) this.#kept.keep(group, devices);
   }
 
@@ -199,12 +198,9 @@ export class AbsenceWatch {
 
   /**
    * Runs work for one group. A failure is logged, and does not delay the other groups.
-   *
-   * @template T
-   * @param {() => Promise<T>} work
-   * @returns {Promise<T | undefined>} undefined after a failure
+   * @returns undefined after a failure
    */
-  async #try(work) {
+  async #try<T>(work: () => Promise<T>): Promise<T | undefined> {
     try {
       return await work();
     } catch (error) {
@@ -223,8 +219,7 @@ export class AbsenceWatch {
     this.#renewedAt = performance.now();
   }
 
-  /** @param {number} group */
-  async #renew(group) {
+  async #renew(group: number) {
     const { leases, clock } = this.#deps;
     const held = this.#held.get(group);
     if (held) {
@@ -247,11 +242,9 @@ export class AbsenceWatch {
   /**
    * Reads the periods in which no process watched. This process watches from now on, so the list stays complete while it holds
    * the lease.
-   *
-   * @param {number} now epoch ms
-   * @returns {Promise<Omit<Watch, 'since'>>}
+   * @param now epoch ms
    */
-  async #readUnwatched(now) {
+  async #readUnwatched(now: number): Promise<Omit<Watch, 'since'>> {
     const from = now - UNWATCHED_MS;
     try {
       const { since, spans } = await this.#deps.unwatchedTime.read({ from, to: now });
@@ -267,8 +260,8 @@ export class AbsenceWatch {
     }
   }
 
-  /** Warns that watched time cannot be read. No alarm of absence opens until it can be read. @param {unknown} error */
-  #warn(error) {
+  /** Warns that watched time cannot be read. No alarm of absence opens until it can be read. */
+  #warn(error: unknown) {
     const code = error instanceof MillraceError ? error.code : 'internal';
     this.#deps.logger.warn(
       { code, reason: String(error) },
@@ -276,8 +269,7 @@ export class AbsenceWatch {
     );
   }
 
-  /** @param {number} group */
-  async #look(group) {
+  async #look(group: number) {
     const held = this.#held.get(group);
     if (!held) return;
     const isOld = performance.now() - held.readAt >= this.#rereadMs;
@@ -285,8 +277,8 @@ export class AbsenceWatch {
     await this.#check(group);
   }
 
-  /** Takes over open episodes after the sensors were read. @param {number} group */
-  async #takeOver(group) {
+  /** Takes over open episodes after the sensors were read. */
+  async #takeOver(group: number) {
     const held = this.#held.get(group);
     if (!held || held.isTakenOver || this.#stopped) return;
     await this.#deps.takeOverOpenEpisodes(group);
@@ -294,8 +286,7 @@ export class AbsenceWatch {
     held.isTakenOver = true;
   }
 
-  /** @param {number} group @param {HeldGroup} held */
-  async #read(group, held) {
+  async #read(group: number, held: HeldGroup) {
     const generation = this.#generation;
     const rules = this.#rulesOfAbsence();
     const { devices: before, isResumed } = held;
@@ -312,8 +303,7 @@ export class AbsenceWatch {
     return this.#deps.rules.list().filter((rule) => newestOf(rule).definition.condition.kind === 'absent');
   }
 
-  /** @param {number} group */
-  async #check(group) {
+  async #check(group: number) {
     const held = this.#held.get(group);
     if (!held) return;
     const now = this.#deps.clock();
@@ -333,17 +323,25 @@ export class AbsenceWatch {
 
   /**
    * Judges the silence of all sensors of a device.
-   *
-   * @param {WatchedDevice} device
-   * @param {object} known
-   * @param {Watch} known.watch
-   * @param {Map<string, { ts: number | null }> | undefined} known.newest newest sample of each sensor, by sensor id, as far as
-   *   known
-   * @param {number} known.now epoch ms, before the samples were read
-   * @param {boolean} known.isCertain whether `newest` was read from the database
-   * @returns {boolean} false: a sensor may be absent, and its newest sample has to be read from the database
+   * @returns false: a sensor may be absent, and its newest sample has to be read from the database
    */
-  #judge(device, { watch, newest, now, isCertain }) {
+  #judge(
+    device: WatchedDevice,
+    {
+      watch,
+      newest,
+      now,
+      isCertain,
+    }: {
+      watch: Watch;
+      /** newest sample of each sensor, by sensor id, as far as known */
+      newest: Map<string, { ts: number | null }> | undefined;
+      /** epoch ms, before the samples were read */
+      now: number;
+      /** whether `newest` was read from the database */
+      isCertain: boolean;
+    },
+  ): boolean {
     let dueAt = Number.POSITIVE_INFINITY;
     for (const [id, sensor] of device.sensors) {
       sensor.ts = Math.max(sensor.ts, newest?.get(id)?.ts ?? Number.NEGATIVE_INFINITY);

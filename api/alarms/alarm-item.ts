@@ -1,19 +1,16 @@
-import { formatTime } from '../../common/times.js';
-import { uuidText } from '../../schema/ids.js';
-import { alarmId } from '../store/index.js';
+import { formatTime } from '../../common/times.ts';
+import { uuidText } from '../../schema/ids.ts';
+import type { Alarm } from '../store/alarms/episodes.ts';
+import { alarmId } from '../store/index.ts';
 
-/** @import { Alarm } from '../store/alarms/episodes.js' */
-
-/** @param {number | null} ms epoch ms */
-const timeOrNull = (ms) => (ms === null ? null : formatTime(ms));
+/** @param ms epoch ms */
+const timeOrNull = (ms: number | null) => (ms === null ? null : formatTime(ms));
 
 /**
  * Formats an alarm as clients and receivers get it.
- *
- * @param {Alarm} alarm
- * @param {string | null} text instructions of the rule that opened the alarm
+ * @param text instructions of the rule that opened the alarm
  */
-export const alarmItem = (alarm, text) => ({
+export const alarmItem = (alarm: Alarm, text: string | null) => ({
   alarm_id: alarmId(alarm),
   rule_id: uuidText(alarm.rule),
   rule: alarm.ruleName,
@@ -38,8 +35,10 @@ export const alarmItem = (alarm, text) => ({
   shelved_until: timeOrNull(alarm.shelvedUntil),
 });
 
-/** @typedef {ReturnType<typeof alarmItem>} AlarmItem */
+export type AlarmItem = ReturnType<typeof alarmItem>;
 
-/** @param {Pick<Alarm, 'cleared' | 'withdrawn'>} alarm @returns {'open' | 'cleared' | 'withdrawn'} */
-export const stateOf = ({ cleared, withdrawn }) =>
+export const stateOf = ({
+  cleared,
+  withdrawn,
+}: Pick<Alarm, 'cleared' | 'withdrawn'>): 'open' | 'cleared' | 'withdrawn' =>
   withdrawn ? 'withdrawn' : cleared === null ? 'open' : 'cleared';

@@ -1,11 +1,10 @@
-import { silenceOf } from './evaluation/condition.js';
-import { readWindow } from './evaluation/windows.js';
-
-/** @import { Reading } from '../history/reading/index.js' */
-/** @import { Episode } from '../store/alarms/episodes.js' */
-/** @import { MonitoredSensor } from './evaluation/evaluator.js' */
-/** @import { Definition, RuleCondition, RuleVersion } from './rules/rule.js' */
-/** @import { Subjects } from './subjects.js' */
+import type { Reading } from '../history/reading/index.ts';
+import type { Episode } from '../store/alarms/episodes.ts';
+import { silenceOf } from './evaluation/condition.ts';
+import type { MonitoredSensor } from './evaluation/evaluator.ts';
+import { readWindow } from './evaluation/windows.ts';
+import type { Definition, RuleCondition, RuleVersion } from './rules/rule.ts';
+import type { Subjects } from './subjects.ts';
 
 /** Limit of the sensors of one backtest. Further sensors are not tested. */
 export const MAX_SENSORS = 50;
@@ -24,44 +23,48 @@ const FEWER_SHARE = 1 / 2;
  */
 const MORE_SHARE = 0.02;
 
-/** An episode of the past. @typedef {{ subject: MonitoredSensor, episode: Episode }} PastEpisode */
+type PastEpisode = { subject: MonitoredSensor; episode: Episode };
 
-/**
- * The result of a backtest.
- *
- * @typedef {object} Backtest
- * @property {PastEpisode[]} episodes by sensor, at most 1,000
- * @property {number} count number of all episodes
- * @property {{ from: number, to: number } | null} stored epoch ms of the oldest and the newest sample; null: no samples are
- *   stored
- * @property {number} sensors number of tested sensors
- * @property {boolean} isPartial whether the scope of the rule has more sensors than were tested
- * @property {number} withoutInterval number of tested sensors for which an absence by intervals never opens
- * @property {{ limit: number, count: number } | null} fewerAlarms suggested limit, and the number of episodes with it
- * @property {{ limit: number, count: number } | null} moreAlarms suggested limit, and the number of episodes with it
- */
+export interface Backtest {
+  /** by sensor, at most 1,000 */
+  episodes: PastEpisode[];
+  /** number of all episodes */
+  count: number;
+  /** epoch ms of the oldest and the newest sample; null: no samples are stored */
+  stored: { from: number; to: number } | null;
+  /** number of tested sensors */
+  sensors: number;
+  /** whether the scope of the rule has more sensors than were tested */
+  isPartial: boolean;
+  /** number of tested sensors for which an absence by intervals never opens */
+  withoutInterval: number;
+  /** suggested limit, and the number of episodes with it */
+  fewerAlarms: { limit: number; count: number } | null;
+  /** suggested limit, and the number of episodes with it */
+  moreAlarms: { limit: number; count: number } | null;
+}
 
-/**
- * Returns a function that computes when a rule would have opened alarms in the past, from stored samples.
- *
- * @param {object} deps
- * @param {Reading} deps.reading
- * @param {Subjects} deps.subjects
- * @param {() => number} deps.clock epoch ms
- */
-export function createBacktest({ reading, subjects, clock }) {
-  /**
-   * @param {MonitoredSensor[]} list
-   * @param {RuleCondition} condition
-   * @param {Task} task
-   * @param {number} most limit of the episodes of each sensor that are returned; further episodes are counted
-   */
-  async function episodesOf(list, condition, { from, to, watched }, most) {
-    /** @type {PastEpisode[]} */
-    const found = [];
+/** Returns a function that computes when a rule would have opened alarms in the past, from stored samples. */
+export function createBacktest({
+  reading,
+  subjects,
+  clock,
+}: {
+  reading: Reading;
+  subjects: Subjects;
+  /** epoch ms */
+  clock: () => number;
+}) {
+  /** @param most limit of the episodes of each sensor that are returned; further episodes are counted */
+  async function episodesOf(
+    list: MonitoredSensor[],
+    condition: RuleCondition,
+    { from, to, watched }: Task,
+    most: number,
+  ) {
+    const found: PastEpisode[] = [];
     let count = 0;
-    /** @type {Backtest['stored']} */
-    let stored = null;
+    let stored: Backtest['stored'] = null;
     for (let at = 0; at < list.length; at += SENSORS_AT_ONCE) {
       const some = list.slice(at, at + SENSORS_AT_ONCE);
       const windows = await Promise.all(
@@ -81,7 +84,7 @@ export function createBacktest({ reading, subjects, clock }) {
         ),
       );
       for (const [index, window] of windows.entries()) {
-        const subject = /** @type {MonitoredSensor} */ (some[index]);
+        const subject = some[index] as MonitoredSensor;
         for (const episode of window.episodes) found.push({ subject, episode });
         count += window.count;
         if (window.first !== null)
@@ -94,13 +97,14 @@ export function createBacktest({ reading, subjects, clock }) {
   /**
    * Suggests a limit for fewer alarms by the peaks of the episodes, and a limit for more alarms by the extremes of the quiet
    * hours.
-   *
-   * @param {MonitoredSensor[]} list
-   * @param {RuleCondition} condition
-   * @param {PastEpisode[]} found the first episodes of each sensor
-   * @param {Task} task
+   * @param found the first episodes of each sensor
    */
-  async function suggestions(list, condition, found, task) {
+  async function suggestions(
+    list: MonitoredSensor[],
+    condition: RuleCondition,
+    found: PastEpisode[],
+    task: Task,
+  ) {
     if (condition.kind !== 'above' && condition.kind !== 'below')
       return { fewerAlarms: null, moreAlarms: null };
     const isAbove = condition.kind === 'above';
@@ -108,7 +112,7 @@ export function createBacktest({ reading, subjects, clock }) {
     const quiet = await quietExtremes(list, condition, task);
     const fewer = peaks.length < 2 ? undefined : quantile(peaks, isAbove ? 1 - FEWER_SHARE : FEWER_SHARE);
     const more = quantile(quiet, isAbove ? 1 - MORE_SHARE : MORE_SHARE);
-    const judge = async (/** @type {number | undefined} */ limit) => {
+    const judge = async (limit: number | undefined) => {
       if (limit === undefined || limit === condition.limit) return null;
       const shift = limit - condition.limit;
       const clear = condition.clear === undefined ? {} : { clear: condition.clear + shift };
@@ -118,15 +122,13 @@ export function createBacktest({ reading, subjects, clock }) {
     return { fewerAlarms: await judge(fewer), moreAlarms: await judge(more) };
   }
 
-  /**
-   * @param {MonitoredSensor[]} list
-   * @param {Extract<RuleCondition, { kind: 'above' | 'below' }>} condition
-   * @param {Task} task
-   * @returns {Promise<number[]>} the extreme value of each hour that stays within the limit; only hours with exact statistics
-   */
-  async function quietExtremes(list, { kind, limit }, { from, to, watched }) {
-    /** @type {number[]} */
-    const extremes = [];
+  /** @returns the extreme value of each hour that stays within the limit; only hours with exact statistics */
+  async function quietExtremes(
+    list: MonitoredSensor[],
+    { kind, limit }: Extract<RuleCondition, { kind: 'above' | 'below' }>,
+    { from, to, watched }: Task,
+  ): Promise<number[]> {
+    const extremes: number[] = [];
     for (const { device, sensor } of list) {
       const key = { device: device.bytes, sensor: sensor.bytes, group: device.group };
       for await (const hours of watched.hours(key, { from, to }, 'asc', to - from)) {
@@ -141,15 +143,16 @@ export function createBacktest({ reading, subjects, clock }) {
   }
 
   /**
-   * @param {Pick<RuleVersion, 'definition' | 'ids' | 'removed'> & { definition: Definition }} version
-   * @param {{ from: number, to: number }} range epoch ms
-   * @param {AbortSignal} signal ends the reading
-   * @returns {Promise<Backtest>}
+   * @param range epoch ms
+   * @param signal ends the reading
    * @throws the reason with which `signal` was aborted
    */
-  return async function backtest(version, range, signal) {
-    /** @type {MonitoredSensor[]} */
-    const list = [];
+  return async function backtest(
+    version: Pick<RuleVersion, 'definition' | 'ids' | 'removed'> & { definition: Definition },
+    range: { from: number; to: number },
+    signal: AbortSignal,
+  ): Promise<Backtest> {
+    const list: MonitoredSensor[] = [];
     let isPartial = false;
     for await (const subject of subjects.inScope(version)) {
       signal.throwIfAborted();
@@ -176,16 +179,11 @@ export function createBacktest({ reading, subjects, clock }) {
 
 /**
  * A range of stored samples, and the functions that read it. The functions throw after the signal of the backtest was aborted.
- *
- * @typedef {{ from: number, to: number, watched: Pick<Reading, 'hours' | 'samplesOf'> }} Task
  */
+type Task = { from: number; to: number; watched: Pick<Reading, 'hours' | 'samplesOf'> };
 
-/**
- * @param {Reading} reading
- * @param {AbortSignal} signal
- * @returns {Task['watched']} the functions of `reading`, which throw after `signal` was aborted
- */
-const endedBy = (reading, signal) => ({
+/** @returns the functions of `reading`, which throw after `signal` was aborted */
+const endedBy = (reading: Reading, signal: AbortSignal): Task['watched'] => ({
   async *hours(...given) {
     signal.throwIfAborted();
     for await (const hours of reading.hours(...given)) {
@@ -200,18 +198,18 @@ const endedBy = (reading, signal) => ({
   },
 });
 
-/** @param {Backtest['stored']} stored @param {number} from epoch ms @param {number} to epoch ms */
-const around = (stored, from, to) => ({
+/** @param from epoch ms @param to epoch ms */
+const around = (stored: Backtest['stored'], from: number, to: number) => ({
   from: Math.min(stored?.from ?? from, from),
   to: Math.max(stored?.to ?? to, to),
 });
 
-/** @param {RuleCondition} condition @param {number | null} intervalMs of the sensor */
-const isNever = (condition, intervalMs) =>
+/** @param intervalMs of the sensor */
+const isNever = (condition: RuleCondition, intervalMs: number | null) =>
   condition.kind === 'absent' && silenceOf(condition, intervalMs) === null;
 
-/** @param {number[]} values @param {number} share @returns {number | undefined} undefined: `values` is empty */
-function quantile(values, share) {
+/** @returns undefined: `values` is empty */
+function quantile(values: number[], share: number): number | undefined {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
 }

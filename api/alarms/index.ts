@@ -1,35 +1,31 @@
 import { randomUUID } from 'node:crypto';
-import { MillraceError } from '../../common/errors.js';
-import { groupOf } from '../../schema/ids.js';
-import { DAY_MS, dayOf } from '../../schema/rules.js';
-import { changeId, Retry } from '../store/index.js';
-import { AbsenceWatch } from './absence.js';
-import { alarmItem } from './alarm-item.js';
-import { createBacktest } from './backtest.js';
-import { Deliveries } from './delivery/deliveries.js';
-import { createReceivers } from './delivery/receivers.js';
-import { EvaluationScheduler } from './evaluation/evaluation-scheduler.js';
-import { Evaluator } from './evaluation/evaluator.js';
-import { OpenEpisodes } from './open-episodes.js';
-import { Recovery } from './recovery.js';
-import { RuleRegistry } from './rules/rule-registry.js';
-import { createSubjects } from './subjects.js';
+import { MillraceError } from '../../common/errors.ts';
+import { groupOf } from '../../schema/ids.ts';
+import { DAY_MS, dayOf } from '../../schema/rules.ts';
+import type { Reading } from '../history/reading/index.ts';
+import type { SampleObserver } from '../ingest/handlers/measurement-store.ts';
+import type { Ingest } from '../ingest/index.ts';
+import type { Noted, Outbox } from '../ingest/outbox.ts';
+import type { Context, UnwatchedTime } from '../observability/index.ts';
+import type { Alarm, EpisodeKey } from '../store/alarms/episodes.ts';
+import type { ClockGuard } from '../store/clock-guard.ts';
+import { changeId, Retry, type Store } from '../store/index.ts';
+import { AbsenceWatch } from './absence.ts';
+import { type AlarmItem, alarmItem } from './alarm-item.ts';
+import { createBacktest } from './backtest.ts';
+import { Deliveries } from './delivery/deliveries.ts';
+import { createReceivers } from './delivery/receivers.ts';
+import { EvaluationScheduler } from './evaluation/evaluation-scheduler.ts';
+import { type AlarmChange, type AlarmEventKind, Evaluator } from './evaluation/evaluator.ts';
+import { OpenEpisodes } from './open-episodes.ts';
+import { Recovery } from './recovery.ts';
+import { RuleRegistry } from './rules/rule-registry.ts';
+import { createSubjects } from './subjects.ts';
 
-export { createBacktest, MAX_EPISODES, MAX_SENSORS } from './backtest.js';
-export { CONDITION_KINDS, newestOf, RuleDefinition, SEVERITIES, toRule, WantedRule } from './rules/rule.js';
-export { RuleRegistry } from './rules/rule-registry.js';
-export { createSubjects } from './subjects.js';
-
-/** @import { Reading } from '../history/reading/index.js' */
-/** @import { Noted, Outbox } from '../ingest/outbox.js' */
-/** @import { SampleObserver } from '../ingest/handlers/measurement-store.js' */
-/** @import { Ingest } from '../ingest/index.js' */
-/** @import { Context, UnwatchedTime } from '../observability/index.js' */
-/** @import { ClockGuard } from '../store/clock-guard.js' */
-/** @import { Alarm, EpisodeKey } from '../store/alarms/episodes.js' */
-/** @import { Store } from '../store/index.js' */
-/** @import { AlarmItem } from './alarm-item.js' */
-/** @import { AlarmChange, AlarmEventKind } from './evaluation/evaluator.js' */
+export { createBacktest, MAX_EPISODES, MAX_SENSORS } from './backtest.ts';
+export { CONDITION_KINDS, newestOf, RuleDefinition, SEVERITIES, toRule, WantedRule } from './rules/rule.ts';
+export { RuleRegistry } from './rules/rule-registry.ts';
+export { createSubjects } from './subjects.ts';
 
 /**
  * Age in ms at its commit from which a sample is late for alarms. Its day is noted before the acknowledgement, so that its
@@ -46,45 +42,50 @@ const SHELVING_MS = 10_000;
 /** Time in ms for which an orderly stop waits for evaluations. */
 const STOP_WITHIN_MS = 3000;
 
-/**
- * Pauses between two rounds of work, in ms.
- *
- * @typedef {object} AlarmPeriods
- * @property {number} rules pause between two reads of the rules
- * @property {number} absence pause between two checks for silent sensors
- * @property {number} recovery pause between two checks for ended processes
- * @property {number} deliveries pause between two checks for due deliveries
- * @property {number} [reread] pause until the holder of a group's lease reads its sensors and open alarms again
- * @property {number} [spacing] minimum pause between two evaluations of a rule for a sensor
- * @property {number} [recheck] first pause before an open alarm is evaluated again
- */
+/** Pauses between two rounds of work, in ms. */
+export interface AlarmPeriods {
+  /** pause between two reads of the rules */
+  rules: number;
+  /** pause between two checks for silent sensors */
+  absence: number;
+  /** pause between two checks for ended processes */
+  recovery: number;
+  /** pause between two checks for due deliveries */
+  deliveries: number;
+  /** pause until the holder of a group's lease reads its sensors and open alarms again */
+  reread?: number;
+  /** minimum pause between two evaluations of a rule for a sensor */
+  spacing?: number;
+  /** first pause before an open alarm is evaluated again */
+  recheck?: number;
+}
 
-/**
- * A change of an alarm, as `/stream` and the topic `iot/live/alarms` send it.
- *
- * @typedef {{ event: AlarmEventKind | 'shelved', alarm: AlarmItem }} AlarmMessage
- */
+/** A change of an alarm, as `/stream` and the topic `iot/live/alarms` send it. */
+export type AlarmMessage = { event: AlarmEventKind | 'shelved'; alarm: AlarmItem };
 
 /**
  * Returns the alarms of the installation: their rules, the episodes in which sensors fulfill a rule, and the delivery of alarms.
  * Episodes are computed from committed samples by their time of measurement, never by their order of arrival.
- * `evaluation/windows.js` computes episodes, and `evaluation/evaluation-scheduler.js` decides when. `recovery.js` handles
- * crashes. `absence.js` handles silent sensors. `open-episodes.js` handles open episodes that no sample of this process ends.
+ * `evaluation/windows.ts` computes episodes, and `evaluation/evaluation-scheduler.ts` decides when. `recovery.ts` handles
+ * crashes. `absence.ts` handles silent sensors. `open-episodes.ts` handles open episodes that no sample of this process ends.
  * This module uses no MQTT.
- *
- * @param {Context} context
- * @param {object} deps
- * @param {Store} deps.store
- * @param {Reading} deps.reading
- * @param {Pick<ClockGuard, 'now'>} deps.clockGuard
- * @param {Pick<Ingest, 'setSampleObserver' | 'peek'>} deps.ingest
- * @param {{ watches: () => boolean, unwatchedTime: Pick<UnwatchedTime, 'read'> }} deps.watch whether this process receives
- *   samples of devices, and the periods in which no process did
- * @param {(message: AlarmMessage) => void} deps.publish sends a message to the clients of `/stream` and MQTT
- * @param {Outbox | null} deps.outbox outbox of streaming out; null: nothing is streamed out
- * @param {AlarmPeriods} deps.periods
  */
-export function createAlarms(context, deps) {
+export function createAlarms(
+  context: Context,
+  deps: {
+    store: Store;
+    reading: Reading;
+    clockGuard: Pick<ClockGuard, 'now'>;
+    ingest: Pick<Ingest, 'setSampleObserver' | 'peek'>;
+    /** whether this process receives samples of devices, and the periods in which no process did */
+    watch: { watches: () => boolean; unwatchedTime: Pick<UnwatchedTime, 'read'> };
+    /** sends a message to the clients of `/stream` and MQTT */
+    publish: (message: AlarmMessage) => void;
+    /** outbox of streaming out; null: nothing is streamed out */
+    outbox: Outbox | null;
+    periods: AlarmPeriods;
+  },
+) {
   const { config, clock, logger, metrics } = context;
   const { store, reading, clockGuard, ingest, watch, publish, outbox, periods } = deps;
   const tables = store.alarms;
@@ -92,12 +93,11 @@ export function createAlarms(context, deps) {
   const owner = `${config.mqtt.clientId}:${randomUUID()}`;
   const rules = new RuleRegistry({ store: tables.rules, clock, logger, everyMs: periods.rules });
   const subjects = createSubjects(store, groups);
-  const toItem = (/** @type {Alarm} */ alarm) => alarmItem(alarm, rules.textOf(alarm));
+  const toItem = (alarm: Alarm) => alarmItem(alarm, rules.textOf(alarm));
 
-  /** @returns {Promise<Alarm[]>} all open alarms */
-  async function open() {
-    /** @type {Alarm[]} */
-    const alarms = [];
+  /** @returns all open alarms */
+  async function open(): Promise<Alarm[]> {
+    const alarms: Alarm[] = [];
     for (let group = 0; group < groups; group++) {
       const found = await Promise.all((await tables.episodes.open(group)).map(tables.episodes.find));
       for (const alarm of found) if (alarm && alarm.cleared === null && !alarm.withdrawn) alarms.push(alarm);
@@ -118,8 +118,8 @@ export function createAlarms(context, deps) {
     onResult: (target, result) => metrics.alarmDeliveries.inc({ target, result }),
     onDelivered: (seconds) => metrics.alarmDeliverySeconds.observe(seconds),
   });
-  /** Outbox entries of a change, until the change is written. @type {WeakMap<Alarm, Noted[]>} */
-  const noted = new WeakMap();
+  /** Outbox entries of a change, until the change is written. */
+  const noted: WeakMap<Alarm, Noted[]> = new WeakMap();
   const evaluator = new Evaluator({
     reading,
     episodes: tables.episodes,
@@ -130,13 +130,8 @@ export function createAlarms(context, deps) {
     announce: ({ alarm, kinds }) => announce(alarm, kinds),
   });
 
-  /**
-   * Stores the deliveries and the outbox entries of a change before the change is written.
-   *
-   * @param {Alarm} alarm
-   * @param {AlarmEventKind[]} kinds
-   */
-  async function announce(alarm, kinds) {
+  /** Stores the deliveries and the outbox entries of a change before the change is written. */
+  async function announce(alarm: Alarm, kinds: AlarmEventKind[]) {
     await deliveries.begin(alarm, kinds);
     if (!outbox) return;
     const group = groupOf(alarm.device, groups);
@@ -146,8 +141,8 @@ export function createAlarms(context, deps) {
     noted.set(alarm, await Promise.all(notes));
   }
 
-  /** Reports a change whose alarm and history are committed. @param {Pick<AlarmChange, 'alarm' | 'kinds'>} change */
-  function report({ alarm, kinds }) {
+  /** Reports a change whose alarm and history are committed. */
+  function report({ alarm, kinds }: Pick<AlarmChange, 'alarm' | 'kinds'>) {
     deliveries.send(alarm);
     for (const each of noted.get(alarm) ?? []) outbox?.send(each);
     for (const kind of kinds) {
@@ -214,12 +209,10 @@ export function createAlarms(context, deps) {
     rereadMs: periods.reread,
   });
 
-  /** @type {SampleObserver} */
-  const observer = {
+  const observer: SampleObserver = {
     note(device, series, seenAt) {
       const before = seenAt === null ? Number.POSITIVE_INFINITY : clock() - LATE_MS;
-      /** @type {Set<number>} */
-      const days = new Set();
+      const days: Set<number> = new Set();
       for (const { known, times } of series) {
         if (Number(times[0]) >= before || rules.rulesOf(device, known).length === 0) continue;
         for (const ts of times) if (ts < before) days.add(dayOf(ts));
@@ -272,15 +265,12 @@ export function createAlarms(context, deps) {
     backtest: createBacktest({ reading, subjects, clock }),
     open,
     toItem,
-    /** @type {Deliveries['test']} */
-    testDelivery: (alarm) => deliveries.test(alarm),
+    testDelivery: ((alarm) => deliveries.test(alarm)) satisfies Deliveries['test'],
     /**
      * Evaluates a rule over the stored samples since the start of its newest version, which may be in the past. It ends early
      * when alarms stop.
-     *
-     * @param {string} ruleId
      */
-    async evaluatePast(ruleId) {
+    async evaluatePast(ruleId: string) {
       const rule = rules.find(ruleId);
       const version = rule?.versions.at(-1);
       if (!rule || !version) return;
@@ -290,16 +280,14 @@ export function createAlarms(context, deps) {
       }
     },
 
-    /** Ends the open alarms of a device that was retired. @param {Buffer} device 16 bytes */
-    endOfDevice: (device) => openEpisodes.endOfDevice(device),
+    /** Ends the open alarms of a device that was retired. @param device 16 bytes */
+    endOfDevice: (device: Buffer) => openEpisodes.endOfDevice(device),
 
-    /**
-     * @param {EpisodeKey} key
-     * @param {{ by: string, comment: string | null }} given
-     * @returns {Promise<Alarm>}
-     * @throws {MillraceError} `not_found`
-     */
-    async acknowledge(key, { by, comment }) {
+    /** @throws {MillraceError} `not_found` */
+    async acknowledge(
+      key: EpisodeKey,
+      { by, comment }: { by: string; comment: string | null },
+    ): Promise<Alarm> {
       const before = await found(key);
       const at = clock();
       const alarm = { ...before, acknowledgedAt: at, acknowledgedBy: by, comment: comment ?? before.comment };
@@ -310,13 +298,11 @@ export function createAlarms(context, deps) {
       return alarm;
     },
 
-    /**
-     * @param {EpisodeKey} key
-     * @param {{ by: string, until: number, comment: string | null }} given
-     * @returns {Promise<Alarm>}
-     * @throws {MillraceError} `not_found`
-     */
-    async shelve(key, { by, until, comment }) {
+    /** @throws {MillraceError} `not_found` */
+    async shelve(
+      key: EpisodeKey,
+      { by, until, comment }: { by: string; until: number; comment: string | null },
+    ): Promise<Alarm> {
       const before = await found(key);
       const alarm = { ...before, shelvedUntil: until };
       const soon = Math.max(until, clock() + SHELVING_MS);
@@ -349,12 +335,11 @@ export function createAlarms(context, deps) {
     },
   };
 
-  /** @param {EpisodeKey} key */
-  async function found(key) {
+  async function found(key: EpisodeKey) {
     const alarm = await tables.episodes.find(key);
     if (!alarm) throw new MillraceError('not_found', 'There is no such alarm, or it has expired.');
     return alarm;
   }
 }
 
-/** @typedef {ReturnType<typeof createAlarms>} Alarms */
+export type Alarms = ReturnType<typeof createAlarms>;

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
-import { forEachConcurrently } from '../../common/concurrency.js';
-
-/** @import { WatchedDevice } from './watched-device.js' */
+import { forEachConcurrently } from '../../common/concurrency.ts';
+import type { WatchedDevice } from './watched-device.ts';
 
 /** Limit in ms of a read of the newest samples. When a process starts, devices cannot connect before the read or this time ends. */
 const READ_WITHIN_MS = 3000;
@@ -22,22 +21,22 @@ const KEEP_MS = 30_000;
  */
 export class KeptSamples {
   #readWithinMs;
-  /** Kept devices by group number. `until`: epoch ms. @type {Map<number, { devices: Map<string, WatchedDevice>, until: number }>} */
-  #groups = new Map();
+  /** Kept devices by group number. `until`: epoch ms. */
+  #groups: Map<number, { devices: Map<string, WatchedDevice>; until: number }> = new Map();
 
-  /** @param {{ readWithinMs?: number }} [options] `readWithinMs`: longest time of a read of all groups */
-  constructor({ readWithinMs = READ_WITHIN_MS } = {}) {
+  /** @param options `readWithinMs`: longest time of a read of all groups */
+  constructor({ readWithinMs = READ_WITHIN_MS }: { readWithinMs?: number } = {}) {
     this.#readWithinMs = readWithinMs;
   }
 
   /**
    * Reads groups, and keeps the groups that arrive in time. A slow database does not delay the caller any longer.
-   *
-   * @param {number[]} groups
-   * @param {(group: number, signal: AbortSignal) => Promise<Map<string, WatchedDevice> | undefined>} read never rejects;
-   *   undefined: the group cannot be read
+   * @param read never rejects; undefined: the group cannot be read
    */
-  async readAll(groups, read) {
+  async readAll(
+    groups: number[],
+    read: (group: number, signal: AbortSignal) => Promise<Map<string, WatchedDevice> | undefined>,
+  ) {
     const ending = new AbortController();
     const { signal } = ending;
     const isLate = once(signal, 'abort');
@@ -53,25 +52,24 @@ export class KeptSamples {
     clearTimeout(timer);
   }
 
-  /** @param {number} group @param {Map<string, WatchedDevice>} devices with their newest samples */
-  keep(group, devices) {
+  /** @param devices with their newest samples */
+  keep(group: number, devices: Map<string, WatchedDevice>) {
     this.#groups.set(group, { devices, until: performance.now() + KEEP_MS });
   }
 
-  /** @param {number} group */
-  has(group) {
+  has(group: number) {
     return this.#groups.has(group);
   }
 
-  /** Removes and returns the devices of a group, because this process holds its lease now. @param {number} group */
-  take(group) {
+  /** Removes and returns the devices of a group, because this process holds its lease now. */
+  take(group: number) {
     const kept = this.#groups.get(group);
     this.#groups.delete(group);
     return kept?.devices;
   }
 
-  /** Drops the kept samples of a group whose lease another process holds, unless the samples are new. @param {number} group */
-  dropOld(group) {
+  /** Drops the kept samples of a group whose lease another process holds, unless the samples are new. */
+  dropOld(group: number) {
     const kept = this.#groups.get(group);
     if (kept && kept.until < performance.now()) this.#groups.delete(group);
   }

@@ -1,16 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { forEachConcurrently } from '../../common/concurrency.js';
-import { bucketOf, DAY_MS, dayOf, HOUR_MS, LATE_MARGIN_MS } from '../../schema/rules.js';
-import { SETTLE_MS } from './evaluation/evaluation-scheduler.js';
-
-/** @import { Logger } from 'pino' */
-/** @import { AlarmProgress, EvaluationProgress } from '../store/alarms/progress.js' */
-/** @import { Retry } from '../store/sending/retry.js' */
-/** @import { EvaluationScheduler } from './evaluation/evaluation-scheduler.js' */
-/** @import { RuleRegistry } from './rules/rule-registry.js' */
-/** @import { Rule } from './rules/rule.js' */
-/** @import { Subjects } from './subjects.js' */
+import type { Logger } from 'pino';
+import { forEachConcurrently } from '../../common/concurrency.ts';
+import { bucketOf, DAY_MS, dayOf, HOUR_MS, LATE_MARGIN_MS } from '../../schema/rules.ts';
+import type { AlarmProgress, EvaluationProgress } from '../store/alarms/progress.ts';
+import type { Retry } from '../store/sending/retry.ts';
+import { type EvaluationScheduler, SETTLE_MS } from './evaluation/evaluation-scheduler.ts';
+import type { Rule } from './rules/rule.ts';
+import type { RuleRegistry } from './rules/rule-registry.ts';
+import type { Subjects } from './subjects.ts';
 
 /** Time in ms without stored progress after which a process counts as dead. */
 const DEAD_AFTER_MS = 45_000;
@@ -41,29 +39,28 @@ export class Recovery {
   #deps;
   #run = randomUUID();
   #hour = 0;
-  /** @type {Set<string>} */
-  #noted = new Set();
-  /** @type {NodeJS.Timeout | undefined} */
-  #timer;
-  /** @type {Promise<void>} */
-  #round = Promise.resolve();
+  #noted: Set<string> = new Set();
+  #timer: NodeJS.Timeout | undefined;
+  #round: Promise<void> = Promise.resolve();
   #stopped = false;
   #isFirst = true;
 
-  /**
-   * @param {object} deps
-   * @param {AlarmProgress} deps.store
-   * @param {Retry} deps.retry
-   * @param {Subjects} deps.subjects
-   * @param {RuleRegistry} deps.rules
-   * @param {EvaluationScheduler} deps.scheduler
-   * @param {() => number} deps.clock epoch ms
-   * @param {Logger} deps.logger
-   * @param {string} deps.process name of this process, which a restart keeps
-   * @param {number} deps.groups number of groups of devices (`LATEST_GROUPS`)
-   * @param {number} deps.everyMs pause between two checks
-   */
-  constructor(deps) {
+  constructor(deps: {
+    store: AlarmProgress;
+    retry: Retry;
+    subjects: Subjects;
+    rules: RuleRegistry;
+    scheduler: EvaluationScheduler;
+    /** epoch ms */
+    clock: () => number;
+    logger: Logger;
+    /** name of this process, which a restart keeps */
+    process: string;
+    /** number of groups of devices (`LATEST_GROUPS`) */
+    groups: number;
+    /** pause between two checks */
+    everyMs: number;
+  }) {
     this.#deps = deps;
   }
 
@@ -95,12 +92,13 @@ export class Recovery {
 
   /**
    * Notes the days of late samples of a device. Each day is noted once an hour.
-   *
-   * @param {{ id: string, bytes: Buffer, group: number }} device
-   * @param {Iterable<number>} instants epoch ms
-   * @returns {Promise<void> | undefined} undefined: all days are noted already
+   * @param instants epoch ms
+   * @returns undefined: all days are noted already
    */
-  note(device, instants) {
+  note(
+    device: { id: string; bytes: Buffer; group: number },
+    instants: Iterable<number>,
+  ): Promise<void> | undefined {
     const noticed = bucketOf(this.#deps.clock());
     if (noticed !== this.#hour || this.#noted.size > MAX_REMEMBERED) {
       this.#hour = noticed;
@@ -119,11 +117,10 @@ export class Recovery {
 
   /**
    * Evaluates the samples that all devices sent since a commit time.
-   *
-   * @param {number} since commit time, in epoch ms
-   * @param {Rule[] | null} [only] rules that are evaluated; default: all rules
+   * @param since commit time, in epoch ms
+   * @param only rules that are evaluated; default: all rules
    */
-  async evaluateSince(since, only = null) {
+  async evaluateSince(since: number, only: Rule[] | null = null) {
     const { store, groups, clock } = this.#deps;
     const now = clock();
     const recent = { from: since - SETTLE_MS - LATE_MARGIN_MS, to: now };
@@ -141,8 +138,8 @@ export class Recovery {
     }
   }
 
-  /** Waits until the number of waiting evaluations is below the limit. @returns {Promise<boolean>} false: this process is stopping */
-  async waitForRoom() {
+  /** Waits until the number of waiting evaluations is below the limit. @returns false: this process is stopping */
+  async waitForRoom(): Promise<boolean> {
     await this.#drain(() => this.#deps.scheduler.waiting > MAX_WAITING);
     return !this.#stopped;
   }
@@ -150,12 +147,8 @@ export class Recovery {
   /**
    * Queues evaluations for all sensors of a device. Before each evaluation it waits until the queue has room. A device may have
    * more sensors than the queue has room for, and a range that finds no room would be lost.
-   *
-   * @param {Buffer} device
-   * @param {{ from: number, to: number }} range
-   * @param {Rule[] | null} only
    */
-  async #evaluateDevice(device, range, only) {
+  async #evaluateDevice(device: Buffer, range: { from: number; to: number }, only: Rule[] | null) {
     for (const subject of await this.#deps.subjects.ofDevice(device)) {
       for (const rule of this.#deps.rules.rulesOf(subject.device, subject.sensor)) {
         if (only && !only.includes(rule)) continue;
@@ -165,13 +158,12 @@ export class Recovery {
     }
   }
 
-  /** Waits until `isBusy` returns false, or this process ends. @param {() => boolean} isBusy */
-  async #drain(isBusy) {
+  /** Waits until `isBusy` returns false, or this process ends. */
+  async #drain(isBusy: () => boolean) {
     while (isBusy() && !this.#stopped) await sleep(DRAIN_MS, undefined, { ref: false });
   }
 
-  /** @param {number} pauseMs */
-  #later(pauseMs) {
+  #later(pauseMs: number) {
     if (this.#stopped) return;
     this.#timer = setTimeout(() => {
       this.#round = this.#once().then(() => this.#later(this.#deps.everyMs));
@@ -215,8 +207,8 @@ export class Recovery {
     }
   }
 
-  /** Whether a process ended and left samples that are not evaluated. @param {EvaluationProgress} progress @param {number} now epoch ms */
-  #isLeft({ process, run, evaluatedUntil }, now) {
+  /** Whether a process ended and left samples that are not evaluated. @param now epoch ms */
+  #isLeft({ process, run, evaluatedUntil }: EvaluationProgress, now: number) {
     if (run === this.#run) return false;
     // A process name has one running process at a time. So an entry of an earlier start of this process is left over.
     const isBefore = this.#isFirst && process === this.#deps.process;

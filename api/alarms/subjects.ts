@@ -1,34 +1,32 @@
-import { JoinedCalls } from '../../common/concurrency.js';
-import { groupOf, identifyDevice, uuidBytes, uuidText } from '../../schema/ids.js';
-import { covers } from './rules/rule.js';
+import { JoinedCalls } from '../../common/concurrency.ts';
+import { groupOf, identifyDevice, uuidBytes, uuidText } from '../../schema/ids.ts';
+import type { LatestRow } from '../store/devices/latest-rows.ts';
+import type { Store } from '../store/index.ts';
+import type { SensorRow } from '../store/registry/rows.ts';
+import type { MonitoredSensor } from './evaluation/evaluator.ts';
+import { covers, type RuleVersion } from './rules/rule.ts';
 
-/** @import { LatestRow } from '../store/devices/latest-rows.js' */
-/** @import { Store } from '../store/index.js' */
-/** @import { SensorRow } from '../store/registry/rows.js' */
-/** @import { MonitoredSensor } from './evaluation/evaluator.js' */
-/** @import { RuleVersion } from './rules/rule.js' */
-
-/**
- * The state of a sensor in the registry.
- *
- * @typedef {object} SensorState
- * @property {number | null} newest epoch ms of the newest acknowledged sample; null: unknown
- * @property {number | null} goneAt epoch ms at which the device of the sensor was retired, or the caller's `now` if that time is
- *   unknown; null: the sensor is registered
- */
+/** The state of a sensor in the registry. */
+export interface SensorState {
+  /** epoch ms of the newest acknowledged sample; null: unknown */
+  newest: number | null;
+  /**
+   * epoch ms at which the device of the sensor was retired, or the caller's `now` if that time is unknown;
+   * null: the sensor is registered
+   */
+  goneAt: number | null;
+}
 
 /**
  * Returns functions that find the sensors of rules in the registry.
- *
- * @param {Pick<Store, 'fleet' | 'devices'>} store
- * @param {number} groups number of groups of devices (`LATEST_GROUPS`)
+ * @param groups number of groups of devices (`LATEST_GROUPS`)
  */
-export function createSubjects(store, groups) {
-  /** Reads of devices. The alarms of a device are evaluated together, and share a read. @type {JoinedCalls<MonitoredSensor[]>} */
-  const joined = new JoinedCalls();
+export function createSubjects(store: Pick<Store, 'fleet' | 'devices'>, groups: number) {
+  /** Reads of devices. The alarms of a device are evaluated together, and share a read. */
+  const joined: JoinedCalls<MonitoredSensor[]> = new JoinedCalls();
 
-  /** @param {Buffer} bytes 16 bytes of the device id @returns {Promise<MonitoredSensor[]>} the registered sensors of the device */
-  function ofDevice(bytes) {
+  /** @param bytes 16 bytes of the device id @returns the registered sensors of the device */
+  function ofDevice(bytes: Buffer): Promise<MonitoredSensor[]> {
     const id = uuidText(bytes);
     return joined.call(id, async () => {
       const group = groupOf(bytes, groups);
@@ -39,45 +37,44 @@ export function createSubjects(store, groups) {
     });
   }
 
-  /** @param {{ device: Buffer, sensor: Buffer }} key @returns {Promise<MonitoredSensor | null>} */
-  const find = async ({ device, sensor }) =>
+  const find = async ({
+    device,
+    sensor,
+  }: {
+    device: Buffer;
+    sensor: Buffer;
+  }): Promise<MonitoredSensor | null> =>
     (await ofDevice(device)).find((subject) => subject.sensor.bytes.equals(sensor)) ?? null;
 
   return {
     ofDevice,
     find,
 
-    /**
-     * Finds the newest sample of a sensor, and whether its device was retired.
-     *
-     * @param {{ device: Buffer, sensor: Buffer }} key
-     * @param {number} now epoch ms
-     * @returns {Promise<SensorState>}
-     */
-    async stateOf({ device, sensor }, now) {
+    /** Finds the newest sample of a sensor, and whether its device was retired. @param now epoch ms */
+    async stateOf({ device, sensor }: { device: Buffer; sensor: Buffer }, now: number): Promise<SensorState> {
       const found = await find({ device, sensor });
       if (found) return { newest: found.sensor.ts, goneAt: null };
       const group = groupOf(device, groups);
       return { newest: null, goneAt: (await store.devices.retiredAt({ group, bytes: device })) ?? now };
     },
 
-    /**
-     * @param {Pick<RuleVersion, 'definition' | 'ids' | 'removed'>} version
-     * @returns {AsyncGenerator<MonitoredSensor, void>} the sensors in the scope of the version
-     */
-    async *inScope(version) {
+    async *inScope(
+      version: Pick<RuleVersion, 'definition' | 'ids' | 'removed'>,
+    ): AsyncGenerator<MonitoredSensor, void> {
       const { type, site, device } = version.definition.scope;
       if (device !== undefined) {
-        const bytes = /** @type {{ bytes: Buffer }} */ (identifyDevice(device)).bytes;
+        const bytes = (identifyDevice(device) as { bytes: Buffer }).bytes;
         yield* (await ofDevice(bytes)).filter((found) => covers(version, found.device.id, found.sensor));
         return;
       }
       const filter = { ...(type !== undefined && { type }), ...(site !== undefined && { site }) };
-      /** @type {Awaited<ReturnType<Store['fleet']['latestPage']>>['next']} */
-      let after = null;
+      let after: Awaited<ReturnType<Store['fleet']['latestPage']>>['next'] = null;
       do {
-        /** @type {{ rows: LatestRow[], next: any }} */
-        const page = await store.fleet.latestPage({ filter, after, limit: SENSORS_AT_ONCE });
+        const page: { rows: LatestRow[]; next: any } = await store.fleet.latestPage({
+          filter,
+          after,
+          limit: SENSORS_AT_ONCE,
+        });
         for (const row of page.rows) {
           const bytes = uuidBytes(row.deviceId);
           yield toSubject(row, row.deviceId, bytes, groupOf(bytes, groups));
@@ -88,12 +85,11 @@ export function createSubjects(store, groups) {
   };
 }
 
-/** @typedef {ReturnType<typeof createSubjects>} Subjects */
+export type Subjects = ReturnType<typeof createSubjects>;
 
 const SENSORS_AT_ONCE = 500;
 
-/** @param {SensorRow} row @param {string} id @param {Buffer} bytes @param {number} group @returns {MonitoredSensor} */
-const toSubject = (row, id, bytes, group) => ({
+const toSubject = (row: SensorRow, id: string, bytes: Buffer, group: number): MonitoredSensor => ({
   device: { id, bytes, group, name: row.deviceName },
   sensor: {
     id: row.id,

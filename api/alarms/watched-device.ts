@@ -1,38 +1,39 @@
-import { uuidBytes } from '../../schema/ids.js';
-import { covers, newestOf } from './rules/rule.js';
-import { WatchedSensor } from './watched-sensor.js';
+import { uuidBytes } from '../../schema/ids.ts';
+import type { Fleet } from '../store/devices/index.ts';
+import type { LatestRow } from '../store/devices/latest-rows.ts';
+import { covers, newestOf, type Rule } from './rules/rule.ts';
+import { WatchedSensor } from './watched-sensor.ts';
 
-/** @import { Fleet } from '../store/devices/index.js' */
-/** @import { LatestRow } from '../store/devices/latest-rows.js' */
-/** @import { Rule } from './rules/rule.js' */
+/** A device with the sensors that an absence rule covers. */
+export interface WatchedDevice {
+  id: string;
+  bytes: Buffer;
+  /** by sensor id */
+  sensors: Map<string, WatchedSensor>;
+  /** epoch ms at which the first of these sensors may be absent */
+  dueAt: number;
+}
 
-/**
- * A device with the sensors that an absence rule covers.
- *
- * @typedef {object} WatchedDevice
- * @property {string} id
- * @property {Buffer} bytes
- * @property {Map<string, WatchedSensor>} sensors by sensor id
- * @property {number} dueAt epoch ms at which the first of these sensors may be absent
- */
-
-/**
- * Reads the devices of a group that absence rules cover, with their newest samples.
- *
- * @param {Pick<Fleet, 'latestOfGroup'>} fleet
- * @param {object} options
- * @param {number} options.group
- * @param {Rule[]} options.rules absence rules
- * @param {number} options.unsentFrom epoch ms: a sensor without a sample counts if it was registered, or the rule began, at this time or
- *   later
- * @param {Map<string, WatchedDevice>} [options.before] the devices as they were read before
- * @param {boolean} [options.isResumed] whether this process did not watch the group after it read `before`
- * @param {AbortSignal} [options.signal] ends the read early
- * @returns {Promise<Map<string, WatchedDevice>>} devices by id
- */
-export async function readDevices(fleet, options) {
-  /** @type {Map<string, WatchedDevice>} */
-  const devices = new Map();
+/** Reads the devices of a group that absence rules cover, with their newest samples. @returns devices by id */
+export async function readDevices(
+  fleet: Pick<Fleet, 'latestOfGroup'>,
+  options: {
+    group: number;
+    /** absence rules */
+    rules: Rule[];
+    /**
+     * epoch ms: a sensor without a sample counts if it was registered, or the rule began, at this time or later
+     */
+    unsentFrom: number;
+    /** the devices as they were read before */
+    before?: Map<string, WatchedDevice>;
+    /** whether this process did not watch the group after it read `before` */
+    isResumed?: boolean;
+    /** ends the read early */
+    signal?: AbortSignal;
+  },
+): Promise<Map<string, WatchedDevice>> {
+  const devices: Map<string, WatchedDevice> = new Map();
   for await (const rows of fleet.latestOfGroup(options.group)) {
     if (options.signal?.aborted) break;
     for (const row of rows) add(devices, row, options);
@@ -40,12 +41,23 @@ export async function readDevices(fleet, options) {
   return devices;
 }
 
-/**
- * @param {Map<string, WatchedDevice>} devices
- * @param {LatestRow} row
- * @param {{ group: number, rules: Rule[], unsentFrom: number, before?: Map<string, WatchedDevice>, isResumed?: boolean }} options
- */
-function add(devices, row, { group, rules, unsentFrom, before, isResumed }) {
+function add(
+  devices: Map<string, WatchedDevice>,
+  row: LatestRow,
+  {
+    group,
+    rules,
+    unsentFrom,
+    before,
+    isResumed,
+  }: {
+    group: number;
+    rules: Rule[];
+    unsentFrom: number;
+    before?: Map<string, WatchedDevice>;
+    isResumed?: boolean;
+  },
+) {
   const registeredAt = Number(row.registeredAt);
   const own = rules.filter((rule) => {
     const version = newestOf(rule);

@@ -1,8 +1,6 @@
-import { silenceOf, unsentAbsence } from './evaluation/condition.js';
-import { newestOf } from './rules/rule.js';
-
-/** @import { MonitoredSensor } from './evaluation/evaluator.js' */
-/** @import { Rule } from './rules/rule.js' */
+import { silenceOf, unsentAbsence } from './evaluation/condition.ts';
+import type { MonitoredSensor } from './evaluation/evaluator.ts';
+import { newestOf, type Rule } from './rules/rule.ts';
 
 /**
  * Limit in ms of the extra wait after a watch begins, or while queued samples arrive. Then a silence has to last for its full
@@ -22,20 +20,21 @@ const SILENT_MS = 5000;
 /**
  * The time in which silence counts. In other times no process could receive samples: they may still wait in their devices, or in
  * the broker.
- *
- * @typedef {object} Watch
- * @property {number} since epoch ms from which this process has watched without a break
- * @property {Array<{ from: number, to: number }>} unwatched earlier periods in which no process watched, in epoch ms, oldest
- *   first
- * @property {number} recordedFrom epoch ms from which `unwatched` is complete; infinite: no such time is known
  */
+export interface Watch {
+  /** epoch ms from which this process has watched without a break */
+  since: number;
+  /** earlier periods in which no process watched, in epoch ms, oldest first */
+  unwatched: Array<{ from: number; to: number }>;
+  /** epoch ms from which `unwatched` is complete; infinite: no such time is known */
+  recordedFrom: number;
+}
 
 /**
  * Evaluates a rule. `silentAt` permits the evaluation to open an absence that has lasted until that time. The result false means
  * that the evaluation has to be repeated.
- *
- * @typedef {(rule: Rule, range: { from: number, to: number, silentAt?: number }) => boolean} Evaluate
  */
+export type Evaluate = (rule: Rule, range: { from: number; to: number; silentAt?: number }) => boolean;
 
 /**
  * A sensor that absence rules cover, and what this process knows about its silence.
@@ -53,33 +52,33 @@ export class WatchedSensor {
   ts;
   #subject;
   #rules;
-  /** Newest sample at the previous judgment, in epoch ms. @type {number} */
-  #seen;
+  /** Newest sample at the previous judgment, in epoch ms. */
+  #seen: number;
   /** When old samples last arrived, in epoch ms. */
   #queuedAt = Number.NEGATIVE_INFINITY;
   /** Newest sample for which all rules have evaluated the silence, in epoch ms; NaN: no sample. */
   #found = Number.NaN;
   /**
    * A silence that lasted long enough for a rule, but is not due yet, in epoch ms. It may have ended since.
-   *
-   * @type {{ from: number, dueAt: number } | null}
    */
-  #missed = null;
+  #missed: { from: number; dueAt: number } | null = null;
   /**
    * The newest sample before the time in which no process watched, in epoch ms; null: that time is judged already.
-   *
-   * @type {number | null}
    */
-  #lastBefore = null;
+  #lastBefore: number | null = null;
 
   /**
-   * @param {MonitoredSensor} subject
-   * @param {Rule[]} rules
-   * @param {number | null} ts epoch ms of the newest sample of the sensor; null: none
-   * @param {WatchedSensor} [before] the same sensor, as it was read before
-   * @param {boolean} [isResumed] whether this process did not watch after it read `before`
+   * @param ts epoch ms of the newest sample of the sensor; null: none
+   * @param before the same sensor, as it was read before
+   * @param isResumed whether this process did not watch after it read `before`
    */
-  constructor(subject, rules, ts, before, isResumed = false) {
+  constructor(
+    subject: MonitoredSensor,
+    rules: Rule[],
+    ts: number | null,
+    before?: WatchedSensor,
+    isResumed: boolean = false,
+  ) {
     this.#subject = subject;
     this.#rules = rules;
     this.ts = ts ?? Number.NEGATIVE_INFINITY;
@@ -106,15 +105,12 @@ export class WatchedSensor {
 
   /**
    * Judges the silence after the newest sample, or after the registration.
-   *
-   * @param {number} now epoch ms, before the newest sample was read
-   * @param {Watch} watch
-   * @param {boolean} isCertain whether the newest sample was read from the database
-   * @param {Evaluate} evaluate
-   * @returns {number | null} epoch ms of the next judgment; null: the sensor may be absent, and its newest sample has to be read
-   *   from the database
+   * @param now epoch ms, before the newest sample was read
+   * @param isCertain whether the newest sample was read from the database
+   * @returns epoch ms of the next judgment; null: the sensor may be absent, and its newest sample has to be read from the
+   * database
    */
-  judge(now, watch, isCertain, evaluate) {
+  judge(now: number, watch: Watch, isCertain: boolean, evaluate: Evaluate): number | null {
     const isNew = this.ts > this.#seen;
     this.#seen = this.ts;
     if (this.#lastBefore !== null) this.#resume(this.#lastBefore, watch.since);
@@ -151,19 +147,18 @@ export class WatchedSensor {
     return Math.min(next, this.#judgeMissed(now, evaluate));
   }
 
-  /** @param {Rule} rule @returns {number | null} ms; null: the rule finds no absence of this sensor */
-  #silenceOf(rule) {
+  /** @returns ms; null: the rule finds no absence of this sensor */
+  #silenceOf(rule: Rule): number | null {
     const { condition } = newestOf(rule).definition;
     return condition.kind === 'absent' ? silenceOf(condition, this.#subject.sensor.intervalMs) : null;
   }
 
   /**
-   * @param {number} start epoch ms at which the silence began
-   * @param {number} opened epoch ms at which it was too long
-   * @param {Watch} watch
-   * @returns {number} epoch ms at which an absence is due
+   * @param start epoch ms at which the silence began
+   * @param opened epoch ms at which it was too long
+   * @returns epoch ms at which an absence is due
    */
-  #dueAt(start, opened, { since, unwatched, recordedFrom }) {
+  #dueAt(start: number, opened: number, { since, unwatched, recordedFrom }: Watch): number {
     let dueAt = opened;
     for (const { from, to } of unwatched) if (to > start && from < dueAt) dueAt += to - Math.max(from, start);
     const grace = Math.min(opened - start, GRACE_MS);
@@ -174,11 +169,10 @@ export class WatchedSensor {
   /**
    * Handles the time in which this process did not watch. A silence may have begun and ended in it. That silence is judged after
    * the device had time to send its queued samples.
-   *
-   * @param {number} from epoch ms of the newest sample before that time
-   * @param {number} since epoch ms at which the new watch began
+   * @param from epoch ms of the newest sample before that time
+   * @param since epoch ms at which the new watch began
    */
-  #resume(from, since) {
+  #resume(from: number, since: number) {
     const ended = this.#rules
       .map((rule) => this.#silenceOf(rule) ?? Number.POSITIVE_INFINITY)
       .filter((silence) => from + silence <= this.ts);
@@ -186,8 +180,8 @@ export class WatchedSensor {
     this.#missed = ended.length === 0 ? null : { from, dueAt: since + grace };
   }
 
-  /** @param {number} dueAt epoch ms */
-  #miss(dueAt) {
+  /** @param dueAt epoch ms */
+  #miss(dueAt: number) {
     const { from, dueAt: before } = this.#missed ?? { from: this.ts, dueAt };
     this.#missed = { from, dueAt: Math.max(before, dueAt) };
   }
@@ -195,12 +189,10 @@ export class WatchedSensor {
   /**
    * Judges a silence that ended before it was due. Such a silence lies between two samples. No later sample starts its
    * evaluation, because no absence is open.
-   *
-   * @param {number} now epoch ms
-   * @param {Evaluate} evaluate
-   * @returns {number} epoch ms at which the silence has to be judged; infinite: no silence waits for judgment
+   * @param now epoch ms
+   * @returns epoch ms at which the silence has to be judged; infinite: no silence waits for judgment
    */
-  #judgeMissed(now, evaluate) {
+  #judgeMissed(now: number, evaluate: Evaluate): number {
     if (!this.#missed) return Number.POSITIVE_INFINITY;
     const { from, dueAt } = this.#missed;
     if (dueAt > now) return dueAt;

@@ -1,15 +1,13 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MillraceError } from '../../common/errors.js';
-import { PERIODS_MS } from '../../common/periods.js';
-import { openDatabase } from '../database.js';
-import { createIngest } from '../ingest/index.js';
-import { createSubscriber, unsubscribe } from '../mqtt/external/index.js';
-import { createContext } from '../observability/index.js';
-
-/** @import { Logger } from 'pino' */
-/** @import { Periods } from '../../common/periods.js' */
-/** @import { Config } from '../../common/settings/config.js' */
+import type { Logger } from 'pino';
+import { MillraceError } from '../../common/errors.ts';
+import { PERIODS_MS, type Periods } from '../../common/periods.ts';
+import type { Config } from '../../common/settings/config.ts';
+import { openDatabase } from '../database.ts';
+import { createIngest } from '../ingest/index.ts';
+import { createSubscriber, unsubscribe } from '../mqtt/external/index.ts';
+import { createContext } from '../observability/index.ts';
 
 /** Pause in ms between two checks whether the session is empty. */
 const CHECK_EVERY_MS = 100;
@@ -20,21 +18,22 @@ const SETTLE_MS = 2000;
 /**
  * Empties the session of a process at an external broker, and ends the session. It is for a process that will not come back. The
  * broker keeps assigning messages to an offline member of a shared subscription, so the session must not stay.
- *
- * @param {object} deps
- * @param {Config} deps.config
- * @param {string} deps.version version of this program
- * @param {Logger} deps.logger
- * @param {{ reached: Promise<unknown>, fail: (error: Error) => void }} deps.end `reached` settles when this process has to end
- *   early
- * @param {(text: string) => void} deps.onStatus
- * @param {boolean} deps.orNone whether a missing session counts as an empty session
- * @param {Periods} [deps.periods]
- * @returns {Promise<number>} number of messages that the session had
+ * @returns number of messages that the session had
  * @throws {MillraceError} `bad_settings`, `broker_away`, `session_taken`, `no_session`; `failed` after a stop: the session is
- *   kept
+ * kept
  */
-export async function drainSession(deps) {
+export async function drainSession(deps: {
+  config: Config;
+  /** version of this program */
+  version: string;
+  logger: Logger;
+  /** `reached` settles when this process has to end early */
+  end: { reached: Promise<unknown>; fail: (error: Error) => void };
+  onStatus: (text: string) => void;
+  /** whether a missing session counts as an empty session */
+  orNone: boolean;
+  periods?: Periods;
+}): Promise<number> {
   const { config, version, logger, end, onStatus, orNone, periods = PERIODS_MS } = deps;
   const { mqtt } = config;
   if (!mqtt.url) {
@@ -121,8 +120,7 @@ export async function drainSession(deps) {
   );
 }
 
-/** @param {Config['mqtt']} mqtt */
-const noSession = ({ url, clientId }) =>
+const noSession = ({ url, clientId }: Config['mqtt']) =>
   new MillraceError(
     'no_session',
     `The broker at ${url} (MQTT_URL) has no session of ${clientId}. Check MQTT_CLIENT_ID. If it is correct, the session has expired or was ended before.`,

@@ -1,21 +1,18 @@
-import { runCommand } from '../../common/command.js';
-import { readCommandSettings } from '../../common/dev-addresses.js';
-import { MillraceError } from '../../common/errors.js';
-import { parseFlags, usageError } from '../../common/flags.js';
-import { DATABASE_SETTINGS } from '../../common/settings/index.js';
-import { createStatusLine } from '../../common/status-line.js';
-import { parseMoment } from '../../common/times.js';
-import { identifyDevice } from '../../schema/ids.js';
-import { DAY_MS } from '../../schema/rules.js';
-import { writeDataset } from '../export/index.js';
-import { createReading } from '../history/reading/index.js';
-import { connectStore } from '../store/index.js';
+import { runCommand } from '../../common/command.ts';
+import { readCommandSettings } from '../../common/dev-addresses.ts';
+import { MillraceError } from '../../common/errors.ts';
+import { type CommandLine, type Flag, parseFlags, usageError } from '../../common/flags.ts';
+import type { Config } from '../../common/settings/config.ts';
+import { DATABASE_SETTINGS } from '../../common/settings/index.ts';
+import { createStatusLine } from '../../common/status-line.ts';
+import { parseMoment } from '../../common/times.ts';
+import { identifyDevice } from '../../schema/ids.ts';
+import { DAY_MS } from '../../schema/rules.ts';
+import { writeDataset } from '../export/index.ts';
+import type { Selection } from '../export/sensors.ts';
+import { createReading } from '../history/reading/index.ts';
+import { connectStore } from '../store/index.ts';
 
-/** @import { CommandLine, Flag } from '../../common/flags.js' */
-/** @import { Config } from '../../common/settings/config.js' */
-/** @import { Selection } from '../export/sensors.js' */
-
-/** @satisfies {Record<string, Flag>} */
 const FLAGS = {
   out: { type: 'text', help: 'the directory of the data set; files of the same days are replaced' },
   site: { type: 'text', help: 'only sensors of this site' },
@@ -23,10 +20,9 @@ const FLAGS = {
   device: { type: 'text', help: 'only sensors of this device, by id or name' },
   from: { type: 'text', help: 'the first day, by a time in it: ISO 8601 or 30d; default all of history' },
   to: { type: 'text', help: 'only days that begin before this time; default after the newest' },
-};
+} satisfies Record<string, Flag>;
 
-/** @type {CommandLine<typeof FLAGS>} */
-const LINE = {
+const LINE: CommandLine<typeof FLAGS> = {
   command: 'npm run export --',
   help: 'Writes samples as Parquet files, one for each site and whole UTC day: DIR/site=NAME/day=2026-11-21/part-0.parquet.',
   examples: ['npm run export -- --out data', 'npm run export -- --out data --site berlin --from 30d'],
@@ -70,16 +66,16 @@ await runCommand(async () => {
   }
 });
 
-/** @param {Record<string, string | undefined>} given @returns {Selection} @throws {MillraceError} `usage` */
-function readSelection({ site, type, device: ref }) {
+/** @throws {MillraceError} `usage` */
+function readSelection({ site, type, device: ref }: Record<string, string | undefined>): Selection {
   if (ref === undefined) return { site, type };
   const device = identifyDevice(ref);
   if (!device) throw usageError(LINE.command, ['--device is the id or the name of a device']);
   return { site, type, device };
 }
 
-/** @param {Record<string, string | undefined>} given @param {Config} config @param {number} now epoch ms @throws {MillraceError} `usage` */
-function readRange(given, config, now) {
+/** @param now epoch ms @throws {MillraceError} `usage` */
+function readRange(given: Record<string, string | undefined>, config: Config, now: number) {
   const [from, to] = [parseMoment(given['from'], now), parseMoment(given['to'], now)];
   const problems = [];
   if (from === null) problems.push('--from is ISO 8601, or a duration such as 30d');
@@ -91,11 +87,7 @@ function readRange(given, config, now) {
   };
 }
 
-/**
- * @param {Config} config
- * @param {number} now epoch ms
- * @returns {number} epoch ms; retention removes samples before this time
- */
-function oldestAt({ retention }, now) {
+/** @param now epoch ms @returns epoch ms; retention removes samples before this time */
+function oldestAt({ retention }: Config, now: number): number {
   return now - retention.historyDays * DAY_MS;
 }

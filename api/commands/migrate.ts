@@ -1,8 +1,8 @@
-import { runCommand } from '../../common/command.js';
-import { readCommandSettings } from '../../common/dev-addresses.js';
-import { parseFlags } from '../../common/flags.js';
-import { DATABASE_SETTINGS } from '../../common/settings/index.js';
-import { migrateDatabase } from '../store/setup/index.js';
+import { runCommand } from '../../common/command.ts';
+import { readCommandSettings } from '../../common/dev-addresses.ts';
+import { parseFlags } from '../../common/flags.ts';
+import { DATABASE_SETTINGS } from '../../common/settings/index.ts';
+import { migrateDatabase } from '../store/setup/index.ts';
 
 // npm run migrate: it makes the tables of the database, or brings them up to date.
 await runCommand(async () => {

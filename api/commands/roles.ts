@@ -1,15 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { runCommand } from '../../common/command.js';
-import { readCommandSettings } from '../../common/dev-addresses.js';
-import { MillraceError } from '../../common/errors.js';
-import { parseFlags } from '../../common/flags.js';
-import { DATABASE_SETTINGS } from '../../common/settings/index.js';
-import { roleStatements } from '../../schema/roles.js';
-import { makeRoles } from '../store/setup/index.js';
+import { runCommand } from '../../common/command.ts';
+import { readCommandSettings } from '../../common/dev-addresses.ts';
+import { MillraceError } from '../../common/errors.ts';
+import { type CommandLine, type Flag, parseFlags } from '../../common/flags.ts';
+import { DATABASE_SETTINGS } from '../../common/settings/index.ts';
+import { roleStatements } from '../../schema/roles.ts';
+import { makeRoles } from '../store/setup/index.ts';
 
-/** @import { CommandLine, Flag } from '../../common/flags.js' */
-
-/** @satisfies {Record<string, Flag>} */
 const FLAGS = {
   'migrate-role': { type: 'text', help: 'the role of npm run migrate', fallback: 'millrace_migrate' },
   'migrate-password-file': { type: 'text', help: 'a file that holds its password' },
@@ -18,10 +15,9 @@ const FLAGS = {
   'manager-role': { type: 'text', help: 'the role of ScyllaDB Manager', fallback: 'millrace_manager' },
   'manager-password-file': { type: 'text', help: 'a file that holds its password; without it none is made' },
   'dry-run': { type: 'switch', help: 'prints the statements, and does nothing' },
-};
+} satisfies Record<string, Flag>;
 
-/** @type {CommandLine<typeof FLAGS>} */
-const LINE = {
+const LINE: CommandLine<typeof FLAGS> = {
   command: 'npm run roles --',
   help: 'Makes the database roles of npm run migrate, npm start and ScyllaDB Manager. CQL_USERNAME must be a superuser.',
   examples: [
@@ -42,7 +38,7 @@ await runCommand(async () => {
     manager: flags['manager-role'],
   };
   if (new Set(Object.values(names)).size < 3) throw new MillraceError('usage', 'Two roles have one name.');
-  const duties = /** @type {const} */ (['migrate', 'serve', 'manager']).filter(
+  const duties = (['migrate', 'serve', 'manager'] as const).filter(
     (duty) => duty !== 'manager' || flags['manager-password-file'] !== undefined,
   );
   const statements = duties.flatMap((duty) => {
@@ -59,8 +55,7 @@ await runCommand(async () => {
   await makeRoles(cql, statements, (shown) => console.log(shown));
 });
 
-/** @param {string} flag @param {Record<string, any>} flags @returns {string} */
-function readPassword(flag, flags) {
+function readPassword(flag: string, flags: Record<string, any>): string {
   const path = flags[flag];
   if (path === undefined && flags['dry-run']) return 'not shown';
   if (path === undefined)
@@ -68,6 +63,6 @@ function readPassword(flag, flags) {
   try {
     return readFileSync(path, 'utf8').replace(/\r?\n$/, '');
   } catch (error) {
-    throw new MillraceError('usage', `--${flag}: ${/** @type {Error} */ (error).message}`, { cause: error });
+    throw new MillraceError('usage', `--${flag}: ${(error as Error).message}`, { cause: error });
   }
 }

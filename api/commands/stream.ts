@@ -1,33 +1,30 @@
 import { Admin } from '@platformatic/kafka';
-import { runCommand } from '../../common/command.js';
-import { readCommandSettings } from '../../common/dev-addresses.js';
-import { MillraceError } from '../../common/errors.js';
-import { parseGroup, usageError } from '../../common/flags.js';
-import { DATABASE_SETTINGS } from '../../common/settings/index.js';
-import { createStatusLine } from '../../common/status-line.js';
-import { formatTime, parseTime } from '../../common/times.js';
-import { HOUR_MS } from '../../schema/rules.js';
-import { openDatabase } from '../database.js';
-import { createContext, createLogger, isSilent } from '../observability/index.js';
+import { runCommand } from '../../common/command.ts';
+import { readCommandSettings } from '../../common/dev-addresses.ts';
+import { MillraceError } from '../../common/errors.ts';
+import { type CommandGroup, type CommandLine, parseGroup, usageError } from '../../common/flags.ts';
+import type { Config } from '../../common/settings/config.ts';
+import { DATABASE_SETTINGS } from '../../common/settings/index.ts';
+import { createStatusLine } from '../../common/status-line.ts';
+import { formatTime, parseTime } from '../../common/times.ts';
+import { HOUR_MS } from '../../schema/rules.ts';
+import { openDatabase } from '../database.ts';
+import { createContext, createLogger, isSilent } from '../observability/index.ts';
+import type { Store } from '../store/index.ts';
 import {
   backlogOf,
   connectionOptions,
   createStreamOut,
   Schemas,
   TOPICS,
+  type TopicKind,
   TopicRefused,
   topicName,
   usedTopics,
-} from '../stream-out/index.js';
-
-/** @import { CommandGroup, CommandLine } from '../../common/flags.js' */
-/** @import { Config } from '../../common/settings/config.js' */
-/** @import { Store } from '../store/index.js' */
-/** @import { TopicKind } from '../stream-out/index.js' */
+} from '../stream-out/index.ts';
 
 const COMMAND = 'npm run stream --';
 
-/** @satisfies {Record<string, Omit<CommandLine, 'command'>>} */
 const COMMANDS = {
   init: {
     help: 'makes the topics with their settings, and registers the schemas at SCHEMA_REGISTRY_URL; a topic that exists stays as it is',
@@ -53,10 +50,9 @@ const COMMANDS = {
       to: { type: 'text', help: 'the first instant that does not count; default: now' },
     },
   },
-};
+} satisfies Record<string, Omit<CommandLine, 'command'>>;
 
-/** @type {CommandGroup<typeof COMMANDS>} */
-const GROUP = {
+const GROUP: CommandGroup<typeof COMMANDS> = {
   command: COMMAND,
   help: 'Keeps the topics of Kafka that STREAM_KAFKA names. Each command answers --help.',
   examples: [`${COMMAND} init`, `${COMMAND} status`],
@@ -83,22 +79,14 @@ await runCommand(async () => {
       'STREAM_KAFKA must name a Kafka, such as STREAM_KAFKA=127.0.0.1:9092. If npm run dev runs with --kafka and another DATA_DIR, set the same.',
     );
   }
-  const print = (/** @type {string} */ text) => process.stdout.write(`${text}\n`);
+  const print = (text: string) => process.stdout.write(`${text}\n`);
   if (command === 'init') return init(config, flags, print);
   if (command === 'status') return status(config, print);
   return replay(config, flags, print);
 });
 
-/**
- * Runs `work` with a connection to Kafka's admin interface.
- *
- * @template T
- * @param {Config} config
- * @param {(admin: Admin) => Promise<T>} work
- * @returns {Promise<T>}
- * @throws {MillraceError} `broker_away`
- */
-async function withAdmin({ stream }, work) {
+/** Runs `work` with a connection to Kafka's admin interface. @throws {MillraceError} `broker_away` */
+async function withAdmin<T>({ stream }: Config, work: (admin: Admin) => Promise<T>): Promise<T> {
   const admin = new Admin({ ...connectionOptions(stream, CLIENT_ID), retries: 3, retryDelay: 500 });
   try {
     return await work(admin);
@@ -111,10 +99,12 @@ async function withAdmin({ stream }, work) {
   }
 }
 
-/** @param {Config} config @param {Record<string, any>} flags @param {(text: string) => void} print */
-async function init(config, { partitions, replicas = -1 }, print) {
-  /** @type {Set<TopicKind>} */
-  const made = new Set();
+async function init(
+  config: Config,
+  { partitions, replicas = -1 }: Record<string, any>,
+  print: (text: string) => void,
+) {
+  const made: Set<TopicKind> = new Set();
   await withAdmin(config, async (admin) => {
     for (const kind of usedTopics(config.stream)) {
       const name = topicName(config.stream.prefix, kind);
@@ -140,11 +130,8 @@ async function init(config, { partitions, replicas = -1 }, print) {
 /**
  * Prints how to replay records that were sent to topics with other names. Streaming out stores its progress without the names of
  * topics, so new topics do not get these records by themselves.
- *
- * @param {Config} config
- * @param {(text: string) => void} print
  */
-async function printReplay(config, print) {
+async function printReplay(config: Config, print: (text: string) => void) {
   // The topics can be created before the tables of the database exist.
   const database = await openDatabase(quietContext(config)).catch(() => null);
   if (!database) return;
@@ -162,12 +149,9 @@ async function printReplay(config, print) {
 
 /**
  * Finds the ids of the schemas in the registry. If the registry lacks a schema, it is registered.
- *
- * @param {Config} config
- * @param {(text: string) => void} print
  * @throws {MillraceError} `broker_away`
  */
-async function registerSchemas({ stream }, print) {
+async function registerSchemas({ stream }: Config, print: (text: string) => void) {
   const schemas = new Schemas(stream, createLogger('silent'));
   for (const { subject, id, isNew } of await toMillraceError(() => schemas.loadAll()))
     print(`${isNew ? '✓ registered' : '✓ is there'}  schema ${id} of ${subject}`);
@@ -175,13 +159,9 @@ async function registerSchemas({ stream }, print) {
 
 /**
  * Runs `work`, and converts the error for a refused topic.
- *
- * @template T
- * @param {() => Promise<T>} work
- * @returns {Promise<T>}
  * @throws {MillraceError} `broker_away`: Kafka refuses a topic, or the registry refuses its schema
  */
-async function toMillraceError(work) {
+async function toMillraceError<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -190,8 +170,7 @@ async function toMillraceError(work) {
   }
 }
 
-/** @param {Config} config @param {(text: string) => void} print */
-async function status(config, print) {
+async function status(config: Config, print: (text: string) => void) {
   await withAdmin(config, async (admin) => {
     const kinds = usedTopics(config.stream);
     const names = kinds.map((kind) => topicName(config.stream.prefix, kind));
@@ -220,8 +199,7 @@ async function status(config, print) {
   }
 }
 
-/** @param {Config} config @param {Store} store @param {(text: string) => void} print */
-async function printProgress(config, store, print) {
+async function printProgress(config: Config, store: Store, print: (text: string) => void) {
   const groups = config.retention.latestGroups;
   const begun = await readBegun(config, store);
   if (begun.length < groups) print(`${groups - begun.length} of ${groups} shards have not begun`);
@@ -244,8 +222,8 @@ async function printProgress(config, store, print) {
   print(`Complete until ${formatTime(until)}, ${hours} hours ago; one to two hours are normal`);
 }
 
-/** @param {Config} config @param {Store} store @returns the progress of each shard of devices that has begun streaming */
-async function readBegun({ retention }, store) {
+/** @returns the progress of each shard of devices that has begun streaming */
+async function readBegun({ retention }: Config, store: Store) {
   const all = await Promise.all(
     Array.from({ length: retention.latestGroups }, async (_, group) => {
       const until = await store.streaming.streamedUntil(group);
@@ -255,8 +233,7 @@ async function readBegun({ retention }, store) {
   return all.filter((shard) => shard !== null);
 }
 
-/** @param {Config} config @param {Record<string, any>} flags @param {(text: string) => void} print */
-async function replay(config, flags, print) {
+async function replay(config: Config, flags: Record<string, any>, print: (text: string) => void) {
   const from = parseTime(flags['from'] ?? '');
   const to = flags['to'] === undefined ? Date.now() : parseTime(flags['to']);
   if (from === null || to === null || from >= to) {
@@ -287,7 +264,6 @@ async function replay(config, flags, print) {
   }
 }
 
-/** @param {Config} config */
-function quietContext(config) {
+function quietContext(config: Config) {
   return createContext({ config, version: '', logger: createLogger('silent') });
 }

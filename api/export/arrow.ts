@@ -13,9 +13,7 @@ import {
   Utf8,
   vectorFromArray,
 } from 'apache-arrow';
-import { LABELS, labelRuns, rowGroups } from './rows.js';
-
-/** @import { RowGroup, Samples } from './rows.js' */
+import { LABELS, labelRuns, type RowGroup, rowGroups, type Samples } from './rows.ts';
 
 /** Limit of rows in a batch. A batch is in memory as a whole, with 32 bytes per row. */
 const ROWS_PER_BATCH = 2 ** 16;
@@ -35,16 +33,14 @@ const SCHEMA = new Schema([
 
 /** Collects the bytes of a batch until they are sent. The queue of apache-arrow has no bound, so a batch is taken at once. */
 export class BatchBytes extends AsyncByteQueue {
-  /** @type {Uint8Array[]} */
-  #chunks = [];
+  #chunks: Uint8Array[] = [];
 
-  /** @override @param {Uint8Array} chunk */
-  write(chunk) {
+  override write(chunk: Uint8Array) {
     this.#chunks.push(chunk);
   }
 
-  /** @returns {Uint8Array} bytes that were written since the last call */
-  take() {
+  /** @returns bytes that were written since the last call */
+  take(): Uint8Array {
     const bytes = Buffer.concat(this.#chunks);
     this.#chunks = [];
     return bytes;
@@ -54,11 +50,8 @@ export class BatchBytes extends AsyncByteQueue {
 /**
  * Encodes samples as an Arrow IPC stream, batch by batch. Labels are stored in dictionaries. Each batch replaces the dictionaries, so that
  * they have only the labels of the batch.
- *
- * @param {AsyncIterable<Samples>} source
- * @returns {AsyncGenerator<Uint8Array, void>}
  */
-export async function* encodeArrow(source) {
+export async function* encodeArrow(source: AsyncIterable<Samples>): AsyncGenerator<Uint8Array, void> {
   const bytes = new BatchBytes();
   const writer = new RecordBatchStreamWriter().reset(bytes, SCHEMA);
   for await (const group of rowGroups(source, ROWS_PER_BATCH)) {
@@ -69,8 +62,7 @@ export async function* encodeArrow(source) {
   yield bytes.take();
 }
 
-/** @param {RowGroup} group */
-function batchOf(group) {
+function batchOf(group: RowGroup) {
   const { times, values, count: length } = group;
   const children = [
     makeData({ type: TIME, length, nullCount: 0, data: wholeNumbers(times, length) }),
@@ -81,8 +73,7 @@ function batchOf(group) {
   return new RecordBatch(SCHEMA, data);
 }
 
-/** @param {RowGroup} group @param {typeof LABEL_COLUMNS[number]} column */
-function labelData(group, { name, type }) {
+function labelData(group: RowGroup, { name, type }: (typeof LABEL_COLUMNS)[number]) {
   const { count: length } = group;
   const { values, runs } = labelRuns(group, name);
   const indexes = new Int32Array(length);
@@ -104,15 +95,12 @@ function labelData(group, { name, type }) {
 /**
  * Encodes whole numbers as 64-bit integers. Each number is written as two words of 32 bits, since a BigInt for each number would
  * cost more than all other work.
- *
- * @param {Float64Array} numbers
- * @param {number} count
  */
-function wholeNumbers(numbers, count) {
+function wholeNumbers(numbers: Float64Array, count: number) {
   const whole = new BigInt64Array(count);
   const words = new Int32Array(whole.buffer);
   for (let index = 0; index < count; index++) {
-    const number = /** @type {number} */ (numbers[index]);
+    const number = numbers[index] as number;
     const high = Math.floor(number / TWO_32);
     words[2 * index] = number - high * TWO_32;
     words[2 * index + 1] = high;

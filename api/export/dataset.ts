@@ -2,17 +2,16 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { DAY_MS, dayOf } from '../../schema/rules.js';
-import { encodeParquet } from './parquet.js';
-import { listSensors, readSensors } from './sensors.js';
+import { DAY_MS, dayOf } from '../../schema/rules.ts';
+import type { Range } from '../history/reading/hours.ts';
+import type { Reading } from '../history/reading/index.ts';
+import type { Store } from '../store/index.ts';
+import { encodeParquet } from './parquet.ts';
+import type { Samples } from './rows.ts';
+import { type ExportedSensor, listSensors, readSensors, type Selection } from './sensors.ts';
 
-/** @import { Range } from '../history/reading/hours.js' */
-/** @import { Reading } from '../history/reading/index.js' */
-/** @import { Store } from '../store/index.js' */
-/** @import { Samples } from './rows.js' */
-/** @import { ExportedSensor, Selection } from './sensors.js' */
-
-/** Progress of an export. @typedef {{ files: number, samples: number, bytes: number, path: string }} DatasetProgress `path`: the newest file */
+/** Progress of an export. `path`: the newest file */
+type DatasetProgress = { files: number; samples: number; bytes: number; path: string };
 
 /**
  * Writes a data set of Parquet files, one for each site and UTC day that has samples:
@@ -21,22 +20,30 @@ import { listSensors, readSensors } from './sensors.js';
  *
  * No other file is changed. If a device has moved to another site, its files under the former site stay, because they
  * may belong to another installation.
- *
- * @param {object} deps
- * @param {Pick<Store, 'fleet' | 'devices'>} deps.store
- * @param {Pick<Reading, 'all'>} deps.reading
- * @param {number} deps.groups `LATEST_GROUPS`
- * @param {object} options
- * @param {string} options.directory
- * @param {Selection} options.selection
- * @param {Range} options.range time to export; every UTC day that the range touches is written
- * @param {() => number} options.oldest returns the epoch ms before which retention removes samples
- * @param {AbortSignal} options.signal
- * @param {(progress: DatasetProgress) => void} options.onFile
- * @returns {Promise<DatasetProgress>}
  * @throws the reason with which `signal` was aborted
  */
-export async function writeDataset({ store, reading, groups }, options) {
+export async function writeDataset(
+  {
+    store,
+    reading,
+    groups,
+  }: {
+    store: Pick<Store, 'fleet' | 'devices'>;
+    reading: Pick<Reading, 'all'>;
+    /** `LATEST_GROUPS` */
+    groups: number;
+  },
+  options: {
+    directory: string;
+    selection: Selection;
+    /** time to export; every UTC day that the range touches is written */
+    range: Range;
+    /** returns the epoch ms before which retention removes samples */
+    oldest: () => number;
+    signal: AbortSignal;
+    onFile: (progress: DatasetProgress) => void;
+  },
+): Promise<DatasetProgress> {
   const { directory, selection, range, oldest, signal, onFile } = options;
   const progress = { files: 0, samples: 0, bytes: 0, path: '' };
   const sites = await sensorsBySite(listSensors(store, groups, selection));
@@ -59,17 +66,17 @@ export async function writeDataset({ store, reading, groups }, options) {
   return progress;
 }
 
-/** @param {Range} range @returns {number[]} the UTC days that the range touches, in epoch ms */
-function daysOf({ from, to }) {
+/** @returns the UTC days that the range touches, in epoch ms */
+function daysOf({ from, to }: Range): number[] {
   const days = [];
   for (let day = dayOf(from); from < to && day < to; day += DAY_MS) days.push(day);
   return days;
 }
 
-/** @param {AsyncIterable<ExportedSensor>} sensors @returns {Promise<Map<string | null, ExportedSensor[]>>} */
-async function sensorsBySite(sensors) {
-  /** @type {Map<string | null, ExportedSensor[]>} */
-  const sites = new Map();
+async function sensorsBySite(
+  sensors: AsyncIterable<ExportedSensor>,
+): Promise<Map<string | null, ExportedSensor[]>> {
+  const sites: Map<string | null, ExportedSensor[]> = new Map();
   for await (const sensor of sensors) {
     const list = sites.get(sensor.site);
     if (list) list.push(sensor);
@@ -86,11 +93,8 @@ const MAX_DIRECTORY_BYTES = 255;
  * because readers of data sets decode such names. If the name is too long for a directory, characters of other alphabets
  * are not encoded. If the name is still too long, a digest of the site replaces it. The name must always be valid,
  * because a device chooses its site, and one device must not stop the export of all others.
- *
- * @param {string} site
- * @returns {string}
  */
-function directoryOf(site) {
+function directoryOf(site: string): string {
   const encoded = `site=${encodeURIComponent(site)}`;
   if (encoded.length <= MAX_DIRECTORY_BYTES) return encoded;
   const plain = `site=${site.replaceAll(/[\0-\x7f]/g, (char) => encodeURIComponent(char))}`;
@@ -102,20 +106,16 @@ function directoryOf(site) {
  * Returns the directory of a site and a day. Sensors without a site are in `site=`, since no site has an empty name. The
  * usual name of a missing value is `__HIVE_DEFAULT_PARTITION__`, but pandas 3.1 cannot read a data set that has both this
  * name and names of sites.
- *
- * @param {string | null} site
- * @param {number} day epoch ms
- * @returns {string}
+ * @param day epoch ms
  */
-const partitionOf = (site, day) =>
+const partitionOf = (site: string | null, day: number): string =>
   join(directoryOf(site ?? ''), `day=${new Date(day).toISOString().slice(0, 10)}`);
 
-/**
- * @param {string} path
- * @param {AsyncGenerator<Samples, void>} source
- * @returns {Promise<{ samples: number, bytes: number } | null>} null: there are no samples, so no file was written
- */
-async function writePart(path, source) {
+/** @returns null: there are no samples, so no file was written */
+async function writePart(
+  path: string,
+  source: AsyncGenerator<Samples, void>,
+): Promise<{ samples: number; bytes: number } | null> {
   const first = await source.next();
   if (first.done) return null;
   const head = first.value;

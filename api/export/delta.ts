@@ -1,4 +1,4 @@
-/** @import { ByteWriter } from 'hyparquet-writer' */
+import type { ByteWriter } from 'hyparquet-writer';
 
 /** Number of values in a block, and number of parts in a block. All values of a part have the same bit width. */
 const BLOCK = 128;
@@ -20,26 +20,23 @@ const packed = new Uint8Array((PART * 64) / 8);
 /**
  * Writes whole numbers as DELTA_BINARY_PACKED of INT64. The encoder of hyparquet-writer accepts 64-bit numbers only as BigInt, and takes
  * about 300 ns per value. This encoder takes about 10 ns.
- *
  * @see https://parquet.apache.org/docs/file-format/data-pages/encodings/
- * @param {ByteWriter} writer
- * @param {Float64Array} values whole numbers, whose differences are below 2^52
- * @param {number} count number of values, one or more
+ * @param values whole numbers, whose differences are below 2^52
+ * @param count number of values, one or more
  */
-export function packDeltas(writer, values, count) {
+export function packDeltas(writer: ByteWriter, values: Float64Array, count: number) {
   writer.appendVarInt(BLOCK);
   writer.appendVarInt(PARTS);
   writer.appendVarInt(count);
-  appendZigZag(writer, /** @type {number} */ (values[0]));
+  appendZigZag(writer, values[0] as number);
   for (let at = 1; at < count; at += BLOCK) packBlock(writer, values, at, Math.min(at + BLOCK, count));
 }
 
-/** @param {ByteWriter} writer @param {Float64Array} values @param {number} from @param {number} to */
-function packBlock(writer, values, from, to) {
+function packBlock(writer: ByteWriter, values: Float64Array, from: number, to: number) {
   let least = Number.POSITIVE_INFINITY;
-  let previous = /** @type {number} */ (values[from - 1]);
+  let previous = values[from - 1] as number;
   for (let index = from; index < to; index++) {
-    const value = /** @type {number} */ (values[index]);
+    const value = values[index] as number;
     const delta = value - previous;
     deltas[index - from] = delta;
     if (delta < least) least = delta;
@@ -57,23 +54,25 @@ function packBlock(writer, values, from, to) {
   }
 }
 
-/** @param {number} least @param {number} from @param {number} to @returns {number} bits that the greatest delta in [from, to) needs */
-function widthOf(least, from, to) {
+/** @returns bits that the greatest delta in [from, to) needs */
+function widthOf(least: number, from: number, to: number): number {
   let greatest = 0;
   for (let index = from; index < to; index++) {
-    const rest = /** @type {number} */ (deltas[index]) - least;
+    const rest = (deltas[index] as number) - least;
     if (rest > greatest) greatest = rest;
   }
   const high = Math.floor(greatest / 2 ** 32);
   return high > 0 ? 64 - Math.clz32(high) : 32 - Math.clz32(greatest);
 }
 
-/** @param {ByteWriter} writer @param {{ least: number, width: number, from: number, to: number }} part */
-function packPart(writer, { least, width, from, to }) {
+function packPart(
+  writer: ByteWriter,
+  { least, width, from, to }: { least: number; width: number; from: number; to: number },
+) {
   let bits = 0;
   let used = 0;
   let at = 0;
-  const put = (/** @type {number} */ value, /** @type {number} */ length) => {
+  const put = (value: number, length: number) => {
     bits |= value << used;
     used += length;
     while (used >= 8) {
@@ -84,7 +83,7 @@ function packPart(writer, { least, width, from, to }) {
   };
   for (let index = from; index < from + PART; index++) {
     // The last part may have too few values. It is filled up with zeros.
-    let rest = index < to ? /** @type {number} */ (deltas[index]) - least : 0;
+    let rest = index < to ? (deltas[index] as number) - least : 0;
     let left = width;
     for (; left > FAST_WIDTH; left -= LOW_WIDTH) {
       put(rest % LOW, LOW_WIDTH);
@@ -95,8 +94,7 @@ function packPart(writer, { least, width, from, to }) {
   writer.appendBytes(packed.subarray(0, at));
 }
 
-/** @param {ByteWriter} writer @param {number} value */
-function appendZigZag(writer, value) {
+function appendZigZag(writer: ByteWriter, value: number) {
   let rest = value < 0 ? -2 * value - 1 : 2 * value;
   for (; rest > 127; rest = Math.floor(rest / 128)) writer.appendUint8((rest % 128) | 128);
   writer.appendUint8(rest);

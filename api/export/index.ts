@@ -1,31 +1,35 @@
-import { encodeArrow } from './arrow.js';
-import { encodeParquet } from './parquet.js';
-import { encodeArrowTable, encodeParquetTable } from './table.js';
-
-/** @import { Samples } from './rows.js' */
-/** @import { Row, TableColumn } from './table.js' */
+import { encodeArrow } from './arrow.ts';
+import { encodeParquet } from './parquet.ts';
+import type { Samples } from './rows.ts';
+import { encodeArrowTable, encodeParquetTable, type Row, type TableColumn } from './table.ts';
 
 /**
  * Export: samples of many sensors, and rows of any columns, as files for analysis programs. Callers choose sensors and a
  * format, and get bytes. Memory does not grow with the range, because one group of rows is encoded at a time. This
  * folder does not depend on HTTP.
  */
-export { writeDataset } from './dataset.js';
-export { encodeParquet } from './parquet.js';
-export { exportedSensor, labelsOf, listSensors, readSensors } from './sensors.js';
+export { writeDataset } from './dataset.ts';
+export { encodeParquet } from './parquet.ts';
+export { exportedSensor, labelsOf, listSensors, readSensors } from './sensors.ts';
 
-/**
- * A file format that stores columns.
- *
- * @typedef {object} ColumnFormat
- * @property {string} name value of the parameter `format`
- * @property {string} extension extension of a file's name
- * @property {(source: AsyncIterable<Samples>) => AsyncGenerator<Uint8Array, void>} encode
- * @property {(columns: TableColumn[], source: AsyncIterable<Iterable<Row>>) => AsyncGenerator<Uint8Array, void>} encodeTable
- */
+/** A file format that stores columns. */
+interface ColumnFormat {
+  /** value of the parameter `format` */
+  name: string;
+  /** extension of a file's name */
+  extension: string;
+  encode: (source: AsyncIterable<Samples>) => AsyncGenerator<Uint8Array, void>;
+  encodeTable: (
+    columns: TableColumn[],
+    source: AsyncIterable<Iterable<Row>>,
+  ) => AsyncGenerator<Uint8Array, void>;
+}
 
-/** Formats by media type. @type {Record<'application/vnd.apache.parquet' | 'application/vnd.apache.arrow.stream', ColumnFormat>} */
-export const COLUMN_FORMATS = {
+/** Formats by media type. */
+export const COLUMN_FORMATS: Record<
+  'application/vnd.apache.parquet' | 'application/vnd.apache.arrow.stream',
+  ColumnFormat
+> = {
   'application/vnd.apache.parquet': {
     name: 'parquet',
     extension: 'parquet',
@@ -40,16 +44,13 @@ export const COLUMN_FORMATS = {
   },
 };
 
-/** @typedef {keyof typeof COLUMN_FORMATS} ColumnType */
+export type ColumnType = keyof typeof COLUMN_FORMATS;
 
-/**
- * Yields samples unchanged, and calls a function with the number of samples in each item.
- *
- * @param {AsyncIterable<Samples>} source
- * @param {(samples: number) => void} onSamples
- * @returns {AsyncGenerator<Samples, void>}
- */
-export async function* countSamples(source, onSamples) {
+/** Yields samples unchanged, and calls a function with the number of samples in each item. */
+export async function* countSamples(
+  source: AsyncIterable<Samples>,
+  onSamples: (samples: number) => void,
+): AsyncGenerator<Samples, void> {
   for await (const samples of source) {
     yield samples;
     onSamples(samples.to - samples.from);

@@ -1,13 +1,11 @@
+import type { ColumnChunk, CompressionCodec, Encoding, SchemaElement, Statistics } from 'hyparquet';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import { writePageHeader } from 'hyparquet-writer/src/datapage.js';
 import { writeRleBitPackedHybrid } from 'hyparquet-writer/src/encoding.js';
 import { snappyCompress } from 'hyparquet-writer/src/snappy.js';
-import { packDeltas } from './delta.js';
-import { COLUMNS, LABELS, labelRuns, rowGroups } from './rows.js';
-import { splitBytes, ValueDictionary } from './values.js';
-
-/** @import { ColumnChunk, CompressionCodec, Encoding, SchemaElement, Statistics } from 'hyparquet' */
-/** @import { RowGroup, Samples } from './rows.js' */
+import { packDeltas } from './delta.ts';
+import { COLUMNS, LABELS, labelRuns, type RowGroup, rowGroups, type Samples } from './rows.ts';
+import { splitBytes, ValueDictionary } from './values.ts';
 
 /**
  * Limit of rows in a row group. A group is in memory as a whole: 2 MiB of times and values, and less for its encoded form. The file's
@@ -18,38 +16,37 @@ const ROWS_PER_GROUP = 2 ** 17;
 /** Labels that a sensor may lack, so that their columns may have nulls. */
 const OPTIONAL = new Set(['type', 'unit']);
 
-/** The column type of instants: epoch ms, UTC. @type {Omit<SchemaElement, 'name'>} */
-export const TIME = {
+/** The column type of instants: epoch ms, UTC. */
+export const TIME: Omit<SchemaElement, 'name'> = {
   type: 'INT64',
   repetition_type: 'REQUIRED',
   converted_type: 'TIMESTAMP_MILLIS',
   logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MILLIS' },
 };
 
-/** The column type of text that a row may lack. @type {Omit<SchemaElement, 'name'>} */
-export const OPTIONAL_TEXT = {
+/** The column type of text that a row may lack. */
+export const OPTIONAL_TEXT: Omit<SchemaElement, 'name'> = {
   type: 'BYTE_ARRAY',
   repetition_type: 'OPTIONAL',
   converted_type: 'UTF8',
   logical_type: { type: 'STRING' },
 };
 
-/** @type {SchemaElement[]} */
-const SCHEMA = [
+const SCHEMA: SchemaElement[] = [
   { name: 'samples', num_children: COLUMNS.length },
   { name: 'ts', ...TIME },
   ...LABELS.map((name) => ({
     name,
     ...OPTIONAL_TEXT,
-    ...(!OPTIONAL.has(name) && { repetition_type: /** @type {const} */ ('REQUIRED') }),
+    ...(!OPTIONAL.has(name) && { repetition_type: 'REQUIRED' as const }),
   })),
   { name: 'value', type: 'DOUBLE', repetition_type: 'REQUIRED' },
 ];
 
 /** Collects the bytes of a row group. They are sent before the next group is encoded. */
 export class ChunkWriter extends ByteWriter {
-  /** @returns {Uint8Array} bytes that were written since the last call */
-  take() {
+  /** @returns bytes that were written since the last call */
+  take(): Uint8Array {
     const bytes = this.getBytes().slice();
     this.index = 0;
     return bytes;
@@ -58,11 +55,8 @@ export class ChunkWriter extends ByteWriter {
 
 /**
  * Opens a Parquet file. Its statistics have the minimum and maximum texts in full length, so that these bounds are exact.
- *
- * @param {ChunkWriter} writer
- * @param {SchemaElement[]} schema
  */
-export const openParquet = (writer, schema) =>
+export const openParquet = (writer: ChunkWriter, schema: SchemaElement[]) =>
   new ParquetWriter({
     writer,
     schema,
@@ -73,11 +67,8 @@ export const openParquet = (writer, schema) =>
 /**
  * Encodes samples as a Parquet file, one row group after the other. `ParquetWriter` writes the head, the footer and the statistics. It
  * would encode columns in 1.1 to 2 µs per row, and store -0 as 0. So the columns are encoded here, in about 40 ns per row.
- *
- * @param {AsyncIterable<Samples>} source
- * @returns {AsyncGenerator<Uint8Array, void>}
  */
-export async function* encodeParquet(source) {
+export async function* encodeParquet(source: AsyncIterable<Samples>): AsyncGenerator<Uint8Array, void> {
   const writer = new ChunkWriter();
   const file = openParquet(writer, SCHEMA);
   const dictionary = new ValueDictionary(ROWS_PER_GROUP);
@@ -105,23 +96,25 @@ export async function* encodeParquet(source) {
   yield writer.take();
 }
 
-/**
- * A column of a row group: its pages, and its entry in the footer.
- *
- * @typedef {object} Column
- * @property {typeof COLUMNS[number]} name
- * @property {number} count number of rows
- * @property {number} [nulls] number of rows without a value (default: 0)
- * @property {Encoding} encoding
- * @property {{ count: number, bytes: Uint8Array }} [dictionary] a page with the distinct values in plain encoding
- * @property {Uint8Array} [levels] encoded definition levels, which show the rows that have a value
- * @property {Uint8Array} data
- * @property {{ bytes: Uint8Array, codec: CompressionCodec }} [compressed] compressed form of `data`
- * @property {Statistics} statistics
- */
+/** A column of a row group: its pages, and its entry in the footer. */
+interface Column {
+  name: (typeof COLUMNS)[number];
+  /** number of rows */
+  count: number;
+  /** number of rows without a value (default: 0) */
+  nulls?: number;
+  encoding: Encoding;
+  /** a page with the distinct values in plain encoding */
+  dictionary?: { count: number; bytes: Uint8Array };
+  /** encoded definition levels, which show the rows that have a value */
+  levels?: Uint8Array;
+  data: Uint8Array;
+  /** compressed form of `data` */
+  compressed?: { bytes: Uint8Array; codec: CompressionCodec };
+  statistics: Statistics;
+}
 
-/** @param {ChunkWriter} writer @param {Column} column @returns {ColumnChunk} */
-function writeColumn(writer, column) {
+function writeColumn(writer: ChunkWriter, column: Column): ColumnChunk {
   const { name, count, nulls = 0, encoding, dictionary, data, statistics } = column;
   const { levels = new Uint8Array(), compressed } = column;
   const start = writer.offset;
@@ -171,8 +164,7 @@ function writeColumn(writer, column) {
   };
 }
 
-/** @param {ChunkWriter} writer @param {RowGroup} group */
-function writeTimes(writer, { times, count }) {
+function writeTimes(writer: ChunkWriter, { times, count }: RowGroup) {
   const page = new ByteWriter();
   packDeltas(page, times, count);
   const { min, max } = boundsOf(times, count);
@@ -185,8 +177,7 @@ function writeTimes(writer, { times, count }) {
   });
 }
 
-/** @param {ChunkWriter} writer @param {RowGroup} group @param {typeof LABELS[number]} name */
-function writeLabels(writer, group, name) {
+function writeLabels(writer: ChunkWriter, group: RowGroup, name: (typeof LABELS)[number]) {
   const { values, runs } = labelRuns(group, name);
   const encoded = values.map((value) => Buffer.from(value));
   const sorted = encoded.toSorted(Buffer.compare);
@@ -214,21 +205,13 @@ function writeLabels(writer, group, name) {
   });
 }
 
-/**
- * Writes a run of one repeated value in Parquet's hybrid encoding (RLE).
- *
- * @param {ByteWriter} writer
- * @param {number} value
- * @param {number} count
- * @param {number} width bits of the value
- */
-function appendRun(writer, value, count, width) {
+/** Writes a run of one repeated value in Parquet's hybrid encoding (RLE). @param width bits of the value */
+function appendRun(writer: ByteWriter, value: number, count: number, width: number) {
   writer.appendVarInt(count << 1);
   for (let bit = 0; bit < width; bit += 8) writer.appendUint8((value >>> bit) & 255);
 }
 
-/** @param {ChunkWriter} writer @param {RowGroup} group @param {ValueDictionary} dictionary */
-function writeValues(writer, { values, count }, dictionary) {
+function writeValues(writer: ChunkWriter, { values, count }: RowGroup, dictionary: ValueDictionary) {
   const { min, max } = boundsOf(values, count);
   // The format requires these signs of zero, so that a reader that compares bits finds both -0 and 0 within the bounds.
   const statistics = { min_value: min === 0 ? -0 : min, max_value: max === 0 ? 0 : max };
@@ -259,12 +242,12 @@ function writeValues(writer, { values, count }, dictionary) {
   });
 }
 
-/** @param {Float64Array} numbers @param {number} count one or more */
-function boundsOf(numbers, count) {
-  let min = /** @type {number} */ (numbers[0]);
+/** @param count one or more */
+function boundsOf(numbers: Float64Array, count: number) {
+  let min = numbers[0] as number;
   let max = min;
   for (let index = 1; index < count; index++) {
-    const number = /** @type {number} */ (numbers[index]);
+    const number = numbers[index] as number;
     if (number < min) min = number;
     if (number > max) max = number;
   }

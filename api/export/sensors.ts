@@ -1,12 +1,10 @@
-import { groupOf, uuidBytes } from '../../schema/ids.js';
-
-/** @import { Identity } from '../../schema/ids.js' */
-/** @import { Reading } from '../history/reading/index.js' */
-/** @import { Range, Sensor } from '../history/reading/hours.js' */
-/** @import { LatestPlace } from '../store/devices/latest-pages.js' */
-/** @import { LatestRow } from '../store/devices/latest-rows.js' */
-/** @import { Store } from '../store/index.js' */
-/** @import { Labels, Samples } from './rows.js' */
+import { groupOf, type Identity, uuidBytes } from '../../schema/ids.ts';
+import type { Range, Sensor } from '../history/reading/hours.ts';
+import type { Reading } from '../history/reading/index.ts';
+import type { LatestPlace } from '../store/devices/latest-pages.ts';
+import type { LatestRow } from '../store/devices/latest-rows.ts';
+import type { Store } from '../store/index.ts';
+import type { Labels, Samples } from './rows.ts';
 
 /** Number of sensors per page that is read from the registry. */
 const PAGE = 100;
@@ -17,42 +15,39 @@ const PAGE = 100;
  */
 const SENSORS_AHEAD = 4;
 
-/**
- * A sensor of an export.
- *
- * @typedef {object} ExportedSensor
- * @property {Sensor} key
- * @property {Labels} labels
- * @property {string | null} site
- * @property {number} newest epoch ms after which the sensor has no sample
- */
+export interface ExportedSensor {
+  key: Sensor;
+  labels: Labels;
+  site: string | null;
+  /** epoch ms after which the sensor has no sample */
+  newest: number;
+}
 
-/**
- * @typedef {object} Selection the sensors to export; a sensor must match all properties that are set
- * @property {string} [site]
- * @property {string} [type]
- * @property {Identity} [device]
- */
+/** the sensors to export; a sensor must match all properties that are set */
+export interface Selection {
+  site?: string;
+  type?: string;
+  device?: Identity;
+}
 
-/**
- * Lists the sensors of an export, device by device.
- *
- * @param {Pick<Store, 'fleet' | 'devices'>} store
- * @param {number} groups `LATEST_GROUPS`
- * @param {Selection} selection
- * @returns {AsyncGenerator<ExportedSensor, void>}
- */
-export async function* listSensors(store, groups, { site, type, device }) {
+/** Lists the sensors of an export, device by device. @param groups `LATEST_GROUPS` */
+export async function* listSensors(
+  store: Pick<Store, 'fleet' | 'devices'>,
+  groups: number,
+  { site, type, device }: Selection,
+): AsyncGenerator<ExportedSensor, void> {
   const filter = { site, type };
   const key = device && { group: groupOf(device.bytes, groups), bytes: device.bytes };
-  /** @param {Parameters<Store['fleet']['latestPage']>[0]} page */
-  const readPage = (page) => (key ? store.fleet.latestPageOfDevice(key, page) : store.fleet.latestPage(page));
+  const readPage = (page: Parameters<Store['fleet']['latestPage']>[0]) =>
+    key ? store.fleet.latestPageOfDevice(key, page) : store.fleet.latestPage(page);
   const retirement = createRetirementLookUp(store, groups);
-  /** @type {LatestPlace | null} */
-  let after = null;
+  let after: LatestPlace | null = null;
   do {
-    /** @type {{ rows: LatestRow[], next: LatestPlace | null }} */
-    const { rows, next } = await readPage({ filter, after, limit: PAGE });
+    const { rows, next }: { rows: LatestRow[]; next: LatestPlace | null } = await readPage({
+      filter,
+      after,
+      limit: PAGE,
+    });
     for (const row of rows) {
       const wasRetired = await retirement(row.deviceId);
       // A retirement removes the newest value from `latest` but no samples. So `latest` may have an earlier time than the newest sample.
@@ -66,12 +61,11 @@ export async function* listSensors(store, groups, { site, type, device }) {
 /**
  * Creates a function that returns whether a device was ever retired. It caches the result for the last device, since the
  * sensors of a device follow each other.
- *
- * @param {Pick<Store, 'devices'>} store
- * @param {number} groups
- * @returns {(deviceId: string) => Promise<boolean>}
  */
-function createRetirementLookUp(store, groups) {
+function createRetirementLookUp(
+  store: Pick<Store, 'devices'>,
+  groups: number,
+): (deviceId: string) => Promise<boolean> {
   let id = '';
   let wasRetired = false;
   return async (deviceId) => {
@@ -83,8 +77,8 @@ function createRetirementLookUp(store, groups) {
   };
 }
 
-/** @param {LatestRow} row @param {number} newest see `ExportedSensor` @param {number} groups `LATEST_GROUPS` @returns {ExportedSensor} */
-export function exportedSensor(row, newest, groups) {
+/** @param newest see `ExportedSensor` @param groups `LATEST_GROUPS` */
+export function exportedSensor(row: LatestRow, newest: number, groups: number): ExportedSensor {
   const device = uuidBytes(row.deviceId);
   return {
     key: { group: groupOf(device, groups), device, sensor: uuidBytes(row.id) },
@@ -94,40 +88,38 @@ export function exportedSensor(row, newest, groups) {
   };
 }
 
-/**
- * @param {Pick<LatestRow, 'deviceName' | 'name' | 'type' | 'unit'>} row
- * @param {string} deviceId
- * @param {string} sensorId
- * @returns {Labels}
- */
-export const labelsOf = ({ deviceName, name, type, unit }, deviceId, sensorId) => ({
+export const labelsOf = (
+  { deviceName, name, type, unit }: Pick<LatestRow, 'deviceName' | 'name' | 'type' | 'unit'>,
+  deviceId: string,
+  sensorId: string,
+): Labels => ({
   device: deviceName ?? deviceId,
   sensor: name ?? sensorId,
   type,
   unit,
 });
 
-/**
- * Reads the samples of sensors, one sensor after the other, oldest first.
- *
- * @param {Pick<Reading, 'all'>} reading
- * @param {AsyncIterable<ExportedSensor> | Iterable<ExportedSensor>} sensors
- * @param {Range} range within retention
- * @param {AbortSignal} signal
- * @returns {AsyncGenerator<Samples, void>}
- */
-export async function* readSensors(reading, sensors, range, signal) {
-  /** @type {Array<AsyncGenerator<Samples, void>>} */
-  const opened = [];
+/** Reads the samples of sensors, one sensor after the other, oldest first. @param range within retention */
+export async function* readSensors(
+  reading: Pick<Reading, 'all'>,
+  sensors: AsyncIterable<ExportedSensor> | Iterable<ExportedSensor>,
+  range: Range,
+  signal: AbortSignal,
+): AsyncGenerator<Samples, void> {
+  const opened: Array<AsyncGenerator<Samples, void>> = [];
   for await (const sensor of sensors) {
     opened.push(begun(readSensor(reading, sensor, range, signal)));
-    if (opened.length > SENSORS_AHEAD) yield* /** @type {AsyncGenerator<Samples>} */ (opened.shift());
+    if (opened.length > SENSORS_AHEAD) yield* opened.shift() as AsyncGenerator<Samples>;
   }
   for (const samples of opened) yield* samples;
 }
 
-/** @param {Pick<Reading, 'all'>} reading @param {ExportedSensor} sensor @param {Range} range @param {AbortSignal} signal @returns {AsyncGenerator<Samples, void>} */
-async function* readSensor(reading, { key, labels, newest }, { from, to }, signal) {
+async function* readSensor(
+  reading: Pick<Reading, 'all'>,
+  { key, labels, newest }: ExportedSensor,
+  { from, to }: Range,
+  signal: AbortSignal,
+): AsyncGenerator<Samples, void> {
   const range = { from, to: Math.min(to, newest + 1) };
   for await (const { times, values } of reading.all(key, range, 'asc', signal)) {
     let first = 0;
@@ -140,19 +132,16 @@ async function* readSensor(reading, { key, labels, newest }, { from, to }, signa
 
 /**
  * Starts a generator at once, so that its first item is computed before it is needed.
- *
- * @template T
- * @param {AsyncGenerator<T, void>} generator
- * @returns {AsyncGenerator<T, void>} generator of the same items
+ * @returns generator of the same items
  */
-function begun(generator) {
+function begun<T>(generator: AsyncGenerator<T, void>): AsyncGenerator<T, void> {
   const first = generator.next();
   // A failure is reported when the first item is read. It must not be an unhandled rejection until then.
   first.catch(() => {});
   async function* rest() {
     const { done, value } = await first;
     if (done) return;
-    yield/** @type {T} */ (value);
+    yield value as T;
     yield* generator;
   }
   return rest();

@@ -1,4 +1,6 @@
 import {
+  type Data,
+  type DataType,
   Field,
   Float64,
   Int64,
@@ -11,47 +13,40 @@ import {
   Utf8,
   vectorFromArray,
 } from 'apache-arrow';
-import { BatchBytes } from './arrow.js';
-import { ChunkWriter, OPTIONAL_TEXT, openParquet, TIME } from './parquet.js';
-
-/** @import { Data, DataType } from 'apache-arrow' */
-/** @import { SchemaElement } from 'hyparquet' */
+import type { SchemaElement } from 'hyparquet';
+import { BatchBytes } from './arrow.ts';
+import { ChunkWriter, OPTIONAL_TEXT, openParquet, TIME } from './parquet.ts';
 
 /**
  * Kinds of cells in a column. A `time` is a text in the format of RFC 3339. Only cells of the kinds `text` and `number` may be null.
- *
- * @typedef {'time' | 'text' | 'number' | 'count'} Kind
  */
-/** @typedef {{ name: string, kind: Kind }} TableColumn */
-/** @typedef {Record<string, string | number | boolean | null>} Row cells by the names of columns */
+export type Kind = 'time' | 'text' | 'number' | 'count';
+export type TableColumn = { name: string; kind: Kind };
+/** cells by the names of columns */
+export type Row = Record<string, string | number | boolean | null>;
 
 /** Number of rows that are encoded without a pause. Other requests of the process are served in between. */
 const ROWS_AT_ONCE = 2 ** 13;
 
-/** @type {Record<Kind, DataType>} */
-const ARROW_TYPES = {
+const ARROW_TYPES: Record<Kind, DataType> = {
   time: new TimestampMillisecond('UTC'),
   text: new Utf8(),
   number: new Float64(),
   count: new Int64(),
 };
 
-/** @type {Record<Kind, Omit<SchemaElement, 'name'>>} */
-const PARQUET_TYPES = {
+const PARQUET_TYPES: Record<Kind, Omit<SchemaElement, 'name'>> = {
   time: TIME,
   text: OPTIONAL_TEXT,
   number: { type: 'DOUBLE', repetition_type: 'OPTIONAL' },
   count: { type: 'INT64', repetition_type: 'REQUIRED' },
 };
 
-/**
- * Encodes rows of any columns as a Parquet file, some rows at a time.
- *
- * @param {TableColumn[]} columns
- * @param {AsyncIterable<Iterable<Row>>} source
- * @returns {AsyncGenerator<Uint8Array, void>}
- */
-export async function* encodeParquetTable(columns, source) {
+/** Encodes rows of any columns as a Parquet file, some rows at a time. */
+export async function* encodeParquetTable(
+  columns: TableColumn[],
+  source: AsyncIterable<Iterable<Row>>,
+): AsyncGenerator<Uint8Array, void> {
   const writer = new ChunkWriter();
   const file = openParquet(writer, [
     { name: 'rows', num_children: columns.length },
@@ -66,27 +61,23 @@ export async function* encodeParquetTable(columns, source) {
   yield writer.take();
 }
 
-/** @param {TableColumn} column @param {unknown[]} data */
-function parquetColumn({ name, kind }, data) {
+function parquetColumn({ name, kind }: TableColumn, data: unknown[]) {
   // Texts are often names that repeat, so Snappy shortens them. A page without values is not compressed.
   const isCompressed = kind === 'text' && data.some((cell) => cell !== null);
   return {
     name,
     data,
     // Plain values are written, because the dictionaries of hyparquet-writer replace -0 by 0.
-    encoding: /** @type {const} */ ('PLAIN'),
-    codec: isCompressed ? /** @type {const} */ ('SNAPPY') : /** @type {const} */ ('UNCOMPRESSED'),
+    encoding: 'PLAIN' as const,
+    codec: isCompressed ? ('SNAPPY' as const) : ('UNCOMPRESSED' as const),
   };
 }
 
-/**
- * Encodes rows of any columns as an Arrow IPC stream, some rows at a time. Such rows are one batch.
- *
- * @param {TableColumn[]} columns
- * @param {AsyncIterable<Iterable<Row>>} source
- * @returns {AsyncGenerator<Uint8Array, void>}
- */
-export async function* encodeArrowTable(columns, source) {
+/** Encodes rows of any columns as an Arrow IPC stream, some rows at a time. Such rows are one batch. */
+export async function* encodeArrowTable(
+  columns: TableColumn[],
+  source: AsyncIterable<Iterable<Row>>,
+): AsyncGenerator<Uint8Array, void> {
   const schema = new Schema(
     columns.map(({ name, kind }) => new Field(name, ARROW_TYPES[kind], kind === 'text' || kind === 'number')),
   );
@@ -102,16 +93,15 @@ export async function* encodeArrowTable(columns, source) {
   yield bytes.take();
 }
 
-/** @param {TableColumn} column @param {unknown[]} cells one or more @returns {Data} */
-function arrowColumn({ kind }, cells) {
+/** @param cells one or more */
+function arrowColumn({ kind }: TableColumn, cells: unknown[]): Data {
   const [data] = vectorFromArray(cells, ARROW_TYPES[kind]).data;
-  return /** @type {Data} */ (data);
+  return data as Data;
 }
 
-/** @param {AsyncIterable<Iterable<Row>>} source @returns {AsyncGenerator<Row[], void>} chunks of rows, which are never empty */
-async function* chunksOf(source) {
-  /** @type {Row[]} */
-  let rows = [];
+/** @returns chunks of rows, which are never empty */
+async function* chunksOf(source: AsyncIterable<Iterable<Row>>): AsyncGenerator<Row[], void> {
+  let rows: Row[] = [];
   for await (const some of source) {
     for (const row of some) {
       rows.push(row);
@@ -123,8 +113,8 @@ async function* chunksOf(source) {
   if (rows.length > 0) yield rows;
 }
 
-/** @param {Row[]} rows @param {TableColumn} column @returns {unknown[]} cells of the column, with 64-bit integers as BigInt */
-function cellsOf(rows, { name, kind }) {
+/** @returns cells of the column, with 64-bit integers as BigInt */
+function cellsOf(rows: Row[], { name, kind }: TableColumn): unknown[] {
   if (kind === 'time') return rows.map((row) => BigInt(Date.parse(String(row[name]))));
   if (kind === 'count') return rows.map((row) => BigInt(Number(row[name])));
   return rows.map((row) => row[name] ?? null);

@@ -16,29 +16,30 @@ export class ValueDictionary {
   #words = new Uint32Array(this.#values.buffer);
   #indexes;
 
-  /** @param {number} capacity rows of a group */
-  constructor(capacity) {
+  /** @param capacity rows of a group */
+  constructor(capacity: number) {
     this.#indexes = new Uint32Array(capacity);
   }
 
   /**
-   * @param {Float64Array} values
-   * @param {number} count
-   * @returns {{ values: Float64Array, indexes: Uint32Array, width: number } | null} the distinct values, the index of each value, and the
-   *   width of an index in bits; null: plain values take about as few bytes. The arrays are valid until the next call
+   * @returns the distinct values, the index of each value, and the width of an index in bits; null: plain values take about as few bytes.
+   * The arrays are valid until the next call
    */
-  encode(values, count) {
+  encode(
+    values: Float64Array,
+    count: number,
+  ): { values: Float64Array; indexes: Uint32Array; width: number } | null {
     const given = new Uint32Array(values.buffer, values.byteOffset, 2 * count);
     this.#slots.fill(0);
     let distinct = 0;
     for (let row = 0; row < count; row++) {
-      const low = /** @type {number} */ (given[2 * row]);
-      const high = /** @type {number} */ (given[2 * row + 1]);
+      const low = given[2 * row] as number;
+      const high = given[2 * row + 1] as number;
       let slot = slotOf(low, high);
-      let entry = /** @type {number} */ (this.#slots[slot]);
+      let entry = this.#slots[slot] as number;
       while (entry !== 0 && !this.#isSame(entry - 1, low, high)) {
         slot = (slot + 1) % SLOTS;
-        entry = /** @type {number} */ (this.#slots[slot]);
+        entry = this.#slots[slot] as number;
       }
       if (entry === 0) {
         if (distinct === MAX_DISTINCT) return null;
@@ -55,29 +56,25 @@ export class ValueDictionary {
     return { values: this.#values.subarray(0, distinct), indexes: this.#indexes.subarray(0, count), width };
   }
 
-  /** @param {number} index @param {number} low @param {number} high */
-  #isSame(index, low, high) {
+  #isSame(index: number, low: number, high: number) {
     return this.#words[2 * index] === low && this.#words[2 * index + 1] === high;
   }
 }
 
-/** @param {number} low @param {number} high the words of a double @returns {number} slot at which the search for the double begins */
-const slotOf = (low, high) => (Math.imul(low ^ Math.imul(high, 0x9e3779b1), 0x85ebca6b) >>> 8) % SLOTS;
+/** @param high the words of a double @returns slot at which the search for the double begins */
+const slotOf = (low: number, high: number): number =>
+  (Math.imul(low ^ Math.imul(high, 0x9e3779b1), 0x85ebca6b) >>> 8) % SLOTS;
 
 /**
  * Encodes doubles as BYTE_STREAM_SPLIT: all first bytes, then all second bytes, and so on. Neighboring values of a signal share sign,
  * exponent and high digits, so these bytes compress well.
- *
- * @param {Float64Array} values
- * @param {number} count
- * @returns {Uint8Array}
  */
-export function splitBytes(values, count) {
+export function splitBytes(values: Float64Array, count: number): Uint8Array {
   const given = new Uint8Array(values.buffer, values.byteOffset, DOUBLE_BYTES * count);
   const split = new Uint8Array(given.length);
   for (let byte = 0; byte < DOUBLE_BYTES; byte++) {
     for (let row = 0, from = byte, to = byte * count; row < count; row++, from += DOUBLE_BYTES, to++) {
-      split[to] = /** @type {number} */ (given[from]);
+      split[to] = given[from] as number;
     }
   }
   return split;

@@ -1,50 +1,38 @@
-import { formatTime } from '../../common/times.js';
-import { sendPieces } from './json-pieces.js';
+import type { Response } from 'express';
+import { formatTime } from '../../common/times.ts';
+import type { Kind, TableColumn } from '../export/table.ts';
+import type { Group } from '../history/reading/aligned.ts';
+import type { Aggregate, Bins } from '../history/reading/bins.ts';
+import type { Grid } from '../history/reading/grid.ts';
+import { sendPieces } from './json-pieces.ts';
+import type { SelectedSensor } from './sensor-selection.ts';
+import type { Cell, TableRow } from './tables.ts';
 
-/** @import { Response } from 'express' */
-/** @import { Kind, TableColumn } from '../export/table.js' */
-/** @import { Aggregate, Bins } from '../history/reading/bins.js' */
-/** @import { Grid } from '../history/reading/grid.js' */
-/** @import { Group } from '../history/reading/aligned.js' */
-/** @import { SelectedSensor } from './sensor-selection.js' */
-/** @import { Cell, TableRow } from './tables.js' */
+/** How bins without samples are filled. */
+export type Fill = 'none' | 'previous' | 'null';
+/** The key by which the sensors of an answer are added up; `sensor`: no addition. */
+type Grouping = 'sensor' | 'device' | 'site' | 'type';
 
-/** How bins without samples are filled. @typedef {'none' | 'previous' | 'null'} Fill */
-/**
- * The key by which the sensors of an answer are added up; `sensor`: no addition.
- *
- * @typedef {'sensor' | 'device' | 'site' | 'type'} Grouping
- */
+/** The shape of an answer with aligned series: all series have the same bins. */
+export interface AlignedShape {
+  grid: Grid;
+  aggregates: Aggregate[];
+  fill: Fill;
+  group: Grouping;
+}
 
-/**
- * The shape of an answer with aligned series: all series have the same bins.
- *
- * @typedef {object} AlignedShape
- * @property {Grid} grid
- * @property {Aggregate[]} aggregates
- * @property {Fill} fill
- * @property {Grouping} group
- */
+const deviceOf = ({ row }: SelectedSensor) => row.deviceName ?? row.deviceId;
 
-/** @param {SelectedSensor} sensor */
-const deviceOf = ({ row }) => row.deviceName ?? row.deviceId;
-
-/** @type {Record<Grouping, (sensor: SelectedSensor) => string>} */
-export const GROUP_KEYS = {
+export const GROUP_KEYS: Record<Grouping, (sensor: SelectedSensor) => string> = {
   sensor: ({ row }) => `${row.deviceId}/${row.id}`,
   device: ({ row }) => row.deviceId,
   site: ({ row }) => row.site ?? '',
   type: ({ row }) => row.type ?? '',
 };
 
-/**
- * Returns a comparison that puts the sensors of a group next to each other, then orders by names and ids.
- *
- * @param {Grouping} group
- * @returns {(a: SelectedSensor, b: SelectedSensor) => number}
- */
-export const orderOf = (group) => {
-  const keyOf = (/** @type {SelectedSensor} */ sensor) => [
+/** Returns a comparison that puts the sensors of a group next to each other, then orders by names and ids. */
+export const orderOf = (group: Grouping): ((a: SelectedSensor, b: SelectedSensor) => number) => {
+  const keyOf = (sensor: SelectedSensor) => [
     group === 'site' || group === 'type' ? GROUP_KEYS[group](sensor) : '',
     deviceOf(sensor),
     sensor.row.deviceId,
@@ -54,44 +42,47 @@ export const orderOf = (group) => {
   return (a, b) => {
     const [keysA, keysB] = [keyOf(a), keyOf(b)];
     const at = keysA.findIndex((key, index) => key !== keysB[index]);
-    return at < 0 ? 0 : /** @type {string} */ (keysA[at]) < /** @type {string} */ (keysB[at]) ? -1 : 1;
+    return at < 0 ? 0 : (keysA[at] as string) < (keysB[at] as string) ? -1 : 1;
   };
 };
 
-/** The columns that name a series in a table. @type {Record<Grouping, string[]>} */
-const LABELS = {
+/** The columns that name a series in a table. */
+const LABELS: Record<Grouping, string[]> = {
   sensor: ['device', 'sensor', 'unit'],
   device: ['device', 'unit'],
   site: ['site', 'unit'],
   type: ['type', 'unit'],
 };
 
-/** @param {AlignedShape} shape @returns {string[]} the names of the columns of a table */
-export const columnsOf = ({ group, aggregates }) => ['ts', ...LABELS[group], ...aggregates];
+/** @returns the names of the columns of a table */
+export const columnsOf = ({ group, aggregates }: AlignedShape): string[] => [
+  'ts',
+  ...LABELS[group],
+  ...aggregates,
+];
 
-/** @param {AlignedShape} shape @returns {TableColumn[]} the columns of `columnsOf`, with the kinds of their cells */
-export const typedColumnsOf = (shape) =>
+/** @returns the columns of `columnsOf`, with the kinds of their cells */
+export const typedColumnsOf = (shape: AlignedShape): TableColumn[] =>
   columnsOf(shape).map((name) => ({ name, kind: kindOf(name, shape) }));
 
-/** @param {string} name of a column @param {AlignedShape} shape @returns {Kind} */
-function kindOf(name, { group }) {
+/** @param name of a column */
+function kindOf(name: string, { group }: AlignedShape): Kind {
   if (name === 'ts') return 'time';
   if (LABELS[group].includes(name)) return 'text';
   return name === 'count' ? 'count' : 'number';
 }
 
-/** @param {SelectedSensor[]} sensors @returns {string | null} the unit of the sensors; null: their units differ */
-function unitOf(sensors) {
+/** @returns the unit of the sensors; null: their units differ */
+function unitOf(sensors: SelectedSensor[]): string | null {
   const [first, ...others] = sensors.map(({ row }) => row.unit);
   return first !== undefined && others.every((unit) => unit === first) ? first : null;
 }
 
-/** @param {SelectedSensor[]} sensors of a group @param {Grouping} group @returns {Record<string, string | null>} */
-function labelsOf(sensors, group) {
+/** @param sensors of a group */
+function labelsOf(sensors: SelectedSensor[], group: Grouping): Record<string, string | null> {
   const [first] = sensors;
-  const { row } = /** @type {SelectedSensor} */ (first);
-  /** @type {Record<string, string | null>} */
-  const labels = {
+  const { row } = first as SelectedSensor;
+  const labels: Record<string, string | null> = {
     device: row.deviceName ?? row.deviceId,
     sensor: row.name ?? row.id,
     site: row.site,
@@ -101,8 +92,8 @@ function labelsOf(sensors, group) {
   return Object.fromEntries(LABELS[group].map((label) => [label, labels[label] ?? null]));
 }
 
-/** @param {Bins} bins @param {AlignedShape} shape @returns {Array<Array<number | null>>} a column for each aggregate */
-function columnsIn(bins, { aggregates, fill }) {
+/** @returns a column for each aggregate */
+function columnsIn(bins: Bins, { aggregates, fill }: AlignedShape): Array<Array<number | null>> {
   const columns = aggregates.map((aggregate) => bins.column(aggregate));
   if (fill !== 'previous') return columns;
   const counts = bins.column('count');
@@ -110,30 +101,27 @@ function columnsIn(bins, { aggregates, fill }) {
     // The fill `previous` does not apply to counts. A copied count would count samples twice.
     if (aggregates[index] === 'count') continue;
     for (let bin = 1; bin < column.length; bin++)
-      if (counts[bin] === 0) column[bin] = /** @type {number | null} */ (column[bin - 1]);
+      if (counts[bin] === 0) column[bin] = column[bin - 1] as number | null;
   }
   return columns;
 }
 
-/**
- * @param {AsyncIterable<Group<SelectedSensor>>} groups
- * @param {AlignedShape} shape
- * @returns {AsyncGenerator<Iterable<TableRow>, void>} the rows of one group after the other, each group in order of time
- */
-export async function* tableRows(groups, shape) {
+/** @returns the rows of one group after the other, each group in order of time */
+export async function* tableRows(
+  groups: AsyncIterable<Group<SelectedSensor>>,
+  shape: AlignedShape,
+): AsyncGenerator<Iterable<TableRow>, void> {
   for await (const { sensors, bins } of groups) yield rowsOf(sensors, bins, shape);
 }
 
-/** @param {SelectedSensor[]} sensors @param {Bins} bins @param {AlignedShape} shape @returns {Generator<TableRow, void>} */
-function* rowsOf(sensors, bins, shape) {
+function* rowsOf(sensors: SelectedSensor[], bins: Bins, shape: AlignedShape): Generator<TableRow, void> {
   const { grid, aggregates, fill, group } = shape;
   const labels = labelsOf(sensors, group);
   const columns = columnsIn(bins, shape);
   const counts = bins.column('count');
   for (let bin = 0; bin < grid.length; bin++) {
     if (fill === 'none' && counts[bin] === 0) continue;
-    /** @type {Record<string, Cell>} */
-    const row = { ts: formatTime(grid.startOf(bin)), ...labels };
+    const row: Record<string, Cell> = { ts: formatTime(grid.startOf(bin)), ...labels };
     for (const [index, aggregate] of aggregates.entries()) row[aggregate] = columns[index]?.[bin] ?? null;
     yield row;
   }
@@ -141,13 +129,14 @@ function* rowsOf(sensors, bins, shape) {
 
 /**
  * Writes the answer as columns: first the starts of the bins, then a series for each sensor or group.
- *
- * @param {Response} res
- * @param {AsyncIterable<Group<SelectedSensor>>} groups
- * @param {AlignedShape} shape
- * @param {AbortSignal} signal aborts when the client disconnects
+ * @param signal aborts when the client disconnects
  */
-export async function sendColumns(res, groups, shape, signal) {
+export async function sendColumns(
+  res: Response,
+  groups: AsyncIterable<Group<SelectedSensor>>,
+  shape: AlignedShape,
+  signal: AbortSignal,
+) {
   const { grid, aggregates, group } = shape;
   const times = Array.from({ length: grid.length }, (_, bin) => formatTime(grid.startOf(bin)));
   const begin = `{"times":${JSON.stringify(times)},"series":[`;
@@ -162,10 +151,9 @@ export async function sendColumns(res, groups, shape, signal) {
   }
 }
 
-/** @param {SelectedSensor[]} sensors @param {Grouping} group */
-function seriesLabels(sensors, group) {
+function seriesLabels(sensors: SelectedSensor[], group: Grouping) {
   const [first] = sensors;
-  const { row } = /** @type {SelectedSensor} */ (first);
+  const { row } = first as SelectedSensor;
   const unit = unitOf(sensors);
   if (group === 'sensor') {
     const { deviceId, deviceName, id, name, type, site } = row;
@@ -178,13 +166,14 @@ function seriesLabels(sensors, group) {
 
 /**
  * Writes the answer as an array of objects. Each bin of each series is one object.
- *
- * @param {Response} res
- * @param {AsyncIterable<Group<SelectedSensor>>} groups
- * @param {AlignedShape} shape
- * @param {AbortSignal} signal aborts when the client disconnects
+ * @param signal aborts when the client disconnects
  */
-export async function sendRows(res, groups, shape, signal) {
+export async function sendRows(
+  res: Response,
+  groups: AsyncIterable<Group<SelectedSensor>>,
+  shape: AlignedShape,
+  signal: AbortSignal,
+) {
   await sendPieces(res, { begin: '{"items":[', end: ']}', signal }, pieces());
 
   async function* pieces() {
@@ -192,7 +181,6 @@ export async function sendRows(res, groups, shape, signal) {
   }
 }
 
-/** @param {Iterable<TableRow>} rows @returns {Generator<string, void>} */
-function* textsOf(rows) {
+function* textsOf(rows: Iterable<TableRow>): Generator<string, void> {
   for (const row of rows) yield JSON.stringify(row);
 }

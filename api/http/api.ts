@@ -1,79 +1,88 @@
+import type { RequestHandler } from 'express';
 import express from 'express';
-import { compressAnswers } from './compression.js';
-import { mqttItem } from './items.js';
-import { createConcurrencyLimits, MAX_CONCURRENT } from './long-requests.js';
-import { API_ROUTES, LINE_ROUTES, PROMETHEUS_PATH, PROMETHEUS_ROUTES } from './routes/index.js';
-import { serve } from './serve.js';
-import { createStream } from './stream/index.js';
+import type { Logger } from 'pino';
+import type { Config } from '../../common/settings/config.ts';
+import type { CredentialService } from '../access/credentials/credential-service.ts';
+import type { Access } from '../access/http/index.ts';
+import type { Alarms } from '../alarms/index.ts';
+import type { Baselines } from '../history/baselines/index.ts';
+import type { Reading } from '../history/reading/index.ts';
+import type { Ingest } from '../ingest/index.ts';
+import type { Descriptions } from '../ingest/registry/descriptions.ts';
+import type { Retirement } from '../ingest/registry/index.ts';
+import type { Replay } from '../ingest/replay.ts';
+import type { Submit, SubmitLines } from '../ingest/submission.ts';
+import type { UnmatchedTopics } from '../ingest/unmatched-topics.ts';
+import type { Live } from '../live/index.ts';
+import type { InstallationStats } from '../live/installation-stats.ts';
+import type { Context } from '../observability/index.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import type { UnwatchedTime } from '../observability/watched-time.ts';
+import type { Store } from '../store/index.ts';
+import { compressAnswers } from './compression.ts';
+import type { Cursors } from './cursor.ts';
+import { mqttItem } from './items.ts';
+import { createConcurrencyLimits, MAX_CONCURRENT } from './long-requests.ts';
+import { API_ROUTES, LINE_ROUTES, PROMETHEUS_PATH, PROMETHEUS_ROUTES } from './routes/index.ts';
+import { serve } from './serve.ts';
+import { createStream } from './stream/index.ts';
 
-/** @import { RequestHandler } from 'express' */
-/** @import { Logger } from 'pino' */
-/** @import { Config } from '../../common/settings/config.js' */
-/** @import { CredentialService } from '../access/credentials/credential-service.js' */
-/** @import { Access } from '../access/http/index.js' */
-/** @import { Alarms } from '../alarms/index.js' */
-/** @import { Baselines } from '../history/baselines/index.js' */
-/** @import { Reading } from '../history/reading/index.js' */
-/** @import { Ingest } from '../ingest/index.js' */
-/** @import { Descriptions } from '../ingest/registry/descriptions.js' */
-/** @import { Retirement } from '../ingest/registry/index.js' */
-/** @import { Replay } from '../ingest/replay.js' */
-/** @import { Submit, SubmitLines } from '../ingest/submission.js' */
-/** @import { UnmatchedTopics } from '../ingest/unmatched-topics.js' */
-/** @import { Live } from '../live/index.js' */
-/** @import { InstallationStats } from '../live/installation-stats.js' */
-/** @import { Context } from '../observability/index.js' */
-/** @import { Metrics } from '../observability/metrics.js' */
-/** @import { UnwatchedTime } from '../observability/watched-time.js' */
-/** @import { Store } from '../store/index.js' */
-/** @import { Cursors } from './cursor.js' */
-
-/**
- * The dependencies of routes.
- *
- * @typedef {object} RouteDeps
- * @property {Access} access
- * @property {Store} store
- * @property {Reading} reading
- * @property {Pick<Alarms, 'rules' | 'backtest' | 'open' | 'toItem' | 'testDelivery' | 'evaluatePast' | 'acknowledge' | 'shelve'>} alarms
- * @property {Pick<Baselines, 'judge' | 'at' | 'hours' | 'onChange'>} baselines
- * @property {Cursors} cursors
- * @property {Submit} submit
- * @property {SubmitLines} submitLines
- * @property {Descriptions} descriptions
- * @property {Pick<Ingest, 'files' | 'acceptedTimes'>} importer
- * @property {Replay} replay
- * @property {Retirement['retire']} retire
- * @property {CredentialService} credentials
- * @property {UnmatchedTopics} unmatchedTopics
- * @property {Pick<UnwatchedTime, 'read'>} unwatchedTime
- * @property {() => ReturnType<typeof mqttItem>} mqtt describes the broker that devices connect to
- * @property {Live} live
- * @property {number} resyncMs interval in which a channel of `/stream` reads `latest` again
- * @property {Pick<InstallationStats, 'read' | 'health' | 'recent'>} stats
- * @property {typeof MAX_CONCURRENT} [maxConcurrent]
- * @property {number} groups `LATEST_GROUPS`
- * @property {number} historyDays
- * @property {number} batchDays
- * @property {number} maxClockSkewMs
- * @property {number} maxMessageBytes
- * @property {number} maxImportBytes limit of an imported Parquet file
- * @property {boolean} autoRegister `AUTO_REGISTER`
- * @property {string} dataDir
- * @property {boolean} takesMqtt whether this process receives messages over MQTT
- * @property {() => number} clock epoch ms
- * @property {Logger} logger
- * @property {Metrics} metrics
- */
+/** The dependencies of routes. */
+export interface RouteDeps {
+  access: Access;
+  store: Store;
+  reading: Reading;
+  alarms: Pick<
+    Alarms,
+    'rules' | 'backtest' | 'open' | 'toItem' | 'testDelivery' | 'evaluatePast' | 'acknowledge' | 'shelve'
+  >;
+  baselines: Pick<Baselines, 'judge' | 'at' | 'hours' | 'onChange'>;
+  cursors: Cursors;
+  submit: Submit;
+  submitLines: SubmitLines;
+  descriptions: Descriptions;
+  importer: Pick<Ingest, 'files' | 'acceptedTimes'>;
+  replay: Replay;
+  retire: Retirement['retire'];
+  credentials: CredentialService;
+  unmatchedTopics: UnmatchedTopics;
+  unwatchedTime: Pick<UnwatchedTime, 'read'>;
+  /** describes the broker that devices connect to */
+  mqtt: () => ReturnType<typeof mqttItem>;
+  live: Live;
+  /** interval in which a channel of `/stream` reads `latest` again */
+  resyncMs: number;
+  stats: Pick<InstallationStats, 'read' | 'health' | 'recent'>;
+  maxConcurrent?: typeof MAX_CONCURRENT;
+  /** `LATEST_GROUPS` */
+  groups: number;
+  historyDays: number;
+  batchDays: number;
+  maxClockSkewMs: number;
+  maxMessageBytes: number;
+  /** limit of an imported Parquet file */
+  maxImportBytes: number;
+  /** `AUTO_REGISTER` */
+  autoRegister: boolean;
+  dataDir: string;
+  /** whether this process receives messages over MQTT */
+  takesMqtt: boolean;
+  /** epoch ms */
+  clock: () => number;
+  logger: Logger;
+  metrics: Metrics;
+}
 
 /**
  * Creates the router of all routes under `/api/v1`, and of the routes for clients of InfluxDB and Prometheus.
- *
- * @param {Context} context
- * @param {Omit<RouteDeps, keyof ReturnType<typeof settingsOf> | 'mqtt' | 'clock' | 'logger' | 'metrics'> & { mqttPort: () => number }} given
- *   `mqttPort`: the port of the embedded broker
+ * @param given `mqttPort`: the port of the embedded broker
  */
-export function createApi({ config, clock, logger, metrics }, given) {
+export function createApi(
+  { config, clock, logger, metrics }: Context,
+  given: Omit<RouteDeps, keyof ReturnType<typeof settingsOf> | 'mqtt' | 'clock' | 'logger' | 'metrics'> & {
+    mqttPort: () => number;
+  },
+) {
   const mqtt = () => mqttItem(config, given.mqttPort());
   const deps = { ...given, ...settingsOf(config), mqtt, clock, logger, metrics };
   const router = express.Router();
@@ -90,10 +99,9 @@ export function createApi({ config, clock, logger, metrics }, given) {
   return { router, readers: stream.readers, stopStreams: stream.stop };
 }
 
-/** @typedef {ReturnType<typeof createApi>} Api */
+export type Api = ReturnType<typeof createApi>;
 
-/** @param {Config} config */
-const settingsOf = ({ retention, ingest, role, dataDir }) => ({
+const settingsOf = ({ retention, ingest, role, dataDir }: Config) => ({
   dataDir,
   groups: retention.latestGroups,
   historyDays: retention.historyDays,
@@ -105,8 +113,7 @@ const settingsOf = ({ retention, ingest, role, dataDir }) => ({
   takesMqtt: role !== 'http',
 });
 
-/** @type {RequestHandler} */
-const noStore = (_req, res, next) => {
+const noStore: RequestHandler = (_req, res, next) => {
   res.set({ 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' });
   next();
 };

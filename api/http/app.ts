@@ -1,43 +1,50 @@
 import { randomUUID } from 'node:crypto';
+import type { RequestHandler, Response } from 'express';
 import express from 'express';
-import { isLoopback } from '../../common/addresses.js';
-import { MillraceError } from '../../common/errors.js';
-import { limitRequests } from '../access/http/index.js';
-import { compressAnswers } from './compression.js';
-import { asyncApiDocument } from './contract/asyncapi.js';
-import { openApiDocument } from './contract/openapi.js';
-import { createDashboard } from './dashboard.js';
-import { safeHeaders } from './headers.js';
-import { createManual } from './manual.js';
-import { problemHandler, sendProblem } from './problems.js';
-import { DOCUMENT_ROUTES, INFLUX_ROUTES, ROUTES, SERVICE_ROUTES } from './routes/index.js';
-import { serve, timed, unknown } from './serve.js';
+import type { Logger } from 'pino';
+import { isLoopback } from '../../common/addresses.ts';
+import { MillraceError } from '../../common/errors.ts';
+import type { Config } from '../../common/settings/config.ts';
+import { type Access, limitRequests } from '../access/http/index.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import type { Readiness } from '../observability/readiness.ts';
+import type { Api } from './api.ts';
+import { compressAnswers } from './compression.ts';
+import { asyncApiDocument } from './contract/asyncapi.ts';
+import { openApiDocument } from './contract/openapi.ts';
+import { createDashboard } from './dashboard.ts';
+import { safeHeaders } from './headers.ts';
+import { createManual } from './manual.ts';
+import { problemHandler, sendProblem } from './problems.ts';
+import { DOCUMENT_ROUTES, INFLUX_ROUTES, ROUTES, SERVICE_ROUTES } from './routes/index.ts';
+import { serve, timed, unknown } from './serve.ts';
 
-/** @import { RequestHandler, Response } from 'express' */
-/** @import { Logger } from 'pino' */
-/** @import { Config } from '../../common/settings/config.js' */
-/** @import { Access } from '../access/http/index.js' */
-/** @import { Metrics } from '../observability/metrics.js' */
-/** @import { Readiness } from '../observability/readiness.js' */
-/** @import { Api } from './api.js' */
-
-// The files of this folder: `server.js` listens, this file builds the app, and `api.js` has all routes below `/api/v1`.
+// The files of this folder: `server.ts` listens, this file builds the app, and `api.ts` has all routes below `/api/v1`.
 // `contract/` describes the routes, and `stream/` is the live stream. The folder does not depend on CQL or MQTT.
 
 /**
  * Creates the Express app. It serves health and metrics in every role. It serves the API, its documents and the dashboard only
  * if `api` is given.
- *
- * @param {object} deps
- * @param {Api | null} deps.api null: this process serves no API
- * @param {Readiness} deps.readiness
- * @param {string} deps.version version of this program
- * @param {Access} deps.access
- * @param {Pick<Config['http'], 'host' | 'tls' | 'trustProxy' | 'requestsPerSecond'>} deps.settings
- * @param {Logger} deps.logger
- * @param {Metrics} deps.metrics
  */
-export function createApp({ api, readiness, version, access, settings, logger, metrics }) {
+export function createApp({
+  api,
+  readiness,
+  version,
+  access,
+  settings,
+  logger,
+  metrics,
+}: {
+  /** null: this process serves no API */
+  api: Api | null;
+  readiness: Readiness;
+  /** version of this program */
+  version: string;
+  access: Access;
+  settings: Pick<Config['http'], 'host' | 'tls' | 'trustProxy' | 'requestsPerSecond'>;
+  logger: Logger;
+  metrics: Metrics;
+}) {
   const app = express();
   app.disable('x-powered-by');
   app.set('etag', false);
@@ -84,10 +91,8 @@ const ABSOLUTE = /^https?:\/\/([^/?#]+)/i;
 /**
  * Refuses a request without exactly one valid host (RFC 9112, 3.2). The authority of an absolute request target replaces the
  * header `Host` (3.2.2). So every later step reads the host from `req.headers.host`.
- *
- * @type {RequestHandler}
  */
-const demandHost = (req, res, next) => {
+const demandHost: RequestHandler = (req, res, next) => {
   const hosts = req.headersDistinct['host'] ?? [];
   if (hosts.length > 1) return refuse(res, 'The request has more than one Host header.');
   if (hosts.length === 0 && req.httpVersion !== '1.0')
@@ -102,23 +107,23 @@ const demandHost = (req, res, next) => {
   next();
 };
 
-/** `OPTIONS *` has no path and no authority. @param {string} target */
-const isOriginForm = (target) => target.startsWith('/') || target === '*';
+/** `OPTIONS *` has no path and no authority. */
+const isOriginForm = (target: string) => target.startsWith('/') || target === '*';
 
-/** @param {Response} res @param {string} detail */
-const refuse = (res, detail) => sendProblem(res, new MillraceError('bad_request', detail));
+const refuse = (res: Response, detail: string) => sendProblem(res, new MillraceError('bad_request', detail));
 
 /**
  * Returns middleware that serves only loopback host names if the server listens on loopback. It refuses requests of a web page
  * whose host name was pointed at this machine (DNS rebinding). Behind a proxy, clients use the host name of the proxy, and such
  * a page would need a token.
- *
- * @param {object} deps
- * @param {Pick<Config['http'], 'host' | 'tls' | 'trustProxy'>} deps.settings
- * @param {Pick<Access, 'isRequired'>} deps.access
- * @returns {RequestHandler}
  */
-const hostGuard = ({ settings, access }) => {
+const hostGuard = ({
+  settings,
+  access,
+}: {
+  settings: Pick<Config['http'], 'host' | 'tls' | 'trustProxy'>;
+  access: Pick<Access, 'isRequired'>;
+}): RequestHandler => {
   const servesAll = !isLoopback(settings.host) || (settings.trustProxy > 0 && access.isRequired);
   return (req, res, next) => {
     if (servesAll) return next();
@@ -135,10 +140,8 @@ const SAFE_ID = /^[\w.:+/=@-]{1,128}$/;
 /**
  * Gives each request an id: a safe id from the header `X-Request-Id`, or a new id. The header of the answer, problem documents
  * and log lines contain this id.
- *
- * @type {RequestHandler}
  */
-const requestId = (req, res, next) => {
+const requestId: RequestHandler = (req, res, next) => {
   const given = req.get('X-Request-Id') ?? '';
   const id = SAFE_ID.test(given) ? given : randomUUID();
   res.locals['requestId'] = id;

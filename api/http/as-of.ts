@@ -1,43 +1,40 @@
-import { forEachConcurrently } from '../../common/concurrency.js';
-import { groupOf, uuidBytes } from '../../schema/ids.js';
-import { cutRange } from './parameters.js';
-
-/** @import { LatestRow } from '../store/devices/latest-rows.js' */
-/** @import { RouteDeps } from './api.js' */
+import { forEachConcurrently } from '../../common/concurrency.ts';
+import { groupOf, uuidBytes } from '../../schema/ids.ts';
+import type { LatestRow } from '../store/devices/latest-rows.ts';
+import type { RouteDeps } from './api.ts';
+import { cutRange } from './parameters.ts';
 
 /** Limit of sensors that are read concurrently. */
 const AT_ONCE = 16;
 
 /**
  * Replaces the latest values by the newest values at or before an instant.
- *
- * @param {RouteDeps} deps
- * @param {LatestRow[]} rows
- * @param {number} instant epoch ms
- * @param {AbortSignal} [signal] aborts when the client disconnects
- * @returns {Promise<LatestRow[]>} rows in the order of `rows`; without a value at the instant, `ts` and `value` of a row are
- *   null
+ * @param instant epoch ms
+ * @param signal aborts when the client disconnects
+ * @returns rows in the order of `rows`; without a value at the instant, `ts` and `value` of a row are null
  * @throws the reason with which `signal` was aborted
  */
-export async function rowsAsOf(deps, rows, instant, signal) {
+export async function rowsAsOf(
+  deps: RouteDeps,
+  rows: LatestRow[],
+  instant: number,
+  signal?: AbortSignal,
+): Promise<LatestRow[]> {
   const { store, reading, groups } = deps;
   const retained = cutRange({ to: instant + 1 }, deps);
   const devices = new Map(rows.map((row) => [row.deviceId, uuidBytes(row.deviceId)]));
   /**
    * Devices that were retired and registered again. Samples from before the retirement may be later than the time in `latest`,
    * so these devices are read in any case.
-   *
-   * @type {Set<string>}
    */
-  const retired = new Set();
+  const retired: Set<string> = new Set();
   await forEachConcurrently(AT_ONCE, devices, async ([id, bytes]) => {
     signal?.throwIfAborted();
     const at = await store.devices.retiredAt({ group: groupOf(bytes, groups), bytes });
     if (at !== null) retired.add(id);
   });
 
-  /** @param {LatestRow} row @returns {Promise<Pick<LatestRow, 'ts' | 'value'>>} */
-  async function read(row) {
+  async function read(row: LatestRow): Promise<Pick<LatestRow, 'ts' | 'value'>> {
     if (!retired.has(row.deviceId) && (row.ts === null || row.ts <= instant)) return row;
     const device = uuidBytes(row.deviceId);
     const key = { group: groupOf(device, groups), device, sensor: uuidBytes(row.id) };

@@ -1,9 +1,8 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
-import { charsetOf, decodeText } from '../../common/encodings.js';
-import { MillraceError } from '../../common/errors.js';
-
-/** @import { Request, Response } from 'express' */
+import type { Request, Response } from 'express';
+import { charsetOf, decodeText } from '../../common/encodings.ts';
+import { MillraceError } from '../../common/errors.ts';
 
 /** Time in ms for which the rest of a body may still arrive after an early answer. Then the connection is closed. */
 const LINGER_MS = 2000;
@@ -22,18 +21,18 @@ const ACCEPTED = 'gzip, deflate, br';
 /**
  * Prepares the read of a request body. The body is read on demand and never buffered beyond the limit. The server's
  * `requestTimeout` limits the time of the read.
- *
- * @param {Request} req
- * @param {Response} res
- * @param {number} limit bytes
- * @param {{ compressed?: boolean }} [options] `compressed`: the body may be compressed; the limit applies to the compressed and
- *   to the decompressed body
- * @returns {{ bytes: number, read: () => Promise<Buffer>, signal: AbortSignal }} `bytes`: size of the body, or the limit if the
- *   size is unknown; `signal` aborts when the client disconnects
+ * @param limit bytes
+ * @param options `compressed`: the body may be compressed; the limit applies to the compressed and to the decompressed body
+ * @returns `bytes`: size of the body, or the limit if the size is unknown; `signal` aborts when the client disconnects
  * @throws {MillraceError} `too_large`, `unknown_format`; `read` also throws `bad_request` if the client disconnects, and
- *   `malformed` if the body does not have its declared compression
+ * `malformed` if the body does not have its declared compression
  */
-export function bodyOf(req, res, limit, { compressed = false } = {}) {
+export function bodyOf(
+  req: Request,
+  res: Response,
+  limit: number,
+  { compressed = false }: { compressed?: boolean } = {},
+): { bytes: number; read: () => Promise<Buffer>; signal: AbortSignal } {
   closeUnread(req, res);
   const length = req.headers['content-length'];
   const coding = codingOf(req, res, compressed);
@@ -53,14 +52,10 @@ export function bodyOf(req, res, limit, { compressed = false } = {}) {
 
 /**
  * Reads the text of a JSON body.
- *
- * @param {Request} req
- * @param {Response} res
- * @param {number} limit bytes
- * @returns {Promise<string>}
+ * @param limit bytes
  * @throws {MillraceError} `unknown_format`, `too_large`, `malformed`: the body is no text of its charset
  */
-export async function readJsonText(req, res, limit) {
+export async function readJsonText(req: Request, res: Response, limit: number): Promise<string> {
   const { read } = bodyOf(req, res, limit);
   if (!req.is('application/json')) throw new MillraceError('unknown_format', 'Send application/json.');
   return decodeText(await read(), charsetOf(req.headers['content-type']));
@@ -68,14 +63,11 @@ export async function readJsonText(req, res, limit) {
 
 /**
  * Reads the content coding of a body. It refuses a coding that is not accepted.
- *
- * @param {Request} req
- * @param {Response} res
- * @param {boolean} compressed whether the body may be compressed
- * @returns {string} a key of `CODINGS`, or `identity`
+ * @param compressed whether the body may be compressed
+ * @returns a key of `CODINGS`, or `identity`
  * @throws {MillraceError} `unknown_format`
  */
-export function codingOf(req, res, compressed) {
+export function codingOf(req: Request, res: Response, compressed: boolean): string {
   const coding = req.headers['content-encoding']?.toLowerCase() ?? 'identity';
   if (coding === 'identity' || (compressed && CODINGS.has(coding))) return coding;
   // RFC 9110, 15.5.16: this header of a 415 answer names the accepted codings.
@@ -86,13 +78,11 @@ export function codingOf(req, res, compressed) {
   throw new MillraceError('unknown_format', message);
 }
 
-/** @param {Request} req @param {number} limit @returns {Promise<Buffer>} */
-function readBody(req, limit) {
+function readBody(req: Request, limit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    /** @type {Buffer[]} */
-    const chunks = [];
+    const chunks: Buffer[] = [];
     let bytes = 0;
-    req.on('data', (/** @type {Buffer} */ chunk) => {
+    req.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
       if (bytes <= limit) return void chunks.push(chunk);
       chunks.length = 0;
@@ -106,18 +96,23 @@ function readBody(req, limit) {
   });
 }
 
-/**
- * @param {Buffer} body
- * @param {{ decompress: (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>, coding: string, limit: number }} options
- *   `limit`: bytes of the result
- * @returns {Promise<Buffer>}
- * @throws {MillraceError} `too_large`, `malformed`
- */
-async function decompressed(body, { decompress, coding, limit }) {
+/** @param options `limit`: bytes of the result @throws {MillraceError} `too_large`, `malformed` */
+async function decompressed(
+  body: Buffer,
+  {
+    decompress,
+    coding,
+    limit,
+  }: {
+    decompress: (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
+    coding: string;
+    limit: number;
+  },
+): Promise<Buffer> {
   try {
     return await decompress(body, { maxOutputLength: limit });
   } catch (error) {
-    if (/** @type {NodeJS.ErrnoException} */ (error).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(limit);
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(limit);
     throw new MillraceError('malformed', `The body is not valid ${coding}.`, { cause: error });
   }
 }
@@ -125,11 +120,8 @@ async function decompressed(body, { decompress, coding, limit }) {
 /**
  * Keeps the connection open for a while after an answer that came before the end of the request body. If the connection closed
  * at once, a client that still sends would lose the answer. The rest of the body is discarded.
- *
- * @param {Request} req
- * @param {Response} res
  */
-export function closeUnread(req, res) {
+export function closeUnread(req: Request, res: Response) {
   res.once('finish', () => {
     if (req.complete) return;
     const timer = setTimeout(() => req.socket.destroy(), LINGER_MS);
@@ -138,5 +130,5 @@ export function closeUnread(req, res) {
   });
 }
 
-/** @param {number} limit bytes */
-const tooLarge = (limit) => new MillraceError('too_large', `The limit of a body is ${limit} bytes.`);
+/** @param limit bytes */
+const tooLarge = (limit: number) => new MillraceError('too_large', `The limit of a body is ${limit} bytes.`);

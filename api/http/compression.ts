@@ -1,8 +1,7 @@
+import type { Writable } from 'node:stream';
 import { constants, createBrotliCompress, createGzip } from 'node:zlib';
 import compression from 'compression';
-
-/** @import { Request, RequestHandler, Response } from 'express' */
-/** @import { Writable } from 'node:stream' */
+import type { Request, RequestHandler, Response } from 'express';
 
 /** Size in bytes below which an answer is not compressed, because it fits in one packet anyway. */
 const THRESHOLD = 1024;
@@ -22,11 +21,9 @@ const EXCLUDED = /^\/api\/v1\/(?:credentials|session|stream)(?:\/|$)/i;
 
 /**
  * Returns middleware that compresses answers with brotli or gzip, as `Accept-Encoding` allows.
- *
- * @param {RegExp} [types] content types that are compressed; default: JSON, CSV and NDJSON
- * @returns {RequestHandler}
+ * @param types content types that are compressed; default: JSON, CSV and NDJSON
  */
-export function compressAnswers(types = TYPES) {
+export function compressAnswers(types: RegExp = TYPES): RequestHandler {
   const compress = compression({
     threshold: THRESHOLD,
     level: GZIP_LEVEL,
@@ -45,12 +42,9 @@ const EVENTS_BROTLI = { [constants.BROTLI_PARAM_QUALITY]: 1, [constants.BROTLI_P
 /**
  * Compresses an endless answer with brotli or gzip, as `Accept-Encoding` allows. The compression sends each event at once. The
  * headers must not be sent yet.
- *
- * @param {Request} req
- * @param {Response} res
- * @returns {Writable} stream for the events: a compressor, or the answer itself if the client accepts neither compression
+ * @returns stream for the events: a compressor, or the answer itself if the client accepts neither compression
  */
-export function compressEvents(req, res) {
+export function compressEvents(req: Request, res: Response): Writable {
   res.vary('Accept-Encoding');
   const accepted = req.acceptsEncodings();
   const encoding = ['br', 'gzip'].find((name) => accepted.includes(name));
@@ -68,7 +62,6 @@ export function compressEvents(req, res) {
 
 /**
  * Sends the bytes that the compression of an answer still buffers. Otherwise a client of an export would wait for a full block.
- *
- * @param {Response & { flush?: () => void }} res response, compressed or not
+ * @param res response, compressed or not
  */
-export const flushCompressed = (res) => res.flush?.();
+export const flushCompressed = (res: Response & { flush?: () => void }) => res.flush?.();

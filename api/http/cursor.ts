@@ -1,8 +1,8 @@
 import { createHmac, hkdfSync, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { claimDataDir } from '../../common/data-dir.js';
-import { MillraceError } from '../../common/errors.js';
+import { claimDataDir } from '../../common/data-dir.ts';
+import { MillraceError } from '../../common/errors.ts';
 
 /** Time in ms for which a cursor is valid. */
 const VALID_MS = 24 * 3_600_000;
@@ -21,35 +21,26 @@ const ADVICE =
  * listing. It also expires.
  *
  *     base64url( mac (16 bytes) | JSON [expires, position] )     mac = HMAC-SHA256(key, scope | 0 | JSON)
- *
- * @param {{ secret: string, clock: () => number }} deps `clock`: epoch ms
+ * @param deps `clock`: epoch ms
  */
-export function createCursors({ secret, clock }) {
+export function createCursors({ secret, clock }: { secret: string; clock: () => number }) {
   const key = Buffer.from(hkdfSync('sha256', secret, '', 'millrace cursor', 32));
 
-  /** @param {string} scope @param {string} body */
-  const sign = (scope, body) =>
+  const sign = (scope: string, body: string) =>
     createHmac('sha256', key).update(`${scope}\0${body}`).digest().subarray(0, MAC_BYTES);
 
   return {
-    /**
-     * @param {string} scope route and conditions of the listing
-     * @param {unknown} position JSON
-     * @param {number} [validMs]
-     * @returns {string}
-     */
-    seal(scope, position, validMs = VALID_MS) {
+    /** @param scope route and conditions of the listing @param position JSON */
+    seal(scope: string, position: unknown, validMs: number = VALID_MS): string {
       const body = JSON.stringify([clock() + validMs, position]);
       return Buffer.concat([sign(scope, body), Buffer.from(body)]).toString('base64url');
     },
 
     /**
-     * @param {string} scope
-     * @param {string} cursor
-     * @returns {any} the position
+     * @returns the position
      * @throws {MillraceError} `bad_cursor`: changed, from another listing, or expired
      */
-    open(scope, cursor) {
+    open(scope: string, cursor: string): any {
       const bytes = Buffer.from(cursor.slice(0, MAX_CHARACTERS), 'base64url');
       const body = bytes.subarray(MAC_BYTES).toString('utf8');
       // base64url has several encodings of the same bytes. Only the canonical encoding is valid.
@@ -70,16 +61,13 @@ export function createCursors({ secret, clock }) {
   };
 }
 
-/** @typedef {ReturnType<typeof createCursors>} Cursors */
+export type Cursors = ReturnType<typeof createCursors>;
 
 /**
  * Returns the key that signs cursors if no setting provides a key. It is random, and stored for the next start.
- *
- * @param {string} dataDir
- * @returns {Promise<string>}
  * @throws {MillraceError} `bad_settings` if the file of the key is empty
  */
-export async function cursorSecret(dataDir) {
+export async function cursorSecret(dataDir: string): Promise<string> {
   const path = join(dataDir, 'cursor-secret');
   await claimDataDir(dataDir);
   const secret = (await readIfThere(path)) ?? (await createSecret(path));
@@ -87,12 +75,12 @@ export async function cursorSecret(dataDir) {
   throw new MillraceError('bad_settings', `${path} is empty: remove it, or set CURSOR_SECRET.`);
 }
 
-/** @param {string} path @returns {Promise<string | null>} null: the file does not exist */
-async function readIfThere(path) {
+/** @returns null: the file does not exist */
+async function readIfThere(path: string): Promise<string | null> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'ENOENT') throw error;
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     return null;
   }
 }
@@ -100,8 +88,8 @@ async function readIfThere(path) {
 /** Errors of a file system that has no hard links, such as exFAT. */
 const NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
 
-/** @param {string} path @returns {Promise<string>} the secret in the file, which another process may have created */
-async function createSecret(path) {
+/** @returns the secret in the file, which another process may have created */
+async function createSecret(path: string): Promise<string> {
   const draft = `${path}.${randomUUID()}`;
   try {
     // A full disk would leave an incomplete file. So the secret is written under another name and linked when
@@ -114,7 +102,7 @@ async function createSecret(path) {
       return writeFile(path, secret, { flag: 'wx', mode: 0o600 });
     });
   } catch (error) {
-    if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EEXIST') throw error;
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   } finally {
     await rm(draft, { force: true });
   }

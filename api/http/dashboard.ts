@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import express from 'express';
 import sirv from 'sirv';
-import { MillraceError } from '../../common/errors.js';
-import { PagePolicy } from './page-policy.js';
+import { MillraceError } from '../../common/errors.ts';
+import { PagePolicy } from './page-policy.ts';
 
 const DASHBOARD_DIR = fileURLToPath(new URL('../../dist/web/', import.meta.url));
 
@@ -43,11 +43,8 @@ const ASSET_HEADERS = {
 /**
  * Serves the dashboard that `npm run build` has written: its page for every view, and its files below `/assets`, compressed. At
  * an unknown address, a browser gets the dashboard's page "not found". Other clients go to the next router.
- *
- * @param {{ dir?: string }} [options]
- * @returns {express.Router}
  */
-export function createDashboard({ dir = DASHBOARD_DIR } = {}) {
+export function createDashboard({ dir = DASHBOARD_DIR }: { dir?: string } = {}): express.Router {
   const router = express.Router();
   const page = createPage(dir);
 
@@ -80,17 +77,15 @@ export function createDashboard({ dir = DASHBOARD_DIR } = {}) {
   return router;
 }
 
-/**
- * @param {express.RequestHandler} answer
- * @returns {express.RequestHandler} answers clients that prefer HTML to a problem document; other clients go to the next router
- */
-const forBrowsers = (answer) => (request, response, next) =>
-  request.accepts(['application/problem+json', 'json', 'html']) === 'html'
-    ? answer(request, response, next)
-    : next();
+/** @returns answers clients that prefer HTML to a problem document; other clients go to the next router */
+const forBrowsers =
+  (answer: express.RequestHandler): express.RequestHandler =>
+  (request, response, next) =>
+    request.accepts(['application/problem+json', 'json', 'html']) === 'html'
+      ? answer(request, response, next)
+      : next();
 
-/** @param {string} dir @returns {(status: number) => express.RequestHandler} */
-function createPage(dir) {
+function createPage(dir: string): (status: number) => express.RequestHandler {
   const path = join(dir, 'index.html');
   const policy = new PagePolicy(path);
   return (status) => (_request, response) => {
@@ -103,12 +98,9 @@ function createPage(dir) {
 /**
  * Sends a file. A browser asks each time whether its copy is current (304). The modification time is not enough for that: after
  * a return to an older build, a browser would keep the newer page, whose assets are gone.
- *
- * @param {express.Response} response
- * @param {string} path
- * @param {string} [caching] value of `Cache-Control`
+ * @param caching value of `Cache-Control`
  */
-function sendFile(response, path, caching = 'no-cache') {
+function sendFile(response: express.Response, path: string, caching: string = 'no-cache') {
   const { size, mtimeMs } = statSync(path);
   response.set('ETag', `W/"${size}-${mtimeMs}"`);
   response.sendFile(path, {

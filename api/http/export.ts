@@ -1,16 +1,13 @@
-import { MillraceError } from '../../common/errors.js';
-import { COLUMN_FORMATS, countSamples, labelsOf, readSensors } from '../export/index.js';
-import { abortOnClose } from './long-requests.js';
-import { createWrite } from './write.js';
-
-/** @import { Request, Response } from 'express' */
-/** @import { Series } from '../../schema/packed/series.js' */
-/** @import { ColumnType } from '../export/index.js' */
-/** @import { Samples } from '../export/rows.js' */
-/** @import { Sensor } from '../history/reading/hours.js' */
-/** @import { Reading } from '../history/reading/index.js' */
-/** @import { Metrics } from '../observability/metrics.js' */
-/** @import { ConcurrencyLimit } from './long-requests.js' */
+import type { Request, Response } from 'express';
+import { MillraceError } from '../../common/errors.ts';
+import type { Series } from '../../schema/packed/series.ts';
+import { COLUMN_FORMATS, type ColumnType, countSamples, labelsOf, readSensors } from '../export/index.ts';
+import type { Samples } from '../export/rows.ts';
+import type { Sensor } from '../history/reading/hours.ts';
+import type { Reading } from '../history/reading/index.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import { abortOnClose, type ConcurrencyLimit } from './long-requests.ts';
+import { createWrite } from './write.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -21,18 +18,16 @@ const SECONDS = Array.from(
 );
 const MILLISECONDS = Array.from({ length: 1000 }, (_, ms) => `${pad(ms, 3)}Z`);
 
-/** @param {number} number @param {number} digits */
-function pad(number, digits) {
+function pad(number: number, digits: number) {
   return String(number).padStart(digits, '0');
 }
 
 /**
  * Returns a function that formats times as `formatTime` does. It joins three cached texts. For many times in one hour,
  * formatting is three times as fast with the cache.
- *
- * @returns {(ts: number) => string} `ts` in whole epoch ms
+ * @returns `ts` in whole epoch ms
  */
-function createTimes() {
+function createTimes(): (ts: number) => string {
   let hour = Number.NaN;
   let beginning = '';
   return (ts) => {
@@ -47,17 +42,18 @@ function createTimes() {
   };
 }
 
-/**
- * A text format of samples. Numbers and times need no quotes, and no spreadsheet reads them as formulas.
- *
- * @typedef {object} Format
- * @property {string} extension extension of the file name
- * @property {string} head text before the first line
- * @property {(time: string, value: number) => string} line formats a sample
- */
+/** A text format of samples. Numbers and times need no quotes, and no spreadsheet reads them as formulas. */
+interface Format {
+  /** extension of the file name */
+  extension: string;
+  /** text before the first line */
+  head: string;
+  /** formats a sample */
+  line: (time: string, value: number) => string;
+}
 
-/** Text formats by media type. @type {Record<'application/x-ndjson' | 'text/csv', Format>} */
-const FORMATS = {
+/** Text formats by media type. */
+const FORMATS: Record<'application/x-ndjson' | 'text/csv', Format> = {
   'application/x-ndjson': {
     extension: 'ndjson',
     head: '',
@@ -66,51 +62,43 @@ const FORMATS = {
   'text/csv': { extension: 'csv', head: 'ts,value\n', line: (time, value) => `${time},${value}\n` },
 };
 
-/** @typedef {keyof typeof FORMATS} TextType of a table */
+/** of a table */
+export type TextType = keyof typeof FORMATS;
 
-/** @typedef {TextType | ColumnType} ExportType of samples */
+/** of samples */
+type ExportType = TextType | ColumnType;
 
-const TEXT_TYPES = /** @type {TextType[]} */ (Object.keys(FORMATS));
+const TEXT_TYPES = Object.keys(FORMATS) as TextType[];
 
-const TYPES = [...TEXT_TYPES, .../** @type {ColumnType[]} */ (Object.keys(COLUMN_FORMATS))];
+const TYPES = [...TEXT_TYPES, ...(Object.keys(COLUMN_FORMATS) as ColumnType[])];
 
 /** Media types by the value of the parameter `format`, which exists because a link cannot send `Accept`. */
-export const TYPE_OF = /** @type {const} */ ({
+export const TYPE_OF = {
   json: null,
   ndjson: 'application/x-ndjson',
   csv: 'text/csv',
   parquet: 'application/vnd.apache.parquet',
   arrow: 'application/vnd.apache.arrow.stream',
-});
+} as const;
 
-/** @param {ExportType} type @returns {type is ColumnType} */
-export const hasColumns = (type) => Object.hasOwn(COLUMN_FORMATS, type);
+export const hasColumns = (type: ExportType): type is ColumnType => Object.hasOwn(COLUMN_FORMATS, type);
 
-/**
- * @param {Request} req
- * @param {keyof typeof TYPE_OF | undefined} format replaces `Accept`
- * @returns {ExportType | null} the file type that the client prefers; null: a page of JSON
- */
-export const exportType = (req, format) => (format === undefined ? preferred(req, TYPES) : TYPE_OF[format]);
+/** @param format replaces `Accept` @returns the file type that the client prefers; null: a page of JSON */
+export const exportType = (req: Request, format: keyof typeof TYPE_OF | undefined): ExportType | null =>
+  format === undefined ? preferred(req, TYPES) : TYPE_OF[format];
 
 /**
- * @param {Request} req
- * @param {'json' | 'csv' | 'ndjson' | undefined} format replaces `Accept`
- * @returns {TextType | null} the type of table that the client prefers; null: a page of JSON
+ * @param format replaces `Accept`
+ * @returns the type of table that the client prefers; null: a page of JSON
  */
-export const tableType = (req, format) =>
+export const tableType = (req: Request, format: 'json' | 'csv' | 'ndjson' | undefined): TextType | null =>
   format === undefined ? preferred(req, TEXT_TYPES) : TYPE_OF[format];
 
 /**
  * Returns the type that the client prefers. Pages of JSON come first, so that they win a tie. Each type is also offered with its
  * charset, because an `Accept` with a charset matches only such a type.
- *
- * @template {ExportType} T
- * @param {Request} req
- * @param {T[]} types
- * @returns {T | null}
  */
-function preferred(req, types) {
+function preferred<T extends ExportType>(req: Request, types: T[]): T | null {
   const served = ['application/json', ...types].flatMap((type) => [type, `${type}; charset=utf-8`]);
   const wanted = String(req.accepts(served));
   return types.find((type) => wanted.startsWith(type)) ?? null;
@@ -118,21 +106,22 @@ function preferred(req, types) {
 
 /**
  * Streams the samples of a sensor in a range as a file.
- *
- * @param {Request} req
- * @param {Response} res
- * @param {object} options
- * @param {Pick<Reading, 'all'>} options.reading
- * @param {ConcurrencyLimit} options.limit
- * @param {ExportType} options.type
- * @param {Sensor} options.key
- * @param {{ deviceId: string, sensorId: string, row: Parameters<typeof labelsOf>[0] }} options.sensor
- * @param {{ from: number, to: number }} options.range
- * @param {'asc' | 'desc'} options.order
- * @param {Metrics} options.metrics
  * @throws {MillraceError} `bad_parameter`, `busy`, `unavailable`
  */
-export async function sendExport(req, res, options) {
+export async function sendExport(
+  req: Request,
+  res: Response,
+  options: {
+    reading: Pick<Reading, 'all'>;
+    limit: ConcurrencyLimit;
+    type: ExportType;
+    key: Sensor;
+    sensor: { deviceId: string; sensorId: string; row: Parameters<typeof labelsOf>[0] };
+    range: { from: number; to: number };
+    order: 'asc' | 'desc';
+    metrics: Metrics;
+  },
+) {
   const { reading, type, key, sensor, range, order } = options;
   refusePaging(req, type, hasColumns(type) ? ['order'] : []);
   if (hasColumns(type)) {
@@ -148,8 +137,7 @@ export async function sendExport(req, res, options) {
   }
   const { limit, metrics } = options;
   const format = FORMATS[type];
-  const onSamples = (/** @type {number} */ count) =>
-    metrics.exportedSamples.inc({ format: format.extension }, count);
+  const onSamples = (count: number) => metrics.exportedSamples.inc({ format: format.extension }, count);
   await sendFile(req, res, {
     limit,
     type: `${type}; charset=utf-8`,
@@ -166,20 +154,28 @@ export async function sendExport(req, res, options) {
 
 /**
  * Streams samples of any number of sensors as a file of columns (Parquet or Arrow), oldest first.
- *
- * @param {Request} req
- * @param {Response} res
- * @param {object} options
- * @param {ConcurrencyLimit} options.limit
- * @param {ColumnType} options.type
- * @param {string} options.name name of the file
- * @param {(signal: AbortSignal) => AsyncIterable<Samples>} options.read
- * @param {Metrics} options.metrics
  * @throws {MillraceError} `busy`, `unavailable`
  */
-export async function sendColumns(req, res, { limit, type, name, read, metrics }) {
+export async function sendColumns(
+  req: Request,
+  res: Response,
+  {
+    limit,
+    type,
+    name,
+    read,
+    metrics,
+  }: {
+    limit: ConcurrencyLimit;
+    type: ColumnType;
+    /** name of the file */
+    name: string;
+    read: (signal: AbortSignal) => AsyncIterable<Samples>;
+    metrics: Metrics;
+  },
+) {
   const { name: format, encode } = COLUMN_FORMATS[type];
-  const onSamples = (/** @type {number} */ count) => metrics.exportedSamples.inc({ format }, count);
+  const onSamples = (count: number) => metrics.exportedSamples.inc({ format }, count);
   await sendEncoded(req, res, {
     limit,
     type,
@@ -190,17 +186,24 @@ export async function sendColumns(req, res, { limit, type, name, read, metrics }
 
 /**
  * Streams a file of columns while it is encoded.
- *
- * @param {Request} req
- * @param {Response} res
- * @param {object} options
- * @param {ConcurrencyLimit} options.limit
- * @param {ColumnType} options.type
- * @param {string} options.name name of the file
- * @param {(signal: AbortSignal) => AsyncIterable<Uint8Array>} options.encode
  * @throws {MillraceError} `busy`, and the errors of `encode`
  */
-export async function sendEncoded(req, res, { limit, type, name, encode }) {
+export async function sendEncoded(
+  req: Request,
+  res: Response,
+  {
+    limit,
+    type,
+    name,
+    encode,
+  }: {
+    limit: ConcurrencyLimit;
+    type: ColumnType;
+    /** name of the file */
+    name: string;
+    encode: (signal: AbortSignal) => AsyncIterable<Uint8Array>;
+  },
+) {
   await sendFile(req, res, {
     limit,
     type,
@@ -213,18 +216,22 @@ export async function sendEncoded(req, res, { limit, type, name, encode }) {
   });
 }
 
-/**
- * Sends a file while it is made, and stops when the client disconnects.
- *
- * @param {Request} req
- * @param {Response} res
- * @param {object} options
- * @param {ConcurrencyLimit} options.limit
- * @param {string} options.type
- * @param {string} options.name
- * @param {(signal: AbortSignal) => Promise<void>} options.send
- */
-async function sendFile(req, res, { limit, type, name, send }) {
+/** Sends a file while it is made, and stops when the client disconnects. */
+async function sendFile(
+  req: Request,
+  res: Response,
+  {
+    limit,
+    type,
+    name,
+    send,
+  }: {
+    limit: ConcurrencyLimit;
+    type: string;
+    name: string;
+    send: (signal: AbortSignal) => Promise<void>;
+  },
+) {
   res.once('close', limit.acquire());
   res.attachment(name).set('Content-Type', type);
   if (req.method === 'HEAD') return void res.end();
@@ -239,13 +246,11 @@ async function sendFile(req, res, { limit, type, name, send }) {
 
 /**
  * Refuses the parameters of pages, because a file is the whole answer.
- *
- * @param {Request} req
- * @param {string} type media type of the file
- * @param {string[]} [others] further parameters that this type does not support
+ * @param type media type of the file
+ * @param others further parameters that this type does not support
  * @throws {MillraceError} `bad_parameter`
  */
-export function refusePaging(req, type, others = []) {
+export function refusePaging(req: Request, type: string, others: string[] = []) {
   const given = ['limit', 'cursor', ...others].filter((parameter) => parameter in req.query);
   if (given.length === 0) return;
   throw new MillraceError('bad_parameter', 'A file is the whole answer. It has no pages.', {
@@ -260,19 +265,20 @@ const MAX_BYTES = 120;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are unsafe too
 const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069/\\:*?"'<>|`$;&]+/g;
 
-/**
- * Returns the file name of an export: the names of device and sensor, or their ids if they have no names.
- *
- * @param {{ deviceId: string, sensorId: string, row: { deviceName: string | null, name: string | null } }} sensor
- * @param {string} extension
- * @returns {string}
- */
-export function fileName({ deviceId, sensorId, row }, extension) {
+/** Returns the file name of an export: the names of device and sensor, or their ids if they have no names. */
+export function fileName(
+  {
+    deviceId,
+    sensorId,
+    row,
+  }: { deviceId: string; sensorId: string; row: { deviceName: string | null; name: string | null } },
+  extension: string,
+): string {
   return `${safeName(row.deviceName ?? deviceId)}_${safeName(row.name ?? sensorId)}.${extension}`;
 }
 
-/** @param {string} text @returns {string} the text without characters that a file system or a shell treats specially */
-export function safeName(text) {
+/** @returns the text without characters that a file system or a shell treats specially */
+export function safeName(text: string): string {
   const plain = text.replaceAll(UNSAFE, '-').replace(/^[\s.-]+/, '');
   let kept = '';
   for (const character of plain) {
@@ -288,14 +294,28 @@ export const CHUNK = 64 * 1024;
 /**
  * Writes samples, no faster than the client reads them. It sends nothing before the first samples are read. So if the database
  * is unavailable, the answer can still be a problem document.
- *
- * @param {Response} res response with its headers set, but not sent
- * @param {Format} format
- * @param {AsyncGenerator<Series, void>} all series, each sorted by time
- * @param {{ from: number, to: number, order: 'asc' | 'desc', signal: AbortSignal, onSamples: (count: number) => void }} options
- *   samples outside [from, to) are left out; `signal` aborts when the client disconnects
+ * @param res response with its headers set, but not sent
+ * @param all series, each sorted by time
+ * @param options samples outside [from, to) are left out; `signal` aborts when the client disconnects
  */
-async function sendSamples(res, { head, line }, all, { from, to, order, signal, onSamples }) {
+async function sendSamples(
+  res: Response,
+  { head, line }: Format,
+  all: AsyncGenerator<Series, void>,
+  {
+    from,
+    to,
+    order,
+    signal,
+    onSamples,
+  }: {
+    from: number;
+    to: number;
+    order: 'asc' | 'desc';
+    signal: AbortSignal;
+    onSamples: (count: number) => void;
+  },
+) {
   const timeOf = createTimes();
   const write = createWrite(res, signal, 'latin1');
   const step = order === 'asc' ? 1 : -1;
@@ -307,9 +327,9 @@ async function sendSamples(res, { head, line }, all, { from, to, order, signal, 
       index >= 0 && index < times.length;
       index += step
     ) {
-      const ts = /** @type {number} */ (times[index]);
+      const ts = times[index] as number;
       if (ts < from || ts >= to) continue;
-      text += line(timeOf(ts), /** @type {number} */ (values[index]));
+      text += line(timeOf(ts), values[index] as number);
       sent++;
       if (text.length < CHUNK) continue;
       await write(text);

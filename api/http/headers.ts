@@ -1,18 +1,15 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
+import type { RequestHandler } from 'express';
 import helmet from 'helmet';
-
-/** @import { RequestHandler } from 'express' */
 
 /**
  * Returns middleware that sets the security headers of every answer. Only the pages of the dashboard are meant to be shown, and
  * they replace this policy by their own policy. No answer has an `Access-Control-` header, so pages of other origins can read
  * nothing.
- *
- * @param {{ encrypted: boolean }} options whether this server ends TLS; a proxy that ends TLS sends its own header
- * @returns {RequestHandler}
+ * @param options whether this server ends TLS; a proxy that ends TLS sends its own header
  */
-export const safeHeaders = ({ encrypted }) =>
+export const safeHeaders = ({ encrypted }: { encrypted: boolean }): RequestHandler =>
   helmet({
     contentSecurityPolicy: {
       useDefaults: false,
@@ -34,19 +31,16 @@ export const safeHeaders = ({ encrypted }) =>
     xXssProtection: false,
   });
 
-/**
- * Returns the security headers of `safeHeaders` for answers that are written without the app.
- *
- * @param {{ encrypted: boolean }} options
- * @returns {string[]} header lines
- */
-export function safeHeaderLines(options) {
+/** Returns the security headers of `safeHeaders` for answers that are written without the app. */
+export function safeHeaderLines(options: { encrypted: boolean }): string[] {
   const req = new IncomingMessage(new Socket());
   const res = new ServerResponse(req);
   // helmet uses only Node's properties of `req` and `res`, no properties of Express.
-  const handler = /** @type {(req: IncomingMessage, res: ServerResponse, next: () => void) => void} */ (
-    /** @type {unknown} */ (safeHeaders(options))
-  );
+  const handler = safeHeaders(options) as unknown as (
+    req: IncomingMessage,
+    res: ServerResponse,
+    next: () => void,
+  ) => void;
   handler(req, res, () => {});
   return Object.entries(res.getHeaders()).map(([name, value]) => `${name}: ${value}`);
 }

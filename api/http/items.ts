@@ -1,24 +1,22 @@
-import { formatTime } from '../../common/times.js';
-import { isSilent, NO_MEASUREMENTS } from '../observability/index.js';
-
-/** @import { Config } from '../../common/settings/config.js' */
-/** @import { LiveItem } from '../live/messages.js' */
-/** @import { Beat } from '../observability/heartbeat.js' */
-/** @import { LatestRow } from '../store/devices/latest-rows.js' */
-/** @import { DeviceEvent } from '../store/events.js' */
-/** @import { DatabaseNode } from '../store/index.js' */
-/** @import { ProcessRow } from '../store/processes.js' */
-/** @import { DeviceRow, SensorRow } from '../store/registry/rows.js' */
-/** @import { FleetCount } from './routes/fleet.js' */
+import type { Config } from '../../common/settings/config.ts';
+import { formatTime } from '../../common/times.ts';
+import type { LiveItem } from '../live/messages.ts';
+import type { Beat } from '../observability/heartbeat.ts';
+import { isSilent, NO_MEASUREMENTS } from '../observability/index.ts';
+import type { LatestRow } from '../store/devices/latest-rows.ts';
+import type { DeviceEvent } from '../store/events.ts';
+import type { DatabaseNode } from '../store/index.ts';
+import type { ProcessRow } from '../store/processes.ts';
+import type { DeviceRow, SensorRow } from '../store/registry/rows.ts';
+import type { FleetCount } from './routes/fleet.ts';
 
 /** Time in ms. A device without a status counts as online if its last message is younger. */
 const SEEN_WITHIN_MS = 300_000;
 
-/** @param {number | null} ms epoch ms */
-export const optionalTime = (ms) => (ms === null ? null : formatTime(ms));
+/** @param ms epoch ms */
+export const optionalTime = (ms: number | null) => (ms === null ? null : formatTime(ms));
 
-/** @param {LatestRow} row @returns {LiveItem} */
-export const latestItem = (row) => ({
+export const latestItem = (row: LatestRow): LiveItem => ({
   device_id: row.deviceId,
   sensor_id: row.id,
   device: row.deviceName,
@@ -33,8 +31,7 @@ export const latestItem = (row) => ({
   value: row.value,
 });
 
-/** @param {SensorRow} row */
-export const sensorItem = (row) => ({
+export const sensorItem = (row: SensorRow) => ({
   sensor_id: row.id,
   name: row.name,
   type: row.type,
@@ -45,8 +42,7 @@ export const sensorItem = (row) => ({
   value: row.value,
 });
 
-/** @param {DeviceEvent} event */
-export const eventItem = ({ ts, kind, clockOffset }) => ({
+export const eventItem = ({ ts, kind, clockOffset }: DeviceEvent) => ({
   ts: formatTime(ts),
   kind,
   ...(clockOffset === undefined ? {} : { clock_offset_ms: clockOffset }),
@@ -55,12 +51,12 @@ export const eventItem = ({ ts, kind, clockOffset }) => ({
 /**
  * Returns whether a device is online, by what it announced (birth, status or Sparkplug). A device that announced nothing is
  * online for five minutes after a message. Then it is not live: nobody knows whether it should send.
- *
- * @param {Pick<DeviceRow, 'state' | 'lastSeen'>} row
- * @param {number} now epoch ms
- * @returns {'online' | 'offline' | 'not_live'}
+ * @param now epoch ms
  */
-export const presenceOf = ({ state, lastSeen }, now) =>
+export const presenceOf = (
+  { state, lastSeen }: Pick<DeviceRow, 'state' | 'lastSeen'>,
+  now: number,
+): 'online' | 'offline' | 'not_live' =>
   state === null
     ? lastSeen !== null && now - lastSeen < SEEN_WITHIN_MS
       ? 'online'
@@ -69,8 +65,8 @@ export const presenceOf = ({ state, lastSeen }, now) =>
       ? 'online'
       : 'offline';
 
-/** @param {DeviceRow & { id: string }} row @param {number} now epoch ms */
-export function deviceItem(row, now) {
+/** @param now epoch ms */
+export function deviceItem(row: DeviceRow & { id: string }, now: number) {
   const state = presenceOf(row, now);
   return {
     device_id: row.id,
@@ -83,21 +79,22 @@ export function deviceItem(row, now) {
   };
 }
 
-/** @param {FleetCount} count */
-export const fleetItem = ({ devices, sensors, types, sites }) => ({
+export const fleetItem = ({ devices, sensors, types, sites }: FleetCount) => ({
   devices,
   sensors,
   by_type: Object.fromEntries(types),
   by_site: Object.fromEntries(sites),
 });
 
-/** @param {DatabaseNode} node */
-export const nodeItem = ({ address, dataCenter, up }) => ({ address, data_center: dataCenter, up });
+export const nodeItem = ({ address, dataCenter, up }: DatabaseNode) => ({
+  address,
+  data_center: dataCenter,
+  up,
+});
 
-/** @param {ProcessRow} row @param {number} now epoch ms */
-export function processItem(row, now) {
+/** @param now epoch ms */
+export function processItem(row: ProcessRow, now: number) {
   const { clientId, role, version, startedAt, seenAt, stats } = row;
-  /** @type {Beat} */
   const {
     window,
     window_limit,
@@ -107,7 +104,7 @@ export function processItem(row, now) {
     shares: _shares,
     stream: _stream,
     ...rates
-  } = JSON.parse(stats);
+  }: Beat = JSON.parse(stats);
   return {
     client_id: clientId,
     role,
@@ -124,16 +121,16 @@ export function processItem(row, now) {
 
 /**
  * Formats the state of streaming out of the whole installation.
- *
- * @param {ProcessRow[]} rows rows of processes that are not silent
- * @param {Array<number | null>} streamed `streamed_until` of each group of devices, in epoch ms
- * @returns {{ ok: boolean, lag_ms: number, queue_bytes: number, queue_limit: number, until: string | null } | null} null: no
- *   process streams
+ * @param rows rows of processes that are not silent
+ * @param streamed `streamed_until` of each group of devices, in epoch ms
+ * @returns null: no process streams
  */
-export function streamItem(rows, streamed) {
+export function streamItem(
+  rows: ProcessRow[],
+  streamed: Array<number | null>,
+): { ok: boolean; lag_ms: number; queue_bytes: number; queue_limit: number; until: string | null } | null {
   const states = rows.flatMap(({ stats }) => {
-    /** @type {Beat} */
-    const { stream } = JSON.parse(stats);
+    const { stream }: Beat = JSON.parse(stats);
     return stream ? [stream] : [];
   });
   if (states.length === 0) return null;
@@ -155,13 +152,13 @@ const MQTT_TLS_PORT = 8883;
 
 /**
  * Describes the broker that devices connect to.
- *
- * @param {Pick<Config, 'mqtt' | 'role'>} config
- * @param {number} port of the embedded broker
- * @returns {{ embedded: boolean, host: string | null, port: number, tls: boolean, credentials: boolean } | null}
- *   null: this process knows no broker
+ * @param port of the embedded broker
+ * @returns null: this process knows no broker
  */
-export function mqttItem({ mqtt, role }, port) {
+export function mqttItem(
+  { mqtt, role }: Pick<Config, 'mqtt' | 'role'>,
+  port: number,
+): { embedded: boolean; host: string | null; port: number; tls: boolean; credentials: boolean } | null {
   if (mqtt.url === undefined && role === 'http') return null;
   if (mqtt.url === undefined) {
     const host = ALL_ADDRESSES.has(mqtt.host) ? null : mqtt.host;

@@ -1,17 +1,18 @@
-import { CHUNK } from './export.js';
-import { createWrite } from './write.js';
-
-/** @import { Response } from 'express' */
+import type { Response } from 'express';
+import { CHUNK } from './export.ts';
+import { createWrite } from './write.ts';
 
 /**
  * Writes the items of a JSON array, no faster than the client reads them. It sends nothing before the first items are read. So
  * if that read fails, the answer can still be a problem document.
- *
- * @param {Response} res
- * @param {{ begin: string, end: string, signal: AbortSignal }} frame `begin` and `end`: texts around the items
- * @param {AsyncIterable<Iterable<string>>} pieces items as JSON
+ * @param frame `begin` and `end`: texts around the items
+ * @param pieces items as JSON
  */
-export async function sendPieces(res, { begin, end, signal }, pieces) {
+export async function sendPieces(
+  res: Response,
+  { begin, end, signal }: { begin: string; end: string; signal: AbortSignal },
+  pieces: AsyncIterable<Iterable<string>>,
+) {
   const write = createWrite(res, signal, 'utf8');
   let text = begin;
   let separator = '';

@@ -1,8 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Response } from 'express';
 import pLimit from 'p-limit';
-import { MillraceError } from '../../common/errors.js';
-
-/** @import { Response } from 'express' */
+import { MillraceError } from '../../common/errors.ts';
 
 /**
  * Limits of concurrent long requests, for all clients of a process together. Above its limit a request is refused. Only a page
@@ -24,8 +23,7 @@ export const MAX_CONCURRENT = {
   promql: 8,
 };
 
-/** @param {typeof MAX_CONCURRENT} limits */
-export const createConcurrencyLimits = (limits) => ({
+export const createConcurrencyLimits = (limits: typeof MAX_CONCURRENT) => ({
   streams: createConcurrencyLimit(
     limits.streams,
     'This process serves as many live streams as it can; try again later.',
@@ -60,17 +58,11 @@ export const createConcurrencyLimits = (limits) => ({
  * no answer. Without this limit, 500 concurrent requests for `latest` delayed acknowledgements and health checks by 0.9 s, and
  * 100 requests for a device of 10,000 sensors delayed them by 4.9 s. An answer ends when it is handed over to the socket,
  * however slowly the client reads.
- *
- * @param {number} concurrency
  */
-export function createWaitingLimit(concurrency) {
+export function createWaitingLimit(concurrency: number) {
   const limit = pLimit(concurrency);
-  /**
-   * @param {Response} res response; if its client has disconnected, `answer` is not called
-   * @param {() => Promise<unknown>} answer
-   * @returns {Promise<void>}
-   */
-  return (res, answer) =>
+  /** @param res response; if its client has disconnected, `answer` is not called */
+  return (res: Response, answer: () => Promise<unknown>): Promise<void> =>
     limit(async () => {
       if (res.closed) return;
       try {
@@ -81,24 +73,18 @@ export function createWaitingLimit(concurrency) {
     });
 }
 
-/** @typedef {ReturnType<typeof createWaitingLimit>} WaitingLimit */
+export type WaitingLimit = ReturnType<typeof createWaitingLimit>;
 
-/**
- * Returns a limit of concurrent requests.
- *
- * @param {number} limit
- * @param {string} message message of the error when the limit is reached
- */
-export function createConcurrencyLimit(limit, message) {
+/** Returns a limit of concurrent requests. @param message message of the error when the limit is reached */
+export function createConcurrencyLimit(limit: number, message: string) {
   let running = 0;
   return {
     /**
      * Takes one of the places.
-     *
-     * @returns {() => void} releases the place; further calls have no effect
+     * @returns releases the place; further calls have no effect
      * @throws {MillraceError} `busy`: no place is free
      */
-    acquire() {
+    acquire(): () => void {
       if (running >= limit) throw new MillraceError('busy', message);
       running++;
       let isHeld = true;
@@ -110,15 +96,10 @@ export function createConcurrencyLimit(limit, message) {
   };
 }
 
-/** @typedef {ReturnType<typeof createConcurrencyLimit>} ConcurrencyLimit */
+export type ConcurrencyLimit = ReturnType<typeof createConcurrencyLimit>;
 
-/**
- * Runs `work` with a signal that aborts when the client disconnects. Errors after that are dropped.
- *
- * @param {Response} res
- * @param {(signal: AbortSignal) => Promise<void>} work
- */
-export async function abortOnClose(res, work) {
+/** Runs `work` with a signal that aborts when the client disconnects. Errors after that are dropped. */
+export async function abortOnClose(res: Response, work: (signal: AbortSignal) => Promise<void>) {
   const closed = new AbortController();
   res.once('close', () => closed.abort());
   try {

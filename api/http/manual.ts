@@ -2,8 +2,8 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import express from 'express';
-import { compressAnswers } from './compression.js';
-import { PagePolicy } from './page-policy.js';
+import { compressAnswers } from './compression.ts';
+import { PagePolicy } from './page-policy.ts';
 
 const MANUAL_DIR = fileURLToPath(new URL('../../dist/docs/', import.meta.url));
 
@@ -21,11 +21,16 @@ export const BUILD_MARK = 'docs-build.pid';
 /**
  * Serves the manual below `/docs/`, as `npm run docs:build` has written it. The manual may also be built while the process runs. Until
  * then, its pages show the progress.
- *
- * @param {{ dir?: string, dashboardDir?: string, clock?: () => number }} [options]
- * @returns {express.Router}
  */
-export function createManual({ dir = MANUAL_DIR, dashboardDir = DASHBOARD_DIR, clock = Date.now } = {}) {
+export function createManual({
+  dir = MANUAL_DIR,
+  dashboardDir = DASHBOARD_DIR,
+  clock = Date.now,
+}: {
+  dir?: string;
+  dashboardDir?: string;
+  clock?: () => number;
+} = {}): express.Router {
   const router = express.Router();
   const policy = new PagePolicy(join(dir, 'index.html'), () => pagesIn(dir));
   router.use('/docs', (req, res, next) => {
@@ -69,8 +74,8 @@ export function createManual({ dir = MANUAL_DIR, dashboardDir = DASHBOARD_DIR, c
 /** Interval in which the page is loaded again while the manual is built, in s. */
 const RETRY_S = '2';
 
-/** @param {string} mark path @returns {number | null} epoch ms; null: no process builds the manual */
-function buildBegan(mark) {
+/** @param mark path @returns epoch ms; null: no process builds the manual */
+function buildBegan(mark: string): number | null {
   try {
     process.kill(Number(readFileSync(mark, 'utf8')), 0);
     return statSync(mark).mtimeMs;
@@ -80,8 +85,8 @@ function buildBegan(mark) {
   }
 }
 
-/** @param {string} dashboardDir @returns {string} the element that loads the style sheet of the dashboard; empty: it is not built */
-function styleOf(dashboardDir) {
+/** @returns the element that loads the style sheet of the dashboard; empty: it is not built */
+function styleOf(dashboardDir: string): string {
   const index = join(dashboardDir, 'index.html');
   const [link = ''] = existsSync(index)
     ? (/<link rel="stylesheet"[^>]*>/.exec(readFileSync(index, 'utf8')) ?? [])
@@ -89,23 +94,21 @@ function styleOf(dashboardDir) {
   return link;
 }
 
-/** @param {string} style @param {number} seconds since the build began */
-const buildingPage = (style, seconds) =>
+/** @param seconds since the build began */
+const buildingPage = (style: string, seconds: number) =>
   noticePage(`<meta http-equiv="refresh" content="${RETRY_S}">${style}`, [
     `<h1>The manual is being built (${Math.max(0, seconds)} s)</h1>`,
     '<p>This takes ten seconds to a few minutes. The page appears by itself.</p>',
   ]);
 
-/** @param {string} style */
-const notBuiltPage = (style) =>
+const notBuiltPage = (style: string) =>
   noticePage(style, [
     '<h1>The manual is not built</h1>',
     '<p>Run <code>npm run docs:build</code>, then reload this page.</p>',
     '<p>The interfaces: <a href="/openapi.json">/openapi.json</a>, <a href="/asyncapi.json">/asyncapi.json</a>.</p>',
   ]);
 
-/** @param {string} head @param {string[]} lines */
-const noticePage = (head, lines) => `<!doctype html>
+const noticePage = (head: string, lines: string[]) => `<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Manual · Millrace</title><link rel="icon" href="/mark.svg" type="image/svg+xml">${head}
 <header class="header"><div class="header-inner"><a class="brand" href="/" aria-label="Millrace"><img
@@ -113,8 +116,8 @@ src="/mark.svg" alt="" width="28" height="28"><span>Millrace</span></a></div></h
 <main><div class="notice" role="status">${lines.join('\n')}
 <p class="notice-actions"><a class="button" href="/">To the dashboard</a></p></div></main></html>`;
 
-/** @param {string} dir @returns {string[]} paths */
-const pagesIn = (dir) =>
+/** @returns paths */
+const pagesIn = (dir: string): string[] =>
   readdirSync(dir, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.html'))
     .map((name) => join(dir, name));

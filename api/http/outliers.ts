@@ -1,9 +1,7 @@
-import { formatTime } from '../../common/times.js';
-import { keyOf } from './stream/latest-cache.js';
-
-/** @import { Baseline } from '../history/baselines/index.js' */
-/** @import { RouteDeps } from './api.js' */
-/** @import { JudgedItem } from './stream/latest-cache.js' */
+import { formatTime } from '../../common/times.ts';
+import type { Baseline } from '../history/baselines/index.ts';
+import type { RouteDeps } from './api.ts';
+import { type JudgedItem, keyOf } from './stream/latest-cache.ts';
 
 /**
  * Ranks the newest values of all sensors by how unusual they are. The server does this, because it has the baselines (the usual
@@ -16,43 +14,40 @@ export const OUTLIER_SIGMAS = 4.5;
 /** Time in ms for which an answer is reused. Many dashboards send the same request. */
 const MAX_AGE_MS = 2000;
 
-/** @typedef {{ type: string | undefined, site: string | undefined }} OutlierFilter */
+type OutlierFilter = { type: string | undefined; site: string | undefined };
 
-/** @typedef {JudgedItem & { sigmas: number, ts: string, value: number }} Judged */
+type Judged = JudgedItem & { sigmas: number; ts: string; value: number };
 
-/**
- * Sensors that are shown as one entry: the sensors of a site, or of a device.
- *
- * @typedef {object} Group
- * @property {string | null} site
- * @property {string | null} deviceId null: the group is a site
- * @property {string | null} device name of the device
- * @property {number} sensors number of sensors
- * @property {number} judged number of sensors whose newest value was compared with a baseline
- * @property {number} outliers number of sensors whose newest value is an outlier
- * @property {Judged | null} worst the most unusual value; null: no sensor was judged
- */
+/** Sensors that are shown as one entry: the sensors of a site, or of a device. */
+interface Group {
+  site: string | null;
+  /** null: the group is a site */
+  deviceId: string | null;
+  /** name of the device */
+  device: string | null;
+  sensors: number;
+  /** number of sensors whose newest value was compared with a baseline */
+  judged: number;
+  /** number of sensors whose newest value is an outlier */
+  outliers: number;
+  /** the most unusual value; null: no sensor was judged */
+  worst: Judged | null;
+}
 
-/**
- * Returns functions that rank sensors, sites and devices.
- *
- * @param {object} deps
- * @param {() => Promise<JudgedItem[]>} deps.latest reads the newest values; its items may change later, so answers hold copies
- * @param {() => number} deps.clock epoch ms
- */
-export function createRanking({ latest, clock }) {
-  /** @type {Map<string, { at: number, answer: Promise<any> }>} */
-  const recent = new Map();
+/** Returns functions that rank sensors, sites and devices. */
+export function createRanking({
+  latest,
+  clock,
+}: {
+  /** reads the newest values; its items may change later, so answers hold copies */
+  latest: () => Promise<JudgedItem[]>;
+  /** epoch ms */
+  clock: () => number;
+}) {
+  const recent: Map<string, { at: number; answer: Promise<any> }> = new Map();
 
-  /**
-   * Computes an answer, or reuses a recent answer to the same question.
-   *
-   * @template T
-   * @param {string} question
-   * @param {() => Promise<T>} compute
-   * @returns {Promise<T>}
-   */
-  function once(question, compute) {
+  /** Computes an answer, or reuses a recent answer to the same question. */
+  function once<T>(question: string, compute: () => Promise<T>): Promise<T> {
     const now = clock();
     for (const [asked, { at }] of recent) if (Math.abs(now - at) >= MAX_AGE_MS) recent.delete(asked);
     const known = recent.get(question);
@@ -65,12 +60,8 @@ export function createRanking({ latest, clock }) {
   }
 
   return {
-    /**
-     * @param {OutlierFilter} filter
-     * @returns {Promise<{ sensors: number, judged: number, outliers: Judged[] }>} numbers of all sensors
-     *   that match the filter; the most unusual outlier comes first
-     */
-    sensors: (filter) =>
+    /** @returns numbers of all sensors that match the filter; the most unusual outlier comes first */
+    sensors: (filter: OutlierFilter): Promise<{ sensors: number; judged: number; outliers: Judged[] }> =>
       once(JSON.stringify(['sensors', filter]), async () => {
         const items = (await once('latest', latest)).filter((item) => isWanted(item, filter));
         const judged = items.filter(isJudged);
@@ -81,15 +72,10 @@ export function createRanking({ latest, clock }) {
         return { sensors: items.length, judged: judged.length, outliers };
       }),
 
-    /**
-     * @param {'site' | 'device'} by
-     * @param {OutlierFilter} filter
-     * @returns {Promise<Group[]>} the group with the most unusual value comes first
-     */
-    groups: (by, filter) =>
+    /** @returns the group with the most unusual value comes first */
+    groups: (by: 'site' | 'device', filter: OutlierFilter): Promise<Group[]> =>
       once(JSON.stringify([by, filter]), async () => {
-        /** @type {Map<string | null, Group>} */
-        const groups = new Map();
+        const groups: Map<string | null, Group> = new Map();
         for (const item of await once('latest', latest)) {
           if (!isWanted(item, filter)) continue;
           const key = by === 'site' ? item.site : item.device_id;
@@ -103,39 +89,28 @@ export function createRanking({ latest, clock }) {
   };
 }
 
-/** @typedef {ReturnType<typeof createRanking>} Ranking */
-
-/** @param {JudgedItem} item @param {OutlierFilter} filter */
-const isWanted = (item, { type, site }) =>
+const isWanted = (item: JudgedItem, { type, site }: OutlierFilter) =>
   (type === undefined || item.type === type) && (site === undefined || item.site === site);
 
-/** @param {JudgedItem} item @returns {item is Judged} */
-const isJudged = (item) => item.sigmas !== undefined && item.ts !== null && item.value !== null;
+const isJudged = (item: JudgedItem): item is Judged =>
+  item.sigmas !== undefined && item.ts !== null && item.value !== null;
 
-/** @param {Judged} item */
-const isOutlier = ({ sigmas }) => Math.abs(sigmas) >= OUTLIER_SIGMAS;
+const isOutlier = ({ sigmas }: Judged) => Math.abs(sigmas) >= OUTLIER_SIGMAS;
 
-/**
- * Orders equally unusual values by key, so that every process gives the same order.
- *
- * @param {Judged} a
- * @param {Judged} b
- */
-const byUnusual = (a, b) =>
+/** Orders equally unusual values by key, so that every process gives the same order. */
+const byUnusual = (a: Judged, b: Judged) =>
   Math.abs(b.sigmas) - Math.abs(a.sigmas) || (keyOf(a) < keyOf(b) ? -1 : Number(keyOf(a) > keyOf(b)));
 
-/** @param {Group} a @param {Group} b */
-function byWorst(a, b) {
+function byWorst(a: Group, b: Group) {
   if (a.worst && b.worst) return byUnusual(a.worst, b.worst);
   if (a.worst || b.worst) return a.worst ? -1 : 1;
   return nameOf(a) < nameOf(b) ? -1 : Number(nameOf(a) > nameOf(b));
 }
 
-/** @param {Group} group */
-const nameOf = ({ deviceId, device, site }) => (deviceId === null ? (site ?? '') : (device ?? deviceId));
+const nameOf = ({ deviceId, device, site }: Group) =>
+  deviceId === null ? (site ?? '') : (device ?? deviceId);
 
-/** @param {'site' | 'device'} by @param {JudgedItem} item @returns {Group} */
-const newGroup = (by, { site, device, device_id }) => ({
+const newGroup = (by: 'site' | 'device', { site, device, device_id }: JudgedItem): Group => ({
   site,
   deviceId: by === 'site' ? null : device_id,
   device: by === 'site' ? null : device,
@@ -145,8 +120,7 @@ const newGroup = (by, { site, device, device_id }) => ({
   worst: null,
 });
 
-/** @param {Group} group @param {JudgedItem} item */
-function add(group, item) {
+function add(group: Group, item: JudgedItem) {
   group.sensors++;
   if (!isJudged(item)) return;
   group.judged++;
@@ -154,18 +128,16 @@ function add(group, item) {
   if (!group.worst || byUnusual(item, group.worst) < 0) group.worst = item;
 }
 
-/**
- * @param {Judged} item
- * @param {Pick<RouteDeps, 'baselines' | 'clock'>} deps
- */
-export const outlierItem = (item, { baselines, clock }) => ({
+export const outlierItem = (item: Judged, { baselines, clock }: Pick<RouteDeps, 'baselines' | 'clock'>) => ({
   ...item,
   baseline: baselines.at(keyOf(item), item.ts),
   age_ms: Math.max(0, clock() - Date.parse(item.ts)),
 });
 
-/** @param {Group} group @param {Pick<RouteDeps, 'baselines' | 'clock'>} deps */
-export const groupItem = ({ site, deviceId, device, sensors, judged, outliers, worst }, deps) => ({
+export const groupItem = (
+  { site, deviceId, device, sensors, judged, outliers, worst }: Group,
+  deps: Pick<RouteDeps, 'baselines' | 'clock'>,
+) => ({
   site,
   device_id: deviceId,
   device,
@@ -175,5 +147,8 @@ export const groupItem = ({ site, deviceId, device, sensors, judged, outliers, w
   worst: worst && outlierItem(worst, deps),
 });
 
-/** @param {Baseline & { ts: number }} hour */
-export const baselineHourItem = ({ ts, mean, deviation }) => ({ ts: formatTime(ts), mean, deviation });
+export const baselineHourItem = ({ ts, mean, deviation }: Baseline & { ts: number }) => ({
+  ts: formatTime(ts),
+  mean,
+  deviation,
+});

@@ -9,32 +9,31 @@ export class PagePolicy {
   #index;
   #listPages;
   #builtAt = 0;
-  /** @type {string[]} */
-  #hashes = [];
+  #hashes: string[] = [];
 
   /**
-   * @param {string} index path of the first page, which every build writes
-   * @param {() => string[]} [listPages] returns the paths of all pages
+   * @param index path of the first page, which every build writes
+   * @param listPages returns the paths of all pages
    */
-  constructor(index, listPages = () => [index]) {
+  constructor(index: string, listPages: () => string[] = () => [index]) {
     this.#index = index;
     this.#listPages = listPages;
   }
 
-  /** Whether the pages are built. */
   get isBuilt() {
     return statSync(this.#index, { throwIfNoEntry: false }) !== undefined;
   }
 
-  /**
-   * Returns the value of the header for a page. After a new build it computes the hashes again.
-   *
-   * @param {object} [exceptions]
-   * @param {boolean} [exceptions.inlineStyles] whether the pages have style attributes, which a generator wrote
-   * @param {boolean} [exceptions.evaluation] whether a program on the page compiles schemas
-   * @returns {string} value of the header
-   */
-  header({ inlineStyles = false, evaluation = false } = {}) {
+  /** Returns the value of the header for a page. After a new build it computes the hashes again. */
+  header({
+    inlineStyles = false,
+    evaluation = false,
+  }: {
+    /** whether the pages have style attributes, which a generator wrote */
+    inlineStyles?: boolean;
+    /** whether a program on the page compiles schemas */
+    evaluation?: boolean;
+  } = {}): string {
     const builtAt = statSync(this.#index, { throwIfNoEntry: false })?.mtimeMs ?? 0;
     if (builtAt !== this.#builtAt) {
       this.#hashes = builtAt > 0 ? hashesOf(this.#listPages()) : [];
@@ -57,8 +56,8 @@ export class PagePolicy {
 
 const INLINE_SCRIPT = /<script(?![^>]*\ssrc=)[^>]*>([\s\S]*?)<\/script>/g;
 
-/** @param {string[]} pages paths @returns {string[]} hashes of the inline scripts of the pages, each hash once */
-function hashesOf(pages) {
+/** @param pages paths @returns hashes of the inline scripts of the pages, each hash once */
+function hashesOf(pages: string[]): string[] {
   const scripts = pages.flatMap((path) =>
     [...readFileSync(path, 'utf8').matchAll(INLINE_SCRIPT)].map(([, script = '']) => script),
   );

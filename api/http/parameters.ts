@@ -1,17 +1,14 @@
-import { z } from 'zod';
-import { parseDuration } from '../../common/durations.js';
-import { MillraceError } from '../../common/errors.js';
-import { parseTime } from '../../common/times.js';
-import { identifyDevice, identifySensor, isName } from '../../schema/ids.js';
-import { DAY_MS } from '../../schema/rules.js';
-
-/** @import { Request } from 'express' */
-/** @import { ZodObject, ZodRawShape, core } from 'zod' */
-/** @import { Identity } from '../../schema/ids.js' */
-/** @import { RouteDeps } from './api.js' */
+import type { Request } from 'express';
+import { type core, type ZodObject, type ZodRawShape, z } from 'zod';
+import { parseDuration } from '../../common/durations.ts';
+import { MillraceError } from '../../common/errors.ts';
+import { parseTime } from '../../common/times.ts';
+import { type Identity, identifyDevice, identifySensor, isName } from '../../schema/ids.ts';
+import { DAY_MS } from '../../schema/rules.ts';
+import type { RouteDeps } from './api.ts';
 
 /** A whole number, written in digits only. `Number` would also accept "1e2", " 5" and "0x10". */
-export const digits = (/** @type {number} */ min, /** @type {number} */ max) =>
+export const digits = (min: number, max: number) =>
   z
     .string()
     .regex(/^\d{1,9}$/, `a whole number from ${min} to ${max}`)
@@ -29,11 +26,8 @@ const utcOffset = z
   .refine((minutes) => Math.abs(minutes) < 1440, BAD_OFFSET)
   .meta({ means: { type: 'integer', minimum: -1439, maximum: 1439 } });
 
-/**
- * A time in a query: an instant in epoch ms, or a duration before now in ms (`ago`).
- *
- * @typedef {number | { ago: number }} TimeParameter
- */
+/** A time in a query: an instant in epoch ms, or a duration before now in ms (`ago`). */
+export type TimeParameter = number | { ago: number };
 
 /** Pattern of a time before now, such as `-1h`. */
 const AGO = /^-(\d{1,9}(?:ms|[smhdy]))$/;
@@ -51,8 +45,8 @@ const time = z.string().transform((text, context) => {
 // The usual cause of a bad time is an unencoded plus sign in its offset. In a query string, a plus sign means a space.
 const BAD_TIME = 'ISO 8601, integer milliseconds, now or -1h; write the plus of an offset as %2B';
 
-/** @param {string} text @returns {TimeParameter | null} null: not a time */
-export function parseTimeParameter(text) {
+/** @returns null: not a time */
+export function parseTimeParameter(text: string): TimeParameter | null {
   if (text === 'now') return { ago: 0 };
   const ago = parseDuration(AGO.exec(text)?.[1] ?? '');
   if (ago !== null) return { ago };
@@ -60,22 +54,20 @@ export function parseTimeParameter(text) {
   return ms !== null && Math.abs(ms) <= MAX_TIME_MS ? ms : null;
 }
 
-/**
- * @param {TimeParameter | undefined} given
- * @param {number} now epoch ms
- * @returns {number | undefined} epoch ms
- */
-const atTime = (given, now) => (typeof given === 'object' ? Math.max(now - given.ago, -MAX_TIME_MS) : given);
+/** @param now epoch ms @returns epoch ms */
+const atTime = (given: TimeParameter | undefined, now: number): number | undefined =>
+  typeof given === 'object' ? Math.max(now - given.ago, -MAX_TIME_MS) : given;
 
 /**
  * Converts the range of a request to absolute times. Relative times count back from `now`.
- *
- * @param {{ from?: TimeParameter | undefined, to?: TimeParameter | undefined }} given
- * @param {number} now epoch ms
- * @returns {{ from: number | undefined, to: number | undefined }} epoch ms, half-open
+ * @param now epoch ms
+ * @returns epoch ms, half-open
  * @throws {MillraceError} `bad_range`
  */
-export function rangeAt({ from, to }, now) {
+export function rangeAt(
+  { from, to }: { from?: TimeParameter | undefined; to?: TimeParameter | undefined },
+  now: number,
+): { from: number | undefined; to: number | undefined } {
   const range = { from: atTime(from, now), to: atTime(to, now) };
   if (range.from !== undefined && range.to !== undefined && range.from > range.to) {
     throw new MillraceError('bad_range', 'from is after to; a range is half-open, [from, to).');
@@ -85,13 +77,15 @@ export function rangeAt({ from, to }, now) {
 
 /**
  * Reads a time of a request body. A time before `min` counts as `min`.
- *
- * @param {string | number} given ISO 8601, or epoch ms
- * @param {{ min?: number, max?: number }} [bounds] epoch ms
- * @returns {number} epoch ms
+ * @param given ISO 8601, or epoch ms
+ * @param bounds epoch ms
+ * @returns epoch ms
  * @throws {MillraceError} `bad_timestamp`: `given` is not a time, or is after `max`
  */
-export function timeOf(given, { min = 0, max = MAX_TIME_MS } = {}) {
+export function timeOf(
+  given: string | number,
+  { min = 0, max = MAX_TIME_MS }: { min?: number; max?: number } = {},
+): number {
   const ms = typeof given === 'number' ? given : parseTime(given);
   if (ms === null || ms > max) throw new MillraceError('bad_timestamp');
   return Math.max(ms, min);
@@ -146,28 +140,19 @@ export const fields = {
 
 /**
  * Reads a query string. One problem names all parameters that are unknown, repeated or out of range.
- *
- * @template {ZodRawShape} S
- * @param {Request} req
- * @param {S} shape
- * @returns {z.infer<ZodObject<S>>}
  * @throws {MillraceError} `bad_parameter`
  */
-export function readQuery(req, shape) {
+export function readQuery<S extends ZodRawShape>(req: Request, shape: S): z.infer<ZodObject<S>> {
   checkEncoding(req.url);
   return readParameters(req.query, z.strictObject(shape));
 }
 
 /**
  * Reads parameters by name.
- *
- * @template {ZodObject} T
- * @param {Record<string, unknown>} given a parameter that was given several times is an array
- * @param {T} schema
- * @returns {z.infer<T>}
+ * @param given a parameter that was given several times is an array
  * @throws {MillraceError} `bad_parameter`
  */
-export function readParameters(given, schema) {
+export function readParameters<T extends ZodObject>(given: Record<string, unknown>, schema: T): z.infer<T> {
   const result = schema.safeParse(given);
   if (result.success) return result.data;
   const parameters = result.error.issues.flatMap((issue) =>
@@ -179,8 +164,8 @@ export function readParameters(given, schema) {
   throw new MillraceError('bad_parameter', detail, { details: { parameters } });
 }
 
-/** Refuses invalid percent-encoding, which the query parser would decode wrongly. @param {string} url */
-export function checkEncoding(url) {
+/** Refuses invalid percent-encoding, which the query parser would decode wrongly. */
+export function checkEncoding(url: string) {
   try {
     decodeURIComponent(url.slice(url.indexOf('?') + 1));
   } catch (error) {
@@ -190,18 +175,18 @@ export function checkEncoding(url) {
   }
 }
 
-/** @param {core.$ZodIssue} issue */
-const reasonOf = (issue) => (issue.code === 'invalid_type' ? 'must be given once, as a text' : issue.message);
+const reasonOf = (issue: core.$ZodIssue) =>
+  issue.code === 'invalid_type' ? 'must be given once, as a text' : issue.message;
 
-/** @param {string} text device id or name, from the path or a filter @returns {Identity} @throws {MillraceError} `bad_id` */
-export function parseDevice(text) {
+/** @param text device id or name, from the path or a filter @throws {MillraceError} `bad_id` */
+export function parseDevice(text: string): Identity {
   const device = identifyDevice(text);
   if (!device) throw new MillraceError('bad_id', BAD_ID);
   return device;
 }
 
-/** @param {string} deviceId @param {string} text @returns {Identity} @throws {MillraceError} `bad_id` */
-export function parseSensor(deviceId, text) {
+/** @throws {MillraceError} `bad_id` */
+export function parseSensor(deviceId: string, text: string): Identity {
   const sensor = identifySensor(deviceId, text);
   if (!sensor) throw new MillraceError('bad_id', BAD_ID);
   return sensor;
@@ -213,13 +198,13 @@ const BAD_ID =
 /**
  * Cuts the range of a request. The range starts no earlier than the retention of history, to the millisecond. It ends no later
  * than now plus the allowed clock skew.
- *
- * @param {{ from?: TimeParameter | undefined, to?: TimeParameter | undefined }} given
- * @param {Pick<RouteDeps, 'clock' | 'historyDays' | 'maxClockSkewMs'>} deps
- * @returns {{ from: number, to: number }} epoch ms, half-open; the range is empty if `from` is not before `to`
+ * @returns epoch ms, half-open; the range is empty if `from` is not before `to`
  * @throws {MillraceError} `bad_range`
  */
-export function cutRange(given, { clock, historyDays, maxClockSkewMs }) {
+export function cutRange(
+  given: { from?: TimeParameter | undefined; to?: TimeParameter | undefined },
+  { clock, historyDays, maxClockSkewMs }: Pick<RouteDeps, 'clock' | 'historyDays' | 'maxClockSkewMs'>,
+): { from: number; to: number } {
   const now = clock();
   const { from, to } = rangeAt(given, now);
   return {

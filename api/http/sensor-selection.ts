@@ -1,26 +1,25 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { forEachConcurrently } from '../../common/concurrency.js';
-import { MillraceError } from '../../common/errors.js';
-import { groupOf, identifySensor, uuidBytes } from '../../schema/ids.js';
-import { bucketOf } from '../../schema/rules.js';
-import { parseDevice } from './parameters.js';
-import { noSuchDevice } from './routes/devices.js';
+import { forEachConcurrently } from '../../common/concurrency.ts';
+import { MillraceError } from '../../common/errors.ts';
+import { groupOf, identifySensor, uuidBytes } from '../../schema/ids.ts';
+import { bucketOf } from '../../schema/rules.ts';
+import type { AlignedSensor } from '../history/reading/aligned.ts';
+import type { LatestRow } from '../store/devices/latest-rows.ts';
+import type { RouteDeps } from './api.ts';
+import { parseDevice } from './parameters.ts';
+import { noSuchDevice } from './routes/devices.ts';
 
-/** @import { AlignedSensor } from '../history/reading/aligned.js' */
-/** @import { LatestRow } from '../store/devices/latest-rows.js' */
-/** @import { RouteDeps } from './api.js' */
+/** Sensors that a request selects. A sensor must match all conditions. */
+interface Selection {
+  /** ids or names; empty: all devices */
+  devices: string[];
+  /** ids or names; empty: all sensors of these devices */
+  sensors: string[];
+  site: string | undefined;
+  type: string | undefined;
+}
 
-/**
- * Sensors that a request selects. A sensor must match all conditions.
- *
- * @typedef {object} Selection
- * @property {string[]} devices ids or names; empty: all devices
- * @property {string[]} sensors ids or names; empty: all sensors of these devices
- * @property {string | undefined} site
- * @property {string | undefined} type
- */
-
-/** @typedef {AlignedSensor & { row: LatestRow }} SelectedSensor */
+export type SelectedSensor = AlignedSensor & { row: LatestRow };
 
 /** Limit of groups or devices that are read concurrently. */
 const AT_ONCE = 8;
@@ -32,29 +31,33 @@ const MAX_TURN_MS = 10;
 
 /**
  * Finds the sensors of a selection, each with the time of its newest sample. No sample of the sensor is later than that time.
- *
- * @param {Pick<RouteDeps, 'store' | 'groups'>} deps
- * @param {Selection} selection
- * @param {object} options
- * @param {number} options.limit maximum number of sensors
- * @param {number} options.to end of the range that will be read, in epoch ms
- * @param {AbortSignal} options.signal
- * @param {number} [options.maxRead] maximum number of sensors that are read to find those that match; default: the whole fleet
- * @param {(row: LatestRow) => boolean} [options.accepts] a further condition; default: every sensor
- * @param {boolean} [options.skipsUnknown] whether to skip devices that do not exist; default: they are an error
- * @returns {Promise<SelectedSensor[]>} sensors in no particular order
+ * @returns sensors in no particular order
  * @throws {MillraceError} `bad_id`; `not_found`: a device does not exist, unless `skipsUnknown`; `query_too_large`
  */
-export async function selectSensors({ store, groups }, { devices, sensors, site, type }, options) {
+export async function selectSensors(
+  { store, groups }: Pick<RouteDeps, 'store' | 'groups'>,
+  { devices, sensors, site, type }: Selection,
+  options: {
+    /** maximum number of sensors */
+    limit: number;
+    /** end of the range that will be read, in epoch ms */
+    to: number;
+    signal: AbortSignal;
+    /** maximum number of sensors that are read to find those that match; default: the whole fleet */
+    maxRead?: number;
+    /** a further condition; default: every sensor */
+    accepts?: (row: LatestRow) => boolean;
+    /** whether to skip devices that do not exist; default: they are an error */
+    skipsUnknown?: boolean;
+  },
+): Promise<SelectedSensor[]> {
   const { limit, to, signal, maxRead = Infinity, accepts = () => true, skipsUnknown = false } = options;
   let read = 0;
-  /** @type {SelectedSensor[]} */
-  const found = [];
+  const found: SelectedSensor[] = [];
   const wanted = sensorTest(sensors);
   const filter = { type, site };
 
-  /** @param {LatestRow[]} rows */
-  async function add(rows) {
+  async function add(rows: LatestRow[]) {
     let begin = performance.now();
     read += rows.length;
     if (read > maxRead)
@@ -92,8 +95,7 @@ export async function selectSensors({ store, groups }, { devices, sensors, site,
     });
   } else {
     await forEachConcurrently(AT_ONCE, Array(groups).keys(), async (group) => {
-      /** @type {Parameters<typeof store.fleet.latestPage>[0]['after']} */
-      let after = { group };
+      let after: Parameters<typeof store.fleet.latestPage>[0]['after'] = { group };
       do {
         signal.throwIfAborted();
         const { rows, next } = await store.fleet.latestPage({ filter, after, limit: PAGE }, group + 1);
@@ -109,12 +111,11 @@ export async function selectSensors({ store, groups }, { devices, sensors, site,
 /** A device id to test whether a text is a valid sensor id or name. No device has this id. */
 const NOBODY = '00000000-0000-0000-0000-000000000000';
 
-/** @param {LatestRow} row @param {{ type: string | undefined, site: string | undefined }} filter */
-const matches = (row, { type, site }) =>
+const matches = (row: LatestRow, { type, site }: { type: string | undefined; site: string | undefined }) =>
   (type === undefined || row.type === type) && (site === undefined || row.site === site);
 
-/** @param {string[]} sensors @returns {(row: LatestRow) => boolean} @throws {MillraceError} `bad_id` */
-function sensorTest(sensors) {
+/** @throws {MillraceError} `bad_id` */
+function sensorTest(sensors: string[]): (row: LatestRow) => boolean {
   if (sensors.length === 0) return () => true;
   for (const text of sensors)
     if (!identifySensor(NOBODY, text)) throw new MillraceError('bad_id', `${text} is not a sensor.`);
@@ -122,8 +123,7 @@ function sensorTest(sensors) {
   // A sensor id is a digest that depends on its device, so the ids are computed for each device. The rows of a device follow
   // each other.
   let device = '';
-  /** @type {Set<string | undefined>} */
-  let ids = new Set();
+  let ids: Set<string | undefined> = new Set();
   return (row) => {
     if (row.name !== null && names.has(row.name)) return true;
     if (row.deviceId !== device) {
@@ -138,16 +138,13 @@ function sensorTest(sensors) {
  * Corrects the newest times of sensors whose device was retired and registered again. Such a device may have later samples than
  * the table `latest` shows. Only sensors whose newest sample is before the end of the range are checked. The other sensors have
  * samples until that end, so their newest time has no effect.
- *
- * @param {RouteDeps['store']} store
- * @param {SelectedSensor[]} sensors changed in place
- * @param {number} to epoch ms
+ * @param sensors changed in place
+ * @param to epoch ms
  */
-async function coverRetired(store, sensors, to) {
+async function coverRetired(store: RouteDeps['store'], sensors: SelectedSensor[], to: number) {
   const silent = sensors.filter(({ newest }) => newest === null || bucketOf(newest) < bucketOf(to - 1));
   const devices = new Map(silent.map(({ key, row }) => [row.deviceId, key]));
-  /** @type {Set<string>} */
-  const retired = new Set();
+  const retired: Set<string> = new Set();
   await forEachConcurrently(AT_ONCE, devices, async ([id, { group, device }]) => {
     if ((await store.devices.retiredAt({ group, bytes: device })) !== null) retired.add(id);
   });

@@ -1,22 +1,17 @@
-import { MillraceError } from '../../common/errors.js';
-import { sendProblem } from './problems.js';
-
-/** @import { IRouter, RequestHandler } from 'express' */
-/** @import { Access } from '../access/http/index.js' */
-/** @import { Metrics } from '../observability/metrics.js' */
-/** @import { Operation } from './contract/operation.js' */
-/** @import { RouteOf } from './routes/index.js' */
+import type { IRouter, RequestHandler } from 'express';
+import { MillraceError } from '../../common/errors.ts';
+import type { Access } from '../access/http/index.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import type { Operation } from './contract/operation.ts';
+import { sendProblem } from './problems.ts';
+import type { RouteOf } from './routes/index.ts';
 
 /**
  * Registers routes, each with a check of its scope. GET also serves HEAD. Other methods get 405. A request whose `Accept`
  * excludes all media types of the route gets 406.
- *
- * @template {{ access: Access }} P
- * @param {IRouter} router
- * @param {Array<RouteOf<P>>} routes
- * @param {P} deps dependencies of the routes
+ * @param deps dependencies of the routes
  */
-export function serve(router, routes, deps) {
+export function serve<P extends { access: Access }>(router: IRouter, routes: Array<RouteOf<P>>, deps: P) {
   for (const path of new Set(routes.map((route) => route.path))) {
     const here = routes.filter((route) => route.path === path);
     const address = path.replaceAll(/\{(\w+)\}/g, ':$1');
@@ -33,8 +28,7 @@ export function serve(router, routes, deps) {
   }
 }
 
-/** @param {string[]} served @returns {RequestHandler} */
-function allowOnly(served) {
+function allowOnly(served: string[]): RequestHandler {
   const methods = served.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
   const message = `Only ${LIST.format(methods)} ${methods.length > 1 ? 'are' : 'is'} served here.`;
   return (_req, res) => {
@@ -46,11 +40,8 @@ function allowOnly(served) {
 /**
  * Returns middleware that refuses a request before its handler runs, if the request accepts none of the media types of the
  * route.
- *
- * @param {Operation} operation
- * @returns {RequestHandler}
  */
-function acceptable({ answers }) {
+function acceptable({ answers }: Operation): RequestHandler {
   const types = [...new Set(Object.values(answers).flatMap((content) => Object.keys(content)))];
   if (types.length === 0) return (_req, _res, next) => next();
   // An `Accept` with parameters matches only a type with the same parameters.
@@ -66,18 +57,15 @@ function acceptable({ answers }) {
 
 const LIST = new Intl.ListFormat('en', { type: 'conjunction' });
 
-/**
- * @param {string} route
- * @param {string} [method] default: the method of the request
- * @returns {RequestHandler}
- */
-const named = (route, method) => (req, res, next) => {
-  Object.assign(res.locals, { route, method: method ?? req.method });
-  next();
-};
+/** @param method default: the method of the request */
+const named =
+  (route: string, method?: string): RequestHandler =>
+  (req, res, next) => {
+    Object.assign(res.locals, { route, method: method ?? req.method });
+    next();
+  };
 
-/** @type {RequestHandler} */
-export const unknown = () => {
+export const unknown: RequestHandler = () => {
   throw new MillraceError('not_found', 'Nothing is served at this address.');
 };
 
@@ -86,17 +74,16 @@ export const unknown = () => {
  * `req.route` of Express does not work here: it loses the prefix of the router when a handler fails. Files of the dashboard have
  * the label `other`. A method that a route does not serve also has the label `other`, because a client may send dozens of
  * methods.
- *
- * @param {Metrics} metrics
- * @returns {RequestHandler}
  */
-export const timed = (metrics) => (req, res, next) => {
-  const end = metrics.httpSeconds.startTimer();
-  metrics.httpInFlight.inc();
-  res.once('close', () => metrics.httpInFlight.dec());
-  res.on('finish', () => {
-    const { route = 'other', method = req.method === 'GET' ? 'GET' : 'other' } = res.locals;
-    end({ route, method, status: res.statusCode });
-  });
-  next();
-};
+export const timed =
+  (metrics: Metrics): RequestHandler =>
+  (req, res, next) => {
+    const end = metrics.httpSeconds.startTimer();
+    metrics.httpInFlight.inc();
+    res.once('close', () => metrics.httpInFlight.dec());
+    res.on('finish', () => {
+      const { route = 'other', method = req.method === 'GET' ? 'GET' : 'other' } = res.locals;
+      end({ route, method, status: res.statusCode });
+    });
+    next();
+  };

@@ -1,19 +1,16 @@
 import { once } from 'node:events';
-import { createServer, STATUS_CODES } from 'node:http';
+import { createServer, type RequestListener, type ServerResponse, STATUS_CODES } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import { MillraceError } from '../../common/errors.js';
-import { boundConnections } from '../access/index.js';
-import { socketsOf } from '../access/tls/index.js';
-import { safeHeaderLines } from './headers.js';
-import { problemDocument } from './problems.js';
-
-/** @import { RequestListener, ServerResponse } from 'node:http' */
-/** @import { Server, Socket } from 'node:net' */
-/** @import { Duplex } from 'node:stream' */
-/** @import { ErrorCode } from '../../common/errors.js' */
-/** @import { Bounds, PendingConnections } from '../access/connection-limits.js' */
-/** @import { OwnCertificate } from '../access/tls/certificate-reload.js' */
-/** @import { Metrics } from '../observability/metrics.js' */
+import type { Server, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { type ErrorCode, MillraceError } from '../../common/errors.ts';
+import type { Bounds, PendingConnections } from '../access/connection-limits.ts';
+import { boundConnections } from '../access/index.ts';
+import type { OwnCertificate } from '../access/tls/certificate-reload.ts';
+import { socketsOf } from '../access/tls/index.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import { safeHeaderLines } from './headers.ts';
+import { problemDocument } from './problems.ts';
 
 /**
  * Limit of headers in bytes. An address of `/stream` with the maximum number of ids fits. The limit is more than ten times
@@ -33,33 +30,31 @@ const KEEP_ALIVE_MS = 65_000;
 /**
  * Limits of all connections, and of connections without a running request. A connection without a running request may hold a
  * header of `MAX_HEADER_BYTES`.
- *
- * @type {Bounds}
  */
-export const BOUNDS = { connections: 10_000, pending: 1024 };
+export const BOUNDS: Bounds = { connections: 10_000, pending: 1024 };
 
-/**
- * Creates the HTTP server of an app.
- *
- * @param {object} deps
- * @param {RequestListener} deps.app
- * @param {string} deps.host
- * @param {number} deps.port
- * @param {OwnCertificate | null} [deps.tls] default: without TLS
- * @param {() => void} deps.stopStreams
- * @param {number} deps.requestMs time in ms in which a request must arrive with its body
- * @param {number} deps.stallMs time in ms; a response is dropped if its client reads nothing for this time
- * @param {Metrics} deps.metrics
- * @param {Bounds} [deps.bounds]
- */
-export function createHttpServer(deps) {
+/** Creates the HTTP server of an app. */
+export function createHttpServer(deps: {
+  app: RequestListener;
+  host: string;
+  port: number;
+  /** default: without TLS */
+  tls?: OwnCertificate | null;
+  stopStreams: () => void;
+  /** time in ms in which a request must arrive with its body */
+  requestMs: number;
+  /** time in ms; a response is dropped if its client reads nothing for this time */
+  stallMs: number;
+  metrics: Metrics;
+  bounds?: Bounds;
+}) {
   const { app, host, port, tls = null, stopStreams, requestMs, stallMs, metrics, bounds = BOUNDS } = deps;
   const options = {
     maxHeaderSize: MAX_HEADER_BYTES,
     requestTimeout: requestMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
     connectionsCheckingInterval: Math.min(CHECK_EVERY_MS, requestMs),
-    // `app.js` checks the header `Host`. Node's own refusal bypasses the event `request`, and with it the limit of running
+    // `app.ts` checks the header `Host`. Node's own refusal bypasses the event `request`, and with it the limit of running
     // requests.
     requireHostHeader: false,
   };
@@ -86,7 +81,7 @@ export function createHttpServer(deps) {
       } catch (error) {
         throw new MillraceError(
           'port_taken',
-          `The API cannot listen on ${host}:${port}: ${/** @type {Error} */ (error).message}. Set HTTP_PORT to a free port.`,
+          `The API cannot listen on ${host}:${port}: ${(error as Error).message}. Set HTTP_PORT to a free port.`,
           { cause: error },
         );
       }
@@ -104,22 +99,16 @@ export function createHttpServer(deps) {
       clearTimeout(rest);
     },
 
-    /** @returns {number} the port on which it listens */
-    get port() {
+    /** @returns the port on which it listens */
+    get port(): number {
       const address = server.address();
       return address && typeof address === 'object' ? address.port : port;
     },
   };
 }
 
-/**
- * Calls a function periodically while a server listens.
- *
- * @param {Server} server
- * @param {() => void} call
- * @param {number} everyMs
- */
-function repeatWhileListening(server, call, everyMs) {
+/** Calls a function periodically while a server listens. */
+function repeatWhileListening(server: Server, call: () => void, everyMs: number) {
   server.once('listening', () => {
     const timer = setInterval(call, everyMs);
     server.once('close', () => clearInterval(timer));
@@ -134,19 +123,17 @@ function repeatWhileListening(server, call, everyMs) {
  * One request may wait. A client can read the last byte of a response before this process knows that it was sent, above all with
  * TLS, and send its next request. A second waiting request closes the connection, because thousands of requests fit into one
  * packet. A client that pipelines must expect a closed connection (RFC 9112, 9.3.2).
- *
- * @param {RequestListener} app
- * @returns {RequestListener}
  */
-function disablePipelining(app) {
-  /** @type {WeakMap<Socket, { next?: () => void }>} connections with a running request */
-  const busy = new WeakMap();
+function disablePipelining(app: RequestListener): RequestListener {
+  /** connections with a running request */
+  const busy: WeakMap<Socket, { next?: () => void }> = new WeakMap();
 
-  /** @type {RequestListener} */
-  function serve(req, res) {
+  function serve(
+    req: Parameters<RequestListener>[0],
+    res: Parameters<RequestListener>[1],
+  ): ReturnType<RequestListener> {
     const { socket } = req;
-    /** @type {{ next?: () => void }} */
-    const turn = {};
+    const turn: { next?: () => void } = {};
     busy.set(socket, turn);
     app(req, res);
     // This listener runs after the listeners of the app, so that they finish before the next request starts.
@@ -167,17 +154,20 @@ function disablePipelining(app) {
 /** Time in ms for a client to read the refusal of a request that it may still be sending. Then the connection is closed. */
 const LINGER_MS = 2000;
 
-/** @type {Record<string, ErrorCode>} error codes of Millrace by Node's error code */
-const REFUSALS = { HPE_HEADER_OVERFLOW: 'headers_too_large', ERR_HTTP_REQUEST_TIMEOUT: 'too_slow' };
+/** error codes of Millrace by Node's error code */
+const REFUSALS: Record<string, ErrorCode> = {
+  HPE_HEADER_OVERFLOW: 'headers_too_large',
+  ERR_HTTP_REQUEST_TIMEOUT: 'too_slow',
+};
 
 /**
  * Returns a listener that answers malformed HTTP with a problem document and closes the connection. Malformed HTTP never reaches
  * the app.
- *
- * @param {{ encrypted: boolean }} options
- * @returns {(error: NodeJS.ErrnoException, socket: Duplex) => void} listener for `clientError`
+ * @returns listener for `clientError`
  */
-function clientErrorHandler(options) {
+function clientErrorHandler(options: {
+  encrypted: boolean;
+}): (error: NodeJS.ErrnoException, socket: Duplex) => void {
   const headers = [
     ...safeHeaderLines(options),
     'Content-Type: application/problem+json; charset=utf-8',
@@ -210,19 +200,23 @@ export const PIECE_BYTES = 2 * 1024 * 1024;
  * Closes connections whose client stops reading its response. A connection with a running response does not count as pending.
  * When the response has ended and only the client delays it, the connection counts as pending again. After `stallMs` without
  * progress the connection is destroyed. Node's own timeout does not help, because each byte that the client sends restarts it.
- *
- * @param {object} deps
- * @param {PendingConnections} deps.pending
- * @param {number} deps.stallMs time in ms without progress after which a response is dropped
- * @param {() => number} [deps.elapsed] ms of a monotonic clock
  */
-export function createStalledResponses({ pending, stallMs, elapsed = () => performance.now() }) {
-  /** @type {Map<ServerResponse, { socket: Socket, written: number, since: number }>} */
-  const running = new Map();
+export function createStalledResponses({
+  pending,
+  stallMs,
+  elapsed = () => performance.now(),
+}: {
+  pending: PendingConnections;
+  /** time in ms without progress after which a response is dropped */
+  stallMs: number;
+  /** ms of a monotonic clock */
+  elapsed?: () => number;
+}) {
+  const running: Map<ServerResponse, { socket: Socket; written: number; since: number }> = new Map();
 
   return {
-    /** Starts to watch a response. @param {ServerResponse} res the current response of its connection */
-    begin(res) {
+    /** Starts to watch a response. @param res the current response of its connection */
+    begin(res: ServerResponse) {
       const { socket } = res.req;
       pending.pass(socket);
       running.set(res, { socket, written: 0, since: elapsed() });

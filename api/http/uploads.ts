@@ -1,24 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, rm } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { MillraceError } from '../../common/errors.js';
-
-/** @import { FileHandle } from 'node:fs/promises' */
-/** @import { Request } from 'express' */
+import type { Request } from 'express';
+import { MillraceError } from '../../common/errors.ts';
 
 /** Uploads are request bodies whose bytes are not read in order. So an upload is stored in a file of `DATA_DIR` while its request runs. */
 
-/** @param {string} dataDir */
-const directoryOf = (dataDir) => join(dataDir, 'imports');
+const directoryOf = (dataDir: string) => join(dataDir, 'imports');
 
 /**
  * Removes the upload files that a killed process has left. Uploads of another process with the same directory continue, because
  * that process keeps its files open.
- *
- * @param {string} dataDir
- * @returns {Promise<void>}
  */
-export async function clearUploads(dataDir) {
+export async function clearUploads(dataDir: string): Promise<void> {
   const directory = directoryOf(dataDir);
   const names = await readdir(directory).catch((error) => {
     if (error.code === 'ENOENT') return [];
@@ -29,15 +23,15 @@ export async function clearUploads(dataDir) {
 
 /**
  * Stores the body of a request in a file, and passes the file to `work`.
- *
- * @template T
- * @param {Request} req
- * @param {{ dataDir: string, limit: number }} options `limit`: bytes
- * @param {(file: FileHandle) => Promise<T>} work the file is removed afterwards
- * @returns {Promise<T>}
+ * @param options `limit`: bytes
+ * @param work the file is removed afterwards
  * @throws {MillraceError} `too_large`
  */
-export async function withUpload(req, { dataDir, limit }, work) {
+export async function withUpload<T>(
+  req: Request,
+  { dataDir, limit }: { dataDir: string; limit: number },
+  work: (file: FileHandle) => Promise<T>,
+): Promise<T> {
   if (Number(req.headers['content-length']) > limit) throw tooLarge(limit);
   const directory = directoryOf(dataDir);
   await mkdir(directory, { recursive: true });
@@ -57,8 +51,8 @@ export async function withUpload(req, { dataDir, limit }, work) {
   }
 }
 
-/** @param {number} limit bytes */
-const tooLarge = (limit) =>
+/** @param limit bytes */
+const tooLarge = (limit: number) =>
   new MillraceError(
     'too_large',
     `A Parquet file may have ${limit} bytes over HTTP (IMPORT_MAX_BYTES). Use npm run import, or several files.`,
@@ -66,8 +60,5 @@ const tooLarge = (limit) =>
 
 /**
  * Returns the chunks of a request body. If the caller stops early, the connection stays open, so the client can read the answer.
- *
- * @param {Request} req
- * @returns {AsyncIterable<Buffer>}
  */
-export const chunksOf = (req) => req.iterator({ destroyOnReturn: false });
+export const chunksOf = (req: Request): AsyncIterable<Buffer> => req.iterator({ destroyOnReturn: false });

@@ -1,16 +1,17 @@
-import { flushCompressed } from './compression.js';
-
-/** @import { Response } from 'express' */
+import type { Response } from 'express';
+import { flushCompressed } from './compression.ts';
 
 /**
  * Returns a function that writes an answer of any length, no faster than the client reads it.
- *
- * @param {Response} res
- * @param {AbortSignal} signal aborts when the client disconnects
- * @param {'latin1' | 'utf8'} encoding encoding of texts; latin1 is faster for ASCII
- * @returns {(part: string | Uint8Array) => Promise<void>} writes a part; settles when the response accepts more
+ * @param signal aborts when the client disconnects
+ * @param encoding encoding of texts; latin1 is faster for ASCII
+ * @returns writes a part; settles when the response accepts more
  */
-export function createWrite(res, signal, encoding) {
+export function createWrite(
+  res: Response,
+  signal: AbortSignal,
+  encoding: 'latin1' | 'utf8',
+): (part: string | Uint8Array) => Promise<void> {
   let wake = () => {};
   // One listener serves all writes. `compression` 1.8 moves a listener to its own stream, and `once` cannot remove the listener
   // there.

@@ -1,19 +1,14 @@
-/** @import { FileOptions } from './options.js' */
-
 /** Characters that may separate the cells of a CSV file, by the value of the option `delimiter`. */
-export const DELIMITERS = /** @type {const} */ ({ comma: ',', semicolon: ';', tab: '\t', pipe: '|' });
+export const DELIMITERS = { comma: ',', semicolon: ';', tab: '\t', pipe: '|' } as const;
 
 /** Matches the line with which Excel marks the delimiter. */
 const SEPARATOR_LINE = /^\ufeff?"?sep=(.)"?\s*$/i;
 
 /**
  * Splits a line of CSV into cells (RFC 4180). White space around a cell is removed, but not within quotes.
- *
- * @param {string} text
- * @param {string} delimiter
- * @returns {string[] | null} null: a quote is not closed, or text follows it
+ * @returns null: a quote is not closed, or text follows it
  */
-export function parseCells(text, delimiter) {
+export function parseCells(text: string, delimiter: string): string[] | null {
   if (!text.includes('"')) return text.split(delimiter).map((cell) => cell.trim());
   const cells = [];
   let from = 0;
@@ -39,27 +34,25 @@ export function parseCells(text, delimiter) {
   return cells;
 }
 
-/** @param {string | undefined} char */
-const isBlank = (char) => char !== undefined && char.trim() === '';
+const isBlank = (char: string | undefined) => char !== undefined && char.trim() === '';
 
-/** @param {string} text @param {string} delimiter @param {number} from */
-function endOf(text, delimiter, from) {
+function endOf(text: string, delimiter: string, from: number) {
   const end = text.indexOf(delimiter, from);
   return end < 0 ? text.length : end;
 }
 
-/** @param {string} line the first line of a file @returns {string | null} the delimiter that it declares, as Excel does */
-export const declaredDelimiter = (line) => SEPARATOR_LINE.exec(line)?.[1] ?? null;
+/** @param line the first line of a file @returns the delimiter that it declares, as Excel does */
+export const declaredDelimiter = (line: string): string | null => SEPARATOR_LINE.exec(line)?.[1] ?? null;
 
-/** @param {string} line @returns {string} the most frequent delimiter of a line */
-export function delimiterOf(line) {
+/** @returns the most frequent delimiter of a line */
+export function delimiterOf(line: string): string {
   const delimiters = Object.values(DELIMITERS);
   const counts = delimiters.map((delimiter) => parseCells(line, delimiter)?.length ?? 0);
   return delimiters[counts.indexOf(Math.max(...counts))] ?? ',';
 }
 
-/** @param {string} line a line before the names of columns @returns {boolean} whether it is a comment; `#` alone may be the name of a column */
-export const isComment = (line) => /^#(?![,;\t|"]|$)/.test(line);
+/** @param line a line before the names of columns @returns whether it is a comment; `#` alone may be the name of a column */
+export const isComment = (line: string): boolean => /^#(?![,;\t|"]|$)/.test(line);
 
 // cspell:ignore mkµu mckµu
 /** Units that a name may end with, without brackets. */
@@ -68,11 +61,8 @@ const UNIT =
 
 /**
  * Divides a name of a column into the name of a sensor and its unit: `Temp [°C]`, `Temp (°C)`, `Temp in °C`, `Temp, °C (LGR S/N: 1)`.
- *
- * @param {string} name
- * @returns {{ name: string, unit: string | null }}
  */
-export function splitUnit(name) {
+export function splitUnit(name: string): { name: string; unit: string | null } {
   const brackets = /^(.*\S)\s*\[\s*([^[\]]+?)\s*\]$/.exec(name);
   if (brackets) return { name: String(brackets[1]), unit: String(brackets[2]) };
   const others = [
@@ -87,5 +77,5 @@ export function splitUnit(name) {
   return { name, unit: null };
 }
 
-/** @param {string} text @returns {boolean} whether the text is a usual unit */
-export const isUnit = (text) => UNIT.test(text.replace(/^[[(]\s*|\s*[\])]$/g, ''));
+/** @returns whether the text is a usual unit */
+export const isUnit = (text: string): boolean => UNIT.test(text.replace(/^[[(]\s*|\s*[\])]$/g, ''));

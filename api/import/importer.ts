@@ -1,22 +1,19 @@
-import { printable } from '../../common/printable.js';
-import { formatTime } from '../../common/times.js';
-import { brokenNameRule, identifyDevice, identifySensor, isName } from '../../schema/ids.js';
-import { ruleOf, timeRefusal } from '../ingest/decode/index.js';
-import { BadTime } from './local-times.js';
-import { readTime } from './rows.js';
-import { SampleSeries } from './sample-series.js';
-import { sortInTurns } from './sorting.js';
-import { parseFileTime, timeRule, unitHint } from './time-formats.js';
-import { numberRule, valueReader } from './values.js';
-import { Zone } from './zones.js';
-
-/** @import { ErrorCode } from '../../common/errors.js' */
-/** @import { Identity } from '../../schema/ids.js' */
-/** @import { ImportWriter } from '../ingest/import-writer.js' */
-/** @import { Device, Sensor } from '../ingest/registry/cache.js' */
-/** @import { Described } from '../ingest/registry/index.js' */
-/** @import { ImportOptions } from './index.js' */
-/** @import { Rows } from './rows.js' */
+import type { ErrorCode } from '../../common/errors.ts';
+import { printable } from '../../common/printable.ts';
+import { formatTime } from '../../common/times.ts';
+import { brokenNameRule, type Identity, identifyDevice, identifySensor, isName } from '../../schema/ids.ts';
+import { ruleOf, timeRefusal } from '../ingest/decode/index.ts';
+import type { ImportWriter } from '../ingest/import-writer.ts';
+import type { Device, Sensor } from '../ingest/registry/cache.ts';
+import type { Described } from '../ingest/registry/index.ts';
+import type { ImportOptions } from './index.ts';
+import { BadTime } from './local-times.ts';
+import { type Rows, readTime } from './rows.ts';
+import { SampleSeries } from './sample-series.ts';
+import { sortInTurns } from './sorting.ts';
+import { parseFileTime, timeRule, unitHint } from './time-formats.ts';
+import { numberRule, valueReader } from './values.ts';
+import { Zone } from './zones.ts';
 
 /**
  * Number of samples in memory from which they are written. A sample takes 20 bytes. During a write, the same number of
@@ -41,36 +38,49 @@ const NUMBER_AS_TEXT = 'must be a number, without quotation marks';
 /** Limit of the length of a cell in a message. */
 const MAX_CELL = 60;
 
-/** A line of the file of which a sample was refused. @typedef {{ line: number, code: ErrorCode, rule: string }} RefusedLine */
+/** A line of the file of which a sample was refused. */
+export type RefusedLine = { line: number; code: ErrorCode; rule: string };
 
-/** A line whose sample has the time of the sample of an earlier line, so one of the two is stored. @typedef {{ line: number, same_as: number }} MergedLine */
+/** A line whose sample has the time of the sample of an earlier line, so one of the two is stored. */
+export type MergedLine = { line: number; same_as: number };
 
 /**
  * The progress of an import.
- *
- * @typedef {{ rows: number, samples: number, merged: number, refused: number }} Progress `rows`: number of rows from the start of the file
- *   whose samples are all committed or refused. `samples`: number of committed samples. `merged`: number of samples that are not
- *   committed, because the file has another sample of the same sensor and time
+ * `rows`: number of rows from the start of the file whose samples are all committed or refused. `samples`: number of committed samples.
+ * `merged`: number of samples that are not committed, because the file has another sample of the same sensor and time
  */
+export type Progress = { rows: number; samples: number; merged: number; refused: number };
 
-/** A sample as it is stored. `local`: its time in the zone of the import @typedef {{ line: number, device: string, sensor: string, ts: string, local: string | null, value: number, type: string | null, unit: string | null, site: string | null }} StoredRow */
+/** A sample as it is stored. `local`: its time in the zone of the import */
+export type StoredRow = {
+  line: number;
+  device: string;
+  sensor: string;
+  ts: string;
+  local: string | null;
+  value: number;
+  type: string | null;
+  unit: string | null;
+  site: string | null;
+};
 
-/** A device of the file. @typedef {{ identity: Identity, site: string | null, device: Device | null }} Owner */
+/** A device of the file. */
+type Owner = { identity: Identity; site: string | null; device: Device | null };
 
 /**
  * A sensor of the file. `sensor`: null before its registration. `described`: type and unit for its registration.
- *
- * @typedef {object} Entry
- * @property {{ code: ErrorCode, rule: string } | null} refusal
- * @property {Owner | null} owner
- * @property {string} ref id or name of the sensor
- * @property {Sensor | null} sensor
- * @property {{ type?: string, unit?: string }} described
- * @property {SampleSeries | null} samples
  */
+interface Entry {
+  refusal: { code: ErrorCode; rule: string } | null;
+  owner: Owner | null;
+  /** id or name of the sensor */
+  ref: string;
+  sensor: Sensor | null;
+  described: { type?: string; unit?: string };
+  samples: SampleSeries | null;
+}
 
-/** @param {string} ref @param {{ code: ErrorCode, rule: string }} refusal @returns {Entry} */
-const refusedEntry = (ref, refusal) => ({
+const refusedEntry = (ref: string, refusal: { code: ErrorCode; rule: string }): Entry => ({
   refusal,
   owner: null,
   ref,
@@ -84,34 +94,34 @@ export class Importer {
   #files;
   #times;
   #options;
-  /** Sensors by the texts of the file: by device, then by sensor. @type {Map<string, Map<string, Entry>>} */
-  #entries = new Map();
-  /** Sensors by the ids of device and sensor, because a file may name a sensor by its id and by its name. @type {Map<string, Entry>} */
-  #byId = new Map();
-  /** Entries with samples that are not written yet. @type {Set<Entry>} */
-  #filled = new Set();
+  /** Sensors by the texts of the file: by device, then by sensor. */
+  #entries: Map<string, Map<string, Entry>> = new Map();
+  /** Sensors by the ids of device and sensor, because a file may name a sensor by its id and by its name. */
+  #byId: Map<string, Entry> = new Map();
+  /** Entries with samples that are not written yet. */
+  #filled: Set<Entry> = new Set();
   #buffered = 0;
   /** Number of names of sensors in `#entries`. */
   #resolved = 0;
-  /** @type {Progress} */
-  #progress;
+  #progress: Progress;
   #gathered;
-  /** @type {StoredRow[]} */
-  #first = [];
-  /** @type {MergedLine[]} */
-  #mergedLines = [];
+  #first: StoredRow[] = [];
+  #mergedLines: MergedLine[] = [];
   #style;
   #readValue;
   #zone;
   #writing = Promise.resolve();
 
-  /**
-   * @param {object} deps
-   * @param {ImportWriter} deps.files
-   * @param {{ oldest: number, newest: number }} deps.times bounds of accepted times, epoch ms
-   * @param {ImportOptions} deps.options
-   */
-  constructor({ files, times, options }) {
+  constructor({
+    files,
+    times,
+    options,
+  }: {
+    files: ImportWriter;
+    /** bounds of accepted times, epoch ms */
+    times: { oldest: number; newest: number };
+    options: ImportOptions;
+  }) {
     this.#files = files;
     this.#times = times;
     this.#options = options;
@@ -122,8 +132,8 @@ export class Importer {
     this.#zone = options.zone === undefined ? null : Zone.parse(options.zone);
   }
 
-  /** Adds rows. @param {Rows} rows @returns {Promise<void>} settles when memory for more rows is free */
-  async add(rows) {
+  /** @returns settles when memory for more rows is free */
+  async add(rows: Rows): Promise<void> {
     for (const { line, rule } of rows.malformed) this.#refuse(line, 'malformed', rule);
     if (this.#resolved > MAX_ENTRIES) await this.#forgetNames();
     await this.#resolve(rows);
@@ -140,17 +150,16 @@ export class Importer {
     this.#resolved = 0;
   }
 
-  /** @returns {Promise<{ progress: Progress, first: StoredRow[], mergedLines: MergedLine[] }>} settles when all samples are committed */
-  async end() {
+  /** @returns settles when all samples are committed */
+  async end(): Promise<{ progress: Progress; first: StoredRow[]; mergedLines: MergedLine[] }> {
     await this.#flush();
     await this.#writing;
     return { progress: this.#progress, first: this.#first, mergedLines: this.#mergedLines };
   }
 
-  /** Looks up the sensors of the rows that are not in memory yet. @param {Rows} rows */
-  async #resolve({ device, sensor, type, unit, site }) {
-    /** @type {Map<string, { site: string | null, sensors: Described }>} */
-    const missing = new Map();
+  /** Looks up the sensors of the rows that are not in memory yet. */
+  async #resolve({ device, sensor, type, unit, site }: Rows) {
+    const missing: Map<string, { site: string | null; sensors: Described }> = new Map();
     let lastDevice;
     let lastSensor;
     for (let index = 0; index < device.length; index++) {
@@ -173,17 +182,14 @@ export class Importer {
 
   /**
    * Looks up a device and its sensors. Unknown ones are registered with their first sample that is stored.
-   *
-   * @param {string} ref
-   * @param {{ site: string | null, sensors: Described }} found
    */
-  async #resolveDevice(ref, { site, sensors }) {
+  async #resolveDevice(ref: string, { site, sensors }: { site: string | null; sensors: Described }) {
     const entries = this.#entries.get(ref) ?? new Map();
     this.#entries.set(ref, entries);
     this.#resolved += sensors.size;
     const identity = identifyDevice(ref);
     if (!identity) {
-      const refusal = { code: /** @type {const} */ ('bad_id'), rule: `the device ${brokenNameRule(ref)}` };
+      const refusal = { code: 'bad_id' as const, rule: `the device ${brokenNameRule(ref)}` };
       for (const sensor of sensors.keys()) entries.set(sensor, refusedEntry(sensor, refusal));
       return;
     }
@@ -206,19 +212,18 @@ export class Importer {
     }
   }
 
-  /** @param {Rows} rows */
-  #gather(rows) {
+  #gather(rows: Rows) {
     const { lines, device, sensor, ts, value } = rows;
     let lastDevice;
     let lastSensor;
-    let entry = /** @type {Entry | undefined} */ (undefined);
+    let entry = undefined as Entry | undefined;
     for (let index = 0; index < device.length; index++) {
       if (!entry || device[index] !== lastDevice || sensor[index] !== lastSensor) {
         lastDevice = device[index];
         lastSensor = sensor[index];
         entry = this.#entryOf(lastDevice, lastSensor);
       }
-      const line = /** @type {number} */ (lines[index]);
+      const line = lines[index] as number;
       const sample = this.#check(line, entry, rows, index, ts[index], value[index]);
       if (sample === null) continue;
       if (this.#first.length < SHOWN) this.#first.push(this.#shown(rows, index, sample));
@@ -231,8 +236,11 @@ export class Importer {
     }
   }
 
-  /** @param {Rows} rows @param {number} index @param {{ time: number, number: number }} sample @returns {StoredRow} */
-  #shown({ lines, device, sensor, type, unit, site }, index, { time, number }) {
+  #shown(
+    { lines, device, sensor, type, unit, site }: Rows,
+    index: number,
+    { time, number }: { time: number; number: number },
+  ): StoredRow {
     return {
       line: Number(lines[index]),
       device: String(device[index]),
@@ -246,28 +254,25 @@ export class Importer {
     };
   }
 
-  /** @param {unknown} cell */
-  #siteOf = (cell) => nameOf(cell) ?? this.#options.site ?? null;
+  #siteOf = (cell: unknown) => nameOf(cell) ?? this.#options.site ?? null;
 
-  /** @param {unknown} device @param {unknown} sensor @returns {Entry} */
-  #entryOf(device, sensor) {
+  #entryOf(device: unknown, sensor: unknown): Entry {
     const [deviceRef, sensorRef] = [textOf(device), textOf(sensor)];
     if (deviceRef !== null && sensorRef !== null)
-      return /** @type {Entry} */ (this.#entries.get(deviceRef)?.get(sensorRef));
+      return this.#entries.get(deviceRef)?.get(sensorRef) as Entry;
     const rule = `the ${deviceRef === null ? 'device' : 'sensor'} must be a text`;
     return refusedEntry('', { code: 'bad_id', rule });
   }
 
-  /**
-   * @param {number} line
-   * @param {Entry} entry
-   * @param {Rows} rows
-   * @param {number} index of the sample in `rows`
-   * @param {unknown} ts
-   * @param {unknown} value
-   * @returns {{ time: number, number: number } | null} null: the sample is refused
-   */
-  #check(line, { refusal }, rows, index, ts, value) {
+  /** @param index of the sample in `rows` @returns null: the sample is refused */
+  #check(
+    line: number,
+    { refusal }: Entry,
+    rows: Rows,
+    index: number,
+    ts: unknown,
+    value: unknown,
+  ): { time: number; number: number } | null {
     if (refusal) return this.#refuse(line, refusal.code, refusal.rule);
     const time = ts instanceof BadTime ? null : (readTime(ts) ?? parseFileTime(ts, 'iso')?.ms ?? null);
     if (time === null) return this.#refuseTime(line, rows, ts);
@@ -287,16 +292,14 @@ export class Importer {
     return this.#refuse(line, 'not_finite', about(column, value, ruleOf('not_finite')));
   }
 
-  /** @param {number} line @param {Rows} rows @param {unknown} ts */
-  #refuseTime(line, { columns }, ts) {
+  #refuseTime(line: number, { columns }: Rows, ts: unknown) {
     const raw = ts instanceof BadTime ? ts.raw : ts;
     const format = this.#options.time_format ?? 'iso';
     const rule = (ts instanceof BadTime ? ts.rule : null) ?? timeRule(raw, format);
     return this.#refuse(line, 'bad_timestamp', about(columns?.ts, raw, rule));
   }
 
-  /** @param {number} line @param {ErrorCode} code @param {string} [rule] @returns {null} */
-  #refuse(line, code, rule = ruleOf(code)) {
+  #refuse(line: number, code: ErrorCode, rule: string = ruleOf(code)): null {
     this.#gathered.refused++;
     this.#options.onRefused({ line, code, rule });
     return null;
@@ -304,17 +307,22 @@ export class Importer {
 
   /**
    * Starts to write the collected samples. Meanwhile the next rows are collected.
-   *
-   * @returns {Promise<void>} settles when the previous write is committed
+   * @returns settles when the previous write is committed
    */
-  async #flush() {
+  async #flush(): Promise<void> {
     await this.#writing;
     if (!this.#options.dryRun) await this.#register();
-    /** @type {Map<Owner, Array<{ known: Sensor, sensor: Buffer, times: Float64Array | number[], values: Float64Array | number[] }>>} */
-    const devices = new Map();
+    const devices: Map<
+      Owner,
+      Array<{
+        known: Sensor;
+        sensor: Buffer;
+        times: Float64Array | number[];
+        values: Float64Array | number[];
+      }>
+    > = new Map();
     for (const entry of this.#filled) {
-      const { owner, sensor, samples } =
-        /** @type {{ owner: Owner, sensor: Sensor, samples: SampleSeries }} */ (entry);
+      const { owner, sensor, samples } = entry as { owner: Owner; sensor: Sensor; samples: SampleSeries };
       const { times, values } = await sortInTurns(samples);
       this.#gathered.samples += times.length;
       this.#noteMerged(samples, times.length);
@@ -333,8 +341,7 @@ export class Importer {
     this.#writing.catch(() => {});
   }
 
-  /** @param {SampleSeries} samples @param {number} stored */
-  #noteMerged(samples, stored) {
+  #noteMerged(samples: SampleSeries, stored: number) {
     if (samples.length === stored) return;
     this.#gathered.merged += samples.length - stored;
     const room = MAX_MERGED_LINES - this.#mergedLines.length;
@@ -343,8 +350,7 @@ export class Importer {
 
   /** Registers the devices and sensors that get their first samples. The samples of sensors that cannot be registered are refused. */
   async #register() {
-    /** @type {Map<Owner, Entry[]>} */
-    const missing = new Map();
+    const missing: Map<Owner, Entry[]> = new Map();
     for (const entry of this.#filled) {
       const { owner, sensor } = entry;
       if (!owner || (owner.device && sensor)) continue;
@@ -365,47 +371,43 @@ export class Importer {
     }
   }
 
-  /** @param {Entry} entry @param {ErrorCode} code */
-  #refuseEntry(entry, code) {
+  #refuseEntry(entry: Entry, code: ErrorCode) {
     const refusal = refusalOf(code, entry.ref);
     for (const line of entry.samples?.lines ?? []) this.#refuse(line, refusal.code, refusal.rule);
     this.#filled.delete(entry);
     Object.assign(entry, { refusal, samples: null });
   }
 
-  /** @param {Map<Owner, Parameters<ImportWriter['write']>[1]>} devices @param {Progress} reached */
-  async #write(devices, reached) {
-    for (const [{ device }, series] of devices)
-      await this.#files.write(/** @type {Device} */ (device), series);
+  async #write(devices: Map<Owner, Parameters<ImportWriter['write']>[1]>, reached: Progress) {
+    for (const [{ device }, series] of devices) await this.#files.write(device as Device, series);
     this.#progress = reached;
     this.#options.onProgress(reached);
   }
 }
 
-/** @param {ErrorCode} code @param {string} sensor */
-const refusalOf = (code, sensor) => ({
+const refusalOf = (code: ErrorCode, sensor: string) => ({
   code,
   rule: code === 'bad_id' ? `the sensor ${brokenNameRule(sensor)}` : ruleOf(code),
 });
 
-/** @param {string | undefined} column @param {unknown} cell @param {string} rule @returns {string} the rule, with column and text */
-function about(column, cell, rule) {
+/** @returns the rule, with column and text */
+function about(column: string | undefined, cell: unknown, rule: string): string {
   if (column === undefined) return rule;
   const text = printable(typeof cell === 'object' ? JSON.stringify(cell) : String(cell ?? ''));
   const shown = text.length > MAX_CELL ? `${text.slice(0, MAX_CELL)}…` : text;
   return `column \`${printable(column)}\`: \`${shown}\` ${rule}`;
 }
 
-/** @param {unknown} cell @returns {string | null} null: the cell cannot be a name */
-function textOf(cell) {
+/** @returns null: the cell cannot be a name */
+function textOf(cell: unknown): string | null {
   if (typeof cell === 'string') return cell;
   if (cell === null || cell === undefined) return '';
   if (typeof cell === 'number') return Number.isFinite(cell) ? String(cell) : null;
   return typeof cell === 'bigint' || typeof cell === 'boolean' ? String(cell) : null;
 }
 
-/** @param {unknown} cell @returns {string | null} null: the cell is no valid type or unit */
-function nameOf(cell) {
+/** @returns null: the cell is no valid type or unit */
+function nameOf(cell: unknown): string | null {
   const text = textOf(cell);
   return isName(text) ? copyOf(text) : null;
 }
@@ -413,13 +415,11 @@ function nameOf(cell) {
 /**
  * Copies a text that stays in memory. A cell of CSV is a slice of the 64 KiB that were read at once. V8 would keep the 64 KiB in memory as
  * long as the slice.
- *
- * @param {string} text may have lone surrogates, so it is copied as UTF-16. UTF-8 would change them
+ * @param text may have lone surrogates, so it is copied as UTF-16. UTF-8 would change them
  */
-const copyOf = (text) => Buffer.from(text, 'utf16le').toString('utf16le');
+const copyOf = (text: string) => Buffer.from(text, 'utf16le').toString('utf16le');
 
-/** @param {unknown} type @param {unknown} unit */
-function describe(type, unit) {
+function describe(type: unknown, unit: unknown) {
   const [typeName, unitName] = [nameOf(type), nameOf(unit)];
   return { ...(typeName !== null && { type: typeName }), ...(unitName !== null && { unit: unitName }) };
 }

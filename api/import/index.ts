@@ -1,31 +1,27 @@
 import { createReadStream } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
-import { MillraceError } from '../../common/errors.js';
-import { Importer } from './importer.js';
-import { LocalTimes } from './local-times.js';
-import { readParquet } from './parquet.js';
-import { readCsv, readNdjson } from './text.js';
-import { Zone } from './zones.js';
+import { MillraceError } from '../../common/errors.ts';
+import type { Ingest } from '../ingest/index.ts';
+import { Importer, type MergedLine, type Progress, type RefusedLine, type StoredRow } from './importer.ts';
+import { LocalTimes } from './local-times.ts';
+import type { FileOptions } from './options.ts';
+import { readParquet } from './parquet.ts';
+import type { Rows } from './rows.ts';
+import { readCsv, readNdjson } from './text.ts';
+import { Zone } from './zones.ts';
 
-export { FILE_OPTIONS, parseFileOptions } from './options.js';
-export { PROPOSAL_BYTES, proposeOptions } from './proposal.js';
-
-/** @import { FileHandle } from 'node:fs/promises' */
-/** @import { Ingest } from '../ingest/index.js' */
-/** @import { MergedLine, Progress, RefusedLine, StoredRow } from './importer.js' */
-/** @import { FileOptions } from './options.js' */
-/** @import { Rows } from './rows.js' */
+export { FILE_OPTIONS, parseFileOptions } from './options.ts';
+export { PROPOSAL_BYTES, proposeOptions } from './proposal.ts';
 
 /**
  * Import: reads files of old measurements, and stores samples at their original times. Callers pass a file, or a stream of
  * CSV or NDJSON. `api/ingest` commits the samples.
  */
 
-/** @typedef {'csv' | 'ndjson' | 'parquet'} FileFormat */
+export type FileFormat = 'csv' | 'ndjson' | 'parquet';
 
-/** @type {Array<[ending: string, format: FileFormat]>} */
-const ENDINGS = [
+const ENDINGS: Array<[ending: string, format: FileFormat]> = [
   ['.csv', 'csv'],
   ['.tsv', 'csv'],
   ['.ndjson', 'ndjson'],
@@ -33,8 +29,8 @@ const ENDINGS = [
   ['.parquet', 'parquet'],
 ];
 
-/** @param {string} path @returns {FileFormat} @throws {MillraceError} `bad_file` */
-export function formatOf(path) {
+/** @throws {MillraceError} `bad_file` */
+export function formatOf(path: string): FileFormat {
   const format = ENDINGS.find(([ending]) => path.toLowerCase().endsWith(ending))?.[1];
   if (format) return format;
   throw new MillraceError(
@@ -43,30 +39,32 @@ export function formatOf(path) {
   );
 }
 
-/**
- * @typedef {FileOptions & RunOptions} ImportOptions
- *
- * @typedef {object} RunOptions
- * @property {string | undefined} device the device of all rows, if the file does not name it
- * @property {number} skip number of rows at the start of the file that an earlier import has committed
- * @property {boolean} dryRun true: nothing is stored
- * @property {(line: RefusedLine) => void} onRefused called for each refused sample or line
- * @property {(progress: Progress) => void} onProgress called after each commit
- * @property {AbortSignal} signal aborts the import after the commit that is in progress
- */
+export type ImportOptions = FileOptions & RunOptions;
 
-/** @typedef {{ progress: Progress, first: StoredRow[], mergedLines: MergedLine[] }} Imported `first`: the first samples as they are stored */
+interface RunOptions {
+  /** the device of all rows, if the file does not name it */
+  device: string | undefined;
+  /** number of rows at the start of the file that an earlier import has committed */
+  skip: number;
+  /** true: nothing is stored */
+  dryRun: boolean;
+  /** called for each refused sample or line */
+  onRefused: (line: RefusedLine) => void;
+  /** called after each commit */
+  onProgress: (progress: Progress) => void;
+  /** aborts the import after the commit that is in progress */
+  signal: AbortSignal;
+}
 
-/**
- * Imports a file.
- *
- * @param {Pick<Ingest, 'files' | 'acceptedTimes'>} ingest
- * @param {{ path: string, format: FileFormat }} file
- * @param {ImportOptions} options
- * @returns {Promise<Imported>}
- * @throws {MillraceError} `bad_file`
- */
-export async function importFile(ingest, { path, format }, options) {
+/** `first`: the first samples as they are stored */
+export type Imported = { progress: Progress; first: StoredRow[]; mergedLines: MergedLine[] };
+
+/** @throws {MillraceError} `bad_file` */
+export async function importFile(
+  ingest: Pick<Ingest, 'files' | 'acceptedTimes'>,
+  { path, format }: { path: string; format: FileFormat },
+  options: ImportOptions,
+): Promise<Imported> {
   if (format !== 'parquet') return importStream(ingest, { source: createReadStream(path), format }, options);
   const file = await open(path);
   try {
@@ -76,37 +74,26 @@ export async function importFile(ingest, { path, format }, options) {
   }
 }
 
-/**
- * Imports a Parquet file that the caller has opened.
- *
- * @param {Pick<Ingest, 'files' | 'acceptedTimes'>} ingest
- * @param {FileHandle} file
- * @param {ImportOptions} options
- * @returns {Promise<Imported>}
- * @throws {MillraceError} `bad_file`
- */
-export const importParquet = (ingest, file, options) =>
-  importRows(ingest, readParquet(file, options), options);
+/** Imports a Parquet file that the caller has opened. @throws {MillraceError} `bad_file` */
+export const importParquet = (
+  ingest: Pick<Ingest, 'files' | 'acceptedTimes'>,
+  file: FileHandle,
+  options: ImportOptions,
+): Promise<Imported> => importRows(ingest, readParquet(file, options), options);
 
-/**
- * Imports CSV or NDJSON while it arrives.
- *
- * @param {Pick<Ingest, 'files' | 'acceptedTimes'>} ingest
- * @param {{ source: AsyncIterable<Buffer>, format: 'csv' | 'ndjson' }} stream
- * @param {ImportOptions} options
- * @returns {Promise<Imported>}
- * @throws {MillraceError} `bad_file`
- */
-export const importStream = (ingest, { source, format }, options) =>
+/** Imports CSV or NDJSON while it arrives. @throws {MillraceError} `bad_file` */
+export const importStream = (
+  ingest: Pick<Ingest, 'files' | 'acceptedTimes'>,
+  { source, format }: { source: AsyncIterable<Buffer>; format: 'csv' | 'ndjson' },
+  options: ImportOptions,
+): Promise<Imported> =>
   importRows(ingest, format === 'csv' ? readCsv(source, options) : readNdjson(source, options), options);
 
-/**
- * @param {Pick<Ingest, 'files' | 'acceptedTimes'>} ingest
- * @param {AsyncIterable<Rows>} rows
- * @param {ImportOptions} options
- * @returns {Promise<Imported>}
- */
-async function importRows(ingest, rows, options) {
+async function importRows(
+  ingest: Pick<Ingest, 'files' | 'acceptedTimes'>,
+  rows: AsyncIterable<Rows>,
+  options: ImportOptions,
+): Promise<Imported> {
   const importer = new Importer({ files: ingest.files, times: await ingest.acceptedTimes(), options });
   for await (const some of withTimes(rows, options)) {
     if (some.end > options.skip) await importer.add(some);
@@ -117,8 +104,10 @@ async function importRows(ingest, rows, options) {
   return importer.end();
 }
 
-/** @param {AsyncIterable<Rows>} rows @param {ImportOptions} options @returns {AsyncIterable<Rows>} */
-function withTimes(rows, { time_format: format = 'iso', zone = 'UTC' }) {
+function withTimes(
+  rows: AsyncIterable<Rows>,
+  { time_format: format = 'iso', zone = 'UTC' }: ImportOptions,
+): AsyncIterable<Rows> {
   const parsed = Zone.parse(zone);
   if (parsed === null) throw new MillraceError('bad_file', `${zone} is no zone.`);
   const isDefault = format === 'iso' && parsed.isFixed && parsed.candidates(0)[0] === 0;

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import { TextStream } from '../../common/encodings.js';
-import { MillraceError } from '../../common/errors.js';
+import { TextStream } from '../../common/encodings.ts';
+import { MillraceError } from '../../common/errors.ts';
 
 /** Limit of the length of a line, in characters. */
 const MAX_LINE = 1024 * 1024;
@@ -10,22 +10,21 @@ const LINES_A_TURN = 8192;
 
 /**
  * Reads the lines of a text. A line ends with a line feed; a carriage return before it stays.
- *
- * @param {AsyncIterable<Buffer>} source
- * @param {string} [encoding] of a text that does not show its encoding; default UTF-8
- * @returns {AsyncGenerator<string, void>}
+ * @param encoding of a text that does not show its encoding; default UTF-8
  * @throws {MillraceError} `bad_file`
  */
-export async function* linesOf(source, encoding) {
+export async function* linesOf(
+  source: AsyncIterable<Buffer>,
+  encoding?: string,
+): AsyncGenerator<string, void> {
   const text = new TextStream(encoding);
   let line = 1;
   let rest = '';
-  /** @param {() => string} read */
-  const decoded = (read) => {
+  const decoded = (read: () => string) => {
     try {
       return read();
     } catch (error) {
-      const { message } = /** @type {Error} */ (error);
+      const { message } = error as Error;
       const remedy = message.replace(/declare the charset.*/, 'add `encoding=windows-1252`');
       throw new MillraceError('bad_file', `From line ${line} on: ${remedy}`, { cause: error });
     }

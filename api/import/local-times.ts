@@ -1,9 +1,6 @@
-import { parseFileTime } from './time-formats.js';
-import { offsetText } from './zones.js';
-
-/** @import { Rows } from './rows.js' */
-/** @import { TimeFormat } from './time-formats.js' */
-/** @import { Zone } from './zones.js' */
+import type { Rows } from './rows.ts';
+import { parseFileTime, type TimeFormat } from './time-formats.ts';
+import { offsetText, type Zone } from './zones.ts';
 
 /** Limit of samples that wait for the row that shows which pass of an hour they belong to. */
 const MAX_HELD = 500_000;
@@ -13,16 +10,27 @@ const MAX_SERIES = 500_000;
 
 /** A time that cannot be stored. It stands in the column of times instead of a time. */
 export class BadTime {
-  /** @param {unknown} raw the cell @param {string | null} rule null: the cell is not a time */
-  constructor(raw, rule = null) {
+  declare raw: unknown;
+  declare rule: string | null;
+
+  /** @param raw the cell @param rule null: the cell is not a time */
+  constructor(raw: unknown, rule: string | null = null) {
     this.raw = raw;
     this.rule = rule;
   }
 }
 
-/** A local time that comes twice. `cells`: its samples. @typedef {{ line: number, raw: unknown, local: number, candidates: number[], cells: Array<{ times: unknown[], index: number }> }} TwiceRow */
+/** A local time that comes twice. `cells`: its samples. */
+type TwiceRow = {
+  line: number;
+  raw: unknown;
+  local: number;
+  candidates: number[];
+  cells: Array<{ times: unknown[]; index: number }>;
+};
 
-/** Rows of one series within an hour that comes twice. @typedef {{ before: number | undefined, rows: TwiceRow[], turns: number }} Run */
+/** Rows of one series within an hour that comes twice. */
+type Run = { before: number | undefined; rows: TwiceRow[]; turns: number };
 
 /**
  * Converts the times of rows to epoch ms. In an hour that comes twice, the order of the rows decides: in the rising rows of a series, the
@@ -31,21 +39,18 @@ export class BadTime {
 export class LocalTimes {
   #format;
   #zone;
-  /** Last local time of each series. @type {Map<string, number>} */
-  #last = new Map();
-  /** @type {Map<string, Run>} */
-  #runs = new Map();
-  /** @type {Rows[]} */
-  #held = [];
+  /** Last local time of each series. */
+  #last: Map<string, number> = new Map();
+  #runs: Map<string, Run> = new Map();
+  #held: Rows[] = [];
 
-  /** @param {{ format: TimeFormat, zone: Zone }} options */
-  constructor({ format, zone }) {
+  constructor({ format, zone }: { format: TimeFormat; zone: Zone }) {
     this.#format = format;
     this.#zone = zone;
   }
 
-  /** @param {AsyncIterable<Rows>} source @returns {AsyncGenerator<Rows, void>} the same rows, whose times are epoch ms or `BadTime` */
-  async *convert(source) {
+  /** @returns the same rows, whose times are epoch ms or `BadTime` */
+  async *convert(source: AsyncIterable<Rows>): AsyncGenerator<Rows, void> {
     let samples = 0;
     for await (const rows of source) {
       this.#held.push(this.#converted(rows));
@@ -59,12 +64,10 @@ export class LocalTimes {
     yield* this.#held.splice(0);
   }
 
-  /** @param {Rows} rows @returns {Rows} */
-  #converted(rows) {
+  #converted(rows: Rows): Rows {
     const times = new Array(rows.device.length);
-    /** @type {unknown} */
-    let lastRaw;
-    let lastTime = /** @type {number | BadTime | null} */ (null);
+    let lastRaw: unknown;
+    let lastTime = null as number | BadTime | null;
     for (let index = 0; index < times.length; index++) {
       const raw = rows.ts[index];
       if (this.#zone.isFixed && lastTime !== null && raw === lastRaw) {
@@ -78,8 +81,8 @@ export class LocalTimes {
     return { ...rows, ts: times };
   }
 
-  /** @param {unknown} raw @param {Rows} rows @param {unknown[]} times @param {number} index @returns {number | BadTime | null} null: known later */
-  #timeOf(raw, rows, times, index) {
+  /** @returns null: known later */
+  #timeOf(raw: unknown, rows: Rows, times: unknown[], index: number): number | BadTime | null {
     const parsed = parseFileTime(raw, this.#format);
     if (parsed === null) return new BadTime(raw);
     if (!parsed.local) return parsed.ms;
@@ -107,8 +110,7 @@ export class LocalTimes {
     return null;
   }
 
-  /** @param {string} key @param {number} local */
-  #note(key, local) {
+  #note(key: string, local: number) {
     if (this.#last.size >= MAX_SERIES) this.#last.clear();
     this.#last.set(key, local);
   }
@@ -117,8 +119,8 @@ export class LocalTimes {
     for (const [key, run] of this.#runs) this.#endRun(key, run);
   }
 
-  /** @param {string} key @param {Run} run @param {number} [next] local time of the next row of the series */
-  #endRun(key, run, next = Number.POSITIVE_INFINITY) {
+  /** @param next local time of the next row of the series */
+  #endRun(key: string, run: Run, next: number = Number.POSITIVE_INFINITY) {
     this.#runs.delete(key);
     const { before = Number.NEGATIVE_INFINITY, rows, turns } = run;
     const [first, last] = [Number(rows[0]?.local), Number(rows.at(-1)?.local)];
@@ -134,8 +136,7 @@ export class LocalTimes {
     }
   }
 
-  /** @param {TwiceRow} row */
-  #twiceRule({ local, candidates }) {
+  #twiceRule({ local, candidates }: TwiceRow) {
     const offsets = candidates.map((time) => offsetText(local - time));
     return (
       `comes twice in ${this.#zone.name}, and the order of the rows does not show which one it is. ` +
@@ -143,8 +144,7 @@ export class LocalTimes {
     );
   }
 
-  /** @param {number} local */
-  #gapRule(local) {
+  #gapRule(local: number) {
     return (
       `does not exist in ${this.#zone.name}, where clocks skip it. ` +
       `Use \`zone=${offsetText(this.#zone.winterOffset(local))}\` for a clock that never changes`
@@ -152,8 +152,7 @@ export class LocalTimes {
   }
 }
 
-/** @param {Run} run @param {TwiceRow} row */
-function addToRun(run, row) {
+function addToRun(run: Run, row: TwiceRow) {
   const last = run.rows.at(-1);
   // All samples of a line have one time.
   if (last?.line === row.line) return void last.cells.push(...row.cells);

@@ -1,20 +1,20 @@
 // cspell:ignore Uhrzeit Kanal Einheit Standort
 import { z } from 'zod';
-import { MillraceError } from '../../common/errors.js';
-import { isName } from '../../schema/ids.js';
-import { parseCells } from './dialect.js';
-import { THOUSANDS } from './values.js';
-import { Zone } from './zones.js';
+import { MillraceError } from '../../common/errors.ts';
+import { isName } from '../../schema/ids.ts';
+import { parseCells } from './dialect.ts';
+import { THOUSANDS } from './values.ts';
+import { Zone } from './zones.ts';
 
 /**
  * Options that describe a file. `POST /import` takes them as query parameters, and `npm run import` as flags. Defaults describe what
  * Millrace itself writes.
  */
 
-const column = (/** @type {string} */ description, /** @type {string} */ example) =>
+const column = (description: string, example: string) =>
   z.string().min(1, 'the name of a column').max(1000).optional().meta({ description, example });
 
-const columns = (/** @type {string} */ description, /** @type {string} */ example) =>
+const columns = (description: string, example: string) =>
   z
     .string()
     .max(100_000)
@@ -22,16 +22,14 @@ const columns = (/** @type {string} */ description, /** @type {string} */ exampl
     .optional()
     .meta({ description, example });
 
-/** @template {string} T @param {readonly [T, ...T[]]} values the first one is the default @param {string} description */
-const choice = (values, description) =>
+/** @param values the first one is the default */
+const choice = <T extends string>(values: readonly [T, ...T[]], description: string) =>
   z
     .enum(values, `one of ${values.join(', ')}`)
     .optional()
     .meta({ description, example: values.at(-1) });
 
-const THOUSANDS_NAMES = /** @type {['none', 'point', 'comma', 'space', 'apostrophe']} */ (
-  Object.keys(THOUSANDS)
-);
+const THOUSANDS_NAMES = Object.keys(THOUSANDS) as ['none', 'point', 'comma', 'space', 'apostrophe'];
 
 export const FILE_OPTIONS = {
   sensor: z.string().refine(isName, 'a text of 1 to 128 bytes without control characters').optional().meta({
@@ -100,14 +98,10 @@ export const FILE_OPTIONS = {
 
 const SCHEMA = z.strictObject(FILE_OPTIONS);
 
-/** @typedef {z.infer<typeof SCHEMA>} FileOptions */
+export type FileOptions = z.infer<typeof SCHEMA>;
 
-/**
- * @param {Record<string, string | undefined>} input texts by the name of the option
- * @returns {FileOptions}
- * @throws {MillraceError} `usage`
- */
-export function parseFileOptions(input) {
+/** @param input texts by the name of the option @throws {MillraceError} `usage` */
+export function parseFileOptions(input: Record<string, string | undefined>): FileOptions {
   const { success, data, error } = SCHEMA.safeParse(input);
   if (success) return data;
   const problems = error.issues.map(

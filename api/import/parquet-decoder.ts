@@ -1,24 +1,35 @@
 import { fstatSync, readSync } from 'node:fs';
-import { parquetMetadataAsync, parquetSchema } from 'hyparquet';
+import {
+  type FileMetaData,
+  parquetMetadataAsync,
+  parquetSchema,
+  type RowGroup,
+  type SchemaTree,
+} from 'hyparquet';
 import { getTreePath, isFlatColumn } from 'hyparquet/src/schema.js';
-import { MillraceError } from '../../common/errors.js';
-import { ColumnReader, WINDOW_VALUES } from './parquet-pages.js';
-import { isEmpty, layoutOf, RowList, SAMPLES_AT_ONCE } from './rows.js';
-
-/** @import { FileMetaData, RowGroup, SchemaTree } from 'hyparquet' */
-/** @import { FileBytes } from './parquet-pages.js' */
-/** @import { Layout, LayoutOptions, Rows } from './rows.js' */
+import { MillraceError } from '../../common/errors.ts';
+import { ColumnReader, type FileBytes, WINDOW_VALUES } from './parquet-pages.ts';
+import {
+  isEmpty,
+  type Layout,
+  type LayoutOptions,
+  layoutOf,
+  RowList,
+  type Rows,
+  SAMPLES_AT_ONCE,
+} from './rows.ts';
 
 /**
  * Decodes a Parquet file in windows of rows, so that the memory does not depend on the size of its row groups. A row has one sample, or a
  * column for each sensor.
- *
- * @param {number} fd file descriptor
- * @param {LayoutOptions & { skip: number }} options `skip`: number of rows at the start that need not be read
- * @returns {AsyncGenerator<Rows, void>}
+ * @param fd file descriptor
+ * @param options `skip`: number of rows at the start that need not be read
  * @throws {MillraceError} `bad_file`
  */
-export async function* decodeParquet(fd, options) {
+export async function* decodeParquet(
+  fd: number,
+  options: LayoutOptions & { skip: number },
+): AsyncGenerator<Rows, void> {
   const { device, skip } = options;
   try {
     const file = bytesOf(fd);
@@ -57,9 +68,8 @@ export async function* decodeParquet(fd, options) {
   }
 }
 
-/** @param {unknown} error */
-function notParquet(error) {
-  const { message } = /** @type {Error} */ (error);
+function notParquet(error: unknown) {
+  const { message } = error as Error;
   const remedy = /compression codec/.test(message)
     ? ". Write the file again with Snappy, for example in pandas with to_parquet(…, compression='snappy')"
     : '';
@@ -68,8 +78,7 @@ function notParquet(error) {
   });
 }
 
-/** @param {number} fd @returns {FileBytes} */
-function bytesOf(fd) {
+function bytesOf(fd: number): FileBytes {
   const { size } = fstatSync(fd);
   return {
     size,
@@ -86,9 +95,8 @@ function bytesOf(fd) {
   };
 }
 
-/** @param {FileBytes} file @returns {Promise<{ metadata: FileMetaData, tree: SchemaTree }>} */
-async function readMetadata(file) {
-  const slice = (/** @type {number} */ start, end = file.size) => file.read(start, end).buffer;
+async function readMetadata(file: FileBytes): Promise<{ metadata: FileMetaData; tree: SchemaTree }> {
+  const slice = (start: number, end = file.size) => file.read(start, end).buffer;
   const metadata = await parquetMetadataAsync({ byteLength: file.size, slice });
   for (const element of metadata.schema) {
     const { logical_type: logical } = element;
@@ -102,18 +110,20 @@ async function readMetadata(file) {
 /** Stands for a cell of a list or a struct. It is neither a name nor a number, so its sample is refused. */
 const NESTED = Object.freeze({});
 
-/** @type {Pick<ColumnReader, 'read'>} */
-const NESTED_READER = { read: (from, to) => new Array(to - from).fill(NESTED) };
+const NESTED_READER: Pick<ColumnReader, 'read'> = { read: (from, to) => new Array(to - from).fill(NESTED) };
 
-/**
- * @param {FileBytes} file
- * @param {{ metadata: FileMetaData, tree: SchemaTree, group: RowGroup, columns: string[] }} source `columns`: names of the columns to read
- * @returns {Map<string, Pick<ColumnReader, 'read'>>}
- */
-function readersOf(file, { metadata: { schema }, tree, group, columns }) {
+/** @param source `columns`: names of the columns to read */
+function readersOf(
+  file: FileBytes,
+  {
+    metadata: { schema },
+    tree,
+    group,
+    columns,
+  }: { metadata: FileMetaData; tree: SchemaTree; group: RowGroup; columns: string[] },
+): Map<string, Pick<ColumnReader, 'read'>> {
   const size = { rows: Number(group.num_rows), columns: columns.length };
-  /** @type {Map<string, Pick<ColumnReader, 'read'>>} */
-  const readers = new Map();
+  const readers: Map<string, Pick<ColumnReader, 'read'>> = new Map();
   const wanted = new Set(columns);
   for (const { meta_data: meta } of group.columns) {
     const name = meta?.path_in_schema[0] ?? '';
@@ -126,10 +136,9 @@ function readersOf(file, { metadata: { schema }, tree, group, columns }) {
   return readers;
 }
 
-/** @param {SchemaTree} tree @returns {Map<string, number>} number of decimal places, by the names of columns with decimals */
-function decimalPlacesOf(tree) {
-  /** @type {Map<string, number>} */
-  const places = new Map();
+/** @returns number of decimal places, by the names of columns with decimals */
+function decimalPlacesOf(tree: SchemaTree): Map<string, number> {
+  const places: Map<string, number> = new Map();
   for (const { element } of tree.children)
     if (element.converted_type === 'DECIMAL') places.set(element.name, element.scale ?? 0);
   return places;
@@ -144,12 +153,9 @@ const MAX_EXACT = 2 ** 50;
 /**
  * Corrects decimals. The library multiplies a whole number by a power of ten such as 0.1, which is not exact
  * as a double: 3 * 0.1 is 0.30000000000000004. A division gives the nearest double.
- *
- * @param {unknown[]} column
- * @param {number} [places] number of decimal places of the values; 0: the values need no correction
- * @returns {unknown[]}
+ * @param places number of decimal places of the values; 0: the values need no correction
  */
-function withDecimals(column, places = 0) {
+function withDecimals(column: unknown[], places: number = 0): unknown[] {
   if (places === 0) return column;
   const power = 10 ** places;
   return column.map((value) => {
@@ -159,13 +165,17 @@ function withDecimals(column, places = 0) {
   });
 }
 
-/**
- * @param {Map<string, unknown[]>} columns of a window
- * @param {Layout} layout
- * @param {{ device: string | undefined, atOnce: number, rowStart: number, rowEnd: number }} window
- * @returns {Generator<Rows, void>} slices of the rows of the window
- */
-function* slicesOf(columns, layout, { device, atOnce, rowStart, rowEnd }) {
+/** @param columns of a window @returns slices of the rows of the window */
+function* slicesOf(
+  columns: Map<string, unknown[]>,
+  layout: Layout,
+  {
+    device,
+    atOnce,
+    rowStart,
+    rowEnd,
+  }: { device: string | undefined; atOnce: number; rowStart: number; rowEnd: number },
+): Generator<Rows, void> {
   for (let from = rowStart; from < rowEnd; from += atOnce) {
     const slice = { device, rowStart: from, rowEnd: Math.min(rowEnd, from + atOnce) };
     const [begin, end] = [slice.rowStart - rowStart, slice.rowEnd - rowStart];
@@ -177,13 +187,11 @@ function* slicesOf(columns, layout, { device, atOnce, rowStart, rowEnd }) {
   }
 }
 
-/**
- * @param {Map<string, unknown[]>} columns
- * @param {Layout} layout
- * @param {{ device: string | undefined, rowStart: number, rowEnd: number }} slice
- * @returns {Rows}
- */
-function rowsOf(columns, layout, { device, rowStart, rowEnd }) {
+function rowsOf(
+  columns: Map<string, unknown[]>,
+  layout: Layout,
+  { device, rowStart, rowEnd }: { device: string | undefined; rowStart: number; rowEnd: number },
+): Rows {
   const { roles, wide } = layout;
   const count = rowEnd - rowStart;
   if (wide !== null || layout.missing !== null || layout.isGuarded || roles.clock || roles.group) {
@@ -193,7 +201,7 @@ function rowsOf(columns, layout, { device, rowStart, rowEnd }) {
       list.add(rowStart + row + 1, layout, (name) => columns.get(name)?.[row]);
     return list;
   }
-  const column = (/** @type {keyof typeof roles} */ role) =>
+  const column = (role: keyof typeof roles) =>
     roles[role] === undefined ? null : (columns.get(roles[role]) ?? null);
   return {
     isText: false,

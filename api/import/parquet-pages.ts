@@ -1,12 +1,17 @@
+import type {
+  ColumnMetaData,
+  DecodedArray,
+  Encoding,
+  PageHeader,
+  SchemaElement,
+  SchemaTree,
+} from 'hyparquet';
 import { parquetHeader, readPage } from 'hyparquet/src/column.js';
 import { convert, convertWithDictionary, DEFAULT_PARSERS } from 'hyparquet/src/convert.js';
 import { decompressPage, readDataPage, readDataPageV2 } from 'hyparquet/src/datapage.js';
 import { getTreePath } from 'hyparquet/src/schema.js';
-import { MillraceError } from '../../common/errors.js';
-import { checkRuns, storageOf } from './parquet-runs.js';
-
-/** @import { ColumnMetaData, DecodedArray, Encoding, PageHeader, SchemaElement, SchemaTree } from 'hyparquet' */
-/** @import { Storage } from './parquet-runs.js' */
+import { MillraceError } from '../../common/errors.ts';
+import { checkRuns, type Storage, storageOf } from './parquet-runs.ts';
 
 /**
  * Limits of a page. The library (hyparquet) decodes no smaller part of a file at once. Programs such as pyarrow, pandas, polars and DuckDB write
@@ -32,42 +37,40 @@ const DICTIONARY = /DICTIONARY/;
 /** Parsers that convert times directly to epoch ms. A Date object for each time would cost more than all other work. */
 const PARSERS = {
   ...DEFAULT_PARSERS,
-  timestampFromMilliseconds: (/** @type {bigint} */ ms) => Number(ms),
-  timestampFromMicroseconds: (/** @type {bigint} */ micros) => Math.floor(Number(micros) / 1000),
-  timestampFromNanoseconds: (/** @type {bigint} */ nanos) => Number(nanos / 1_000_000n),
-  dateFromDays: (/** @type {number} */ days) => days * 86_400_000,
+  timestampFromMilliseconds: (ms: bigint) => Number(ms),
+  timestampFromMicroseconds: (micros: bigint) => Math.floor(Number(micros) / 1000),
+  timestampFromNanoseconds: (nanos: bigint) => Number(nanos / 1_000_000n),
+  dateFromDays: (days: number) => days * 86_400_000,
 };
 
-/** @typedef {Parameters<typeof readPage>[2]} ColumnDecoder */
-/** @typedef {ReturnType<typeof readDataPageV2>} DataPage */
+type ColumnDecoder = Parameters<typeof readPage>[2];
+type DataPage = ReturnType<typeof readDataPageV2>;
 
-/** The bytes of a file. @typedef {{ size: number, read: (start: number, end: number) => Uint8Array<ArrayBuffer> }} FileBytes */
+export type FileBytes = { size: number; read: (start: number, end: number) => Uint8Array<ArrayBuffer> };
 
 /** A column chunk: a column of one row group. Reads its values page by page, so that only one page is in memory. */
 export class ColumnReader {
   #file;
-  /** @type {Storage} */
-  #storage;
-  /** @type {ColumnDecoder} */
-  #decoder;
+  #storage: Storage;
+  #decoder: ColumnDecoder;
   #rows;
   #end;
   #maxValues;
   /** The first page that later windows need: its offset in the file, and its first row. */
   #next;
-  /** Offset of the dictionary page. @type {number | null} */
-  #dictionary = null;
+  /** Offset of the dictionary page. */
+  #dictionary: number | null = null;
 
-  /**
-   * @param {FileBytes} file
-   * @param {{ schema: SchemaElement[], tree: SchemaTree, meta: ColumnMetaData }} column
-   * @param {{ rows: number, columns: number }} group `columns`: number of columns that are read together
-   */
-  constructor(file, { schema, tree, meta }, { rows, columns }) {
+  /** @param group `columns`: number of columns that are read together */
+  constructor(
+    file: FileBytes,
+    { schema, tree, meta }: { schema: SchemaElement[]; tree: SchemaTree; meta: ColumnMetaData },
+    { rows, columns }: { rows: number; columns: number },
+  ) {
     const { dictionary_page_offset: dictionary, data_page_offset: data, total_compressed_size: size } = meta;
     const begin = Number(dictionary || data);
     const schemaPath = getTreePath(tree, meta.path_in_schema);
-    const element = /** @type {SchemaTree} */ (schemaPath.at(-1)).element;
+    const element = (schemaPath.at(-1) as SchemaTree).element;
     this.#file = file;
     this.#rows = rows;
     this.#storage = storageOf(schema, meta);
@@ -81,12 +84,11 @@ export class ColumnReader {
   }
 
   /**
-   * @param {number} from row of the row group, at or after the end of the last read
-   * @param {number} to
-   * @returns {unknown[]} values of the rows from `from` to before `to`
+   * @param from row of the row group, at or after the end of the last read
+   * @returns values of the rows from `from` to before `to`
    * @throws {MillraceError} `bad_file`
    */
-  read(from, to) {
+  read(from: number, to: number): unknown[] {
     const values = new Array(to - from);
     let dictionary;
     while (this.#next.row < to) {
@@ -108,8 +110,7 @@ export class ColumnReader {
     return values;
   }
 
-  /** @returns {DecodedArray | undefined} */
-  #readDictionary() {
+  #readDictionary(): DecodedArray | undefined {
     if (this.#dictionary === null) return undefined;
     const page = this.#pageAt(this.#dictionary);
     const reader = { view: new DataView(this.#bytesOf(page).buffer), offset: 0 };
@@ -117,12 +118,12 @@ export class ColumnReader {
     return convert(data, this.#decoder);
   }
 
-  /**
-   * @param {Page} page
-   * @param {DecodedArray | undefined} dictionary
-   * @param {{ values: unknown[], from: number, to: number }} target receives the rows from `from` to before `to`, both relative to the page
-   */
-  #copyPage(page, dictionary, { values, from, to }) {
+  /** @param target receives the rows from `from` to before `to`, both relative to the page */
+  #copyPage(
+    page: Page,
+    dictionary: DecodedArray | undefined,
+    { values, from, to }: { values: unknown[]; from: number; to: number },
+  ) {
     const { definitionLevels: levels = [], dataPage } = this.#readData(page);
     const data = convertWithDictionary(dataPage, dictionary, page.encoding, this.#decoder);
     if ((levels.length || data.length) !== page.rows)
@@ -137,8 +138,7 @@ export class ColumnReader {
       }
   }
 
-  /** @param {Page} page @returns {Pick<DataPage, 'definitionLevels' | 'dataPage'>} */
-  #readData(page) {
+  #readData(page: Page): Pick<DataPage, 'definitionLevels' | 'dataPage'> {
     const { header } = page;
     const bytes = this.#bytesOf(page);
     if (header.data_page_header_v2) return readDataPageV2(bytes, header, this.#decoder);
@@ -147,16 +147,14 @@ export class ColumnReader {
     return readDataPage(decompressPage(bytes, size, this.#decoder.codec, undefined), counts, this.#decoder);
   }
 
-  /** @param {Page} page @returns {Uint8Array<ArrayBuffer>} */
-  #bytesOf({ header, begin, end }) {
+  #bytesOf({ header, begin, end }: Page): Uint8Array<ArrayBuffer> {
     const bytes = this.#file.read(begin, end);
     const prefixes = checkRuns(bytes, header, this.#storage);
     if (header.uncompressed_page_size + prefixes > PAGE_LIMITS.bytes) throw pageTooLarge(this.#maxValues);
     return bytes;
   }
 
-  /** @param {number} offset @returns {Page} */
-  #pageAt(offset) {
+  #pageAt(offset: number): Page {
     const { header, length } = this.#headerAt(offset);
     const begin = offset + length;
     const { values, encoding } = claimsOf(header, this.#end - begin);
@@ -169,8 +167,7 @@ export class ColumnReader {
     return { header, begin, end: begin + stored, rows: isDictionary ? 0 : values, encoding, usesDictionary };
   }
 
-  /** @param {number} offset @returns {{ header: PageHeader, length: number }} */
-  #headerAt(offset) {
+  #headerAt(offset: number): { header: PageHeader; length: number } {
     const rest = this.#end - offset;
     if (rest <= 0) throw new Error(`it has a column of fewer than ${this.#rows} rows`);
     for (let size = HEADER_BYTES.first; ; size *= 16) {
@@ -185,10 +182,18 @@ export class ColumnReader {
   }
 }
 
-/** A page. `begin`, `end`: offsets of its bytes in the file. @typedef {{ header: PageHeader, begin: number, end: number, rows: number, encoding: Encoding, usesDictionary: boolean }} Page */
+/** A page. `begin`, `end`: offsets of its bytes in the file. */
+type Page = {
+  header: PageHeader;
+  begin: number;
+  end: number;
+  rows: number;
+  encoding: Encoding;
+  usesDictionary: boolean;
+};
 
-/** @param {number} values limit of values @returns {MillraceError} `bad_file` */
-const pageTooLarge = (values) =>
+/** @param values limit of values @returns `bad_file` */
+const pageTooLarge = (values: number): MillraceError =>
   new MillraceError(
     'bad_file',
     `A page of this column may have ${values} values and ${PAGE_LIMITS.bytes} bytes. Write smaller row groups or smaller data pages.`,
@@ -196,12 +201,9 @@ const pageTooLarge = (values) =>
 
 /**
  * The library trusts the counts in a page header, and allocates arrays of that length. So they are checked before.
- *
- * @param {PageHeader} header
- * @param {number} rest number of bytes after the header
- * @returns {{ values: number, encoding: Encoding }}
+ * @param rest number of bytes after the header
  */
-function claimsOf(header, rest) {
+function claimsOf(header: PageHeader, rest: number): { values: number; encoding: Encoding } {
   const { compressed_page_size: compressed, uncompressed_page_size: bytes } = header;
   const { data_page_header: v1, data_page_header_v2: v2, dictionary_page_header: dictionary } = header;
   const values = (v1 ?? v2 ?? dictionary)?.num_values ?? 0;
@@ -218,5 +220,4 @@ function claimsOf(header, rest) {
   return { values, encoding: (v1 ?? v2 ?? dictionary)?.encoding ?? 'PLAIN' };
 }
 
-/** @param {unknown} count */
-const isCount = (count) => Number.isInteger(count) && Number(count) >= 0;
+const isCount = (count: unknown) => Number.isInteger(count) && Number(count) >= 0;

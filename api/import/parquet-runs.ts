@@ -1,11 +1,10 @@
+import type { ColumnMetaData, DataReader, PageHeader, SchemaElement } from 'hyparquet';
 import { decompressPage } from 'hyparquet/src/datapage.js';
 import { deltaBinaryUnpack } from 'hyparquet/src/delta.js';
 import { readRleBitPackedHybrid } from 'hyparquet/src/encoding.js';
 import { getMaxDefinitionLevel, getMaxRepetitionLevel, getSchemaPath } from 'hyparquet/src/schema.js';
 import { readVarInt } from 'hyparquet/src/thrift.js';
-import { MillraceError } from '../../common/errors.js';
-
-/** @import { ColumnMetaData, DataReader, PageHeader, SchemaElement } from 'hyparquet' */
+import { MillraceError } from '../../common/errors.ts';
 
 /**
  * Levels, dictionary indexes and booleans are stored as runs: a length and a value, or a length and packed bits. The
@@ -22,43 +21,42 @@ const GROUP = 8;
 
 const DICTIONARY = new Set(['PLAIN_DICTIONARY', 'RLE_DICTIONARY']);
 
-/**
- * How a column is stored.
- *
- * @typedef {object} Storage
- * @property {ColumnMetaData} meta
- * @property {{ repetition: number, definition: number }} widths bits of a level; 0: the column has no such level
- * @property {number} present the definition level of a value that is not null
- */
+/** How a column is stored. */
+export interface Storage {
+  meta: ColumnMetaData;
+  /** bits of a level; 0: the column has no such level */
+  widths: { repetition: number; definition: number };
+  /** the definition level of a value that is not null */
+  present: number;
+}
 
-/** @param {SchemaElement[]} schema @param {ColumnMetaData} meta @returns {Storage} */
-export function storageOf(schema, meta) {
+export function storageOf(schema: SchemaElement[], meta: ColumnMetaData): Storage {
   const path = getSchemaPath(schema, meta.path_in_schema);
   const present = getMaxDefinitionLevel(path);
   const widths = { repetition: bitsOf(getMaxRepetitionLevel(path)), definition: bitsOf(present) };
   return { meta, widths, present };
 }
 
-/** @param {number} level the greatest level @returns {number} bits of a level */
-const bitsOf = (level) => 32 - Math.clz32(level);
+/** @param level the greatest level */
+const bitsOf = (level: number): number => 32 - Math.clz32(level);
 
 /**
- * Checks the runs of a page.
- *
- * @param {Uint8Array} page stored bytes of the page, whose size was checked before
- * @param {PageHeader} header
- * @param {Storage} storage
- * @returns {number} total bytes of the prefixes of texts in the page
+ * @param page stored bytes of the page, whose size was checked before
+ * @returns total bytes of the prefixes of texts in the page
  * @throws {MillraceError} `bad_file`
  */
-export function checkRuns(page, header, storage) {
+export function checkRuns(page: Uint8Array, header: PageHeader, storage: Storage): number {
   if (header.type === 'DATA_PAGE') return checkPage(page, header, storage);
   if (header.type === 'DATA_PAGE_V2') return checkPageV2(page, header, storage);
   return 0;
 }
 
-/** @param {Uint8Array} stored @param {PageHeader} header @param {Storage} storage @returns {number} total bytes of the prefixes of texts */
-function checkPage(stored, { data_page_header: counts, uncompressed_page_size: size }, storage) {
+/** @returns total bytes of the prefixes of texts */
+function checkPage(
+  stored: Uint8Array,
+  { data_page_header: counts, uncompressed_page_size: size }: PageHeader,
+  storage: Storage,
+): number {
   if (!counts) return 0;
   const { meta, widths, present } = storage;
   const { num_values: values, encoding } = counts;
@@ -80,43 +78,36 @@ function checkPage(stored, { data_page_header: counts, uncompressed_page_size: s
   return 0;
 }
 
-/**
- * @param {string} encoding encoding of the values
- * @returns {boolean} whether the values may take more memory than the bytes of the page
- */
-const isChecked = (encoding) =>
+/** @returns whether the values may take more memory than the bytes of the page */
+const isChecked = (encoding: string): boolean =>
   encoding === 'RLE' || encoding === 'DELTA_BYTE_ARRAY' || DICTIONARY.has(encoding);
 
 /**
- * @param {DataReader} reader reader of levels that were checked
- * @param {number} width bits of a level
- * @param {number} values number of levels
- * @param {number} present the level of a value that is not null
- * @returns {number} number of values that are not null
+ * @param reader reader of levels that were checked
+ * @param width bits of a level
+ * @param values number of levels
+ * @param present the level of a value that is not null
+ * @returns number of values that are not null
  */
-function countPresent(reader, width, values, present) {
+function countPresent(reader: DataReader, width: number, values: number, present: number): number {
   const levels = new Array(values);
   readRleBitPackedHybrid(reader, width, levels);
   return levels.filter((level) => level === present).length;
 }
 
-/**
- * @param {DataReader} reader
- * @param {number} values
- * @returns {number} total bytes of all prefixes; a prefix is what a value repeats of the previous value
- */
-function prefixesOf(reader, values) {
+/** @returns total bytes of all prefixes; a prefix is what a value repeats of the previous value */
+function prefixesOf(reader: DataReader, values: number): number {
   const prefixes = new Int32Array(values);
   if (values > 0) deltaBinaryUnpack(reader, values, prefixes);
   return prefixes.reduce((sum, bytes) => sum + Math.max(0, bytes), 0);
 }
 
-/** @param {Uint8Array} stored @param {PageHeader} header @param {Storage} storage @returns {number} total bytes of the prefixes of texts */
+/** @returns total bytes of the prefixes of texts */
 function checkPageV2(
-  stored,
-  { data_page_header_v2: counts, uncompressed_page_size: size },
-  { meta, widths },
-) {
+  stored: Uint8Array,
+  { data_page_header_v2: counts, uncompressed_page_size: size }: PageHeader,
+  { meta, widths }: Storage,
+): number {
   if (!counts) return 0;
   const { num_values: rows, encoding, is_compressed: isCompressed } = counts;
   const { repetition_levels_byte_length: repetition, definition_levels_byte_length: definition } = counts;
@@ -136,14 +127,13 @@ function checkPageV2(
   return 0;
 }
 
-/** @param {Uint8Array} bytes @returns {DataReader} */
-const readerOf = ({ buffer, byteOffset, byteLength }) => ({
+const readerOf = ({ buffer, byteOffset, byteLength }: Uint8Array): DataReader => ({
   view: new DataView(buffer, byteOffset, byteLength),
   offset: 0,
 });
 
-/** Checks runs that follow their size in bytes. @param {DataReader} reader @param {number} width @param {number} values */
-function checkSized(reader, width, values) {
+/** Checks runs that follow their size in bytes. */
+function checkSized(reader: DataReader, width: number, values: number) {
   const size = reader.view.getUint32(reader.offset, true);
   reader.offset += 4;
   checkPart(reader, width, values, reader.offset + size);
@@ -151,13 +141,12 @@ function checkSized(reader, width, values) {
 
 /**
  * Checks the lengths of runs.
- *
- * @param {DataReader} reader reader at the first run; moved to `end`
- * @param {number} width bits of a value
- * @param {number} values greatest number of values in the runs
- * @param {number} end offset after the last run
+ * @param reader reader at the first run; moved to `end`
+ * @param width bits of a value
+ * @param values greatest number of values in the runs
+ * @param end offset after the last run
  */
-function checkPart(reader, width, values, end) {
+function checkPart(reader: DataReader, width: number, values: number, end: number) {
   // The size that the page declares is not the end of the loop, because the library reads runs until it has all values.
   for (let seen = 0; seen < values && reader.offset < reader.view.byteLength; ) {
     const header = readVarInt(reader);

@@ -1,41 +1,39 @@
-import { parentPort, workerData } from 'node:worker_threads';
-import { MillraceError } from '../../common/errors.js';
-import { decodeParquet } from './parquet-decoder.js';
-
-/** @import { MessagePort } from 'node:worker_threads' */
-/** @import { Rows } from './rows.js' */
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { MillraceError } from '../../common/errors.ts';
+import { decodeParquet } from './parquet-decoder.ts';
+import type { Rows } from './rows.ts';
 
 /**
  * The thread that decodes a Parquet file. A page of a few bytes may take a second of CPU time. Each message to this thread is answered
  * with the next rows, with `null` after the last ones, or with an error.
  */
 
-/** A column as it crosses to the main thread: numbers, or an index into few different texts. @typedef {Float64Array | unknown[] | { texts: unknown[], indexes: Uint32Array }} PackedColumn */
+/** A column as it crosses to the main thread: numbers, or an index into few different texts. */
+export type PackedColumn = Float64Array | unknown[] | { texts: unknown[]; indexes: Uint32Array };
 
-/** Rows as they cross to the main thread. @typedef {{ end: number, isWide: Rows['isWide'], names: Rows['columns'], columns: Record<string, PackedColumn | null> }} PackedRows */
+/** Rows as they cross to the main thread. */
+export type PackedRows = {
+  end: number;
+  isWide: Rows['isWide'];
+  names: Rows['columns'];
+  columns: Record<string, PackedColumn | null>;
+};
 
-/** @typedef {{ rows: PackedRows | null } | { error: { code: 'bad_file', message: string } }} Answer */
+export type Answer = { rows: PackedRows | null } | { error: { code: 'bad_file'; message: string } };
 
-const LABELS = /** @type {const} */ (['device', 'sensor', 'type', 'unit', 'site']);
-const NUMBERS = /** @type {const} */ (['lines', 'ts', 'value']);
+const LABELS = ['device', 'sensor', 'type', 'unit', 'site'] as const;
+const NUMBERS = ['lines', 'ts', 'value'] as const;
 
-/** @param {Rows} rows @returns {PackedRows} */
-function pack(rows) {
-  /** @type {PackedRows['columns']} */
-  const columns = {};
+function pack(rows: Rows): PackedRows {
+  const columns: PackedRows['columns'] = {};
   for (const name of LABELS) columns[name] = rows[name] && packLabels(rows[name]);
   for (const name of NUMBERS) columns[name] = packNumbers(rows[name]);
   return { end: rows.end, isWide: rows.isWide, names: rows.columns, columns };
 }
 
-/**
- * A text is sent once. Otherwise the main thread would make a new string for each sample.
- *
- * @param {ArrayLike<unknown>} labels
- */
-function packLabels(labels) {
-  /** @type {Map<unknown, number>} */
-  const known = new Map();
+/** A text is sent once. Otherwise the main thread would make a new string for each sample. */
+function packLabels(labels: ArrayLike<unknown>) {
+  const known: Map<unknown, number> = new Map();
   const indexes = Uint32Array.from(labels, (label) => {
     const index = known.get(label) ?? known.size;
     if (index === known.size) known.set(label, index);
@@ -44,18 +42,16 @@ function packLabels(labels) {
   return { texts: [...known.keys()], indexes };
 }
 
-/** @param {ArrayLike<unknown>} values */
-function packNumbers(values) {
+function packNumbers(values: ArrayLike<unknown>) {
   const list = Array.from(values);
   return list.every((value) => typeof value === 'number') ? Float64Array.from(list) : list;
 }
 
-const port = /** @type {MessagePort} */ (parentPort);
+const port = parentPort as MessagePort;
 const parts = decodeParquet(workerData.fd, workerData.options);
 
 port.on('message', async () => {
-  /** @type {Answer} */
-  let answer;
+  let answer: Answer;
   try {
     const { value } = await parts.next();
     answer = { rows: value ? pack(value) : null };

@@ -1,35 +1,34 @@
 import { once } from 'node:events';
+import type { FileHandle } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
-import { MillraceError } from '../../common/errors.js';
+import { MillraceError } from '../../common/errors.ts';
+import type { Answer, PackedColumn, PackedRows } from './parquet-worker.ts';
+import type { LayoutOptions, Rows } from './rows.ts';
 
-/** @import { FileHandle } from 'node:fs/promises' */
-/** @import { Answer, PackedColumn, PackedRows } from './parquet-worker.js' */
-/** @import { LayoutOptions, Rows } from './rows.js' */
-
-const THREAD = new URL('./parquet-worker.js', import.meta.url);
+const THREAD = new URL('./parquet-worker.ts', import.meta.url);
 
 /** Limits of the heap of the thread. Arrays of a page are outside of it, and have limits of their own. */
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 48, maxYoungGenerationSizeMb: 16 };
 
 /**
  * Reads a Parquet file in a thread of its own, in slices of rows. The thread decodes the next slice while the caller works on one.
- *
- * @param {FileHandle} handle stays open until the generator has ended
- * @param {LayoutOptions & { skip: number }} options `skip`: number of rows at the start that need not be read
- * @returns {AsyncGenerator<Rows, void>}
+ * @param handle stays open until the generator has ended
+ * @param options `skip`: number of rows at the start that need not be read
  * @throws {MillraceError} `bad_file`
  */
-export async function* readParquet(handle, options) {
+export async function* readParquet(
+  handle: FileHandle,
+  options: LayoutOptions & { skip: number },
+): AsyncGenerator<Rows, void> {
   // Functions and signals of the caller cannot cross to the thread.
   const plain = Object.fromEntries(Object.entries(options).filter(([, value]) => Object(value) !== value));
   const thread = new Worker(THREAD, {
     workerData: { fd: handle.fd, options: plain },
     resourceLimits: RESOURCE_LIMITS,
   });
-  /** @returns {Promise<PackedRows | null>} */
-  async function request() {
+  async function request(): Promise<PackedRows | null> {
     thread.postMessage(null);
-    const [answer] = /** @type {[Answer]} */ (await once(thread, 'message'));
+    const [answer] = (await once(thread, 'message')) as [Answer];
     if ('rows' in answer) return answer.rows;
     throw new MillraceError(answer.error.code, answer.error.message);
   }
@@ -42,7 +41,7 @@ export async function* readParquet(handle, options) {
       rows = await next;
     }
   } catch (error) {
-    if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'ERR_WORKER_OUT_OF_MEMORY') throw error;
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_WORKER_OUT_OF_MEMORY') throw error;
     throw new MillraceError(
       'bad_file',
       'The Parquet file takes too much memory. Write smaller row groups or smaller data pages.',
@@ -53,12 +52,10 @@ export async function* readParquet(handle, options) {
   }
 }
 
-/** @param {PackedRows} rows @returns {Rows} */
-function unpack({ end, columns, names, isWide }) {
+function unpack({ end, columns, names, isWide }: PackedRows): Rows {
   const unpacked = Object.entries(columns).map(([name, column]) => [name, column && unpackColumn(column)]);
   return { isText: false, end, malformed: [], isWide, columns: names, ...Object.fromEntries(unpacked) };
 }
 
-/** @param {PackedColumn} column @returns {ArrayLike<unknown>} */
-const unpackColumn = (column) =>
+const unpackColumn = (column: PackedColumn): ArrayLike<unknown> =>
   'texts' in column ? Array.from(column.indexes, (index) => column.texts[index]) : column;

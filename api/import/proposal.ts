@@ -1,9 +1,8 @@
-import { encodingOf } from '../../common/encodings.js';
-import { DELIMITERS, declaredDelimiter, delimiterOf, isComment, isUnit, parseCells } from './dialect.js';
-import { proposeColumns } from './proposed-columns.js';
-import { isPlausible } from './time-formats.js';
-
-/** @import { FileFormat } from './index.js' */
+import { encodingOf } from '../../common/encodings.ts';
+import { DELIMITERS, declaredDelimiter, delimiterOf, isComment, isUnit, parseCells } from './dialect.ts';
+import type { FileFormat } from './index.ts';
+import { proposeColumns } from './proposed-columns.ts';
+import { isPlausible } from './time-formats.ts';
 
 /** Limit of lines that a proposal looks at. */
 const MAX_LINES = 200;
@@ -13,29 +12,30 @@ export const PROPOSAL_BYTES = 256 * 1024;
 
 /**
  * A question to somebody who knows the file. `choices`: usual answers. If the proposal has an answer, it is likely, but not sure.
- *
- * @typedef {{ option: string, text: string, choices: string[] }} Question
  */
+type Question = { option: string; text: string; choices: string[] };
 
-/**
- * @typedef {object} Proposal
- * @property {Record<string, string>} options values of options that are not defaults, by name
- * @property {Question[]} questions
- * @property {string[]} columns names of the columns
- */
+export interface Proposal {
+  /** values of options that are not defaults, by name */
+  options: Record<string, string>;
+  questions: Question[];
+  /** names of the columns */
+  columns: string[];
+}
 
-/** The table in a file. `rows`: cells of the first rows @typedef {{ names: string[], rows: string[][], delimiter: string }} Table */
+/** The table in a file. `rows`: cells of the first rows */
+export type Table = { names: string[]; rows: string[][]; delimiter: string };
 
 /**
  * Proposes options for a file from its first lines. What the lines do not show is a question.
- *
- * @param {Buffer} bytes the beginning of the file
- * @param {{ format: FileFormat, now: number }} file `now`: epoch ms, for dates that may be in the future
- * @returns {Proposal}
+ * @param bytes the beginning of the file
+ * @param file `now`: epoch ms, for dates that may be in the future
  */
-export function proposeOptions(bytes, { format, now }) {
-  /** @type {Proposal} */
-  const proposal = { options: {}, questions: [], columns: [] };
+export function proposeOptions(
+  bytes: Buffer,
+  { format, now }: { format: FileFormat; now: number },
+): Proposal {
+  const proposal: Proposal = { options: {}, questions: [], columns: [] };
   if (format === 'parquet') return proposal;
   const text = decodedHead(bytes, proposal);
   const lines = text.split(/\r?\n/);
@@ -55,8 +55,7 @@ export function proposeOptions(bytes, { format, now }) {
   return proposal;
 }
 
-/** @param {Buffer} bytes @param {Proposal} proposal */
-function decodedHead(bytes, { options, questions }) {
+function decodedHead(bytes: Buffer, { options, questions }: Proposal) {
   const { charset, mark } = encodingOf(bytes);
   const content = bytes.subarray(mark);
   if (charset !== 'utf-8')
@@ -76,8 +75,7 @@ function decodedHead(bytes, { options, questions }) {
   }
 }
 
-/** @param {string[]} lines @param {Proposal} proposal @returns {Table | null} */
-function csvTable(lines, { options }) {
+function csvTable(lines: string[], { options }: Proposal): Table | null {
   const declared = declaredDelimiter(lines[0] ?? '');
   const regular = mostRegular(declared === null ? Object.values(DELIMITERS) : [declared], lines);
   if (!regular) return null;
@@ -103,25 +101,21 @@ function csvTable(lines, { options }) {
   if (lines.some((line, index) => index > first && isComment(line))) options['comment'] = '#';
   const names = header < 0 ? (cells[first] ?? []).map((_, index) => `#${index + 1}`) : (cells[header] ?? []);
   const rows = cells.slice(first).filter((row) => row !== null && row.length <= width && !isEmptyRow(row));
-  return { names, rows: /** @type {string[][]} */ (rows), delimiter };
+  return { names, rows: rows as string[][], delimiter };
 }
 
-/**
- * Finds the delimiter with which most lines have the same number of cells.
- *
- * @param {string[]} delimiters
- * @param {string[]} lines
- * @returns {{ delimiter: string, cells: Array<string[] | null>, width: number } | null} `cells`: null for a comment or a broken line
- */
-function mostRegular(delimiters, lines) {
+/** Finds the delimiter with which most lines have the same number of cells. @returns `cells`: null for a comment or a broken line */
+function mostRegular(
+  delimiters: string[],
+  lines: string[],
+): { delimiter: string; cells: Array<string[] | null>; width: number } | null {
   let best = null;
   let greatestWeight = 0;
   for (const delimiter of delimiters) {
     const cells = lines.map((line) =>
       isComment(line) || line.trim() === '' ? null : parseCells(line, delimiter),
     );
-    /** @type {Map<number, number>} */
-    const widths = new Map();
+    const widths: Map<number, number> = new Map();
     for (const row of cells)
       if (row && row.length > 1) widths.set(row.length, (widths.get(row.length) ?? 0) + 1);
     const [width = 0, count = 0] = [...widths].sort((a, b) => b[1] - a[1])[0] ?? [];
@@ -134,35 +128,31 @@ function mostRegular(delimiters, lines) {
   return best;
 }
 
-/** @param {string[]} row */
-const isEmptyRow = (row) => row.every((cell) => cell === '');
+const isEmptyRow = (row: string[]) => row.every((cell) => cell === '');
 
-/** @param {string[]} row @returns {boolean} whether the row has a time, or mostly numbers */
-function isData(row) {
+/** @returns whether the row has a time, or mostly numbers */
+function isData(row: string[]): boolean {
   const filled = row.filter((cell) => cell !== '');
   if (filled.some((cell) => isCalendar(cell) || isEpoch(cell))) return true;
   const numbers = filled.filter((cell) => /^[+\-−]?[\d.,'’ \u00a0\u202f]*\d(?:e[+-]?\d+)?$/i.test(cell));
   return numbers.length > filled.length / 2;
 }
 
-/** @param {string} cell @returns {boolean} whether the cell is a written date */
-const isCalendar = (cell) =>
+/** @returns whether the cell is a written date */
+const isCalendar = (cell: string): boolean =>
   /\d\D+\d|[a-z]/i.test(cell) &&
-  /** @type {const} */ (['iso', 'day-first', 'month-first']).some((format) => isPlausible(cell, format));
+  (['iso', 'day-first', 'month-first'] as const).some((format) => isPlausible(cell, format));
 
-/** @param {string} cell */
-const isEpoch = (cell) =>
+const isEpoch = (cell: string) =>
   /^\d{9,19}(?:\.\d+)?$/.test(cell) &&
-  /** @type {const} */ (['s', 'ms', 'us', 'ns']).some((format) => isPlausible(cell, format));
+  (['s', 'ms', 'us', 'ns'] as const).some((format) => isPlausible(cell, format));
 
-/** @param {string[]} row */
-const isUnitRow = (row) =>
+const isUnitRow = (row: string[]) =>
   row.some((cell) => isUnit(cell)) && row.every((cell) => isUnit(cell) || cell.length <= 10) && !isData(row);
 
-/** @param {string[]} lines of NDJSON @returns {Table | null} */
-function objectTable(lines) {
-  /** @type {Array<Record<string, unknown>>} */
-  const objects = [];
+/** @param lines of NDJSON */
+function objectTable(lines: string[]): Table | null {
+  const objects: Array<Record<string, unknown>> = [];
   for (const line of lines.slice(0, MAX_LINES)) {
     try {
       const object = JSON.parse(line);

@@ -1,11 +1,8 @@
-import { splitUnit } from './dialect.js';
-import { layoutOf } from './rows.js';
-import { isPlausible, parseFileTime } from './time-formats.js';
-import { STYLES, valueReader } from './values.js';
-
-/** @import { Proposal, Table } from './proposal.js' */
-/** @import { TimeFormat } from './time-formats.js' */
-/** @import { NumberStyle } from './values.js' */
+import { splitUnit } from './dialect.ts';
+import type { Proposal, Table } from './proposal.ts';
+import { layoutOf } from './rows.ts';
+import { isPlausible, parseFileTime, type TimeFormat } from './time-formats.ts';
+import { type NumberStyle, STYLES, valueReader } from './values.ts';
 
 // cspell:disable
 /** Names of columns in English, German and French, in lower case, by the option that names the column. */
@@ -37,14 +34,8 @@ const MAX_MISSING = 5;
 /** Time that a clock may be ahead, in ms. A date beyond it is read in another order. */
 const AHEAD_MS = 2 * 86_400_000;
 
-/**
- * Proposes the options of columns, times and numbers.
- *
- * @param {Table} table
- * @param {Proposal} proposal is changed
- * @param {number} now epoch ms
- */
-export function proposeColumns({ names, rows, delimiter }, proposal, now) {
+/** Proposes the options of columns, times and numbers. @param proposal is changed @param now epoch ms */
+export function proposeColumns({ names, rows, delimiter }: Table, proposal: Proposal, now: number) {
   const { options, questions } = proposal;
   const columns = names.map((name, index) => ({
     name,
@@ -87,10 +78,11 @@ export function proposeColumns({ names, rows, delimiter }, proposal, now) {
     questions.push({ option: 'device', text: 'Which device measured this?', choices: [] });
 }
 
-/** A column of the table. `ref`: text by which options name it @typedef {{ name: string, ref: string, cells: string[] }} Column */
+/** A column of the table. `ref`: text by which options name it */
+type Column = { name: string; ref: string; cells: string[] };
 
-/** @param {Column[]} columns @returns {Column[]} the column with the time; or that with the date, and that with the time of day */
-function timeColumns(columns) {
+/** @returns the column with the time; or that with the date, and that with the time of day */
+function timeColumns(columns: Column[]): Column[] {
   const rated = columns
     .map((column) => ({ column, rate: timeRate(column) }))
     .filter(({ rate }) => rate > 0)
@@ -106,8 +98,8 @@ function timeColumns(columns) {
     : [best.column];
 }
 
-/** @param {Column} column @returns {number} 0: the column has no times */
-function timeRate({ name, cells }) {
+/** @returns 0: the column has no times */
+function timeRate({ name, cells }: Column): number {
   if (cells.length === 0) return 0;
   const isNamed = TIME_NAME.test(name);
   const formats = formatsOf(cells).filter((format) => isNamed || !isNumberFormat(format));
@@ -115,23 +107,26 @@ function timeRate({ name, cells }) {
   return 1 + Number(isNamed) + Number(/^(?:ts|time|_time|timestamp|last_changed)$/i.test(name));
 }
 
-/** @param {TimeFormat} format */
-const isNumberFormat = (format) => ['excel', 's', 'ms', 'us', 'ns'].includes(format);
+const isNumberFormat = (format: TimeFormat) => ['excel', 's', 'ms', 'us', 'ns'].includes(format);
 
-/** @param {string[]} cells @returns {TimeFormat[]} formats that the cells may have, likely ones first */
-function formatsOf(cells) {
+/** @returns formats that the cells may have, likely ones first */
+function formatsOf(cells: string[]): TimeFormat[] {
   const isNumber = mostly(cells, (cell) => /^\d+(?:[.,]\d+)?$/.test(cell));
-  const formats = /** @type {TimeFormat[]} */ (
+  const formats = (
     isNumber ? ['ms', 's', 'us', 'ns', 'excel'] : ['iso', 'day-first', 'month-first']
-  );
+  ) as TimeFormat[];
   return formats.filter((format) => mostly(cells, (cell) => isPlausible(cell, format)));
 }
 
-/** @template T @param {T[]} list @param {(item: T) => boolean} test */
-const mostly = (list, test) => list.filter(test).length >= MOST * list.length;
+const mostly = <T>(list: T[], test: (item: T) => boolean) => list.filter(test).length >= MOST * list.length;
 
-/** @param {Column[]} times @param {string[][]} rows @param {string[]} names @param {Proposal} proposal @param {number} now */
-function proposeTime(times, rows, names, { options, questions }, now) {
+function proposeTime(
+  times: Column[],
+  rows: string[][],
+  names: string[],
+  { options, questions }: Proposal,
+  now: number,
+) {
   options['time'] = times.map(({ ref }) => quoted(ref)).join(',');
   const indexes = times.map(({ name }) => names.indexOf(name));
   const cells = rows
@@ -146,7 +141,7 @@ function proposeTime(times, rows, names, { options, questions }, now) {
   const format = formats.length > 1 && !formats.includes('iso') ? orderOf(formats, cells, now) : formats[0];
   if (format === undefined) {
     const shown = cells[0] ?? '';
-    const readings = /** @type {const} */ (['day-first', 'month-first']).map((each) =>
+    const readings = (['day-first', 'month-first'] as const).map((each) =>
       new Date(parseFileTime(shown, each)?.ms ?? 0).toUTCString().slice(5, 16),
     );
     questions.push({
@@ -167,8 +162,8 @@ function proposeTime(times, rows, names, { options, questions }, now) {
     });
 }
 
-/** @param {TimeFormat[]} formats @param {string[]} cells @param {number} now @returns {TimeFormat | undefined} undefined: the cells do not show it */
-function orderOf(formats, cells, now) {
+/** @returns undefined: the cells do not show it */
+function orderOf(formats: TimeFormat[], cells: string[], now: number): TimeFormat | undefined {
   if (formats.some((format) => isNumberFormat(format))) return formats[0];
   if (cells.some((cell) => /[ap]\.?m\.?/i.test(cell) && cell.includes('/'))) return 'month-first';
   if (cells.every((cell) => /^(?:\p{L}+\.?,? )?\d{1,2}\./u.test(cell))) return 'day-first';
@@ -183,11 +178,10 @@ function orderOf(formats, cells, now) {
   return ordered.length === 1 ? ordered[0]?.format : undefined;
 }
 
-/** @param {number[]} times */
-const isMonotonic = (times) => times.every((time, index) => index === 0 || time >= Number(times[index - 1]));
+const isMonotonic = (times: number[]) =>
+  times.every((time, index) => index === 0 || time >= Number(times[index - 1]));
 
-/** @param {Column[]} columns @param {string} delimiter @param {Proposal} proposal @returns {NumberStyle} */
-function proposeNumbers(columns, delimiter, { options, questions }) {
+function proposeNumbers(columns: Column[], delimiter: string, { options, questions }: Proposal): NumberStyle {
   const cells = columns
     .flatMap((column) => column.cells)
     .filter((cell) => /^[+\-−]?[\d.,'’ \u00a0\u202f]+(?:e[+-]?\d+)?$/i.test(cell));
@@ -199,7 +193,7 @@ function proposeNumbers(columns, delimiter, { options, questions }) {
   const highestCount = Math.max(...rated.map(({ count }) => count));
   const best = rated.filter(({ count }) => count === highestCount);
   const [first = { style: { decimal: 'point', thousands: 'none' }, values: '' }] = best;
-  const style = /** @type {NumberStyle} */ (first.style);
+  const style = first.style as NumberStyle;
   const rivals = best.filter(({ values }) => values !== first.values);
   const isUsual = style.decimal === 'point' && style.thousands === 'none';
   if (rivals.length > 0 && (!isUsual || delimiter === ';')) {
@@ -218,20 +212,17 @@ function proposeNumbers(columns, delimiter, { options, questions }) {
   return style;
 }
 
-/** @param {NumberStyle} style @returns {(cell: string) => boolean} */
-function numericTest(style) {
+function numericTest(style: NumberStyle): (cell: string) => boolean {
   const read = valueReader(style);
   return (cell) => read(cell) !== null;
 }
 
-/**
- * @param {Column[]} rest
- * @param {Map<string, Column>} roles
- * @param {(cell: string) => boolean} isNumeric
- * @param {Proposal} proposal
- * @returns {Column[]} the columns with values
- */
-function proposeWide(rest, roles, isNumeric, { options }) {
+function proposeWide(
+  rest: Column[],
+  roles: Map<string, Column>,
+  isNumeric: (cell: string) => boolean,
+  { options }: Proposal,
+): Column[] {
   for (const option of ['device_column', 'site_column']) {
     const column = roles.get(option);
     if (column && !column.cells.every(isNumeric)) options[option] = column.ref;
@@ -250,16 +241,19 @@ function proposeWide(rest, roles, isNumeric, { options }) {
   return values;
 }
 
-/** @param {Column[]} columns @param {(cell: string) => boolean} isNumeric @param {Proposal['options']} options */
-function proposeMissing(columns, isNumeric, options) {
+function proposeMissing(
+  columns: Column[],
+  isNumeric: (cell: string) => boolean,
+  options: Proposal['options'],
+) {
   const texts = [...new Set(columns.flatMap(({ cells }) => cells.filter((cell) => !isNumeric(cell))))];
   const isShort = texts.every((text) => text.length <= 12 && !/\d/.test(text));
   if (texts.length > 0 && texts.length <= MAX_MISSING && isShort)
     options['missing'] = texts.map(quoted).join(',');
 }
 
-/** Removes options without which the columns would have the same roles. @param {string[]} names @param {Proposal['options']} options */
-function dropDefaults(names, options) {
+/** Removes options without which the columns would have the same roles. */
+function dropDefaults(names: string[], options: Proposal['options']) {
   const single = ['site_column', 'unit_column', 'device_column', 'sensor_column', 'values', 'time'];
   for (const dropped of [
     ['time', 'sensor_column', 'values'],
@@ -274,8 +268,7 @@ function dropDefaults(names, options) {
   }
 }
 
-/** @param {string[]} names @param {Record<string, string>} options */
-function layoutText(names, options) {
+function layoutText(names: string[], options: Record<string, string>) {
   try {
     const { roles, wide } = layoutOf(names, { device: '-', ...options });
     // The measurement of InfluxDB stands before the name of its field only without options.
@@ -286,5 +279,6 @@ function layoutText(names, options) {
   }
 }
 
-/** @param {string} name @returns {string} the name as a cell of CSV */
-const quoted = (name) => (/[",]|^\s|\s$/.test(name) ? `"${name.replaceAll('"', '""')}"` : name);
+/** @returns the name as a cell of CSV */
+const quoted = (name: string): string =>
+  /[",]|^\s|\s$/.test(name) ? `"${name.replaceAll('"', '""')}"` : name;

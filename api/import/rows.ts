@@ -1,33 +1,37 @@
-import { MillraceError } from '../../common/errors.js';
-import { parseTime } from '../../common/times.js';
-import { lineName, lineNames } from '../../schema/sensor-names.js';
-import { parseCells, splitUnit } from './dialect.js';
+import { MillraceError } from '../../common/errors.ts';
+import { parseTime } from '../../common/times.ts';
+import { lineName, lineNames } from '../../schema/sensor-names.ts';
+import { parseCells, splitUnit } from './dialect.ts';
+import type { FileOptions } from './options.ts';
 
-/** @import { FileOptions } from './options.js' */
+/** The samples of some rows of a file, column by column. Element i of each column belongs to sample i. */
+export interface Rows {
+  /** whether the format has only texts, as CSV. Elsewhere a text is no number */
+  isText: boolean;
+  /** number of rows from the start of the file to the end of these rows */
+  end: number;
+  /** line number of each sample in the file, counted from 1 */
+  lines: ArrayLike<number>;
+  device: ArrayLike<unknown>;
+  sensor: ArrayLike<unknown>;
+  ts: ArrayLike<unknown>;
+  value: ArrayLike<unknown>;
+  type: ArrayLike<unknown> | null;
+  unit: ArrayLike<unknown> | null;
+  /** site of the device */
+  site: ArrayLike<unknown> | null;
+  /** lines that have no sample */
+  malformed: Array<{ line: number; rule: string }>;
+  /** whether the samples of a line have one time */
+  isWide?: boolean;
+  /** names of columns, for refusals. `value`: null if the sensor is the column */
+  columns?: { ts: string; value: string | null };
+}
 
-/**
- * The samples of some rows of a file, column by column. Element i of each column belongs to sample i.
- *
- * @typedef {object} Rows
- * @property {boolean} isText whether the format has only texts, as CSV. Elsewhere a text is no number
- * @property {number} end number of rows from the start of the file to the end of these rows
- * @property {ArrayLike<number>} lines line number of each sample in the file, counted from 1
- * @property {ArrayLike<unknown>} device
- * @property {ArrayLike<unknown>} sensor
- * @property {ArrayLike<unknown>} ts
- * @property {ArrayLike<unknown>} value
- * @property {ArrayLike<unknown> | null} type
- * @property {ArrayLike<unknown> | null} unit
- * @property {ArrayLike<unknown> | null} site site of the device
- * @property {Array<{ line: number, rule: string }>} malformed lines that have no sample
- * @property {boolean} [isWide] whether the samples of a line have one time
- * @property {{ ts: string, value: string | null }} [columns] names of columns, for refusals. `value`: null if the sensor is the column
- */
+type Role = 'ts' | 'clock' | 'device' | 'group' | 'sensor' | 'value' | 'type' | 'unit' | 'site';
 
-/** @typedef {'ts' | 'clock' | 'device' | 'group' | 'sensor' | 'value' | 'type' | 'unit' | 'site'} Role */
-
-/** Common names of columns, in lower case. @type {Partial<Record<Role, string[]>>} */
-const NAMES = {
+/** Common names of columns, in lower case. */
+const NAMES: Partial<Record<Role, string[]>> = {
   ts: ['ts', 'time', 'timestamp', 'datetime', 'date'],
   device: ['device', 'device_id'],
   sensor: ['sensor', 'sensor_id'],
@@ -37,8 +41,8 @@ const NAMES = {
   site: ['site'],
 };
 
-/** Names in files of other programs, if a file has no common name of a time: Home Assistant, InfluxDB, pandas. @type {Array<Partial<Record<Role, string>>>} */
-const OTHER_PROGRAMS = [
+/** Names in files of other programs, if a file has no common name of a time: Home Assistant, InfluxDB, pandas. */
+const OTHER_PROGRAMS: Array<Partial<Record<Role, string>>> = [
   { ts: 'last_changed', sensor: 'entity_id', value: 'state' },
   { ts: 'last_updated', sensor: 'entity_id', value: 'state' },
   { ts: '_time', group: '_measurement', sensor: '_field', value: '_value' },
@@ -57,29 +61,29 @@ const MAX_NAMED = 12;
 /** Name of the index column of a pandas frame in CSV and Parquet. This column is not read as a sensor. */
 const INDEX = /^(?:__index_level_\d+__)?$/;
 
-/**
- * How the columns of a file are read.
- *
- * @typedef {object} Layout
- * @property {Partial<Record<Role, string>>} roles name of the column of each role
- * @property {string[] | null} wide names of columns that have the values of one sensor each; null: each row has one sample
- * @property {Map<string, { name: string, unit: string | null }> | null} sensors sensors of wide columns whose names differ from the column
- * @property {Set<string> | null} missing texts of cells without a value
- * @property {boolean} isGuarded whether the file is a table that Millrace wrote for spreadsheets
- */
+/** How the columns of a file are read. */
+export interface Layout {
+  /** name of the column of each role */
+  roles: Partial<Record<Role, string>>;
+  /** names of columns that have the values of one sensor each; null: each row has one sample */
+  wide: string[] | null;
+  /** sensors of wide columns whose names differ from the column */
+  sensors: Map<string, { name: string; unit: string | null }> | null;
+  /** texts of cells without a value */
+  missing: Set<string> | null;
+  /** whether the file is a table that Millrace wrote for spreadsheets */
+  isGuarded: boolean;
+}
 
-/** @typedef {FileOptions & { device?: string | undefined }} LayoutOptions */
+export type LayoutOptions = FileOptions & { device?: string | undefined };
 
 /**
  * Finds the role of each column.
- *
- * @param {string[]} names of the columns of a file
- * @param {LayoutOptions} options
- * @param {string[] | null} [units] units of the columns, from the row below the names
- * @returns {Layout}
+ * @param names of the columns of a file
+ * @param units units of the columns, from the row below the names
  * @throws {MillraceError} `bad_file`
  */
-export function layoutOf(names, options, units = null) {
+export function layoutOf(names: string[], options: LayoutOptions, units: string[] | null = null): Layout {
   if (names.length > MAX_COLUMNS)
     throw new MillraceError('bad_file', `There are more than ${MAX_COLUMNS} columns.`);
   const roles = rolesOf(names, options);
@@ -118,16 +122,14 @@ export function layoutOf(names, options, units = null) {
   };
 }
 
-/** @param {string[]} names */
-function noTime(names) {
+function noTime(names: string[]) {
   const begin = 'The file has no column named ts, time, timestamp, datetime or date.';
   if (names.length < 2)
     return `${begin} The line of names has one cell: \`${names[0] ?? ''}\`. If other lines stand before the names, add \`header_line\`.`;
   return `${begin} Its columns are ${listed(names)}. Name the column with the time, for example \`time=${names[0] || '#1'}\`.`;
 }
 
-/** @param {string[]} names */
-const listed = (names) =>
+const listed = (names: string[]) =>
   names
     .slice(0, MAX_NAMED)
     .map((name, index) => `\`${name || `#${index + 1}`}\``)
@@ -135,15 +137,11 @@ const listed = (names) =>
 
 /**
  * Finds columns by their exact name, else without regard to case, else by position, such as `#2`.
- *
- * @param {string[]} names
- * @param {string} wanted one name, or names separated by commas
- * @param {string} option
- * @returns {string[]}
+ * @param wanted one name, or names separated by commas
  * @throws {MillraceError} `bad_file`
  */
-function columnsNamed(names, wanted, option) {
-  const find = (/** @type {string} */ text) =>
+function columnsNamed(names: string[], wanted: string, option: string): string[] {
+  const find = (text: string) =>
     names.find((name) => name === text) ??
     names.find((name) => name.toLowerCase() === text.toLowerCase()) ??
     (/^#\d+$/.test(text) ? names[Number(text.slice(1)) - 1] : undefined);
@@ -159,15 +157,10 @@ function columnsNamed(names, wanted, option) {
   });
 }
 
-/**
- * @param {string[]} names of columns
- * @param {LayoutOptions} options
- * @returns {Layout['roles']} name of the column of each role
- * @throws {MillraceError} `bad_file`
- */
-function rolesOf(names, options) {
+/** @param names of columns @returns name of the column of each role @throws {MillraceError} `bad_file` */
+function rolesOf(names: string[], options: LayoutOptions): Layout['roles'] {
   const roles = namedRoles(names, options);
-  for (const [role, known] of /** @type {Array<[Role, string[]]>} */ (Object.entries(NAMES))) {
+  for (const [role, known] of Object.entries(NAMES) as Array<[Role, string[]]>) {
     if (roles[role] !== undefined || (role === 'value' && options.values !== undefined)) continue;
     const [column, other] = names.filter((name) => known.includes(name.toLowerCase()));
     if (role === 'ts' && other !== undefined)
@@ -183,15 +176,10 @@ function rolesOf(names, options) {
   return { ...(isWhole ? program : { ...(program?.ts && { ts: program.ts }) }), ...roles };
 }
 
-/** @param {string[]} names @param {LayoutOptions} options @returns {Layout['roles']} roles of the columns that the options name */
-function namedRoles(names, options) {
-  /** @type {Layout['roles']} */
-  const roles = {};
-  const pair = (
-    /** @type {Role} */ first,
-    /** @type {Role} */ second,
-    /** @type {'time' | 'sensor_column'} */ option,
-  ) => {
+/** @returns roles of the columns that the options name */
+function namedRoles(names: string[], options: LayoutOptions): Layout['roles'] {
+  const roles: Layout['roles'] = {};
+  const pair = (first: Role, second: Role, option: 'time' | 'sensor_column') => {
     const wanted = options[option];
     if (wanted === undefined) return;
     const [one, two, more] = columnsNamed(names, wanted, option);
@@ -202,7 +190,7 @@ function namedRoles(names, options) {
   pair('ts', 'clock', 'time');
   pair('sensor', 'group', 'sensor_column');
   if (roles.group !== undefined) [roles.group, roles.sensor] = [String(roles.sensor), roles.group];
-  for (const role of /** @type {const} */ (['device', 'type', 'unit', 'site'])) {
+  for (const role of ['device', 'type', 'unit', 'site'] as const) {
     const wanted = options[`${role}_column`];
     if (wanted === undefined) continue;
     const [column] = columnsNamed(names, wanted, `${role}_column`);
@@ -218,14 +206,12 @@ function namedRoles(names, options) {
   return roles;
 }
 
-/**
- * @param {string[]} wide
- * @param {LayoutOptions} options
- * @param {Map<string, string> | null} units
- * @returns {Layout['sensors']}
- * @throws {MillraceError} `bad_file`
- */
-function sensorsOf(wide, options, units) {
+/** @throws {MillraceError} `bad_file` */
+function sensorsOf(
+  wide: string[],
+  options: LayoutOptions,
+  units: Map<string, string> | null,
+): Layout['sensors'] {
   if (options.sensor !== undefined && wide.length > 1)
     throw new MillraceError(
       'bad_file',
@@ -248,13 +234,10 @@ function sensorsOf(wide, options, units) {
 /**
  * Refuses a file with one sample per row that lacks the column of the sensor or of the value. Otherwise each column would
  * count as a sensor, and the values of all sensors would be stored under one name.
- *
- * @param {Layout['roles']} roles
- * @param {string[]} wide
- * @param {string | undefined} only the sensor of all rows
+ * @param only the sensor of all rows
  * @throws {MillraceError} `bad_file`
  */
-function checkWide({ sensor, value }, wide, only) {
+function checkWide({ sensor, value }: Layout['roles'], wide: string[], only: string | undefined) {
   if (sensor !== undefined)
     throw new MillraceError(
       'bad_file',
@@ -267,60 +250,46 @@ function checkWide({ sensor, value }, wide, only) {
     );
 }
 
-/** Texts to which a spreadsheet guard was added: see `csvCell` in `api/http/tables.js`. */
+/** Texts to which a spreadsheet guard was added: see `csvCell` in `api/http/tables.ts`. */
 const GUARDED = /^''*[=+\-@\t\r]/;
 
-/** @param {unknown} name */
-const withoutGuard = (name) => (typeof name === 'string' && GUARDED.test(name) ? name.slice(1) : name);
+const withoutGuard = (name: unknown) =>
+  typeof name === 'string' && GUARDED.test(name) ? name.slice(1) : name;
 
-/** @param {unknown} group @param {unknown} sensor @returns {string} the name that line protocol gives to measurement and field */
-const fieldName = (group, sensor) => lineName(lineNames(String(group ?? ''), []), String(sensor ?? ''));
+/** @returns the name that line protocol gives to measurement and field */
+const fieldName = (group: unknown, sensor: unknown): string =>
+  lineName(lineNames(String(group ?? ''), []), String(sensor ?? ''));
 
 /** A `Rows` object to which rows are added one by one. */
 export class RowList {
-  /** @type {number[]} */
-  lines = [];
-  /** @type {unknown[]} */
-  device = [];
-  /** @type {unknown[]} */
-  sensor = [];
-  /** @type {unknown[]} */
-  ts = [];
-  /** @type {unknown[]} */
-  value = [];
-  /** @type {unknown[]} */
-  type = [];
-  /** @type {unknown[]} */
-  unit = [];
-  /** @type {unknown[]} */
-  site = [];
-  /** @type {Rows['malformed']} */
-  malformed = [];
+  declare isText: boolean;
+
+  lines: number[] = [];
+  device: unknown[] = [];
+  sensor: unknown[] = [];
+  ts: unknown[] = [];
+  value: unknown[] = [];
+  type: unknown[] = [];
+  unit: unknown[] = [];
+  site: unknown[] = [];
+  malformed: Rows['malformed'] = [];
   end = 0;
   isWide = false;
-  /** @type {Rows['columns']} */
-  columns;
+  columns: Rows['columns'];
   #device;
-  /** @type {Layout | undefined} */
-  #layout;
+  #layout: Layout | undefined;
 
-  /** @param {string | undefined} device device of rows that name no device @param {boolean} isText as in `Rows` */
-  constructor(device, isText) {
+  /** @param device device of rows that name no device @param isText as in `Rows` */
+  constructor(device: string | undefined, isText: boolean) {
     this.isText = isText;
     this.#device = device;
   }
 
-  /**
-   * Adds the samples of one row.
-   *
-   * @param {number} line
-   * @param {Layout} layout
-   * @param {(name: string) => unknown} read returns the cell of a column
-   */
-  add(line, layout, read) {
+  /** Adds the samples of one row. @param read returns the cell of a column */
+  add(line: number, layout: Layout, read: (name: string) => unknown) {
     const { roles, wide, sensors, missing } = layout;
     if (layout !== this.#layout) this.#begin(layout);
-    const cell = (/** @type {Role} */ role) => (roles[role] === undefined ? undefined : read(roles[role]));
+    const cell = (role: Role) => (roles[role] === undefined ? undefined : read(roles[role]));
     const named = cell('device');
     const device = isEmpty(named) ? this.#device : named;
     const ts = roles.clock === undefined ? cell('ts') : joinTime(cell('ts'), cell('clock'));
@@ -328,7 +297,7 @@ export class RowList {
     if (wide === null) {
       const [sensor, value, type, unit] = [cell('sensor'), cell('value'), cell('type'), cell('unit')];
       // A sensor without a sample has a row in a table of latest values.
-      if ((isEmpty(value) && isEmpty(ts)) || missing?.has(/** @type {string} */ (value))) return;
+      if ((isEmpty(value) && isEmpty(ts)) || missing?.has(value as string)) return;
       const name = roles.group === undefined ? sensor : fieldName(cell('group'), sensor);
       if (!layout.isGuarded) return this.#push(line, [device, name, ts, value, site, type, unit]);
       const [deviceName, sensorName, siteName, typeName, unitName] = [device, name, site, type, unit].map(
@@ -339,7 +308,7 @@ export class RowList {
     for (const column of wide) {
       const value = read(column);
       // An empty cell is skipped, because a device need not measure all sensors at once.
-      if (isEmpty(value) || missing?.has(/** @type {string} */ (value))) continue;
+      if (isEmpty(value) || missing?.has(value as string)) continue;
       const known = sensors?.get(column);
       this.#push(line, [
         device,
@@ -353,8 +322,7 @@ export class RowList {
     }
   }
 
-  /** @param {Layout} layout */
-  #begin(layout) {
+  #begin(layout: Layout) {
     const { roles, wide } = layout;
     this.#layout = layout;
     this.isWide = wide !== null;
@@ -364,8 +332,7 @@ export class RowList {
     };
   }
 
-  /** @param {number} line @param {unknown[]} cells */
-  #push(line, [device, sensor, ts, value, site, type, unit]) {
+  #push(line: number, [device, sensor, ts, value, site, type, unit]: unknown[]) {
     this.lines.push(line);
     this.device.push(device);
     this.sensor.push(sensor);
@@ -377,14 +344,13 @@ export class RowList {
   }
 }
 
-/** @param {unknown} date @param {unknown} clock @returns {unknown} */
-const joinTime = (date, clock) => (isEmpty(clock) ? date : `${date} ${clock}`);
+const joinTime = (date: unknown, clock: unknown): unknown => (isEmpty(clock) ? date : `${date} ${clock}`);
 
-/** @param {unknown} cell @returns {boolean} whether the cell has no value */
-export const isEmpty = (cell) => cell === undefined || cell === null || cell === '';
+/** @returns whether the cell has no value */
+export const isEmpty = (cell: unknown): boolean => cell === undefined || cell === null || cell === '';
 
-/** @param {unknown} raw @returns {number | null} epoch ms; null: the cell is neither ISO 8601 nor epoch ms */
-export function readTime(raw) {
+/** @returns epoch ms; null: the cell is neither ISO 8601 nor epoch ms */
+export function readTime(raw: unknown): number | null {
   if (typeof raw === 'number') return Number.isInteger(raw) ? raw : null;
   if (typeof raw === 'bigint') return Number(raw);
   return typeof raw === 'string' ? parseTime(raw.trim().replace(' ', 'T')) : null;

@@ -5,8 +5,8 @@ export class SampleSeries {
   #lines = new Uint32Array(64);
   length = 0;
 
-  /** @param {number} time epoch ms @param {number} value @param {number} line */
-  add(time, value, line) {
+  /** @param time epoch ms */
+  add(time: number, value: number, line: number) {
     if (this.length === this.#times.length) {
       this.#times = copied(this.#times, new Float64Array(2 * this.length));
       this.#values = copied(this.#values, new Float64Array(2 * this.length));
@@ -29,10 +29,9 @@ export class SampleSeries {
     return this.#lines.subarray(0, this.length);
   }
 
-  /** @param {number} limit @returns {Array<{ line: number, same_as: number }>} lines whose time an earlier line has */
-  mergedLines(limit) {
-    /** @type {Map<number, number>} */
-    const first = new Map();
+  /** @returns lines whose time an earlier line has */
+  mergedLines(limit: number): Array<{ line: number; same_as: number }> {
+    const first: Map<number, number> = new Map();
     const merged = [];
     for (let index = 0; index < this.length && merged.length < limit; index++) {
       const [time, line] = [Number(this.#times[index]), Number(this.#lines[index])];
@@ -44,8 +43,7 @@ export class SampleSeries {
   }
 }
 
-/** @template {Float64Array | Uint32Array} T @param {T} array @param {T} larger */
-function copied(array, larger) {
+function copied<T extends Float64Array | Uint32Array>(array: T, larger: T) {
   larger.set(array);
   return larger;
 }

@@ -1,21 +1,21 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { greaterValue, isAscending, sortMerge } from '../../schema/packed/series.js';
+import { greaterValue, isAscending, sortMerge } from '../../schema/packed/series.ts';
 
-/** @typedef {{ times: Float64Array | number[], values: Float64Array | number[] }} Samples */
+type Samples = { times: Float64Array | number[]; values: Float64Array | number[] };
 
 /** Number of samples that are sorted in one turn of the event loop. The sorting of a million samples took 0.4 s. */
 const SAMPLES_PER_TURN = 2 ** 15;
 
-/**
- * Sorts samples of one sensor by time, as `sortMerge` does, in short turns of the event loop.
- *
- * @param {{ times: Float64Array, values: Float64Array }} samples
- * @returns {Promise<Samples>}
- */
-export async function sortInTurns({ times, values }) {
+/** Sorts samples of one sensor by time, as `sortMerge` does, in short turns of the event loop. */
+export async function sortInTurns({
+  times,
+  values,
+}: {
+  times: Float64Array;
+  values: Float64Array;
+}): Promise<Samples> {
   if (isAscending(times)) return { times, values };
-  /** @type {Samples[]} */
-  let runs = [];
+  let runs: Samples[] = [];
   for (let from = 0; from < times.length; from += SAMPLES_PER_TURN) {
     const to = from + SAMPLES_PER_TURN;
     runs.push(sortMerge(times.subarray(from, to), values.subarray(from, to)));
@@ -30,11 +30,11 @@ export async function sortInTurns({ times, values }) {
     }
     runs = merged;
   }
-  return /** @type {Samples} */ (runs[0]);
+  return runs[0] as Samples;
 }
 
-/** @param {Samples} a sorted, as `b` is @param {Samples} b @returns {Samples} */
-function mergeTwo(a, b) {
+/** @param a sorted, as `b` is */
+function mergeTwo(a: Samples, b: Samples): Samples {
   const times = new Float64Array(a.times.length + b.times.length);
   const values = new Float64Array(times.length);
   let [i, j, length] = [0, 0, 0];

@@ -1,23 +1,20 @@
-import { MillraceError } from '../../common/errors.js';
-import { parseJsonText } from '../ingest/decode/index.js';
-import { DELIMITERS, declaredDelimiter, delimiterOf, isComment, parseCells } from './dialect.js';
-import { linesOf } from './lines.js';
-import { layoutOf, RowList, SAMPLES_AT_ONCE } from './rows.js';
-
-/** @import { Layout, LayoutOptions, Rows } from './rows.js' */
+import { MillraceError } from '../../common/errors.ts';
+import { parseJsonText } from '../ingest/decode/index.ts';
+import { DELIMITERS, declaredDelimiter, delimiterOf, isComment, parseCells } from './dialect.ts';
+import { linesOf } from './lines.ts';
+import { type Layout, type LayoutOptions, layoutOf, RowList, type Rows, SAMPLES_AT_ONCE } from './rows.ts';
 
 /** Limit of lines in one `Rows` object. */
 const LINES_AT_ONCE = 5000;
 
 /**
  * Reads CSV: one sample per row, or a column for each sensor. A line names the columns. A quoted cell must not contain a newline.
- *
- * @param {AsyncIterable<Buffer>} source
- * @param {LayoutOptions} options
- * @returns {AsyncGenerator<Rows, void>}
  * @throws {MillraceError} `bad_file`
  */
-export async function* readCsv(source, options) {
+export async function* readCsv(
+  source: AsyncIterable<Buffer>,
+  options: LayoutOptions,
+): AsyncGenerator<Rows, void> {
   const reader = new HeadReader(options);
   const { device, comment } = options;
   let list = new RowList(device, true);
@@ -29,7 +26,7 @@ export async function* readCsv(source, options) {
     if (!head) {
       if (!reader.read(text, line)) continue;
     } else if (text.trim() === '' || text === head.text || (comment && text.startsWith(comment))) continue;
-    const header = /** @type {Head} */ (reader.head);
+    const header = reader.head as Head;
     addRecord(list, line, parseCells(text, header.delimiter), header);
     list.end = ++rows;
     if (rows % LINES_AT_ONCE !== 0 && list.lines.length < SAMPLES_AT_ONCE) continue;
@@ -43,28 +40,30 @@ export async function* readCsv(source, options) {
 
 /**
  * The line of names of a CSV file. `text`: null if the file has none; `width`: number of its cells, of which the last may be empty.
- *
- * @typedef {{ text: string | null, delimiter: string, layout: Layout, columns: Map<string, number>, width: number }} Head
  */
+type Head = {
+  text: string | null;
+  delimiter: string;
+  layout: Layout;
+  columns: Map<string, number>;
+  width: number;
+};
 
 /** Reads the lines of a CSV file to the last one before the data. */
 class HeadReader {
-  /** @type {Head | null} */
-  head = null;
+  head: Head | null = null;
   #options;
-  /** @type {string | undefined} */
-  #delimiter;
-  /** The line of names, if the next line has units. @type {string | null} */
-  #names = null;
+  #delimiter: string | undefined;
+  /** The line of names, if the next line has units. */
+  #names: string | null = null;
 
-  /** @param {LayoutOptions} options */
-  constructor(options) {
+  constructor(options: LayoutOptions) {
     this.#options = options;
     this.#delimiter = options.delimiter && DELIMITERS[options.delimiter];
   }
 
-  /** @param {string} text @param {number} line @returns {boolean} whether the line is data */
-  read(text, line) {
+  /** @returns whether the line is data */
+  read(text: string, line: number): boolean {
     const { header_line: wanted, comment, units } = this.#options;
     if (text.trim() === '') return false;
     if (this.#names !== null) {
@@ -93,8 +92,8 @@ class HeadReader {
     return false;
   }
 
-  /** @param {number} lines of the file @returns {MillraceError} the reason why there is no data */
-  end(lines) {
+  /** @param lines of the file @returns the reason why there is no data */
+  end(lines: number): MillraceError {
     const { header_line: wanted = 0 } = this.#options;
     if (wanted <= lines) return new MillraceError('bad_file', 'The file is empty.');
     return new MillraceError(
@@ -103,8 +102,8 @@ class HeadReader {
     );
   }
 
-  /** @param {string} text @param {string | null} units line of units */
-  #begin(text, units) {
+  /** @param units line of units */
+  #begin(text: string, units: string | null) {
     // A comment may hold the names: `# time,temp`.
     const line = isComment(text) ? text.replace(/^#\s*/, '') : text;
     const delimiter = this.#delimiter ?? delimiterOf(line);
@@ -116,8 +115,7 @@ class HeadReader {
     );
   }
 
-  /** @param {string[]} names @param {string} delimiter @param {string[] | null} units @param {string | null} text */
-  #beginWith(names, delimiter, units, text) {
+  #beginWith(names: string[], delimiter: string, units: string[] | null, text: string | null) {
     const columns = new Map(names.map((name, index) => [name, index]));
     const twice = names.find((name, index) => name !== '' && columns.get(name) !== index);
     if (twice !== undefined)
@@ -127,16 +125,14 @@ class HeadReader {
   }
 }
 
-/** @param {RowList} list @param {number} line @param {string[] | null} cells @param {Head} head */
-function addRecord(list, line, cells, head) {
+function addRecord(list: RowList, line: number, cells: string[] | null, head: Head) {
   const { layout, columns, width } = head;
   if (cells === null) list.malformed.push({ line, rule: 'must have an even number of quotes' });
   else if (cells.length > width) list.malformed.push({ line, rule: tooManyCells(cells, head) });
   else list.add(line, layout, (name) => cells[columns.get(name) ?? -1]);
 }
 
-/** @param {string[]} cells @param {Head} head */
-function tooManyCells(cells, { width, delimiter }) {
+function tooManyCells(cells: string[], { width, delimiter }: Head) {
   const rule = `must not have more than ${width} cells`;
   const isFull = cells.filter((cell) => cell !== '').length > width;
   return delimiter === ',' && isFull ? `${rule}; values with a decimal comma need quotes` : rule;
@@ -144,12 +140,11 @@ function tooManyCells(cells, { width, delimiter }) {
 
 /**
  * Reads NDJSON: objects with `ts`, `device`, `sensor` and `value`, or with `ts`, `device` and a member for each sensor.
- *
- * @param {AsyncIterable<Buffer>} source
- * @param {LayoutOptions} options
- * @returns {AsyncGenerator<Rows, void>}
  */
-export async function* readNdjson(source, options) {
+export async function* readNdjson(
+  source: AsyncIterable<Buffer>,
+  options: LayoutOptions,
+): AsyncGenerator<Rows, void> {
   const { device } = options;
   const layouts = new LayoutCache(options);
   let list = new RowList(device, false);
@@ -169,18 +164,15 @@ export async function* readNdjson(source, options) {
 /** Keeps the layout of the last object, because most objects of a file have the same members. */
 class LayoutCache {
   #options;
-  /** @type {string[]} */
-  #names = [];
-  /** @type {Layout | null} */
-  #layout = null;
+  #names: string[] = [];
+  #layout: Layout | null = null;
 
-  /** @param {LayoutOptions} options */
-  constructor(options) {
+  constructor(options: LayoutOptions) {
     this.#options = options;
   }
 
-  /** @param {string[]} names @returns {Layout} @throws {MillraceError} `bad_file` */
-  of(names) {
+  /** @throws {MillraceError} `bad_file` */
+  of(names: string[]): Layout {
     const isSame =
       names.length === this.#names.length && names.every((name, index) => name === this.#names[index]);
     if (this.#layout && isSame) return this.#layout;
@@ -190,8 +182,7 @@ class LayoutCache {
   }
 }
 
-/** @param {RowList} list @param {number} line @param {string} text @param {LayoutCache} layouts */
-function addObject(list, line, text, layouts) {
+function addObject(list: RowList, line: number, text: string, layouts: LayoutCache) {
   try {
     const object = parseJsonText(text);
     if (typeof object !== 'object' || object === null || Array.isArray(object)) {
@@ -200,6 +191,6 @@ function addObject(list, line, text, layouts) {
     }
     list.add(line, layouts.of(Object.keys(object)), (name) => object[name]);
   } catch (error) {
-    list.malformed.push({ line, rule: /** @type {Error} */ (error).message });
+    list.malformed.push({ line, rule: (error as Error).message });
   }
 }

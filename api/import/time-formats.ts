@@ -1,11 +1,12 @@
-import { parseTime } from '../../common/times.js';
+import { parseTime } from '../../common/times.ts';
 
-/** @typedef {'iso' | 'day-first' | 'month-first' | 'excel' | 's' | 'ms' | 'us' | 'ns'} TimeFormat */
+export type TimeFormat = 'iso' | 'day-first' | 'month-first' | 'excel' | 's' | 'ms' | 'us' | 'ns';
 
-/** A parsed time. `local`: the text names no zone, and `ms` is read as if it were UTC. @typedef {{ ms: number, local: boolean }} ParsedTime */
+/** A parsed time. `local`: the text names no zone, and `ms` is read as if it were UTC. */
+type ParsedTime = { ms: number; local: boolean };
 
-/** Milliseconds of the units of epoch times. @type {Partial<Record<TimeFormat, number>>} */
-const UNITS = { s: 1000, ms: 1, us: 1e-3, ns: 1e-6 };
+/** Milliseconds of the units of epoch times. */
+const UNITS: Partial<Record<TimeFormat, number>> = { s: 1000, ms: 1, us: 1e-3, ns: 1e-6 };
 
 const NUMBER = /^[+-]?\d+(?:[.,]\d+)?$/;
 
@@ -46,14 +47,8 @@ const MONTHS = [
 ];
 // cspell:enable
 
-/**
- * Parses a time as the file writes it.
- *
- * @param {unknown} raw
- * @param {TimeFormat} format
- * @returns {ParsedTime | null}
- */
-export function parseFileTime(raw, format) {
+/** Parses a time as the file writes it. */
+export function parseFileTime(raw: unknown, format: TimeFormat): ParsedTime | null {
   const unit = UNITS[format];
   if (typeof raw === 'number' || typeof raw === 'bigint') return ofNumber(Number(raw), format);
   if (typeof raw !== 'string') return null;
@@ -68,8 +63,8 @@ export function parseFileTime(raw, format) {
   return ofCalendar(text, format);
 }
 
-/** @param {string[]} parts a number, or the number of a date and that of a time of day @param {TimeFormat} format */
-function ofNumbers(parts, format) {
+/** @param parts a number, or the number of a date and that of a time of day */
+function ofNumbers(parts: string[], format: TimeFormat) {
   if (parts.length > 2 || !parts.every((part) => NUMBER.test(part))) return null;
   return ofNumber(
     parts.reduce((sum, part) => sum + Number(part.replace(',', '.')), 0),
@@ -77,8 +72,7 @@ function ofNumbers(parts, format) {
   );
 }
 
-/** @param {number} number @param {TimeFormat} format @returns {ParsedTime | null} */
-function ofNumber(number, format) {
+function ofNumber(number: number, format: TimeFormat): ParsedTime | null {
   if (!Number.isFinite(number)) return null;
   if (format === 'excel') {
     const ms = Math.round((number - EXCEL_EPOCH_DAYS) * DAY_MS);
@@ -90,8 +84,7 @@ function ofNumber(number, format) {
   return Number.isInteger(number) ? { ms: number, local: false } : null;
 }
 
-/** @param {string} text @param {TimeFormat} format @returns {ParsedTime | null} */
-function ofCalendar(text, format) {
+function ofCalendar(text: string, format: TimeFormat): ParsedTime | null {
   for (const [index, pattern] of PATTERNS.entries()) {
     const parts = pattern.exec(text)?.groups;
     if (!parts) continue;
@@ -102,8 +95,12 @@ function ofCalendar(text, format) {
   return null;
 }
 
-/** @param {number} index of the pattern @param {Record<string, string | undefined>} parts @param {TimeFormat} format @returns {number | null} epoch ms */
-function dateOf(index, { year = '', first = '', last = '', month }, format) {
+/** @param index of the pattern @returns epoch ms */
+function dateOf(
+  index: number,
+  { year = '', first = '', last = '', month }: Record<string, string | undefined>,
+  format: TimeFormat,
+): number | null {
   // Only the order of a date with the year last is uncertain, so any format takes the others.
   if (index === 1 && format === 'iso') return null;
   if (index === 0) return dayOf(Number(year), Number(first), Number(last));
@@ -112,25 +109,31 @@ function dateOf(index, { year = '', first = '', last = '', month }, format) {
   return dayOf(fullYear(year), Number(isDayFirst ? last : first), Number(isDayFirst ? first : last));
 }
 
-/** @param {string} year of two or four digits */
-const fullYear = (year) =>
+/** @param year of two or four digits */
+const fullYear = (year: string) =>
   year.length === 4 ? Number(year) : Number(year) + (Number(year) < 70 ? 2000 : 1900);
 
-/** @param {string} name @returns {number} 1 to 12; 0: no month */
-function monthOf(name) {
+/** @returns 1 to 12; 0: no month */
+function monthOf(name: string): number {
   const plain = name.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
   return MONTHS.findIndex((pattern) => pattern.test(plain)) + 1;
 }
 
-/** @param {number} year @param {number} month @param {number} day @returns {number | null} epoch ms; null: no such day */
-function dayOf(year, month, day) {
+/** @returns epoch ms; null: no such day */
+function dayOf(year: number, month: number, day: number): number | null {
   const ms = Date.UTC(year, month - 1, day);
   const date = new Date(ms);
   return date.getUTCMonth() === month - 1 && date.getUTCDate() === day ? ms : null;
 }
 
-/** @param {Record<string, string | undefined>} parts @returns {number | null} ms since midnight */
-function clockOf({ hour, minute = '0', second = '0', fraction = '0', half }) {
+/** @returns ms since midnight */
+function clockOf({
+  hour,
+  minute = '0',
+  second = '0',
+  fraction = '0',
+  half,
+}: Record<string, string | undefined>): number | null {
   if (hour === undefined) return half === undefined ? 0 : null;
   let hours = Number(hour);
   if (half !== undefined) {
@@ -144,8 +147,7 @@ function clockOf({ hour, minute = '0', second = '0', fraction = '0', half }) {
   );
 }
 
-/** @param {number} ms @param {string | undefined} zone @returns {ParsedTime} */
-function withZone(ms, zone) {
+function withZone(ms: number, zone: string | undefined): ParsedTime {
   if (zone === undefined) return { ms, local: true };
   const match = /([+-])(\d\d):?(\d\d)$/.exec(zone);
   if (!match) return { ms, local: false };
@@ -153,10 +155,10 @@ function withZone(ms, zone) {
   return { ms: match[1] === '-' ? ms + size : ms - size, local: false };
 }
 
-/** @param {unknown} raw a cell that is not a time in the format @param {TimeFormat} format @returns {string} the rule, and a remedy */
-export function timeRule(raw, format) {
+/** @param raw a cell that is not a time in the format @returns the rule, and a remedy */
+export function timeRule(raw: unknown, format: TimeFormat): string {
   const text = typeof raw === 'string' ? raw.trim() : raw;
-  const others = /** @type {TimeFormat[]} */ (['day-first', 'month-first', 'iso', 'excel']).filter(
+  const others = (['day-first', 'month-first', 'iso', 'excel'] as TimeFormat[]).filter(
     (other) => other !== format && isPlausible(text, other),
   );
   const rule = RULES[format];
@@ -164,8 +166,7 @@ export function timeRule(raw, format) {
   return `${rule}; add \`time_format=${others.join('` or `time_format=')}\``;
 }
 
-/** @type {Record<TimeFormat, string>} */
-const RULES = {
+const RULES: Record<TimeFormat, string> = {
   iso: 'must be whole epoch milliseconds or ISO 8601',
   'day-first': 'must be a date with the day first, such as 31.12.2026 23:59',
   'month-first': 'must be a date with the month first, such as 12/31/2026 11:59 PM',
@@ -179,16 +180,16 @@ const RULES = {
 /** Bounds of times that a proposal takes for times of measurements: 1990 and 2100. */
 const PLAUSIBLE = { from: Date.UTC(1990, 0), to: Date.UTC(2100, 0) };
 
-/** @param {unknown} raw @param {TimeFormat} format @returns {boolean} whether the cell is a time of a possible measurement */
-export function isPlausible(raw, format) {
+/** @returns whether the cell is a time of a possible measurement */
+export function isPlausible(raw: unknown, format: TimeFormat): boolean {
   const time = parseFileTime(raw, format);
   return time !== null && time.ms >= PLAUSIBLE.from && time.ms < PLAUSIBLE.to;
 }
 
-/** @param {unknown} raw a time that is too old or in the future @returns {string} a remedy, if the number is a time in another unit; else empty */
-export function unitHint(raw) {
+/** @param raw a time that is too old or in the future @returns a remedy, if the number is a time in another unit; else empty */
+export function unitHint(raw: unknown): string {
   const isNumber = typeof raw === 'string' ? NUMBER.test(raw.trim()) : typeof raw !== 'object';
   if (!isNumber || isPlausible(raw, 'ms')) return '';
-  const unit = /** @type {TimeFormat[]} */ (['s', 'us', 'ns']).find((each) => isPlausible(raw, each));
+  const unit = (['s', 'us', 'ns'] as TimeFormat[]).find((each) => isPlausible(raw, each));
   return unit ? ` Add \`time_format=${unit}\`` : '';
 }

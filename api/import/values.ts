@@ -4,20 +4,21 @@ const NOT_FINITE = /^[+-]?(?:nan|inf|infinity)$/i;
 const TRUE_OR_FALSE = /^(true|false)$/i;
 
 /** Characters that separate thousands, by the value of the option `thousands`. */
-export const THOUSANDS = /** @type {const} */ ({
+export const THOUSANDS = {
   none: '',
   point: '\\.',
   comma: ',',
   space: '[ \u00a0\u2009\u202f]',
   apostrophe: "['’]",
-});
+} as const;
 
-/** How numbers are written. @typedef {{ decimal: 'point' | 'comma', thousands: keyof typeof THOUSANDS }} NumberStyle */
+/** How numbers are written. */
+export type NumberStyle = { decimal: 'point' | 'comma'; thousands: keyof typeof THOUSANDS };
 
-/** @typedef {(raw: unknown) => number | null} ReadValue NaN: the number is not finite; null: the cell is not a number */
+/** NaN: the number is not finite; null: the cell is not a number */
+type ReadValue = (raw: unknown) => number | null;
 
-/** @type {ReadValue} */
-export function readValue(raw) {
+export function readValue(raw: unknown): number | null {
   if (typeof raw === 'number') return Number.isFinite(raw) ? raw : Number.NaN;
   if (typeof raw === 'bigint') return Number(raw);
   if (typeof raw === 'boolean') return Number(raw);
@@ -30,11 +31,9 @@ export function readValue(raw) {
   return text.startsWith('\u2212') ? readValue(`-${text.slice(1)}`) : null;
 }
 
-/** @param {string} text */
-const finite = (text) => (Number.isFinite(Number(text)) ? Number(text) : Number.NaN);
+const finite = (text: string) => (Number.isFinite(Number(text)) ? Number(text) : Number.NaN);
 
-/** @param {NumberStyle} style @returns {ReadValue} */
-export function valueReader({ decimal, thousands }) {
+export function valueReader({ decimal, thousands }: NumberStyle): ReadValue {
   if (decimal === 'point' && thousands === 'none') return readValue;
   const mark = decimal === 'comma' ? ',' : '\\.';
   const separator = THOUSANDS[thousands];
@@ -50,22 +49,22 @@ export function valueReader({ decimal, thousands }) {
   };
 }
 
-/** Styles that a refusal may propose, the usual ones first. @type {NumberStyle[]} */
-export const STYLES = /** @type {const} */ (['point', 'comma']).flatMap((decimal) =>
-  /** @type {Array<keyof typeof THOUSANDS>} */ (Object.keys(THOUSANDS))
+/** Styles that a refusal may propose, the usual ones first. */
+export const STYLES: NumberStyle[] = (['point', 'comma'] as const).flatMap((decimal) =>
+  (Object.keys(THOUSANDS) as Array<keyof typeof THOUSANDS>)
     .filter((thousands) => thousands !== decimal)
     .map((thousands) => ({ decimal, thousands })),
 );
 
-/** @param {NumberStyle} style @returns {string} the options of a style that are not defaults, such as `decimal=comma` */
-const styleText = ({ decimal, thousands }) =>
+/** @returns the options of a style that are not defaults, such as `decimal=comma` */
+const styleText = ({ decimal, thousands }: NumberStyle): string =>
   [
     decimal === 'comma' ? 'decimal=comma' : 'decimal=point',
     ...(thousands === 'none' ? [] : [`thousands=${thousands}`]),
   ].join('&');
 
-/** @param {unknown} raw a cell that is not a number @param {NumberStyle} style of the import @returns {string} the rule, and a remedy */
-export function numberRule(raw, style) {
+/** @param raw a cell that is not a number @param style of the import @returns the rule, and a remedy */
+export function numberRule(raw: unknown, style: NumberStyle): string {
   const text = typeof raw === 'string' ? raw.trim() : '';
   const others = STYLES.filter(
     (other) =>
@@ -84,8 +83,8 @@ export function numberRule(raw, style) {
   return 'must be a number';
 }
 
-/** @param {NumberStyle[]} styles @param {string} text @returns {NumberStyle[]} styles in which the one mark separates thousands */
-const grouping = (styles, text) =>
+/** @returns styles in which the one mark separates thousands */
+const grouping = (styles: NumberStyle[], text: string): NumberStyle[] =>
   styles
     .filter(
       ({ thousands }) =>

@@ -1,4 +1,4 @@
-import { candidates, isZone } from '../../common/zones.js';
+import { candidates, isZone } from '../../common/zones.ts';
 
 /** Matches a fixed offset, such as `+01:00`, `UTC+1`, `GMT-05:00` or `UTC`. */
 const FIXED = /^(?:(?:UTC|GMT)\s*)?([+-])(\d{1,2})(?::?(\d\d))?$|^(?:UTC|GMT|Z)$/i;
@@ -13,17 +13,16 @@ const MAX_TIME_MS = 8e15;
 export class Zone {
   /** The text that names the zone. */
   name;
-  /** Offset of clocks that never change, in ms. @type {number | null} */
-  #fixed;
+  /** Offset of clocks that never change, in ms. */
+  #fixed: number | null;
 
-  /** @param {string} name @param {number | null} fixed */
-  constructor(name, fixed) {
+  constructor(name: string, fixed: number | null) {
     this.name = name;
     this.#fixed = fixed;
   }
 
-  /** @param {string} text @returns {Zone | null} null: the text names no zone */
-  static parse(text) {
+  /** @returns null: the text names no zone */
+  static parse(text: string): Zone | null {
     const match = FIXED.exec(text.trim());
     if (!match) return isZone(text) ? new Zone(text, null) : null;
     const [, sign = '+', hours = '0', minutes = '0'] = match;
@@ -36,22 +35,22 @@ export class Zone {
   }
 
   /**
-   * @param {number} local local time, read as if it were UTC, in epoch ms
-   * @returns {number[]} instants with this local time, ascending: none in a gap, two in an hour that comes twice
+   * @param local local time, read as if it were UTC, in epoch ms
+   * @returns instants with this local time, ascending: none in a gap, two in an hour that comes twice
    */
-  candidates(local) {
+  candidates(local: number): number[] {
     if (Math.abs(local) > MAX_TIME_MS) return [local];
     return this.#fixed === null ? candidates(local, this.name) : [local - this.#fixed];
   }
 
-  /** @param {number} local a time in a gap @returns {number} the smaller of the offsets before and after it, in ms: usually that of winter */
-  winterOffset(local) {
+  /** @param local a time in a gap @returns the smaller of the offsets before and after it, in ms: usually that of winter */
+  winterOffset(local: number): number {
     const days = [local - DAY_MS, local + DAY_MS];
     return Math.min(...days.map((day) => day - (this.candidates(day)[0] ?? day)));
   }
 
-  /** @param {number} time epoch ms @returns {string} local time with its offset, such as `2026-11-01 11:00:00.000 +01:00` */
-  format(time) {
+  /** @param time epoch ms @returns local time with its offset, such as `2026-11-01 11:00:00.000 +01:00` */
+  format(time: number): string {
     const local = [-1, 0, 1, 2]
       .flatMap((days) => this.#localOf(time, days))
       .find((instant) => this.candidates(instant).includes(time));
@@ -59,13 +58,12 @@ export class Zone {
     return `${new Date(shown).toISOString().replace('T', ' ').slice(0, -1)} ${offsetText(shown - time)}`;
   }
 
-  /** @param {number} time @param {number} days @returns {number[]} */
-  #localOf(time, days) {
+  #localOf(time: number, days: number): number[] {
     const near = time + days * DAY_MS - DAY_MS / 2;
     return this.candidates(near).map((candidate) => time + (near - candidate));
   }
 }
 
-/** @param {number} offset ms @returns {string} such as `+01:00` */
-export const offsetText = (offset) =>
+/** @param offset ms @returns such as `+01:00` */
+export const offsetText = (offset: number): string =>
   `${offset < 0 ? '-' : '+'}${new Date(Math.abs(offset)).toISOString().slice(11, 16)}`;

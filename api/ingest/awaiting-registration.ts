@@ -1,5 +1,5 @@
-/** @import { Metrics } from '../observability/metrics.js' */
-/** @import { Message } from './pipeline.js' */
+import type { Metrics } from '../observability/metrics.ts';
+import type { Message } from './pipeline.ts';
 
 /**
  * Limits of the queue: number of messages, time in ms, and size of one message in bytes. Above the first two the oldest messages are
@@ -12,29 +12,27 @@ const MAX_BYTES = 16_384;
 /**
  * Queues messages that arrived before the birth of their device: when AUTO_REGISTER is off, or with aliases of Sparkplug. Each message
  * also becomes a dead letter. If the birth arrives within a minute, ingest stores the messages.
- *
- * @template {Message} [M=Message]
  */
-export class AwaitingRegistration {
+export class AwaitingRegistration<M extends Message = Message> {
   #clock;
-  /** Waiting messages, the oldest first. @type {Array<{ device: string, arrivedAt: number, message: M }>} */
-  #waiting = [];
+  /** Waiting messages, the oldest first. */
+  #waiting: Array<{ device: string; arrivedAt: number; message: M }> = [];
 
-  /** @param {{ clock: () => number }} deps `clock` in epoch ms */
-  constructor({ clock }) {
+  /** @param deps `clock` in epoch ms */
+  constructor({ clock }: { clock: () => number }) {
     this.#clock = clock;
   }
 
-  /** Queues a message for a minute, unless it is larger than `MAX_BYTES`. @param {string} device id @param {M} message */
-  remember(device, message) {
+  /** Queues a message for a minute, unless it is larger than `MAX_BYTES`. @param device id */
+  remember(device: string, message: M) {
     this.#forgetOld();
     if (message.payload.length > MAX_BYTES) return;
     this.#waiting.push({ device, arrivedAt: this.#clock(), message });
     if (this.#waiting.length > MAX_MESSAGES) this.#waiting.shift();
   }
 
-  /** Removes and returns the messages of a device. @param {string} device id @returns {M[]} in order of arrival */
-  take(device) {
+  /** Removes and returns the messages of a device. @param device id @returns in order of arrival */
+  take(device: string): M[] {
     this.#forgetOld();
     const taken = this.#waiting.filter((entry) => entry.device === device);
     if (taken.length > 0) this.#waiting = this.#waiting.filter((entry) => entry.device !== device);
@@ -54,12 +52,12 @@ export class AwaitingRegistration {
 
 /**
  * Stores messages that waited for a birth. Each message is also a dead letter, which remains if the storing fails.
- *
- * @template {Message} M
- * @param {M[]} messages that `take` returned
- * @param {Pick<Metrics, 'messages'>} metrics
- * @param {(message: M) => Promise<unknown>} store
+ * @param messages that `take` returned
  */
-export function storeWaiting(messages, metrics, store) {
+export function storeWaiting<M extends Message>(
+  messages: M[],
+  metrics: Pick<Metrics, 'messages'>,
+  store: (message: M) => Promise<unknown>,
+) {
   for (const message of messages) store(message).catch(() => metrics.messages.inc({ result: 'unsettled' }));
 }

@@ -1,59 +1,58 @@
 import { LRUCache } from 'lru-cache';
-import { MillraceError } from '../../common/errors.js';
-import { identifyDevice, uuidText } from '../../schema/ids.js';
-import { bucketOf } from '../../schema/rules.js';
-import { storedForm } from '../store/index.js';
-
-/** @import { Metrics } from '../observability/metrics.js' */
-/** @import { DeadLetter, DeadLetterWrites, Refusals } from '../store/dead-letters/writes.js' */
-/** @import { Retry } from '../store/sending/retry.js' */
-/** @import { Outbox } from './outbox.js' */
-/** @import { Message } from './pipeline.js' */
-/** @import { RefusalNotices } from './refusal-notices.js' */
-/** @import { Registry } from './registry/index.js' */
+import { MillraceError } from '../../common/errors.ts';
+import { identifyDevice, uuidText } from '../../schema/ids.ts';
+import { bucketOf } from '../../schema/rules.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import type { DeadLetter, DeadLetterWrites, Refusals } from '../store/dead-letters/writes.ts';
+import { storedForm } from '../store/index.ts';
+import type { Retry } from '../store/sending/retry.ts';
+import type { Outbox } from './outbox.ts';
+import type { Message } from './pipeline.ts';
+import type { RefusalNotices } from './refusal-notices.ts';
+import type { Registry } from './registry/index.ts';
 
 /**
  * Creates the store of dead letters. A refused message becomes one dead letter with all its refusals. Above the quota of a device, one dead
  * letter a minute is stored, with counts only.
- *
- * @param {object} deps
- * @param {DeadLetterWrites} deps.store
- * @param {Registry} deps.registry
- * @param {Retry} deps.retry
- * @param {RefusalNotices} deps.notices
- * @param {Metrics} deps.metrics
- * @param {() => number} deps.clock epoch ms
- * @param {DeadLetterQuota} [deps.quota]
- * @param {Outbox | null} [deps.outbox] outbox of the Kafka stream; default: no dead letter is sent to Kafka
- * @param {number} [deps.groups] `LATEST_GROUPS`, the number of groups into which the outbox is divided
  */
-export function createDeadLetterBox(deps) {
+export function createDeadLetterBox(deps: {
+  store: DeadLetterWrites;
+  registry: Registry;
+  retry: Retry;
+  notices: RefusalNotices;
+  metrics: Metrics;
+  /** epoch ms */
+  clock: () => number;
+  quota?: DeadLetterQuota;
+  /** outbox of the Kafka stream; default: no dead letter is sent to Kafka */
+  outbox?: Outbox | null;
+  /** `LATEST_GROUPS`, the number of groups into which the outbox is divided */
+  groups?: number;
+}) {
   const { store, registry, retry, notices, metrics, clock, quota = new DeadLetterQuota() } = deps;
   const { outbox = null, groups = 1 } = deps;
 
   /**
-   * @param {string} device id or name from the topic
-   * @returns {string | null} id; null: the device is not in the cache of registered devices
+   * @param device id or name from the topic
+   * @returns id; null: the device is not in the cache of registered devices
    */
-  function registeredId(device) {
+  function registeredId(device: string): string | null {
     const identity = identifyDevice(device);
     return identity && registry.cache.peek(identity.id) ? identity.id : null;
   }
 
-  /** @param {DeadLetter} deadLetter @returns {Promise<void>} */
-  function commit(deadLetter) {
+  function commit(deadLetter: DeadLetter): Promise<void> {
     // The stored form is created once, so that each retry writes the same row.
     const stored = storedForm(deadLetter);
     if (!outbox) return retry.run(() => store.write(deadLetter, stored));
     const group = Number(stored.id.at(-1)) % groups;
-    const announcement = /** @type {const} */ ({ kind: 'dead_letter', id: uuidText(stored.id), group });
+    const announcement = { kind: 'dead_letter', id: uuidText(stored.id), group } as const;
     return retry.run(() =>
       outbox.commit({ ...announcement, deadLetter: stored }, () => store.write(deadLetter, stored)),
     );
   }
 
-  /** @param {DeadLetter} deadLetter */
-  async function write(deadLetter) {
+  async function write(deadLetter: DeadLetter) {
     try {
       await commit(deadLetter);
     } catch (error) {
@@ -65,13 +64,18 @@ export function createDeadLetterBox(deps) {
   }
 
   return {
-    /**
-     * @param {Pick<Message, 'topic' | 'contentType' | 'payload' | 'receivedAt' | 'onRefused'>} message
-     * @param {string} device id or name from the topic
-     * @param {Refusals} refused
-     * @returns {Promise<void>} settles when the dead letter is committed
-     */
-    async put({ topic, contentType, payload, receivedAt, onRefused }, device, refused) {
+    /** @param device id or name from the topic @returns settles when the dead letter is committed */
+    async put(
+      {
+        topic,
+        contentType,
+        payload,
+        receivedAt,
+        onRefused,
+      }: Pick<Message, 'topic' | 'contentType' | 'payload' | 'receivedAt' | 'onRefused'>,
+      device: string,
+      refused: Refusals,
+    ): Promise<void> {
       const [first] = refused;
       if (!first) return;
       onRefused?.(refused);
@@ -96,12 +100,10 @@ export function createDeadLetterBox(deps) {
   };
 }
 
-/** @typedef {ReturnType<typeof createDeadLetterBox>} DeadLetterBox */
+export type DeadLetterBox = ReturnType<typeof createDeadLetterBox>;
 
-/** @param {Refusals} refused @returns {Record<string, number>} */
-function countCodes(refused) {
-  /** @type {Record<string, number>} */
-  const counts = {};
+function countCodes(refused: Refusals): Record<string, number> {
+  const counts: Record<string, number> = {};
   for (const { code } of refused) counts[code] = (counts[code] ?? 0) + 1;
   return counts;
 }
@@ -117,12 +119,13 @@ const LIMITS = { perDevice: 1000, unregistered: 10_000, total: 100_000, counting
 /** Limit of devices whose dead letters are counted in memory. An evicted device starts at 0 again, within the total limit. */
 const MAX_DEVICES = 10_000;
 
-/** @typedef {{ stored: number, countedAt: number, pending: Record<string, number> }} QuotaUse `pending`: refusals that no dead letter counts yet */
+/** `pending`: refusals that no dead letter counts yet */
+type QuotaUse = { stored: number; countedAt: number; pending: Record<string, number> };
 
-/** @returns {QuotaUse} */
-const openAccount = () => ({ stored: 0, countedAt: 0, pending: {} });
+const openAccount = (): QuotaUse => ({ stored: 0, countedAt: 0, pending: {} });
 
-/** @typedef {'whole' | 'counts' | 'none'} Verdict `counts`: a dead letter without the payload; `none`: a later one has these counts */
+/** `counts`: a dead letter without the payload; `none`: a later one has these counts */
+type Verdict = 'whole' | 'counts' | 'none';
 
 /**
  * Bounds the number of dead letters, because a broken device must not fill the disk. Above the limit one dead letter a minute is stored,
@@ -133,25 +136,26 @@ const openAccount = () => ({ stored: 0, countedAt: 0, pending: {} });
 export class DeadLetterQuota {
   #limits;
   #unregistered = openAccount();
-  /** @type {LRUCache<string, QuotaUse>} */
-  #devices = new LRUCache({ max: MAX_DEVICES, memoMethod: openAccount });
+  #devices: LRUCache<string, QuotaUse> = new LRUCache({ max: MAX_DEVICES, memoMethod: openAccount });
   #inHour = { began: 0, stored: 0 };
   #inMinute = { began: 0, counting: 0 };
 
-  /** @param {{ limits?: typeof LIMITS }} [options] */
-  constructor({ limits = LIMITS } = {}) {
+  constructor({ limits = LIMITS }: { limits?: typeof LIMITS } = {}) {
     this.#limits = limits;
   }
 
   /**
    * Decides how the refusals of one message are stored, and counts them.
-   *
-   * @param {string | null} device id of a registered device; null: it is not registered
-   * @param {number} now epoch ms
-   * @param {Record<string, number>} codes refused measurements of this message, by code
-   * @returns {{ verdict: Verdict, codes: Record<string, number> }} `codes`: the counts for the dead letter
+   * @param device id of a registered device; null: it is not registered
+   * @param now epoch ms
+   * @param codes refused measurements of this message, by code
+   * @returns `codes`: the counts for the dead letter
    */
-  take(device, now, codes) {
+  take(
+    device: string | null,
+    now: number,
+    codes: Record<string, number>,
+  ): { verdict: Verdict; codes: Record<string, number> } {
     this.#reset(now);
     const account = device === null ? this.#unregistered : this.#devices.memo(device);
     const limit = device === null ? this.#limits.unregistered : this.#limits.perDevice;
@@ -171,8 +175,8 @@ export class DeadLetterQuota {
     return { verdict: 'counts', codes: all };
   }
 
-  /** Resets the counts at the start of an hour or minute. @param {number} now epoch ms */
-  #reset(now) {
+  /** Resets the counts at the start of an hour or minute. @param now epoch ms */
+  #reset(now: number) {
     if (bucketOf(now) !== this.#inHour.began) {
       Object.assign(this.#inHour, { began: bucketOf(now), stored: 0 });
       for (const account of [this.#unregistered, ...this.#devices.values()]) account.stored = 0;

@@ -1,8 +1,9 @@
-import { forEachConcurrently } from '../../common/concurrency.js';
-import { identifySensor } from '../../schema/ids.js';
-import { packHour } from '../../schema/packed/hour/pack-hour.js';
-import { mergeSeries } from '../../schema/packed/series.js';
-import { hourStatisticsOf } from '../../schema/packed/statistics.js';
+import { forEachConcurrently } from '../../common/concurrency.ts';
+import type { ErrorCode } from '../../common/errors.ts';
+import { type Identity, identifySensor } from '../../schema/ids.ts';
+import { packHour } from '../../schema/packed/hour/pack-hour.ts';
+import { mergeSeries, type Series as Samples } from '../../schema/packed/series.ts';
+import { hourStatisticsOf } from '../../schema/packed/statistics.ts';
 import {
   bucketOf,
   dayOf,
@@ -11,23 +12,17 @@ import {
   isLate,
   MAX_SAMPLES_PER_HISTORY_ROW,
   yearOf,
-} from '../../schema/rules.js';
-import { partitions } from './late-samples.js';
-import { sensorOf } from './registry/cache.js';
-
-/** @import { ErrorCode } from '../../common/errors.js' */
-/** @import { Identity } from '../../schema/ids.js' */
-/** @import { Series as Samples } from '../../schema/packed/series.js' */
-/** @import { ClockGuard } from '../store/clock-guard.js' */
-/** @import { SensorBytes } from '../store/history/keys.js' */
-/** @import { HourRow } from '../store/history/reads.js' */
-/** @import { Store } from '../store/index.js' */
-/** @import { Retry } from '../store/sending/retry.js' */
-/** @import { Publish } from './index.js' */
-/** @import { LateDayNotes } from './late-samples.js' */
-/** @import { Device, Sensor } from './registry/cache.js' */
-/** @import { Described, Registry } from './registry/index.js' */
-/** @import { SampleWriter, Series } from './sample-writer.js' */
+} from '../../schema/rules.ts';
+import type { ClockGuard } from '../store/clock-guard.ts';
+import type { SensorBytes } from '../store/history/keys.ts';
+import type { HourRow } from '../store/history/reads.ts';
+import type { Store } from '../store/index.ts';
+import type { Retry } from '../store/sending/retry.ts';
+import type { Publish } from './index.ts';
+import { type LateDayNotes, partitions } from './late-samples.ts';
+import { type Device, type Sensor, sensorOf } from './registry/cache.ts';
+import type { Described, Registry } from './registry/index.ts';
+import type { SampleWriter, Series } from './sample-writer.ts';
 
 /** Limits of sensors of a device, and of days of a sensor, that are written concurrently. */
 const SENSORS_AT_ONCE = 8;
@@ -36,7 +31,8 @@ const DAYS_AT_ONCE = 4;
 /** Longest time that a packer may take to read an hour, in ms. Statistics from a read that began within this time are not trusted. */
 const READING_MS = HOUR_MS;
 
-/** The samples of one sensor in one hour, with the indexes in [from, to). @typedef {{ hour: number, from: number, to: number }} Piece */
+/** The samples of one sensor in one hour, with the indexes in [from, to). */
+type Piece = { hour: number; from: number; to: number };
 
 /**
  * Commits samples of imported files. Samples of closed hours are written directly to history, like late samples: first
@@ -48,36 +44,35 @@ const READING_MS = HOUR_MS;
 export class ImportWriter {
   #deps;
 
-  /**
-   * @param {object} deps
-   * @param {Pick<Store, 'packed' | 'write'>} deps.store
-   * @param {Registry} deps.registry
-   * @param {SampleWriter} deps.samples
-   * @param {LateDayNotes} deps.days
-   * @param {Retry} deps.retry
-   * @param {ClockGuard} deps.clock
-   * @param {Publish} deps.publish
-   */
-  constructor(deps) {
+  constructor(deps: {
+    store: Pick<Store, 'packed' | 'write'>;
+    registry: Registry;
+    samples: SampleWriter;
+    days: LateDayNotes;
+    retry: Retry;
+    clock: ClockGuard;
+    publish: Publish;
+  }) {
     this.#deps = deps;
   }
 
   /**
    * Finds the sensors of a device, and registers unknown sensors.
-   *
-   * @param {Identity} identity of the device
-   * @param {Described} sensors type and unit of the sensors, by id or name
-   * @param {{ site?: string }} options `site`: site for a new device
-   * @returns {Promise<{ device: Device | null, known: Map<string, Sensor>, refused: Map<string, ErrorCode> }>}
+   * @param identity of the device
+   * @param sensors type and unit of the sensors, by id or name
+   * @param options `site`: site for a new device
    * @throws {MillraceError} `registration_limit`
    */
-  async register(identity, sensors, { site }) {
+  async register(
+    identity: Identity,
+    sensors: Described,
+    { site }: { site?: string },
+  ): Promise<{ device: Device | null; known: Map<string, Sensor>; refused: Map<string, ErrorCode> }> {
     const { registry } = this.#deps;
     const refs = [...sensors.keys()];
     const device = await registry.device(identity, site);
     if (!device) return { device, known: new Map(), refused: refuseAll(refs, 'unknown_device') };
-    /** @type {Map<string, Sensor>} */
-    const known = new Map();
+    const known: Map<string, Sensor> = new Map();
     for (const ref of refs) {
       const sensor = sensorOf(device, ref);
       if (sensor) known.set(ref, sensor);
@@ -91,21 +86,19 @@ export class ImportWriter {
 
   /**
    * Finds the sensors of a device, and changes nothing.
-   *
-   * @param {Identity} identity
-   * @param {string[]} refs ids or names of sensors
-   * @returns {Promise<{ device: Device | null, known: Map<string, Sensor | null>, refused: Map<string, ErrorCode> }>} a sensor that
-   *   `register` would register is null
+   * @param refs ids or names of sensors
+   * @returns a sensor that `register` would register is null
    */
-  async look(identity, refs) {
+  async look(
+    identity: Identity,
+    refs: string[],
+  ): Promise<{ device: Device | null; known: Map<string, Sensor | null>; refused: Map<string, ErrorCode> }> {
     const { registry } = this.#deps;
     const device = await registry.find(identity);
     if (!device && !registry.registersUnknown)
       return { device, known: new Map(), refused: refuseAll(refs, 'unknown_device') };
-    /** @type {Map<string, Sensor | null>} */
-    const known = new Map();
-    /** @type {Map<string, ErrorCode>} */
-    const refused = new Map();
+    const known: Map<string, Sensor | null> = new Map();
+    const refused: Map<string, ErrorCode> = new Map();
     for (const ref of refs) {
       const sensor = device ? sensorOf(device, ref) : undefined;
       if (sensor || (registry.registersUnknown && identifySensor(identity.id, ref)))
@@ -116,17 +109,14 @@ export class ImportWriter {
   }
 
   /**
-   * @param {Device} device
-   * @param {Series[]} series one series for each sensor of the device
-   * @returns {Promise<void>} settles when all samples are committed
+   * @param series one series for each sensor of the device
+   * @returns settles when all samples are committed
    */
-  async write(device, series) {
+  async write(device: Device, series: Series[]): Promise<void> {
     const { clock, samples, store, publish } = this.#deps;
     const now = await clock.now();
-    /** @type {Series[]} */
-    const open = [];
-    /** @type {Set<number>} */
-    const late = new Set();
+    const open: Series[] = [];
+    const late: Set<number> = new Set();
     await forEachConcurrently(SENSORS_AT_ONCE, series, async (one) => {
       const pieces = piecesOf(one.times);
       const closed = pieces.filter(({ hour }) => isLate(hour, now));
@@ -141,14 +131,13 @@ export class ImportWriter {
     if (changed.length > 0) publish(device, changed, []);
   }
 
-  /** @param {Device} device @param {Series} series @param {Piece[]} closed @returns {Promise<number[]>} changed hours, epoch ms */
-  async #writeClosed(device, { sensor, times, values }, closed) {
+  /** @returns changed hours, epoch ms */
+  async #writeClosed(device: Device, { sensor, times, values }: Series, closed: Piece[]): Promise<number[]> {
     if (closed.length === 0) return [];
     const { store, retry, clock } = this.#deps;
     const key = { device: device.bytes, sensor };
     const state = { stored: await this.#statistics(key, closed), now: await clock.now() };
-    /** @type {number[]} */
-    const changed = [];
+    const changed: number[] = [];
     await forEachConcurrently(DAYS_AT_ONCE, partitions(closed, dayOf), async (pieces) => {
       const fresh = await this.#notStored(key, { times, values }, pieces, state);
       const rows = fresh.flatMap((piece) => rowsOf(piece, { times, values }));
@@ -168,11 +157,10 @@ export class ImportWriter {
     return changed;
   }
 
-  /** @param {SensorBytes} key @param {Piece[]} pieces @returns {Promise<Map<number, HourRow>>} statistics and marks by hour */
-  async #statistics(key, pieces) {
+  /** @returns statistics and marks by hour */
+  async #statistics(key: SensorBytes, pieces: Piece[]): Promise<Map<number, HourRow>> {
     const { store, retry } = this.#deps;
-    /** @type {Map<number, HourRow>} */
-    const found = new Map();
+    const found: Map<number, HourRow> = new Map();
     for (const part of partitions(pieces, yearOf)) {
       const hours = part.map(({ hour }) => hour);
       const [from, to] = [Math.min(...hours), Math.max(...hours) + HOUR_MS];
@@ -184,14 +172,16 @@ export class ImportWriter {
 
   /**
    * Leaves out hours whose samples are all in history, so that a repeated import of a file changes nothing.
-   *
-   * @param {SensorBytes} key
-   * @param {Samples} samples
-   * @param {Piece[]} pieces hours of one day
-   * @param {{ stored: Map<number, HourRow>, now: number }} state `stored`: statistics and marks by hour; `now`: epoch ms
-   * @returns {Promise<Piece[]>} the hours that still have to be written
+   * @param pieces hours of one day
+   * @param state `stored`: statistics and marks by hour; `now`: epoch ms
+   * @returns the hours that still have to be written
    */
-  async #notStored(key, samples, pieces, { stored, now }) {
+  async #notStored(
+    key: SensorBytes,
+    samples: Samples,
+    pieces: Piece[],
+    { stored, now }: { stored: Map<number, HourRow>; now: number },
+  ): Promise<Piece[]> {
     const candidates = pieces.filter(({ hour }) => stored.has(hour));
     if (candidates.length === 0) return pieces;
     const hours = candidates.map(({ hour }) => hour);
@@ -206,45 +196,40 @@ export class ImportWriter {
   }
 }
 
-/** @param {string[]} refs @param {ErrorCode} code @returns {Map<string, ErrorCode>} */
-const refuseAll = (refs, code) => new Map(refs.map((ref) => [ref, code]));
+const refuseAll = (refs: string[], code: ErrorCode): Map<string, ErrorCode> =>
+  new Map(refs.map((ref) => [ref, code]));
 
 /**
  * Checks whether the statistics count all samples of history. Otherwise the hour gets its rows and its mark again,
  * because an earlier import may have ended between these two writes, or a packer that is reading now may have missed
  * the rows.
- *
- * @param {HourRow} row
- * @param {Samples} there samples of the hour in history
- * @param {number} now epoch ms
+ * @param there samples of the hour in history
+ * @param now epoch ms
  */
-function isCounted(row, there, now) {
+function isCounted(row: HourRow, there: Samples, now: number) {
   if (!isExact(row) || row.statistics === null || Number(row.readFrom) > now - READING_MS) return false;
   const { count, sum } = hourStatisticsOf(there.values);
   return row.statistics.count === count && row.statistics.sum === sum;
 }
 
 /**
- * @param {Samples} there merged samples of the hour in history
- * @param {Samples} samples sorted samples of the file
- * @param {Piece} piece indexes of the hour in `samples`
- * @returns {boolean} whether history already has all samples of the piece
+ * @param there merged samples of the hour in history
+ * @param samples sorted samples of the file
+ * @param piece indexes of the hour in `samples`
+ * @returns whether history already has all samples of the piece
  */
-function hasAll(there, { times, values }, { from, to }) {
+function hasAll(there: Samples, { times, values }: Samples, { from, to }: Piece): boolean {
   const piece = { times: times.slice(from, to), values: values.slice(from, to) };
   const merged = mergeSeries([there, piece]);
   return (
     merged.times.length === there.times.length &&
-    merged.values.every((/** @type {number} */ value, /** @type {number} */ index) =>
-      Object.is(value, there.values[index]),
-    )
+    merged.values.every((value: number, index: number) => Object.is(value, there.values[index]))
   );
 }
 
-/** Divides sorted times into hours. @param {Samples['times']} times epoch ms, sorted @returns {Piece[]} */
-function piecesOf(times) {
-  /** @type {Piece[]} */
-  const pieces = [];
+/** Divides sorted times into hours. @param times epoch ms, sorted */
+function piecesOf(times: Samples['times']): Piece[] {
+  const pieces: Piece[] = [];
   for (let from = 0; from < times.length; ) {
     const hour = bucketOf(Number(times[from]));
     let to = from + 1;
@@ -255,8 +240,7 @@ function piecesOf(times) {
   return pieces;
 }
 
-/** @param {Piece} piece @param {Samples} samples */
-function rowsOf({ hour, from, to }, { times, values }) {
+function rowsOf({ hour, from, to }: Piece, { times, values }: Samples) {
   const rows = [];
   for (let at = from; at < to; at += MAX_SAMPLES_PER_HISTORY_ROW) {
     const end = Math.min(to, at + MAX_SAMPLES_PER_HISTORY_ROW);
@@ -265,16 +249,14 @@ function rowsOf({ hour, from, to }, { times, values }) {
   return rows;
 }
 
-/** @param {Series} series @param {number} from @returns {Series} */
-const partOf = ({ known, sensor, times, values }, from) => ({
+const partOf = ({ known, sensor, times, values }: Series, from: number): Series => ({
   known,
   sensor,
   times: times.slice(from),
   values: values.slice(from),
 });
 
-/** @param {Series} series */
-const newestOf = ({ known, times, values }) => ({
+const newestOf = ({ known, times, values }: Series) => ({
   sensor: known,
   ts: Number(times.at(-1)),
   value: Number(values.at(-1)),

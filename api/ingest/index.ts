@@ -1,40 +1,35 @@
-import { DAY_MS } from '../../schema/rules.js';
-import { ProcessStats } from '../observability/index.js';
-import { Admission } from './admission/index.js';
-import { AwaitingRegistration } from './awaiting-registration.js';
-import { createDeadLetterBox } from './dead-letter-box.js';
-import { MessageDecoder } from './decode/index.js';
-import { LineDecoder } from './decode/line-decoder.js';
-import { LineSkip } from './decode/line-skip.js';
-import { createHandlers, MeasurementStore } from './handlers/index.js';
-import { ImportWriter } from './import-writer.js';
-import { createLateWriter, LateArrivalNotes, LateDayNotes } from './late-samples.js';
-import { Mappings } from './mappings/index.js';
-import { Outbox } from './outbox.js';
-import { IngestPipeline } from './pipeline.js';
-import { ReceiptTimes } from './receipt-times.js';
-import { RefusalNotices } from './refusal-notices.js';
-import { createBirths } from './registry/births.js';
-import { ClockNotices } from './registry/clock-notices.js';
-import { createDescriptions } from './registry/descriptions.js';
-import { createRetirement, Registry } from './registry/index.js';
-import { createEvents, createStatuses } from './registry/status.js';
-import { createReplay } from './replay.js';
-import { SampleWriter } from './sample-writer.js';
-import { createSparkplug } from './sparkplug/index.js';
-import { Submissions } from './submission.js';
-import { UnmatchedTopics } from './unmatched-topics.js';
-
-/** @import { Identity } from '../../schema/ids.js' */
-/** @import { Context } from '../observability/index.js' */
-/** @import { Metrics } from '../observability/metrics.js' */
-/** @import { ClockGuard } from '../store/clock-guard.js' */
-/** @import { Store } from '../store/index.js' */
-/** @import { Submit, SubmitLines } from './submission.js' */
-/** @import { SampleObserver } from './handlers/measurement-store.js' */
-/** @import { Send } from './pipeline.js' */
-/** @import { Device, Sensor } from './registry/cache.js' */
-/** @import { Series } from './sample-writer.js' */
+import type { Identity } from '../../schema/ids.ts';
+import { DAY_MS } from '../../schema/rules.ts';
+import { type Context, ProcessStats } from '../observability/index.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import type { ClockGuard } from '../store/clock-guard.ts';
+import type { Store } from '../store/index.ts';
+import { Admission } from './admission/index.ts';
+import { AwaitingRegistration } from './awaiting-registration.ts';
+import { createDeadLetterBox } from './dead-letter-box.ts';
+import { MessageDecoder } from './decode/index.ts';
+import { LineDecoder } from './decode/line-decoder.ts';
+import { LineSkip } from './decode/line-skip.ts';
+import { createHandlers, MeasurementStore } from './handlers/index.ts';
+import type { SampleObserver } from './handlers/measurement-store.ts';
+import { ImportWriter } from './import-writer.ts';
+import { createLateWriter, LateArrivalNotes, LateDayNotes } from './late-samples.ts';
+import { Mappings } from './mappings/index.ts';
+import { Outbox } from './outbox.ts';
+import { IngestPipeline, type Send } from './pipeline.ts';
+import { ReceiptTimes } from './receipt-times.ts';
+import { RefusalNotices } from './refusal-notices.ts';
+import { createBirths } from './registry/births.ts';
+import type { Device, Sensor } from './registry/cache.ts';
+import { ClockNotices } from './registry/clock-notices.ts';
+import { createDescriptions } from './registry/descriptions.ts';
+import { createRetirement, Registry } from './registry/index.ts';
+import { createEvents, createStatuses } from './registry/status.ts';
+import { createReplay } from './replay.ts';
+import { SampleWriter, type Series } from './sample-writer.ts';
+import { createSparkplug } from './sparkplug/index.ts';
+import { Submissions, type Submit, type SubmitLines } from './submission.ts';
+import { UnmatchedTopics } from './unmatched-topics.ts';
 
 /**
  * Time in ms after which a database that accepted no request counts as unavailable. With a shorter limit, a single
@@ -44,26 +39,29 @@ const STUCK_AFTER_MS = 1000;
 
 /**
  * Publishes the samples of a message after their commit.
- *
- * @callback Publish
- * @param {Device} device
- * @param {Sensor[]} changed the sensors that have a newer value now
- * @param {Series[]} series all samples of the message
+ * @param changed the sensors that have a newer value now
+ * @param series all samples of the message
  */
+export type Publish = (device: Device, changed: Sensor[], series: Series[]) => void;
 
 /**
  * Creates ingest, which decodes and validates messages, registers devices and sensors, and commits samples before the
- * acknowledgement. `pipeline.js` shows the path of a message. This folder does not depend on MQTT, HTTP or CQL.
- *
- * @param {Context} context
- * @param {object} deps
- * @param {Store} deps.store
- * @param {Send} [deps.send] publishes to devices; default: does nothing
- * @param {Publish} [deps.publish] publishes live changes; default: does nothing
- * @param {(device: Device) => void} [deps.onState] called when a device went online or offline; default: does nothing
- * @param {ClockGuard} deps.clockGuard the clock of the context, compared with the clock of the database
+ * acknowledgement. `pipeline.ts` shows the path of a message. This folder does not depend on MQTT, HTTP or CQL.
  */
-export function createIngest(context, deps) {
+export function createIngest(
+  context: Context,
+  deps: {
+    store: Store;
+    /** publishes to devices; default: does nothing */
+    send?: Send;
+    /** publishes live changes; default: does nothing */
+    publish?: Publish;
+    /** called when a device went online or offline; default: does nothing */
+    onState?: (device: Device) => void;
+    /** the clock of the context, compared with the clock of the database */
+    clockGuard: ClockGuard;
+  },
+) {
   const { config, clock, logger, metrics } = context;
   const { store, send = () => {}, publish = () => {}, onState = () => {}, clockGuard } = deps;
   const { autoRegister, autoRegisterMax, maxClockSkewMs, maxMessageBytes, relativeTimes, tsUnitMs } =
@@ -173,31 +171,28 @@ export function createIngest(context, deps) {
 
   return {
     handleMessage: pipeline.handleMessage,
-    /** @type {Submit} */
-    submit: (submission) => submissions.submit(submission),
-    /** @type {SubmitLines} */
-    submitLines: (submission) => submissions.submitLines(submission),
+    submit: ((submission) => submissions.submit(submission)) satisfies Submit,
+    submitLines: ((submission) => submissions.submitLines(submission)) satisfies SubmitLines,
     replay,
     retire,
     /** Finds a registered device with its sensors. */
-    find: (/** @type {Identity} */ identity) => registry.find(identity),
+    find: (identity: Identity) => registry.find(identity),
     /** Topics of other products that this process reads. */
     mappings,
     /** Descriptions of devices and sensors from clients of HTTP. */
     descriptions: createDescriptions({ registry, births, isStuck, clock }),
     files,
-    /** @returns {Promise<{ oldest: number, newest: number }>} limits of accepted times in epoch ms; settles when the clock is right */
-    async acceptedTimes() {
+    /** @returns limits of accepted times in epoch ms; settles when the clock is right */
+    async acceptedTimes(): Promise<{ oldest: number; newest: number }> {
       const now = await clockGuard.now();
       return { oldest: now - historyMs, newest: now + maxClockSkewMs };
     },
     /** Forgets the births of Sparkplug. Called after a lost connection to the broker, because newer births may have been missed. */
     forgetBirths: sparkplug.forgetBirths,
     /** Sets the function through which alarms receive committed samples. */
-    setSampleObserver: (/** @type {SampleObserver | null} */ observer) =>
-      measurements.setSampleObserver(observer),
+    setSampleObserver: (observer: SampleObserver | null) => measurements.setSampleObserver(observer),
     /** Returns a device from memory, with the newest values that this process committed. */
-    peek: (/** @type {string} */ id) => registry.cache.peek(id),
+    peek: (id: string) => registry.cache.peek(id),
     /** Outbox of the Kafka stream; null: the Kafka stream is off. */
     outbox,
     /** Topics outside the contract on which clients publish. */
@@ -231,15 +226,13 @@ export function createIngest(context, deps) {
   };
 }
 
-/** @typedef {ReturnType<typeof createIngest>} Ingest */
+export type Ingest = ReturnType<typeof createIngest>;
 
-/**
- * Registers the gauges of ingest. Prometheus reads their values at each scrape.
- *
- * @param {Metrics} metrics
- * @param {{ admission: Admission, submissions: Submissions }} deps
- */
-function exposeIngest({ gauge }, { admission, submissions }) {
+/** Registers the gauges of ingest. Prometheus reads their values at each scrape. */
+function exposeIngest(
+  { gauge }: Metrics,
+  { admission, submissions }: { admission: Admission; submissions: Submissions },
+) {
   const { progress, budget } = admission;
   gauge(
     'iot_ingest_unsettled_messages',

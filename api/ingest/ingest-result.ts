@@ -1,37 +1,35 @@
-import { MillraceError } from '../../common/errors.js';
-import { refusalOf } from './decode/refusals.js';
-
-/** @import { MeasurementCounts } from '../observability/process-stats.js' */
-/** @import { Refusals } from '../store/dead-letters/writes.js' */
-/** @import { MessageBatch } from './decode/message-batch.js' */
+import { MillraceError } from '../../common/errors.ts';
+import type { MeasurementCounts } from '../observability/process-stats.ts';
+import type { Refusals } from '../store/dead-letters/writes.ts';
+import type { MessageBatch } from './decode/message-batch.ts';
+import { refusalOf } from './decode/refusals.ts';
 
 /**
  * The result of measurements for a client that waits for the answer. Refusals are returned and do not become a dead letter.
- *
- * @typedef {object} IngestResult
- * @property {number} accepted number of committed measurements
- * @property {Refusals} refused
  */
+export interface IngestResult {
+  /** number of committed measurements */
+  accepted: number;
+  refused: Refusals;
+}
 
 /** Codes of errors that the message did not cause, so they do not refuse the message. */
 const NOT_REFUSALS = new Set(['unavailable', 'not_replayable']);
 
-/** @param {MessageBatch} batch a batch whose good measurements are committed @returns {IngestResult} */
-export const resultOf = ({ counts, refused }) => ({ accepted: counts.samples, refused });
+/** @param batch a batch whose good measurements are committed */
+export const resultOf = ({ counts, refused }: MessageBatch): IngestResult => ({
+  accepted: counts.samples,
+  refused,
+});
+
+/** The counts of a message that is refused as a whole. The number of its measurements is unknown. */
+export const ONE_REFUSED: MeasurementCounts = { received: 1, stored: 0, merged: 0, refused: 1, skipped: 0 };
 
 /**
- * The counts of a message that is refused as a whole. The number of its measurements is unknown.
- *
- * @type {MeasurementCounts}
- */
-export const ONE_REFUSED = { received: 1, stored: 0, merged: 0, refused: 1, skipped: 0 };
-
-/**
- * @param {() => Promise<IngestResult>} work
- * @returns {Promise<IngestResult>} an error that refuses the whole message becomes a refusal with index -1
+ * @returns an error that refuses the whole message becomes a refusal with index -1
  * @throws {MillraceError} `unavailable`: this process ends; `not_replayable`; and unexpected errors
  */
-export async function resultOrRefusal(work) {
+export async function resultOrRefusal(work: () => Promise<IngestResult>): Promise<IngestResult> {
   try {
     return await work();
   } catch (error) {
@@ -40,6 +38,5 @@ export async function resultOrRefusal(work) {
   }
 }
 
-/** @param {string} reason */
-export const notReplayable = (reason) =>
+export const notReplayable = (reason: string) =>
   new MillraceError('not_replayable', `The dead letter cannot be replayed. ${reason}`);

@@ -1,14 +1,13 @@
-import { forEachConcurrently } from '../../common/concurrency.js';
-import { packSamples } from '../../schema/packed/pack.js';
-import { bucketOf, dayOf, isLate, LATE_MARGIN_MS, settlingOf, yearOf } from '../../schema/rules.js';
-
-/** @import { LateDayStore } from '../store/history/progress.js' */
-/** @import { SensorBytes } from '../store/history/keys.js' */
-/** @import { HistoryWrites, PackedHour } from '../store/history/writes.js' */
-/** @import { ClockGuard } from '../store/clock-guard.js' */
-/** @import { LateArrivalStore } from '../store/streaming.js' */
-/** @import { Hour } from '../store/measurements/hours.js' */
-/** @import { Retry } from '../store/sending/retry.js' */
+import { forEachConcurrently } from '../../common/concurrency.ts';
+import { packSamples } from '../../schema/packed/pack.ts';
+import { bucketOf, dayOf, isLate, LATE_MARGIN_MS, settlingOf, yearOf } from '../../schema/rules.ts';
+import type { ClockGuard } from '../store/clock-guard.ts';
+import type { SensorBytes } from '../store/history/keys.ts';
+import type { LateDayStore } from '../store/history/progress.ts';
+import type { HistoryWrites, PackedHour } from '../store/history/writes.ts';
+import type { Hour } from '../store/measurements/hours.ts';
+import type { Retry } from '../store/sending/retry.ts';
+import type { LateArrivalStore } from '../store/streaming.ts';
 
 /** Limit of sensors of one message whose late samples are written concurrently. */
 const SENSORS_AT_ONCE = 16;
@@ -19,17 +18,21 @@ const SENSORS_AT_ONCE = 16;
  * samples become separate rows in history, and a mark makes the statistics of the hour inexact until the packer reads
  * the hour again. Rows and mark are committed before the acknowledgement, in any order: the samples are already in
  * `message`, and a packer that finds the mark reads them there.
- *
- * @param {object} deps
- * @param {HistoryWrites} deps.store
- * @param {Retry} deps.retry
- * @param {LateDayNotes} deps.days
- * @param {LateArrivalNotes} deps.arrivals
- * @param {(samples: number) => void} deps.onLate
  */
-export function createLateWriter({ store, retry, days, arrivals, onLate }) {
-  /** @param {SensorBytes} key @param {PackedHour[]} hours @param {number} at */
-  async function writeSensor(key, hours, at) {
+export function createLateWriter({
+  store,
+  retry,
+  days,
+  arrivals,
+  onLate,
+}: {
+  store: HistoryWrites;
+  retry: Retry;
+  days: LateDayNotes;
+  arrivals: LateArrivalNotes;
+  onLate: (samples: number) => void;
+}) {
+  async function writeSensor(key: SensorBytes, hours: PackedHour[], at: number) {
     for (const rows of partitions(hours, dayOf)) {
       await retry.run(() => store.writeSamples(key, rows));
     }
@@ -42,14 +45,16 @@ export function createLateWriter({ store, retry, days, arrivals, onLate }) {
 
   return {
     /**
-     * @param {{ bytes: Buffer, group: number }} device
-     * @param {Hour[]} hours committed hours of a message
-     * @param {{ began: number, at: number }} time time before the commit and after it, in epoch ms; the clock was trusted at `at`
-     * @returns {Promise<void>} settles when the late samples are committed to history
+     * @param hours committed hours of a message
+     * @param time time before the commit and after it, in epoch ms; the clock was trusted at `at`
+     * @returns settles when the late samples are committed to history
      */
-    async write(device, hours, { began, at }) {
-      /** @type {Map<Buffer, PackedHour[]>} */
-      const sensors = new Map();
+    async write(
+      device: { bytes: Buffer; group: number },
+      hours: Hour[],
+      { began, at }: { began: number; at: number },
+    ): Promise<void> {
+      const sensors: Map<Buffer, PackedHour[]> = new Map();
       for (const { bucket, pieces } of hours) {
         if (!isLate(bucket, at)) continue;
         for (const { sensor, times, values, from, to } of pieces) {
@@ -70,19 +75,14 @@ export function createLateWriter({ store, retry, days, arrivals, onLate }) {
   };
 }
 
-/** @typedef {ReturnType<typeof createLateWriter>} LateWriter */
+export type LateWriter = ReturnType<typeof createLateWriter>;
 
-/**
- * Groups rows by partition.
- *
- * @template {{ hour: number }} T
- * @param {T[]} rows
- * @param {(hour: number) => number} partitionOf
- * @returns {Iterable<T[]>} the rows of each partition
- */
-export function partitions(rows, partitionOf) {
-  /** @type {Map<number, T[]>} */
-  const found = new Map();
+/** Groups rows by partition. @returns the rows of each partition */
+export function partitions<T extends { hour: number }>(
+  rows: T[],
+  partitionOf: (hour: number) => number,
+): Iterable<T[]> {
+  const found: Map<number, T[]> = new Map();
   for (const row of rows) {
     const partition = partitionOf(row.hour);
     const list = found.get(partition);
@@ -99,22 +99,19 @@ const MAX_REMEMBERED = 100_000;
 class HourNotes {
   #clock;
   #hour = 0;
-  /** @type {Set<string>} */
-  #written = new Set();
+  #written: Set<string> = new Set();
 
-  /** @param {Pick<ClockGuard, 'now'>} clock */
-  constructor(clock) {
+  constructor(clock: Pick<ClockGuard, 'now'>) {
     this.#clock = clock;
   }
 
   /**
    * Writes notes under the hour in which they are committed. If the database was unavailable, this hour may already be
    * closed, and its readers may have missed the notes. Then the notes are also written under the next hour.
-   *
-   * @param {number} at epoch ms
-   * @param {(noticed: number, now: number) => Promise<void>} write `noticed`: start of the hour in epoch ms; `now`: epoch ms
+   * @param at epoch ms
+   * @param write `noticed`: start of the hour in epoch ms; `now`: epoch ms
    */
-  async writeAt(at, write) {
+  async writeAt(at: number, write: (noticed: number, now: number) => Promise<void>) {
     let now = at;
     let noticed;
     do {
@@ -126,12 +123,11 @@ class HourNotes {
 
   /**
    * Checks whether a note is already written. Remembered notes of another hour are dropped first.
-   *
-   * @param {number} noticed epoch ms
-   * @param {string} key key of a note
-   * @returns {boolean} whether the note is known to be committed
+   * @param noticed epoch ms
+   * @param key key of a note
+   * @returns whether the note is known to be committed
    */
-  has(noticed, key) {
+  has(noticed: number, key: string): boolean {
     if (noticed !== this.#hour || this.#written.size > MAX_REMEMBERED) {
       this.#hour = noticed;
       this.#written = new Set();
@@ -139,8 +135,8 @@ class HourNotes {
     return this.#written.has(key);
   }
 
-  /** Remembers a committed note. @param {number} noticed epoch ms @param {string} key key of the note */
-  add(noticed, key) {
+  /** Remembers a committed note. @param noticed epoch ms @param key key of the note */
+  add(noticed: number, key: string) {
     if (noticed === this.#hour) this.#written.add(key);
   }
 }
@@ -155,13 +151,15 @@ export class LateDayNotes {
   #clock;
   #notes;
 
-  /**
-   * @param {object} deps
-   * @param {Pick<LateDayStore, 'write'>} deps.store
-   * @param {Retry} deps.retry
-   * @param {Pick<ClockGuard, 'now'>} deps.clock
-   */
-  constructor({ store, retry, clock }) {
+  constructor({
+    store,
+    retry,
+    clock,
+  }: {
+    store: Pick<LateDayStore, 'write'>;
+    retry: Retry;
+    clock: Pick<ClockGuard, 'now'>;
+  }) {
     this.#store = store;
     this.#retry = retry;
     this.#clock = clock;
@@ -170,16 +168,14 @@ export class LateDayNotes {
 
   /**
    * Writes a note for each day that received late samples during or after its second packing pass.
-   *
-   * @param {{ bytes: Buffer, group: number }} device
-   * @param {number[]} hours hours with late samples in history, epoch ms
-   * @returns {Promise<void>} settles when the notes are committed
+   * @param hours hours with late samples in history, epoch ms
+   * @returns settles when the notes are committed
    */
-  async note({ bytes, group }, hours) {
+  async note({ bytes, group }: { bytes: Buffer; group: number }, hours: number[]): Promise<void> {
     const id = bytes.toString('latin1');
     // The clock is read after the commit to history, because the commit may have taken hours.
     await this.#notes.writeAt(await this.#clock.now(), async (noticed, now) => {
-      const isNew = (/** @type {number} */ day) => !this.#notes.has(noticed, `${id} ${day}`);
+      const isNew = (day: number) => !this.#notes.has(noticed, `${id} ${day}`);
       const days = settledDays(hours, now).filter(isNew);
       if (days.length === 0) return;
       const rows = days.map((day) => ({ device: bytes, day }));
@@ -189,8 +185,8 @@ export class LateDayNotes {
   }
 }
 
-/** Returns days whose second packing pass may have begun. @param {number[]} hours @param {number} now epoch ms @returns {number[]} */
-const settledDays = (hours, now) =>
+/** Returns days whose second packing pass may have begun. @param now epoch ms */
+const settledDays = (hours: number[], now: number): number[] =>
   [...new Set(hours.map(dayOf))].filter((day) => now >= settlingOf(day) - LATE_MARGIN_MS);
 
 /**
@@ -203,13 +199,15 @@ export class LateArrivalNotes {
   #retry;
   #notes;
 
-  /**
-   * @param {object} deps
-   * @param {Pick<LateArrivalStore, 'write'>} deps.store
-   * @param {Retry} deps.retry
-   * @param {Pick<ClockGuard, 'now'>} deps.clock
-   */
-  constructor({ store, retry, clock }) {
+  constructor({
+    store,
+    retry,
+    clock,
+  }: {
+    store: Pick<LateArrivalStore, 'write'>;
+    retry: Retry;
+    clock: Pick<ClockGuard, 'now'>;
+  }) {
     this.#store = store;
     this.#retry = retry;
     this.#notes = new HourNotes(clock);
@@ -217,13 +215,15 @@ export class LateArrivalNotes {
 
   /**
    * Writes the notes of a committed message.
-   *
-   * @param {{ bytes: Buffer, group: number }} device
-   * @param {Set<number>} buckets late hours of the message, epoch ms
-   * @param {{ began: number, at: number }} time time before the commit and after it, in epoch ms
-   * @returns {Promise<void>} settles when the notes are committed
+   * @param buckets late hours of the message, epoch ms
+   * @param time time before the commit and after it, in epoch ms
+   * @returns settles when the notes are committed
    */
-  async note({ bytes, group }, buckets, { began, at }) {
+  async note(
+    { bytes, group }: { bytes: Buffer; group: number },
+    buckets: Set<number>,
+    { began, at }: { began: number; at: number },
+  ): Promise<void> {
     const since = bucketOf(began);
     const id = bytes.toString('latin1');
     await this.#notes.writeAt(at, (noticed) =>

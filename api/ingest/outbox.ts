@@ -1,20 +1,26 @@
-import { bucketOf } from '../../schema/rules.js';
-
-/** @import { Alarm } from '../store/alarms/episodes.js' */
-/** @import { StoredDeadLetter } from '../store/dead-letters/dead-letter.js' */
-/** @import { DeviceEvent } from '../store/events.js' */
-/** @import { OutboxStore } from '../store/outbox.js' */
+import { bucketOf } from '../../schema/rules.ts';
+import type { Alarm } from '../store/alarms/episodes.ts';
+import type { StoredDeadLetter } from '../store/dead-letters/dead-letter.ts';
+import type { DeviceEvent } from '../store/events.ts';
+import type { OutboxStore } from '../store/outbox.ts';
 
 /**
- * An announcement describes an item that is sent to Kafka after its commit: a device event, a dead letter, or a
- * change of an alarm. Samples have no announcement. `group`: number from 0, part of the partition key of the outbox.
- *
- * @typedef {{ kind: 'event', id: string, group: number, device: { id: string, name: string | null }, event: DeviceEvent }
- *   | { kind: 'dead_letter', id: string, group: number, deadLetter: StoredDeadLetter }
- *   | { kind: 'alarm', id: string, group: number, event: string, alarm: Alarm }} Announcement
+ * An announcement describes an item that is sent to Kafka after its commit: a device event, a dead letter, or a change of
+ * an alarm. Samples have no announcement. `group`: number from 0, part of the partition key of the outbox.
  */
+export type Announcement =
+  | {
+      kind: 'event';
+      id: string;
+      group: number;
+      device: { id: string; name: string | null };
+      event: DeviceEvent;
+    }
+  | { kind: 'dead_letter'; id: string; group: number; deadLetter: StoredDeadLetter }
+  | { kind: 'alarm'; id: string; group: number; event: string; alarm: Alarm };
 
-/** An announcement whose outbox row is written. @typedef {{ announcement: Announcement, noticed: number }} Noted `noticed`: epoch ms of the start of the hour in which the row was written */
+/** An announcement whose outbox row is written. `noticed`: epoch ms of the start of the hour in which the row was written */
+export type Noted = { announcement: Announcement; noticed: number };
 
 /**
  * Announces events, dead letters and alarms to Kafka. The row of the outbox is written before the row of the item,
@@ -24,48 +30,39 @@ import { bucketOf } from '../../schema/rules.js';
 export class Outbox {
   #store;
   #clock;
-  #onCommitted = (/** @type {Noted} */ _noted) => {};
+  #onCommitted = (_noted: Noted) => {};
 
-  /** @param {{ store: Pick<OutboxStore, 'write'>, clock: () => number }} deps `clock`: epoch ms */
-  constructor({ store, clock }) {
+  /** @param deps `clock`: epoch ms */
+  constructor({ store, clock }: { store: Pick<OutboxStore, 'write'>; clock: () => number }) {
     this.#store = store;
     this.#clock = clock;
   }
 
   /**
    * Sets the function that receives each announcement after the commit of its item.
-   *
-   * @param {(noted: Noted) => void} onCommitted must return at once
+   * @param onCommitted must return at once
    */
-  subscribe(onCommitted) {
+  subscribe(onCommitted: (noted: Noted) => void) {
     this.#onCommitted = onCommitted;
   }
 
   /**
    * Writes the row of the outbox. The caller then commits the row of the item at once. When the caller retries the
    * commit, it also repeats this write: the completion reads each hour only once, and may have read the earlier row.
-   *
-   * @param {Announcement} announcement
-   * @returns {Promise<Noted>}
    */
-  async note(announcement) {
+  async note(announcement: Announcement): Promise<Noted> {
     const noticed = bucketOf(this.#clock());
     await this.#store.write(announcement.group, noticed, announcement);
     return { announcement, noticed };
   }
 
-  /** Passes an announcement to the receiver, after the row of the item is committed. @param {Noted} noted */
-  send(noted) {
+  /** Passes an announcement to the receiver, after the row of the item is committed. */
+  send(noted: Noted) {
     this.#onCommitted(noted);
   }
 
-  /**
-   * Writes the outbox row, commits the item, and sends the announcement.
-   *
-   * @param {Announcement} announcement
-   * @param {() => Promise<unknown>} write commits the item
-   */
-  async commit(announcement, write) {
+  /** Writes the outbox row, commits the item, and sends the announcement. @param write commits the item */
+  async commit(announcement: Announcement, write: () => Promise<unknown>) {
     const noted = await this.note(announcement);
     await write();
     this.send(noted);

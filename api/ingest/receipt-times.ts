@@ -1,11 +1,8 @@
 import { LRUCache } from 'lru-cache';
-import { identifySensor } from '../../schema/ids.js';
-import { MAX_SAMPLES_PER_MESSAGE } from '../../schema/rules.js';
-import { sensorOf } from './registry/cache.js';
-
-/** @import { Identity } from '../../schema/ids.js' */
-/** @import { MessageBatch } from './decode/message-batch.js' */
-/** @import { Device, Sensor } from './registry/cache.js' */
+import { type Identity, identifySensor } from '../../schema/ids.ts';
+import { MAX_SAMPLES_PER_MESSAGE } from '../../schema/rules.ts';
+import type { MessageBatch } from './decode/message-batch.ts';
+import { type Device, type Sensor, sensorOf } from './registry/cache.ts';
 
 /**
  * Lower bound, in ms, of how far the instants of a message may be ahead of its receipt. Also with a smaller
@@ -20,10 +17,11 @@ const MAX_SENSORS = 100_000;
  * The receipt of one message. The source of the message stores the receipt until the acknowledgement, and passes the
  * same receipt with a redelivery. So the values of a redelivery get the instants of the first delivery, and are stored
  * only once.
- *
- * @typedef {object} Receipt
- * @property {number | null} from epoch ms from which the instants of the message count; null: not decided yet
  */
+export interface Receipt {
+  /** epoch ms from which the instants of the message count; null: not decided yet */
+  from: number | null;
+}
 
 /**
  * Chooses instants for values without a time. Each value of a sensor gets its own instant: the next free ms
@@ -41,25 +39,30 @@ export class ReceiptTimes {
   #maxAheadMs;
   /** Epoch ms of the newest receipt. */
   #receivedAt = 0;
-  /** The newest instant by the id of the sensor, epoch ms. @type {LRUCache<string, number>} */
-  #newest = new LRUCache({ max: MAX_SENSORS });
+  /** The newest instant by the id of the sensor, epoch ms. */
+  #newest: LRUCache<string, number> = new LRUCache({ max: MAX_SENSORS });
 
-  /** @param {{ maxAheadMs: number }} options how far a message may be ahead of its receipt, in ms */
-  constructor({ maxAheadMs }) {
+  /** @param options how far a message may be ahead of its receipt, in ms */
+  constructor({ maxAheadMs }: { maxAheadMs: number }) {
     this.#maxAheadMs = Math.max(maxAheadMs, MIN_AHEAD_MS);
   }
 
   /**
    * Moves the values of a message to free instants. Relative times are moved with them.
-   *
-   * @param {MessageBatch} batch is changed; its times count from `receivedAt`
-   * @param {Pick<Identity, 'id'>} identity of the device
-   * @param {Device | null | undefined} device the device, if it is registered
-   * @param {number} receivedAt epoch ms
-   * @param {Receipt} receipt is changed; a redelivery and a replay have a receipt with a decided `from`
-   * @returns {number} time in ms that the message must wait before it is stored
+   * @param batch is changed; its times count from `receivedAt`
+   * @param identity of the device
+   * @param device the device, if it is registered
+   * @param receivedAt epoch ms
+   * @param receipt is changed; a redelivery and a replay have a receipt with a decided `from`
+   * @returns time in ms that the message must wait before it is stored
    */
-  place(batch, identity, device, receivedAt, receipt) {
+  place(
+    batch: MessageBatch,
+    identity: Pick<Identity, 'id'>,
+    device: Device | null | undefined,
+    receivedAt: number,
+    receipt: Receipt,
+  ): number {
     if (!batch.untimed) return 0;
     const sensors = sensorsIn(batch.untimed, identity, device);
     if (receipt.from === null) receipt.from = this.#take(sensors, receivedAt);
@@ -69,12 +72,8 @@ export class ReceiptTimes {
     return Math.max(0, receipt.from - receivedAt - this.#maxAheadMs);
   }
 
-  /**
-   * @param {Map<string, UntimedSensor>} sensors
-   * @param {number} receivedAt epoch ms
-   * @returns {number} epoch ms from which the instants are free for all sensors
-   */
-  #take(sensors, receivedAt) {
+  /** @param receivedAt epoch ms @returns epoch ms from which the instants are free for all sensors */
+  #take(sensors: Map<string, UntimedSensor>, receivedAt: number): number {
     // The clock was set back. Without this reset the known instants would be ahead for a long time.
     if (receivedAt < this.#receivedAt - this.#maxAheadMs) {
       this.#newest.clear();
@@ -103,25 +102,27 @@ export class ReceiptTimes {
   }
 }
 
-/**
- * @typedef {object} UntimedSensor
- * @property {Sensor | undefined} known
- * @property {number} count number of values without a time
- * @property {Array<{ ref: string, after: number }>} refs id and name of the sensor as in the message; `after`: number of
- *   values of this sensor under the earlier reference
- */
+interface UntimedSensor {
+  known: Sensor | undefined;
+  /** number of values without a time */
+  count: number;
+  /**
+   * id and name of the sensor as in the message; `after`: number of values of this sensor under the earlier
+   * reference
+   */
+  refs: Array<{ ref: string; after: number }>;
+}
 
 /**
  * Groups the values without a time by sensor. A message may name one sensor by its id and by its name.
- *
- * @param {NonNullable<MessageBatch['untimed']>} untimed
- * @param {Pick<Identity, 'id'>} identity
- * @param {Device | null | undefined} device
- * @returns {Map<string, UntimedSensor>} sensors by id
+ * @returns sensors by id
  */
-function sensorsIn(untimed, identity, device) {
-  /** @type {Map<string, UntimedSensor>} */
-  const sensors = new Map();
+function sensorsIn(
+  untimed: NonNullable<MessageBatch['untimed']>,
+  identity: Pick<Identity, 'id'>,
+  device: Device | null | undefined,
+): Map<string, UntimedSensor> {
+  const sensors: Map<string, UntimedSensor> = new Map();
   for (const [ref, { count }] of untimed) {
     const known = device ? sensorOf(device, ref) : undefined;
     // An invalid name belongs to no sensor. Its values are refused later.

@@ -1,8 +1,6 @@
-import { refusalText } from '../../common/errors.js';
-import { printable } from '../../common/printable.js';
-
-/** @import { Logger } from 'pino' */
-/** @import { Refusal } from '../../common/errors.js' */
+import type { Logger } from 'pino';
+import { type Refusal, refusalText } from '../../common/errors.ts';
+import { printable } from '../../common/printable.ts';
 
 /** Minimum time between two log lines about refusals, in ms. Without this limit one broken device could fill the log. */
 const EVERY_MS = 10_000;
@@ -17,33 +15,29 @@ const UNMATCHED_TOPIC = 'unmatched topic';
 export class RefusalNotices {
   #logger;
   #everyMs;
-  /** Number of refused measurements and dropped messages since the last log line, by reason. @type {Map<string, number>} */
-  #more = new Map();
+  /** Number of refused measurements and dropped messages since the last log line, by reason. */
+  #more: Map<string, number> = new Map();
   #lastTopic = '';
-  /** @type {Refusal | undefined} */
-  #lastRefusal;
+  #lastRefusal: Refusal | undefined;
   #isResting = false;
 
-  /** @param {{ logger: Logger, everyMs?: number }} deps */
-  constructor({ logger, everyMs = EVERY_MS }) {
+  constructor({ logger, everyMs = EVERY_MS }: { logger: Logger; everyMs?: number }) {
     this.#logger = logger;
     this.#everyMs = everyMs;
   }
 
   /**
    * Logs the refused measurements of a message.
-   *
-   * @param {string} topic
-   * @param {Record<string, number>} codes refused measurements by code
-   * @param {Refusal} first first refusal of the message
+   * @param codes refused measurements by code
+   * @param first first refusal of the message
    */
-  refused(topic, codes, first) {
+  refused(topic: string, codes: Record<string, number>, first: Refusal) {
     const counts = Object.entries(codes);
     this.#note(topic, counts, `refused: ${listed(counts)}`, first);
   }
 
-  /** Logs a message on a topic that neither the contract nor a mapping has. @param {string} topic */
-  unknownTopic(topic) {
+  /** Logs a message on a topic that neither the contract nor a mapping has. */
+  unknownTopic(topic: string) {
     this.#note(topic, [[UNMATCHED_TOPIC, 1]], `dropped: an ${UNMATCHED_TOPIC}`);
   }
 
@@ -68,8 +62,7 @@ export class RefusalNotices {
     this.#rest();
   }
 
-  /** @param {string} topic @param {[reason: string, count: number][]} counts @param {string} words @param {Refusal} [refusal] */
-  #note(topic, counts, words, refusal) {
+  #note(topic: string, counts: [reason: string, count: number][], words: string, refusal?: Refusal) {
     if (this.#isResting) {
       for (const [reason, count] of counts) this.#more.set(reason, (this.#more.get(reason) ?? 0) + count);
       this.#lastTopic = topic;
@@ -85,18 +78,18 @@ export class RefusalNotices {
   }
 }
 
-/** @param {Refusal} [refusal] @returns {Partial<Refusal>} the reason of the refusal, as members of the log line */
-const reasonOf = (refusal) => (refusal ? { path: refusal.path, rule: refusal.rule } : {});
+/** @returns the reason of the refusal, as members of the log line */
+const reasonOf = (refusal?: Refusal): Partial<Refusal> =>
+  refusal ? { path: refusal.path, rule: refusal.rule } : {};
 
-/** @param {Refusal} [refusal] @returns {string} the reason of the refusal, as the end of the log message */
-const reasonText = (refusal) => (refusal ? `: ${printable(refusalText(refusal))}` : '');
+/** @returns the reason of the refusal, as the end of the log message */
+const reasonText = (refusal?: Refusal): string => (refusal ? `: ${printable(refusalText(refusal))}` : '');
 
-/** @param {[reason: string, count: number][]} counts */
-const listed = (counts) => counts.map(([reason, count]) => `${count} ${reason}`).join(', ');
+const listed = (counts: [reason: string, count: number][]) =>
+  counts.map(([reason, count]) => `${count} ${reason}`).join(', ');
 
-/** @param {Iterable<number>} counts */
-const total = (counts) => [...counts].reduce((sum, count) => sum + count, 0);
+const total = (counts: Iterable<number>) => [...counts].reduce((sum, count) => sum + count, 0);
 
-/** Formats a topic for the log: in quotes, shortened, and without control characters, because a client chose it. @param {string} topic */
-const shown = (topic) =>
+/** Formats a topic for the log: in quotes, shortened, and without control characters, because a client chose it. */
+const shown = (topic: string) =>
   JSON.stringify(topic.length > 80 ? `${topic.slice(0, 80)}…` : topic).replaceAll(/\p{C}/gu, '?');

@@ -1,8 +1,6 @@
-import { notReplayable, resultOrRefusal } from './ingest-result.js';
-
-/** @import { StoredDeadLetter } from '../store/dead-letters/dead-letter.js' */
-/** @import { IngestResult } from './ingest-result.js' */
-/** @import { IngestPipeline } from './pipeline.js' */
+import type { StoredDeadLetter } from '../store/dead-letters/dead-letter.ts';
+import { type IngestResult, notReplayable, resultOrRefusal } from './ingest-result.ts';
+import type { IngestPipeline } from './pipeline.ts';
 
 /**
  * Creates the function that replays a dead letter, after an operator has fixed the reason of its refusal. Only the
@@ -10,20 +8,21 @@ import { notReplayable, resultOrRefusal } from './ingest-result.js';
  * would add another row with the same samples. Relative times count from the first receipt. The limits of age and
  * clock skew count from now. Measurements that are refused again are returned, without a new dead letter. A second
  * replay writes the same rows.
- *
- * @param {object} deps
- * @param {IngestPipeline} deps.pipeline
- * @param {() => number} deps.clock epoch ms
  */
-export function createReplay({ pipeline, clock }) {
+export function createReplay({
+  pipeline,
+  clock,
+}: {
+  pipeline: IngestPipeline;
+  /** epoch ms */
+  clock: () => number;
+}) {
   return {
     /**
-     * @param {StoredDeadLetter} deadLetter
-     * @returns {Promise<IngestResult>} settles when all good measurements are committed; a birth or a status counts as one
-     *   accepted measurement
+     * @returns settles when all good measurements are committed; a birth or a status counts as one accepted measurement
      * @throws {MillraceError} `not_replayable` with the reason
      */
-    async replay({ topic, receivedAt, content }) {
+    async replay({ topic, receivedAt, content }: StoredDeadLetter): Promise<IngestResult> {
       const route = pipeline.routeOf(topic);
       if (!content) throw notReplayable('It only counts what was refused; no payload was kept.');
       if (!route) throw notReplayable('Its topic is unknown, and no mapping reads it.');
@@ -38,4 +37,4 @@ export function createReplay({ pipeline, clock }) {
   };
 }
 
-/** @typedef {ReturnType<typeof createReplay>['replay']} Replay */
+export type Replay = ReturnType<typeof createReplay>['replay'];

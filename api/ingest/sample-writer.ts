@@ -1,18 +1,22 @@
-import { isLate } from '../../schema/rules.js';
-
-/** @import { MillraceError } from '../../common/errors.js' */
-/** @import { Numbers } from '../../schema/packed/series.js' */
-/** @import { ClockGuard } from '../store/clock-guard.js' */
-/** @import { Store } from '../store/index.js' */
-/** @import { Hour } from '../store/measurements/hours.js' */
-/** @import { LateWriter } from './late-samples.js' */
-/** @import { Device, Sensor } from './registry/cache.js' */
+import type { Numbers } from '../../schema/packed/series.ts';
+import { isLate } from '../../schema/rules.ts';
+import type { ClockGuard } from '../store/clock-guard.ts';
+import type { Store } from '../store/index.ts';
+import type { Hour } from '../store/measurements/hours.ts';
+import type { LateWriter } from './late-samples.ts';
+import type { Device, Sensor } from './registry/cache.ts';
 
 /**
  * The samples of one sensor in one message, sorted by time, with one sample per instant. `from` and `to`: see `SensorSeries` of the store.
- *
- * @typedef {{ known: Sensor, sensor: Buffer, times: Numbers, values: Numbers, from?: number, to?: number }} Series
  */
+export type Series = {
+  known: Sensor;
+  sensor: Buffer;
+  times: Numbers;
+  values: Numbers;
+  from?: number;
+  to?: number;
+};
 
 /** Commits samples, and also writes late samples to history. */
 export class SampleWriter {
@@ -21,14 +25,18 @@ export class SampleWriter {
   #clock;
   #late;
 
-  /**
-   * @param {object} deps
-   * @param {Store['write']['samples']} deps.write
-   * @param {{ stampedAt: number }} deps.marks `stampedAt`: greatest write timestamp, in epoch ms
-   * @param {Pick<ClockGuard, 'now'>} deps.clock
-   * @param {LateWriter} deps.late
-   */
-  constructor({ write, marks, clock, late }) {
+  constructor({
+    write,
+    marks,
+    clock,
+    late,
+  }: {
+    write: Store['write']['samples'];
+    /** `stampedAt`: greatest write timestamp, in epoch ms */
+    marks: { stampedAt: number };
+    clock: Pick<ClockGuard, 'now'>;
+    late: LateWriter;
+  }) {
     this.#write = write;
     this.#marks = marks;
     this.#clock = clock;
@@ -36,14 +44,11 @@ export class SampleWriter {
   }
 
   /**
-   * Writes the samples of a message. The function is not async, to save memory: see `pipeline.js`.
-   *
-   * @param {Device} device
-   * @param {Series[]} series
-   * @returns {Promise<void>} settles when all samples are committed
+   * Writes the samples of a message. The function is not async, to save memory: see `pipeline.ts`.
+   * @returns settles when all samples are committed
    * @throws {MillraceError} `rejected`: the database refuses these samples
    */
-  write(device, series) {
+  write(device: Device, series: Series[]): Promise<void> {
     const began = Date.now();
     return this.commit(device, series).then((hours) => this.finish(device, hours, began));
   }
@@ -51,26 +56,20 @@ export class SampleWriter {
   /**
    * Commits the samples of a message by hour, which is the first step of `write`. A caller with other writes calls
    * `finish` after all its writes, and so saves a promise for each message.
-   *
-   * @param {Device} device
-   * @param {Series[]} series
-   * @returns {Promise<Hour[]>} settles when the hours of the message are committed
+   * @returns settles when the hours of the message are committed
    * @throws {MillraceError} `rejected`: the database refuses these samples
    */
-  commit(device, series) {
+  commit(device: Device, series: Series[]): Promise<Hour[]> {
     return this.#write(device, series);
   }
 
   /**
    * Writes the late samples of a message into history.
-   *
-   * @param {Device} device
-   * @param {Hour[]} hours committed hours of a message
-   * @param {number} began time before the commit, in epoch ms
-   * @returns {Promise<void> | undefined} settles when the late samples are committed; undefined: no hour is
-   *   late
+   * @param hours committed hours of a message
+   * @param began time before the commit, in epoch ms
+   * @returns settles when the late samples are committed; undefined: no hour is late
    */
-  finish(device, hours, began) {
+  finish(device: Device, hours: Hour[], began: number): Promise<void> | undefined {
     // The clock is read after the commit, because a packer that read the hour before may have missed the samples.
     const time = this.#clock.now();
     if (typeof time === 'number') return this.#writeLate(device, hours, began, time);
@@ -78,13 +77,12 @@ export class SampleWriter {
   }
 
   /**
-   * @param {Device} device
-   * @param {Hour[]} hours committed hours of a message
-   * @param {number} began time before the commit, in epoch ms
-   * @param {number} now time after the commit, in epoch ms
-   * @returns {Promise<void> | undefined} undefined: no hour is late
+   * @param hours committed hours of a message
+   * @param began time before the commit, in epoch ms
+   * @param now time after the commit, in epoch ms
+   * @returns undefined: no hour is late
    */
-  #writeLate(device, hours, began, now) {
+  #writeLate(device: Device, hours: Hour[], began: number, now: number): Promise<void> | undefined {
     // Readers compare the write timestamp, which may be ahead of the clock.
     const at = Math.max(now, this.#marks.stampedAt);
     for (const { bucket } of hours) {

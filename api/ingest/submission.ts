@@ -1,46 +1,43 @@
-import { forEachConcurrently } from '../../common/concurrency.js';
-import { MillraceError } from '../../common/errors.js';
-import { brokenNameRule } from '../../schema/ids.js';
-import { sumOf } from '../observability/index.js';
-import { ByteBudget, PayloadMemory } from './admission/byte-budget.js';
-import { ruleOf } from './decode/refusals.js';
-import { arrivalOf } from './pipeline.js';
-
-/** @import { ErrorCode, Refusal } from '../../common/errors.js' */
-/** @import { Identity } from '../../schema/ids.js' */
-/** @import { Context } from '../observability/index.js' */
-/** @import { Admission } from './admission/index.js' */
-/** @import { LineDecoder, LineRefusal, Precision } from './decode/line-decoder.js' */
-/** @import { MessageBatch } from './decode/message-batch.js' */
-/** @import { MeasurementStore } from './handlers/measurement-store.js' */
-/** @import { MeasurementHandler, Submitted } from './handlers/measurements.js' */
-/** @import { IngestResult } from './ingest-result.js' */
+import { forEachConcurrently } from '../../common/concurrency.ts';
+import { type ErrorCode, MillraceError, type Refusal } from '../../common/errors.ts';
+import { brokenNameRule, type Identity } from '../../schema/ids.ts';
+import { type Context, sumOf } from '../observability/index.ts';
+import { ByteBudget, PayloadMemory } from './admission/byte-budget.ts';
+import type { Admission } from './admission/index.ts';
+import type { LineDecoder, LineRefusal, Precision } from './decode/line-decoder.ts';
+import type { MessageBatch } from './decode/message-batch.ts';
+import { ruleOf } from './decode/refusals.ts';
+import type { MeasurementStore } from './handlers/measurement-store.ts';
+import type { MeasurementHandler, Submitted } from './handlers/measurements.ts';
+import type { IngestResult } from './ingest-result.ts';
+import { arrivalOf } from './pipeline.ts';
 
 /** Limit of the bytes of unfinished submissions. Above it a submission is refused as `busy`. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/**
- * Measurements of one device from a client that waits for the answer.
- *
- * @typedef {object} Submission
- * @property {Identity} device
- * @property {string | undefined} [contentType]
- * @property {number} bytes upper limit of the payload size in bytes
- * @property {() => Promise<Buffer>} read receives the payload; called when the byte budget has room for it
- * @property {AbortSignal} signal aborts when the client disconnects; a message that has begun is finished
- */
+/** Measurements of one device from a client that waits for the answer. */
+interface Submission {
+  device: Identity;
+  contentType?: string | undefined;
+  /** upper limit of the payload size in bytes */
+  bytes: number;
+  /** receives the payload; called when the byte budget has room for it */
+  read: () => Promise<Buffer>;
+  /** aborts when the client disconnects; a message that has begun is finished */
+  signal: AbortSignal;
+}
 
 /**
  * Line protocol with values of any number of devices, from a client that waits for the answer. `precision`: unit of the times.
- *
- * @typedef {Omit<Submission, 'device'> & { precision: Precision }} LineSubmission
  */
+type LineSubmission = Omit<Submission, 'device'> & { precision: Precision };
 
-/**
- * @typedef {object} LineResult
- * @property {number} accepted number of committed values
- * @property {LineRefusal[]} refused refusals in order of lines, at most one for each line and code
- */
+export interface LineResult {
+  /** number of committed values */
+  accepted: number;
+  /** refusals in order of lines, at most one for each line and code */
+  refused: LineRefusal[];
+}
 
 /** Limit of devices of one request that are stored concurrently. Each device needs at least one request to the database. */
 const DEVICES_AT_ONCE = 64;
@@ -63,17 +60,25 @@ export class Submissions {
   #submissions = new ByteBudget(MAX_BYTES);
   #memory = new PayloadMemory();
 
-  /**
-   * @param {Pick<Context, 'clock' | 'metrics'>} context
-   * @param {object} deps
-   * @param {Admission} deps.admission
-   * @param {() => boolean} deps.isStuck whether the database has refused all requests for a while
-   * @param {MeasurementStore} deps.measurements
-   * @param {MeasurementHandler} deps.handler
-   * @param {LineDecoder} deps.lineDecoder
-   * @param {(name: string) => Identity | null} deps.identify
-   */
-  constructor({ clock, metrics }, { admission, isStuck, measurements, handler, lineDecoder, identify }) {
+  constructor(
+    { clock, metrics }: Pick<Context, 'clock' | 'metrics'>,
+    {
+      admission,
+      isStuck,
+      measurements,
+      handler,
+      lineDecoder,
+      identify,
+    }: {
+      admission: Admission;
+      /** whether the database has refused all requests for a while */
+      isStuck: () => boolean;
+      measurements: MeasurementStore;
+      handler: MeasurementHandler;
+      lineDecoder: LineDecoder;
+      identify: (name: string) => Identity | null;
+    },
+  ) {
     this.#admission = admission;
     this.#isStuck = isStuck;
     this.#measurements = measurements;
@@ -86,12 +91,10 @@ export class Submissions {
 
   /**
    * Receives, decodes and commits the measurements of a submission.
-   *
-   * @param {Submission} submission
-   * @returns {Promise<IngestResult>} settles when all good measurements are committed
+   * @returns settles when all good measurements are committed
    * @throws {MillraceError} `busy`; `unavailable`: this process ends, or the client disconnected before the message began
    */
-  async submit(submission) {
+  async submit(submission: Submission): Promise<IngestResult> {
     const { device } = submission;
     return this.#admit(submission, (message) =>
       this.#admission.queue.run(device.id, false, () => this.#handler.submit(message, device)),
@@ -100,21 +103,17 @@ export class Submissions {
 
   /**
    * Receives, decodes and commits line protocol.
-   *
-   * @param {LineSubmission} submission
-   * @returns {Promise<LineResult>} settles when all good values are committed
+   * @returns settles when all good values are committed
    * @throws {MillraceError} `busy`, `too_large`; `unavailable`: this process ends, or the client disconnected before the message began
    */
-  async submitLines(submission) {
+  async submitLines(submission: LineSubmission): Promise<LineResult> {
     return this.#admit(submission, (message) => this.#settleLines(submission.precision, message));
   }
 
-  /**
-   * @template T
-   * @param {Omit<Submission, 'device'>} submission
-   * @param {(message: Submitted) => Promise<T>} handle
-   */
-  async #admit({ bytes, read, signal, contentType }, handle) {
+  async #admit<T>(
+    { bytes, read, signal, contentType }: Omit<Submission, 'device'>,
+    handle: (message: Submitted) => Promise<T>,
+  ) {
     if (this.#isStuck() || !this.#admission.budget.fits(bytes) || !this.#submissions.fits(bytes))
       throw new MillraceError('busy');
     return this.#submissions.run(bytes, async () => {
@@ -131,8 +130,7 @@ export class Submissions {
     return this.#submissions.used;
   }
 
-  /** @param {Precision} precision @param {Submitted} message @returns {Promise<LineResult>} */
-  async #settleLines(precision, message) {
+  async #settleLines(precision: Precision, message: Submitted): Promise<LineResult> {
     const began = performance.now();
     const { lines, devices, refused, skipped, skippedLines } = this.#lineDecoder.decode(
       message.payload,
@@ -159,8 +157,8 @@ export class Submissions {
     return this.#measurements.noteAnswered(result, counts, began);
   }
 
-  /** Stores the values of one device, or refuses them. @param {string} name @param {MessageBatch} batch @param {Submitted} message */
-  async #storeDevice(name, batch, message) {
+  /** Stores the values of one device, or refuses them. */
+  async #storeDevice(name: string, batch: MessageBatch, message: Submitted) {
     const device = this.#identify(name);
     if (!device) return refuseAll(batch, 'bad_id', `the device ${brokenNameRule(name)}`);
     try {
@@ -175,22 +173,21 @@ export class Submissions {
   }
 }
 
-/** @param {Refusal} refusal its `index` is the number of a line @returns {LineRefusal} */
-const toLineRefusal = ({ index, ...refusal }) => ({ line: index, ...refusal });
+/** @param refusal its `index` is the number of a line */
+const toLineRefusal = ({ index, ...refusal }: Refusal): LineRefusal => ({ line: index, ...refusal });
 
-/** @param {LineRefusal[]} refusals @returns {LineRefusal[]} one refusal for each code of a line, in order of lines */
-function eachOnce(refusals) {
+/** @returns one refusal for each code of a line, in order of lines */
+function eachOnce(refusals: LineRefusal[]): LineRefusal[] {
   const byLine = new Map(refusals.map((refusal) => [`${refusal.line} ${refusal.code}`, refusal]));
   return [...byLine.values()].sort((one, other) => one.line - other.line);
 }
 
-/** @param {MessageBatch} batch @param {ErrorCode} code @param {string} rule */
-function refuseAll(batch, code, rule) {
+function refuseAll(batch: MessageBatch, code: ErrorCode, rule: string) {
   const indexes = [...batch.sensors.values()].flatMap((samples) => samples.indexes);
   batch.sensors.clear();
   Object.assign(batch.counts, { samples: 0, merged: 0 });
   for (const index of indexes) batch.refuse(index, code, undefined, rule);
 }
 
-/** @typedef {Submissions['submit']} Submit */
-/** @typedef {Submissions['submitLines']} SubmitLines */
+export type Submit = Submissions['submit'];
+export type SubmitLines = Submissions['submitLines'];

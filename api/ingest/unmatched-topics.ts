@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import { copyBytes } from './admission/byte-budget.js';
-
-/** @import { Message } from './pipeline.js' */
+import { copyBytes } from './admission/byte-budget.ts';
+import type { Message } from './pipeline.ts';
 
 /** Limit of topics in the list. Above this limit a new topic replaces the least recently seen topic. */
 const MAX_TOPICS = 200;
@@ -17,14 +16,19 @@ const MAX_PAYLOAD = 2048;
 
 /**
  * A topic that neither the contract nor a mapping has, with the number of its messages and its newest message.
- *
- * @typedef {object} UnmatchedTopic
- * @property {string} topic its first 512 characters
- * @property {number} count number of messages
- * @property {number} seenAt epoch ms of the newest message
- * @property {number} size size of the newest payload in bytes, before it was cut off
- * @property {Buffer} payload the first 2 KiB of the newest payload
  */
+export interface UnmatchedTopic {
+  /** its first 512 characters */
+  topic: string;
+  /** number of messages */
+  count: number;
+  /** epoch ms of the newest message */
+  seenAt: number;
+  /** size of the newest payload in bytes, before it was cut off */
+  size: number;
+  /** the first 2 KiB of the newest payload */
+  payload: Buffer;
+}
 
 /**
  * The topics outside the contract on which clients publish. Messages on them are acknowledged and dropped, so
@@ -32,20 +36,19 @@ const MAX_PAYLOAD = 2048;
  * process.
  */
 export class UnmatchedTopics {
-  /** @type {LRUCache<string, UnmatchedTopic>} */
-  #topics;
+  #topics: LRUCache<string, UnmatchedTopic>;
 
   /** Time from which the list counts messages, in epoch ms. */
   since;
 
-  /** @param {{ clock: () => number, maxTopics?: number }} deps `clock`: epoch ms */
-  constructor({ clock, maxTopics = MAX_TOPICS }) {
+  /** @param deps `clock`: epoch ms */
+  constructor({ clock, maxTopics = MAX_TOPICS }: { clock: () => number; maxTopics?: number }) {
     this.#topics = new LRUCache({ max: maxTopics });
     this.since = clock();
   }
 
-  /** Counts a message that is dropped. @param {Pick<Message, 'topic' | 'payload' | 'receivedAt'>} message */
-  note({ topic: given, payload, receivedAt }) {
+  /** Counts a message that is dropped. */
+  note({ topic: given, payload, receivedAt }: Pick<Message, 'topic' | 'payload' | 'receivedAt'>) {
     const topic = given.length > MAX_TOPIC ? shortCopy(given) : given;
     const count = (this.#topics.get(topic)?.count ?? 0) + 1;
     // The bytes are copied, because a view would keep the whole payload in memory.
@@ -53,16 +56,11 @@ export class UnmatchedTopics {
     this.#topics.set(topic, { topic, count, seenAt: receivedAt, size: payload.length, payload: kept });
   }
 
-  /** @returns {UnmatchedTopic[]} the most recently seen first */
-  list() {
+  /** @returns the most recently seen first */
+  list(): UnmatchedTopic[] {
     return [...this.#topics.values()];
   }
 }
 
-/**
- * Copies a topic, because a slice of a string keeps the whole string in memory.
- *
- * @param {string} topic
- * @returns {string}
- */
-const shortCopy = (topic) => Buffer.from(`${topic.slice(0, MAX_TOPIC - 1)}…`).toString();
+/** Copies a topic, because a slice of a string keeps the whole string in memory. */
+const shortCopy = (topic: string): string => Buffer.from(`${topic.slice(0, MAX_TOPIC - 1)}…`).toString();

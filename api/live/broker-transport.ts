@@ -1,14 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { IPublishPacket, MqttClient } from 'mqtt';
 import mqttJs from 'mqtt';
-import { brokerOptions } from '../access/index.js';
-import { Hub } from './hub.js';
-import { Announcer, Interest } from './interest.js';
+import type { Logger } from 'pino';
+import type { Config } from '../../common/settings/config.ts';
+import { brokerOptions } from '../access/index.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import { Hub, type Listener } from './hub.ts';
+import type { AlarmListener, StatsListener, Transport } from './index.ts';
+import { Announcer, Interest } from './interest.ts';
 import {
   ALARMS,
   EVERY_PROCESS,
   EVERY_READER,
   isFurtherTopic,
+  type LiveItem,
   liveDevice,
   liveTopic,
   readAlarm,
@@ -17,15 +23,7 @@ import {
   readItems,
   statsProcess,
   statsTopic,
-} from './messages.js';
-
-/** @import { IPublishPacket, MqttClient } from 'mqtt' */
-/** @import { Logger } from 'pino' */
-/** @import { Config } from '../../common/settings/config.js' */
-/** @import { Metrics } from '../observability/metrics.js' */
-/** @import { AlarmListener, Transport, StatsListener } from './index.js' */
-/** @import { Listener } from './hub.js' */
-/** @import { LiveItem } from './messages.js' */
+} from './messages.ts';
 
 /** Time limit of the first connection and of an orderly disconnect, in ms. After it the process continues without waiting. */
 const CONNECT_TIMEOUT_MS = 1000;
@@ -35,37 +33,37 @@ const CONNECT_TIMEOUT_MS = 1000;
  * readers, and a slow reader never delays an acknowledgement. The connection has no persistent session, so readers read
  * the database after a reconnect. When one reader follows the whole fleet and another reader follows one device, the
  * broker may send the changes of that device twice. Readers ignore the second copy, because its values are not newer.
- *
- * @implements {Transport}
  */
-export class BrokerTransport {
+export class BrokerTransport implements Transport {
   #logger;
   #hub = new Hub();
-  /** @type {Set<() => void>} */
-  #missed = new Set();
+  #missed: Set<() => void> = new Set();
   #client;
   #outbox;
-  /** @type {StatsListener | undefined} */
-  #statsListener;
-  /** @type {Set<AlarmListener>} */
-  #alarmListeners = new Set();
+  #statsListener: StatsListener | undefined;
+  #alarmListeners: Set<AlarmListener> = new Set();
   #standing = Promise.resolve();
   #refused = false;
   #publishesAll;
-  /** @type {() => void} */
-  #wantedListener = () => {};
+  #wantedListener: () => void = () => {};
   #interest = new Interest({ onNew: () => this.#wantedListener() });
   #announcer;
 
-  /**
-   * @param {object} deps
-   * @param {Config['mqtt']} deps.mqtt `url` is set
-   * @param {boolean} deps.publishesAll whether changes are published even if no reader follows them
-   * @param {number} deps.keepAliveMs
-   * @param {Logger} deps.logger
-   * @param {Metrics} deps.metrics
-   */
-  constructor({ mqtt, publishesAll, keepAliveMs, logger, metrics }) {
+  constructor({
+    mqtt,
+    publishesAll,
+    keepAliveMs,
+    logger,
+    metrics,
+  }: {
+    /** `url` is set */
+    mqtt: Config['mqtt'];
+    /** whether changes are published even if no reader follows them */
+    publishesAll: boolean;
+    keepAliveMs: number;
+    logger: Logger;
+    metrics: Metrics;
+  }) {
     this.#logger = logger;
     this.#publishesAll = publishesAll;
     const name = randomBytes(6).toString('hex');
@@ -73,7 +71,7 @@ export class BrokerTransport {
       devices: () => this.#hub.devices,
       send: (payload) => this.#outbox.put(readerTopic(name), payload),
     });
-    this.#client = mqttJs.connect(/** @type {string} */ (mqtt.url), {
+    this.#client = mqttJs.connect(mqtt.url as string, {
       ...brokerOptions(mqtt, keepAliveMs),
       // Processes with the ROLE `http` may share an MQTT_CLIENT_ID.
       clientId: `${mqtt.clientId}-live-${name}`,
@@ -114,45 +112,43 @@ export class BrokerTransport {
     });
   }
 
-  /** @param {string} device id @returns {boolean} whether a reader of any process may follow the device */
-  isWanted(device) {
+  /** @param device id @returns whether a reader of any process may follow the device */
+  isWanted(device: string): boolean {
     return this.#publishesAll || this.#interest.has(device) || this.#hub.hasSubscribers(device);
   }
 
-  /** @type {Transport['onWanted']} */
-  onWanted(listener) {
+  onWanted(listener: Parameters<Transport['onWanted']>[0]): ReturnType<Transport['onWanted']> {
     this.#wantedListener = listener;
   }
 
   /**
    * Publishes changes of a device.
-   *
-   * @param {string} device id
-   * @param {LiveItem[]} items
-   * @param {number} committedAt time of the commit of the oldest item, in ms of `performance.now()`
+   * @param device id
+   * @param committedAt time of the commit of the oldest item, in ms of `performance.now()`
    */
-  publish(device, items, committedAt) {
+  publish(device: string, items: LiveItem[], committedAt: number) {
     this.#outbox.put(liveTopic(device), JSON.stringify(items), performance.now() - committedAt);
   }
 
-  /** @type {Transport['send']} */
-  send(topic, payload, { retain, waited } = {}) {
+  send(
+    topic: Parameters<Transport['send']>[0],
+    payload: Parameters<Transport['send']>[1],
+    { retain, waited }: Parameters<Transport['send']>[2] = {},
+  ): ReturnType<Transport['send']> {
     return this.#outbox.put(topic, payload, waited, retain);
   }
 
-  /** Wants all topics of these kinds, because the broker does not report its subscribers. @type {Transport['demandOf']} */
-  demandOf(kinds) {
+  /** Wants all topics of these kinds, because the broker does not report its subscribers. */
+  demandOf(kinds: Parameters<Transport['demandOf']>[0]): ReturnType<Transport['demandOf']> {
     return { any: () => kinds.size > 0, wants: (kind) => kinds.has(kind) };
   }
 
   /**
    * Subscribes to changes.
-   *
-   * @param {string[]} devices ids, or `EVERY_DEVICE`
-   * @param {Listener} listener
-   * @returns {Promise<() => void>} resolves to a function that unsubscribes
+   * @param devices ids, or `EVERY_DEVICE`
+   * @returns resolves to a function that unsubscribes
    */
-  async listen(devices, listener) {
+  async listen(devices: string[], listener: Listener): Promise<() => void> {
     const opened = this.#hub.add(devices, listener);
     // The calls wait for each other, because an earlier call may still be subscribing to the same device.
     this.#standing = this.#standing.then(() => this.#subscribe(opened.map(liveTopic)));
@@ -165,41 +161,36 @@ export class BrokerTransport {
     };
   }
 
-  /** Publishes the statistics of a process. @param {string} process name @param {string} snapshot JSON */
-  publishStats(process, snapshot) {
+  /** Publishes the statistics of a process. @param process name @param snapshot JSON */
+  publishStats(process: string, snapshot: string) {
     this.#outbox.put(statsTopic(process), snapshot);
   }
 
-  /** Subscribes to the statistics of all processes. @param {StatsListener} listener */
-  onStats(listener) {
+  /** Subscribes to the statistics of all processes. */
+  onStats(listener: StatsListener) {
     this.#statsListener = listener;
     this.#standing = this.#standing.then(() => this.#subscribe([EVERY_PROCESS]));
   }
 
-  /** Publishes a change of an alarm. @param {object} message */
-  publishAlarm(message) {
+  /** Publishes a change of an alarm. */
+  publishAlarm(message: object) {
     this.#outbox.put(ALARMS, JSON.stringify(message));
   }
 
-  /** Subscribes to the changes of alarms of all processes. @param {AlarmListener} listener */
-  onAlarm(listener) {
+  /** Subscribes to the changes of alarms of all processes. */
+  onAlarm(listener: AlarmListener) {
     this.#alarmListeners.add(listener);
     this.#standing = this.#standing.then(() => this.#subscribe([ALARMS]));
   }
 
-  /**
-   * Adds a listener for reconnects, after which changes may be missing.
-   *
-   * @param {() => void} listener
-   * @returns {() => void} removes the listener
-   */
-  onMissed(listener) {
+  /** Adds a listener for reconnects, after which changes may be missing. @returns removes the listener */
+  onMissed(listener: () => void): () => void {
     this.#missed.add(listener);
     return () => void this.#missed.delete(listener);
   }
 
-  /** The readiness checks of this connection. @returns {Transport['checks']} */
-  get checks() {
+  /** The readiness checks of this connection. */
+  get checks(): Transport['checks'] {
     return {
       live: () =>
         this.#client.connected && !this.#refused
@@ -236,8 +227,7 @@ export class BrokerTransport {
     return this.#hub.devices.length > 0;
   }
 
-  /** @param {string[]} filters */
-  async #subscribe(filters) {
+  async #subscribe(filters: string[]) {
     if (!this.#client.connected || filters.length === 0) return;
     try {
       // Retain handling 2: the broker sends no retained messages. Millrace retains none on these topics, so they would be outdated.
@@ -251,15 +241,13 @@ export class BrokerTransport {
       this.#logger.warn({}, 'the broker does not let us subscribe to live changes; they are read instead');
   }
 
-  /** @param {Buffer} payload @returns {boolean} */
-  #receiveAlarm(payload) {
+  #receiveAlarm(payload: Buffer): boolean {
     const alarm = readAlarm(payload);
     if (alarm !== null) for (const listener of this.#alarmListeners) listener(alarm);
     return alarm !== null;
   }
 
-  /** @param {string} device @param {Buffer} payload @param {IPublishPacket} packet */
-  #receive(device, payload, packet) {
+  #receive(device: string, payload: Buffer, packet: IPublishPacket) {
     const items = readItems(device, payload);
     if (!items) return false;
     this.#hub.publish(device, items, performance.now() - waitedMs(packet));
@@ -281,11 +269,7 @@ class BrokerDrops {
   #client;
   #dropped = Number.NaN;
 
-  /**
-   * @param {MqttClient} client
-   * @param {Pick<Metrics, 'gauge'>} metrics
-   */
-  constructor(client, metrics) {
+  constructor(client: MqttClient, metrics: Pick<Metrics, 'gauge'>) {
     this.#client = client;
     metrics.gauge(
       'iot_broker_dropped_messages',
@@ -303,8 +287,8 @@ class BrokerDrops {
     }
   }
 
-  /** Reads a count of the broker. @param {string} topic @param {Buffer} payload @returns {boolean} whether the topic is `DROPPED` */
-  receive(topic, payload) {
+  /** Reads a count of the broker. @returns whether the topic is `DROPPED` */
+  receive(topic: string, payload: Buffer): boolean {
     if (topic !== DROPPED) return false;
     this.#dropped = Number(payload.toString('latin1'));
     return true;
@@ -329,15 +313,10 @@ const MOST_WAITING = 1024 * 1024;
 export class Outbox {
   #client;
   #live;
-  /** @type {Buffer[]} */
-  #packets = [];
+  #packets: Buffer[] = [];
   #bytes = 0;
 
-  /**
-   * @param {MqttClient} client
-   * @param {Pick<Metrics, 'live'>} metrics
-   */
-  constructor(client, { live }) {
+  constructor(client: MqttClient, { live }: Pick<Metrics, 'live'>) {
     this.#client = client;
     this.#live = live;
   }
@@ -352,14 +331,11 @@ export class Outbox {
 
   /**
    * Adds a message, which is written at the end of this iteration of the event loop.
-   *
-   * @param {string} topic
-   * @param {string} payload
-   * @param {number} [waited] ms since the oldest commit in the message
-   * @param {boolean} [retain] default: false
-   * @returns {boolean} false: the message was dropped
+   * @param waited ms since the oldest commit in the message
+   * @param retain default: false
+   * @returns false: the message was dropped
    */
-  put(topic, payload, waited, retain) {
+  put(topic: string, payload: string, waited?: number, retain?: boolean): boolean {
     if (!this.#client.connected || this.#client.stream.writableLength + this.#bytes > MOST_WAITING) {
       this.#live.inc({ result: 'dropped' });
       return false;
@@ -393,13 +369,9 @@ const LONGEST_WAIT_MS = 3_600_000;
 /**
  * Encodes a PUBLISH of MQTT 5. A publish through MQTT.js costs the ingest process 11 µs or more. A publish with this
  * function takes 3 µs, of which JSON takes 2 µs.
- *
- * @param {string} topic
- * @param {string} payload
- * @param {number} [waited] see `WAITED`; undefined: the message contains no commit
- * @param {boolean} [retain]
+ * @param waited see `WAITED`; undefined: the message contains no commit
  */
-export function publishPacket(topic, payload, waited, retain = false) {
+export function publishPacket(topic: string, payload: string, waited?: number, retain: boolean = false) {
   const bytes = Buffer.byteLength(payload);
   const text = waited === undefined ? '' : String(Math.round(waited));
   // The properties are much shorter than 128 bytes, so their length takes one byte.
@@ -419,24 +391,21 @@ export function publishPacket(topic, payload, waited, retain = false) {
   return packet;
 }
 
-/**
- * @param {IPublishPacket} packet
- * @returns {number} value of `WAITED` in ms; 0: the property is missing or not plausible
- */
-export function waitedMs({ properties }) {
+/** @returns value of `WAITED` in ms; 0: the property is missing or not plausible */
+export function waitedMs({ properties }: IPublishPacket): number {
   const waited = Number(properties?.userProperties?.[WAITED]);
   return waited >= 0 && waited <= LONGEST_WAIT_MS ? waited : 0;
 }
 
-/** Returns the number of bytes of a variable byte integer (MQTT 5, section 1.5.5), with seven bits per byte. @param {number} value */
-function lengthOfLength(value) {
+/** Returns the number of bytes of a variable byte integer (MQTT 5, section 1.5.5), with seven bits per byte. */
+function lengthOfLength(value: number) {
   let bytes = 1;
   for (let rest = value >>> 7; rest > 0; rest >>>= 7) bytes++;
   return bytes;
 }
 
-/** Writes a variable byte integer. @param {Buffer} packet @param {number} from @param {number} value @returns {number} index after it */
-function writeLength(packet, from, value) {
+/** Writes a variable byte integer. @returns index after it */
+function writeLength(packet: Buffer, from: number, value: number): number {
   let at = from;
   let rest = value;
   for (; rest > 127; rest >>>= 7) packet[at++] = (rest & 127) | 128;
@@ -444,13 +413,8 @@ function writeLength(packet, from, value) {
   return at;
 }
 
-/**
- * @param {Buffer} packet
- * @param {number} from
- * @param {string} text ASCII
- * @returns {number} index after the text
- */
-function writeText(packet, from, text) {
+/** @param text ASCII @returns index after the text */
+function writeText(packet: Buffer, from: number, text: string): number {
   const at = packet.writeUInt16BE(text.length, from);
   return at + packet.write(text, at, 'latin1');
 }

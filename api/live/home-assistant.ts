@@ -1,8 +1,7 @@
 import { LRUCache } from 'lru-cache';
-
-/** @import { Device } from '../ingest/registry/cache.js' */
-/** @import { LiveItem } from './messages.js' */
-/** @import { SendLive } from './named-topics.js' */
+import type { Device } from '../ingest/registry/cache.ts';
+import type { LiveItem } from './messages.ts';
+import type { SendLive } from './named-topics.ts';
 
 /**
  * Limit of sensors whose announcement to Home Assistant is remembered. A sensor that was evicted from this cache is
@@ -48,10 +47,8 @@ const TEMPERATURE = /temp|dew.?point|setpoint/i;
  * Device classes of Home Assistant by unit. Home Assistant rejects a class with another unit than its table has for the class
  * (`DEVICE_CLASS_UNITS` in `homeassistant/components/sensor/const.py`). The first entry decides whose words are in the type or
  * name of the sensor, and whose `not` is not.
- *
- * @type {Array<{ units: string[], words?: RegExp, not?: RegExp, deviceClass: string }>}
  */
-const CLASSES = [
+const CLASSES: Array<{ units: string[]; words?: RegExp; not?: RegExp; deviceClass: string }> = [
   { units: ['°C', '°F'], not: /delta|diff|gradient/i, deviceClass: 'temperature' },
   { units: ['K'], words: /temp|dew.?point/i, not: /colo.?r/i, deviceClass: 'temperature' },
   { units: ['mV', 'V', 'kV'], deviceClass: 'voltage' },
@@ -92,23 +89,17 @@ const CLASSES = [
 export class HomeAssistant {
   #prefix;
   #send;
-  /** Announced attributes by topic, since sensors of several devices may have the same id. @type {LRUCache<string, string>} */
-  #announced = new LRUCache({ max: MAX_SENSORS, ttl: AGAIN_MS });
+  /** Announced attributes by topic, since sensors of several devices may have the same id. */
+  #announced: LRUCache<string, string> = new LRUCache({ max: MAX_SENSORS, ttl: AGAIN_MS });
 
-  /** @param {{ prefix: string, send: SendLive }} deps `prefix`: HOME_ASSISTANT_PREFIX */
-  constructor({ prefix, send }) {
+  /** @param deps `prefix`: HOME_ASSISTANT_PREFIX */
+  constructor({ prefix, send }: { prefix: string; send: SendLive }) {
     this.#prefix = prefix;
     this.#send = send;
   }
 
-  /**
-   * Announces a new or changed sensor.
-   *
-   * @param {LiveItem} item
-   * @param {string} stateTopic topic with the newest value of the sensor
-   * @param {Described} described
-   */
-  announce(item, stateTopic, described) {
+  /** Announces a new or changed sensor. @param stateTopic topic with the newest value of the sensor */
+  announce(item: LiveItem, stateTopic: string, described: Described) {
     const { device_id, sensor_id, device, name, type, unit, site } = item;
     const { deviceLabel, label, intervalMs, state } = described;
     const attributes = [device, name, type, unit, site, deviceLabel, label, intervalMs].join('\n');
@@ -121,17 +112,15 @@ export class HomeAssistant {
 
   /**
    * Publishes whether a device is online.
-   *
-   * @param {string} topic
-   * @param {string | null} state null: the device reports no state, so each value shows that it is online
-   * @returns {boolean} false: the message was dropped
+   * @param state null: the device reports no state, so each value shows that it is online
+   * @returns false: the message was dropped
    */
-  sendState(topic, state) {
+  sendState(topic: string, state: string | null): boolean {
     return this.#send(topic, state ?? 'online', { retain: true });
   }
 
-  /** Removes the sensors of a retired device from Home Assistant. @param {Pick<Device, 'id' | 'sensors'>} device @param {string} availabilityTopic */
-  remove({ id, sensors }, availabilityTopic) {
+  /** Removes the sensors of a retired device from Home Assistant. */
+  remove({ id, sensors }: Pick<Device, 'id' | 'sensors'>, availabilityTopic: string) {
     for (const sensor of sensors.keys()) {
       const topic = this.#configTopic(id, sensor);
       this.#announced.delete(topic);
@@ -140,8 +129,9 @@ export class HomeAssistant {
     this.#send(availabilityTopic, '', { retain: true });
   }
 
-  /** @param {string} device id @param {string} sensor id @returns {string} */
-  #configTopic = (device, sensor) => `${this.#prefix}/sensor/${device}/${sensor}/config`;
+  /** @param device id @param sensor id */
+  #configTopic = (device: string, sensor: string): string =>
+    `${this.#prefix}/sensor/${device}/${sensor}/config`;
 
   /** Forgets the announcements, so that each sensor is announced again with its next value. */
   forget() {
@@ -149,28 +139,23 @@ export class HomeAssistant {
   }
 }
 
-/**
- * What a live item does not have.
- *
- * @typedef {object} Described
- * @property {string} availabilityTopic
- * @property {string | null} state `online` or `offline`; null: the device reports no state
- * @property {string | null} deviceLabel
- * @property {string | null} label of the sensor
- * @property {number | null} intervalMs reporting interval of the sensor
- */
+/** What a live item does not have. */
+interface Described {
+  availabilityTopic: string;
+  /** `online` or `offline`; null: the device reports no state */
+  state: string | null;
+  deviceLabel: string | null;
+  /** of the sensor */
+  label: string | null;
+  /** reporting interval of the sensor */
+  intervalMs: number | null;
+}
 
-/**
- * Returns the discovery message of a sensor.
- *
- * @param {LiveItem} item
- * @param {string} stateTopic topic with the newest value
- * @param {Described} described
- */
+/** Returns the discovery message of a sensor. @param stateTopic topic with the newest value */
 export function discoveryOf(
-  { device_id, sensor_id, device, name, type, unit, site },
-  stateTopic,
-  { availabilityTopic, deviceLabel, label, intervalMs },
+  { device_id, sensor_id, device, name, type, unit, site }: LiveItem,
+  stateTopic: string,
+  { availabilityTopic, deviceLabel, label, intervalMs }: Described,
 ) {
   const words = `${type ?? ''} ${name ?? ''}`;
   const shownUnit = unit === null ? undefined : shownUnitOf(unit, words);
@@ -197,19 +182,15 @@ export function discoveryOf(
   };
 }
 
-/** @param {string} unit @param {string} words type and name of the sensor @returns {string | undefined} undefined: the value has no unit */
-function shownUnitOf(unit, words) {
+/** @param words type and name of the sensor @returns undefined: the value has no unit */
+function shownUnitOf(unit: string, words: string): string | undefined {
   const temperature = TEMPERATURES.get(unit);
   if (temperature !== undefined && TEMPERATURE.test(words)) return temperature;
   return (UNITS.get(unit) ?? unit) || undefined;
 }
 
-/**
- * @param {string | undefined} unit
- * @param {string} words type and name of the sensor
- * @returns {string | undefined} undefined: no class certainly fits
- */
-const deviceClass = (unit, words) =>
+/** @param words type and name of the sensor @returns undefined: no class certainly fits */
+const deviceClass = (unit: string | undefined, words: string): string | undefined =>
   unit === undefined
     ? undefined
     : CLASSES.find(

@@ -1,19 +1,13 @@
-import { ALARMS, EVERY_DEVICE, liveTopic, statsTopic } from './messages.js';
-
-/** @import { AlarmListener, Transport, BrokerClients } from './index.js' */
-/** @import { LiveItem } from './messages.js' */
+import type { AlarmListener, BrokerClients, Transport } from './index.ts';
+import { ALARMS, EVERY_DEVICE, type LiveItem, liveTopic, statsTopic } from './messages.ts';
 
 /**
  * Creates the transport for an installation with a single process. Its readers receive a change in the same iteration of the event
  * loop. Clients of the embedded broker may subscribe too.
- *
- * @param {BrokerClients} brokerClients
- * @returns {Transport}
  */
-export function createLocalTransport(brokerClients) {
+export function createLocalTransport(brokerClients: BrokerClients): Transport {
   const hub = new Hub();
-  /** @type {Set<AlarmListener>} */
-  const alarmListeners = new Set();
+  const alarmListeners: Set<AlarmListener> = new Set();
 
   return {
     isWanted: (device) => hub.hasSubscribers(device) || brokerClients.followers.any,
@@ -75,46 +69,42 @@ export function createLocalTransport(brokerClients) {
 
 /**
  * Receives the changes of one device.
- *
- * @callback Listener
- * @param {LiveItem[]} items
- * @param {number} committedAt estimated time of the commit of the oldest item, in ms of `performance.now()` of this process
+ * @param committedAt estimated time of the commit of the oldest item, in ms of `performance.now()` of this process
  */
+export type Listener = (items: LiveItem[], committedAt: number) => void;
 
 /** Passes changes to the subscribers in this process, by device. */
 export class Hub {
-  /** Subscribers by device id, or by `EVERY_DEVICE`. @type {Map<string, Set<Listener>>} */
-  #listeners = new Map();
+  /** Subscribers by device id, or by `EVERY_DEVICE`. */
+  #listeners: Map<string, Set<Listener>> = new Map();
 
   /**
    * Adds a subscriber.
-   *
-   * @param {string[]} devices ids of devices, or `EVERY_DEVICE`
-   * @param {Listener} listener
-   * @returns {string[]} the devices that had no subscriber before
+   * @param devices ids of devices, or `EVERY_DEVICE`
+   * @returns the devices that had no subscriber before
    */
-  add(devices, listener) {
+  add(devices: string[], listener: Listener): string[] {
     const opened = devices.filter((device) => !this.#listeners.has(device));
     for (const device of opened) this.#listeners.set(device, new Set());
     for (const device of devices) this.#listeners.get(device)?.add(listener);
     return opened;
   }
 
-  /** Removes a subscriber. @param {string[]} devices @param {Listener} listener @returns {string[]} devices without any subscriber now */
-  remove(devices, listener) {
+  /** Removes a subscriber. @returns devices without any subscriber now */
+  remove(devices: string[], listener: Listener): string[] {
     for (const device of devices) this.#listeners.get(device)?.delete(listener);
     const closed = devices.filter((device) => this.#listeners.get(device)?.size === 0);
     for (const device of closed) this.#listeners.delete(device);
     return closed;
   }
 
-  /** Checks whether a device has subscribers. @param {string} device id */
-  hasSubscribers(device) {
+  /** Checks whether a device has subscribers. @param device id */
+  hasSubscribers(device: string) {
     return this.#listeners.has(EVERY_DEVICE) || this.#listeners.has(device);
   }
 
-  /** Passes changes to the subscribers of a device. @param {string} device id @param {LiveItem[]} items @param {number} committedAt see `Listener` */
-  publish(device, items, committedAt) {
+  /** Passes changes to the subscribers of a device. @param device id @param committedAt see `Listener` */
+  publish(device: string, items: LiveItem[], committedAt: number) {
     for (const listener of this.#listeners.get(device) ?? []) listener(items, committedAt);
     for (const listener of this.#listeners.get(EVERY_DEVICE) ?? []) listener(items, committedAt);
   }

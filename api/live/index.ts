@@ -1,81 +1,92 @@
-import { BrokerTransport } from './broker-transport.js';
-import { HomeAssistant } from './home-assistant.js';
-import { createLocalTransport } from './hub.js';
-import { NamedTopics } from './named-topics.js';
-import { Publisher } from './publisher.js';
+import type { Send } from '../ingest/pipeline.ts';
+import type { Device } from '../ingest/registry/cache.ts';
+import type { Context } from '../observability/index.ts';
+import type { Check } from '../observability/readiness.ts';
+import { BrokerTransport } from './broker-transport.ts';
+import { HomeAssistant } from './home-assistant.ts';
+import { createLocalTransport, type Listener } from './hub.ts';
+import type { LiveItem } from './messages.ts';
+import { type Demand, type NamedTopic, NamedTopics, type SendLive } from './named-topics.ts';
+import { Publisher } from './publisher.ts';
 
-export { WAITED } from './broker-transport.js';
-export { InstallationStats } from './installation-stats.js';
-export { EVERY_DEVICE, FIRST_FURTHER_LEVEL, isFurtherTopic, isStatsTopic, reachesLive } from './messages.js';
+export { WAITED } from './broker-transport.ts';
+export { InstallationStats } from './installation-stats.ts';
+export { EVERY_DEVICE, FIRST_FURTHER_LEVEL, isFurtherTopic, isStatsTopic, reachesLive } from './messages.ts';
 
-/** @import { Send } from '../ingest/pipeline.js' */
-/** @import { Device } from '../ingest/registry/cache.js' */
-/** @import { Context } from '../observability/index.js' */
-/** @import { Check } from '../observability/readiness.js' */
-/** @import { Listener } from './hub.js' */
-/** @import { LiveItem } from './messages.js' */
-/** @import { Demand, NamedTopic, SendLive } from './named-topics.js' */
-
-/**
- * The clients of the embedded broker.
- *
- * @typedef {object} BrokerClients
- * @property {{ any: boolean, anyAsking: boolean, ask: (topic: string) => boolean }} followers `any`: whether
- *   a client subscribes to `iot/live/...`; `anyAsking`: whether the filter of any client asks for named topics
- *   (`named-topics.js`); `ask`: whether the filter of any client asks for this named topic
- * @property {Send} send
- */
+/** The clients of the embedded broker. */
+export interface BrokerClients {
+  /**
+   * `any`: whether a client subscribes to `iot/live/...`; `anyAsking`: whether the filter of any client asks
+   * for named topics (`named-topics.ts`); `ask`: whether the filter of any client asks for this named topic
+   */
+  followers: { any: boolean; anyAsking: boolean; ask: (topic: string) => boolean };
+  send: Send;
+}
 
 /** No followers, for an external broker, which does not report its subscribers. */
 export const NOBODY = { any: false, anyAsking: false, ask: () => false };
 
-/** @typedef {(process: string, snapshot: Buffer) => boolean} StatsListener returns false if the snapshot is not valid */
+/** returns false if the snapshot is not valid */
+export type StatsListener = (process: string, snapshot: Buffer) => boolean;
 
-/** @typedef {(alarm: string) => void} AlarmListener receives a change of an alarm as JSON */
+/** receives a change of an alarm as JSON */
+export type AlarmListener = (alarm: string) => void;
 
-/**
- * Carries live changes from the process that commits them to the processes that serve readers.
- *
- * @typedef {object} Transport
- * @property {(device: string) => boolean} isWanted whether a device may have subscribers
- * @property {(listener: () => void) => void} onWanted called when devices get their first subscribers in
- *   other processes
- * @property {(device: string, items: LiveItem[], committedAt: number) => void} publish publishes changes. `committedAt`: time of
- *   the commit of the oldest item, in ms of `performance.now()`
- * @property {SendLive} send publishes on a named topic (`named-topics.js`), or on a topic of Home Assistant
- * @property {(kinds: Set<NamedTopic>) => Demand} demandOf returns the subscribers of named topics of these kinds
- * @property {(devices: string[], listener: Listener) => Promise<() => void>} listen subscribes to device ids, or to
- *   `EVERY_DEVICE`. The promise resolves to a function that unsubscribes. From then on no change is missed, unless the
- *   broker is not connected
- * @property {(process: string, snapshot: string) => void} publishStats publishes statistics to the other processes
- * @property {(listener: StatsListener) => void} onStats adds a listener for the snapshots of all processes, possibly
- *   including this process
- * @property {(message: object) => void} publishAlarm publishes a change of an alarm to the other processes, and to the
- *   readers of this process
- * @property {(listener: AlarmListener) => void} onAlarm adds a listener for the changes of alarms of all processes
- * @property {(listener: () => void) => () => void} onMissed called when changes may have been missed and now arrive again.
- *   Returns a function that removes the listener
- * @property {Record<string, () => Check>} checks
- * @property {() => Promise<void>} start
- * @property {() => Promise<void>} stop
- * @property {boolean} listening whether this process has subscribers
- */
+/** Carries live changes from the process that commits them to the processes that serve readers. */
+export interface Transport {
+  /** whether a device may have subscribers */
+  isWanted: (device: string) => boolean;
+  /** called when devices get their first subscribers in other processes */
+  onWanted: (listener: () => void) => void;
+  /** publishes changes. `committedAt`: time of the commit of the oldest item, in ms of `performance.now()` */
+  publish: (device: string, items: LiveItem[], committedAt: number) => void;
+  /** publishes on a named topic (`named-topics.ts`), or on a topic of Home Assistant */
+  send: SendLive;
+  /** returns the subscribers of named topics of these kinds */
+  demandOf: (kinds: Set<NamedTopic>) => Demand;
+  /**
+   * subscribes to device ids, or to `EVERY_DEVICE`. The promise resolves to a function that unsubscribes.
+   * From then on no change is missed, unless the broker is not connected
+   */
+  listen: (devices: string[], listener: Listener) => Promise<() => void>;
+  /** publishes statistics to the other processes */
+  publishStats: (process: string, snapshot: string) => void;
+  /** adds a listener for the snapshots of all processes, possibly including this process */
+  onStats: (listener: StatsListener) => void;
+  /** publishes a change of an alarm to the other processes, and to the readers of this process */
+  publishAlarm: (message: object) => void;
+  /** adds a listener for the changes of alarms of all processes */
+  onAlarm: (listener: AlarmListener) => void;
+  /**
+   * called when changes may have been missed and now arrive again. Returns a function that removes the
+   * listener
+   */
+  onMissed: (listener: () => void) => () => void;
+  checks: Record<string, () => Check>;
+  start: () => Promise<void>;
+  stop: () => Promise<void>;
+  /** whether this process has subscribers */
+  listening: boolean;
+}
 
 /**
  * Creates the service that publishes committed changes to readers. With MQTT_URL the changes go through that broker, on
  * a separate connection. With the embedded broker they stay in this process. Changes are sent with QoS 0, because a
  * reader that misses a change reads the database again.
- *
- * @param {Context} context
- * @param {object} deps
- * @param {BrokerClients} deps.brokerClients
- * @param {number} deps.keepAliveMs
  */
-export function createLive({ config, logger, metrics }, { brokerClients, keepAliveMs }) {
+export function createLive(
+  { config, logger, metrics }: Context,
+  {
+    brokerClients,
+    keepAliveMs,
+  }: {
+    brokerClients: BrokerClients;
+    keepAliveMs: number;
+  },
+) {
   const { mqtt } = config;
   const { topics, isRetained, homeAssistantPrefix: prefix } = config.live;
-  /** @type {Transport} */
-  const transport = mqtt.url
+  const transport: Transport = mqtt.url
     ? new BrokerTransport({
         mqtt,
         publishesAll: config.live.isAlways || topics.length > 0 || isRetained || prefix !== undefined,
@@ -84,8 +95,7 @@ export function createLive({ config, logger, metrics }, { brokerClients, keepAli
         metrics,
       })
     : createLocalTransport(brokerClients);
-  /** @type {SendLive} */
-  const send = (topic, payload, options) => transport.send(topic, payload, options);
+  const send: SendLive = (topic, payload, options) => transport.send(topic, payload, options);
   const named = new NamedTopics({
     demand: transport.demandOf(new Set(topics)),
     send,
@@ -98,22 +108,16 @@ export function createLive({ config, logger, metrics }, { brokerClients, keepAli
 
   return {
     publishChanges: publisher.publishChanges,
-    /** Publishes the new state of a device. @param {Device} device */
-    publishState: (device) => named.publishState(device),
-    /** Removes the retained messages of a device that was retired. @param {Device} device */
-    remove: (device) => named.remove(device),
-    /** @type {Transport['listen']} */
-    listen: (devices, listener) => transport.listen(devices, listener),
-    /** @type {Transport['onMissed']} */
-    onMissed: (listener) => transport.onMissed(listener),
-    /** @type {Transport['publishStats']} */
-    publishStats: (process, snapshot) => transport.publishStats(process, snapshot),
-    /** @type {Transport['onStats']} */
-    onStats: (listener) => transport.onStats(listener),
-    /** @type {Transport['publishAlarm']} */
-    publishAlarm: (message) => transport.publishAlarm(message),
-    /** @type {Transport['onAlarm']} */
-    onAlarm: (listener) => transport.onAlarm(listener),
+    publishState: (device: Device) => named.publishState(device),
+    /** Removes the retained messages of a device that was retired. */
+    remove: (device: Device) => named.remove(device),
+    listen: ((devices, listener) => transport.listen(devices, listener)) satisfies Transport['listen'],
+    onMissed: ((listener) => transport.onMissed(listener)) satisfies Transport['onMissed'],
+    publishStats: ((process, snapshot) =>
+      transport.publishStats(process, snapshot)) satisfies Transport['publishStats'],
+    onStats: ((listener) => transport.onStats(listener)) satisfies Transport['onStats'],
+    publishAlarm: ((message) => transport.publishAlarm(message)) satisfies Transport['publishAlarm'],
+    onAlarm: ((listener) => transport.onAlarm(listener)) satisfies Transport['onAlarm'],
     checks: transport.checks,
     start: () => transport.start(),
     async stop() {
@@ -126,4 +130,4 @@ export function createLive({ config, logger, metrics }, { brokerClients, keepAli
   };
 }
 
-/** @typedef {ReturnType<typeof createLive>} Live */
+export type Live = ReturnType<typeof createLive>;

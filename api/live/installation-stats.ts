@@ -1,9 +1,8 @@
-import { formatTime } from '../../common/times.js';
-import { isWell, parseSnapshot, statsOf } from '../observability/index.js';
-
-/** @import { HealthReport, ProcessHealth } from '../observability/process-health.js' */
-/** @import { Stats, StatsSnapshot, ProcessStats } from '../observability/process-stats.js' */
-/** @import { Live } from './index.js' */
+import { formatTime } from '../../common/times.ts';
+import { isWell, parseSnapshot, statsOf } from '../observability/index.ts';
+import type { HealthReport, ProcessHealth } from '../observability/process-health.ts';
+import type { ProcessStats, Stats, StatsSnapshot } from '../observability/process-stats.ts';
+import type { Live } from './index.ts';
 
 /** Interval in ms at which a process publishes its statistics. A process that missed two snapshots is no longer counted. */
 const PUBLISH_EVERY_MS = 1000;
@@ -34,25 +33,25 @@ export class InstallationStats {
   #clock;
   #monotonic;
   #everyMs;
-  /** @type {Map<string, { snapshot: StatsSnapshot, receivedAt: number }>} */
-  #others = new Map();
-  /** Statistics of the last five minutes, the oldest first. @type {Array<{ ts: string } & Stats>} */
-  #recent = [];
-  /** @type {NodeJS.Timeout | undefined} */
-  #timer;
+  #others: Map<string, { snapshot: StatsSnapshot; receivedAt: number }> = new Map();
+  /** Statistics of the last five minutes, the oldest first. */
+  #recent: Array<{ ts: string } & Stats> = [];
+  #timer: NodeJS.Timeout | undefined;
   #own = '';
 
-  /**
-   * @param {object} deps
-   * @param {Pick<ProcessStats, 'snapshot'>} deps.processStats statistics of this process
-   * @param {Pick<ProcessHealth, 'read'>} deps.processHealth health of this process
-   * @param {Pick<Live, 'publishStats' | 'onStats'>} deps.live
-   * @param {boolean} deps.serves whether this process serves readers; otherwise it only publishes
-   * @param {() => number} deps.clock epoch ms
-   * @param {() => number} [deps.monotonic] ms of a monotonic clock
-   * @param {number} [deps.everyMs]
-   */
-  constructor(deps) {
+  constructor(deps: {
+    /** statistics of this process */
+    processStats: Pick<ProcessStats, 'snapshot'>;
+    processHealth: Pick<ProcessHealth, 'read'>;
+    live: Pick<Live, 'publishStats' | 'onStats'>;
+    /** whether this process serves readers; otherwise it only publishes */
+    serves: boolean;
+    /** epoch ms */
+    clock: () => number;
+    /** ms of a monotonic clock */
+    monotonic?: () => number;
+    everyMs?: number;
+  }) {
     const {
       processStats,
       processHealth,
@@ -83,10 +82,8 @@ export class InstallationStats {
   /**
    * Returns the health of all processes that publish their health. The report needs no database, so it also works while
    * the database is unavailable.
-   *
-   * @returns {Array<{ client_id: string } & HealthReport>}
    */
-  health() {
+  health(): Array<{ client_id: string } & HealthReport> {
     this.#forgetStopped();
     const others = [...this.#others].flatMap(([client_id, { snapshot }]) =>
       snapshot.health ? [{ client_id, ...snapshot.health }] : [],
@@ -100,8 +97,8 @@ export class InstallationStats {
     return this.#recent;
   }
 
-  /** Starts to publish statistics once a second. @param {string} name name of this process, unique in the installation */
-  start(name) {
+  /** Starts to publish statistics once a second. @param name name of this process, unique in the installation */
+  start(name: string) {
     this.#own = name;
     if (this.#serves) this.#live.onStats((process, payload) => this.#receive(process, payload));
     this.#tick();
@@ -113,8 +110,8 @@ export class InstallationStats {
     clearInterval(this.#timer);
   }
 
-  /** @param {string} name @param {Buffer} payload @returns {boolean} whether the payload is a valid snapshot of a process */
-  #receive(name, payload) {
+  /** @returns whether the payload is a valid snapshot of a process */
+  #receive(name: string, payload: Buffer): boolean {
     if (name === this.#own) return true;
     const snapshot = name.length <= MAX_NAME_LENGTH ? parseSnapshot(payload) : null;
     if (!snapshot || (this.#others.size >= MAX_PROCESSES && !this.#others.has(name))) return false;

@@ -1,4 +1,4 @@
-import { EVERY_DEVICE } from './messages.js';
+import { EVERY_DEVICE } from './messages.ts';
 
 /**
  * Finds out which devices the readers of an installation follow, behind an external broker. A broker does not report its
@@ -25,8 +25,8 @@ const MAX_DEVICES = 1000;
  */
 const MAX_READERS = 1000;
 
-/** @param {Buffer} payload from the broker @returns {string[] | null} ids of devices, or `EVERY_DEVICE`; null: not valid */
-function readAnnouncement(payload) {
+/** @param payload from the broker @returns ids of devices, or `EVERY_DEVICE`; null: not valid */
+function readAnnouncement(payload: Buffer): string[] | null {
   try {
     const { devices } = JSON.parse(payload.toString());
     const isValid =
@@ -43,8 +43,8 @@ function readAnnouncement(payload) {
 export class Interest {
   #monotonic;
   #onNew;
-  /** Announced devices by process. `until`: end of the validity. @type {Map<string, { devices: Set<string>, until: number }>} */
-  #readers = new Map();
+  /** Announced devices by process. `until`: end of the validity. */
+  #readers: Map<string, { devices: Set<string>; until: number }> = new Map();
   /**
    * Until this time every change is published, because some processes may not have announced their readers yet. In ms of
    * `monotonic`.
@@ -54,12 +54,15 @@ export class Interest {
   #checkAt = Number.POSITIVE_INFINITY;
   #wantsAll = false;
 
-  /**
-   * @param {object} deps
-   * @param {() => void} deps.onNew called when devices get their first follower
-   * @param {() => number} [deps.monotonic] ms of a monotonic clock
-   */
-  constructor({ onNew, monotonic = () => performance.now() }) {
+  constructor({
+    onNew,
+    monotonic = () => performance.now(),
+  }: {
+    /** called when devices get their first follower */
+    onNew: () => void;
+    /** ms of a monotonic clock */
+    monotonic?: () => number;
+  }) {
     this.#onNew = onNew;
     this.#monotonic = monotonic;
   }
@@ -69,8 +72,8 @@ export class Interest {
     this.#everythingUntil = this.#monotonic() + LEASE_MS;
   }
 
-  /** @param {string} device id @returns {boolean} whether a reader may follow the device */
-  has(device) {
+  /** @param device id @returns whether a reader may follow the device */
+  has(device: string): boolean {
     const now = this.#monotonic();
     if (now >= this.#checkAt) this.#forgetEnded(now);
     return now < this.#everythingUntil || this.#isFollowed(device);
@@ -78,12 +81,10 @@ export class Interest {
 
   /**
    * Reads the announcement of a process.
-   *
-   * @param {string} reader name of the process
-   * @param {Buffer} payload
-   * @returns {boolean} whether the payload is a valid announcement
+   * @param reader name of the process
+   * @returns whether the payload is a valid announcement
    */
-  receive(reader, payload) {
+  receive(reader: string, payload: Buffer): boolean {
     const announced = readAnnouncement(payload);
     if (!announced || (this.#readers.size >= MAX_READERS && !this.#readers.has(reader))) return false;
     const isNew = announced.some((device) => !this.#isFollowed(device));
@@ -95,18 +96,17 @@ export class Interest {
   }
 
   /**
-   * @param {string} device id, or `EVERY_DEVICE`
-   * @returns {boolean} whether the newest announcement of any process contains the device
+   * @param device id, or `EVERY_DEVICE`
+   * @returns whether the newest announcement of any process contains the device
    */
-  #isFollowed(device) {
+  #isFollowed(device: string): boolean {
     if (this.#wantsAll) return true;
     // Each message runs this loop, so the readers are not copied into an array.
     for (const { devices } of this.#readers.values()) if (devices.has(device)) return true;
     return false;
   }
 
-  /** @param {number} now */
-  #forgetEnded(now) {
+  #forgetEnded(now: number) {
     for (const [reader, { until }] of this.#readers) if (until <= now) this.#readers.delete(reader);
     this.#summarize();
   }
@@ -124,17 +124,19 @@ export class Announcer {
   #devices;
   #send;
   #everyMs;
-  /** @type {NodeJS.Timeout | undefined} */
-  #timer;
+  #timer: NodeJS.Timeout | undefined;
   #isDue = false;
 
-  /**
-   * @param {object} deps
-   * @param {() => string[]} deps.devices returns the ids of the followed devices, or `EVERY_DEVICE`
-   * @param {(payload: string) => void} deps.send
-   * @param {number} [deps.everyMs]
-   */
-  constructor({ devices, send, everyMs = ANNOUNCE_EVERY_MS }) {
+  constructor({
+    devices,
+    send,
+    everyMs = ANNOUNCE_EVERY_MS,
+  }: {
+    /** returns the ids of the followed devices, or `EVERY_DEVICE` */
+    devices: () => string[];
+    send: (payload: string) => void;
+    everyMs?: number;
+  }) {
     this.#devices = devices;
     this.#send = send;
     this.#everyMs = everyMs;

@@ -1,29 +1,24 @@
-import { formatTime } from '../../common/times.js';
+import { formatTime } from '../../common/times.ts';
+import type { Device, Sensor } from '../ingest/registry/cache.ts';
 
-/** @import { Device, Sensor } from '../ingest/registry/cache.js' */
+/** A sensor with its newest committed value, as `/latest`, `/stream` and `iot/live` have it. */
+export interface LiveItem {
+  device_id: string;
+  sensor_id: string;
+  /** the device's name */
+  device: string | null;
+  name: string | null;
+  type: string | null;
+  unit: string | null;
+  site: string | null;
+  /** interval of the measurements in ms, as the device announced it; only in items from the database */
+  interval_ms?: number;
+  /** ISO 8601 in UTC, with milliseconds. Such texts sort by time */
+  ts: string | null;
+  value: number | null;
+}
 
-/**
- * A sensor with its newest committed value, as `/latest`, `/stream` and `iot/live` have it.
- *
- * @typedef {object} LiveItem
- * @property {string} device_id
- * @property {string} sensor_id
- * @property {string | null} device the device's name
- * @property {string | null} name
- * @property {string | null} type
- * @property {string | null} unit
- * @property {string | null} site
- * @property {number} [interval_ms] interval of the measurements in ms, as the device announced it; only in items from the database
- * @property {string | null} ts ISO 8601 in UTC, with milliseconds. Such texts sort by time
- * @property {number | null} value
- */
-
-/**
- * @param {Device} device
- * @param {Sensor} sensor
- * @returns {LiveItem}
- */
-export const liveItem = (device, sensor) => ({
+export const liveItem = (device: Device, sensor: Sensor): LiveItem => ({
   device_id: device.id,
   sensor_id: sensor.id,
   device: device.name,
@@ -37,12 +32,10 @@ export const liveItem = (device, sensor) => ({
 
 /**
  * Validates a message from the broker. A broker without access control lets any client publish on these topics.
- *
- * @param {string} device id of the device in the topic
- * @param {Buffer} payload
- * @returns {LiveItem[] | null} null: the message is not valid
+ * @param device id of the device in the topic
+ * @returns null: the message is not valid
  */
-export function readItems(device, payload) {
+export function readItems(device: string, payload: Buffer): LiveItem[] | null {
   try {
     const items = JSON.parse(payload.toString());
     return Array.isArray(items) && items.every((item) => isItemOf(device, item)) ? items : null;
@@ -51,17 +44,14 @@ export function readItems(device, payload) {
   }
 }
 
-/** @param {unknown} text */
-const isText = (text) => text === null || typeof text === 'string';
+const isText = (text: unknown) => text === null || typeof text === 'string';
 
 /** Matches a time in the form of `formatTime`. Readers compare times as texts, so all times must have this form. */
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-/** @param {unknown} ts */
-const isTime = (ts) => typeof ts === 'string' && TIME.test(ts) && !Number.isNaN(Date.parse(ts));
+const isTime = (ts: unknown) => typeof ts === 'string' && TIME.test(ts) && !Number.isNaN(Date.parse(ts));
 
-/** @param {string} device @param {any} item */
-const isItemOf = (device, item) =>
+const isItemOf = (device: string, item: any) =>
   item?.device_id === device &&
   typeof item.sensor_id === 'string' &&
   isTime(item.ts) &&
@@ -73,17 +63,17 @@ const PREFIX = 'iot/live/';
 /** Readers of the whole fleet subscribe to this wildcard instead of a device id. */
 export const EVERY_DEVICE = '+';
 
-/** @param {string} device id of the device, or `EVERY_DEVICE` */
-export const liveTopic = (device) => PREFIX + device;
+/** @param device id of the device, or `EVERY_DEVICE` */
+export const liveTopic = (device: string) => PREFIX + device;
 
-/** The topic of alarm changes. No device has this topic: `named-topics.js` does not use it as a name. */
+/** The topic of alarm changes. No device has this topic: `named-topics.ts` does not use it as a name. */
 export const ALARMS = `${PREFIX}alarms`;
 
 /** Limit of a message about an alarm, in bytes. A larger message is not valid, because the texts of an alarm are limited. */
 const MAX_ALARM_BYTES = 16 * 1024;
 
-/** @param {Buffer} payload from the broker @returns {string | null} JSON of a change of an alarm, in one line; null: not valid */
-export function readAlarm(payload) {
+/** @param payload from the broker @returns JSON of a change of an alarm, in one line; null: not valid */
+export function readAlarm(payload: Buffer): string | null {
   try {
     const { event, alarm } = JSON.parse(payload.toString());
     const isValid = typeof event === 'string' && typeof alarm?.alarm_id === 'string';
@@ -98,11 +88,11 @@ const STATS = `${PREFIX}stats/`;
 /** The filter for the statistics of all processes. */
 export const EVERY_PROCESS = `${STATS}+`;
 
-/** @param {string} process name of the process @returns {string} topic in ASCII, even if the name has other characters */
-export const statsTopic = (process) => STATS + encodeURIComponent(process);
+/** @param process name of the process @returns topic in ASCII, even if the name has other characters */
+export const statsTopic = (process: string): string => STATS + encodeURIComponent(process);
 
-/** @param {string} topic below `iot/live/` @returns {string | null} the process whose statistics the topic has; null: no statistics */
-export function statsProcess(topic) {
+/** @param topic below `iot/live/` @returns the process whose statistics the topic has; null: no statistics */
+export function statsProcess(topic: string): string | null {
   if (!topic.startsWith(STATS)) return null;
   try {
     return decodeURIComponent(topic.slice(STATS.length));
@@ -114,41 +104,40 @@ export function statsProcess(topic) {
 
 const READERS = `${PREFIX}readers/`;
 
-/** The filter for the announcements of all processes with readers: the devices that their readers follow (`interest.js`). */
+/** The filter for the announcements of all processes with readers: the devices that their readers follow (`interest.ts`). */
 export const EVERY_READER = `${READERS}+`;
 
-/** @param {string} process name of the process in ASCII */
-export const readerTopic = (process) => READERS + process;
+/** @param process name of the process in ASCII */
+export const readerTopic = (process: string) => READERS + process;
 
-/** @param {string} topic @returns {string | null} name of the process whose announcement the topic has; null: no announcement */
-export const readerOf = (topic) => (topic.startsWith(READERS) ? topic.slice(READERS.length) : null);
+/** @returns name of the process whose announcement the topic has; null: no announcement */
+export const readerOf = (topic: string): string | null =>
+  topic.startsWith(READERS) ? topic.slice(READERS.length) : null;
 
-/** @param {string} topic or filter */
-export const isStatsTopic = (topic) => topic.startsWith(STATS);
+/** @param topic or filter */
+export const isStatsTopic = (topic: string) => topic.startsWith(STATS);
 
 /** Index of the first level after `iot/live/{device}`, counted from 0. */
 export const FIRST_FURTHER_LEVEL = 3;
 
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Checks whether a topic is a named topic (`named-topics.js`). @param {string} topic */
-export const isFurtherTopic = (topic) =>
+/** Checks whether a topic is a named topic (`named-topics.ts`). */
+export const isFurtherTopic = (topic: string) =>
   topic.startsWith(PREFIX) &&
   topic !== ALARMS &&
   !isStatsTopic(topic) &&
   readerOf(topic) === null &&
   !ID.test(liveDevice(topic));
 
-/** @param {string} topic below `iot/live/` @returns {string} id of the device */
-export const liveDevice = (topic) => topic.slice(PREFIX.length);
+/** @param topic below `iot/live/` @returns id of the device */
+export const liveDevice = (topic: string): string => topic.slice(PREFIX.length);
 
 /**
  * Checks whether a filter may match a live topic. Only the first two levels of the filter are compared, so the answer may be true
  * for a filter that matches no topic.
- *
- * @param {string} filter
  */
-export function reachesLive(filter) {
+export function reachesLive(filter: string) {
   const [first = '', second = '#'] = filter.split('/', 2);
   return first === '#' || (['+', 'iot'].includes(first) && ['+', '#', 'live'].includes(second));
 }

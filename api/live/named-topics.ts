@@ -1,37 +1,36 @@
-import { identifyDevice, identifySensor } from '../../schema/ids.js';
-import { liveItem, liveTopic } from './messages.js';
+import { identifyDevice, identifySensor } from '../../schema/ids.ts';
+import type { Device } from '../ingest/registry/cache.ts';
+import type { Series } from '../ingest/sample-writer.ts';
+import type { HomeAssistant } from './home-assistant.ts';
+import { type LiveItem, liveItem, liveTopic } from './messages.ts';
 
-/** @import { Device } from '../ingest/registry/cache.js' */
-/** @import { Series } from '../ingest/sample-writer.js' */
-/** @import { HomeAssistant } from './home-assistant.js' */
-/** @import { LiveItem } from './messages.js' */
-
-/** Limit of items in one message, as in `publisher.js`. */
+/** Limit of items in one message, as in `publisher.ts`. */
 const MOST_ITEMS = 100;
 
 /** Limit of cached topics of devices, and of cached topics of sensors. A full cache is emptied. */
 const MAX_TOPICS = 100_000;
 
-/** @typedef {'name' | 'samples' | 'sensors'} NamedTopic the kinds of named topics, see `NamedTopics` */
+/** the kinds of named topics, see `NamedTopics` */
+export type NamedTopic = 'name' | 'samples' | 'sensors';
 
 /**
  * Sends a message with QoS 0.
- *
- * @callback SendLive
- * @param {string} topic
- * @param {string} payload
- * @param {{ retain?: boolean, waited?: number }} [options] `waited`: ms since the oldest commit in the
- *   message
- * @returns {boolean} false: the message was dropped
+ * @param options `waited`: ms since the oldest commit in the message
+ * @returns false: the message was dropped
  */
+export type SendLive = (
+  topic: string,
+  payload: string,
+  options?: { retain?: boolean; waited?: number },
+) => boolean;
 
-/**
- * The subscribers of named topics.
- *
- * @typedef {object} Demand
- * @property {() => boolean} any whether any named topic may have a subscriber
- * @property {(kind: NamedTopic, topic: string) => boolean} wants whether this topic may have a subscriber
- */
+/** The subscribers of named topics. */
+export interface Demand {
+  /** whether any named topic may have a subscriber */
+  any: () => boolean;
+  /** whether this topic may have a subscriber */
+  wants: (kind: NamedTopic, topic: string) => boolean;
+}
 
 /**
  * Publishes live changes on topics with names, next to `iot/live/{device id}`:
@@ -49,19 +48,23 @@ export class NamedTopics {
   #send;
   #isRetained;
   #homeAssistant;
-  /** Topics by device id. `device`: name of the device. @type {Map<string, { device: string | null, topic: string }>} */
-  #deviceTopics = new Map();
-  /** Topics by sensor id. `above`: topic of the device. @type {Map<string, { above: string, name: string | null, topic: string }>} */
-  #sensorTopics = new Map();
+  /** Topics by device id. `device`: name of the device. */
+  #deviceTopics: Map<string, { device: string | null; topic: string }> = new Map();
+  /** Topics by sensor id. `above`: topic of the device. */
+  #sensorTopics: Map<string, { above: string; name: string | null; topic: string }> = new Map();
 
-  /**
-   * @param {object} deps
-   * @param {Demand} deps.demand
-   * @param {SendLive} deps.send
-   * @param {boolean} deps.isRetained LIVE_RETAIN
-   * @param {HomeAssistant | null} deps.homeAssistant
-   */
-  constructor({ demand, send, isRetained, homeAssistant }) {
+  constructor({
+    demand,
+    send,
+    isRetained,
+    homeAssistant,
+  }: {
+    demand: Demand;
+    send: SendLive;
+    /** LIVE_RETAIN */
+    isRetained: boolean;
+    homeAssistant: HomeAssistant | null;
+  }) {
     this.#demand = demand;
     this.#send = send;
     this.#isRetained = isRetained;
@@ -73,8 +76,8 @@ export class NamedTopics {
     return this.#isRetained || this.#homeAssistant !== null;
   }
 
-  /** Publishes changes. @param {Device} device @param {LiveItem[]} items of the device @param {number} committedAt ms of `performance.now()` */
-  publish(device, items, committedAt) {
+  /** Publishes changes. @param items of the device @param committedAt ms of `performance.now()` */
+  publish(device: Device, items: LiveItem[], committedAt: number) {
     const [first] = items;
     if (!first || !(this.isAlways || this.#demand.any())) return;
     const topic = this.#deviceTopic(first);
@@ -97,8 +100,8 @@ export class NamedTopics {
     }
   }
 
-  /** Publishes all samples of a message. @param {Device} device @param {Series[]} series of one message */
-  publishSamples(device, series) {
+  /** Publishes all samples of a message. @param series of one message */
+  publishSamples(device: Device, series: Series[]) {
     const [first] = series;
     if (!first || !this.#demand.any()) return;
     const topic = `${this.#deviceTopic({ device: device.name, device_id: device.id })}/samples`;
@@ -110,13 +113,13 @@ export class NamedTopics {
       this.#send(topic, JSON.stringify(items.slice(from, from + MOST_ITEMS)));
   }
 
-  /** Publishes the state of a device, if Home Assistant reads it. @param {Device} device */
-  publishState(device) {
+  /** Publishes the state of a device, if Home Assistant reads it. */
+  publishState(device: Device) {
     this.#homeAssistant?.sendState(this.#statusTopic(device), device.state);
   }
 
-  /** Removes the retained messages of a device that was retired. @param {Device} device */
-  remove(device) {
+  /** Removes the retained messages of a device that was retired. */
+  remove(device: Device) {
     this.#homeAssistant?.remove(device, this.#statusTopic(device));
     if (!this.#isRetained) return;
     const above = this.#deviceTopic({ device: device.name, device_id: device.id });
@@ -124,16 +127,15 @@ export class NamedTopics {
       this.#send(this.#sensorTopic(above, liveItem(device, sensor)), '', { retain: true });
   }
 
-  /** @param {Device} device @returns {string} */
-  #statusTopic = (device) => `${this.#deviceTopic({ device: device.name, device_id: device.id })}/status`;
+  #statusTopic = (device: Device): string =>
+    `${this.#deviceTopic({ device: device.name, device_id: device.id })}/status`;
 
   /** Causes new announcements to Home Assistant, because the broker may have lost its retained messages. */
   forget() {
     this.#homeAssistant?.forget();
   }
 
-  /** @param {Pick<LiveItem, 'device' | 'device_id'>} item @returns {string} */
-  #deviceTopic(item) {
+  #deviceTopic(item: Pick<LiveItem, 'device' | 'device_id'>): string {
     const { device, device_id } = item;
     const known = this.#deviceTopics.get(device_id);
     if (known?.device === device) return known.topic;
@@ -142,8 +144,8 @@ export class NamedTopics {
     return topic;
   }
 
-  /** @param {string} above the topic of the device @param {LiveItem} item @returns {string} */
-  #sensorTopic(above, item) {
+  /** @param above the topic of the device */
+  #sensorTopic(above: string, item: LiveItem): string {
     const { name, sensor_id } = item;
     const known = this.#sensorTopics.get(sensor_id);
     // Sensors of several devices may have the same id.
@@ -157,13 +159,9 @@ export class NamedTopics {
 /**
  * Caches a topic, because a hash must be computed to find out whether an id comes from a name. A full map is emptied
  * first.
- *
- * @template T
- * @param {Map<string, T>} topics by id
- * @param {string} id
- * @param {T} topic
+ * @param topics by id
  */
-function remember(topics, id, topic) {
+function remember<T>(topics: Map<string, T>, id: string, topic: T) {
   if (topics.size >= MAX_TOPICS) topics.clear();
   topics.set(id, topic);
 }
@@ -171,15 +169,14 @@ function remember(topics, id, topic) {
 /** Topic levels for statistics of processes, for announcements of processes, and for alarms. The topic of a device must not use them. */
 const RESERVED = new Set(['stats', 'readers', 'alarms']);
 
-/** @param {Pick<LiveItem, 'device' | 'device_id'>} item @returns {string} */
-const deviceLevel = ({ device, device_id }) =>
+const deviceLevel = ({ device, device_id }: Pick<LiveItem, 'device' | 'device_id'>): string =>
   device !== null && !RESERVED.has(device) && identifyDevice(device)?.id === device_id
     ? levelOf(device)
     : device_id;
 
-/** @param {LiveItem} item @returns {string} */
-const sensorLevel = ({ device_id, name, sensor_id }) =>
+const sensorLevel = ({ device_id, name, sensor_id }: LiveItem): string =>
   name !== null && identifySensor(device_id, name)?.id === sensor_id ? levelOf(name) : sensor_id;
 
-/** @param {string} name @returns {string} the name as a topic level, in which `%`, `/`, `+` and `#` are percent-encoded */
-export const levelOf = (name) => name.replace(/[%/+#]/g, (character) => encodeURIComponent(character));
+/** @returns the name as a topic level, in which `%`, `/`, `+` and `#` are percent-encoded */
+export const levelOf = (name: string): string =>
+  name.replace(/[%/+#]/g, (character) => encodeURIComponent(character));

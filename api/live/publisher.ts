@@ -1,9 +1,8 @@
-import { liveItem } from './messages.js';
-
-/** @import { Device, Sensor } from '../ingest/registry/cache.js' */
-/** @import { Publish } from '../ingest/index.js' */
-/** @import { NamedTopics } from './named-topics.js' */
-/** @import { Transport } from './index.js' */
+import type { Publish } from '../ingest/index.ts';
+import type { Device, Sensor } from '../ingest/registry/cache.ts';
+import type { Transport } from './index.ts';
+import { liveItem } from './messages.ts';
+import type { NamedTopics } from './named-topics.ts';
 
 /** Interval of publishing, in ms. The first change of a device is published at once. Later changes wait for the end of the interval. */
 const INTERVAL_MS = 50;
@@ -17,7 +16,8 @@ const KEPT_MS = 2000;
 /** Limit of items in one message. Further items go into the next message. With names of 128 bytes, 100 items are about 100 KB. */
 const MOST_ITEMS = 100;
 
-/** Committed changes of a device that are not published yet. @typedef {{ sensors: Set<Sensor>, since: number }} Changes `since`: the oldest commit, in ms of `performance.now()` */
+/** Committed changes of a device that are not published yet. `since`: the oldest commit, in ms of `performance.now()` */
+type Changes = { sensors: Set<Sensor>; since: number };
 
 /**
  * Publishes the changes that ingest has committed, with only the newest value of each sensor. Most devices send less
@@ -26,33 +26,27 @@ const MOST_ITEMS = 100;
 export class Publisher {
   #transport;
   #named;
-  /** Devices that were published in this interval, with their changes since then. @type {Map<Device, Changes>} */
-  #recent = new Map();
+  /** Devices that were published in this interval, with their changes since then. */
+  #recent: Map<Device, Changes> = new Map();
   /**
    * Devices whose first change of the interval is published at the end of this iteration of the event loop.
-   *
-   * @type {Device[]}
    */
-  #due = [];
-  /** @type {NodeJS.Timeout | undefined} */
-  #timer;
-  /**
-   * Devices with changes that no reader followed, of this period and of the previous one.
-   *
-   * @type {[Set<Device>, Set<Device>]}
-   */
-  #unfollowed = [new Set(), new Set()];
+  #due: Device[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  /** Devices with changes that no reader followed, of this period and of the previous one. */
+  #unfollowed: [Set<Device>, Set<Device>] = [new Set(), new Set()];
   /** Start of the present period of `#unfollowed`, in ms of `performance.now()`. */
   #keptSince = 0;
 
-  /**
-   * @param {object} transport
-   * @param {(device: string) => boolean} transport.isWanted whether the device may have subscribers
-   * @param {Transport['publish']} transport.publish
-   * @param {Transport['onWanted']} transport.onWanted
-   * @param {Pick<NamedTopics, 'isAlways' | 'publish' | 'publishSamples'>} named
-   */
-  constructor(transport, named) {
+  constructor(
+    transport: {
+      /** whether the device may have subscribers */
+      isWanted: (device: string) => boolean;
+      publish: Transport['publish'];
+      onWanted: Transport['onWanted'];
+    },
+    named: Pick<NamedTopics, 'isAlways' | 'publish' | 'publishSamples'>,
+  ) {
     this.#transport = transport;
     this.#named = named;
     transport.onWanted(() => this.#publishUnfollowed());
@@ -61,18 +55,16 @@ export class Publisher {
   /**
    * Publishes committed changes at once or at the end of the interval. The function is bound to this object, because the
    * pipeline calls it for every message without a wrapper.
-   *
-   * @type {Publish}
    */
-  publishChanges = (device, sensors, series) => {
+  publishChanges: Publish = (device, sensors, series) => {
     this.#named.publishSamples(device, series);
     if (sensors.length === 0) return;
     if (this.#named.isAlways || this.#transport.isWanted(device.id)) this.#note(device, sensors);
     else this.#keep(device);
   };
 
-  /** Schedules changes for publishing. @param {Device} device @param {Iterable<Sensor>} sensors the changed sensors */
-  #note(device, sensors) {
+  /** Schedules changes for publishing. @param sensors the changed sensors */
+  #note(device: Device, sensors: Iterable<Sensor>) {
     let changes = this.#recent.get(device);
     if (!changes) {
       changes = { sensors: new Set(), since: 0 };
@@ -85,8 +77,8 @@ export class Publisher {
     for (const sensor of sensors) changes.sensors.add(sensor);
   }
 
-  /** Remembers a device with changes that no reader follows. @param {Device} device */
-  #keep(device) {
+  /** Remembers a device with changes that no reader follows. */
+  #keep(device: Device) {
     const now = performance.now();
     if (now - this.#keptSince >= KEPT_MS) {
       const [newest, before] = this.#unfollowed;
@@ -121,8 +113,7 @@ export class Publisher {
     clearInterval(this.#timer);
   }
 
-  /** @param {Device} device @param {Changes} changes */
-  #send(device, { sensors, since }) {
+  #send(device: Device, { sensors, since }: Changes) {
     const items = [...sensors].map((sensor) => liveItem(device, sensor));
     sensors.clear();
     for (let from = 0; from < items.length; from += MOST_ITEMS) {

@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
+import type { Writable } from 'node:stream';
 import { LRUCache } from 'lru-cache';
-
-/** @import { Writable } from 'node:stream' */
-/** @import { Receipt } from '../ingest/receipt-times.js' */
+import type { Receipt } from '../ingest/receipt-times.ts';
 
 /**
  * The pending acknowledgements of one connection. Acknowledgements are sent in the order in which the messages arrived
@@ -10,16 +9,15 @@ import { LRUCache } from 'lru-cache';
  * blocks the acknowledgements of all later messages.
  */
 export class Acknowledgements {
-  /** Unacknowledged messages, the oldest first. @type {Array<{ isSettled: boolean, acknowledge: () => void }>} */
-  #pending = [];
+  /** Unacknowledged messages, the oldest first. */
+  #pending: Array<{ isSettled: boolean; acknowledge: () => void }> = [];
 
   /**
    * Adds a message that arrived.
-   *
-   * @param {() => void} acknowledge called when this message and all earlier messages are settled
-   * @returns {() => void} the caller calls it when this message is settled
+   * @param acknowledge called when this message and all earlier messages are settled
+   * @returns the caller calls it when this message is settled
    */
-  track(acknowledge) {
+  track(acknowledge: () => void): () => void {
     const message = { isSettled: false, acknowledge };
     this.#pending.push(message);
     return () => {
@@ -54,16 +52,15 @@ const BYTES = 4;
  */
 export class Pubacks {
   #stream;
-  /** @type {number[]} */
-  #due = [];
+  #due: number[] = [];
 
-  /** @param {Writable} stream of the connection */
-  constructor(stream) {
+  /** @param stream of the connection */
+  constructor(stream: Writable) {
     this.#stream = stream;
   }
 
-  /** Sends a PUBACK at the next tick. @param {number} id of the message */
-  send(id) {
+  /** Sends a PUBACK at the next tick. @param id of the message */
+  send(id: number) {
     this.#due.push(id);
     if (this.#due.length === 1) process.nextTick(() => this.#send());
   }
@@ -90,9 +87,17 @@ const MAX_OPEN = 1024;
 /** Limit of remembered messages of all disconnected clients, at about 250 bytes each. The oldest are forgotten. */
 const MAX_ABSENT = 100_000;
 
-/** A message of QoS 1 or 2. @typedef {{ qos: number, messageId?: number | undefined, dup: boolean, topic: string, payload: Buffer }} Delivered */
+/** A message of QoS 1 or 2. */
+type Delivered = {
+  qos: number;
+  messageId?: number | undefined;
+  dup: boolean;
+  topic: string;
+  payload: Buffer;
+};
 
-/** @typedef {{ topic: string, content: Buffer | string, receipt: Receipt }} Delivery `content`: the payload, or its digest */
+/** `content`: the payload, or its digest */
+type Delivery = { topic: string; content: Buffer | string; receipt: Receipt };
 
 /**
  * The unacknowledged messages of one client by packet identifier. They are remembered even after their connection
@@ -101,16 +106,15 @@ const MAX_ABSENT = 100_000;
  * message, with or without the DUP flag (MQTT-4.3.2-2). With QoS 2 the identifier is free after the PUBREL.
  */
 export class Deliveries {
-  /** Unacknowledged messages by packet identifier, the oldest first. @type {Map<number, Delivery>} */
-  #open = new Map();
+  /** Unacknowledged messages by packet identifier, the oldest first. */
+  #open: Map<number, Delivery> = new Map();
 
   /**
    * Remembers a message, unless it is a redelivery.
-   *
-   * @param {Delivered} message message of QoS 1 or 2
-   * @returns {Receipt} receipt of this message; for a redelivery, the receipt of the first delivery
+   * @param message message of QoS 1 or 2
+   * @returns receipt of this message; for a redelivery, the receipt of the first delivery
    */
-  receive({ qos, messageId = 0, dup, topic, payload }) {
+  receive({ qos, messageId = 0, dup, topic, payload }: Delivered): Receipt {
     const known = this.#open.get(messageId);
     // The content is compared too. A client that lost its state reuses the first identifiers for other messages.
     if (known && dup && known.topic === topic && isContent(known.content, payload)) return known.receipt;
@@ -127,8 +131,8 @@ export class Deliveries {
     if (oldest !== undefined) this.#open.delete(oldest);
   }
 
-  /** Frees an identifier. @param {number | undefined} messageId identifier of an acknowledged message */
-  release(messageId = 0) {
+  /** Frees an identifier. @param messageId identifier of an acknowledged message */
+  release(messageId: number | undefined = 0) {
     this.#open.delete(messageId);
   }
 
@@ -145,11 +149,9 @@ export class Deliveries {
   }
 }
 
-/** @param {Buffer} payload */
-const digestOf = (payload) => hash('sha256', payload, 'base64');
+const digestOf = (payload: Buffer) => hash('sha256', payload, 'base64');
 
-/** @param {Buffer | string} content @param {Buffer} payload */
-const isContent = (content, payload) =>
+const isContent = (content: Buffer | string, payload: Buffer) =>
   typeof content === 'string' ? content === digestOf(payload) : content.equals(payload);
 
 /**
@@ -157,19 +159,19 @@ const isContent = (content, payload) =>
  * older connection closes. Then both connections share the messages.
  */
 export class ClientDeliveries {
-  /** Messages of connected clients by client id. @type {Map<string, { deliveries: Deliveries, connections: number }>} */
-  #connected = new Map();
-  /** Messages of disconnected clients by client id. @type {LRUCache<string, Deliveries>} */
-  #absent = new LRUCache({ maxSize: MAX_ABSENT, sizeCalculation: ({ size }) => size });
+  /** Messages of connected clients by client id. */
+  #connected: Map<string, { deliveries: Deliveries; connections: number }> = new Map();
+  /** Messages of disconnected clients by client id. */
+  #absent: LRUCache<string, Deliveries> = new LRUCache({
+    maxSize: MAX_ABSENT,
+    sizeCalculation: ({ size }) => size,
+  });
 
   /**
    * Returns the unacknowledged messages of a client for a new connection.
-   *
-   * @param {string} clientId
-   * @param {AbortSignal} closed aborts when the connection closes
-   * @returns {Deliveries}
+   * @param closed aborts when the connection closes
    */
-  open(clientId, closed) {
+  open(clientId: string, closed: AbortSignal): Deliveries {
     const known = this.#connected.get(clientId);
     const client = known ?? { deliveries: this.#absent.get(clientId) ?? new Deliveries(), connections: 0 };
     client.connections++;
@@ -181,8 +183,7 @@ export class ClientDeliveries {
     return client.deliveries;
   }
 
-  /** @param {string} clientId @param {{ deliveries: Deliveries, connections: number }} client */
-  #leave(clientId, client) {
+  #leave(clientId: string, client: { deliveries: Deliveries; connections: number }) {
     if (--client.connections > 0) return;
     this.#connected.delete(clientId);
     if (client.deliveries.size === 0) return;

@@ -1,13 +1,12 @@
-import { Host } from '../ingest/sparkplug/index.js';
-import { createBroker } from './embedded/index.js';
-import { createSubscriber } from './external/index.js';
-
-/** @import { Periods } from '../../common/periods.js' */
-/** @import { Accounts } from '../access/credentials/accounts.js' */
-/** @import { OwnCertificate } from '../access/tls/certificate-reload.js' */
-/** @import { Ingest } from '../ingest/index.js' */
-/** @import { HandleMessage, Send } from '../ingest/pipeline.js' */
-/** @import { Context } from '../observability/index.js' */
+import type { Periods } from '../../common/periods.ts';
+import type { Accounts } from '../access/credentials/accounts.ts';
+import type { OwnCertificate } from '../access/tls/certificate-reload.ts';
+import type { Ingest } from '../ingest/index.ts';
+import type { HandleMessage, Send } from '../ingest/pipeline.ts';
+import { Host } from '../ingest/sparkplug/index.ts';
+import type { Context } from '../observability/index.ts';
+import { createBroker } from './embedded/index.ts';
+import { createSubscriber } from './external/index.ts';
 
 /**
  * Time in ms in which unsettled messages may settle at the end of the process. After it they stay unacknowledged, and
@@ -22,17 +21,19 @@ const WILLS_MS = 1000;
  * Creates the source of messages: the embedded broker, or a subscriber at the broker that MQTT_URL names. Both sources
  * call `handleMessage`, and acknowledge a message when the returned promise resolves. An orderly stop still sends every
  * acknowledgement that is possible.
- *
- * @param {Context} context
- * @param {object} deps
- * @param {OwnCertificate | null} deps.tls certificate of the embedded broker; null: no TLS
- * @param {HandleMessage} deps.handleMessage
- * @param {Pick<Ingest, 'room' | 'progress' | 'isStuck' | 'abort' | 'mappings' | 'forgetBirths'>} deps.ingest
- * @param {Accounts} deps.accounts
- * @param {Periods} deps.periods
- * @param {(error: Error) => void} deps.onFatal
  */
-export function createMessageSource(context, deps) {
+export function createMessageSource(
+  context: Context,
+  deps: {
+    /** certificate of the embedded broker; null: no TLS */
+    tls: OwnCertificate | null;
+    handleMessage: HandleMessage;
+    ingest: Pick<Ingest, 'room' | 'progress' | 'isStuck' | 'abort' | 'mappings' | 'forgetBirths'>;
+    accounts: Accounts;
+    periods: Periods;
+    onFatal: (error: Error) => void;
+  },
+) {
   const { config, clock, logger, metrics } = context;
   const { tls, handleMessage, ingest, accounts, periods, onFatal } = deps;
   const { mqtt } = config;
@@ -69,11 +70,10 @@ export function createMessageSource(context, deps) {
 
     start: () => source.start(),
 
-    /** @type {Send} */
-    send: (topic, payload, retain, waited) => source.send(topic, payload, retain, waited),
+    send: ((topic, payload, retain, waited) => source.send(topic, payload, retain, waited)) satisfies Send,
 
-    /** Ends the connections of a device whose credential has changed. @param {string} deviceId */
-    recheck: (deviceId) => source.recheck(deviceId),
+    /** Ends the connections of a device whose credential has changed. */
+    recheck: (deviceId: string) => source.recheck(deviceId),
 
     /** Stops accepting messages, settles unsettled messages if possible, and leaves the others unacknowledged. */
     async stop() {
@@ -90,11 +90,11 @@ export function createMessageSource(context, deps) {
     /** The subscribers of live topics at the embedded broker. */
     followers: source.followers,
 
-    /** @returns {number} port of the embedded broker; 0 with an external broker */
-    get mqttPort() {
+    /** @returns port of the embedded broker; 0 with an external broker */
+    get mqttPort(): number {
       return source.port;
     },
   };
 }
 
-/** @typedef {ReturnType<typeof createMessageSource>} MessageSource */
+export type MessageSource = ReturnType<typeof createMessageSource>;

@@ -5,13 +5,12 @@
 export class FastCounter {
   #count = 0;
 
-  /** @param {number} count */
-  add(count) {
+  add(count: number) {
     this.#count += count;
   }
 
-  /** @returns {number} sum of the increments since the last call */
-  take() {
+  /** @returns sum of the increments since the last call */
+  take(): number {
     const count = this.#count;
     this.#count = 0;
     return count;
@@ -23,6 +22,9 @@ export class FastCounter {
  * objects for each value, and finds the bucket by the text of its bound. This histogram only adds to two numbers.
  */
 export class FastHistogram {
+  declare name: string;
+  declare help: string;
+
   type = 'histogram';
   aggregator = 'sum';
   #bounds;
@@ -30,19 +32,19 @@ export class FastHistogram {
   #counts;
   #sum = 0;
 
-  /** @param {{ name: string, help: string, buckets: number[] }} options `buckets`: upper bounds, ascending */
-  constructor({ name, help, buckets }) {
+  /** @param options `buckets`: upper bounds, ascending */
+  constructor({ name, help, buckets }: { name: string; help: string; buckets: number[] }) {
     this.name = name;
     this.help = help;
     this.#bounds = buckets;
     this.#counts = new Float64Array(buckets.length + 1);
   }
 
-  /** @param {number} value finite */
-  observe(value) {
+  /** @param value finite */
+  observe(value: number) {
     let bucket = 0;
-    while (value > /** @type {number} */ (this.#bounds[bucket])) bucket++;
-    this.#counts[bucket] = /** @type {number} */ (this.#counts[bucket]) + 1;
+    while (value > (this.#bounds[bucket] as number)) bucket++;
+    this.#counts[bucket] = (this.#counts[bucket] as number) + 1;
     this.#sum += value;
   }
 
@@ -51,7 +53,7 @@ export class FastHistogram {
     const { name, help, type, aggregator } = this;
     let count = 0;
     const buckets = [...this.#bounds, '+Inf'].map((le, bucket) => {
-      count += /** @type {number} */ (this.#counts[bucket]);
+      count += this.#counts[bucket] as number;
       return { metricName: `${name}_bucket`, labels: { le }, value: count };
     });
     const sum = { metricName: `${name}_sum`, labels: {}, value: this.#sum };

@@ -1,12 +1,11 @@
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-
-/** @import { Config } from '../../common/settings/config.js' */
-/** @import { ProcessRow, ProcessStore } from '../store/processes.js' */
-/** @import { Context } from './index.js' */
-/** @import { MeasurementCounts, Stats } from './process-stats.js' */
-/** @import { Check } from './readiness.js' */
-/** @import { WatchedTime } from './watched-time.js' */
+import type { Config } from '../../common/settings/config.ts';
+import type { ProcessRow, ProcessStore } from '../store/processes.ts';
+import type { Context } from './index.ts';
+import type { MeasurementCounts, Stats } from './process-stats.ts';
+import type { Check } from './readiness.ts';
+import type { WatchedTime } from './watched-time.ts';
 
 /** Time limit in ms for removing the row of this process at its end. The database may be unavailable then. */
 const REMOVE_MS = 1000;
@@ -17,9 +16,8 @@ const SILENT_AFTER_MS = 30_000;
 /**
  * The state of streaming out in a heartbeat. `queue_bytes` and `lag_ms` are the bytes and the age of the records that wait for
  * Kafka.
- *
- * @typedef {{ ok: boolean, lag_ms: number, queue_bytes: number, queue_limit: number }} StreamBeat
  */
+type StreamBeat = { ok: boolean; lag_ms: number; queue_bytes: number; queue_limit: number };
 
 /**
  * The stats in a heartbeat, as `GET /pipeline` shows them.
@@ -27,9 +25,13 @@ const SILENT_AFTER_MS = 30_000;
  * - `shares`: whether the process shares the messages of an external broker
  * - `measurements`: heartbeats of older versions lack it
  * - `stream`: null or missing if nothing is streamed out
- *
- * @typedef {Stats & { measurements?: MeasurementCounts, broker: Check | null, shares: boolean, stream?: StreamBeat | null }} Beat
  */
+export type Beat = Stats & {
+  measurements?: MeasurementCounts;
+  broker: Check | null;
+  shares: boolean;
+  stream?: StreamBeat | null;
+};
 
 /**
  * Writes the heartbeat of this process periodically, and extends its watched time. A process that stops removes its row. If a
@@ -45,22 +47,27 @@ export class Heartbeat {
   #everyMs;
   #clientId = '';
   #startedAt = 0;
-  /** @type {NodeJS.Timeout | undefined} */
-  #timer;
-  /** @type {Promise<void>} */
-  #beating = Promise.resolve();
+  #timer: NodeJS.Timeout | undefined;
+  #beating: Promise<void> = Promise.resolve();
   #beats = false;
 
-  /**
-   * @param {Pick<Context, 'clock' | 'logger'>} context
-   * @param {object} deps
-   * @param {ProcessStore} deps.store
-   * @param {{ role: string, version: string }} deps.process
-   * @param {Pick<WatchedTime, 'extend'> | null} deps.watchedTime null: this process does not watch
-   * @param {() => Beat} deps.read
-   * @param {number} deps.everyMs
-   */
-  constructor({ clock, logger }, { store, process: own, watchedTime, read, everyMs }) {
+  constructor(
+    { clock, logger }: Pick<Context, 'clock' | 'logger'>,
+    {
+      store,
+      process: own,
+      watchedTime,
+      read,
+      everyMs,
+    }: {
+      store: ProcessStore;
+      process: { role: string; version: string };
+      /** null: this process does not watch */
+      watchedTime: Pick<WatchedTime, 'extend'> | null;
+      read: () => Beat;
+      everyMs: number;
+    },
+  ) {
     this.#clock = clock;
     this.#logger = logger;
     this.#store = store;
@@ -72,11 +79,10 @@ export class Heartbeat {
 
   /**
    * Writes a heartbeat now and periodically.
-   *
-   * @param {string} clientId client id or name of this process
-   * @returns {Promise<void>} resolves after the first heartbeat
+   * @param clientId client id or name of this process
+   * @returns resolves after the first heartbeat
    */
-  start(clientId) {
+  start(clientId: string): Promise<void> {
     this.#clientId = clientId;
     this.#startedAt = this.#clock();
     this.#timer = setInterval(() => this.#beat(), this.#everyMs);
@@ -125,15 +131,13 @@ export class Heartbeat {
 /**
  * Returns the name of a process. At an external broker, the name is the client id, which is unique. Otherwise it is host and
  * port.
- *
- * @param {Pick<Config, 'role' | 'mqtt'>} config
- * @param {number} httpPort
  */
-export const processName = ({ role, mqtt }, httpPort) =>
+export const processName = ({ role, mqtt }: Pick<Config, 'role' | 'mqtt'>, httpPort: number) =>
   mqtt.url && role !== 'http' ? mqtt.clientId : `${hostname()}:${httpPort}`;
 
-/** @param {Pick<ProcessRow, 'seenAt'>} row @param {number} now epoch ms */
-export const isSilent = ({ seenAt }, now) => now - seenAt > SILENT_AFTER_MS;
+/** @param now epoch ms */
+export const isSilent = ({ seenAt }: Pick<ProcessRow, 'seenAt'>, now: number) =>
+  now - seenAt > SILENT_AFTER_MS;
 
 /**
  * Counts the processes of the installation by their heartbeats, for the metrics. A process that crashed counts as silent until
@@ -148,17 +152,21 @@ export class ProcessWatch {
   #everyMs;
   #processes = { running: 0, silent: 0 };
   #members = { online: 0, offline: 0 };
-  /** @type {NodeJS.Timeout | undefined} */
-  #timer;
+  #timer: NodeJS.Timeout | undefined;
 
-  /**
-   * @param {Pick<Context, 'clock' | 'logger' | 'metrics'>} context
-   * @param {object} deps
-   * @param {Pick<ProcessStore, 'all'>} deps.store
-   * @param {boolean} deps.shares whether the processes share the messages of an external broker
-   * @param {number} deps.everyMs
-   */
-  constructor({ clock, logger, metrics }, { store, shares, everyMs }) {
+  constructor(
+    { clock, logger, metrics }: Pick<Context, 'clock' | 'logger' | 'metrics'>,
+    {
+      store,
+      shares,
+      everyMs,
+    }: {
+      store: Pick<ProcessStore, 'all'>;
+      /** whether the processes share the messages of an external broker */
+      shares: boolean;
+      everyMs: number;
+    },
+  ) {
     this.#clock = clock;
     this.#logger = logger;
     this.#store = store;
@@ -176,8 +184,8 @@ export class ProcessWatch {
     );
   }
 
-  /** Reads the heartbeats of all processes now and periodically. @returns {Promise<void>} resolves after the first read */
-  start() {
+  /** Reads the heartbeats of all processes now and periodically. @returns resolves after the first read */
+  start(): Promise<void> {
     this.#timer = setInterval(() => void this.#readHeartbeats(), this.#everyMs).unref();
     return this.#readHeartbeats();
   }
@@ -203,11 +211,9 @@ export class ProcessWatch {
   }
 }
 
-/** @param {ProcessRow} row @returns {Beat} */
-const beatOf = ({ stats }) => JSON.parse(stats);
+const beatOf = ({ stats }: ProcessRow): Beat => JSON.parse(stats);
 
-/** @param {ProcessRow} row @returns {boolean} whether the process has a session at the external broker */
-const isMember = (row) => row.role !== 'http' && beatOf(row).shares;
+/** @returns whether the process has a session at the external broker */
+const isMember = (row: ProcessRow): boolean => row.role !== 'http' && beatOf(row).shares;
 
-/** @param {ProcessRow} row */
-const isConnected = (row) => beatOf(row).broker?.ok === true;
+const isConnected = (row: ProcessRow) => beatOf(row).broker?.ok === true;

@@ -2,42 +2,45 @@
  * Metrics, logs, health, heartbeat and stats of a process. All other folders of `api/` report to this folder. It does not depend
  * on the format of messages.
  */
-import { createMetrics } from './metrics.js';
 
-export { Heartbeat, isSilent, ProcessWatch, processName } from './heartbeat.js';
-export { BUCKETS } from './latency-histogram.js';
-export { createLogger } from './logger.js';
-export { prettyDestination } from './pretty-log.js';
-export { isWell, ProcessHealth } from './process-health.js';
-export { NO_MEASUREMENTS, ProcessStats, parseSnapshot, statsOf, sumOf } from './process-stats.js';
-export { Readiness } from './readiness.js';
-export { MAX_UNWATCHED_SPANS, UnwatchedTime, WatchedTime } from './watched-time.js';
+import type { Logger } from 'pino';
+import type { Config } from '../../common/settings/config.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
 
-/** @import { Logger } from 'pino' */
-/** @import { Config } from '../../common/settings/config.js' */
-/** @import { Metrics } from './metrics.js' */
+export { Heartbeat, isSilent, ProcessWatch, processName } from './heartbeat.ts';
+export { BUCKETS } from './latency-histogram.ts';
+export { createLogger } from './logger.ts';
+export { prettyDestination } from './pretty-log.ts';
+export { isWell, ProcessHealth } from './process-health.ts';
+export { NO_MEASUREMENTS, ProcessStats, parseSnapshot, statsOf, sumOf } from './process-stats.ts';
+export { Readiness } from './readiness.ts';
+export { MAX_UNWATCHED_SPANS, UnwatchedTime, WatchedTime } from './watched-time.ts';
 
 /**
  * The services that all folders of a process share. The main function of each folder gets this context as its first parameter.
- *
- * @typedef {object} Context
- * @property {Config} config
- * @property {() => number} clock epoch ms
- * @property {Logger} logger
- * @property {Metrics} metrics
  */
+export interface Context {
+  config: Config;
+  /** epoch ms */
+  clock: () => number;
+  logger: Logger;
+  metrics: Metrics;
+}
 
-/**
- * Creates the context of a process.
- *
- * @param {object} options
- * @param {Config} options.config
- * @param {string} options.version version of this program
- * @param {Logger} options.logger
- * @param {() => number} [options.clock] epoch ms (default: the clock of the machine)
- * @returns {Context}
- */
-export const createContext = ({ config, version, logger, clock = Date.now }) => ({
+/** Creates the context of a process. */
+export const createContext = ({
+  config,
+  version,
+  logger,
+  clock = Date.now,
+}: {
+  config: Config;
+  /** version of this program */
+  version: string;
+  logger: Logger;
+  /** epoch ms (default: the clock of the machine) */
+  clock?: () => number;
+}): Context => ({
   config,
   clock,
   logger,

@@ -4,33 +4,31 @@ const PER_DOUBLING = 16;
 /** Longest latency that the histogram distinguishes, in µs. A longer latency counts as this latency. */
 const LONGEST_US = 600_000_000;
 
-const bucketOf = (/** @type {number} */ us) =>
-  Math.floor(Math.log2(Math.min(LONGEST_US, Math.max(1, us))) * PER_DOUBLING);
+const bucketOf = (us: number) => Math.floor(Math.log2(Math.min(LONGEST_US, Math.max(1, us))) * PER_DOUBLING);
 
 /** Number of buckets. Bucket b starts at 2^(b / 16) µs. */
 export const BUCKETS = bucketOf(LONGEST_US) + 1;
 
-/** Returns the middle of a bucket. @param {number} bucket @returns {number} ms */
-const msOf = (bucket) => 2 ** ((bucket + 0.5) / PER_DOUBLING) / 1000;
+/** Returns the middle of a bucket. @returns ms */
+const msOf = (bucket: number): number => 2 ** ((bucket + 0.5) / PER_DOUBLING) / 1000;
 
 /**
  * Pairs of a bucket and its count, for all buckets that are not empty. The counts of several processes can be added up.
- *
- * @typedef {Array<[bucket: number, count: number]>} BucketCounts
  */
+export type BucketCounts = Array<[bucket: number, count: number]>;
 
 /** A latency histogram with exponential buckets. */
 export class LatencyHistogram {
   #counts = new Float64Array(BUCKETS);
   #total = 0;
 
-  /** Counts one latency. @param {number} ms */
-  record(ms) {
+  /** Counts one latency. */
+  record(ms: number) {
     this.#count(bucketOf(ms * 1000), 1);
   }
 
-  /** Adds the counts of another histogram. @param {BucketCounts} others */
-  add(others) {
+  /** Adds the counts of another histogram. */
+  add(others: BucketCounts) {
     for (const [bucket, more] of others) this.#count(bucket, more);
   }
 
@@ -40,13 +38,13 @@ export class LatencyHistogram {
     this.#total = 0;
   }
 
-  /** Lists the counts of all buckets that are not empty. @returns {BucketCounts} */
-  list() {
+  /** Lists the counts of all buckets that are not empty. */
+  list(): BucketCounts {
     return [...this.#counts].flatMap((count, bucket) => (count > 0 ? [[bucket, count]] : []));
   }
 
-  /** Computes a percentile. @param {number} percent 0 to 100 @returns {number | null} ms; null: the histogram is empty */
-  percentile(percent) {
+  /** Computes a percentile. @param percent 0 to 100 @returns ms; null: the histogram is empty */
+  percentile(percent: number): number | null {
     const rank = Math.ceil((this.#total * percent) / 100);
     let passed = 0;
     for (const [bucket, count] of this.#counts.entries()) {
@@ -56,8 +54,7 @@ export class LatencyHistogram {
     return null;
   }
 
-  /** @param {number} bucket @param {number} count */
-  #count(bucket, count) {
+  #count(bucket: number, count: number) {
     this.#counts[bucket] = (this.#counts[bucket] ?? 0) + count;
     this.#total += count;
   }

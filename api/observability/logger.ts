@@ -1,6 +1,5 @@
+import type { DestinationStream, Logger } from 'pino';
 import pino from 'pino';
-
-/** @import { DestinationStream, Logger } from 'pino' */
 
 /** Names of log fields whose values are always redacted. */
 const SECRET_FIELDS = ['password', 'token', 'secret', 'authorization', 'cookie', 'apiToken', 'cursorSecret'];
@@ -9,13 +8,18 @@ const SECRET_FIELDS = ['password', 'token', 'secret', 'authorization', 'cookie',
  * Creates a logger that writes JSON lines to standard output. Repeated lines are summed up. Secrets are removed by field name.
  * They are also removed from any text, because the error of a library may quote its input. Control characters for terminals are
  * escaped.
- *
- * @param {string} level
- * @param {object} [options]
- * @param {string[]} [options.secrets] secret values of the settings
- * @param {DestinationStream} [options.destination]
  */
-export function createLogger(level, { secrets = [], destination = pino.destination(1) } = {}) {
+export function createLogger(
+  level: string,
+  {
+    secrets = [],
+    destination = pino.destination(1),
+  }: {
+    /** secret values of the settings */
+    secrets?: string[];
+    destination?: DestinationStream;
+  } = {},
+) {
   const hide = createRedaction(secrets);
   return pino(
     {
@@ -37,8 +41,8 @@ const HIDDEN = '[secret]';
  */
 const CONTROLS = /[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
 
-/** @param {string} line a line of JSON @returns {string} equivalent JSON without control characters for terminals */
-const escapeControls = (line) =>
+/** @param line a line of JSON @returns equivalent JSON without control characters for terminals */
+const escapeControls = (line: string): string =>
   line.replace(CONTROLS, (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 /** The beginning of each line. It contains no secret, and log readers depend on it, so it is not redacted. */
@@ -50,23 +54,16 @@ const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
 /**
  * Returns a function that hides secrets in a log line. It hides secrets in texts, and numbers that are equal to a secret. The
  * line stays valid JSON, whatever the secrets are.
- *
- * @param {string[]} secrets
- * @returns {(line: string) => string}
  */
-function createRedaction(secrets) {
+function createRedaction(secrets: string[]): (line: string) => string {
   // Put the longest secret first, because a shorter secret may be a part of it.
   const known = secrets.filter((secret) => secret !== '').sort((a, b) => b.length - a.length);
   if (known.length === 0) return (line) => line;
   const patterns = known.map(patternOf);
-  const hide = (/** @type {string} */ token) => {
+  const hide = (token: string) => {
     if (!token.startsWith('"')) return known.includes(token) ? `"${HIDDEN}"` : token;
-    /** @type {string} */
-    const text = JSON.parse(token);
-    const hidden = patterns.reduce(
-      (/** @type {string} */ rest, pattern) => rest.replaceAll(pattern, HIDDEN),
-      text,
-    );
+    const text: string = JSON.parse(token);
+    const hidden = patterns.reduce((rest: string, pattern) => rest.replaceAll(pattern, HIDDEN), text);
     return hidden === text ? token : JSON.stringify(hidden);
   };
   return (line) => {
@@ -78,10 +75,9 @@ function createRedaction(secrets) {
 /**
  * Makes the pattern that finds a secret in a text. A secret of digits may be short, such as a PIN. So the pattern does not match inside
  * a longer number.
- *
- * @param {string} secret
  */
-const patternOf = (secret) => (/^\d+$/.test(secret) ? new RegExp(`(?<!\\d)${secret}(?!\\d)`, 'g') : secret);
+const patternOf = (secret: string) =>
+  /^\d+$/.test(secret) ? new RegExp(`(?<!\\d)${secret}(?!\\d)`, 'g') : secret;
 
 /** Length in ms of a window of time, and the limit of lines with the same text in a window. Further lines are only counted. */
 const WINDOW_MS = 10_000;
@@ -100,11 +96,9 @@ const OTHERS = 'other lines';
  * `LogThrottle` is for a caller that knows the key of an event. This limit applies to all other lines.
  */
 function limitRepetitions() {
-  /** @type {Map<string, { lines: number, unsaid: number, last: () => void }>} */
-  const texts = new Map();
+  const texts: Map<string, { lines: number; unsaid: number; last: () => void }> = new Map();
 
-  /** @param {string} text */
-  function openWindow(text) {
+  function openWindow(text: string) {
     const window = { lines: 0, unsaid: 0, last: () => {} };
     texts.set(text, window);
     setTimeout(() => {
@@ -114,7 +108,6 @@ function limitRepetitions() {
     return window;
   }
 
-  /** @type {(this: Logger, args: any[], method: (...args: any[]) => void, level: number) => void} */
   return function logMethod(args, method, level) {
     if (level < 30 || isAudit(args)) return method.apply(this, args);
     const text = textOf(args);
@@ -131,11 +124,11 @@ function limitRepetitions() {
       if (typeof first === 'object') method.call(this, { ...first, unsaid }, ...rest);
       else method.call(this, { unsaid }, ...args);
     };
-  };
+  } satisfies (this: Logger, args: any[], method: (...args: any[]) => void, level: number) => void;
 }
 
-/** @param {any[]} args arguments of a call of pino */
-const isAudit = ([first]) => first?.audit === true;
+/** @param args arguments of a call of pino */
+const isAudit = ([first]: any[]) => first?.audit === true;
 
-/** @param {any[]} args arguments of a call of pino: details and text, or only text @returns {string} the text */
-const textOf = ([first, second]) => (typeof first === 'string' ? first : String(second ?? ''));
+/** @param args arguments of a call of pino: details and text, or only text */
+const textOf = ([first, second]: any[]): string => (typeof first === 'string' ? first : String(second ?? ''));

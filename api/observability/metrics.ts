@@ -1,39 +1,36 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { ERRORS } from '../../common/errors.js';
-import { FastCounter, FastHistogram } from './fast-metrics.js';
+import { ERRORS } from '../../common/errors.ts';
+import { FastCounter, FastHistogram } from './fast-metrics.ts';
 
 const COMMIT_BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30];
 const END_TO_END_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600];
 const PACK_BUCKETS = [0.1, 1, 3, 10, 30, 60, 180, 600, 1800, 3600];
 
-/**
- * The state of a certificate that this process uses.
- *
- * @typedef {object} CertificateState
- * @property {string} purpose
- * @property {number} expires epoch seconds
- * @property {boolean} refused whether its files now contain a new certificate that cannot be used
- */
+/** The state of a certificate that this process uses. */
+export interface CertificateState {
+  purpose: string;
+  /** epoch seconds */
+  expires: number;
+  /** whether its files now contain a new certificate that cannot be used */
+  refused: boolean;
+}
 
 /**
  * Creates the metrics of this process, for Prometheus. `docs/reference/metrics.md` lists the same metrics, and a test compares
  * both lists. The number of label values does not grow with the number of devices.
- *
- * @param {{ version: string, role: string }} build
  */
-export function createMetrics({ version, role }) {
+export function createMetrics({ version, role }: { version: string; role: string }) {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
 
-  /** @param {string} name @param {string} help @param {string[]} labelNames */
-  const counter = (name, help, ...labelNames) => new Counter({ name, help, labelNames, registers });
-  /** @param {string} name @param {string} help @param {number[]} buckets @param {string[]} labelNames */
-  const histogram = (name, help, buckets, ...labelNames) =>
+  const counter = (name: string, help: string, ...labelNames: string[]) =>
+    new Counter({ name, help, labelNames, registers });
+  const histogram = (name: string, help: string, buckets: number[], ...labelNames: string[]) =>
     new Histogram({ name, help, labelNames, buckets, registers });
 
-  /** Creates a counter without labels, for counts of each message. @param {string} name @param {string} help */
-  function fastCounter(name, help) {
+  /** Creates a counter without labels, for counts of each message. */
+  function fastCounter(name: string, help: string) {
     const count = new FastCounter();
     new Counter({
       name,
@@ -46,11 +43,10 @@ export function createMetrics({ version, role }) {
     return count;
   }
 
-  /** @param {string} name @param {string} help @param {number[]} buckets */
-  function fastHistogram(name, help, buckets) {
+  function fastHistogram(name: string, help: string, buckets: number[]) {
     const fast = new FastHistogram({ name, help, buckets });
     // A registry calls only `get`, but its type lists the classes of prom-client.
-    registry.registerMetric(/** @type {any} */ (fast));
+    registry.registerMetric(fast as any);
     return fast;
   }
 
@@ -299,10 +295,8 @@ export function createMetrics({ version, role }) {
       registers,
     }),
 
-    /**
-     * @param {() => CertificateState[]} states read at each scrape
-     */
-    certificates(states) {
+    /** @param states read at each scrape */
+    certificates(states: () => CertificateState[]) {
       new Gauge({
         name: 'iot_tls_certificate_expires_seconds',
         help: 'Expiry of a certificate in use, epoch seconds: those of http, mqtt and cql, and the authorities in CQL_TLS_CA and MQTT_TLS_CA',
@@ -325,13 +319,10 @@ export function createMetrics({ version, role }) {
 
     /**
      * Creates a gauge that is read at each scrape.
-     *
-     * @param {string} name
-     * @param {string} help
-     * @param {() => number} read returns the value; NaN omits the sample, because in Prometheus a NaN makes every sum, average
-     *   and increase NaN
+     * @param read returns the value; NaN omits the sample, because in Prometheus a NaN makes every sum, average and increase
+     * NaN
      */
-    gauge(name, help, read) {
+    gauge(name: string, help: string, read: () => number) {
       new Gauge({
         name,
         help,
@@ -346,12 +337,9 @@ export function createMetrics({ version, role }) {
 
     /**
      * Creates a gauge with the label `state`, which is read at each scrape.
-     *
-     * @param {string} name
-     * @param {string} help
-     * @param {() => Record<string, number>} read returns the value of each state
+     * @param read returns the value of each state
      */
-    states(name, help, read) {
+    states(name: string, help: string, read: () => Record<string, number>) {
       new Gauge({
         name,
         help,
@@ -365,18 +353,19 @@ export function createMetrics({ version, role }) {
   };
 }
 
-/** @typedef {ReturnType<typeof createMetrics>} Metrics */
+export type Metrics = ReturnType<typeof createMetrics>;
 
 /**
  * Creates the series of a counter for all values of a label, each with 0. If a series first appears with 1, Prometheus sees no
  * increase.
- *
- * @param {Counter<string>} counter
- * @param {string} label
- * @param {string[]} values
- * @param {Record<string, string>} [others] values of the other labels
+ * @param others values of the other labels
  */
-function counted(counter, label, values, others = {}) {
+function counted(
+  counter: Counter<string>,
+  label: string,
+  values: string[],
+  others: Record<string, string> = {},
+) {
   for (const value of values) counter.inc({ ...others, [label]: value }, 0);
   return counter;
 }

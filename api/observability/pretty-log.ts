@@ -1,13 +1,13 @@
-import { printable } from '../../common/printable.js';
+import { printable } from '../../common/printable.ts';
 
 /**
  * Creates a log destination for a terminal. Without `pino-pretty`, which production does not install, the log stays JSON.
- *
- * @param {'auto' | 'json'} format
- * @param {{ isTTY?: boolean | undefined, write(text: string): unknown }} [output]
- * @returns {Promise<{ write(line: string): void } | undefined>} undefined: the log stays JSON lines
+ * @returns undefined: the log stays JSON lines
  */
-export async function prettyDestination(format, output = process.stdout) {
+export async function prettyDestination(
+  format: 'auto' | 'json',
+  output: { isTTY?: boolean | undefined; write(text: string): unknown } = process.stdout,
+): Promise<{ write(line: string): void } | undefined> {
   if (format === 'json' || !output.isTTY) return undefined;
   const pretty = await import('pino-pretty').catch(() => null);
   if (!pretty) return undefined;
@@ -22,11 +22,8 @@ export async function prettyDestination(format, output = process.stdout) {
 
 /**
  * Escapes control characters in a log field. JSON escapes them, but a pretty line would send them to the terminal.
- *
- * @param {string} key
- * @param {unknown} value
  */
-function asPrintable(key, value) {
+function asPrintable(key: string, value: unknown) {
   if (typeof value !== 'string') return value;
   return key === 'stack' ? value.split('\n').map(printable).join('\n') : printable(value);
 }

@@ -1,23 +1,26 @@
 import { performance } from 'node:perf_hooks';
-
-/** @import { Config } from '../../common/settings/config.js' */
-/** @import { Check, Readiness } from './readiness.js' */
+import type { Config } from '../../common/settings/config.ts';
+import type { Check, Readiness } from './readiness.ts';
 
 /** Pause in ms between two checks of a process by itself. */
 const CHECK_EVERY_MS = 1000;
 
-/**
- * The health of one process. The dashboard shows a summary of it.
- *
- * @typedef {object} HealthReport
- * @property {Config['role']} role
- * @property {Record<string, Check>} checks the checks that `GET /readyz` returns; empty before the first check
- * @property {number} unanswered_ms time in ms since the database last answered a check; 0: the database answers
- * @property {{ messages: number, oldest_ms: number, standstill_ms: number }} unsettled number of received messages that are not
- *   acknowledged, age of the oldest message, and time without progress
- */
+/** The health of one process. The dashboard shows a summary of it. */
+export interface HealthReport {
+  role: Config['role'];
+  /** the checks that `GET /readyz` returns; empty before the first check */
+  checks: Record<string, Check>;
+  /** time in ms since the database last answered a check; 0: the database answers */
+  unanswered_ms: number;
+  /**
+   * number of received messages that are not acknowledged, age of the oldest message, and time without
+   * progress
+   */
+  unsettled: { messages: number; oldest_ms: number; standstill_ms: number };
+}
 
-/** Messages of a process that are not acknowledged. @typedef {{ unsettled: number, oldestMs: number, standstillMs: number }} Unsettled */
+/** Messages of a process that are not acknowledged. */
+type Unsettled = { unsettled: number; oldestMs: number; standstillMs: number };
 
 /**
  * Checks this process once a second, so that its health is known without a request. The report needs no database, so dashboards
@@ -29,22 +32,25 @@ export class ProcessHealth {
   #progress;
   #monotonic;
   #everyMs;
-  /** @type {Record<string, Check>} */
-  #checks = {};
+  #checks: Record<string, Check> = {};
   #answeredAt;
   #isChecking = false;
-  /** @type {NodeJS.Timeout | undefined} */
-  #timer;
+  #timer: NodeJS.Timeout | undefined;
 
-  /**
-   * @param {object} deps
-   * @param {Config['role']} deps.role
-   * @param {Pick<Readiness, 'read'>} deps.readiness
-   * @param {Unsettled} deps.progress
-   * @param {() => number} [deps.monotonic] ms of a monotonic clock
-   * @param {number} [deps.everyMs]
-   */
-  constructor({ role, readiness, progress, monotonic = () => performance.now(), everyMs = CHECK_EVERY_MS }) {
+  constructor({
+    role,
+    readiness,
+    progress,
+    monotonic = () => performance.now(),
+    everyMs = CHECK_EVERY_MS,
+  }: {
+    role: Config['role'];
+    readiness: Pick<Readiness, 'read'>;
+    progress: Unsettled;
+    /** ms of a monotonic clock */
+    monotonic?: () => number;
+    everyMs?: number;
+  }) {
     this.#role = role;
     this.#readiness = readiness;
     this.#progress = progress;
@@ -53,8 +59,8 @@ export class ProcessHealth {
     this.#answeredAt = monotonic();
   }
 
-  /** Checks now and periodically. @returns {Promise<void>} resolves after the first check */
-  start() {
+  /** Checks now and periodically. @returns resolves after the first check */
+  start(): Promise<void> {
     this.#timer = setInterval(() => void this.#check(), this.#everyMs).unref();
     return this.#check();
   }
@@ -64,12 +70,8 @@ export class ProcessHealth {
     clearInterval(this.#timer);
   }
 
-  /**
-   * Returns the current report. The numbers of messages are current. The checks may be one second old.
-   *
-   * @returns {HealthReport}
-   */
-  read() {
+  /** Returns the current report. The numbers of messages are current. The checks may be one second old. */
+  read(): HealthReport {
     const { unsettled, oldestMs, standstillMs } = this.#progress;
     const isAway = this.#checks['database']?.ok === false;
     return {
@@ -108,11 +110,9 @@ const ROLES = ['all', 'ingest', 'http'];
 
 /**
  * Copies a valid report that came from the broker. Any client can publish such a report if the broker has no access control.
- *
- * @param {any} report
- * @returns {HealthReport | null} null: the report is not valid
+ * @returns null: the report is not valid
  */
-export function parseHealth(report) {
+export function parseHealth(report: any): HealthReport | null {
   const { role, checks, unanswered_ms, unsettled } = report ?? {};
   const { messages, oldest_ms, standstill_ms } = unsettled ?? {};
   const entries = Object.entries(checks ?? {});
@@ -126,15 +126,15 @@ export function parseHealth(report) {
   };
 }
 
-/** @param {unknown} value */
-const isFigure = (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= MAX_FIGURE;
+const isFigure = (value: unknown) =>
+  Number.isInteger(value) && Number(value) >= 0 && Number(value) <= MAX_FIGURE;
 
-/** @param {[name: string, check: any]} entry */
-const isCheck = ([name, check]) =>
+const isCheck = ([name, check]: [name: string, check: any]) =>
   name.length <= MAX_NAME_LENGTH &&
   typeof check?.ok === 'boolean' &&
   typeof check.message === 'string' &&
   check.message.length <= MAX_MESSAGE_LENGTH;
 
-/** @param {Pick<HealthReport, 'checks'>} report @returns {boolean} whether all checks of the report succeed */
-export const isWell = ({ checks }) => Object.values(checks).every(({ ok }) => ok);
+/** @returns whether all checks of the report succeed */
+export const isWell = ({ checks }: Pick<HealthReport, 'checks'>): boolean =>
+  Object.values(checks).every(({ ok }) => ok);

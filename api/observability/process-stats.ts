@@ -1,39 +1,39 @@
-import { BUCKETS, LatencyHistogram } from './latency-histogram.js';
-import { parseHealth } from './process-health.js';
+import { BUCKETS, type BucketCounts, LatencyHistogram } from './latency-histogram.ts';
+import { type HealthReport, parseHealth } from './process-health.ts';
 
-/** @import { BucketCounts } from './latency-histogram.js' */
-/** @import { HealthReport } from './process-health.js' */
-
-/**
- * The counts of one second. `second`: epoch s.
- *
- * @typedef {{ second: number, samples: number, refused: number, commits: LatencyHistogram }} Slot
- */
+/** The counts of one second. `second`: epoch s. */
+type Slot = { second: number; samples: number; refused: number; commits: LatencyHistogram };
 
 /**
  * Counts of measurements by outcome. After all messages are settled, `received` is the sum of the other counts. A message that
  * is refused as a whole counts as one measurement.
- *
- * @typedef {object} MeasurementCounts
- * @property {number} received
- * @property {number} stored
- * @property {number} merged measurements that were merged with another measurement of the same message, sensor and instant
- * @property {number} refused
- * @property {number} skipped measurements that a rule skips, such as texts and nulls
  */
+export interface MeasurementCounts {
+  received: number;
+  stored: number;
+  /** measurements that were merged with another measurement of the same message, sensor and instant */
+  merged: number;
+  refused: number;
+  /** measurements that a rule skips, such as texts and nulls */
+  skipped: number;
+}
 
-/** @type {MeasurementCounts} */
-export const NO_MEASUREMENTS = { received: 0, stored: 0, merged: 0, refused: 0, skipped: 0 };
+export const NO_MEASUREMENTS: MeasurementCounts = {
+  received: 0,
+  stored: 0,
+  merged: 0,
+  refused: 0,
+  skipped: 0,
+};
 
-/** @param {MeasurementCounts[]} list @returns {MeasurementCounts} */
-export function sumOf(list) {
+export function sumOf(list: MeasurementCounts[]): MeasurementCounts {
   const sum = { ...NO_MEASUREMENTS };
   for (const counts of list) addTo(sum, counts);
   return sum;
 }
 
-/** @param {MeasurementCounts} sum is changed @param {MeasurementCounts} counts */
-function addTo(sum, { received, stored, merged, refused, skipped }) {
+/** @param sum is changed */
+function addTo(sum: MeasurementCounts, { received, stored, merged, refused, skipped }: MeasurementCounts) {
   sum.received += received;
   sum.stored += stored;
   sum.merged += merged;
@@ -48,45 +48,46 @@ const SECONDS = 5;
 export class ProcessStats {
   #clock;
   #pressure;
-  /** @type {() => number} */
-  #readers = () => 0;
+  #readers: () => number = () => 0;
   #total = { ...NO_MEASUREMENTS };
-  /** A ring of slots, one slot for each second. @type {Slot[]} */
-  #slots = Array.from({ length: SECONDS + 1 }, () => ({
+  /** A ring of slots, one slot for each second. */
+  #slots: Slot[] = Array.from({ length: SECONDS + 1 }, () => ({
     second: 0,
     samples: 0,
     refused: 0,
     commits: new LatencyHistogram(),
   }));
 
-  /**
-   * @param {object} deps
-   * @param {() => number} deps.clock epoch ms
-   * @param {() => Pick<StatsSnapshot, 'in_flight' | 'window' | 'window_limit' | 'waiting'>} deps.pressure reads the load on the
-   *   database
-   */
-  constructor({ clock, pressure }) {
+  constructor({
+    clock,
+    pressure,
+  }: {
+    /** epoch ms */
+    clock: () => number;
+    /** reads the load on the database */
+    pressure: () => Pick<StatsSnapshot, 'in_flight' | 'window' | 'window_limit' | 'waiting'>;
+  }) {
     this.#clock = clock;
     this.#pressure = pressure;
   }
 
-  /** Includes the number of stream clients in the stats. @param {() => number} readers returns the number */
-  countReaders(readers) {
+  /** Includes the number of stream clients in the stats. */
+  countReaders(readers: () => number) {
     this.#readers = readers;
   }
 
-  /** Counts a settled message. @param {MeasurementCounts} counts @param {number} commitMs */
-  note(counts, commitMs) {
+  /** Counts a settled message. */
+  note(counts: MeasurementCounts, commitMs: number) {
     this.#add(counts).commits.record(commitMs);
   }
 
-  /** Counts a message whose commit time is not recorded. @param {MeasurementCounts} counts */
-  count(counts) {
+  /** Counts a message whose commit time is not recorded. */
+  count(counts: MeasurementCounts) {
     this.#add(counts);
   }
 
-  /** @param {MeasurementCounts} counts @returns {Slot} the slot of this second */
-  #add(counts) {
+  /** @returns the slot of this second */
+  #add(counts: MeasurementCounts): Slot {
     addTo(this.#total, counts);
     const slot = this.#slotNow();
     slot.samples += counts.stored;
@@ -99,14 +100,14 @@ export class ProcessStats {
     return { ...this.#total };
   }
 
-  /** Returns the stats of the last whole seconds. @returns {StatsSnapshot} */
-  snapshot() {
+  /** Returns the stats of the last whole seconds. */
+  snapshot(): StatsSnapshot {
     const now = Math.floor(this.#clock() / 1000);
     // Leave out the current second, because its counts are incomplete.
     const whole = this.#slots.filter(({ second }) => second < now && second >= now - SECONDS);
     const commits = new LatencyHistogram();
     for (const slot of whole) commits.add(slot.commits.list());
-    const perSecond = (/** @type {'samples' | 'refused'} */ figure) =>
+    const perSecond = (figure: 'samples' | 'refused') =>
       whole.reduce((sum, slot) => sum + slot[figure], 0) / SECONDS;
     return {
       samples_per_s: perSecond('samples'),
@@ -125,7 +126,7 @@ export class ProcessStats {
   /** Returns the slot of the current second. */
   #slotNow() {
     const second = Math.floor(this.#clock() / 1000);
-    const slot = /** @type {Slot} */ (this.#slots[second % this.#slots.length]);
+    const slot = this.#slots[second % this.#slots.length] as Slot;
     if (slot.second !== second) {
       Object.assign(slot, { second, samples: 0, refused: 0 });
       slot.commits.reset();
@@ -134,25 +135,30 @@ export class ProcessStats {
   }
 }
 
-/**
- * The stats of one process over the last seconds, as the process publishes them.
- *
- * @typedef {object} StatsSnapshot
- * @property {number} samples_per_s
- * @property {number} refused_per_s
- * @property {number} in_flight number of requests to the database that are in flight
- * @property {number} window current limit of requests in flight
- * @property {number} window_limit maximum of `window`
- * @property {number} waiting number of requests that wait for a permit
- * @property {number} readers number of stream clients
- * @property {BucketCounts} commits times from the receipt of a message to its commit
- * @property {HealthReport} [health] absent in snapshots of older versions
- */
+/** The stats of one process over the last seconds, as the process publishes them. */
+export interface StatsSnapshot {
+  samples_per_s: number;
+  refused_per_s: number;
+  /** number of requests to the database that are in flight */
+  in_flight: number;
+  /** current limit of requests in flight */
+  window: number;
+  /** maximum of `window` */
+  window_limit: number;
+  /** number of requests that wait for a permit */
+  waiting: number;
+  /** number of stream clients */
+  readers: number;
+  /** times from the receipt of a message to its commit */
+  commits: BucketCounts;
+  /** absent in snapshots of older versions */
+  health?: HealthReport;
+}
 
 /** Limit of a snapshot from the broker, in bytes. A larger snapshot is ignored. Real snapshots are smaller. */
 const MAX_BYTES = 16 * 1024;
 
-const FIGURES = /** @type {const} */ ([
+const FIGURES = [
   'samples_per_s',
   'refused_per_s',
   'in_flight',
@@ -160,19 +166,15 @@ const FIGURES = /** @type {const} */ ([
   'window_limit',
   'waiting',
   'readers',
-]);
+] as const;
 
-/**
- * Sums up the stats of several processes.
- *
- * @param {StatsSnapshot[]} snapshots
- */
-export function statsOf(snapshots) {
+/** Sums up the stats of several processes. */
+export function statsOf(snapshots: StatsSnapshot[]) {
   const commits = new LatencyHistogram();
   for (const snapshot of snapshots) commits.add(snapshot.commits);
-  const sum = (/** @type {typeof FIGURES[number]} */ figure) =>
+  const sum = (figure: (typeof FIGURES)[number]) =>
     snapshots.reduce((total, snapshot) => total + snapshot[figure], 0);
-  const ms = (/** @type {number} */ percent) => {
+  const ms = (percent: number) => {
     const time = commits.percentile(percent);
     return time === null ? null : round(time, 100);
   };
@@ -188,18 +190,16 @@ export function statsOf(snapshots) {
   };
 }
 
-/** @typedef {ReturnType<typeof statsOf>} Stats */
+export type Stats = ReturnType<typeof statsOf>;
 
-/** @param {number} value @param {number} scale 10 for one decimal */
-const round = (value, scale) => Math.round(value * scale) / scale;
+/** @param scale 10 for one decimal */
+const round = (value: number, scale: number) => Math.round(value * scale) / scale;
 
 /**
  * Parses a snapshot that came from the broker. Any client can publish such a snapshot if the broker has no access control.
- *
- * @param {Buffer} payload
- * @returns {StatsSnapshot | null} null: the snapshot is not valid
+ * @returns null: the snapshot is not valid
  */
-export function parseSnapshot(payload) {
+export function parseSnapshot(payload: Buffer): StatsSnapshot | null {
   if (payload.length > MAX_BYTES) return null;
   try {
     const snapshot = JSON.parse(payload.toString());
@@ -212,13 +212,12 @@ export function parseSnapshot(payload) {
   }
 }
 
-/** Whether a value is a number from 0 to 10^12. The limit keeps sums finite, and sums of integers exact. @param {unknown} value */
-const isFigure = (value) => typeof value === 'number' && value >= 0 && value <= 1e12;
+/** Whether a value is a number from 0 to 10^12. The limit keeps sums finite, and sums of integers exact. */
+const isFigure = (value: unknown) => typeof value === 'number' && value >= 0 && value <= 1e12;
 
-/** @param {unknown} value @param {number} max */
-const isCount = (value, max) => Number.isInteger(value) && isFigure(value) && Number(value) <= max;
+const isCount = (value: unknown, max: number) =>
+  Number.isInteger(value) && isFigure(value) && Number(value) <= max;
 
-/** @param {unknown} counts */
-const isCounts = (counts) =>
+const isCounts = (counts: unknown) =>
   Array.isArray(counts) &&
   counts.every((pair) => Array.isArray(pair) && isCount(pair[0], BUCKETS - 1) && isCount(pair[1], 1e12));

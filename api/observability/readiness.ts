@@ -1,8 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MOST_CLOCK_DIFFERENCE_MS } from '../../schema/rules.js';
-
-/** @import { Health } from '../store/index.js' */
+import { MOST_CLOCK_DIFFERENCE_MS } from '../../schema/rules.ts';
+import type { Health } from '../store/index.ts';
 
 /** Time in ms for which an answer of the database is cached. */
 const FRESH_MS = 2000;
@@ -10,17 +9,10 @@ const FRESH_MS = 2000;
 /** Time limit of a check in ms. It is short, because probes have short timeouts. */
 const MAX_WAIT_MS = 2000;
 
-/**
- * The result of one check.
- *
- * @typedef {{ ok: boolean, message: string }} Check
- */
+export type Check = { ok: boolean; message: string };
 
-/**
- * The readiness of this process.
- *
- * @typedef {{ ready: boolean, checks: Record<string, Check> }} State
- */
+/** The readiness of this process. */
+type State = { ready: boolean; checks: Record<string, Check> };
 
 /** Checks whether this process can work, and caches the answer of the database. */
 export class Readiness {
@@ -28,24 +20,26 @@ export class Readiness {
   #checks;
   #notes;
   #askedAt = Number.NEGATIVE_INFINITY;
-  /** @type {Promise<Record<string, Check>>} */
-  #answer = Promise.resolve({});
+  #answer: Promise<Record<string, Check>> = Promise.resolve({});
 
-  /**
-   * @param {object} deps
-   * @param {Health} deps.health
-   * @param {Record<string, () => Check>} deps.checks checks of the message source
-   * @param {Record<string, () => Check>} [deps.notes] checks that are reported, but do not affect `ready`, because a process can
-   *   work without them
-   */
-  constructor({ health, checks, notes = {} }) {
+  constructor({
+    health,
+    checks,
+    notes = {},
+  }: {
+    health: Health;
+    /** checks of the message source */
+    checks: Record<string, () => Check>;
+    /** checks that are reported, but do not affect `ready`, because a process can work without them */
+    notes?: Record<string, () => Check>;
+  }) {
     this.#health = health;
     this.#checks = checks;
     this.#notes = notes;
   }
 
-  /** Runs all checks. @returns {Promise<State>} */
-  async read() {
+  /** Runs all checks. */
+  async read(): Promise<State> {
     // The cache limits the requests to the database. Its clock is monotonic, because an operator may change the wall clock.
     const now = performance.now();
     if (now - this.#askedAt > FRESH_MS) {
@@ -59,8 +53,7 @@ export class Readiness {
     return { ready, checks: all };
   }
 
-  /** @returns {Promise<Record<string, Check>>} */
-  async #askDatabase() {
+  async #askDatabase(): Promise<Record<string, Check>> {
     const limit = new AbortController();
     try {
       const difference = await Promise.race([
@@ -78,11 +71,10 @@ export class Readiness {
   }
 }
 
-/** @type {Check} */
-const AWAY = { ok: false, message: 'does not answer' };
+const AWAY: Check = { ok: false, message: 'does not answer' };
 
-/** @param {number} difference ms by which the local clock is ahead @returns {Check} */
-const checkClock = (difference) => ({
+/** @param difference ms by which the local clock is ahead */
+const checkClock = (difference: number): Check => ({
   ok: Math.abs(difference) <= MOST_CLOCK_DIFFERENCE_MS,
   message: `${Math.abs(difference)} ms ${difference < 0 ? 'behind' : 'ahead of'} the database's`,
 });

@@ -1,8 +1,6 @@
-import { DAY_MS, dayOf } from '../../schema/rules.js';
-
-/** @import { MillraceError } from '../../common/errors.js' */
-/** @import { WatchedSpan, WatchedTimeStore } from '../store/watched-time.js' */
-/** @import { Context } from './index.js' */
+import { DAY_MS, dayOf } from '../../schema/rules.ts';
+import type { WatchedSpan, WatchedTimeStore } from '../store/watched-time.ts';
+import type { Context } from './index.ts';
 
 /**
  * Limit of a gap between two heartbeats, in heartbeat intervals. A longer gap counts as time in which the process did not watch.
@@ -13,8 +11,7 @@ const LONGEST_BREAK_BEATS = 2.5;
 /** Limit of spans in an answer; the shortest spans are left out. */
 export const MAX_UNWATCHED_SPANS = 1000;
 
-/** @param {number} heartbeatMs */
-const longestBreak = (heartbeatMs) => LONGEST_BREAK_BEATS * heartbeatMs;
+const longestBreak = (heartbeatMs: number) => LONGEST_BREAK_BEATS * heartbeatMs;
 
 /**
  * Records when this process watches: it receives messages of devices and the broker, and can store them. The stored span ends at
@@ -25,16 +22,19 @@ export class WatchedTime {
   #store;
   #watches;
   #breakMs;
-  /** The last span that was written. @type {WatchedSpan | null} */
-  #span = null;
+  /** The last span that was written. */
+  #span: WatchedSpan | null = null;
 
-  /**
-   * @param {object} deps
-   * @param {Pick<WatchedTimeStore, 'write'>} deps.store
-   * @param {() => boolean} deps.watches
-   * @param {number} deps.everyMs interval of the heartbeat
-   */
-  constructor({ store, watches, everyMs }) {
+  constructor({
+    store,
+    watches,
+    everyMs,
+  }: {
+    store: Pick<WatchedTimeStore, 'write'>;
+    watches: () => boolean;
+    /** interval of the heartbeat */
+    everyMs: number;
+  }) {
     this.#store = store;
     this.#watches = watches;
     this.#breakMs = longestBreak(everyMs);
@@ -43,13 +43,12 @@ export class WatchedTime {
   /**
    * Extends the span to now. After a break it begins a new span. The wall clock measures the break, because a monotonic clock
    * stops while the machine sleeps. So a step of the clock also begins a new span.
-   *
-   * @param {string} clientId client id or name of this process
-   * @param {number} now epoch ms of the heartbeat
-   * @returns {Promise<void>} resolves after the commit
+   * @param clientId client id or name of this process
+   * @param now epoch ms of the heartbeat
+   * @returns resolves after the commit
    * @throws {MillraceError} `unavailable`: the span ends at the last written heartbeat
    */
-  async extend(clientId, now) {
+  async extend(clientId: string, now: number): Promise<void> {
     if (!this.#watches()) return;
     const last = this.#span;
     const isContinued = last !== null && now >= last.until && now - last.until <= this.#breakMs;
@@ -64,17 +63,18 @@ export class WatchedTime {
   }
 }
 
-/** Time in which no process watched, in epoch ms. @typedef {{ from: number, to: number }} UnwatchedSpan */
+/** Time in which no process watched, in epoch ms. */
+export type UnwatchedSpan = { from: number; to: number };
 
-/**
- * The time in a range in which no process watched.
- *
- * @typedef {object} UnwatchedAnswer
- * @property {number | null} since epoch ms from which the installation has recorded its watched time; null: recording has not
- *   begun
- * @property {UnwatchedSpan[]} spans oldest first
- * @property {number} leftOutMs length in ms; spans up to this length may be missing
- */
+/** The time in a range in which no process watched. */
+interface UnwatchedAnswer {
+  /** epoch ms from which the installation has recorded its watched time; null: recording has not begun */
+  since: number | null;
+  /** oldest first */
+  spans: UnwatchedSpan[];
+  /** length in ms; spans up to this length may be missing */
+  leftOutMs: number;
+}
 
 /** Finds the time in which no process watched. */
 export class UnwatchedTime {
@@ -82,16 +82,20 @@ export class UnwatchedTime {
   #store;
   #historyMs;
   #breakMs;
-  /** Start of the recorded watched time, in epoch ms. Once known, it never changes. @type {number | null} */
-  #since = null;
+  /** Start of the recorded watched time, in epoch ms. Once known, it never changes. */
+  #since: number | null = null;
 
-  /**
-   * @param {Pick<Context, 'clock' | 'config'>} context
-   * @param {object} deps
-   * @param {Pick<WatchedTimeStore, 'pages' | 'first'>} deps.store
-   * @param {number} deps.everyMs interval of the heartbeat
-   */
-  constructor({ clock, config }, { store, everyMs }) {
+  constructor(
+    { clock, config }: Pick<Context, 'clock' | 'config'>,
+    {
+      store,
+      everyMs,
+    }: {
+      store: Pick<WatchedTimeStore, 'pages' | 'first'>;
+      /** interval of the heartbeat */
+      everyMs: number;
+    },
+  ) {
     this.#clock = clock;
     this.#store = store;
     this.#historyMs = config.retention.historyDays * DAY_MS;
@@ -100,23 +104,20 @@ export class UnwatchedTime {
 
   /**
    * Finds the time in a range in which no process watched.
-   *
-   * @param {{ from: number, to: number }} range epoch ms, half-open
-   * @returns {Promise<UnwatchedAnswer>}
+   * @param range epoch ms, half-open
    * @throws {MillraceError} `unavailable`
    */
-  async read({ from, to }) {
+  async read({ from, to }: { from: number; to: number }): Promise<UnwatchedAnswer> {
     const now = this.#clock();
     this.#since ??= await this.#store.first({ from: now - this.#historyMs, to: now });
-    /** @type {UnwatchedSpan[]} */
-    const spans = [];
+    const spans: UnwatchedSpan[] = [];
     // Nothing is known about the time before the record began, so leave it out.
     const begin = Math.max(from - this.#breakMs, this.#since ?? now);
     const end = Math.min(to + this.#breakMs, now);
     let covered = begin;
 
     // Read the range with a margin on both sides. So a break at an edge of the range is judged by its full length.
-    const note = (/** @type {number} */ until) => {
+    const note = (until: number) => {
       if (until - covered <= this.#breakMs) return;
       const span = { from: Math.max(covered, from), to: Math.min(until, to) };
       if (span.from < span.to) spans.push(span);
@@ -135,11 +136,10 @@ export class UnwatchedTime {
 /**
  * Limits the number of spans in an answer: the shortest spans are left out. A span that is left out is shorter than a thousandth
  * of the range, which no chart can show.
- *
- * @param {UnwatchedSpan[]} spans oldest first
- * @param {number} leftOutMs length in ms up to which spans were left out before
+ * @param spans oldest first
+ * @param leftOutMs length in ms up to which spans were left out before
  */
-function longestOf(spans, leftOutMs) {
+function longestOf(spans: UnwatchedSpan[], leftOutMs: number) {
   if (spans.length <= MAX_UNWATCHED_SPANS) return { spans, leftOutMs };
   const byLength = spans.toSorted((a, b) => lengthOf(b) - lengthOf(a));
   const [longestLeftOut] = byLength.splice(MAX_UNWATCHED_SPANS);
@@ -149,5 +149,4 @@ function longestOf(spans, leftOutMs) {
   };
 }
 
-/** @param {UnwatchedSpan} span */
-const lengthOf = ({ from, to }) => to - from;
+const lengthOf = ({ from, to }: UnwatchedSpan) => to - from;

@@ -1,7 +1,6 @@
-import { yearOf } from '../../schema/rules.js';
-import { firstIdOf, newTimeId, timeOfId } from './time-ids.js';
-
-/** @import { Row, Session } from './sending/session.js' */
+import { yearOf } from '../../schema/rules.ts';
+import type { Row, Session } from './sending/session.ts';
+import { firstIdOf, newTimeId, timeOfId } from './time-ids.ts';
 
 const WRITE = {
   name: 'write_annotation',
@@ -20,45 +19,40 @@ const REMOVE = {
   cql: 'DELETE FROM annotation WHERE device_id = ? AND year = ? AND id = ?',
 };
 
-/**
- * A text that a person has written about an instant.
- *
- * @typedef {object} Annotation
- * @property {Buffer} id timeuuid of the instant, 16 bytes
- * @property {number} ts epoch ms
- * @property {string} text
- */
+/** A text that a person has written about an instant. */
+export interface Annotation {
+  /** timeuuid of the instant, 16 bytes */
+  id: Buffer;
+  /** epoch ms */
+  ts: number;
+  text: string;
+}
 
 /** The nil UUID. Annotations of the whole installation have it in place of a device's id. */
 const INSTALLATION = Buffer.alloc(16);
 
-/**
- * Creates the store of annotations. An annotation belongs to a device, or to the whole installation.
- *
- * @param {Session} session
- */
-export function createAnnotationStore(session) {
-  /** @param {Buffer | null} device 16 bytes; null: the installation @param {Buffer} id */
-  const keyOf = (device, id) => [device ?? INSTALLATION, yearOf(timeOfId(id)), id];
+/** Creates the store of annotations. An annotation belongs to a device, or to the whole installation. */
+export function createAnnotationStore(session: Session) {
+  /** @param device 16 bytes; null: the installation */
+  const keyOf = (device: Buffer | null, id: Buffer) => [device ?? INSTALLATION, yearOf(timeOfId(id)), id];
 
   return {
     /**
-     * @param {Buffer | null} device 16 bytes; null: the installation
-     * @param {{ ts: number, text: string }} annotation `ts` in epoch ms
-     * @returns {Promise<Annotation>} the new annotation; resolves after the commit
+     * @param device 16 bytes; null: the installation
+     * @param annotation `ts` in epoch ms
+     * @returns the new annotation; resolves after the commit
      */
-    async add(device, { ts, text }) {
+    async add(device: Buffer | null, { ts, text }: { ts: number; text: string }): Promise<Annotation> {
       const id = newTimeId(ts);
       await session.write(WRITE, [...keyOf(device, id), text]);
       return { id, ts, text };
     },
 
     /**
-     * @param {Buffer | null} device 16 bytes; null: the installation
-     * @param {Buffer} id
-     * @returns {Promise<boolean>} false: the annotation does not exist, or has expired
+     * @param device 16 bytes; null: the installation
+     * @returns false: the annotation does not exist, or has expired
      */
-    async remove(device, id) {
+    async remove(device: Buffer | null, id: Buffer): Promise<boolean> {
       if (!(await session.one(READ, keyOf(device, id)))) return false;
       await session.write(REMOVE, keyOf(device, id));
       return true;
@@ -66,15 +60,17 @@ export function createAnnotationStore(session) {
 
     /**
      * Reads the annotations in [from, to), newest first, year by year.
-     *
-     * @param {Buffer | null} device 16 bytes; null: the installation
-     * @param {{ from: number, to: number }} range epoch ms
-     * @param {{ before: Buffer | null, limit: number }} page `before`: `next` of the previous page
-     * @returns {Promise<{ annotations: Annotation[], next: Buffer | null }>} `next` is null at the end
+     * @param device 16 bytes; null: the installation
+     * @param range epoch ms
+     * @param page `before`: `next` of the previous page
+     * @returns `next` is null at the end
      */
-    async page(device, { from, to }, { before, limit }) {
-      /** @type {Annotation[]} */
-      const annotations = [];
+    async page(
+      device: Buffer | null,
+      { from, to }: { from: number; to: number },
+      { before, limit }: { before: Buffer | null; limit: number },
+    ): Promise<{ annotations: Annotation[]; next: Buffer | null }> {
+      const annotations: Annotation[] = [];
       if (from >= to) return { annotations, next: null };
       const first = firstIdOf(from);
       const end = before ?? firstIdOf(to);
@@ -92,10 +88,7 @@ export function createAnnotationStore(session) {
   };
 }
 
-/** @typedef {ReturnType<typeof createAnnotationStore>} AnnotationStore */
-
-/** @param {Row} row @returns {Annotation} */
-function toAnnotation(row) {
+function toAnnotation(row: Row): Annotation {
   const id = row['id'].getBuffer();
   return { id, ts: timeOfId(id), text: row['text'] };
 }

@@ -1,15 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { checkServerIdentity } from 'node:tls';
+import { type ConnectionOptions, checkServerIdentity } from 'node:tls';
+import type { Client } from 'cassandra-driver';
 import cassandra from 'cassandra-driver';
-import { BusyServerRetryPolicy } from './driver-retry.js';
-import { createTracker } from './query-rule-tracker.js';
-import { RememberedReplicasPolicy } from './sending/routing.js';
-
-/** @import { ConnectionOptions } from 'node:tls' */
-/** @import { Client } from 'cassandra-driver' */
-/** @import { Config, TlsFiles } from '../../common/settings/config.js' */
-/** @import { OnBrokenRule } from './query-rule-tracker.js' */
+import type { Config, TlsFiles } from '../../common/settings/config.ts';
+import { BusyServerRetryPolicy } from './driver-retry.ts';
+import { createTracker, type OnBrokenRule } from './query-rule-tracker.ts';
+import { RememberedReplicasPolicy } from './sending/routing.ts';
 
 const { auth, types, policies } = cassandra;
 
@@ -25,28 +22,31 @@ const READ_TIMEOUT_MS = 5000;
 /** Default page size in rows. 100 rows with blobs stay below the server's limit of 1 MiB per page. */
 const FETCH_SIZE = 100;
 
-/**
- * @typedef {object} ClientOptions
- * @property {string} [keyspace] missing for commands that create the keyspace
- * @property {string} [applicationName]
- * @property {OnBrokenRule} [onBrokenRule]
- * @property {boolean} [retryBusyServer] repeats requests that a busy server did not answer, for up to minutes
- * @property {boolean} [awaitsAgreement] whether the driver waits for schema agreement after each change of the schema
- *   (default: true); false: the caller checks that the nodes agree
- * @property {() => void} [onAuthenticate] called when a node asks for credentials; a node without authentication never asks
- */
+export interface ClientOptions {
+  /** missing for commands that create the keyspace */
+  keyspace?: string;
+  applicationName?: string;
+  onBrokenRule?: OnBrokenRule;
+  /** repeats requests that a busy server did not answer, for up to minutes */
+  retryBusyServer?: boolean;
+  /**
+   * whether the driver waits for schema agreement after each change of the schema (default: true); false: the
+   * caller checks that the nodes agree
+   */
+  awaitsAgreement?: boolean;
+  /** called when a node asks for credentials; a node without authentication never asks */
+  onAuthenticate?: () => void;
+}
 
 /**
  * Creates a driver client. It replaces every default of the driver that loses data or hides errors.
  * Statements are prepared and idempotent (so the driver may try the next node), and the consistency level is
  * the configured one. Reconnection takes seconds, certificates are verified, and the driver reports nothing
  * to third parties.
- *
- * @param {Config['cql']} cql `contactPoints` must be set
- * @param {ClientOptions} [options]
- * @returns {Client} a client that is not yet connected
+ * @param cql `contactPoints` must be set
+ * @returns a client that is not yet connected
  */
-export function createClient(cql, options = {}) {
+export function createClient(cql: Config['cql'], options: ClientOptions = {}): Client {
   const {
     keyspace,
     applicationName = 'millrace',
@@ -77,10 +77,7 @@ export function createClient(cql, options = {}) {
       prepare: true,
       isIdempotent: true,
       fetchSize: FETCH_SIZE,
-      consistency:
-        types.consistencies[
-          /** @type {keyof typeof types.consistencies} */ (consistencyName(cql.consistency))
-        ],
+      consistency: types.consistencies[consistencyName(cql.consistency) as keyof typeof types.consistencies],
       // Only lightweight transactions use the serial consistency. LOCAL_SERIAL keeps leases, credentials and
       // the schema lock in the data center.
       serialConsistency: types.consistencies.localSerial,
@@ -99,14 +96,15 @@ export function createClient(cql, options = {}) {
 
 /** Authenticates by name and password if a node asks for them. */
 class PasswordAuth extends auth.PlainTextAuthProvider {
-  /** @param {string} username @param {string} [password] @param {() => void} [onAuthenticate] */
-  constructor(username, password = '', onAuthenticate = () => {}) {
+  declare onAuthenticate: () => void;
+
+  constructor(username: string, password: string = '', onAuthenticate: () => void = () => {}) {
     super(username, password);
     this.onAuthenticate = onAuthenticate;
   }
 
-  /** @override @param {string} endpoint @param {string} name the node's authenticator */
-  newAuthenticator(endpoint, name) {
+  /** @param name the node's authenticator */
+  override newAuthenticator(endpoint: string, name: string) {
     this.onAuthenticate();
     return super.newAuthenticator(endpoint, name);
   }
@@ -115,12 +113,9 @@ class PasswordAuth extends auth.PlainTextAuthProvider {
 /**
  * Returns TLS options that verify the certificates of nodes. The driver connects to addresses, even if the contact
  * points are names. So a node may present a certificate for its address, or for the name of a contact point.
- *
- * @param {string} ca path of the certificate authority's file
- * @param {string[]} contactPoints
- * @returns {ConnectionOptions}
+ * @param ca path of the certificate authority's file
  */
-const serverVerification = (ca, contactPoints) => ({
+const serverVerification = (ca: string, contactPoints: string[]): ConnectionOptions => ({
   ca: [readFileSync(ca)],
   rejectUnauthorized: true,
   checkServerIdentity: (address, certificate) => {
@@ -132,17 +127,16 @@ const serverVerification = (ca, contactPoints) => ({
   },
 });
 
-/** Returns TLS options with the certificate for nodes that ask for a client certificate. @param {TlsFiles | null} files */
-const clientCertificate = (files) =>
+/** Returns TLS options with the certificate for nodes that ask for a client certificate. */
+const clientCertificate = (files: TlsFiles | null) =>
   files && { cert: readFileSync(files.cert), key: readFileSync(files.key) };
 
 /**
  * Finds the CQL port. Nodes report the addresses of other nodes without ports, so the driver uses the port of the
  * first contact point for all nodes.
- *
- * @param {string[]} contactPoints
  */
-const portOf = ([first = '']) => Number(/:(\d+)$/.exec(first)?.[1] ?? CQL_PORT);
+const portOf = ([first = '']: string[]) => Number(/:(\d+)$/.exec(first)?.[1] ?? CQL_PORT);
 
-/** @param {string} name name in CQL, such as LOCAL_QUORUM @returns {string} name in the driver, such as localQuorum */
-const consistencyName = (name) => name.toLowerCase().replace(/_(\w)/g, (_, initial) => initial.toUpperCase());
+/** @param name name in CQL, such as LOCAL_QUORUM @returns name in the driver, such as localQuorum */
+const consistencyName = (name: string): string =>
+  name.toLowerCase().replace(/_(\w)/g, (_, initial) => initial.toUpperCase());

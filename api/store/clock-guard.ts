@@ -1,9 +1,8 @@
 import { performance } from 'node:perf_hooks';
-import { MillraceError } from '../../common/errors.js';
-import { LogThrottle } from '../../common/log-throttle.js';
-import { MOST_CLOCK_DIFFERENCE_MS } from '../../schema/rules.js';
-
-/** @import { Logger } from 'pino' */
+import type { Logger } from 'pino';
+import { MillraceError } from '../../common/errors.ts';
+import { LogThrottle } from '../../common/log-throttle.ts';
+import { MOST_CLOCK_DIFFERENCE_MS } from '../../schema/rules.ts';
 
 /** Period in ms between two comparisons of the local clock with the database's: while they agree, and while they differ. */
 const PERIODS_MS = { trusted: 10_000, distrusted: 1000 };
@@ -21,28 +20,27 @@ export class ClockGuard {
   #logger;
   #monotonic;
   #periods;
-  /** @type {NodeJS.Timeout | undefined} */
-  #timer;
+  #timer: NodeJS.Timeout | undefined;
   #throttle;
   #stopped = false;
   #trusted = false;
   #differenceMs = Number.NaN;
   /** Local clock minus the monotonic clock at the last comparison, in ms. A change of this difference shows that the clock was set. */
   #offset = 0;
-  /** Callers of `now()` that wait. @type {Array<{ resolve: (now: number) => void, reject: (error: Error) => void }>} */
-  #waiting = [];
-  /** @type {Promise<void> | null} */
-  #comparing = null;
+  /** Callers of `now()` that wait. */
+  #waiting: Array<{ resolve: (now: number) => void; reject: (error: Error) => void }> = [];
+  #comparing: Promise<void> | null = null;
 
-  /**
-   * @param {object} deps
-   * @param {() => number} deps.clock the local clock, in epoch ms
-   * @param {() => Promise<number>} deps.difference measures how far the local clock is ahead of the database's, in ms
-   * @param {Logger} deps.logger
-   * @param {() => number} [deps.monotonic] ms of a monotonic clock
-   * @param {typeof PERIODS_MS} [deps.periods]
-   */
-  constructor(deps) {
+  constructor(deps: {
+    /** the local clock, in epoch ms */
+    clock: () => number;
+    /** measures how far the local clock is ahead of the database's, in ms */
+    difference: () => Promise<number>;
+    logger: Logger;
+    /** ms of a monotonic clock */
+    monotonic?: () => number;
+    periods?: typeof PERIODS_MS;
+  }) {
     const { clock, difference, logger, monotonic = () => performance.now(), periods = PERIODS_MS } = deps;
     this.#clock = clock;
     this.#difference = difference;
@@ -60,11 +58,10 @@ export class ClockGuard {
 
   /**
    * Returns the time: synchronously while the clock is trusted, because every message calls this function.
-   *
-   * @returns {number | Promise<number>} epoch ms
+   * @returns epoch ms
    * @throws {MillraceError} `unavailable` when the process ends before the clock is set
    */
-  now() {
+  now(): number | Promise<number> {
     const now = this.#clock();
     if (this.#trusted && !this.#hasJumped(now)) return now;
     if (this.#stopped) return Promise.reject(ended());
@@ -94,8 +91,8 @@ export class ClockGuard {
     for (const { reject } of rejected) reject(ended());
   }
 
-  /** @param {number} ms how far the local clock is ahead of the database's */
-  #judge(ms) {
+  /** @param ms how far the local clock is ahead of the database's */
+  #judge(ms: number) {
     const was = this.#trusted;
     this.#differenceMs = ms;
     this.#trusted = Math.abs(ms) <= MOST_CLOCK_DIFFERENCE_MS;
@@ -107,8 +104,7 @@ export class ClockGuard {
     for (const { resolve } of served) resolve(this.#clock());
   }
 
-  /** @param {number} ms */
-  #report(ms) {
+  #report(ms: number) {
     if (this.#throttle.count('skew') === 0) return;
     const seconds = Math.round(ms / 1000);
     this.#logger.error(
@@ -143,10 +139,10 @@ export class ClockGuard {
   }
 
   /**
-   * @param {number} [now] time of the local clock, in epoch ms
-   * @returns {boolean} true: the local clock was set since the last comparison
+   * @param now time of the local clock, in epoch ms
+   * @returns true: the local clock was set since the last comparison
    */
-  #hasJumped(now = this.#clock()) {
+  #hasJumped(now: number = this.#clock()): boolean {
     return Math.abs(now - this.#monotonic() - this.#offset) > MOST_CLOCK_DIFFERENCE_MS;
   }
 }

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MillraceError } from '../../common/errors.js';
-import { PART } from '../../schema/migrate/installation.js';
-import { int64, WriteTimestamps } from './cql-encoding.js';
-
-/** @import { Client } from 'cassandra-driver' */
-/** @import { Session } from './sending/session.js' */
+import type { Client } from 'cassandra-driver';
+import { MillraceError } from '../../common/errors.ts';
+import { PART } from '../../schema/migrate/installation.ts';
+import { int64, WriteTimestamps } from './cql-encoding.ts';
+import type { Session } from './sending/session.ts';
 
 /** TTL of a mark, in s. It is longer than two clocks may differ, so a process that joins later needs no expired mark. */
 const TTL_S = 600;
@@ -29,25 +28,24 @@ export const LEASE_MS = 15_000;
 /** Time limit in ms of the last mark of a process that ends. The database may be unavailable then. */
 const END_MS = 1000;
 
-/**
- * The mark of a process.
- *
- * @typedef {object} CommitMark
- * @property {string} process
- * @property {number} mark epoch ms: all commits with write timestamps up to this time are finished; 0: the process is joining
- * @property {number} beat number of the write of this mark; it grows
- * @property {boolean} ended whether the process has stopped, and commits nothing more
- */
+/** The mark of a process. */
+export interface CommitMark {
+  process: string;
+  /** epoch ms: all commits with write timestamps up to this time are finished; 0: the process is joining */
+  mark: number;
+  /** number of the write of this mark; it grows */
+  beat: number;
+  /** whether the process has stopped, and commits nothing more */
+  ended: boolean;
+}
 
-/** @param {Session} session */
-export function createCommitMarkStore(session) {
+export function createCommitMarkStore(session: Session) {
   return {
-    /** @param {CommitMark} row */
-    write: ({ process, mark, beat, ended }) =>
+    write: ({ process, mark, beat, ended }: CommitMark) =>
       session.write(WRITE, [PART, process, int64(mark), int64(beat), ended]),
 
-    /** @returns {Promise<CommitMark[]>} marks of all processes of the last ten minutes */
-    async all() {
+    /** @returns marks of all processes of the last ten minutes */
+    async all(): Promise<CommitMark[]> {
       const rows = await session.all(SELECT, [PART]);
       return rows.map((row) => ({
         process: row['process'],
@@ -59,7 +57,7 @@ export function createCommitMarkStore(session) {
   };
 }
 
-/** @typedef {ReturnType<typeof createCommitMarkStore>} CommitMarkStore */
+type CommitMarkStore = ReturnType<typeof createCommitMarkStore>;
 
 /**
  * Stamps the commits of this process, and reports once a second up to which write timestamp they are finished: its mark. Readers of
@@ -79,28 +77,31 @@ export class CommitMarks {
   #process;
   #stamps;
   #isTrusted = () => true;
-  /** Number of unanswered commits by write timestamp, in epoch ms. @type {Map<number, number>} */
-  #underWay = new Map();
+  /** Number of unanswered commits by write timestamp, in epoch ms. */
+  #underWay: Map<number, number> = new Map();
   /** All later commits get greater timestamps, in epoch ms. */
   #floor = 0;
   #beat = 0;
-  /** When the last mark was begun to be written, by both clocks; null: this process has not joined. @type {Instant | null} */
-  #markedAt = null;
-  /** @type {Promise<void> | null} */
-  #joining = null;
+  /** When the last mark was begun to be written, by both clocks; null: this process has not joined. */
+  #markedAt: Instant | null = null;
+  #joining: Promise<void> | null = null;
   #isWriting = false;
   #isEnded = false;
-  /** @type {NodeJS.Timeout | undefined} */
-  #timer;
+  #timer: NodeJS.Timeout | undefined;
 
-  /**
-   * @param {object} deps
-   * @param {CommitMarkStore} deps.store
-   * @param {() => number} deps.clock epoch ms
-   * @param {() => number} [deps.monotonic] ms
-   * @param {number} [deps.everyMs]
-   */
-  constructor({ store, clock, monotonic = () => performance.now(), everyMs = MARK_EVERY_MS }) {
+  constructor({
+    store,
+    clock,
+    monotonic = () => performance.now(),
+    everyMs = MARK_EVERY_MS,
+  }: {
+    store: CommitMarkStore;
+    /** epoch ms */
+    clock: () => number;
+    /** ms */
+    monotonic?: () => number;
+    everyMs?: number;
+  }) {
     this.#store = store;
     this.#clock = clock;
     this.#monotonic = monotonic;
@@ -110,13 +111,13 @@ export class CommitMarks {
     this.#stamps = new WriteTimestamps(() => Math.max(clock(), this.#floor + 1));
   }
 
-  /** Sets a function that returns whether the clock may be used. Without it the clock is always trusted. @param {() => boolean} isTrusted */
-  trustClock(isTrusted) {
+  /** Sets a function that returns whether the clock may be used. Without it the clock is always trusted. */
+  trustClock(isTrusted: () => boolean) {
     this.#isTrusted = isTrusted;
   }
 
-  /** Reads the marks of all processes. @returns {Promise<CommitMark[]>} */
-  readAll() {
+  /** Reads the marks of all processes. */
+  readAll(): Promise<CommitMark[]> {
     return this.#store.all();
   }
 
@@ -127,11 +128,10 @@ export class CommitMarks {
 
   /**
    * Joins the processes that commit, if this process is none of them.
-   *
-   * @returns {Promise<void> | undefined} settles when this process may commit; undefined: it may commit now
+   * @returns settles when this process may commit; undefined: it may commit now
    * @throws {MillraceError} `unavailable`
    */
-  ready() {
+  ready(): Promise<void> | undefined {
     if (this.#isHeld()) return undefined;
     this.#joining ??= this.#join().finally(() => {
       this.#joining = null;
@@ -139,8 +139,8 @@ export class CommitMarks {
     return this.#joining;
   }
 
-  /** Begins a commit. @param {Client} client @returns {number} the write timestamp in epoch µs, for `end` */
-  begin(client) {
+  /** @returns the write timestamp in epoch µs, for `end` */
+  begin(client: Client): number {
     const stamp = Number(this.#stamps.next(client));
     const ms = Math.floor(stamp / 1000);
     this.#underWay.set(ms, (this.#underWay.get(ms) ?? 0) + 1);
@@ -149,11 +149,10 @@ export class CommitMarks {
 
   /**
    * Ends a commit, after its answer or its failure.
-   *
-   * @param {number} stamp of `begin`
-   * @returns {boolean} whether the commit may be acknowledged; false: readers may have passed its timestamp
+   * @param stamp of `begin`
+   * @returns whether the commit may be acknowledged; false: readers may have passed its timestamp
    */
-  end(stamp) {
+  end(stamp: number): boolean {
     const ms = Math.floor(stamp / 1000);
     const count = this.#underWay.get(ms) ?? 0;
     if (count > 1) this.#underWay.set(ms, count - 1);
@@ -204,21 +203,19 @@ export class CommitMarks {
     return Promise.resolve(kept).catch(() => {});
   }
 
-  /** @param {number} now epoch ms @returns {number} the greatest time up to which all commits are finished, in epoch ms */
-  #finishedUntil(now) {
+  /** @param now epoch ms @returns the greatest time up to which all commits are finished, in epoch ms */
+  #finishedUntil(now: number): number {
     let oldest = now;
     // Commits up to the floor are not acknowledged, whatever the answer.
     for (const ms of this.#underWay.keys()) if (ms > this.#floor && ms < oldest) oldest = ms;
     return Math.max(this.#floor, oldest - 1);
   }
 
-  /** @param {number} mark @param {boolean} [ended] */
-  #write(mark, ended = false) {
+  #write(mark: number, ended: boolean = false) {
     return this.#store.write({ process: this.#process, mark, beat: ++this.#beat, ended });
   }
 
-  /** @returns {Instant} */
-  #now() {
+  #now(): Instant {
     return { wall: this.#clock(), monotonic: this.#monotonic() };
   }
 
@@ -230,6 +227,7 @@ export class CommitMarks {
   }
 }
 
-/** An instant by the clock (epoch ms) and by a monotonic clock (ms). @typedef {{ wall: number, monotonic: number }} Instant */
+/** An instant by the clock (epoch ms) and by a monotonic clock (ms). */
+type Instant = { wall: number; monotonic: number };
 
 const NOT_READY = 'This process may not commit now: its last mark is too old, or its clock is not trusted';

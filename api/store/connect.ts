@@ -1,12 +1,10 @@
+import type { Client, Host as DriverHost } from 'cassandra-driver';
 import cassandra from 'cassandra-driver';
-import { MillraceError } from '../../common/errors.js';
-import { explainTlsError } from '../../common/tls-errors.js';
-import { createClient } from './client.js';
-import { innerErrors, reasonOf } from './error-reason.js';
-
-/** @import { Host as DriverHost, Client } from 'cassandra-driver' */
-/** @import { Config } from '../../common/settings/config.js' */
-/** @import { ClientOptions } from './client.js' */
+import { MillraceError } from '../../common/errors.ts';
+import type { Config } from '../../common/settings/config.ts';
+import { explainTlsError } from '../../common/tls-errors.ts';
+import { type ClientOptions, createClient } from './client.ts';
+import { innerErrors, reasonOf } from './error-reason.ts';
 
 const { errors } = cassandra;
 
@@ -23,13 +21,9 @@ const ACCOUNTS_AWAY = /unable to perform|could not verify|cannot achieve|timed? 
 
 /**
  * Connects to the database. Each error names the cause and the setting to check.
- *
- * @param {Config['cql']} cql
- * @param {ClientOptions} [options]
- * @returns {Promise<Client>}
  * @throws {MillraceError} `database_away`, `bad_settings`, `schema_differs`
  */
-export async function connect(cql, options) {
+export async function connect(cql: Config['cql'], options?: ClientOptions): Promise<Client> {
   const client = createClient(cql, options);
   try {
     await client.connect();
@@ -45,15 +39,12 @@ export async function connect(cql, options) {
 /**
  * Ends a client whose `connect()` failed. The driver's `shutdown()` does not close the control connection of such a
  * client. With a wrong data center the control connection is open and would keep the process alive.
- *
- * @param {Client} client
  */
-async function abandon(client) {
+async function abandon(client: Client) {
   await client.shutdown();
-  const { controlConnection } =
-    /** @type {{ controlConnection: { connection: { closeAsync: () => Promise<void> } | null } }} */ (
-      /** @type {unknown} */ (client)
-    );
+  const { controlConnection } = client as unknown as {
+    controlConnection: { connection: { closeAsync: () => Promise<void> } | null };
+  };
   await controlConnection.connection?.closeAsync();
 }
 
@@ -62,12 +53,10 @@ const ELSEWHERE = '. If npm run dev runs with another DATA_DIR or CQL_LOCAL_PORT
 
 /**
  * Names the cause of a failed connection, and the setting to check.
- *
- * @param {unknown} error of the driver
- * @param {Config['cql']} cql
- * @returns {MillraceError} `database_away` if a retry may help; otherwise `bad_settings` or `schema_differs`
+ * @param error of the driver
+ * @returns `database_away` if a retry may help; otherwise `bad_settings` or `schema_differs`
  */
-export function explain(error, cql) {
+export function explain(error: unknown, cql: Config['cql']): MillraceError {
   const where = (cql.contactPoints ?? [`127.0.0.1:${cql.localPort}`]).join(', ');
   const setting = cql.contactPoints ? 'CQL_CONTACT_POINTS' : 'CQL_LOCAL_PORT';
   const inner = innerErrors(error);
@@ -75,7 +64,7 @@ export function explain(error, cql) {
   if (misplaced) {
     return new MillraceError(
       'bad_settings',
-      `CQL_LOCAL_DC=${cql.localDc} is not right: ${/** @type {Error} */ (misplaced).message}`,
+      `CQL_LOCAL_DC=${cql.localDc} is not right: ${(misplaced as Error).message}`,
       { cause: error },
     );
   }
@@ -85,7 +74,7 @@ export function explain(error, cql) {
   if (refused) {
     return new MillraceError(
       'bad_settings',
-      `The database at ${where} refuses CQL_USERNAME and CQL_PASSWORD: ${/** @type {Error} */ (refused).message}`,
+      `The database at ${where} refuses CQL_USERNAME and CQL_PASSWORD: ${(refused as Error).message}`,
       { cause: error },
     );
   }
@@ -98,9 +87,7 @@ export function explain(error, cql) {
       },
     );
   }
-  if (
-    inner.some((cause) => CERTIFICATE_ALERTS.has(String(/** @type {NodeJS.ErrnoException} */ (cause).code)))
-  ) {
+  if (inner.some((cause) => CERTIFICATE_ALERTS.has(String((cause as NodeJS.ErrnoException).code)))) {
     return new MillraceError(
       'bad_settings',
       `The database at ${where} takes only clients whose certificate it trusts: set CQL_TLS_CERT and CQL_TLS_KEY to one of its authority's.`,
@@ -121,20 +108,18 @@ export function explain(error, cql) {
   );
 }
 
-/** @typedef {DriverHost & { shutdown: (drain: boolean) => Promise<void> }} Host */
+type Host = DriverHost & { shutdown: (drain: boolean) => Promise<void> };
 
 /**
- * Shuts down hosts that the driver (4.10) has replaced. When the driver has lost every node, it creates new
- * `Host` objects for the same addresses, and the pools of the old objects try to reconnect forever. After ten such
- * losses a process would have eleven pools to one node, and their timers would keep the process from ending.
- *
- * @param {Client} client connected
+ * Shuts down hosts that the driver (4.10) has replaced. When the driver has lost every node, it creates new `Host`
+ * objects for the same addresses, and the pools of the old objects try to reconnect forever. After ten such losses
+ * a process would have eleven pools to one node, and their timers would keep the process from ending.
+ * @param client connected
  */
-function endReplacedHosts(client) {
-  /** @type {Map<string, Host>} */
-  const current = new Map();
-  for (const host of client.hosts.values()) current.set(host.address, /** @type {Host} */ (host));
-  client.on('hostAdd', (/** @type {Host} */ host) => {
+function endReplacedHosts(client: Client) {
+  const current: Map<string, Host> = new Map();
+  for (const host of client.hosts.values()) current.set(host.address, host as Host);
+  client.on('hostAdd', (host: Host) => {
     const replaced = current.get(host.address);
     current.set(host.address, host);
     // `true`: the driver waits for the answers of requests in flight before it closes the old connections.

@@ -1,10 +1,8 @@
 import cassandra from 'cassandra-driver';
-import { groupOf, uuidBytes, uuidText } from '../../schema/ids.js';
-import { int64 } from './cql-encoding.js';
-import { iterateGroups } from './devices/group-iterator.js';
-
-/** @import { Place } from './devices/group-iterator.js' */
-/** @import { Row, Session } from './sending/session.js' */
+import { groupOf, uuidBytes, uuidText } from '../../schema/ids.ts';
+import { int64 } from './cql-encoding.ts';
+import { iterateGroups, type Place } from './devices/group-iterator.ts';
+import type { Row, Session } from './sending/session.ts';
 
 const { types } = cassandra;
 
@@ -29,32 +27,32 @@ const CHANGE = {
   cql: 'UPDATE credential SET account = ?, hash = ?, devices = ?, issued_at = ?, changed_at = ? WHERE grp = ? AND device_id = ? IF changed_at = ?',
 };
 
-/**
- * The credential of an MQTT account.
- *
- * @typedef {object} Credential
- * @property {string} deviceId the device that owns the account
- * @property {string} account the user name: the name or the id of the device, as the credential was issued
- * @property {string} hash hash of the secret; empty: the credential is revoked
- * @property {string[]} devices names or ids of other devices for which the account may publish too
- * @property {number} issuedAt epoch ms
- * @property {number} changedAt epoch ms of the last change; greater after each change, even if clocks differ
- * @property {number} writtenAt write timestamp of the row, in epoch µs; different after every change
- */
+/** The credential of an MQTT account. */
+export interface Credential {
+  /** the device that owns the account */
+  deviceId: string;
+  /** the user name: the name or the id of the device, as the credential was issued */
+  account: string;
+  /** hash of the secret; empty: the credential is revoked */
+  hash: string;
+  /** names or ids of other devices for which the account may publish too */
+  devices: string[];
+  /** epoch ms */
+  issuedAt: number;
+  /** epoch ms of the last change; greater after each change, even if clocks differ */
+  changedAt: number;
+  /** write timestamp of the row, in epoch µs; different after every change */
+  writtenAt: number;
+}
 
-/** @typedef {Omit<Credential, 'writtenAt'>} NewCredential */
+export type NewCredential = Omit<Credential, 'writtenAt'>;
 
-/** A position in the list of credentials. Its key is a device id. @typedef {Place<string>} CredentialPlace */
+/** A position in the list of credentials. Its key is a device id. */
+export type CredentialPlace = Place<string>;
 
-/**
- * Creates the store of device credentials.
- *
- * @param {Session} session
- * @param {number} groups `LATEST_GROUPS`
- */
-export function createCredentialStore(session, groups) {
-  /** @param {CredentialPlace} place @param {number} wanted */
-  async function readAfter({ group, key }, wanted) {
+/** Creates the store of device credentials. @param groups `LATEST_GROUPS` */
+export function createCredentialStore(session: Session, groups: number) {
+  async function readAfter({ group, key }: CredentialPlace, wanted: number) {
     const rows =
       key === undefined
         ? await session.all(FIRST, [group, wanted])
@@ -64,29 +62,27 @@ export function createCredentialStore(session, groups) {
 
   return {
     /**
-     * @param {Buffer} device the 16 bytes of the id
-     * @returns {Promise<Credential | null>} the credential, even if it is revoked; null: the device never had a credential
+     * @param device the 16 bytes of the id
+     * @returns the credential, even if it is revoked; null: the device never had a credential
      */
-    async find(device) {
+    async find(device: Buffer): Promise<Credential | null> {
       const row = await session.one(ONE, [groupOf(device, groups), device]);
       return row && toCredential(row);
     },
 
-    /**
-     * @param {{ after: CredentialPlace | null, limit: number }} page
-     * @returns {Promise<{ rows: Credential[], next: CredentialPlace | null }>} a page without revoked credentials; a page before the
-     *   end may have fewer rows than `limit`
-     */
-    page: ({ after, limit }) =>
+    /** @returns a page without revoked credentials; a page before the end may have fewer rows than `limit` */
+    page: ({
+      after,
+      limit,
+    }: {
+      after: CredentialPlace | null;
+      limit: number;
+    }): Promise<{ rows: Credential[]; next: CredentialPlace | null }> =>
       iterateGroups({ groups, from: after ?? { group: 0 }, limit, checked: true, read: readAfter }),
 
-    /**
-     * @param {string[]} devices ids
-     * @returns {Promise<Map<string, number>>} `writtenAt` by device id; devices that never had a credential are missing
-     */
-    async writeTimes(devices) {
-      /** @type {Map<string, number>} */
-      const writeTimes = new Map();
+    /** @param devices ids @returns `writtenAt` by device id; devices that never had a credential are missing */
+    async writeTimes(devices: string[]): Promise<Map<string, number>> {
+      const writeTimes: Map<string, number> = new Map();
       for (const [group, ids] of byGroup(devices, groups)) {
         for (let from = 0; from < ids.length; from += KEYS_PER_READ) {
           const keys = ids.slice(from, from + KEYS_PER_READ).map((id) => new types.Uuid(uuidBytes(id)));
@@ -101,13 +97,15 @@ export function createCredentialStore(session, groups) {
     /**
      * Replaces a credential by a lightweight transaction within the data center, unless the credential has changed
      * since it was read.
-     *
-     * @param {NewCredential} credential with a `changedAt` that is greater than that of `before`
-     * @param {Pick<Credential, 'changedAt'> | null} before null: there was no credential
-     * @returns {Promise<boolean>} false: another caller, or a repetition of this request by the driver, has already
-     *   changed the credential
+     * @param credential with a `changedAt` that is greater than that of `before`
+     * @param before null: there was no credential
+     * @returns false: another caller, or a repetition of this request by the driver, has already changed the
+     * credential
      */
-    async replace({ deviceId, account, hash, devices, issuedAt, changedAt }, before) {
+    async replace(
+      { deviceId, account, hash, devices, issuedAt, changedAt }: NewCredential,
+      before: Pick<Credential, 'changedAt'> | null,
+    ): Promise<boolean> {
       const device = uuidBytes(deviceId);
       const row = [
         account,
@@ -126,12 +124,11 @@ export function createCredentialStore(session, groups) {
   };
 }
 
-/** @typedef {ReturnType<typeof createCredentialStore>} CredentialStore */
+export type CredentialStore = ReturnType<typeof createCredentialStore>;
 
-/** @param {string[]} devices ids @param {number} groups @returns {Map<number, string[]>} */
-function byGroup(devices, groups) {
-  /** @type {Map<number, string[]>} */
-  const parts = new Map();
+/** @param devices ids */
+function byGroup(devices: string[], groups: number): Map<number, string[]> {
+  const parts: Map<number, string[]> = new Map();
   for (const id of devices) {
     const group = groupOf(uuidBytes(id), groups);
     const part = parts.get(group);
@@ -141,8 +138,7 @@ function byGroup(devices, groups) {
   return parts;
 }
 
-/** @param {Row} row @returns {Credential} */
-const toCredential = (row) => ({
+const toCredential = (row: Row): Credential => ({
   deviceId: uuidText(row['device_id'].getBuffer()),
   account: row['account'],
   hash: row['hash'],

@@ -1,13 +1,12 @@
+import type { policies as DriverPolicies } from 'cassandra-driver';
 import cassandra from 'cassandra-driver';
-
-/** @import { policies as DriverPolicies } from 'cassandra-driver' */
 
 const { errors, policies } = cassandra;
 
 /** Limit of repetitions of a request. After the limit the request fails. Each attempt may take seconds, until its timeout. */
 const MAX_RETRIES = 10;
 
-/** @typedef {DriverPolicies.retry.OperationInfo} OperationInfo */
+type OperationInfo = DriverPolicies.retry.OperationInfo;
 
 /**
  * Retries requests that a busy server did not answer, even if the installation has only one server. The policy is for
@@ -17,33 +16,29 @@ const MAX_RETRIES = 10;
  * idempotent.
  */
 export class BusyServerRetryPolicy extends policies.retry.RetryPolicy {
-  /**
-   * @override
-   * @param {OperationInfo} info
-   * @param {number} consistency
-   * @param {number} received
-   * @param {number} blockFor
-   * @param {any} writeType a string, contrary to the driver's types
-   */
-  onWriteTimeout(info, consistency, received, blockFor, writeType) {
+  /** @param writeType a string, contrary to the driver's types */
+  override onWriteTimeout(
+    info: OperationInfo,
+    consistency: number,
+    received: number,
+    blockFor: number,
+    writeType: any,
+  ) {
     if (writeType === 'CAS') return this.#retry(info);
     return super.onWriteTimeout(info, consistency, received, blockFor, writeType);
   }
 
-  /** @override @param {OperationInfo} info */
-  onReadTimeout(info) {
+  override onReadTimeout(info: OperationInfo) {
     return this.#retry(info);
   }
 
-  /** @override @param {OperationInfo} info @param {number} consistency @param {Error} error */
-  onRequestError(info, consistency, error) {
+  override onRequestError(info: OperationInfo, consistency: number, error: Error) {
     if (error instanceof errors.OperationTimedOutError) return this.#retry(info);
     return super.onRequestError(info, consistency, error);
   }
 
-  /** @param {OperationInfo} info */
-  #retry({ nbRetry }) {
+  #retry({ nbRetry }: OperationInfo) {
     // `undefined` means the default: the same node and the same consistency. The driver's types require an argument.
-    return nbRetry < MAX_RETRIES ? this.retryResult(/** @type {any} */ (undefined)) : this.rethrowResult();
+    return nbRetry < MAX_RETRIES ? this.retryResult(undefined as any) : this.rethrowResult();
   }
 }

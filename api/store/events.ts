@@ -1,6 +1,5 @@
-import { int64 } from './cql-encoding.js';
-
-/** @import { Row, Session } from './sending/session.js' */
+import { int64 } from './cql-encoding.ts';
+import type { Row, Session } from './sending/session.ts';
 
 const WRITE = {
   name: 'write_event',
@@ -15,29 +14,28 @@ const FIRST = { name: 'events_page', cql: `${SELECT} AND session < ? LIMIT ?` };
 const NEXT = { name: 'events_page', cql: `${SELECT} AND (session, kind) < (?, ?) LIMIT ?` };
 
 /** Kinds of events in their order within a session. The database stores the index of a kind in this list. */
-const KINDS = /** @type {const} */ (['birth', 'online', 'offline']);
+const KINDS = ['birth', 'online', 'offline'] as const;
 
-/** Earliest year in which a session can begin: see `api/ingest/registry/births.js`. Reads of events end with it. */
+/** Earliest year in which a session can begin: see `api/ingest/registry/births.ts`. Reads of events end with it. */
 const OLDEST_YEAR = 2020;
 
-/**
- * An event of a device.
- *
- * @typedef {object} DeviceEvent
- * @property {number} session epoch ms of the start of the session; if the clock of the device was wrong, epoch ms of the receipt
- * @property {typeof KINDS[number]} kind
- * @property {number} ts epoch ms
- * @property {number} [clockOffset] the clock of the device minus that of Millrace in ms; missing: no
- *   difference is known
- */
+export interface DeviceEvent {
+  /** epoch ms of the start of the session; if the clock of the device was wrong, epoch ms of the receipt */
+  session: number;
+  kind: (typeof KINDS)[number];
+  /** epoch ms */
+  ts: number;
+  /** the clock of the device minus that of Millrace in ms; missing: no difference is known */
+  clockOffset?: number;
+}
 
-/** @typedef {{ session: number, kind: number }} EventPlace the last event that was read */
+/** the last event that was read */
+type EventPlace = { session: number; kind: number };
 
-/** @param {Session} session */
-export function createEventStore(session) {
+export function createEventStore(session: Session) {
   return {
-    /** @param {Buffer} device 16 bytes @param {DeviceEvent} event */
-    write: (device, { session: start, kind, ts, clockOffset }) =>
+    /** @param device 16 bytes */
+    write: (device: Buffer, { session: start, kind, ts, clockOffset }: DeviceEvent) =>
       session.write(WRITE, [
         device,
         yearOf(start),
@@ -47,12 +45,11 @@ export function createEventStore(session) {
         clockOffset === undefined ? undefined : int64(clockOffset),
       ]),
 
-    /**
-     * @param {Buffer} device 16 bytes
-     * @param {Omit<DeviceEvent, 'ts' | 'clockOffset'>} key
-     * @returns {Promise<DeviceEvent | null>} null: the event does not exist, or has expired
-     */
-    async find(device, { session: start, kind }) {
+    /** @param device 16 bytes @returns null: the event does not exist, or has expired */
+    async find(
+      device: Buffer,
+      { session: start, kind }: Omit<DeviceEvent, 'ts' | 'clockOffset'>,
+    ): Promise<DeviceEvent | null> {
       const key = [device, yearOf(start), int64(start), KINDS.indexOf(kind)];
       const row = await session.one(ONE, key);
       return row && toEvent(row);
@@ -62,15 +59,16 @@ export function createEventStore(session) {
      * Reads the events in [from, to): the newest session first, and in each session the newest event first. A
      * session ends before the next session begins. So among the sessions that began before `from`, only the
      * newest can have ended in the range.
-     *
-     * @param {Buffer} device 16 bytes
-     * @param {{ from: number, to: number }} range epoch ms
-     * @param {{ after: EventPlace | null, limit: number }} page
-     * @returns {Promise<{ events: DeviceEvent[], next: EventPlace | null }>} `next` is null at the end
+     * @param device 16 bytes
+     * @param range epoch ms
+     * @returns `next` is null at the end
      */
-    async page(device, { from, to }, { after, limit }) {
-      /** @type {DeviceEvent[]} */
-      const events = [];
+    async page(
+      device: Buffer,
+      { from, to }: { from: number; to: number },
+      { after, limit }: { after: EventPlace | null; limit: number },
+    ): Promise<{ events: DeviceEvent[]; next: EventPlace | null }> {
+      const events: DeviceEvent[] = [];
       // Reading starts with the year of `to`, because sessions that begin at `to` or later have no events in the range.
       const first = yearOf(after?.session ?? to - 1);
       for (let year = first; year >= OLDEST_YEAR; year--) {
@@ -86,7 +84,7 @@ export function createEventStore(session) {
           if (event.session < from) return { events, next: null };
         }
         if (rows.length > limit) {
-          const last = /** @type {Row} */ (rows.at(-1));
+          const last = rows.at(-1) as Row;
           return { events, next: { session: last['session'].getTime(), kind: last['kind'] } };
         }
       }
@@ -95,34 +93,29 @@ export function createEventStore(session) {
   };
 }
 
-/** @typedef {ReturnType<typeof createEventStore>} EventStore */
+export type EventStore = ReturnType<typeof createEventStore>;
 
-/**
- * @param {string} device id
- * @param {Pick<DeviceEvent, 'session' | 'kind'>} event
- * @returns {string} id of the event, equal in every process
- */
-export const eventId = (device, { session, kind }) => `${device}.${session}.${kind}`;
+/** @param device id @returns id of the event, equal in every process */
+export const eventId = (device: string, { session, kind }: Pick<DeviceEvent, 'session' | 'kind'>): string =>
+  `${device}.${session}.${kind}`;
 
-/** Decodes an id of `eventId`. @param {string} id @returns {{ device: string, session: number, kind: DeviceEvent['kind'] }} */
-export function parseEventId(id) {
+/** Decodes an id of `eventId`. */
+export function parseEventId(id: string): { device: string; session: number; kind: DeviceEvent['kind'] } {
   const [device = '', session, kind] = id.split('.');
-  return { device, session: Number(session), kind: /** @type {DeviceEvent['kind']} */ (kind) };
+  return { device, session: Number(session), kind: kind as DeviceEvent['kind'] };
 }
 
-/** @param {number} ms epoch ms */
-const yearOf = (ms) => new Date(ms).getUTCFullYear();
+/** @param ms epoch ms */
+const yearOf = (ms: number) => new Date(ms).getUTCFullYear();
 
-/** @param {Row} row @returns {DeviceEvent} */
-const toEvent = (row) => ({
+const toEvent = (row: Row): DeviceEvent => ({
   session: row['session'].getTime(),
-  kind: /** @type {typeof KINDS[number]} */ (KINDS[row['kind']]),
+  kind: KINDS[row['kind']] as (typeof KINDS)[number],
   ts: row['ts'].getTime(),
   ...(row['clock_offset'] === null ? {} : { clockOffset: Number(row['clock_offset']) }),
 });
 
-/** @param {DeviceEvent[]} events @returns {EventPlace} */
-function placeOfLast(events) {
-  const { session, kind } = /** @type {DeviceEvent} */ (events.at(-1));
+function placeOfLast(events: DeviceEvent[]): EventPlace {
+  const { session, kind } = events.at(-1) as DeviceEvent;
   return { session, kind: KINDS.indexOf(kind) };
 }

@@ -1,61 +1,57 @@
-import { dialectOf } from '../../schema/migrate/cluster.js';
-import { DIALECTS } from '../../schema/migrate/files.js';
-import { checkSchema } from '../../schema/migrate/installation.js';
-import { createAlarmTables } from './alarms/index.js';
-import { createAnnotationStore } from './annotations.js';
-import { CommitMarks, createCommitMarkStore } from './commit-marks.js';
-import { connect } from './connect.js';
-import { createCredentialStore } from './credentials.js';
-import { createDeadLetterReads } from './dead-letters/reads.js';
-import { createDeadLetterWrites } from './dead-letters/writes.js';
-import { createFleet } from './devices/index.js';
-import { createEventStore } from './events.js';
-import { createBaselineStore } from './history/baselines.js';
-import { createLateDays, createPackLeases, createPackProgress } from './history/progress.js';
-import { createHistoryReads } from './history/reads.js';
-import { createUnpackedReads } from './history/unpacked.js';
-import { createHistoryWrites } from './history/writes.js';
-import { LastSeenWrites, LatestWrites } from './latest/writes.js';
-import { createSampleReads } from './measurements/reads.js';
-import { PartitionWatch, SampleWrites } from './measurements/writes.js';
-import { createOutboxStore } from './outbox.js';
-import { createProcessStore } from './processes.js';
-import { createRegistryStore } from './registry/index.js';
-import { createRetirementStore } from './registry/retirement.js';
-import { createSecurityCheck } from './security-check.js';
-import { readBatchLimits } from './sending/batch-limits.js';
-import { CongestionWindow, Permits } from './sending/congestion-window.js';
-import { Retry } from './sending/retry.js';
-import { findReplicaSets } from './sending/routing.js';
-import { createSession, translate } from './sending/session.js';
-import { missingPermission } from './setup/roles.js';
-import { createSparkplugStore } from './sparkplug.js';
-import { createLateArrivals, createStreamStore } from './streaming.js';
-import { createWatchedTimeStore } from './watched-time.js';
+import type { Client } from 'cassandra-driver';
+import type { Logger } from 'pino';
+import type { Config } from '../../common/settings/config.ts';
+import { dialectOf } from '../../schema/migrate/cluster.ts';
+import { DIALECTS, type Dialect } from '../../schema/migrate/files.ts';
+import { checkSchema } from '../../schema/migrate/installation.ts';
+import { createAlarmTables } from './alarms/index.ts';
+import { createAnnotationStore } from './annotations.ts';
+import { CommitMarks, createCommitMarkStore } from './commit-marks.ts';
+import { connect } from './connect.ts';
+import { createCredentialStore } from './credentials.ts';
+import { createDeadLetterReads } from './dead-letters/reads.ts';
+import { createDeadLetterWrites } from './dead-letters/writes.ts';
+import { createFleet } from './devices/index.ts';
+import { createEventStore } from './events.ts';
+import { createBaselineStore } from './history/baselines.ts';
+import { createLateDays, createPackLeases, createPackProgress } from './history/progress.ts';
+import { createHistoryReads } from './history/reads.ts';
+import { createUnpackedReads } from './history/unpacked.ts';
+import { createHistoryWrites } from './history/writes.ts';
+import { LastSeenWrites, LatestWrites } from './latest/writes.ts';
+import { createSampleReads } from './measurements/reads.ts';
+import { PartitionWatch, SampleWrites } from './measurements/writes.ts';
+import { createOutboxStore } from './outbox.ts';
+import { createProcessStore } from './processes.ts';
+import type { OnBrokenRule } from './query-rule-tracker.ts';
+import { createRegistryStore } from './registry/index.ts';
+import { createRetirementStore } from './registry/retirement.ts';
+import { createSecurityCheck } from './security-check.ts';
+import { readBatchLimits } from './sending/batch-limits.ts';
+import { CongestionWindow, Permits } from './sending/congestion-window.ts';
+import { Retry } from './sending/retry.ts';
+import { findReplicaSets } from './sending/routing.ts';
+import { createSession, type Gate, type Observe, type Session, translate } from './sending/session.ts';
+import type { BatchLimits } from './sending/write-merger.ts';
+import { missingPermission } from './setup/roles.ts';
+import { createSparkplugStore } from './sparkplug.ts';
+import { createLateArrivals, createStreamStore } from './streaming.ts';
+import { createWatchedTimeStore } from './watched-time.ts';
 
-export { changeId, deliveryId } from './alarms/deliveries.js';
-export { alarmId, newestFirst, parseAlarmId } from './alarms/episodes.js';
-export { ClockGuard } from './clock-guard.js';
-export { LEASE_MS } from './commit-marks.js';
-export { writeTimestamp } from './cql-encoding.js';
-export { compareDeadLetterIds } from './dead-letters/dead-letter.js';
-export { addCodes, hoursOf, storedForm } from './dead-letters/writes.js';
-export { eventId, parseEventId } from './events.js';
-export { PROFILE_FLOATS } from './history/baselines.js';
-export { allParts } from './measurements/rows.js';
-export { logSecurityProblems } from './security-check.js';
-export { Retry } from './sending/retry.js';
-export { DIGEST_BYTES, MAX_DIGESTS_PER_NOTE } from './streaming.js';
-export { parseTimeId } from './time-ids.js';
-
-/** @import { Client } from 'cassandra-driver' */
-/** @import { Logger } from 'pino' */
-/** @import { MillraceError } from '../../common/errors.js' */
-/** @import { Config } from '../../common/settings/config.js' */
-/** @import { Dialect } from '../../schema/migrate/files.js' */
-/** @import { Gate, Observe, Session } from './sending/session.js' */
-/** @import { BatchLimits } from './sending/write-merger.js' */
-/** @import { OnBrokenRule } from './query-rule-tracker.js' */
+export { changeId, deliveryId } from './alarms/deliveries.ts';
+export { alarmId, newestFirst, parseAlarmId } from './alarms/episodes.ts';
+export { ClockGuard } from './clock-guard.ts';
+export { LEASE_MS } from './commit-marks.ts';
+export { writeTimestamp } from './cql-encoding.ts';
+export { compareDeadLetterIds } from './dead-letters/dead-letter.ts';
+export { addCodes, hoursOf, storedForm } from './dead-letters/writes.ts';
+export { eventId, parseEventId } from './events.ts';
+export { PROFILE_FLOATS } from './history/baselines.ts';
+export { allParts } from './measurements/rows.ts';
+export { logSecurityProblems } from './security-check.ts';
+export { Retry } from './sending/retry.ts';
+export { DIGEST_BYTES, MAX_DIGESTS_PER_NOTE } from './streaming.ts';
+export { parseTimeId } from './time-ids.ts';
 
 /**
  * Connects to the database and creates the typed tables that other folders use. The folder `store` is the only one
@@ -63,20 +59,22 @@ export { parseTimeId } from './time-ids.js';
  *
  * Ingest writes through a congestion window, which bounds the requests in flight. Readers use a separate session
  * without a window, so readers and ingest never wait for each other.
- *
- * @param {object} options
- * @param {Config['cql']} options.cql
- * @param {Config['retention']} options.retention
- * @param {number} [options.maxInFlight] largest congestion window; default: unbounded
- * @param {Gate} [options.gate] replaces the window, for tests and benchmarks
- * @param {Observe} options.observe
- * @param {(kind: string) => void} options.onStaleIndex
- * @param {OnBrokenRule} [options.onBrokenRule]
- * @param {SendingHooks} [options.hooks]
- * @param {() => number} [options.clock] epoch ms
  * @throws {MillraceError} `database_away`, `bad_settings`, `schema_differs`, `unavailable`
  */
-export async function connectStore(options) {
+export async function connectStore(options: {
+  cql: Config['cql'];
+  retention: Config['retention'];
+  /** largest congestion window; default: unbounded */
+  maxInFlight?: number;
+  /** replaces the window, for tests and benchmarks */
+  gate?: Gate;
+  observe: Observe;
+  onStaleIndex: (kind: string) => void;
+  onBrokenRule?: OnBrokenRule;
+  hooks?: SendingHooks;
+  /** epoch ms */
+  clock?: () => number;
+}) {
   const { cql, retention, onBrokenRule } = options;
   let isAuthenticated = false;
   const client = await connect(cql, {
@@ -86,8 +84,7 @@ export async function connectStore(options) {
       isAuthenticated = true;
     },
   });
-  /** @type {Dialect} */
-  let dialect;
+  let dialect: Dialect;
   try {
     await checkSchema(client, retention);
     dialect = await dialectOf(client);
@@ -106,24 +103,28 @@ export async function connectStore(options) {
   });
 }
 
-/**
- * Creates the typed tables from a connected client. Tests pass the client of a database in memory.
- *
- * @param {object} deps
- * @param {Client} deps.client
- * @param {Dialect} deps.dialect dialect of CQL that the server supports
- * @param {BatchLimits} [deps.batchLimits] limits of batches over several partitions; default: the defaults of Cassandra
- * @param {Pick<Config['retention'], 'latestGroups'>} deps.retention
- * @param {string} [deps.role] database role of the client
- * @param {() => boolean} deps.isAuthenticated whether a node has asked for credentials
- * @param {number} [deps.maxInFlight] largest congestion window; default: unbounded
- * @param {Gate} [deps.gate] replaces the window, for tests and benchmarks
- * @param {Observe} deps.observe
- * @param {(kind: string) => void} deps.onStaleIndex
- * @param {SendingHooks} [deps.hooks]
- * @param {() => number} [deps.clock] epoch ms
- */
-export function createStore(deps) {
+/** Creates the typed tables from a connected client. Tests pass the client of a database in memory. */
+export function createStore(deps: {
+  client: Client;
+  /** dialect of CQL that the server supports */
+  dialect: Dialect;
+  /** limits of batches over several partitions; default: the defaults of Cassandra */
+  batchLimits?: BatchLimits;
+  retention: Pick<Config['retention'], 'latestGroups'>;
+  /** database role of the client */
+  role?: string;
+  /** whether a node has asked for credentials */
+  isAuthenticated: () => boolean;
+  /** largest congestion window; default: unbounded */
+  maxInFlight?: number;
+  /** replaces the window, for tests and benchmarks */
+  gate?: Gate;
+  observe: Observe;
+  onStaleIndex: (kind: string) => void;
+  hooks?: SendingHooks;
+  /** epoch ms */
+  clock?: () => number;
+}) {
   const {
     client,
     dialect,
@@ -162,7 +163,7 @@ export function createStore(deps) {
       // Writes of samples are repeated until they are committed. The method is bound, because a wrapper would be one
       // more function call per message.
       samples: samples.write.bind(samples),
-      latest: /** @type {LatestWrites['write']} */ (latest.write.bind(latest)),
+      latest: latest.write.bind(latest) as LatestWrites['write'],
       lastSeen: lastSeen.note.bind(lastSeen),
       observeBlocks: samples.observeBlocks.bind(samples),
       registry: createRegistryStore(ingest),
@@ -228,29 +229,27 @@ export function createStore(deps) {
   };
 }
 
-/** @typedef {ReturnType<typeof createStore>} Store */
+export type Store = ReturnType<typeof createStore>;
 
-/**
- * Callbacks for the requests of ingest.
- *
- * @typedef {object} SendingHooks
- * @property {Pick<Logger, 'info' | 'warn'>} [logger] default: nothing is logged
- * @property {() => void} [onRetry] a request failed and will be repeated
- * @property {() => void} [onLargePartition] an hour of a device grows too large for a server
- * @property {(session: Session, client: Client) => Session} [wrapSession] changes the requests of ingest, for tests and benchmarks
- */
+/** Callbacks for the requests of ingest. */
+export interface SendingHooks {
+  /** default: nothing is logged */
+  logger?: Pick<Logger, 'info' | 'warn'>;
+  /** a request failed and will be repeated */
+  onRetry?: () => void;
+  /** an hour of a device grows too large for a server */
+  onLargePartition?: () => void;
+  /** changes the requests of ingest, for tests and benchmarks */
+  wrapSession?: (session: Session, client: Client) => Session;
+}
 
-/** @type {Pick<Logger, 'info' | 'warn'>} */
-const SILENT = { info() {}, warn() {} };
+const SILENT: Pick<Logger, 'info' | 'warn'> = { info() {}, warn() {} };
 
-/**
- * A node of the database, as the driver of this process sees it.
- *
- * @typedef {{ address: string, dataCenter: string | null, up: boolean }} DatabaseNode
- */
+/** A node of the database, as the driver of this process sees it. */
+export type DatabaseNode = { address: string; dataCenter: string | null; up: boolean };
 
-/** @param {Client} client @returns {DatabaseNode[]} nodes of the database, sorted by address */
-export const nodesOf = (client) =>
+/** @returns nodes of the database, sorted by address */
+export const nodesOf = (client: Client): DatabaseNode[] =>
   client.hosts
     .values()
     .map((host) => ({ address: host.address, dataCenter: host.datacenter ?? null, up: host.isUp() }))
@@ -259,13 +258,10 @@ export const nodesOf = (client) =>
 /**
  * Creates the reads for exports and long series. Such reads need many samples only once. So they bypass the row cache,
  * if the server has such a cache, and do not evict rows that other readers need.
- *
- * @param {Session} session
- * @param {Pick<Dialect, 'pastCache'>} dialect of the server
+ * @param dialect of the server
  */
-export function createScans(session, { pastCache }) {
-  /** @type {Session} */
-  const uncached = {
+export function createScans(session: Session, { pastCache }: Pick<Dialect, 'pastCache'>) {
+  const uncached: Session = {
     ...session,
     all: (statement, params, limit) =>
       session.all({ ...statement, cql: `${statement.cql}${pastCache}` }, params, limit),
@@ -273,23 +269,17 @@ export function createScans(session, { pastCache }) {
   return { samples: createSampleReads(uncached), packed: createHistoryReads(uncached) };
 }
 
-/** @typedef {ReturnType<typeof createScans>} Scans */
-
 const NOW = { name: 'clock', cql: 'SELECT now() AS now FROM system.local' };
 
-/**
- * @param {Session} session
- * @param {() => number} clock epoch ms
- */
-export function createHealth(session, clock) {
+/** @param clock epoch ms */
+export function createHealth(session: Session, clock: () => number) {
   return {
     /**
      * Reads the database's clock. This also checks that the database answers.
-     *
-     * @returns {Promise<number>} how far the local clock is ahead of the database's, in ms
+     * @returns how far the local clock is ahead of the database's, in ms
      * @throws {MillraceError} `unavailable`
      */
-    async clockDifference() {
+    async clockDifference(): Promise<number> {
       const before = clock();
       const row = await session.one(NOW, []);
       const between = (before + clock()) / 2;
@@ -298,4 +288,4 @@ export function createHealth(session, clock) {
   };
 }
 
-/** @typedef {ReturnType<typeof createHealth>} Health */
+export type Health = ReturnType<typeof createHealth>;

@@ -1,15 +1,11 @@
-import { int32, int64 } from './cql-encoding.js';
+import { int32, int64 } from './cql-encoding.ts';
+import type { Page } from './history/unpacked.ts';
+import type { Session } from './sending/session.ts';
 
-/** @import { Page } from './history/unpacked.js' */
-/** @import { Session } from './sending/session.js' */
+export type OutboxKind = 'event' | 'dead_letter' | 'alarm';
 
-/** @typedef {'event' | 'dead_letter' | 'alarm'} OutboxKind */
-
-/**
- * An entry of the outbox: the id of a device event, a dead letter, or a change of an alarm.
- *
- * @typedef {{ kind: OutboxKind, id: string }} OutboxEntry
- */
+/** An entry of the outbox: the id of a device event, a dead letter, or a change of an alarm. */
+export type OutboxEntry = { kind: OutboxKind; id: string };
 
 const INSERT = {
   name: 'write_stream_outbox',
@@ -23,20 +19,19 @@ const SELECT = {
 
 /**
  * Creates the store of the outbox: entries that have to be sent to Kafka, by group and by the hour of their commit.
- *
- * @param {Session} session
  */
-export function createOutboxStore(session) {
+export function createOutboxStore(session: Session) {
   return {
-    /** @param {number} group @param {number} noticed epoch ms of the hour of the commit @param {OutboxEntry} entry */
-    write: (group, noticed, { kind, id }) => session.write(INSERT, [int32(group), int64(noticed), kind, id]),
+    /** @param noticed epoch ms of the hour of the commit */
+    write: (group: number, noticed: number, { kind, id }: OutboxEntry) =>
+      session.write(INSERT, [int32(group), int64(noticed), kind, id]),
 
-    /** @param {number} group @param {number} noticed epoch ms @param {OutboxKind} kind @param {string} [after] @returns {Promise<Page<OutboxEntry>>} */
-    async page(group, noticed, kind, after) {
+    /** @param noticed epoch ms */
+    async page(group: number, noticed: number, kind: OutboxKind, after?: string): Promise<Page<OutboxEntry>> {
       const { rows, next } = await session.page(SELECT, [int32(group), int64(noticed), kind], after);
       return { items: rows.map(({ kind, id }) => ({ kind, id })), next };
     },
   };
 }
 
-/** @typedef {ReturnType<typeof createOutboxStore>} OutboxStore */
+export type OutboxStore = ReturnType<typeof createOutboxStore>;

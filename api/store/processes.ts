@@ -1,11 +1,9 @@
-import { MillraceError } from '../../common/errors.js';
-import { PART } from '../../schema/migrate/installation.js';
-import { connect } from './connect.js';
-import { int64 } from './cql-encoding.js';
-import { createSession } from './sending/session.js';
-
-/** @import { Config } from '../../common/settings/config.js' */
-/** @import { Session } from './sending/session.js' */
+import { MillraceError } from '../../common/errors.ts';
+import type { Config } from '../../common/settings/config.ts';
+import { PART } from '../../schema/migrate/installation.ts';
+import { connect } from './connect.ts';
+import { int64 } from './cql-encoding.ts';
+import { createSession, type Session } from './sending/session.ts';
 
 /** TTL of a heartbeat, in s. A process without a newer heartbeat then disappears from the list of processes. */
 const TTL_S = 3600;
@@ -20,30 +18,28 @@ const SELECT = {
   cql: 'SELECT client_id, role, version, started_at, seen_at, stats FROM process WHERE part = ?',
 };
 
-/**
- * The heartbeat of a process.
- *
- * @typedef {object} ProcessRow
- * @property {string} clientId
- * @property {string} role
- * @property {string} version
- * @property {number} startedAt epoch ms
- * @property {number} seenAt epoch ms, by the clock of the process
- * @property {string} stats process stats as JSON
- */
+/** The heartbeat of a process. */
+export interface ProcessRow {
+  clientId: string;
+  role: string;
+  version: string;
+  /** epoch ms */
+  startedAt: number;
+  /** epoch ms, by the clock of the process */
+  seenAt: number;
+  /** process stats as JSON */
+  stats: string;
+}
 
-/** @param {Session} session */
-export function createProcessStore(session) {
+export function createProcessStore(session: Session) {
   return {
-    /** @param {ProcessRow} row */
-    write: ({ clientId, role, version, startedAt, seenAt, stats }) =>
+    write: ({ clientId, role, version, startedAt, seenAt, stats }: ProcessRow) =>
       session.write(WRITE, [PART, clientId, role, version, int64(startedAt), int64(seenAt), stats]),
 
-    /** @param {string} clientId */
-    remove: (clientId) => session.write(REMOVE, [PART, clientId]),
+    remove: (clientId: string) => session.write(REMOVE, [PART, clientId]),
 
-    /** @returns {Promise<ProcessRow[]>} heartbeats, ordered by client id */
-    async all() {
+    /** @returns heartbeats, ordered by client id */
+    async all(): Promise<ProcessRow[]> {
       const rows = await session.all(SELECT, [PART]);
       return rows.map((row) => ({
         clientId: row['client_id'],
@@ -57,17 +53,14 @@ export function createProcessStore(session) {
   };
 }
 
-/** @typedef {ReturnType<typeof createProcessStore>} ProcessStore */
+export type ProcessStore = ReturnType<typeof createProcessStore>;
 
 /**
  * Reads the heartbeats of an installation for a command of the command line. If the keyspace or the table does not
  * exist, the result is empty, because no process runs.
- *
- * @param {Config['cql']} cql
- * @returns {Promise<ProcessRow[]>}
  * @throws {MillraceError} `database_away`, `bad_settings`, `unavailable`
  */
-export async function readProcesses(cql) {
+export async function readProcesses(cql: Config['cql']): Promise<ProcessRow[]> {
   const client = await connect(cql, { keyspace: cql.keyspace }).catch(unless('schema_differs'));
   if (!client) return [];
   try {
@@ -80,8 +73,9 @@ export async function readProcesses(cql) {
   }
 }
 
-/** @param {string} code @returns {(error: unknown) => null} */
-const unless = (code) => (error) => {
-  if (error instanceof MillraceError && error.code === code) return null;
-  throw error;
-};
+const unless =
+  (code: string): ((error: unknown) => null) =>
+  (error) => {
+    if (error instanceof MillraceError && error.code === code) return null;
+    throw error;
+  };

@@ -1,11 +1,11 @@
 import { channel } from 'node:diagnostics_channel';
+import type { ExecutionOptions, Host, tracker } from 'cassandra-driver';
 import cassandra from 'cassandra-driver';
 
-/** @import { ExecutionOptions, Host, tracker } from 'cassandra-driver' */
+type BrokenRule = 'unprepared' | 'unpaged' | 'filtering' | 'consistency';
 
-/** @typedef {'unprepared' | 'unpaged' | 'filtering' | 'consistency'} BrokenRule */
-
-/** Called for each request that breaks a query rule. @callback OnBrokenRule @param {BrokenRule} rule */
+/** Called for each request that breaks a query rule. */
+export type OnBrokenRule = (rule: BrokenRule) => void;
 
 const FILTERING = /\bALLOW\s+FILTERING\b/i;
 
@@ -16,16 +16,12 @@ const MAX_CACHED = 1000;
  * Creates a function that checks each request against the query rules. A request must be prepared, paged, without ALLOW
  * FILTERING, and at the consistency level of the settings. All requests of Millrace follow the rules, but code that a
  * developer adds may break them.
- *
- * @param {string} intended consistency level: `CQL_CONSISTENCY`
- * @param {OnBrokenRule} onWrong
+ * @param intended consistency level: `CQL_CONSISTENCY`
  */
-export function createQueryRules(intended, onWrong) {
-  /** @type {Map<string, boolean>} */
-  const filters = new Map();
+export function createQueryRules(intended: string, onWrong: OnBrokenRule) {
+  const filters: Map<string, boolean> = new Map();
 
-  /** @param {string} cql */
-  function isFiltering(cql) {
+  function isFiltering(cql: string) {
     const known = filters.get(cql);
     if (known !== undefined) return known;
     if (filters.size >= MAX_CACHED) filters.clear();
@@ -34,11 +30,8 @@ export function createQueryRules(intended, onWrong) {
     return found;
   }
 
-  /**
-   * @param {string | unknown[]} query a batch is an array, which has no pages and no filter
-   * @param {ExecutionOptions} options
-   */
-  return (query, options) => {
+  /** @param query a batch is an array, which has no pages and no filter */
+  return (query: string | unknown[], options: ExecutionOptions) => {
     if (!options.isPrepared()) onWrong('unprepared');
     if (nameOf(options.getConsistency()) !== intended) onWrong('consistency');
     if (typeof query !== 'string') return;
@@ -55,44 +48,42 @@ const NAMES = new Map(
   ]),
 );
 
-/** @param {number} consistency */
-const nameOf = (consistency) => NAMES.get(consistency);
+const nameOf = (consistency: number) => NAMES.get(consistency);
 
 /** The channel of `node:diagnostics_channel` that publishes each request that the database answered or failed. */
 export const SENT_REQUESTS = 'millrace:cql:request';
 
-/**
- * A request as the driver sent it.
- *
- * @typedef {object} SentRequest
- * @property {string} application the client's name
- * @property {string} intended consistency level: `CQL_CONSISTENCY`
- * @property {Host} coordinator the node that received the request
- * @property {string | Array<{ query: string, params?: any }>} query a batch is an array
- * @property {any} parameters parameters of a single statement
- * @property {ExecutionOptions} options
- */
+/** A request as the driver sent it. */
+export interface SentRequest {
+  /** the client's name */
+  application: string;
+  /** consistency level: `CQL_CONSISTENCY` */
+  intended: string;
+  /** the node that received the request */
+  coordinator: Host;
+  /** a batch is an array */
+  query: string | Array<{ query: string; params?: any }>;
+  /** parameters of a single statement */
+  parameters: any;
+  options: ExecutionOptions;
+}
 
-/** @typedef {tracker.RequestTracker} RequestTracker */
+type RequestTracker = tracker.RequestTracker;
 
 // The driver's types declare only an interface, but the driver requires an instance of its class.
-const Tracker = /** @type {{ RequestTracker: new () => RequestTracker }} */ (
-  /** @type {unknown} */ (cassandra.tracker)
-).RequestTracker;
+const Tracker = (cassandra.tracker as unknown as { RequestTracker: new () => RequestTracker }).RequestTracker;
 
 /**
  * Creates a tracker that publishes every request on the channel `SENT_REQUESTS`, for tests and tools. It also checks every
  * request against the query rules.
- *
- * @param {{ application: string, intended: string }} client
- * @param {OnBrokenRule} [onBrokenRule]
- * @returns {RequestTracker}
  */
-export function createTracker(client, onBrokenRule) {
+export function createTracker(
+  client: { application: string; intended: string },
+  onBrokenRule?: OnBrokenRule,
+): RequestTracker {
   const requests = channel(SENT_REQUESTS);
   const checkRules = onBrokenRule && createQueryRules(client.intended, onBrokenRule);
-  /** @type {RequestTracker['onError']} */
-  const onRequest = (coordinator, query, parameters, options) => {
+  const onRequest: RequestTracker['onError'] = (coordinator, query, parameters, options) => {
     checkRules?.(query, options);
     if (requests.hasSubscribers) requests.publish({ ...client, coordinator, query, parameters, options });
   };

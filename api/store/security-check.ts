@@ -1,38 +1,37 @@
-import { MillraceError } from '../../common/errors.js';
+import type { Logger } from 'pino';
+import { MillraceError } from '../../common/errors.ts';
+import type { Session } from './sending/session.ts';
 
-/** @import { Logger } from 'pino' */
-/** @import { Session } from './sending/session.js' */
-
-/** Permissions that the database role of a serving process needs: see `schema/roles.js`. Other permissions are reported. */
+/** Permissions that the database role of a serving process needs: see `schema/roles.ts`. Other permissions are reported. */
 const NEEDED = new Set(['SELECT', 'MODIFY']);
 
 /**
  * A problem of the database's access control. `no_authentication`: the database requires no password.
  * `no_authorization`: every role may do everything. `superuser`, `excess_permissions`: the role of this
  * process may do more than it needs.
- *
- * @typedef {'no_authentication' | 'no_authorization' | 'superuser' | 'excess_permissions'} SecurityProblem
  */
+type SecurityProblem = 'no_authentication' | 'no_authorization' | 'superuser' | 'excess_permissions';
 
-/**
- * Creates the check of the database's access control.
- *
- * @param {object} deps
- * @param {Session} deps.session
- * @param {string | undefined} deps.role `CQL_USERNAME`
- * @param {() => boolean} deps.isAuthenticated whether a node asked for a password
- */
-export function createSecurityCheck({ session, role, isAuthenticated }) {
+/** Creates the check of the database's access control. */
+export function createSecurityCheck({
+  session,
+  role,
+  isAuthenticated,
+}: {
+  session: Session;
+  /** `CQL_USERNAME` */
+  role: string | undefined;
+  /** whether a node asked for a password */
+  isAuthenticated: () => boolean;
+}) {
   const quoted = `"${role?.replaceAll('"', '""')}"`;
 
-  /** @returns {Promise<boolean>} */
-  async function isSuperuser() {
+  async function isSuperuser(): Promise<boolean> {
     const row = await session.one({ name: 'list_role', cql: `LIST ROLES OF ${quoted} NORECURSIVE` }, []);
     return Boolean(row?.['super']);
   }
 
-  /** @returns {Promise<SecurityProblem | null>} */
-  async function findExcessPermissions() {
+  async function findExcessPermissions(): Promise<SecurityProblem | null> {
     const statement = { name: 'list_rights', cql: `LIST ALL PERMISSIONS OF ${quoted}` };
     try {
       const rows = await session.all(statement, []);
@@ -45,11 +44,8 @@ export function createSecurityCheck({ session, role, isAuthenticated }) {
   }
 
   return {
-    /**
-     * @returns {Promise<SecurityProblem | null>} null: no problem, or CQL_USERNAME is not set
-     * @throws {MillraceError} `unavailable`
-     */
-    async findProblem() {
+    /** @returns null: no problem, or CQL_USERNAME is not set @throws {MillraceError} `unavailable` */
+    async findProblem(): Promise<SecurityProblem | null> {
       if (role === undefined) return null;
       if (!isAuthenticated()) return 'no_authentication';
       return (await isSuperuser()) ? 'superuser' : findExcessPermissions();
@@ -57,10 +53,9 @@ export function createSecurityCheck({ session, role, isAuthenticated }) {
   };
 }
 
-/** @typedef {ReturnType<typeof createSecurityCheck>} SecurityCheck */
+type SecurityCheck = ReturnType<typeof createSecurityCheck>;
 
-/** @type {Record<SecurityProblem, string>} */
-const MESSAGES = {
+const MESSAGES: Record<SecurityProblem, string> = {
   no_authentication:
     'the database asks nobody for a password, so CQL_USERNAME has no effect: it lacks authenticator: PasswordAuthenticator, and authorizer: CassandraAuthorizer',
   no_authorization: 'every role of the database may do everything: it lacks authorizer: CassandraAuthorizer',
@@ -72,13 +67,17 @@ const MESSAGES = {
 /**
  * Logs a problem of the access control, if CQL_USERNAME is set. Millrace works in spite of such a problem, so only this
  * log line reports the problem.
- *
- * @param {object} deps
- * @param {SecurityCheck} deps.check
- * @param {string | undefined} deps.username `CQL_USERNAME`
- * @param {Logger} deps.logger
  */
-export async function logSecurityProblems({ check, username, logger }) {
+export async function logSecurityProblems({
+  check,
+  username,
+  logger,
+}: {
+  check: SecurityCheck;
+  /** `CQL_USERNAME` */
+  username: string | undefined;
+  logger: Logger;
+}) {
   try {
     const problem = await check.findProblem();
     if (problem) logger.warn({ username }, MESSAGES[problem]);

@@ -1,6 +1,5 @@
-import { int32, int64 } from './cql-encoding.js';
-
-/** @import { Session } from './sending/session.js' */
+import { int32, int64 } from './cql-encoding.ts';
+import type { Session } from './sending/session.ts';
 
 const WRITE_BIRTH = {
   name: 'write_sparkplug_birth',
@@ -39,60 +38,60 @@ const NONE = -1;
 /** The latest instant that both CQL's `timestamp` and JavaScript's `Date` can express, in epoch ms. */
 const MAX_TIME = 8.64e15;
 
-/**
- * Creates the reads and writes of Sparkplug births and their sequence numbers.
- *
- * @param {Session} session
- */
-export function createSparkplugStore(session) {
+/** Creates the reads and writes of Sparkplug births and their sequence numbers. */
+export function createSparkplugStore(session: Session) {
   return {
-    /**
-     * @param {Buffer} device id of a device or a node, 16 bytes
-     * @param {number} bornAt epoch ms
-     * @param {string} metrics
-     */
-    writeBirth: (device, bornAt, metrics) => session.write(WRITE_BIRTH, [device, int64(bornAt), metrics]),
+    /** @param device id of a device or a node, 16 bytes @param bornAt epoch ms */
+    writeBirth: (device: Buffer, bornAt: number, metrics: string) =>
+      session.write(WRITE_BIRTH, [device, int64(bornAt), metrics]),
 
     /**
-     * @param {Buffer} device id of a device or a node, 16 bytes
-     * @param {number} [instant] epoch ms; default: no limit
-     * @returns {Promise<{ bornAt: number, metrics: string } | null>} the newest birth at or before the instant
+     * @param device id of a device or a node, 16 bytes
+     * @param instant epoch ms; default: no limit
+     * @returns the newest birth at or before the instant
      */
-    async birthAt(device, instant = MAX_TIME) {
+    async birthAt(
+      device: Buffer,
+      instant: number = MAX_TIME,
+    ): Promise<{ bornAt: number; metrics: string } | null> {
       const row = await session.one(SELECT_BIRTH, [device, int64(instant)]);
       return row && { bornAt: row['born_at'].getTime(), metrics: row['metrics'] };
     },
 
     /**
-     * @param {Buffer} device id of a device or a node, 16 bytes
-     * @param {number} instant epoch ms
-     * @param {number} limit
-     * @returns {Promise<Array<{ bornAt: number, metrics: string }>>} the births at or after the instant, the newest first
+     * @param device id of a device or a node, 16 bytes
+     * @param instant epoch ms
+     * @returns the births at or after the instant, the newest first
      */
-    async birthsSince(device, instant, limit) {
+    async birthsSince(
+      device: Buffer,
+      instant: number,
+      limit: number,
+    ): Promise<Array<{ bornAt: number; metrics: string }>> {
       const rows = await session.all(SELECT_BIRTHS_SINCE, [device, int64(instant), int32(limit)], limit);
       return rows.map((row) => ({ bornAt: row['born_at'].getTime(), metrics: row['metrics'] }));
     },
 
-    /** @param {Buffer} node 16 bytes @param {number | null} bdSeq bdSeq of the node's newest birth; null: the birth has none */
-    writeNode: (node, bdSeq) => session.write(WRITE_NODE, [node, ITSELF, int64(bdSeq ?? NONE)]),
+    /** @param node 16 bytes @param bdSeq bdSeq of the node's newest birth; null: the birth has none */
+    writeNode: (node: Buffer, bdSeq: number | null) =>
+      session.write(WRITE_NODE, [node, ITSELF, int64(bdSeq ?? NONE)]),
 
-    /** @param {Buffer} node 16 bytes @returns {Promise<{ bdSeq: number | null } | null>} null: the node never had a birth */
-    async node(node) {
+    /** @param node 16 bytes @returns null: the node never had a birth */
+    async node(node: Buffer): Promise<{ bdSeq: number | null } | null> {
       const row = await session.one(SELECT_NODE, [node, ITSELF]);
       const bdSeq = Number(row?.['bd_seq']);
       return row && { bdSeq: bdSeq === NONE ? null : bdSeq };
     },
 
-    /** Stores that a device of a node had a birth. @param {Buffer} node 16 bytes @param {string} device last level of the device's topic */
-    writeDevice: (node, device) => session.write(WRITE_NODE, [node, device, undefined]),
+    /** Stores that a device of a node had a birth. @param node 16 bytes @param device last level of the device's topic */
+    writeDevice: (node: Buffer, device: string) => session.write(WRITE_NODE, [node, device, undefined]),
 
-    /** @param {Buffer} node 16 bytes @returns {Promise<string[]>} names of all devices of the node that ever had a birth */
-    async devices(node) {
+    /** @param node 16 bytes @returns names of all devices of the node that ever had a birth */
+    async devices(node: Buffer): Promise<string[]> {
       const rows = await session.all(SELECT_DEVICES, [node, ITSELF]);
       return rows.map((row) => row['device']);
     },
   };
 }
 
-/** @typedef {ReturnType<typeof createSparkplugStore>} SparkplugStore */
+export type SparkplugStore = ReturnType<typeof createSparkplugStore>;

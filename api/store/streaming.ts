@@ -1,8 +1,7 @@
-import { digestOf } from '../../schema/packed/pack.js';
-import { int32, int64, writeTimestamp } from './cql-encoding.js';
-
-/** @import { Page } from './history/unpacked.js' */
-/** @import { Row, Session } from './sending/session.js' */
+import { digestOf } from '../../schema/packed/pack.ts';
+import { int32, int64, writeTimestamp } from './cql-encoding.ts';
+import type { Page } from './history/unpacked.ts';
+import type { Row, Session } from './sending/session.ts';
 
 /** Length of the digest of a block, in bytes. */
 export const DIGEST_BYTES = 8;
@@ -10,23 +9,25 @@ export const DIGEST_BYTES = 8;
 /** Limit of digests in one note: a row that lists blocks that are in Kafka. 256 digests have 2 KiB. */
 export const MAX_DIGESTS_PER_NOTE = 256;
 
-/**
- * A block of `message` as it is stored.
- *
- * @typedef {object} StoredBlock
- * @property {number} part part of the device's sensors: see `Hour` in measurements/hours.js
- * @property {number} ts epoch ms of the newest sample
- * @property {Buffer} digest 8 bytes
- * @property {Buffer} samples
- * @property {number} writtenAt write timestamp of the row, in epoch ms
- */
+/** A block of `message` as it is stored. */
+export interface StoredBlock {
+  /** part of the device's sensors: see `Hour` in measurements/hours.ts */
+  part: number;
+  /** epoch ms of the newest sample */
+  ts: number;
+  /** 8 bytes */
+  digest: Buffer;
+  samples: Buffer;
+  /** write timestamp of the row, in epoch ms */
+  writtenAt: number;
+}
 
 /**
  * Late messages of a device: the messages of one hour that were committed while the hour was closing, or later.
- *
- * @typedef {{ device: Buffer, bucket: number, since: number }} LateArrival `device`: 16 bytes; `bucket`: epoch ms of the hour;
- *   `since`: epoch ms; all of these messages were written at this time or later
+ * `device`: 16 bytes; `bucket`: epoch ms of the hour; `since`: epoch ms; all of these messages were written at this time or
+ * later
  */
+type LateArrival = { device: Buffer; bucket: number; since: number };
 
 const SELECT_DIGESTS = {
   name: 'stream_digests',
@@ -81,29 +82,25 @@ const WRITE_TOPIC = {
 /**
  * Creates the reads and writes of streaming out to Kafka: the blocks of `message` with their digests, notes of the
  * blocks that are in Kafka, and the progress of each group of devices.
- *
- * @param {Session} session
  */
-export function createStreamStore(session) {
+export function createStreamStore(session: Session) {
   return {
     /**
-     * @param {number} group
-     * @param {Buffer | null} from id of the first device of the page, 16 bytes; null: the page begins with the first device of the group
-     * @param {string} [after] `next` of the previous page
-     * @returns {Promise<Page<Buffer>>} device ids
+     * @param from id of the first device of the page, 16 bytes; null: the page begins with the first device of the group
+     * @param after `next` of the previous page
+     * @returns device ids
      */
-    async devicePage(group, from, after) {
+    async devicePage(group: number, from: Buffer | null, after?: string): Promise<Page<Buffer>> {
       const { rows, next } = from
         ? await session.page(DEVICES_AFTER, [group, from], after)
         : await session.page(DEVICES, [group], after);
       return { items: rows.map((row) => row['device_id'].getBuffer()), next };
     },
 
-    /** @param {Buffer} device 16 bytes @param {number} bucket epoch ms @returns {Promise<Set<string>>} digests of the blocks of the hour, as hex */
-    async digests(device, bucket) {
-      /** @type {Set<string>} */
-      const found = new Set();
-      const read = async (/** @type {number} */ part) => {
+    /** @param device 16 bytes @param bucket epoch ms @returns digests of the blocks of the hour, as hex */
+    async digests(device: Buffer, bucket: number): Promise<Set<string>> {
+      const found: Set<string> = new Set();
+      const read = async (part: number) => {
         const rows = await session.all(SELECT_DIGESTS, [device, int64(bucket), int32(part)]);
         for (const row of rows) if (row['digest']) found.add(row['digest'].toString('hex'));
         return rows;
@@ -115,27 +112,27 @@ export function createStreamStore(session) {
 
     /**
      * Finds the parts over which the samples of one hour of a device are spread.
-     *
-     * @param {Buffer} device 16 bytes
-     * @param {number} bucket epoch ms
-     * @returns {Promise<number[]>} numbers of all parts, ascending from 0
+     * @param device 16 bytes
+     * @param bucket epoch ms
+     * @returns numbers of all parts, ascending from 0
      */
-    async parts(device, bucket) {
+    async parts(device: Buffer, bucket: number): Promise<number[]> {
       const row = await session.one(SELECT_PARTS, [device, int64(bucket), int32(0)]);
       return [0, ...otherParts(row)];
     },
 
     /**
      * Reads the blocks of a part page by page, newest first.
-     *
-     * @param {Buffer} device 16 bytes
-     * @param {number} bucket epoch ms
-     * @param {number} part
-     * @param {{ since?: number, after?: string }} [options] `since`: epoch ms, blocks whose newest sample is
-     *   earlier are left out
-     * @returns {Promise<Page<StoredBlock>>}
+     * @param device 16 bytes
+     * @param bucket epoch ms
+     * @param options `since`: epoch ms, blocks whose newest sample is earlier are left out
      */
-    async blockPage(device, bucket, part, { since, after } = {}) {
+    async blockPage(
+      device: Buffer,
+      bucket: number,
+      part: number,
+      { since, after }: { since?: number; after?: string } = {},
+    ): Promise<Page<StoredBlock>> {
       const key = [device, int64(bucket), int32(part)];
       const { rows, next } =
         since !== undefined && since > bucket
@@ -144,11 +141,10 @@ export function createStreamStore(session) {
       return { items: rows.filter((row) => row['samples']).map((row) => toBlock(row, part)), next };
     },
 
-    /** @param {Buffer} device 16 bytes @param {number} bucket epoch ms @returns {Promise<Set<string>>} digests of the blocks that are in Kafka, as hex */
-    async notes(device, bucket) {
+    /** @param device 16 bytes @param bucket epoch ms @returns digests of the blocks that are in Kafka, as hex */
+    async notes(device: Buffer, bucket: number): Promise<Set<string>> {
       const rows = await session.all(SELECT_NOTES, [device, int64(bucket)]);
-      /** @type {Set<string>} */
-      const found = new Set();
+      const found: Set<string> = new Set();
       for (const { digests } of rows) {
         for (let at = 0; at < digests.length; at += DIGEST_BYTES) {
           found.add(digests.toString('hex', at, at + DIGEST_BYTES));
@@ -157,17 +153,15 @@ export function createStreamStore(session) {
       return found;
     },
 
-    /** Stores that blocks are in Kafka. @param {Buffer} device @param {number} bucket epoch ms @param {Buffer} digests joined digests */
-    writeNote: (device, bucket, digests) =>
+    /** Stores that blocks are in Kafka. @param bucket epoch ms @param digests joined digests */
+    writeNote: (device: Buffer, bucket: number, digests: Buffer) =>
       session.write(INSERT_NOTE, [device, int64(bucket), digestOf(digests), digests]),
 
     /**
      * Reads the progress of a group.
-     *
-     * @param {number} group
-     * @returns {Promise<number | null>} epoch ms before which all hours are completely in Kafka; null: streaming has not begun
+     * @returns epoch ms before which all hours are completely in Kafka; null: streaming has not begun
      */
-    async streamedUntil(group) {
+    async streamedUntil(group: number): Promise<number | null> {
       const row = await session.one(SELECT_PROGRESS, [group]);
       return row?.['streamed_until']?.getTime() ?? null;
     },
@@ -175,45 +169,37 @@ export function createStreamStore(session) {
     /**
      * Stores the progress of a group. The write timestamp is `until` itself. So if two processes stream a group, the
      * database keeps the later progress.
-     *
-     * @param {number} group
-     * @param {number} until epoch ms
+     * @param until epoch ms
      */
-    writeStreamed: (group, until) =>
+    writeStreamed: (group: number, until: number) =>
       session.write(WRITE_PROGRESS, [writeTimestamp(until), int64(until), group]),
 
     /**
      * Reads the progress of each topic in a group. A topic without a row has the progress of the group
      * (`streamedUntil`).
-     *
-     * @param {number} group
-     * @returns {Promise<Map<string, number>>} by topic: epoch ms before which the topic has the records of all hours
+     * @returns by topic: epoch ms before which the topic has the records of all hours
      */
-    async topicsUntil(group) {
+    async topicsUntil(group: number): Promise<Map<string, number>> {
       const rows = await session.all(SELECT_TOPICS, [int32(group)]);
       return new Map(rows.map((row) => [row['topic'], row['streamed_until'].getTime()]));
     },
 
     /**
      * Stores the progress of a topic. The write timestamp is `until` itself, as in `writeStreamed`.
-     *
-     * @param {number} group
-     * @param {string} topic
-     * @param {number} until epoch ms
+     * @param until epoch ms
      */
-    writeTopic: (group, topic, until) =>
+    writeTopic: (group: number, topic: string, until: number) =>
       session.write(WRITE_TOPIC, [writeTimestamp(until), int64(until), int32(group), topic]),
   };
 }
 
-/** @typedef {ReturnType<typeof createStreamStore>} StreamStore */
+export type StreamStore = ReturnType<typeof createStreamStore>;
 
-/** @param {Row | null | undefined} row a row of part 0 @returns {number[]} numbers of all parts except 0 */
-const otherParts = (row) =>
+/** @param row a row of part 0 @returns numbers of all parts except 0 */
+const otherParts = (row: Row | null | undefined): number[] =>
   Array.from({ length: Math.max(0, ...(row?.['parts'] ?? [])) }, (_, index) => index + 1);
 
-/** @param {Row} row @param {number} part @returns {StoredBlock} */
-const toBlock = (row, part) => ({
+const toBlock = (row: Row, part: number): StoredBlock => ({
   part,
   ts: row['ts'].getTime(),
   digest: row['digest'],
@@ -236,22 +222,25 @@ const SELECT_ARRIVALS = {
   fetchSize: 1000,
 };
 
-/** Creates the store of hours of devices that got late messages. @param {Session} session */
-export function createLateArrivals(session) {
+/** Creates the store of hours of devices that got late messages. */
+export function createLateArrivals(session: Session) {
   return {
-    /** @param {number} group of the device @param {number} noticed epoch ms of the hour of the commit @param {LateArrival} arrival */
-    write: (group, noticed, { device, bucket, since }) =>
+    /** @param group of the device @param noticed epoch ms of the hour of the commit */
+    write: (group: number, noticed: number, { device, bucket, since }: LateArrival) =>
       session.write(INSERT_ARRIVAL, [int32(group), int64(noticed), device, int64(bucket), int64(since)]),
 
     /**
-     * @param {number} group
-     * @param {number} noticed epoch ms of the hour of the commit
-     * @param {string} [after] `next` of the previous page
-     * @param {Pick<LateArrival, 'device' | 'bucket'> | null} [from] first entry of the page; default: the first entry
-     *   of the hour `noticed`
-     * @returns {Promise<Page<LateArrival>>} entries in order of device and hour; the same hour may occur more than once
+     * @param noticed epoch ms of the hour of the commit
+     * @param after `next` of the previous page
+     * @param from first entry of the page; default: the first entry of the hour `noticed`
+     * @returns entries in order of device and hour; the same hour may occur more than once
      */
-    async page(group, noticed, after, from = null) {
+    async page(
+      group: number,
+      noticed: number,
+      after?: string,
+      from: Pick<LateArrival, 'device' | 'bucket'> | null = null,
+    ): Promise<Page<LateArrival>> {
       const { rows, next } = from
         ? await session.page(
             SELECT_ARRIVALS_FROM,
@@ -269,4 +258,4 @@ export function createLateArrivals(session) {
   };
 }
 
-/** @typedef {ReturnType<typeof createLateArrivals>} LateArrivalStore */
+export type LateArrivalStore = ReturnType<typeof createLateArrivals>;

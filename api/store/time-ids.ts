@@ -5,15 +5,15 @@ const { types } = cassandra;
 /** The text of a timeuuid, which is a UUID of version 1 (RFC 9562, section 5.1). Rows that belong to an instant have such ids. */
 const TIMEUUID = /^[0-9a-f]{8}-[0-9a-f]{4}-1[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-/** @param {number} ms epoch ms @returns {Buffer} a new timeuuid of this instant, 16 bytes */
-export const newTimeId = (ms) => types.TimeUuid.fromDate(new Date(ms)).getBuffer();
+/** @param ms epoch ms @returns a new timeuuid of this instant, 16 bytes */
+export const newTimeId = (ms: number): Buffer => types.TimeUuid.fromDate(new Date(ms)).getBuffer();
 
-/** @param {string} text @returns {Buffer | null} the 16 bytes of the id; null: the text is no timeuuid */
-export const parseTimeId = (text) =>
+/** @returns the 16 bytes of the id; null: the text is no timeuuid */
+export const parseTimeId = (text: string): Buffer | null =>
   TIMEUUID.test(text) ? types.TimeUuid.fromString(text).getBuffer() : null;
 
-/** @param {Buffer} id @returns {number} epoch ms of the id's instant */
-export const timeOfId = (id) => new types.TimeUuid(id).getDate().getTime();
+/** @returns epoch ms of the id's instant */
+export const timeOfId = (id: Buffer): number => new types.TimeUuid(id).getDate().getTime();
 
-/** @param {number} ms epoch ms @returns {Buffer} a lower bound: it sorts before every id of this instant, and after every earlier id */
-export const firstIdOf = (ms) => types.TimeUuid.min(new Date(ms), 0).getBuffer();
+/** @param ms epoch ms @returns a lower bound: it sorts before every id of this instant, and after every earlier id */
+export const firstIdOf = (ms: number): Buffer => types.TimeUuid.min(new Date(ms), 0).getBuffer();

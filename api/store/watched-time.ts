@@ -1,8 +1,7 @@
-import { PART } from '../../schema/migrate/installation.js';
-import { dayOf, monthOf, nextMonthOf } from '../../schema/rules.js';
-import { int64 } from './cql-encoding.js';
-
-/** @import { Session } from './sending/session.js' */
+import { PART } from '../../schema/migrate/installation.ts';
+import { dayOf, monthOf, nextMonthOf } from '../../schema/rules.ts';
+import { int64 } from './cql-encoding.ts';
+import type { Session } from './sending/session.ts';
 
 const WRITE = {
   name: 'write_watched_time',
@@ -24,35 +23,26 @@ const SELECT_START = {
 
 /**
  * A period of watched time: without a break, a process could receive and commit messages.
- *
- * @typedef {{ from: number, until: number }} WatchedSpan epoch ms, within one UTC day
+ * epoch ms, within one UTC day
  */
+export type WatchedSpan = { from: number; until: number };
 
 /**
  * Creates the store of watched time. A span lies within a UTC day. So its start determines its partition and its
  * compaction window.
- *
- * @param {Session} session
  */
-export function createWatchedTimeStore(session) {
+export function createWatchedTimeStore(session: Session) {
   return {
-    /**
-     * Stores a span of a process. It replaces a shorter span that begins at the same instant.
-     *
-     * @param {string} clientId
-     * @param {WatchedSpan} span
-     */
-    write: (clientId, { from, until }) =>
+    /** Stores a span of a process. It replaces a shorter span that begins at the same instant. */
+    write: (clientId: string, { from, until }: WatchedSpan) =>
       session.write(WRITE, [int64(monthOf(from)), int64(from), clientId, int64(until)]),
 
     /**
      * Reads the spans of all processes that overlap [from, to), oldest first. Some spans that end before `from` are
      * returned too.
-     *
-     * @param {{ from: number, to: number }} range epoch ms
-     * @returns {AsyncGenerator<WatchedSpan[], void>} pages of spans
+     * @param range epoch ms
      */
-    async *pages({ from, to }) {
+    async *pages({ from, to }: { from: number; to: number }): AsyncGenerator<WatchedSpan[], void> {
       // A span ends on the day on which it began, so earlier days are not read.
       const first = dayOf(from);
       for (let month = monthOf(first); month < to; month = nextMonthOf(month)) {
@@ -67,11 +57,10 @@ export function createWatchedTimeStore(session) {
 
     /**
      * Finds the first span of the installation. No span is older than the migration that added the table.
-     *
-     * @param {{ from: number, to: number }} range epoch ms, of whole months
-     * @returns {Promise<number | null>} epoch ms of the span's start; null: there is no span
+     * @param range epoch ms, of whole months
+     * @returns epoch ms of the span's start; null: there is no span
      */
-    async first({ from, to }) {
+    async first({ from, to }: { from: number; to: number }): Promise<number | null> {
       const start = await session.one(SELECT_START, [PART]);
       const earliest = Math.max(from, start?.['applied_at'].getTime() ?? 0);
       for (let month = monthOf(earliest); month < to; month = nextMonthOf(month)) {
@@ -83,4 +72,4 @@ export function createWatchedTimeStore(session) {
   };
 }
 
-/** @typedef {ReturnType<typeof createWatchedTimeStore>} WatchedTimeStore */
+export type WatchedTimeStore = ReturnType<typeof createWatchedTimeStore>;

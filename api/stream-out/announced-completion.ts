@@ -1,12 +1,10 @@
-import { findAnnounced } from './announced.js';
-import { chunks } from './kafka/sender.js';
-import { outboxDigest, outboxOwner } from './notes.js';
-
-/** @import { Steps } from '../history/packing/index.js' */
-/** @import { Store } from '../store/index.js' */
-/** @import { OutboxEntry, OutboxKind } from '../store/outbox.js' */
-/** @import { OutRecord } from './kafka/sender.js' */
-/** @import { RecordMaker, Source } from './record-maker.js' */
+import type { Steps } from '../history/packing/index.ts';
+import type { Store } from '../store/index.ts';
+import type { OutboxEntry, OutboxKind } from '../store/outbox.ts';
+import { findAnnounced } from './announced.ts';
+import { chunks, type OutRecord } from './kafka/sender.ts';
+import { outboxDigest, outboxOwner } from './notes.ts';
+import type { RecordMaker, Source } from './record-maker.ts';
 
 /** Limit of outbox entries whose items are read concurrently. */
 const ENTRIES_AT_ONCE = 16;
@@ -14,32 +12,38 @@ const ENTRIES_AT_ONCE = 16;
 /**
  * Returns a function that sends the events, dead letters and alarms of a closed hour that no process has sent. The database has
  * notes with the digests of sent items.
- *
- * @param {object} deps
- * @param {Pick<Store, 'streaming' | 'devices' | 'events' | 'deadLetters' | 'alarms'>} deps.store
- * @param {Steps} deps.steps
- * @param {RecordMaker} deps.records
- * @param {(records: OutRecord[]) => Promise<void>} deps.mustSend throws if the process ends before Kafka has the records
  */
-export function createAnnouncedCompletion({ store, steps, records, mustSend }) {
+export function createAnnouncedCompletion({
+  store,
+  steps,
+  records,
+  mustSend,
+}: {
+  store: Pick<Store, 'streaming' | 'devices' | 'events' | 'deadLetters' | 'alarms'>;
+  steps: Steps;
+  records: RecordMaker;
+  /** throws if the process ends before Kafka has the records */
+  mustSend: (records: OutRecord[]) => Promise<void>;
+}) {
   const { streaming } = store;
 
   /**
    * Sends the items of one hour and kind whose entries are in the outbox, but not in the notes of sent items. A replay ignores
    * the notes and sends all items.
-   *
-   * @param {number} group shard of devices
-   * @param {number} hour epoch ms
-   * @param {OutboxKind} kind
-   * @param {Source} source
-   * @returns {Promise<number>} number of sent records
+   * @param group shard of devices
+   * @param hour epoch ms
+   * @returns number of sent records
    */
-  async function sendAnnounced(group, hour, kind, source) {
+  async function sendAnnounced(
+    group: number,
+    hour: number,
+    kind: OutboxKind,
+    source: Source,
+  ): Promise<number> {
     const sent =
       source === 'replay' ? new Set() : await steps.run(() => streaming.notes(outboxOwner(group), hour));
     let count = 0;
-    /** @type {string | undefined} */
-    let after;
+    let after: string | undefined;
     do {
       const page = await steps.run(() => streaming.outboxPage(group, hour, kind, after));
       const missing = page.items.filter((entry) => !sent.has(outboxDigest(entry).toString('hex')));
@@ -50,14 +54,11 @@ export function createAnnouncedCompletion({ store, steps, records, mustSend }) {
     return count;
   }
 
-  /**
-   * Sends the items of outbox entries, and notes their digests as sent.
-   *
-   * @param {{ group: number, hour: number, source: Source }} of
-   * @param {OutboxEntry[]} entries
-   * @returns {Promise<number>} number of sent records
-   */
-  async function sendEntries({ group, hour, source }, entries) {
+  /** Sends the items of outbox entries, and notes their digests as sent. @returns number of sent records */
+  async function sendEntries(
+    { group, hour, source }: { group: number; hour: number; source: Source },
+    entries: OutboxEntry[],
+  ): Promise<number> {
     const looked = await Promise.all(
       entries.map((entry) => steps.run(() => findAnnounced(store, group, entry))),
     );

@@ -1,11 +1,9 @@
-import { formatTime } from '../../common/times.js';
-import { identifyDevice, uuidBytes, uuidText } from '../../schema/ids.js';
-import { alarmId, changeId, eventId, parseAlarmId, parseEventId } from '../store/index.js';
-
-/** @import { Announcement } from '../ingest/outbox.js' */
-/** @import { Alarm } from '../store/alarms/episodes.js' */
-/** @import { Store } from '../store/index.js' */
-/** @import { OutboxEntry } from '../store/outbox.js' */
+import { formatTime } from '../../common/times.ts';
+import { identifyDevice, uuidBytes, uuidText } from '../../schema/ids.ts';
+import type { Announcement } from '../ingest/outbox.ts';
+import type { Alarm } from '../store/alarms/episodes.ts';
+import { alarmId, changeId, eventId, parseAlarmId, parseEventId, type Store } from '../store/index.ts';
+import type { OutboxEntry } from '../store/outbox.ts';
 
 /**
  * Makes Kafka records of announcements. An announcement is a device event, a dead letter or a change of an alarm. This file also
@@ -21,21 +19,21 @@ const FIXED_BYTES = 1024;
  */
 const MAX_DETAIL = 128 * 1024;
 
-/**
- * The content of a Kafka record. All instants in `content` are in epoch ms, and `times` has the names of these members.
- *
- * @typedef {{ kind: Announcement['kind'], key: string, content: Record<string, unknown>, times: string[] }} AnnouncedRecord
- */
+/** The content of a Kafka record. All instants in `content` are in epoch ms, and `times` has the names of these members. */
+export type AnnouncedRecord = {
+  kind: Announcement['kind'];
+  key: string;
+  content: Record<string, unknown>;
+  times: string[];
+};
 
-/** @param {Announcement} announcement @returns {AnnouncedRecord} */
-export function recordOf(announcement) {
+export function recordOf(announcement: Announcement): AnnouncedRecord {
   if (announcement.kind === 'event') return eventRecord(announcement);
   if (announcement.kind === 'alarm') return alarmRecord(announcement);
   return deadLetterRecord(announcement);
 }
 
-/** @param {Extract<Announcement, { kind: 'event' }>} announcement @returns {AnnouncedRecord} */
-function eventRecord({ id, device, event }) {
+function eventRecord({ id, device, event }: Extract<Announcement, { kind: 'event' }>): AnnouncedRecord {
   const { kind, session, ts } = event;
   return {
     kind: 'event',
@@ -45,8 +43,10 @@ function eventRecord({ id, device, event }) {
   };
 }
 
-/** @param {Extract<Announcement, { kind: 'dead_letter' }>} announcement @returns {AnnouncedRecord} */
-function deadLetterRecord({ id, deadLetter: { receivedAt, device, topic, codes, content } }) {
+function deadLetterRecord({
+  id,
+  deadLetter: { receivedAt, device, topic, codes, content },
+}: Extract<Announcement, { kind: 'dead_letter' }>): AnnouncedRecord {
   const refused = (content?.refused ?? []).map(({ index, code, path, rule }) => ({
     index,
     code,
@@ -72,8 +72,7 @@ function deadLetterRecord({ id, deadLetter: { receivedAt, device, topic, codes, 
   };
 }
 
-/** @param {Extract<Announcement, { kind: 'alarm' }>} announcement @returns {AnnouncedRecord} */
-function alarmRecord({ id, event, alarm }) {
+function alarmRecord({ id, event, alarm }: Extract<Announcement, { kind: 'alarm' }>): AnnouncedRecord {
   return {
     kind: 'alarm',
     key: uuidText(alarm.device),
@@ -103,20 +102,20 @@ function alarmRecord({ id, event, alarm }) {
   };
 }
 
-/** @param {Alarm} alarm */
-const stateOf = ({ cleared, withdrawn }) => (withdrawn ? 'withdrawn' : cleared === null ? 'open' : 'cleared');
+const stateOf = ({ cleared, withdrawn }: Alarm) =>
+  withdrawn ? 'withdrawn' : cleared === null ? 'open' : 'cleared';
 
-/** @param {AnnouncedRecord} record @returns {string} the record as JSON, with times in ISO 8601 */
-export function announcedText({ kind, content, times }) {
-  const texts = times.map((name) => [name, optionalTime(/** @type {number | null} */ (content[name]))]);
+/** @returns the record as JSON, with times in ISO 8601 */
+export function announcedText({ kind, content, times }: AnnouncedRecord): string {
+  const texts = times.map((name) => [name, optionalTime(content[name] as number | null)]);
   return JSON.stringify({ kind, ...content, ...Object.fromEntries(texts) });
 }
 
-/** @param {number | null} ms epoch ms */
-const optionalTime = (ms) => (ms === null ? null : formatTime(ms));
+/** @param ms epoch ms */
+const optionalTime = (ms: number | null) => (ms === null ? null : formatTime(ms));
 
-/** @param {Announcement} announcement @returns {number} approximate size of the announcement in memory, in bytes */
-export function sizeOf(announcement) {
+/** @returns approximate size of the announcement in memory, in bytes */
+export function sizeOf(announcement: Announcement): number {
   if (announcement.kind !== 'dead_letter') return FIXED_BYTES;
   const { topic, content } = announcement.deadLetter;
   return FIXED_BYTES + 2 * topic.length + (content?.payload.length ?? 0);
@@ -125,13 +124,14 @@ export function sizeOf(announcement) {
 /**
  * Finds the item that an outbox entry names. The item may not exist, because a process writes the entry before the commit and
  * may have ended in between.
- *
- * @param {Pick<Store, 'events' | 'deadLetters' | 'devices' | 'alarms'>} store
- * @param {number} group shard of devices
- * @param {OutboxEntry} entry
- * @returns {Promise<Announcement | null>} null: the item is not committed, has changed since, or has expired
+ * @param group shard of devices
+ * @returns null: the item is not committed, has changed since, or has expired
  */
-export async function findAnnounced(store, group, { kind, id }) {
+export async function findAnnounced(
+  store: Pick<Store, 'events' | 'deadLetters' | 'devices' | 'alarms'>,
+  group: number,
+  { kind, id }: OutboxEntry,
+): Promise<Announcement | null> {
   if (kind === 'event') {
     const { device, ...key } = parseEventId(id);
     const bytes = uuidBytes(device);

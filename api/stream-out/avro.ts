@@ -1,6 +1,5 @@
+import type { Type } from 'avsc';
 import avro from 'avsc';
-
-/** @import { Type } from 'avsc' */
 
 /**
  * Avro: the schemas of records, and the single-object encoding, which needs no registry. Each record names its schema by a fingerprint:
@@ -163,7 +162,7 @@ export const AVRO_SCHEMAS = {
   },
 };
 
-/** @typedef {keyof typeof AVRO_SCHEMAS} AvroRecord */
+export type AvroRecord = keyof typeof AVRO_SCHEMAS;
 
 /** CRC-64-AVRO of an empty input. The algorithm uses the same number as its polynomial. */
 const EMPTY = 0xc15d213aa4d7a795n;
@@ -174,54 +173,46 @@ const TABLE = Array.from({ length: 256 }, (_, index) => {
   return fingerprint;
 });
 
-/** @param {Buffer} bytes @returns {bigint} Rabin fingerprint of the bytes (CRC-64-AVRO), 64 bits */
-export function crc64(bytes) {
+/** @returns Rabin fingerprint of the bytes (CRC-64-AVRO), 64 bits */
+export function crc64(bytes: Buffer): bigint {
   let fingerprint = EMPTY;
   for (const byte of bytes) {
-    fingerprint =
-      (fingerprint >> 8n) ^ /** @type {bigint} */ (TABLE[Number((fingerprint ^ BigInt(byte)) & 0xffn)]);
+    fingerprint = (fingerprint >> 8n) ^ (TABLE[Number((fingerprint ^ BigInt(byte)) & 0xffn)] as bigint);
   }
   return fingerprint;
 }
 
-/** @param {Type} type @returns {bigint} fingerprint of the canonical form of the schema */
-const fingerprintOf = (type) => crc64(Buffer.from(JSON.stringify(type.schema())));
+/** @returns fingerprint of the canonical form of the schema */
+const fingerprintOf = (type: Type): bigint => crc64(Buffer.from(JSON.stringify(type.schema())));
 
-/** @param {AvroRecord} record @returns {{ head: Buffer, type: Type }} */
-function compile(record) {
-  const type = avro.Type.forSchema(/** @type {any} */ (AVRO_SCHEMAS[record]), { wrapUnions: false });
+function compile(record: AvroRecord): { head: Buffer; type: Type } {
+  const type = avro.Type.forSchema(AVRO_SCHEMAS[record] as any, { wrapUnions: false });
   const head = Buffer.from([0xc3, 0x01, 0, 0, 0, 0, 0, 0, 0, 0]);
   head.writeBigUInt64LE(fingerprintOf(type), 2);
   return { head, type };
 }
 
-const COMPILED = /** @type {Record<AvroRecord, ReturnType<typeof compile>>} */ (
-  Object.fromEntries(
-    Object.keys(AVRO_SCHEMAS).map((record) => [record, compile(/** @type {AvroRecord} */ (record))]),
-  )
-);
+const COMPILED = Object.fromEntries(
+  Object.keys(AVRO_SCHEMAS).map((record) => [record, compile(record as AvroRecord)]),
+) as Record<AvroRecord, ReturnType<typeof compile>>;
 
-/** @param {AvroRecord} record @returns {Buffer} first bytes of the record's single-object encoding, which name its schema */
-export const singleObjectHead = (record) => COMPILED[record].head;
+/** @returns first bytes of the record's single-object encoding, which name its schema */
+export const singleObjectHead = (record: AvroRecord): Buffer => COMPILED[record].head;
 
-/**
- * Encodes a record in Avro.
- *
- * @param {AvroRecord} record
- * @param {object} value
- * @param {Buffer} [head] first bytes, which name the schema; default: the head of the single-object encoding
- * @returns {Buffer}
- */
-export const encodeAvro = (record, value, head = singleObjectHead(record)) =>
-  Buffer.concat([head, COMPILED[record].type.toBuffer(value)]);
+/** @param head first bytes, which name the schema; default: the head of the single-object encoding */
+export const encodeAvro = (
+  record: AvroRecord,
+  value: object,
+  head: Buffer = singleObjectHead(record),
+): Buffer => Buffer.concat([head, COMPILED[record].type.toBuffer(value)]);
 
 /** First byte of the framing that Confluent's clients use. The id of the schema in the registry follows in 4 bytes, big-endian. */
 const CONFLUENT_MAGIC = 0;
 
 const CONFLUENT_HEAD_BYTES = 5;
 
-/** @param {number} id of a schema in a registry @returns {Buffer} first bytes of a record in Confluent's framing */
-export function confluentHead(id) {
+/** @param id of a schema in a registry @returns first bytes of a record in Confluent's framing */
+export function confluentHead(id: number): Buffer {
   const head = Buffer.alloc(CONFLUENT_HEAD_BYTES, CONFLUENT_MAGIC);
   head.writeUInt32BE(id, 1);
   return head;
@@ -229,13 +220,14 @@ export function confluentHead(id) {
 
 /**
  * Decodes a record of any schema of Millrace.
- *
- * @param {Buffer} bytes in the single-object encoding, or in Confluent's framing
- * @param {(id: number) => AvroRecord | null} [recordOfId] finds the kind of record by the schema id of Confluent's framing
- * @returns {{ record: AvroRecord, value: any }}
+ * @param bytes in the single-object encoding, or in Confluent's framing
+ * @param recordOfId finds the kind of record by the schema id of Confluent's framing
  * @throws {RangeError} when no schema of Millrace has the fingerprint or id in `bytes`
  */
-export function decodeAvro(bytes, recordOfId = () => null) {
+export function decodeAvro(
+  bytes: Buffer,
+  recordOfId: (id: number) => AvroRecord | null = () => null,
+): { record: AvroRecord; value: any } {
   if (bytes[0] === CONFLUENT_MAGIC) {
     const id = bytes.readUInt32BE(1);
     const record = recordOfId(id);
@@ -245,7 +237,7 @@ export function decodeAvro(bytes, recordOfId = () => null) {
   for (const [record, { head, type }] of Object.entries(COMPILED)) {
     if (bytes.subarray(0, head.length).equals(head))
       return {
-        record: /** @type {AvroRecord} */ (record),
+        record: record as AvroRecord,
         value: type.fromBuffer(bytes.subarray(head.length)),
       };
   }

@@ -1,26 +1,25 @@
-import { closingOf, HOUR_MS } from '../../schema/rules.js';
-import { COMPLETED_TOPICS } from './kafka/topics.js';
+import { closingOf, HOUR_MS } from '../../schema/rules.ts';
+import { COMPLETED_TOPICS, type CompletedTopic } from './kafka/topics.ts';
 
-/** @import { CompletedTopic } from './kafka/topics.js' */
-
-/**
- * The closed hours whose records are not yet completely in a Kafka topic.
- *
- * @typedef {object} Backlog
- * @property {CompletedTopic} topic
- * @property {number} hours number of incomplete closed hours in the shard of devices that is furthest behind
- * @property {number} shards number of shards with an incomplete closed hour
- */
+/** The closed hours whose records are not yet completely in a Kafka topic. */
+interface Backlog {
+  topic: CompletedTopic;
+  /** number of incomplete closed hours in the shard of devices that is furthest behind */
+  hours: number;
+  /** number of shards with an incomplete closed hour */
+  shards: number;
+}
 
 /**
  * Returns the backlog of each topic.
- *
- * @param {Array<{ until: number, topics: Map<string, number> }>} shards progress of each shard in epoch ms; `until` is the
- *   progress of a topic that `topics` lacks
- * @param {number} now epoch ms
- * @returns {Backlog[]} one entry for each topic
+ * @param shards progress of each shard in epoch ms; `until` is the progress of a topic that `topics` lacks
+ * @param now epoch ms
+ * @returns one entry for each topic
  */
-export const backlogOf = (shards, now) =>
+export const backlogOf = (
+  shards: Array<{ until: number; topics: Map<string, number> }>,
+  now: number,
+): Backlog[] =>
   COMPLETED_TOPICS.map((topic) => {
     const waiting = shards
       .map(({ until, topics }) => closedHours(topics.get(topic) ?? until, now))
@@ -29,8 +28,9 @@ export const backlogOf = (shards, now) =>
   });
 
 /**
- * @param {number} until epoch ms; all hours before this hour are complete
- * @param {number} now epoch ms
- * @returns {number} number of closed hours, beginning with the hour `until`
+ * @param until epoch ms; all hours before this hour are complete
+ * @param now epoch ms
+ * @returns number of closed hours, beginning with the hour `until`
  */
-const closedHours = (until, now) => Math.max(0, Math.floor((now - closingOf(until)) / HOUR_MS) + 1);
+const closedHours = (until: number, now: number): number =>
+  Math.max(0, Math.floor((now - closingOf(until)) / HOUR_MS) + 1);

@@ -4,68 +4,56 @@
  */
 const ITEM_BYTES = 320;
 
-/**
- * An item that waits for Kafka.
- *
- * @typedef {{ size: number, committedAt: number }} Waiting `size`: in bytes; `committedAt`: epoch ms
- */
+/** An item that waits for Kafka. `size`: in bytes; `committedAt`: epoch ms */
+export type Waiting = { size: number; committedAt: number };
 
 /**
  * A queue whose size is limited in bytes. If an item has no room in the queue, it is not queued. The item stays in its table,
  * and the completion sends it when its hour has closed.
- *
- * @template {Waiting} T
  */
-export class ByteQueue {
+export class ByteQueue<T extends Waiting> {
   #limit;
   #bytes = 0;
-  /** undefined: the item was taken. @type {Array<T | undefined>} */
-  #items = [];
+  /** undefined: the item was taken. */
+  #items: Array<T | undefined> = [];
   /** Index of the first item that waits. Shifting a long array would copy it. */
   #first = 0;
   #wake = () => {};
 
-  /** @param {number} limit bytes */
-  constructor(limit) {
+  /** @param limit bytes */
+  constructor(limit: number) {
     this.#limit = limit;
   }
 
-  /**
-   * Reserves room for items.
-   *
-   * @param {number} bytes total of all items
-   * @param {number} [items]
-   * @returns {boolean} false: there is no room
-   */
-  reserve(bytes, items = 1) {
+  /** Reserves room for items. @param bytes total of all items @returns false: there is no room */
+  reserve(bytes: number, items: number = 1): boolean {
     const room = bytes + items * ITEM_BYTES;
     if (this.#bytes + room > this.#limit) return false;
     this.#bytes += room;
     return true;
   }
 
-  /** Adds an item that has reserved its room. @param {T} item */
-  push(item) {
+  /** Adds an item that has reserved its room. */
+  push(item: T) {
     this.#items.push(item);
     this.#wake();
   }
 
   /**
    * Takes the items that have waited longest. Their bytes stay reserved until `release`.
-   *
-   * @param {number} limit bytes
-   * @returns {T[]} at least one item, unless the queue is empty
+   * @param limit bytes
+   * @returns at least one item, unless the queue is empty
    */
-  take(limit) {
+  take(limit: number): T[] {
     const from = this.#first;
     let bytes = 0;
     while (this.#first < this.#items.length) {
-      const { size } = /** @type {T} */ (this.#items[this.#first]);
+      const { size } = this.#items[this.#first] as T;
       if (this.#first > from && bytes + size > limit) break;
       bytes += size;
       this.#first++;
     }
-    const taken = /** @type {T[]} */ (this.#items.slice(from, this.#first));
+    const taken = this.#items.slice(from, this.#first) as T[];
     // A waiting item must not keep the sent items before it in memory.
     this.#items.fill(undefined, from, this.#first);
     if (this.length === 0 || (this.#first > 1024 && this.#first * 2 > this.#items.length)) {
@@ -75,19 +63,13 @@ export class ByteQueue {
     return taken;
   }
 
-  /** Frees the bytes of items that were taken. @param {T[]} items */
-  release(items) {
+  /** Frees the bytes of items that were taken. */
+  release(items: T[]) {
     for (const { size } of items) this.#bytes -= size + ITEM_BYTES;
   }
 
-  /**
-   * Settles when an item waits, when the signal aborts, or after `withinMs`.
-   *
-   * @param {number} withinMs
-   * @param {AbortSignal} signal
-   * @returns {Promise<void>}
-   */
-  untilFilled(withinMs, signal) {
+  /** Settles when an item waits, when the signal aborts, or after `withinMs`. */
+  untilFilled(withinMs: number, signal: AbortSignal): Promise<void> {
     if (this.length > 0 || signal.aborted) return Promise.resolve();
     return new Promise((resolve) => {
       const done = () => {
@@ -112,12 +94,8 @@ export class ByteQueue {
     return this.#bytes;
   }
 
-  /**
-   * Commit time of the item that has waited longest.
-   *
-   * @returns {number | null} epoch ms; null: no item waits
-   */
-  get oldest() {
+  /** Commit time of the item that has waited longest. @returns epoch ms; null: no item waits */
+  get oldest(): number | null {
     return this.#items[this.#first]?.committedAt ?? null;
   }
 }

@@ -1,28 +1,35 @@
-import { LogThrottle } from '../../common/log-throttle.js';
-import { closingOf } from '../../schema/rules.js';
+import type { Logger } from 'pino';
+import { LogThrottle } from '../../common/log-throttle.ts';
+import { closingOf } from '../../schema/rules.ts';
+import type { Leases, Steps } from '../history/packing/index.ts';
+import type { ClockGuard } from '../store/clock-guard.ts';
 
-/** @import { Logger } from 'pino' */
-/** @import { Leases, Steps } from '../history/packing/index.js' */
-/** @import { ClockGuard } from '../store/clock-guard.js' */
-
-/**
- * Completes closed hours, each group of devices (shard) in order of time. The outputs to Kafka and to Parquet both use it.
- *
- * @param {object} deps
- * @param {number} deps.groups number of groups (`LATEST_GROUPS`)
- * @param {Pick<ClockGuard, 'now'>} deps.clock
- * @param {Steps} deps.steps
- * @param {Leases} deps.leases
- * @param {(group: number) => Promise<number>} deps.readUntil reads the progress of a group: all hours before this time, in epoch
- *   ms, are complete
- * @param {(group: number, hour: number) => Promise<number>} deps.completeHour completes an hour, stores the progress of the
- *   group and returns it, in epoch ms; it may be repeated without harm
- * @param {(group: number, until: number) => void} deps.onUntil called with the progress of a group after each read or completed
- *   hour
- */
-export function createClosedHours({ groups, clock, steps, leases, readUntil, completeHour, onUntil }) {
-  /** @param {number} group */
-  async function completeIfDue(group) {
+/** Completes closed hours, each group of devices (shard) in order of time. The outputs to Kafka and to Parquet both use it. */
+export function createClosedHours({
+  groups,
+  clock,
+  steps,
+  leases,
+  readUntil,
+  completeHour,
+  onUntil,
+}: {
+  /** number of groups (`LATEST_GROUPS`) */
+  groups: number;
+  clock: Pick<ClockGuard, 'now'>;
+  steps: Steps;
+  leases: Leases;
+  /** reads the progress of a group: all hours before this time, in epoch ms, are complete */
+  readUntil: (group: number) => Promise<number>;
+  /**
+   * completes an hour, stores the progress of the group and returns it, in epoch ms; it may be repeated
+   * without harm
+   */
+  completeHour: (group: number, hour: number) => Promise<number>;
+  /** called with the progress of a group after each read or completed hour */
+  onUntil: (group: number, until: number) => void;
+}) {
+  async function completeIfDue(group: number) {
     const found = await readUntil(group);
     onUntil(group, found);
     if ((await clock.now()) < closingOf(found)) return;
@@ -39,13 +46,10 @@ export function createClosedHours({ groups, clock, steps, leases, readUntil, com
   return {
     /**
      * Completes all closed hours that no other process is completing.
-     *
-     * @returns {Promise<void>}
      * @throws the error of the first group that failed, after the other groups were completed
      */
-    async completeDue() {
-      /** @type {unknown[]} */
-      const failures = [];
+    async completeDue(): Promise<void> {
+      const failures: unknown[] = [];
       for (let group = 0; group < groups && !steps.stopped; group++) {
         await completeIfDue(group).catch((error) => failures.push(error));
       }
@@ -63,20 +67,27 @@ export class CompletionLoop {
   #target;
   #onFailure;
   #throttle = new LogThrottle();
-  /** @type {NodeJS.Timeout | undefined} */
-  #timer;
+  #timer: NodeJS.Timeout | undefined;
   #round = Promise.resolve();
 
-  /**
-   * @param {object} deps
-   * @param {() => Promise<void>} deps.completeDue
-   * @param {Steps} deps.steps used only by this loop, and stopped with it
-   * @param {number} deps.pauseMs mean pause between two checks
-   * @param {Logger} deps.logger
-   * @param {string} deps.target name of the completed target in the log
-   * @param {() => void} [deps.onFailure]
-   */
-  constructor({ completeDue, steps, pauseMs, logger, target, onFailure = () => {} }) {
+  constructor({
+    completeDue,
+    steps,
+    pauseMs,
+    logger,
+    target,
+    onFailure = () => {},
+  }: {
+    completeDue: () => Promise<void>;
+    /** used only by this loop, and stopped with it */
+    steps: Steps;
+    /** mean pause between two checks */
+    pauseMs: number;
+    logger: Logger;
+    /** name of the completed target in the log */
+    target: string;
+    onFailure?: () => void;
+  }) {
     this.#completeDue = completeDue;
     this.#steps = steps;
     this.#pauseMs = pauseMs;
@@ -94,8 +105,8 @@ export class CompletionLoop {
     }, pause).unref();
   }
 
-  /** Stops: no further step begins. @returns {Promise<void>} settles when the check under way has ended */
-  stop() {
+  /** Stops: no further step begins. @returns settles when the check under way has ended */
+  stop(): Promise<void> {
     clearTimeout(this.#timer);
     this.#steps.stop();
     return this.#round;

@@ -1,25 +1,20 @@
-import { forEachConcurrently } from '../../common/concurrency.js';
-import { uuidText } from '../../schema/ids.js';
-import { bucketOf, HOUR_MS, isLate } from '../../schema/rules.js';
-import { iteratePages } from '../history/packing/index.js';
-import { DIGEST_BYTES, MAX_DIGESTS_PER_NOTE } from '../store/index.js';
-import { createAnnouncedCompletion } from './announced-completion.js';
-import { createClosedHours } from './closed-hours.js';
-import { chunks, TopicRefused } from './kafka/sender.js';
-import { ANNOUNCED_TOPICS, COMPLETED_TOPICS } from './kafka/topics.js';
-import { ENCODED_AT_ONCE } from './topic-queue.js';
-
-/** @import { Leases, Steps } from '../history/packing/index.js' */
-/** @import { ClockGuard } from '../store/clock-guard.js' */
-/** @import { Store } from '../store/index.js' */
-/** @import { OutboxKind } from '../store/outbox.js' */
-/** @import { StoredBlock } from '../store/streaming.js' */
-/** @import { KafkaSender, OutRecord } from './kafka/sender.js' */
-/** @import { CompletedTopic, TopicKind } from './kafka/topics.js' */
-/** @import { SentNotes } from './notes.js' */
-/** @import { RecordMaker, Source } from './record-maker.js' */
-/** @import { Names } from './records.js' */
-/** @import { Schemas } from './schemas.js' */
+import { forEachConcurrently } from '../../common/concurrency.ts';
+import { uuidText } from '../../schema/ids.ts';
+import { bucketOf, HOUR_MS, isLate } from '../../schema/rules.ts';
+import { iteratePages, type Leases, type Steps } from '../history/packing/index.ts';
+import type { ClockGuard } from '../store/clock-guard.ts';
+import { DIGEST_BYTES, MAX_DIGESTS_PER_NOTE, type Store } from '../store/index.ts';
+import type { OutboxKind } from '../store/outbox.ts';
+import type { StoredBlock } from '../store/streaming.ts';
+import { createAnnouncedCompletion } from './announced-completion.ts';
+import { createClosedHours } from './closed-hours.ts';
+import { chunks, type KafkaSender, type OutRecord, TopicRefused } from './kafka/sender.ts';
+import { ANNOUNCED_TOPICS, COMPLETED_TOPICS, type CompletedTopic, type TopicKind } from './kafka/topics.ts';
+import type { SentNotes } from './notes.ts';
+import type { RecordMaker, Source } from './record-maker.ts';
+import type { Names } from './records.ts';
+import type { Schemas } from './schemas.ts';
+import { ENCODED_AT_ONCE } from './topic-queue.ts';
 
 /** Limit of devices that are completed concurrently. */
 const DEVICES_AT_ONCE = 8;
@@ -27,18 +22,19 @@ const DEVICES_AT_ONCE = 8;
 /** Limit of newest values in one request to Kafka. */
 const LATEST_AT_ONCE = 2000;
 
-/** Time until which each topic is complete for one group of devices, in epoch ms. @typedef {Map<string, number>} Progress */
+/** Time until which each topic is complete for one group of devices, in epoch ms. */
+type Progress = Map<string, number>;
 
 /** The kind of outbox entries for each topic. */
-const KINDS = /** @type {Record<Exclude<CompletedTopic, 'batches'>, OutboxKind>} */ (
-  Object.fromEntries(Object.entries(ANNOUNCED_TOPICS).map(([kind, topic]) => [topic, kind]))
-);
+const KINDS = Object.fromEntries(
+  Object.entries(ANNOUNCED_TOPICS).map(([kind, topic]) => [topic, kind]),
+) as Record<Exclude<CompletedTopic, 'batches'>, OutboxKind>;
 
-/** @param {Progress} progress @param {string} topic */
-const untilOf = (progress, topic) => /** @type {number} */ (progress.get(topic));
+const untilOf = (progress: Progress, topic: string) => progress.get(topic) as number;
 
-/** @param {Progress} progress @returns {number} epoch ms; all records before this time are in all topics */
-const leastOf = (progress) => Math.min(...COMPLETED_TOPICS.map((topic) => untilOf(progress, topic)));
+/** @returns epoch ms; all records before this time are in all topics */
+const leastOf = (progress: Progress): number =>
+  Math.min(...COMPLETED_TOPICS.map((topic) => untilOf(progress, topic)));
 
 /**
  * Limit in bytes of the blocks of a device and hour that are sorted by time in memory. Beyond it, they are sorted and sent in
@@ -55,32 +51,33 @@ const SORTED_BYTES = 8 * 1024 * 1024;
  *
  * The watermark is exact for the same reason as packing: a message that may be committed after the comparison is late, and
  * ingest notes it before the acknowledgement.
- *
- * @param {object} deps
- * @param {Pick<Store, 'streaming' | 'devices' | 'fleet' | 'events' | 'deadLetters' | 'alarms'>} deps.store
- * @param {number} deps.groups number of groups of devices (`LATEST_GROUPS`)
- * @param {Pick<ClockGuard, 'now'>} deps.clock
- * @param {Steps} deps.steps
- * @param {Leases} deps.leases
- * @param {KafkaSender} deps.sender used only by the completion; it waits for Kafka, but not for a topic that Kafka refuses
- * @param {Pick<Schemas, 'load'>} deps.schemas
- * @param {RecordMaker} deps.records
- * @param {SentNotes} deps.notes
- * @param {boolean} deps.sendsLatest
- * @param {{ onCompleted: (blocks: number) => void, onStreamed: (group: number, until: number) => void }} deps.observer
  */
-export function createCompletion(deps) {
+export function createCompletion(deps: {
+  store: Pick<Store, 'streaming' | 'devices' | 'fleet' | 'events' | 'deadLetters' | 'alarms'>;
+  /** number of groups of devices (`LATEST_GROUPS`) */
+  groups: number;
+  clock: Pick<ClockGuard, 'now'>;
+  steps: Steps;
+  leases: Leases;
+  /** used only by the completion; it waits for Kafka, but not for a topic that Kafka refuses */
+  sender: KafkaSender;
+  schemas: Pick<Schemas, 'load'>;
+  records: RecordMaker;
+  notes: SentNotes;
+  sendsLatest: boolean;
+  observer: { onCompleted: (blocks: number) => void; onStreamed: (group: number, until: number) => void };
+}) {
   const { store, groups, clock, steps, leases, sender, schemas, records, notes, sendsLatest, observer } =
     deps;
   const { streaming } = store;
-  /** Topics that Kafka refused in this check. The next check tries these topics again. @type {Set<TopicKind>} */
-  const refused = new Set();
-  /** Groups whose last watermark was refused. @type {Set<number>} */
-  const unmarked = new Set();
+  /** Topics that Kafka refused in this check. The next check tries these topics again. */
+  const refused: Set<TopicKind> = new Set();
+  /** Groups whose last watermark was refused. */
+  const unmarked: Set<number> = new Set();
   const sendAnnounced = createAnnouncedCompletion({ store, steps, records, mustSend });
 
-  /** @param {number} group @param {Buffer} device 16 bytes @returns {Promise<Names>} */
-  async function namesOf(group, device) {
+  /** @param device 16 bytes */
+  async function namesOf(group: number, device: Buffer): Promise<Names> {
     const key = { group, bytes: device };
     const row = await steps.run(() => store.devices.device(key));
     const sensors = new Map(
@@ -89,16 +86,13 @@ export function createCompletion(deps) {
     return { id: uuidText(device), name: row?.name ?? null, sensor: (id) => sensors.get(id) ?? null };
   }
 
-  /**
-   * Sends blocks of one device and hour in order of time, and notes their digests as sent.
-   *
-   * @param {{ device: Buffer, bucket: number, names: Names, source: Source }} of
-   * @param {StoredBlock[]} blocks
-   */
-  async function send({ device, bucket, names, source }, blocks) {
+  /** Sends blocks of one device and hour in order of time, and notes their digests as sent. */
+  async function send(
+    { device, bucket, names, source }: { device: Buffer; bucket: number; names: Names; source: Source },
+    blocks: StoredBlock[],
+  ) {
     blocks.sort((a, b) => a.ts - b.ts || a.digest.compare(b.digest));
-    /** @type {OutRecord[]} */
-    let made = [];
+    let made: OutRecord[] = [];
     let bytes = 0;
     for (const [index, { digest, samples, writtenAt }] of blocks.entries()) {
       const block = { bucket, digest, samples, committedAt: writtenAt, late: isLate(bucket, writtenAt) };
@@ -117,25 +111,25 @@ export function createCompletion(deps) {
     }
   }
 
-  /** @param {Parameters<KafkaSender['send']>[0]} some */
-  async function mustSend(some) {
+  async function mustSend(some: Parameters<KafkaSender['send']>[0]) {
     if (!(await sender.send(some))) throw new Stopped();
   }
 
   /**
    * Sends the wanted blocks of a device in one hour, in order of time.
-   *
-   * @param {number} group
-   * @param {Buffer} device 16 bytes
-   * @param {number} bucket epoch ms
-   * @param {Source} source
-   * @param {(digest: Buffer) => boolean} isWanted
-   * @returns {Promise<number>} number of sent blocks
+   * @param device 16 bytes
+   * @param bucket epoch ms
+   * @returns number of sent blocks
    */
-  async function sendHour(group, device, bucket, source, isWanted) {
+  async function sendHour(
+    group: number,
+    device: Buffer,
+    bucket: number,
+    source: Source,
+    isWanted: (digest: Buffer) => boolean,
+  ): Promise<number> {
     const of = { device, bucket, source, names: await namesOf(group, device) };
-    /** @type {StoredBlock[]} */
-    let held = [];
+    let held: StoredBlock[] = [];
     let bytes = 0;
     let sent = 0;
     for (const part of await steps.run(() => streaming.parts(device, bucket))) {
@@ -158,12 +152,16 @@ export function createCompletion(deps) {
   }
 
   /**
-   * @param {number} group
-   * @param {Buffer} device 16 bytes
-   * @param {number} bucket epoch ms
-   * @param {(device: Buffer) => void} onMeasured called if the device has a block in the hour
+   * @param device 16 bytes
+   * @param bucket epoch ms
+   * @param onMeasured called if the device has a block in the hour
    */
-  async function completeHour(group, device, bucket, onMeasured) {
+  async function completeHour(
+    group: number,
+    device: Buffer,
+    bucket: number,
+    onMeasured: (device: Buffer) => void,
+  ) {
     const [stored, sent] = await Promise.all([
       steps.run(() => streaming.digests(device, bucket)),
       steps.run(() => streaming.notes(device, bucket)),
@@ -173,13 +171,8 @@ export function createCompletion(deps) {
     if (stored.size > 0) onMeasured(device);
   }
 
-  /**
-   * @param {number} group
-   * @param {Buffer} device 16 bytes
-   * @param {number} bucket epoch ms
-   * @param {string[]} missing digests, as hex
-   */
-  async function sendMissing(group, device, bucket, missing) {
+  /** @param device 16 bytes @param bucket epoch ms @param missing digests, as hex */
+  async function sendMissing(group: number, device: Buffer, bucket: number, missing: string[]) {
     const unread = new Set(missing);
     const count = await sendHour(group, device, bucket, 'completion', (digest) =>
       unread.delete(digest.toString('hex', 0, DIGEST_BYTES)),
@@ -189,8 +182,8 @@ export function createCompletion(deps) {
       throw new Incomplete(device, bucket, { unread: unread.size, missing: missing.length });
   }
 
-  /** @param {number} group @param {Buffer} device 16 bytes @returns {Promise<OutRecord[]>} */
-  async function latestRecords(group, device) {
+  /** @param device 16 bytes */
+  async function latestRecords(group: number, device: Buffer): Promise<OutRecord[]> {
     const rows = await steps.run(() => store.fleet.latestOfDevice({ group, bytes: device }));
     return rows.flatMap((row) =>
       row.ts === null || row.value === null
@@ -214,13 +207,9 @@ export function createCompletion(deps) {
   /**
    * Sends the newest values of many devices in one request. One request for each of 250,000 devices would take longer than an
    * hour.
-   *
-   * @param {number} group
-   * @param {Iterable<Buffer> | AsyncIterable<Buffer>} devices
    */
-  async function sendLatest(group, devices) {
-    /** @type {OutRecord[]} */
-    let waiting = [];
+  async function sendLatest(group: number, devices: Iterable<Buffer> | AsyncIterable<Buffer>) {
+    let waiting: OutRecord[] = [];
     const flush = async () => {
       const some = waiting;
       waiting = [];
@@ -233,8 +222,8 @@ export function createCompletion(deps) {
     await flush();
   }
 
-  /** @param {number} group @param {number} hour epoch ms @param {(device: Buffer) => void} onMeasured */
-  async function completeBatches(group, hour, onMeasured) {
+  /** @param hour epoch ms */
+  async function completeBatches(group: number, hour: number, onMeasured: (device: Buffer) => void) {
     await forEachConcurrently(
       DEVICES_AT_ONCE,
       iteratePages((after) => steps.run(() => streaming.devicePage(group, null, after))),
@@ -251,20 +240,15 @@ export function createCompletion(deps) {
    * Completes the batches of an hour, then the newest values of each device that measured in the hour. A process may have ended
    * before it sent these values, or two processes may have sent them in another order. If Kafka refused the topic `latest`
    * before, or the topic is new, it gets the values of all devices.
-   *
-   * @param {number} group
-   * @param {number} hour epoch ms
-   * @param {Progress} progress
+   * @param hour epoch ms
    */
-  async function completeWithLatest(group, hour, progress) {
+  async function completeWithLatest(group: number, hour: number, progress: Progress) {
     const isBehind = (progress.get('latest') ?? 0) < hour;
     /**
      * Devices with a block in the hour, by id. The map removes repetitions, because a device may have late messages of many
      * hours.
-     *
-     * @type {Map<string, Buffer>}
      */
-    const measured = new Map();
+    const measured: Map<string, Buffer> = new Map();
     await completeBatches(group, hour, (device) => {
       if (sendsLatest && !isBehind) measured.set(device.toString('latin1'), device);
     });
@@ -276,8 +260,8 @@ export function createCompletion(deps) {
     if (!refused.has('latest')) await steps.run(() => streaming.writeTopic(group, 'latest', hour + HOUR_MS));
   }
 
-  /** @param {TopicKind} topic @param {() => Promise<unknown>} work @returns {Promise<boolean>} false: Kafka refuses the topic */
-  async function unlessRefused(topic, work) {
+  /** @returns false: Kafka refuses the topic */
+  async function unlessRefused(topic: TopicKind, work: () => Promise<unknown>): Promise<boolean> {
     if (refused.has(topic)) return false;
     try {
       await schemas.load(topic);
@@ -290,14 +274,13 @@ export function createCompletion(deps) {
     }
   }
 
-  /** @param {CompletedTopic} topic @param {number} group @param {number} hour epoch ms @param {Progress} progress */
-  async function completeTopic(topic, group, hour, progress) {
+  /** @param hour epoch ms */
+  async function completeTopic(topic: CompletedTopic, group: number, hour: number, progress: Progress) {
     if (topic === 'batches') await completeWithLatest(group, hour, progress);
     else await sendAnnounced(group, hour, KINDS[topic], 'completion');
   }
 
-  /** @param {number} group @param {Progress} progress */
-  async function sendWatermark(group, progress) {
+  async function sendWatermark(group: number, progress: Progress) {
     const topics = Object.fromEntries(COMPLETED_TOPICS.map((topic) => [topic, untilOf(progress, topic)]));
     const isSent = await unlessRefused('watermarks', () =>
       mustSend([records.ofWatermark({ shard: group, shards: groups, until: leastOf(progress), topics })]),
@@ -308,12 +291,10 @@ export function createCompletion(deps) {
 
   /**
    * Completes the topics whose progress is at `hour`.
-   *
-   * @param {number} group
-   * @param {number} hour start of a closed hour, in epoch ms
-   * @returns {Promise<number>} earliest hour that a topic needs next, in epoch ms; infinite if Kafka refuses all topics
+   * @param hour start of a closed hour, in epoch ms
+   * @returns earliest hour that a topic needs next, in epoch ms; infinite if Kafka refuses all topics
    */
-  async function completeGroup(group, hour) {
+  async function completeGroup(group: number, hour: number): Promise<number> {
     await notes.writeBefore(hour + HOUR_MS);
     const progress = await readProgress(group);
     const completed = [];
@@ -331,16 +312,15 @@ export function createCompletion(deps) {
     return nextHour(progress);
   }
 
-  /** @param {number} group @returns {Promise<Progress>} without `latest`, if that topic was never complete */
-  async function readProgress(group) {
+  /** @returns without `latest`, if that topic was never complete */
+  async function readProgress(group: number): Promise<Progress> {
     const least = await streamedUntil(group);
     const progress = new Map(await steps.run(() => streaming.topicsUntil(group)));
     for (const topic of COMPLETED_TOPICS) if (!progress.has(topic)) progress.set(topic, least);
     return progress;
   }
 
-  /** @param {Progress} progress */
-  const nextHour = (progress) =>
+  const nextHour = (progress: Progress) =>
     Math.min(
       ...COMPLETED_TOPICS.filter((topic) => !refused.has(topic)).map((topic) => untilOf(progress, topic)),
     );
@@ -353,11 +333,9 @@ export function createCompletion(deps) {
 
   /**
    * Reads until when the topics of a group are complete.
-   *
-   * @param {number} group
-   * @returns {Promise<number>} epoch ms; for a new group: the hour in which streaming was first turned on
+   * @returns epoch ms; for a new group: the hour in which streaming was first turned on
    */
-  async function streamedUntil(group) {
+  async function streamedUntil(group: number): Promise<number> {
     const found = await steps.run(() => streaming.streamedUntil(group));
     if (found !== null) return found;
     const begin = bucketOf(await clock.now());
@@ -398,13 +376,14 @@ export function createCompletion(deps) {
     /**
      * Sends all blocks of a range of hours again, and the events, dead letters and alarms that were committed in these hours.
      * History has the samples of expired blocks, but a replay does not send them.
-     *
-     * @param {{ from: number, to: number }} range epoch ms; each hour that overlaps the range is sent completely
-     * @param {(blocks: number) => void} onProgress
-     * @returns {Promise<{ blocks: number, others: number }>} number of sent blocks, and of sent events, dead letters and alarms
+     * @param range epoch ms; each hour that overlaps the range is sent completely
+     * @returns number of sent blocks, and of sent events, dead letters and alarms
      * @throws {TopicRefused}
      */
-    async replay({ from, to }, onProgress) {
+    async replay(
+      { from, to }: { from: number; to: number },
+      onProgress: (blocks: number) => void,
+    ): Promise<{ blocks: number; others: number }> {
       for (const topic of COMPLETED_TOPICS) await schemas.load(topic);
       let sent = 0;
       let others = 0;
@@ -426,12 +405,10 @@ export function createCompletion(deps) {
   };
 }
 
-/** @typedef {ReturnType<typeof createCompletion>} Completion */
-
 /** Thrown if a read of an hour did not return all missing blocks. No watermark is sent then, and the next check compares the hour again. */
 class Incomplete extends Error {
-  /** @param {Buffer} device 16 bytes @param {number} bucket epoch ms @param {{ unread: number, missing: number }} counts */
-  constructor(device, bucket, { unread, missing }) {
+  /** @param device 16 bytes @param bucket epoch ms */
+  constructor(device: Buffer, bucket: number, { unread, missing }: { unread: number; missing: number }) {
     const hour = new Date(bucket).toISOString();
     super(
       `${unread} of ${missing} missing blocks of device ${uuidText(device)} were not read in the hour ${hour}`,

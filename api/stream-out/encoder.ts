@@ -1,21 +1,20 @@
-import { announcedText } from './announced.js';
-import { encodeAvro, singleObjectHead } from './avro.js';
+import type { Config } from '../../common/settings/config.ts';
+import { type AnnouncedRecord, announcedText } from './announced.ts';
+import { type AvroRecord, encodeAvro, singleObjectHead } from './avro.ts';
 import {
+  type Block,
   createTimeText,
+  type LatestValue,
   latestText,
+  type Names,
   numberText,
   openBatchText,
   samplesOf,
+  type Watermark,
   watermarkText,
-} from './records.js';
+} from './records.ts';
 
-/** @import { Config } from '../../common/settings/config.js' */
-/** @import { AnnouncedRecord } from './announced.js' */
-/** @import { AvroRecord } from './avro.js' */
-/** @import { Block, LatestValue, Names, Watermark } from './records.js' */
-
-/** @param {Block} block @param {Names} names @returns {Buffer[]} */
-const jsonSamples = (block, names) => {
+const jsonSamples = (block: Block, names: Names): Buffer[] => {
   const timeText = createTimeText();
   return samplesOf(block, names).flatMap(({ id, name, series }) => {
     const head = `{"kind":"sample","device_id":"${names.id}","device":${JSON.stringify(names.name)},"sensor_id":"${id}","sensor":${JSON.stringify(name)}`;
@@ -25,14 +24,10 @@ const jsonSamples = (block, names) => {
   });
 };
 
-/**
- * Returns the first bytes of a record, which name its schema.
- *
- * @typedef {(record: AvroRecord) => Buffer} HeadOf
- */
+/** Returns the first bytes of a record, which name its schema. */
+export type HeadOf = (record: AvroRecord) => Buffer;
 
-/** @param {Block} block @param {Names} names @param {HeadOf} headOf @returns {Buffer} */
-const avroBatch = (block, names, headOf) =>
+const avroBatch = (block: Block, names: Names, headOf: HeadOf): Buffer =>
   encodeAvro(
     'batch',
     {
@@ -52,8 +47,7 @@ const avroBatch = (block, names, headOf) =>
     headOf('batch'),
   );
 
-/** @param {Block} block @param {Names} names @param {HeadOf} headOf @returns {Buffer[]} */
-const avroSamples = (block, names, headOf) =>
+const avroSamples = (block: Block, names: Names, headOf: HeadOf): Buffer[] =>
   samplesOf(block, names).flatMap(({ id, name, series }) =>
     Array.from(series.times, (ts, index) =>
       encodeAvro(
@@ -73,21 +67,17 @@ const avroSamples = (block, names, headOf) =>
 
 /**
  * Encodes a block as the values of its Kafka records: one record for the block, or one record for each sample.
- *
- * @callback EncodeBlock
- * @param {Block} block
- * @param {Names} names
- * @returns {Buffer[]}
  */
+type EncodeBlock = (block: Block, names: Names) => Buffer[];
 
 /**
  * Returns the encoder of blocks for the settings.
- *
- * @param {Pick<Config['stream'], 'format' | 'explode'>} stream
- * @param {HeadOf} [headOf] of Avro; default: the single-object encoding
- * @returns {EncodeBlock}
+ * @param headOf of Avro; default: the single-object encoding
  */
-export function createEncoder({ format, explode }, headOf = singleObjectHead) {
+export function createEncoder(
+  { format, explode }: Pick<Config['stream'], 'format' | 'explode'>,
+  headOf: HeadOf = singleObjectHead,
+): EncodeBlock {
   if (format === 'packed') return ({ samples }) => [samples];
   if (format === 'avro')
     return (block, names) =>
@@ -97,25 +87,17 @@ export function createEncoder({ format, explode }, headOf = singleObjectHead) {
 
 /**
  * Returns the encoder of all records that are not blocks. With the format `packed` these records are JSON.
- *
- * @param {Config['stream']['format']} format
- * @param {HeadOf} [headOf] of Avro; default: the single-object encoding
+ * @param headOf of Avro; default: the single-object encoding
  */
-export const createSmallEncoder = (format, headOf = singleObjectHead) =>
+export const createSmallEncoder = (format: Config['stream']['format'], headOf: HeadOf = singleObjectHead) =>
   format === 'avro'
     ? {
-        /** @param {Watermark} watermark */
-        watermark: (watermark) => encodeAvro('watermark', watermark, headOf('watermark')),
-        /** @param {LatestValue} latest */
-        latest: (latest) => encodeAvro('latest', latest, headOf('latest')),
-        /** @param {AnnouncedRecord} announced */
-        announced: ({ kind, content }) => encodeAvro(kind, content, headOf(kind)),
+        watermark: (watermark: Watermark) => encodeAvro('watermark', watermark, headOf('watermark')),
+        latest: (latest: LatestValue) => encodeAvro('latest', latest, headOf('latest')),
+        announced: ({ kind, content }: AnnouncedRecord) => encodeAvro(kind, content, headOf(kind)),
       }
     : {
-        /** @param {Watermark} watermark */
-        watermark: (watermark) => Buffer.from(watermarkText(watermark)),
-        /** @param {LatestValue} latest */
-        latest: (latest) => Buffer.from(latestText(latest)),
-        /** @param {AnnouncedRecord} announced */
-        announced: (announced) => Buffer.from(announcedText(announced)),
+        watermark: (watermark: Watermark) => Buffer.from(watermarkText(watermark)),
+        latest: (latest: LatestValue) => Buffer.from(latestText(latest)),
+        announced: (announced: AnnouncedRecord) => Buffer.from(announcedText(announced)),
       };

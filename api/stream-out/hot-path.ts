@@ -1,21 +1,19 @@
-import { isLate } from '../../schema/rules.js';
-import { PayloadMemory } from '../ingest/admission/index.js';
-import { sizeOf } from './announced.js';
-import { ANNOUNCED_TOPICS } from './kafka/topics.js';
-import { LatestSender } from './latest-sender.js';
-import { Resequencer } from './resequencer.js';
-import { TopicQueue } from './topic-queue.js';
-
-/** @import { Announcement, Noted } from '../ingest/outbox.js' */
-/** @import { Device } from '../ingest/registry/cache.js' */
-/** @import { Metrics } from '../observability/metrics.js' */
-/** @import { Query } from '../store/sending/session.js' */
-/** @import { KafkaSender } from './kafka/sender.js' */
-/** @import { TopicKind } from './kafka/topics.js' */
-/** @import { SentNotes } from './notes.js' */
-/** @import { RecordMaker } from './record-maker.js' */
-/** @import { Names } from './records.js' */
-/** @import { Schemas } from './schemas.js' */
+import { isLate } from '../../schema/rules.ts';
+import { PayloadMemory } from '../ingest/admission/index.ts';
+import type { Announcement, Noted } from '../ingest/outbox.ts';
+import type { Device } from '../ingest/registry/cache.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import type { Query } from '../store/sending/session.ts';
+import { sizeOf } from './announced.ts';
+import type { KafkaSender } from './kafka/sender.ts';
+import { ANNOUNCED_TOPICS, type TopicKind } from './kafka/topics.ts';
+import { LatestSender } from './latest-sender.ts';
+import type { SentNotes } from './notes.ts';
+import type { RecordMaker } from './record-maker.ts';
+import type { Names } from './records.ts';
+import { Resequencer } from './resequencer.ts';
+import type { Schemas } from './schemas.ts';
+import { TopicQueue } from './topic-queue.ts';
 
 /** Indexes of the parameters in a row of `message`. */
 const DIGEST = 4;
@@ -24,29 +22,35 @@ const SAMPLES = 5;
 /** Share of STREAM_QUEUE_BYTES that each topic of events, dead letters or alarms has. The queue of blocks has the rest. */
 const ANNOUNCED_PART = 1 / 16;
 
-/**
- * A block that waits for Kafka.
- *
- * @typedef {object} WaitingBlock
- * @property {Device} device
- * @property {number} bucket epoch ms
- * @property {Buffer} digest 8 bytes
- * @property {Buffer} samples as in the row of `message`
- * @property {number} size of its samples, in bytes
- * @property {number} committedAt epoch ms
- * @property {boolean} late
- */
+/** A block that waits for Kafka. */
+interface WaitingBlock {
+  device: Device;
+  /** epoch ms */
+  bucket: number;
+  /** 8 bytes */
+  digest: Buffer;
+  /** as in the row of `message` */
+  samples: Buffer;
+  /** of its samples, in bytes */
+  size: number;
+  /** epoch ms */
+  committedAt: number;
+  late: boolean;
+}
 
 /**
  * An announcement (device event, dead letter or alarm change) that waits for Kafka. After it is sent, its digest is noted for
  * its group of devices, not for one device.
- *
- * @typedef {object} WaitingAnnouncement
- * @property {Announcement} announcement
- * @property {number} bucket hour of its commit, in epoch ms
- * @property {number} size bytes
- * @property {number} committedAt epoch ms
  */
+interface WaitingAnnouncement {
+  announcement: Announcement;
+  /** hour of its commit, in epoch ms */
+  bucket: number;
+  /** bytes */
+  size: number;
+  /** epoch ms */
+  committedAt: number;
+}
 
 /**
  * Sends committed blocks to Kafka: a block is queued in the order of its device, encoded, and sent with other blocks. Ingest
@@ -60,56 +64,59 @@ export class HotPath {
   #metrics;
   #order;
   #blocks;
-  /** The queue of each kind of announcement. @type {Map<Announcement['kind'], TopicQueue<WaitingAnnouncement>>} */
-  #announced;
+  /** The queue of each kind of announcement. */
+  #announced: Map<Announcement['kind'], TopicQueue<WaitingAnnouncement>>;
   #latest;
   /** Copies the blocks that wait. Without a copy, a block of 200 bytes kept 1.9 KB of the Buffer pool of Node.js alive. */
   #memory = new PayloadMemory();
-  /** The names of each device, one object for all its blocks. @type {WeakMap<Device, Names>} */
-  #names = new WeakMap();
+  /** The names of each device, one object for all its blocks. */
+  #names: WeakMap<Device, Names> = new WeakMap();
 
-  /**
-   * @param {object} deps
-   * @param {number} deps.queueBytes
-   * @param {(topic: TopicKind) => KafkaSender} deps.createSender
-   * @param {Pick<Schemas, 'wait'>} deps.schemas
-   * @param {RecordMaker} deps.records
-   * @param {SentNotes} deps.notes
-   * @param {boolean} deps.sendsLatest
-   * @param {() => number} deps.clock epoch ms
-   * @param {Metrics} deps.metrics
-   */
-  constructor({ queueBytes, createSender, schemas, records, notes, sendsLatest, clock, metrics }) {
+  constructor({
+    queueBytes,
+    createSender,
+    schemas,
+    records,
+    notes,
+    sendsLatest,
+    clock,
+    metrics,
+  }: {
+    queueBytes: number;
+    createSender: (topic: TopicKind) => KafkaSender;
+    schemas: Pick<Schemas, 'wait'>;
+    records: RecordMaker;
+    notes: SentNotes;
+    sendsLatest: boolean;
+    /** epoch ms */
+    clock: () => number;
+    metrics: Metrics;
+  }) {
     this.#clock = clock;
     this.#metrics = metrics;
     const announcedBytes = Math.floor(queueBytes * ANNOUNCED_PART);
-    const topicDeps = (/** @type {TopicKind} */ topic) => ({
+    const topicDeps = (topic: TopicKind) => ({
       sender: createSender(topic),
-      prepare: (/** @type {AbortSignal} */ signal) => schemas.wait(topic, signal),
+      prepare: (signal: AbortSignal) => schemas.wait(topic, signal),
     });
-    const kinds = /** @type {Array<[Announcement['kind'], TopicKind]>} */ (Object.entries(ANNOUNCED_TOPICS));
+    const kinds = Object.entries(ANNOUNCED_TOPICS) as Array<[Announcement['kind'], TopicKind]>;
     this.#announced = new Map(
       kinds.map(([kind, topic]) => [
         kind,
-        /** @type {TopicQueue<WaitingAnnouncement>} */ (
-          new TopicQueue({
-            ...topicDeps(topic),
-            limit: announcedBytes,
-            toRecords: ({ announcement }) => [records.ofAnnouncement(announcement, 'hot')],
-            onSent: ({ announcement, bucket }) =>
-              notes.addAnnounced(announcement.group, bucket, announcement),
-          })
-        ),
+        new TopicQueue({
+          ...topicDeps(topic),
+          limit: announcedBytes,
+          toRecords: ({ announcement }) => [records.ofAnnouncement(announcement, 'hot')],
+          onSent: ({ announcement, bucket }) => notes.addAnnounced(announcement.group, bucket, announcement),
+        }) as TopicQueue<WaitingAnnouncement>,
       ]),
     );
-    this.#blocks = /** @type {TopicQueue<WaitingBlock>} */ (
-      new TopicQueue({
-        ...topicDeps('batches'),
-        limit: queueBytes - kinds.length * announcedBytes,
-        toRecords: (block) => records.ofBlock(block, this.#namesOf(block.device), 'hot'),
-        onSent: ({ device, bucket, digest }) => notes.add(device.bytes, bucket, digest),
-      })
-    );
+    this.#blocks = new TopicQueue({
+      ...topicDeps('batches'),
+      limit: queueBytes - kinds.length * announcedBytes,
+      toRecords: (block) => records.ofBlock(block, this.#namesOf(block.device), 'hot'),
+      onSent: ({ device, bucket, digest }) => notes.add(device.bytes, bucket, digest),
+    }) as TopicQueue<WaitingBlock>;
     this.#latest = sendsLatest ? new LatestSender({ ...topicDeps('latest'), records }) : null;
     this.#order = new Resequencer({
       accepts: (rows) => this.#accept(rows),
@@ -127,13 +134,13 @@ export class HotPath {
     return this.#latest?.note ?? (() => {});
   }
 
-  /** Receives a device that was retired. @param {Device} device */
-  removeLatest = (device) => this.#latest?.remove(device);
+  /** Receives a device that was retired. */
+  removeLatest = (device: Device) => this.#latest?.remove(device);
 
-  /** Queues an announcement: a device event, a dead letter, or a change of an alarm. @param {Noted} noted */
-  announce = ({ announcement, noticed }) => {
+  /** Queues an announcement: a device event, a dead letter, or a change of an alarm. */
+  announce = ({ announcement, noticed }: Noted) => {
     const size = sizeOf(announcement);
-    const queue = /** @type {TopicQueue<WaitingAnnouncement>} */ (this.#announced.get(announcement.kind));
+    const queue = this.#announced.get(announcement.kind) as TopicQueue<WaitingAnnouncement>;
     if (queue.reserve(size)) {
       queue.push({ announcement, bucket: noticed, size, committedAt: this.#clock() });
     } else this.#metrics.streamSkipped.inc();
@@ -143,8 +150,8 @@ export class HotPath {
     for (const part of this.#parts) part.start();
   }
 
-  /** Stops after the requests that are being sent. @param {number} withinMs time limit for sending the waiting items */
-  async stop(withinMs) {
+  /** Stops after the requests that are being sent. @param withinMs time limit for sending the waiting items */
+  async stop(withinMs: number) {
     await Promise.all(this.#parts.map((part) => part.stop(withinMs)));
   }
 
@@ -176,8 +183,7 @@ export class HotPath {
     return this.#latest ? [...this.#queues, this.#latest] : this.#queues;
   }
 
-  /** @param {Device} device */
-  #namesOf(device) {
+  #namesOf(device: Device) {
     let names = this.#names.get(device);
     if (!names) {
       names = createNames(device);
@@ -186,29 +192,28 @@ export class HotPath {
     return names;
   }
 
-  /** @param {Query[]} rows */
-  #accept(rows) {
+  #accept(rows: Query[]) {
     let bytes = 0;
-    for (const { params } of rows) bytes += /** @type {Buffer} */ (params[SAMPLES]).length;
+    for (const { params } of rows) bytes += (params[SAMPLES] as Buffer).length;
     if (this.#blocks.reserve(bytes, rows.length)) return true;
     this.#metrics.streamSkipped.inc(rows.length);
     return false;
   }
 
-  /** @param {Device} device @param {number} bucket epoch ms @param {Query[]} rows */
-  #push(device, bucket, rows) {
+  /** @param bucket epoch ms */
+  #push(device: Device, bucket: number, rows: Query[]) {
     const committedAt = this.#clock();
     const late = isLate(bucket, committedAt);
     for (const { params } of rows) {
-      const digest = this.#memory.own(/** @type {Buffer} */ (params[DIGEST]));
-      const samples = this.#memory.own(/** @type {Buffer} */ (params[SAMPLES]));
+      const digest = this.#memory.own(params[DIGEST] as Buffer);
+      const samples = this.#memory.own(params[SAMPLES] as Buffer);
       this.#blocks.push({ device, bucket, digest, samples, size: samples.length, committedAt, late });
     }
   }
 }
 
-/** The names of a device and its sensors, which may change at any time. @param {Device} device @returns {Names} */
-const createNames = (device) => ({
+/** The names of a device and its sensors, which may change at any time. */
+const createNames = (device: Device): Names => ({
   id: device.id,
   get name() {
     return device.name;

@@ -1,58 +1,63 @@
 import { randomUUID } from 'node:crypto';
-import { createLeases, Steps } from '../history/packing/index.js';
-import { Retry } from '../store/index.js';
-import { CompletionLoop } from './closed-hours.js';
-import { createCompletion } from './completion.js';
-import { HotPath } from './hot-path.js';
-import { connectionOptions } from './kafka/connection.js';
-import { createSenderThrottle, KafkaSender } from './kafka/sender.js';
-import { SentNotes } from './notes.js';
-import { createRecordMaker } from './record-maker.js';
-import { Schemas } from './schemas.js';
-import { STOP_WITHIN_MS, withTimeLimit } from './time-limit.js';
+import { createLeases, Steps } from '../history/packing/index.ts';
+import type { Outbox } from '../ingest/outbox.ts';
+import type { Context } from '../observability/index.ts';
+import type { ClockGuard } from '../store/clock-guard.ts';
+import { Retry, type Store } from '../store/index.ts';
+import { CompletionLoop } from './closed-hours.ts';
+import { createCompletion } from './completion.ts';
+import { HotPath } from './hot-path.ts';
+import { connectionOptions } from './kafka/connection.ts';
+import { createSenderThrottle, KafkaSender } from './kafka/sender.ts';
+import type { TopicKind as Kind } from './kafka/topics.ts';
+import { SentNotes } from './notes.ts';
+import { createRecordMaker } from './record-maker.ts';
+import { Schemas } from './schemas.ts';
+import { STOP_WITHIN_MS, withTimeLimit } from './time-limit.ts';
 
-/** @import { Context } from '../observability/index.js' */
-/** @import { Outbox } from '../ingest/outbox.js' */
-/** @import { ClockGuard } from '../store/clock-guard.js' */
-/** @import { Store } from '../store/index.js' */
-/** @import { TopicKind as Kind } from './kafka/topics.js' */
+export type TopicKind = Kind;
 
-/** @typedef {Kind} TopicKind */
-
-export { backlogOf } from './backlog.js';
-export { decodeBatch, decodeWatermark } from './decoder.js';
-export { connectionOptions } from './kafka/connection.js';
-export { TopicRefused } from './kafka/sender.js';
-export { TOPICS, topicName, usedTopics } from './kafka/topics.js';
-export { Schemas } from './schemas.js';
+export { backlogOf } from './backlog.ts';
+export { decodeBatch, decodeWatermark } from './decoder.ts';
+export { connectionOptions } from './kafka/connection.ts';
+export { TopicRefused } from './kafka/sender.ts';
+export { TOPICS, topicName, usedTopics } from './kafka/topics.ts';
+export { Schemas } from './schemas.ts';
 
 const NOTES_EVERY_MS = 60_000;
 
-/**
- * The state of streaming out that heartbeats report.
- *
- * @typedef {object} StreamState
- * @property {boolean} ok whether Kafka accepted the last request
- * @property {number} lag_ms age of the block that has waited longest
- * @property {number} queue_bytes bytes that wait for Kafka
- * @property {number} queue_limit limit of `queue_bytes`
- */
+/** The state of streaming out that heartbeats report. */
+interface StreamState {
+  /** whether Kafka accepted the last request */
+  ok: boolean;
+  /** age of the block that has waited longest */
+  lag_ms: number;
+  /** bytes that wait for Kafka */
+  queue_bytes: number;
+  /** limit of `queue_bytes` */
+  queue_limit: number;
+}
 
 /**
  * Streams every committed block to Kafka. Imported samples of closed hours have no block, so they are never streamed. The table
- * of blocks is the outbox: nothing is written twice, and nothing is lost if Kafka or this process is unavailable. `hot-path.js`
- * sends blocks after their commit, and `completion.js` sends missing blocks when an hour has closed. `changes/index.js` reads
+ * of blocks is the outbox: nothing is written twice, and nothing is lost if Kafka or this process is unavailable. `hot-path.ts`
+ * sends blocks after their commit, and `completion.ts` sends missing blocks when an hour has closed. `changes/index.ts` reads
  * the same blocks from the table for `GET /changes`, without Kafka. No acknowledgement waits for streaming out.
- *
- * @param {Context} context with `STREAM_KAFKA`
- * @param {object} deps
- * @param {Store} deps.store
- * @param {ClockGuard} deps.clockGuard
- * @param {() => boolean} deps.isPressed whether requests of ingest wait for the congestion window
- * @param {Outbox | null} deps.outbox of ingest and alarms; null: only for a replay
- * @param {number} deps.pauseMs mean pause between two checks for closed hours
+ * @param context with `STREAM_KAFKA`
  */
-export function createStreamOut({ config, clock, logger, metrics }, deps) {
+export function createStreamOut(
+  { config, clock, logger, metrics }: Context,
+  deps: {
+    store: Store;
+    clockGuard: ClockGuard;
+    /** whether requests of ingest wait for the congestion window */
+    isPressed: () => boolean;
+    /** of ingest and alarms; null: only for a replay */
+    outbox: Outbox | null;
+    /** mean pause between two checks for closed hours */
+    pauseMs: number;
+  },
+) {
   const { store, clockGuard, isPressed, outbox, pauseMs } = deps;
   const { stream } = config;
   const groups = config.retention.latestGroups;
@@ -64,7 +69,7 @@ export function createStreamOut({ config, clock, logger, metrics }, deps) {
   const records = createRecordMaker(stream, schemas.headOf);
   const clientId = config.mqtt.clientId;
   const throttle = createSenderThrottle();
-  const createSender = (/** @type {string} */ name, /** @type {boolean} */ waitsForTopics) =>
+  const createSender = (name: string, waitsForTopics: boolean) =>
     new KafkaSender({
       options: connectionOptions(stream, `${clientId}-${name}`),
       logger,
@@ -86,8 +91,8 @@ export function createStreamOut({ config, clock, logger, metrics }, deps) {
     metrics,
   });
   outbox?.subscribe(hot.announce);
-  /** Time until which each group of devices is streamed, in epoch ms. @type {Map<number, number>} */
-  const streamedUntil = new Map();
+  /** Time until which each group of devices is streamed, in epoch ms. */
+  const streamedUntil: Map<number, number> = new Map();
   const watermarkLagMs = () =>
     streamedUntil.size === 0 ? 0 : Math.max(0, clock() - Math.min(...streamedUntil.values()));
   const steps = new Steps({ retry: completionRetry, isPressed, overdueMs: watermarkLagMs });
@@ -125,15 +130,12 @@ export function createStreamOut({ config, clock, logger, metrics }, deps) {
   });
   /**
    * Logs a failed write of notes. Without its note, a block is sent a second time when its hour has closed.
-   *
-   * @param {unknown} error
    */
-  const onNotesFailed = (error) => {
+  const onNotesFailed = (error: unknown) => {
     if (!retry.isAborted)
       logger.warn({ err: error }, 'streaming out: the list of sent blocks was not written');
   };
-  /** @type {NodeJS.Timeout | undefined} */
-  let notesTimer;
+  let notesTimer: NodeJS.Timeout | undefined;
 
   return {
     /** Receives the committed blocks of ingest. */
@@ -144,15 +146,14 @@ export function createStreamOut({ config, clock, logger, metrics }, deps) {
     completeDue: completion.completeDue,
     replay: completion.replay,
 
-    /** @param {{ completes: boolean }} options whether this process completes closed hours */
-    start({ completes }) {
+    /** @param options whether this process completes closed hours */
+    start({ completes }: { completes: boolean }) {
       hot.start();
       notesTimer = setInterval(() => void notes.writeDue().catch(onNotesFailed), NOTES_EVERY_MS).unref();
       if (completes) loop.start();
     },
 
-    /** @returns {StreamState} */
-    state: () => ({
+    state: (): StreamState => ({
       ok: !hot.isFailing,
       lag_ms: Math.round(hot.lagMs),
       queue_bytes: hot.queueBytes,
@@ -174,5 +175,3 @@ export function createStreamOut({ config, clock, logger, metrics }, deps) {
     },
   };
 }
-
-/** @typedef {ReturnType<typeof createStreamOut>} StreamOut */

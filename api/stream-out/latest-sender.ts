@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { chunks } from './kafka/sender.js';
-import { withTimeLimit } from './time-limit.js';
-
-/** @import { Device, Sensor } from '../ingest/registry/cache.js' */
-/** @import { KafkaSender } from './kafka/sender.js' */
-/** @import { RecordMaker } from './record-maker.js' */
+import type { Device, Sensor } from '../ingest/registry/cache.ts';
+import { chunks, type KafkaSender } from './kafka/sender.ts';
+import type { RecordMaker } from './record-maker.ts';
+import { withTimeLimit } from './time-limit.ts';
 
 /** Period in ms in which newer values of a sensor replace older ones before they are sent. */
 const EVERY_MS = 5000;
@@ -15,32 +13,31 @@ const EVERY_MS = 5000;
  */
 export class LatestSender {
   #deps;
-  /** Sensors with a newer value, by id. @type {Map<string, { device: Device, sensor: Sensor, isRemoved?: boolean }>} */
-  #changed = new Map();
+  /** Sensors with a newer value, by id. */
+  #changed: Map<string, { device: Device; sensor: Sensor; isRemoved?: boolean }> = new Map();
   /** Ends the pause between two requests, so that changed values are sent a last time. */
   #ending = new AbortController();
   /** Ends a request under way. */
   #stopping = new AbortController();
   #running = Promise.resolve();
 
-  /**
-   * @param {object} deps
-   * @param {KafkaSender} deps.sender only for this topic
-   * @param {(signal: AbortSignal) => Promise<boolean>} deps.prepare settles when records can be encoded; false: the signal
-   *   aborted first
-   * @param {RecordMaker} deps.records
-   */
-  constructor(deps) {
+  constructor(deps: {
+    /** only for this topic */
+    sender: KafkaSender;
+    /** settles when records can be encoded; false: the signal aborted first */
+    prepare: (signal: AbortSignal) => Promise<boolean>;
+    records: RecordMaker;
+  }) {
     this.#deps = deps;
   }
 
-  /** Receives the sensors that have a newer value. @param {Device} device @param {Sensor[]} changed */
-  note = (device, changed) => {
+  /** Receives the sensors that have a newer value. */
+  note = (device: Device, changed: Sensor[]) => {
     for (const sensor of changed) this.#changed.set(sensor.id, { device, sensor });
   };
 
-  /** Receives a device that was retired: the compacted topic forgets its sensors. @param {Device} device */
-  remove = (device) => {
+  /** Receives a device that was retired: the compacted topic forgets its sensors. */
+  remove = (device: Device) => {
     for (const sensor of device.sensors.values())
       this.#changed.set(sensor.id, { device, sensor, isRemoved: true });
   };
@@ -49,8 +46,8 @@ export class LatestSender {
     this.#running = this.#run();
   }
 
-  /** Stops after the changed values are sent. @param {number} withinMs time to send them */
-  async stop(withinMs) {
+  /** Stops after the changed values are sent. @param withinMs time to send them */
+  async stop(withinMs: number) {
     this.#ending.abort();
     if (!this.isFailing) await withTimeLimit(this.#running, withinMs);
     this.#stopping.abort();
@@ -78,8 +75,8 @@ export class LatestSender {
     }
   }
 
-  /** @returns {Promise<boolean>} false: this process ends before Kafka has the values */
-  async #send() {
+  /** @returns false: this process ends before Kafka has the values */
+  async #send(): Promise<boolean> {
     const { sender, records } = this.#deps;
     const changed = [...this.#changed.values()];
     this.#changed = new Map();

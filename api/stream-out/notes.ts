@@ -1,11 +1,10 @@
-import { forEachConcurrently } from '../../common/concurrency.js';
-import { digestOf } from '../../schema/packed/pack.js';
-import { bucketOf } from '../../schema/rules.js';
-import { DIGEST_BYTES, MAX_DIGESTS_PER_NOTE } from '../store/index.js';
-
-/** @import { Retry } from '../store/sending/retry.js' */
-/** @import { OutboxEntry } from '../store/outbox.js' */
-/** @import { StreamStore } from '../store/streaming.js' */
+import { forEachConcurrently } from '../../common/concurrency.ts';
+import { digestOf } from '../../schema/packed/pack.ts';
+import { bucketOf } from '../../schema/rules.ts';
+import { DIGEST_BYTES, MAX_DIGESTS_PER_NOTE } from '../store/index.ts';
+import type { OutboxEntry } from '../store/outbox.ts';
+import type { Retry } from '../store/sending/retry.ts';
+import type { StreamStore } from '../store/streaming.ts';
 
 /**
  * Time in ms between the first block of a note and the write of the note. If a process is killed, the blocks of its unwritten
@@ -20,24 +19,20 @@ const FIRST_DIGESTS = 16;
 
 /**
  * Returns the id under which the notes of a group's outbox entries are stored in place of a device id. No device has this id.
- *
- * @param {number} group shard of devices
- * @returns {Buffer} 16 bytes
+ * @param group shard of devices
+ * @returns 16 bytes
  */
-export function outboxOwner(group) {
+export function outboxOwner(group: number): Buffer {
   const owner = Buffer.alloc(16);
   owner.writeUInt32BE(group, 12);
   return owner;
 }
 
-/** @param {OutboxEntry} entry @returns {Buffer} 8 bytes */
-export const outboxDigest = ({ kind, id }) => digestOf(Buffer.from(`${kind} ${id}`));
+/** @returns 8 bytes */
+export const outboxDigest = ({ kind, id }: OutboxEntry): Buffer => digestOf(Buffer.from(`${kind} ${id}`));
 
-/**
- * An unwritten note: the digests of the sent blocks of one device and hour.
- *
- * @typedef {{ device: Buffer, bucket: number, digests: Buffer, length: number, since: number }} OpenNote
- */
+/** An unwritten note: the digests of the sent blocks of one device and hour. */
+type OpenNote = { device: Buffer; bucket: number; digests: Buffer; length: number; since: number };
 
 /**
  * Collects the digests of blocks that are in Kafka, and writes them as compact rows, which are called notes: usually one row for
@@ -47,20 +42,22 @@ export class SentNotes {
   #store;
   #retry;
   #clock;
-  /** Notes by the Buffer object of the device id, and by hour. @type {Map<Buffer, Map<number, OpenNote>>} */
-  #open = new Map();
+  /** Notes by the Buffer object of the device id, and by hour. */
+  #open: Map<Buffer, Map<number, OpenNote>> = new Map();
   /**
    * Ids for the notes of outbox entries, by group. `add` finds a note by the Buffer object, so each group needs the same object
    * in each call.
-   *
-   * @type {Map<number, Buffer>}
    */
-  #owners = new Map();
-  /** Full notes that wait to be written. @type {OpenNote[]} */
-  #full = [];
+  #owners: Map<number, Buffer> = new Map();
+  /** Full notes that wait to be written. */
+  #full: OpenNote[] = [];
 
-  /** @param {{ store: Pick<StreamStore, 'writeNote'>, retry: Retry, clock: () => number }} deps `clock`: epoch ms */
-  constructor({ store, retry, clock }) {
+  /** @param deps `clock`: epoch ms */
+  constructor({
+    store,
+    retry,
+    clock,
+  }: { store: Pick<StreamStore, 'writeNote'>; retry: Retry; clock: () => number }) {
     this.#store = store;
     this.#retry = retry;
     this.#clock = clock;
@@ -68,12 +65,10 @@ export class SentNotes {
 
   /**
    * Adds the digest of a block that Kafka has.
-   *
-   * @param {Buffer} device 16 bytes; the same Buffer object in each call for a device
-   * @param {number} bucket epoch ms
-   * @param {Buffer} digest
+   * @param device 16 bytes; the same Buffer object in each call for a device
+   * @param bucket epoch ms
    */
-  add(device, bucket, digest) {
+  add(device: Buffer, bucket: number, digest: Buffer) {
     const hours = this.#open.get(device) ?? new Map();
     if (hours.size === 0) this.#open.set(device, hours);
     let note = hours.get(bucket);
@@ -100,12 +95,10 @@ export class SentNotes {
 
   /**
    * Adds the digest of an outbox entry whose record Kafka has.
-   *
-   * @param {number} group shard of devices
-   * @param {number} noticed hour of the outbox entry, in epoch ms
-   * @param {OutboxEntry} entry
+   * @param group shard of devices
+   * @param noticed hour of the outbox entry, in epoch ms
    */
-  addAnnounced(group, noticed, entry) {
+  addAnnounced(group: number, noticed: number, entry: OutboxEntry) {
     const owner = this.#owners.get(group) ?? outboxOwner(group);
     this.#owners.set(group, owner);
     this.add(owner, noticed, outboxDigest(entry));
@@ -117,18 +110,16 @@ export class SentNotes {
     await this.#write(({ since, bucket }) => now - since >= WRITE_AFTER_MS || bucket < bucketOf(now));
   }
 
-  /** Writes the notes of hours before `until`. @param {number} until epoch ms */
-  async writeBefore(until) {
+  /** Writes the notes of hours before `until`. @param until epoch ms */
+  async writeBefore(until: number) {
     await this.#write(({ bucket }) => bucket < until);
   }
 
-  /** Writes all notes. */
   async writeAll() {
     await this.#write(() => true);
   }
 
-  /** @param {(note: OpenNote) => boolean} isDue */
-  async #write(isDue) {
+  async #write(isDue: (note: OpenNote) => boolean) {
     const due = [
       ...this.#full.splice(0),
       ...[...this.#open.values()].flatMap((hours) => [...hours.values()]),
@@ -140,8 +131,7 @@ export class SentNotes {
     );
   }
 
-  /** @param {OpenNote} note */
-  #close(note) {
+  #close(note: OpenNote) {
     const hours = this.#open.get(note.device);
     // After this note was full, the device may have begun another note for the same hour.
     if (hours?.get(note.bucket) !== note) return;

@@ -1,20 +1,16 @@
 import { defaultPartitioner } from '@platformatic/kafka';
-import { recordOf } from './announced.js';
-import { createEncoder, createSmallEncoder } from './encoder.js';
-import { ANNOUNCED_TOPICS, topicName } from './kafka/topics.js';
-
-/** @import { Config } from '../../common/settings/config.js' */
-/** @import { Announcement } from '../ingest/outbox.js' */
-/** @import { HeadOf } from './encoder.js' */
-/** @import { OutRecord } from './kafka/sender.js' */
-/** @import { TopicKind } from './kafka/topics.js' */
-/** @import { Block, LatestValue, Names, Watermark } from './records.js' */
+import type { Config } from '../../common/settings/config.ts';
+import type { Announcement } from '../ingest/outbox.ts';
+import { recordOf } from './announced.ts';
+import { createEncoder, createSmallEncoder, type HeadOf } from './encoder.ts';
+import type { OutRecord } from './kafka/sender.ts';
+import { ANNOUNCED_TOPICS, type TopicKind, topicName } from './kafka/topics.ts';
+import type { Block, LatestValue, Names, Watermark } from './records.ts';
 
 /**
  * Why a record is sent: its item was committed (`hot`), the completion of the hour found it missing, or an operator replays it.
- *
- * @typedef {'hot' | 'completion' | 'replay'} Source
  */
+export type Source = 'hot' | 'completion' | 'replay';
 
 /** Names of headers, encoded once. */
 const HEADER = Object.fromEntries(
@@ -24,41 +20,33 @@ const TRUE = Buffer.from('true');
 const FALSE = Buffer.from('false');
 const NO_HEADERS = new Map();
 
-/**
- * The key of the records of a device, with its hash.
- *
- * @typedef {{ key: Buffer, partition: number }} RecordKey
- */
+/** The key of the records of a device, with its hash. */
+type RecordKey = { key: Buffer; partition: number };
 
-/** @param {string} id of a device @returns {RecordKey} */
-function recordKeyOf(id) {
+/** @param id of a device */
+function recordKeyOf(id: string): RecordKey {
   const key = Buffer.from(id);
-  return { key, partition: defaultPartitioner(/** @type {any} */ ({}), key) };
+  return { key, partition: defaultPartitioner({} as any, key) };
 }
 
 /**
  * Returns functions that make the records of all topics from committed items. A record has a topic, a key, a value and headers.
- *
- * @param {Config['stream']} stream
- * @param {HeadOf} headOf returns the first bytes of an Avro record, which name its schema
+ * @param headOf returns the first bytes of an Avro record, which name its schema
  */
-export function createRecordMaker({ format, explode, prefix }, headOf) {
+export function createRecordMaker({ format, explode, prefix }: Config['stream'], headOf: HeadOf) {
   const encode = createEncoder({ format, explode }, headOf);
   const small = createSmallEncoder(format, headOf);
-  const name = (/** @type {TopicKind} */ kind) => topicName(prefix, kind);
+  const name = (kind: TopicKind) => topicName(prefix, kind);
   const topics = { batches: name('batches'), latest: name('latest'), watermarks: name('watermarks') };
   const formatText = Buffer.from(format);
   const smallFormatText = Buffer.from(format === 'packed' ? 'json' : format);
   /**
    * Keys by the names of their device. The producer computes the hash of a key with big integers, 1 to 2 µs, so it is kept.
-   *
-   * @type {WeakMap<Names, RecordKey>}
    */
-  const recordKeys = new WeakMap();
+  const recordKeys: WeakMap<Names, RecordKey> = new WeakMap();
 
   return {
-    /** @param {Block} block @param {Names} names @param {Source} source @returns {OutRecord[]} */
-    ofBlock(block, names, source) {
+    ofBlock(block: Block, names: Names, source: Source): OutRecord[] {
       let recordKey = recordKeys.get(names);
       if (!recordKey) {
         recordKey = recordKeyOf(names.id);
@@ -78,42 +66,39 @@ export function createRecordMaker({ format, explode, prefix }, headOf) {
         key,
         partition,
         value,
-        headers: /** @type {Map<Buffer, Buffer>} */ (headers),
+        headers: headers as Map<Buffer, Buffer>,
       }));
     },
 
-    /** @param {LatestValue} latest @returns {OutRecord} */
-    ofLatest: (latest) => ({
+    ofLatest: (latest: LatestValue): OutRecord => ({
       topic: topics.latest,
       key: Buffer.from(latest.sensor_id),
       value: small.latest(latest),
       headers: NO_HEADERS,
     }),
 
-    /** Makes a tombstone: compaction removes the earlier records of its key. @param {string} sensorId @returns {OutRecord} */
-    ofRemoved: (sensorId) => ({
+    /** Makes a tombstone: compaction removes the earlier records of its key. */
+    ofRemoved: (sensorId: string): OutRecord => ({
       topic: topics.latest,
       key: Buffer.from(sensorId),
       value: undefined,
       headers: NO_HEADERS,
     }),
 
-    /** @param {Announcement} announcement @param {Source} source @returns {OutRecord} */
-    ofAnnouncement(announcement, source) {
+    ofAnnouncement(announcement: Announcement, source: Source): OutRecord {
       const record = recordOf(announcement);
       return {
         topic: name(ANNOUNCED_TOPICS[record.kind]),
         key: Buffer.from(record.key),
         value: small.announced(record),
         headers: new Map([
-          [/** @type {Buffer} */ (HEADER['format']), smallFormatText],
-          [/** @type {Buffer} */ (HEADER['source']), Buffer.from(source)],
+          [HEADER['format'] as Buffer, smallFormatText],
+          [HEADER['source'] as Buffer, Buffer.from(source)],
         ]),
       };
     },
 
-    /** @param {Watermark} watermark @returns {OutRecord} */
-    ofWatermark: (watermark) => ({
+    ofWatermark: (watermark: Watermark): OutRecord => ({
       topic: topics.watermarks,
       key: Buffer.from(String(watermark.shard)),
       value: small.watermark(watermark),
@@ -122,4 +107,4 @@ export function createRecordMaker({ format, explode, prefix }, headOf) {
   };
 }
 
-/** @typedef {ReturnType<typeof createRecordMaker>} RecordMaker */
+export type RecordMaker = ReturnType<typeof createRecordMaker>;

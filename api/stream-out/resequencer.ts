@@ -1,12 +1,11 @@
-/** @import { Device } from '../ingest/registry/cache.js' */
-/** @import { BlockObserver } from '../store/measurements/writes.js' */
-/** @import { Query } from '../store/sending/session.js' */
+import type { Device } from '../ingest/registry/cache.ts';
+import type { BlockObserver } from '../store/measurements/writes.ts';
+import type { Query } from '../store/sending/session.ts';
 
 /**
  * The place of a block in the order of its device. `rows` is null until the block is committed or has failed.
- *
- * @typedef {{ device: Device, bucket: number, rows: Query[] | null }} Place
  */
+type Place = { device: Device; bucket: number; rows: Query[] | null };
 
 /**
  * Releases the blocks of each device in the order in which its messages arrived. Commits can overtake each other, because
@@ -16,35 +15,31 @@
  *     arrived    [10:00:01] [10:00:02] [10:00:03]
  *     committed              ✓          ✓            held
  *     committed   ✓          ✓          ✓            all three are released
- *
- * @implements {BlockObserver<Place>}
  */
-export class Resequencer {
+export class Resequencer implements BlockObserver<Place> {
   #accepts;
   #release;
   /**
    * Places of blocks by device id, in order of arrival. The key is the id, because the cache may replace the device object
    * meanwhile.
-   *
-   * @type {Map<string, Place[]>}
    */
-  #expected = new Map();
+  #expected: Map<string, Place[]> = new Map();
 
-  /**
-   * @param {object} deps
-   * @param {(rows: Query[]) => boolean} deps.accepts reserves memory for the rows; false: no memory is left, so the rows are
-   *   dropped here
-   * @param {(device: Device, bucket: number, rows: Query[]) => void} deps.release
-   */
-  constructor({ accepts, release }) {
+  constructor({
+    accepts,
+    release,
+  }: {
+    /** reserves memory for the rows; false: no memory is left, so the rows are dropped here */
+    accepts: (rows: Query[]) => boolean;
+    release: (device: Device, bucket: number, rows: Query[]) => void;
+  }) {
     this.#accepts = accepts;
     this.#release = release;
   }
 
-  /** Adds a block that has arrived to the order of its device. @param {Device} device @returns {Place} */
-  expect = (device) => {
-    /** @type {Place} */
-    const place = { device, bucket: 0, rows: null };
+  /** Adds a block that has arrived to the order of its device. */
+  expect = (device: Device): Place => {
+    const place: Place = { device, bucket: 0, rows: null };
     const places = this.#expected.get(device.id);
     if (places) places.push(place);
     else this.#expected.set(device.id, [place]);
@@ -53,16 +48,13 @@ export class Resequencer {
 
   /**
    * Notes the committed rows of a block, and releases all blocks whose earlier blocks are settled.
-   *
-   * @param {Place} place
-   * @param {number} bucket epoch ms
-   * @param {Query[]} rows
+   * @param bucket epoch ms
    */
-  settle = (place, bucket, rows) => {
+  settle = (place: Place, bucket: number, rows: Query[]) => {
     const { id } = place.device;
     place.bucket = bucket;
     place.rows = rows.length > 0 && this.#accepts(rows) ? rows : [];
-    const places = /** @type {Place[]} */ (this.#expected.get(id));
+    const places = this.#expected.get(id) as Place[];
     for (let first = places[0]; first?.rows; first = places[0]) {
       places.shift();
       if (first.rows.length > 0) this.#release(first.device, first.bucket, first.rows);

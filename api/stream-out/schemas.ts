@@ -1,14 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LogThrottle } from '../../common/log-throttle.js';
-import { AVRO_SCHEMAS, confluentHead, singleObjectHead } from './avro.js';
-import { SchemaRegistry } from './kafka/registry.js';
-import { TopicRefused } from './kafka/sender.js';
-import { topicName, usedTopics } from './kafka/topics.js';
-
-/** @import { Logger } from 'pino' */
-/** @import { Config } from '../../common/settings/config.js' */
-/** @import { AvroRecord } from './avro.js' */
-/** @import { TopicKind } from './kafka/topics.js' */
+import type { Logger } from 'pino';
+import { LogThrottle } from '../../common/log-throttle.ts';
+import type { Config } from '../../common/settings/config.ts';
+import { AVRO_SCHEMAS, type AvroRecord, confluentHead, singleObjectHead } from './avro.ts';
+import { SchemaRegistry } from './kafka/registry.ts';
+import { TopicRefused } from './kafka/sender.ts';
+import { type TopicKind, topicName, usedTopics } from './kafka/topics.ts';
 
 /** Pauses between requests to the registry, in ms. */
 const PAUSE_MS = { first: 200, longest: 10_000 };
@@ -22,33 +19,30 @@ export class Schemas {
   #logger;
   #registry;
   #throttle = new LogThrottle();
-  /** @type {Map<AvroRecord, { id: number, head: Buffer }>} */
-  #known = new Map();
+  #known: Map<AvroRecord, { id: number; head: Buffer }> = new Map();
 
-  /** @param {Config['stream']} stream @param {Logger} logger */
-  constructor(stream, logger) {
+  constructor(stream: Config['stream'], logger: Logger) {
     this.#stream = stream;
     this.#logger = logger;
     this.#registry = stream.registry && new SchemaRegistry(stream.registry);
   }
 
   /**
-   * @param {AvroRecord} record kind of record whose topic was loaded
-   * @returns {Buffer} first bytes of its records, which name the schema
+   * @param record kind of record whose topic was loaded
+   * @returns first bytes of its records, which name the schema
    */
-  headOf = (record) => this.#known.get(record)?.head ?? singleObjectHead(record);
+  headOf = (record: AvroRecord): Buffer => this.#known.get(record)?.head ?? singleObjectHead(record);
 
-  /** @param {number} id of a schema @returns {AvroRecord | null} kind of record; null: no loaded topic has this schema */
-  recordOf = (id) => [...this.#known].find(([, known]) => known.id === id)?.[0] ?? null;
+  /** @param id of a schema @returns kind of record; null: no loaded topic has this schema */
+  recordOf = (id: number): AvroRecord | null =>
+    [...this.#known].find(([, known]) => known.id === id)?.[0] ?? null;
 
   /**
    * Finds the id of a topic's schema, and registers the schema if the registry does not have it.
-   *
-   * @param {TopicKind} topic
-   * @returns {Promise<{ subject: string, id: number, isNew: boolean } | null>} null: the topic needs no id
+   * @returns null: the topic needs no id
    * @throws {TopicRefused}
    */
-  async load(topic) {
+  async load(topic: TopicKind): Promise<{ subject: string; id: number; isNew: boolean } | null> {
     const record = this.#recordOfTopic(topic);
     if (!this.#registry || this.#known.has(record)) return null;
     const name = topicName(this.#stream.prefix, topic);
@@ -62,27 +56,21 @@ export class Schemas {
     }
   }
 
-  /** Finds the ids of all topics. @returns {Promise<Array<{ subject: string, id: number, isNew: boolean }>>} @throws {TopicRefused} */
-  async loadAll() {
+  /** Finds the ids of all topics. @throws {TopicRefused} */
+  async loadAll(): Promise<Array<{ subject: string; id: number; isNew: boolean }>> {
     const found = [];
     for (const topic of usedTopics(this.#stream)) found.push(await this.load(topic));
     return found.filter((subject) => subject !== null);
   }
 
-  /**
-   * Repeats the request until the schema of a topic has its id.
-   *
-   * @param {TopicKind} topic
-   * @param {AbortSignal} signal
-   * @returns {Promise<boolean>} false: the signal ended the wait
-   */
-  async wait(topic, signal) {
+  /** Repeats the request until the schema of a topic has its id. @returns false: the signal ended the wait */
+  async wait(topic: TopicKind, signal: AbortSignal): Promise<boolean> {
     for (let attempt = 0; !signal.aborted; attempt++) {
       try {
         await this.load(topic);
         return true;
       } catch (error) {
-        const reason = /** @type {Error} */ (error).message;
+        const reason = (error as Error).message;
         if (this.#throttle.count(topic) > 0)
           this.#logger.warn({ reason }, 'a topic waits for its schema; ingest goes on');
         const pause = Math.min(PAUSE_MS.longest, PAUSE_MS.first * 2 ** Math.min(attempt, 10));
@@ -92,16 +80,15 @@ export class Schemas {
     return false;
   }
 
-  /** @param {TopicKind} topic @returns {AvroRecord} */
-  #recordOfTopic(topic) {
-    const records = /** @type {const} */ ({
+  #recordOfTopic(topic: TopicKind): AvroRecord {
+    const records = {
       batches: this.#stream.explode ? 'sample' : 'batch',
       latest: 'latest',
       events: 'event',
       'dead-letters': 'dead_letter',
       alarms: 'alarm',
       watermarks: 'watermark',
-    });
+    } as const;
     return records[topic];
   }
 }

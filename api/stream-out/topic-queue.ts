@@ -1,8 +1,5 @@
-import { ByteQueue } from './byte-queue.js';
-import { chunks } from './kafka/sender.js';
-
-/** @import { Waiting } from './byte-queue.js' */
-/** @import { KafkaSender, OutRecord } from './kafka/sender.js' */
+import { ByteQueue, type Waiting } from './byte-queue.ts';
+import { chunks, type KafkaSender, type OutRecord } from './kafka/sender.ts';
 
 /**
  * Limit in bytes of packed samples that are encoded in one go. The encoding of this many bytes as JSON takes some 6 ms, in which
@@ -16,44 +13,36 @@ const IDLE_MS = 5000;
 /**
  * A queue of the items of one topic, in order, with the loop that sends them. A topic that Kafka refuses fills its own queue and
  * delays no other topic.
- *
- * @template {Waiting} T
  */
-export class TopicQueue {
+export class TopicQueue<T extends Waiting> {
   #queue;
   #deps;
-  /** Items that are being sent, until Kafka has them. @type {T[]} */
-  #sending = [];
+  /** Items that are being sent, until Kafka has them. */
+  #sending: T[] = [];
   #stopping = new AbortController();
   #running = Promise.resolve();
 
-  /**
-   * @param {object} deps
-   * @param {number} deps.limit bytes
-   * @param {KafkaSender} deps.sender only for this topic
-   * @param {(signal: AbortSignal) => Promise<boolean>} deps.prepare settles when records can be encoded; false: the signal
-   *   aborted first
-   * @param {(item: T) => OutRecord[]} deps.toRecords
-   * @param {(item: T) => void} deps.onSent
-   */
-  constructor(deps) {
+  constructor(deps: {
+    /** bytes */
+    limit: number;
+    /** only for this topic */
+    sender: KafkaSender;
+    /** settles when records can be encoded; false: the signal aborted first */
+    prepare: (signal: AbortSignal) => Promise<boolean>;
+    toRecords: (item: T) => OutRecord[];
+    onSent: (item: T) => void;
+  }) {
     this.#deps = deps;
-    this.#queue = /** @type {ByteQueue<T>} */ (new ByteQueue(deps.limit));
+    this.#queue = new ByteQueue(deps.limit) as ByteQueue<T>;
   }
 
-  /**
-   * Reserves room.
-   *
-   * @param {number} bytes
-   * @param {number} [items]
-   * @returns {boolean} false: there is no room
-   */
-  reserve(bytes, items) {
+  /** Reserves room. @returns false: there is no room */
+  reserve(bytes: number, items?: number): boolean {
     return this.#queue.reserve(bytes, items);
   }
 
-  /** Adds an item that has reserved its room. @param {T} item */
-  push(item) {
+  /** Adds an item that has reserved its room. */
+  push(item: T) {
     this.#queue.push(item);
   }
 
@@ -61,8 +50,8 @@ export class TopicQueue {
     this.#running = this.#run();
   }
 
-  /** Stops after the request that is being sent. @param {number} withinMs time limit for sending the waiting items */
-  async stop(withinMs) {
+  /** Stops after the request that is being sent. @param withinMs time limit for sending the waiting items */
+  async stop(withinMs: number) {
     const deadline = performance.now() + withinMs;
     while (this.#queue.bytes > 0 && !this.isFailing && performance.now() < deadline) {
       await new Promise((resolve) => setTimeout(resolve, 20));
@@ -85,12 +74,8 @@ export class TopicQueue {
     return this.#deps.sender.failingForMs > 0;
   }
 
-  /**
-   * Commit time of the oldest item that Kafka lacks.
-   *
-   * @returns {number | null} epoch ms; null: Kafka has all items
-   */
-  get oldest() {
+  /** Commit time of the oldest item that Kafka lacks. @returns epoch ms; null: Kafka has all items */
+  get oldest(): number | null {
     return this.#sending[0]?.committedAt ?? this.#queue.oldest;
   }
 

@@ -1,17 +1,11 @@
 import { resolve } from 'node:path';
-import { isLoopback } from '../addresses.js';
-import { SETTINGS } from './schema.js';
+import { isLoopback } from '../addresses.ts';
+import { SETTINGS, type Values } from './schema.ts';
 
-/** @import { Values } from './schema.js' */
+const ALL_LIVE_TOPICS = ['name', 'samples', 'sensors'] as const;
 
-const ALL_LIVE_TOPICS = /** @type {const} */ (['name', 'samples', 'sensors']);
-
-/**
- * Groups the flat settings by topic, in the form that other folders use.
- *
- * @param {Values} v
- */
-export function arrange(v) {
+/** Groups the flat settings by topic, in the form that other folders use. */
+export function arrange(v: Values) {
   const brokerHost = v.MQTT_URL ? new URL(v.MQTT_URL).hostname : v.MQTT_HOST;
   return {
     cql: {
@@ -120,39 +114,32 @@ export function arrange(v) {
   };
 }
 
-/** @typedef {ReturnType<typeof arrange>} Config */
+export type Config = ReturnType<typeof arrange>;
 
-/** @param {Values} values @returns {string[]} */
-const secretsOf = (values) =>
+const secretsOf = (values: Values): string[] =>
   Object.entries(values)
     .flatMap(([name, value]) => (SETTINGS[name]?.secret ? [value].flat() : []))
     .filter((value) => typeof value === 'string')
     .filter(Boolean);
 
-/**
- * The paths of the files of a certificate and its private key.
- *
- * @typedef {{ cert: string, key: string }} TlsFiles
- */
+/** The paths of the files of a certificate and its private key. */
+export type TlsFiles = { cert: string; key: string };
 
-/**
- * The destination of Parquet files: a directory or a bucket.
- *
- * @typedef {{ directory: string } | S3Place} ParquetPlace `directory`: an absolute path
- */
+/** The destination of Parquet files: a directory or a bucket. `directory`: an absolute path */
+export type ParquetPlace = { directory: string } | S3Place;
 
-/**
- * @typedef {object} S3Place
- * @property {string} bucket
- * @property {string} prefix prefix of all object keys; may be empty
- * @property {string} endpoint URL without a slash at its end
- * @property {string} region
- * @property {string} keyId
- * @property {string} secret
- */
+export interface S3Place {
+  bucket: string;
+  /** prefix of all object keys; may be empty */
+  prefix: string;
+  /** URL without a slash at its end */
+  endpoint: string;
+  region: string;
+  keyId: string;
+  secret: string;
+}
 
-/** @param {Values} v @returns {ParquetPlace | null} */
-function parquetPlace(v) {
+function parquetPlace(v: Values): ParquetPlace | null {
   if (v.STREAM_PARQUET === undefined) return null;
   const [, bucket, prefix = ''] = /^s3:\/\/([^/]+)\/?(.*)$/.exec(v.STREAM_PARQUET) ?? [];
   if (bucket === undefined) return { directory: resolve(v.STREAM_PARQUET) };
@@ -167,5 +154,6 @@ function parquetPlace(v) {
   };
 }
 
-/** @param {string | undefined} cert @param {string | undefined} key @returns {TlsFiles | null} an empty path breaks a rule of rules.js */
-const pairOf = (cert, key) => (cert || key ? { cert: cert ?? '', key: key ?? '' } : null);
+/** @returns an empty path breaks a rule of rules.ts */
+const pairOf = (cert: string | undefined, key: string | undefined): TlsFiles | null =>
+  cert || key ? { cert: cert ?? '', key: key ?? '' } : null;

@@ -1,6 +1,5 @@
-import { isLoopback, isLoopbackPoint, isOpenBroker } from '../addresses.js';
-
-/** @import { Config, TlsFiles } from './config.js' */
+import { isLoopback, isLoopbackPoint, isOpenBroker } from '../addresses.ts';
+import type { Config, TlsFiles } from './config.ts';
 
 /**
  * The minimum number of characters of a token or password that attackers in the network can try. The API does not lock a token after wrong
@@ -8,22 +7,23 @@ import { isLoopback, isLoopbackPoint, isOpenBroker } from '../addresses.js';
  */
 const LEAST_SECRET = 16;
 
-/** @param {string} protocol @param {TlsFiles | null} tls @returns {[broken: unknown, message: string][]} */
-const halfPairs = (protocol, tls) => [
+const halfPairs = (protocol: string, tls: TlsFiles | null): [broken: unknown, message: string][] => [
   [tls && !tls.key, `${protocol}_TLS_KEY must be set when ${protocol}_TLS_CERT is set`],
   [tls && !tls.cert, `${protocol}_TLS_CERT must be set when ${protocol}_TLS_KEY is set`],
 ];
 
-/** @param {string} protocol @returns {string} */
-const unencrypted = (protocol) =>
+const unencrypted = (protocol: string): string =>
   `${protocol}_TLS_CERT and ${protocol}_TLS_KEY must be set when ${protocol}_HOST is beyond loopback, or TLS_ELSEWHERE=true if a proxy ends TLS or the network is private`;
 
-/** @param {string} remedy @param {string} password @param {string} receiver @returns {string} */
-const inTheClear = (remedy, password, receiver) =>
+const inTheClear = (remedy: string, password: string, receiver: string): string =>
   `${remedy} when ${password} is sent to ${receiver} beyond loopback, or TLS_ELSEWHERE=true if the network between is private`;
 
-/** @param {Config} config @returns {[broken: unknown, message: string][]} */
-function passwordsInTheClear({ cql, mqtt, stream, tlsElsewhere }) {
+function passwordsInTheClear({
+  cql,
+  mqtt,
+  stream,
+  tlsElsewhere,
+}: Config): [broken: unknown, message: string][] {
   const isCqlOpen = !cql.tlsCa && !(cql.contactPoints ?? []).every(isLoopbackPoint);
   const isStreamOpen = !stream.tls && !(stream.kafka ?? []).every(isLoopbackPoint);
   const isMqttOpen = mqtt.url !== undefined && isOpenBroker(mqtt.url);
@@ -46,12 +46,13 @@ function passwordsInTheClear({ cql, mqtt, stream, tlsElsewhere }) {
 
 /**
  * Returns the rules against a token in two settings. A token has one scope: a client with a read token must only be able to read.
- *
- * @param {Config['http']} http
- * @returns {[broken: unknown, message: string][]}
  */
-function sharedTokens({ apiToken = '', readTokens, ingestTokens }) {
-  const message = (/** @type {string} */ one, /** @type {string} */ other) =>
+function sharedTokens({
+  apiToken = '',
+  readTokens,
+  ingestTokens,
+}: Config['http']): [broken: unknown, message: string][] {
+  const message = (one: string, other: string) =>
     `${one} must not hold a token that is in ${other}: each token has one scope`;
   return [
     [readTokens.includes(apiToken), message('READ_TOKENS', 'API_TOKEN')],
@@ -60,8 +61,10 @@ function sharedTokens({ apiToken = '', readTokens, ingestTokens }) {
   ];
 }
 
-/** @param {Config['stream']} stream @param {boolean} tlsElsewhere @returns {[broken: unknown, message: string][]} */
-function rulesOfRegistry({ registry, format }, tlsElsewhere) {
+function rulesOfRegistry(
+  { registry, format }: Config['stream'],
+  tlsElsewhere: boolean,
+): [broken: unknown, message: string][] {
   if (!registry) return [];
   const { url, username, password } = registry;
   const { protocol, hostname } = new URL(url);
@@ -76,8 +79,7 @@ function rulesOfRegistry({ registry, format }, tlsElsewhere) {
   ];
 }
 
-/** @param {Config['stream']['parquet']} place @returns {[broken: unknown, message: string][]} */
-function keysOfS3(place) {
+function keysOfS3(place: Config['stream']['parquet']): [broken: unknown, message: string][] {
   if (!place || !('bucket' in place)) return [];
   return [
     [!place.keyId, 'STREAM_S3_KEY_ID must be set when STREAM_PARQUET is a bucket'],
@@ -85,15 +87,18 @@ function keysOfS3(place) {
   ];
 }
 
-/** @param {string} [secret] */
-const isShort = (secret) => secret !== undefined && secret.length < LEAST_SECRET;
+const isShort = (secret?: string) => secret !== undefined && secret.length < LEAST_SECRET;
 
-/** @param {string} name @param {string} where @returns {string} */
-const guessable = (name, where) =>
+const guessable = (name: string, where: string): string =>
   `${name} must have ${LEAST_SECRET} characters or more when ${where}, or it can be guessed: openssl rand -base64 32 makes one`;
 
-/** @param {Config['http']} http @returns {[broken: unknown, message: string][]} */
-function shortTokens({ host, trustProxy, apiToken, readTokens, ingestTokens }) {
+function shortTokens({
+  host,
+  trustProxy,
+  apiToken,
+  readTokens,
+  ingestTokens,
+}: Config['http']): [broken: unknown, message: string][] {
   if (isLoopback(host) && trustProxy === 0) return [];
   const where = 'HTTP_HOST is beyond loopback or TRUST_PROXY is set';
   return [
@@ -105,16 +110,13 @@ function shortTokens({ host, trustProxy, apiToken, readTokens, ingestTokens }) {
 
 /**
  * Checks the rules between settings: settings that are valid alone may contradict each other.
- *
- * @param {Config} config
- * @returns {string[]} a sentence for each broken rule, which names the setting to change first
+ * @returns a sentence for each broken rule, which names the setting to change first
  */
-export function brokenRules(config) {
+export function brokenRules(config: Config): string[] {
   const { cql, mqtt, http, stream, tlsElsewhere, role, sparkplug, retention } = config;
   const apart = role !== 'all';
   const embedded = !mqtt.url;
-  /** @type {[broken: unknown, message: string][]} */
-  const rules = [
+  const rules: [broken: unknown, message: string][] = [
     [cql.username && !cql.password, 'CQL_PASSWORD must be set when CQL_USERNAME is set'],
     [cql.password && !cql.username, 'CQL_USERNAME must be set when CQL_PASSWORD is set'],
     [mqtt.password && !mqtt.username, 'MQTT_USERNAME must be set when MQTT_PASSWORD is set'],

@@ -13,7 +13,7 @@ import {
   text,
   tokens,
   webAddress,
-} from './value-types.js';
+} from './value-types.ts';
 
 /**
  * The settings of the database. This object and those below define every setting, group by group. `.prefault` is the default as a
@@ -320,29 +320,30 @@ export const SCHEMA = z.object({
   ...LOGGING,
 });
 
-/** @typedef {z.infer<typeof SCHEMA>} Values the settings by their names */
+/** the settings by their names */
+export type Values = z.infer<typeof SCHEMA>;
 
-/**
- * The documentation of a setting.
- *
- * @typedef {object} Setting
- * @property {string} group
- * @property {string} help one sentence or two
- * @property {string} values the valid values, with range and unit
- * @property {string | undefined} fallback the default as a person types it
- * @property {string | undefined} unset the behavior without a value, if there is no default
- * @property {boolean} secret
- */
+/** The documentation of a setting. */
+export interface Setting {
+  group: string;
+  /** one sentence or two */
+  help: string;
+  /** the valid values, with range and unit */
+  values: string;
+  /** the default as a person types it */
+  fallback: string | undefined;
+  /** the behavior without a value, if there is no default */
+  unset: string | undefined;
+  secret: boolean;
+}
 
-/** @type {Record<string, Setting>} */
-export const SETTINGS = Object.fromEntries(
+export const SETTINGS: Record<string, Setting> = Object.fromEntries(
   Object.entries(GROUPS).flatMap(([group, shape]) =>
     Object.entries(shape).map(([name, schema]) => [name, aboutOf(group, schema)]),
   ),
 );
 
-/** @param {string} group @param {z.ZodOptional<z.ZodType> | z.ZodPrefault<z.ZodType>} schema @returns {Setting} */
-function aboutOf(group, schema) {
+function aboutOf(group: string, schema: z.ZodOptional<z.ZodType> | z.ZodPrefault<z.ZodType>): Setting {
   const { description = '', secret, unset } = schema.meta() ?? {};
   const kind = schema.unwrap().meta() ?? {};
   return {

@@ -1,6 +1,6 @@
 import { accessSync, constants } from 'node:fs';
 import { z } from 'zod';
-import { parseDuration } from '../durations.js';
+import { parseDuration } from '../durations.ts';
 
 /**
  * The types of settings. Each function returns a schema that turns the text of a setting into its value. An error message continues the
@@ -8,8 +8,7 @@ import { parseDuration } from '../durations.js';
  * docs/reference/settings.md.
  */
 
-/** @param {string} [values] */
-export const text = (values = 'text') => z.string().meta({ values });
+export const text = (values: string = 'text') => z.string().meta({ values });
 
 export const flag = () =>
   z
@@ -17,8 +16,8 @@ export const flag = () =>
     .transform((value) => value === 'true')
     .meta({ values: 'true or false' });
 
-/** @param {string} min @param {string} max longest duration, such as `7d`; the value of the setting is in ms */
-export function duration(min, max) {
+/** @param max longest duration, such as `7d`; the value of the setting is in ms */
+export function duration(min: string, max: string) {
   const error = `must be a duration such as 5m or 7d, from ${min} to ${max}`;
   return z
     .string()
@@ -32,8 +31,7 @@ export function duration(min, max) {
     .meta({ values: `duration, ${min} to ${max}` });
 }
 
-/** @param {number} min @param {number} max @param {string} [unit] */
-export function integer(min, max, unit = '') {
+export function integer(min: number, max: number, unit: string = '') {
   const error = `must be a whole number from ${min} to ${max}`;
   return z
     .string()
@@ -44,14 +42,12 @@ export function integer(min, max, unit = '') {
     .meta({ values: `${min} to ${max}${unit && ` ${unit}`}` });
 }
 
-/** @template {string} W @param {readonly [W, ...W[]]} words */
-export const oneOf = (words) =>
+export const oneOf = <W extends string>(words: readonly [W, ...W[]]) =>
   z
     .enum(words, { error: `must be one of ${words.join(', ')}` })
     .meta({ values: `${words.slice(0, -1).join(', ')} or ${words.at(-1)}` });
 
-/** @template {string} W @param {readonly [W, ...W[]]} words */
-export function someOf(words) {
+export function someOf<W extends string>(words: readonly [W, ...W[]]) {
   const error = `must be some of ${words.join(', ')}, separated by commas`;
   return z
     .string()
@@ -60,20 +56,20 @@ export function someOf(words) {
     .meta({ values: `some of ${words.join(', ')}, separated by commas` });
 }
 
-/** @param {RegExp} pattern @param {string} rule the error message, which describes valid values */
-export const matching = (pattern, rule) =>
+/** @param rule the error message, which describes valid values */
+export const matching = (pattern: RegExp, rule: string) =>
   z
     .string()
     .regex(pattern, { error: `must be ${rule}` })
     .meta({ values: rule });
 
-/** @param {string} path @returns {string | null} why the file cannot be read; null: it can be read */
-export function whyUnreadable(path) {
+/** @returns why the file cannot be read; null: it can be read */
+export function whyUnreadable(path: string): string | null {
   try {
     accessSync(path, constants.R_OK);
     return null;
   } catch (error) {
-    return `cannot be read: ${/** @type {Error} */ (error).message}`;
+    return `cannot be read: ${(error as Error).message}`;
   }
 }
 
@@ -112,8 +108,7 @@ export const conditions = () =>
 
 const ADDRESS = /^(\[[0-9a-f:.]+\]|[^\s:[\]]+)(?::(\d{1,5}))?$/i;
 
-/** @param {string} item */
-function isAddress(item) {
+function isAddress(item: string) {
   const [whole, , port] = ADDRESS.exec(item) ?? [];
   return whole !== undefined && (port === undefined || (Number(port) >= 1 && Number(port) <= 65_535));
 }

@@ -4,9 +4,9 @@ import { copyFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promis
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { asyncApiDocument } from '../../api/http/contract/asyncapi.js';
-import { openApiDocument } from '../../api/http/contract/openapi.js';
-import { ROUTES } from '../../api/http/routes/index.js';
+import { asyncApiDocument } from '../../api/http/contract/asyncapi.ts';
+import { openApiDocument } from '../../api/http/contract/openapi.ts';
+import { ROUTES } from '../../api/http/routes/index.ts';
 
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));

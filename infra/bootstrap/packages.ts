@@ -1,21 +1,20 @@
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { MillraceError } from '../../common/errors.js';
-import { runShown } from './run-shown.js';
+import { MillraceError } from '../../common/errors.ts';
+import { runShown } from './run-shown.ts';
 
-/**
- * @typedef {{ version?: string, optional?: boolean, devOptional?: boolean, link?: boolean }} Locked
- */
+type Locked = { version?: string; optional?: boolean; devOptional?: boolean; link?: boolean };
 
 /**
  * Installs the npm packages of package-lock.json, unless exactly these packages are installed.
- *
- * @param {string} root the repository
- * @param {{ onStatus: (text: string) => void, signal?: AbortSignal }} options
- * @returns {Promise<boolean>} whether packages were installed
+ * @param root the repository
+ * @returns whether packages were installed
  * @throws {MillraceError} `tool_missing`, `install_failed`
  */
-export async function ensurePackages(root, { onStatus, signal }) {
+export async function ensurePackages(
+  root: string,
+  { onStatus, signal }: { onStatus: (text: string) => void; signal?: AbortSignal },
+): Promise<boolean> {
   const wanted = await readLock(join(root, 'package-lock.json'));
   if (!wanted) throw new MillraceError('install_failed', `${root} has no package-lock.json; clone it again.`);
   // npm writes this file at the end, so an interrupted installation does not have the file.
@@ -29,11 +28,8 @@ export async function ensurePackages(root, { onStatus, signal }) {
 
 /**
  * Checks that all packages are installed in their locked versions. File times are not compared: a `git checkout` changes them.
- *
- * @param {Record<string, Locked>} wanted
- * @param {Record<string, Locked>} installed
  */
-export function isComplete(wanted, installed) {
+export function isComplete(wanted: Record<string, Locked>, installed: Record<string, Locked>) {
   return Object.entries(wanted).every(([path, { version, optional, devOptional }]) => {
     const there = installed[path];
     // An optional package may be missing, because it is for another platform.
@@ -41,8 +37,8 @@ export function isComplete(wanted, installed) {
   });
 }
 
-/** @param {string} path @returns {Promise<Record<string, Locked> | null>} packages by path; null: the file is missing or damaged */
-async function readLock(path) {
+/** @returns packages by path; null: the file is missing or damaged */
+async function readLock(path: string): Promise<Record<string, Locked> | null> {
   try {
     const { packages } = JSON.parse(await readFile(path, 'utf8'));
     delete packages['']; // The repository itself, which only package-lock.json lists.
@@ -52,12 +48,16 @@ async function readLock(path) {
   }
 }
 
-/** @param {string} root @param {number} total packages @param {{ onStatus: (text: string) => void, signal?: AbortSignal }} options */
-async function install(root, total, { onStatus, signal }) {
+/** @param total packages */
+async function install(
+  root: string,
+  total: number,
+  { onStatus, signal }: { onStatus: (text: string) => void; signal?: AbortSignal },
+) {
   // At this log level npm prints one line for each file that it fetches. It is the only progress that npm reports into a pipe.
   const args = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=http'];
   let fetched = 0;
-  const describe = (/** @type {string} */ line) => {
+  const describe = (line: string) => {
     if (!line.startsWith('npm http')) return null;
     if (line.includes('.tgz')) fetched += 1;
     return `${Math.min(fetched, total)} of ${total} fetched`;
@@ -73,7 +73,7 @@ async function install(root, total, { onStatus, signal }) {
     });
   } catch (error) {
     if (signal?.aborted) throw error;
-    const { code, message } = /** @type {NodeJS.ErrnoException} */ (error);
+    const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT')
       throw new MillraceError('tool_missing', 'npm is not found. It comes with Node.js: https://nodejs.org');
     throw new MillraceError('install_failed', `The npm packages could not be installed.\n${message}`, {
@@ -82,8 +82,8 @@ async function install(root, total, { onStatus, signal }) {
   }
 }
 
-/** @returns {[string, string[]]} program and first arguments of npm: of the npm that runs this process, if there is one */
-export function npmProgram() {
+/** @returns program and first arguments of npm: of the npm that runs this process, if there is one */
+export function npmProgram(): [string, string[]] {
   const { npm_execpath: path } = process.env;
   return path && basename(path) === 'npm-cli.js' ? [process.execPath, [path]] : ['npm', []];
 }

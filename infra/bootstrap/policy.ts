@@ -8,13 +8,8 @@ const FORBID = '#!/bin/sh\n# Written by infra/bootstrap while it installs packag
 /**
  * Runs a task that installs Debian packages, and prevents the packages from starting their services. A Mosquitto that starts by itself
  * would use the port of Millrace's broker. An existing policy of the machine stays.
- *
- * @template T
- * @param {() => Promise<T>} task
- * @param {string} [path]
- * @returns {Promise<T>}
  */
-export async function withoutServices(task, path = POLICY) {
+export async function withoutServices<T>(task: () => Promise<T>, path: string = POLICY): Promise<T> {
   if (!write(path)) return task();
   const remove = () => rmSync(path, { force: true });
   process.once('exit', remove);
@@ -26,13 +21,13 @@ export async function withoutServices(task, path = POLICY) {
   }
 }
 
-/** @param {string} path @returns {boolean} false: the machine has a policy already */
-function write(path) {
+/** @returns false: the machine has a policy already */
+function write(path: string): boolean {
   try {
     writeFileSync(path, FORBID, { flag: 'wx', mode: 0o755 });
     return true;
   } catch (error) {
-    if (/** @type {NodeJS.ErrnoException} */ (error).code === 'EEXIST') return false;
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     throw error;
   }
 }

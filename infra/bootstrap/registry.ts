@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MillraceError } from '../../common/errors.js';
+import { MillraceError } from '../../common/errors.ts';
 
 /** Pauses between the attempts, in ms. A mirror that restarts is available again within seconds. */
 const PAUSES_MS = [5000, 20_000];
@@ -7,26 +7,33 @@ const PAUSES_MS = [5000, 20_000];
 /**
  * Runs a task that needs a package registry. A failed task is repeated up to two times, because a registry may be unavailable for a
  * moment. A `MillraceError` of the task has another cause, so it is thrown at once.
- *
- * @template T
- * @param {string} registry name of the registry in messages, e.g. `Maven Central`
- * @param {() => Promise<T>} task
- * @param {object} options
- * @param {(text: string) => void} options.onStatus
- * @param {string} [options.advice] a sentence or a command that the error message shows
- * @param {AbortSignal} [options.signal] ends a pause between attempts; the task must observe the signal itself
- * @param {number[]} [options.pausesMs]
- * @returns {Promise<T>}
+ * @param registry name of the registry in messages, e.g. `Maven Central`
  * @throws {MillraceError} `install_failed`: all three attempts failed
  */
-export async function askRegistry(registry, task, { onStatus, advice = '', signal, pausesMs = PAUSES_MS }) {
+export async function askRegistry<T>(
+  registry: string,
+  task: () => Promise<T>,
+  {
+    onStatus,
+    advice = '',
+    signal,
+    pausesMs = PAUSES_MS,
+  }: {
+    onStatus: (text: string) => void;
+    /** a sentence or a command that the error message shows */
+    advice?: string;
+    /** ends a pause between attempts; the task must observe the signal itself */
+    signal?: AbortSignal;
+    pausesMs?: number[];
+  },
+): Promise<T> {
   for (let tries = 0; ; tries++) {
     try {
       return await task();
     } catch (error) {
       if (signal?.aborted || error instanceof MillraceError) throw error;
       const pauseMs = pausesMs[tries];
-      const reason = /** @type {Error} */ (error).message;
+      const reason = (error as Error).message;
       if (pauseMs === undefined) {
         throw new MillraceError(
           'install_failed',

@@ -7,26 +7,31 @@ const LINES_SHOWN = 12;
 
 /**
  * Runs a program and shows its progress: the title, the elapsed seconds, and the last line of output.
- *
- * @param {string} program
- * @param {string[]} args
- * @param {object} options
- * @param {string} options.title
- * @param {(text: string) => void} options.onStatus
- * @param {(line: string) => string | null} [options.describe] maps a line of output to a progress text; null: the line shows no progress
- * @param {NodeJS.ProcessEnv} [options.env]
- * @param {string} [options.cwd]
- * @param {AbortSignal} [options.signal] ends the program
  * @throws {Error} when the program fails or cannot start; the message has the last lines of output
  */
 export async function runShown(
-  program,
-  args,
-  { title, onStatus, describe = (line) => line, env, cwd, signal },
+  program: string,
+  args: string[],
+  {
+    title,
+    onStatus,
+    describe = (line) => line,
+    env,
+    cwd,
+    signal,
+  }: {
+    title: string;
+    onStatus: (text: string) => void;
+    /** maps a line of output to a progress text; null: the line shows no progress */
+    describe?: (line: string) => string | null;
+    env?: NodeJS.ProcessEnv;
+    cwd?: string;
+    /** ends the program */
+    signal?: AbortSignal;
+  },
 ) {
   const began = Date.now();
-  /** @type {string[]} */
-  const last = [];
+  const last: string[] = [];
   let doing = '';
   const show = () =>
     onStatus(`${title} · ${Math.round((Date.now() - began) / 1000)} s${doing ? ` · ${doing}` : ''}`);
@@ -53,8 +58,8 @@ export async function runShown(
   }
 }
 
-/** @param {string[]} lines @returns {string[]} the first error and the lines after it, which hold advice; otherwise the last lines */
-function reasons(lines) {
+/** @returns the first error and the lines after it, which hold advice; otherwise the last lines */
+function reasons(lines: string[]): string[] {
   const first = lines.findIndex((line) => /\berror\b|^E:/i.test(line));
   return first === -1 ? lines.slice(-LINES_SHOWN) : lines.slice(first, first + LINES_SHOWN);
 }

@@ -1,15 +1,11 @@
 import { access, readFile } from 'node:fs/promises';
-import { withoutServices } from './policy.js';
-import { askRegistry } from './registry.js';
-import { runShown } from './run-shown.js';
+import { withoutServices } from './policy.ts';
+import { askRegistry } from './registry.ts';
+import { runShown } from './run-shown.ts';
+import type { PackagedName } from './tools.ts';
 
-/** @import { PackagedName } from './tools.js' */
-
-/**
- * The names of the tools that Millrace needs, in each package manager.
- * @type {Record<'apt' | 'dnf' | 'brew', { command: string, names: Record<PackagedName, string> }>}
- */
-const MANAGERS = {
+/** The names of the tools that Millrace needs, in each package manager. */
+const MANAGERS: Record<'apt' | 'dnf' | 'brew', { command: string; names: Record<PackagedName, string> }> = {
   apt: {
     command: 'apt-get install -y',
     names: {
@@ -62,23 +58,22 @@ const MANAGERS = {
 
 const isRoot = () => process.getuid?.() === 0;
 
-/** @returns {Promise<'apt' | 'dnf' | 'brew' | null>} the package manager of this machine */
-async function manager() {
+/** @returns the package manager of this machine */
+async function manager(): Promise<'apt' | 'dnf' | 'brew' | null> {
   if (process.platform === 'darwin') return 'brew';
   if (await exists('/usr/bin/apt-get')) return 'apt';
   if (await exists('/usr/bin/dnf')) return 'dnf';
   return null;
 }
 
-/** @param {string} path */
-const exists = (path) =>
+const exists = (path: string) =>
   access(path).then(
     () => true,
     () => false,
   );
 
-/** @returns {Promise<boolean>} whether this process can install packages itself: as root on Debian */
-export async function canInstall() {
+/** @returns whether this process can install packages itself: as root on Debian */
+export async function canInstall(): Promise<boolean> {
   return isRoot() && (await isDebian()) && (await manager()) === 'apt';
 }
 
@@ -87,25 +82,26 @@ async function isDebian() {
   return /^ID=debian$/m.test(release);
 }
 
-/** @param {PackagedName[]} tools @returns {Promise<string>} the command that installs the tools on this machine */
-export async function installCommand(tools) {
+/** @returns the command that installs the tools on this machine */
+export async function installCommand(tools: PackagedName[]): Promise<string> {
   const name = await manager();
   if (!name) return `(with this system's package manager) ${packagesOf('apt', tools).join(' ')}`;
   const sudo = name === 'apt' && !isRoot() ? 'sudo ' : '';
   return `${sudo}${MANAGERS[name].command} ${packagesOf(name, tools).join(' ')}`;
 }
 
-/** @param {'apt' | 'dnf' | 'brew'} name @param {PackagedName[]} tools */
-const packagesOf = (name, tools) => [...new Set(tools.map((tool) => MANAGERS[name].names[tool]))];
+const packagesOf = (name: 'apt' | 'dnf' | 'brew', tools: PackagedName[]) => [
+  ...new Set(tools.map((tool) => MANAGERS[name].names[tool])),
+];
 
 /**
  * Installs tools with apt, and does not start the services of their packages.
- *
- * @param {PackagedName[]} tools
- * @param {{ onStatus: (text: string) => void, signal?: AbortSignal }} options
  * @throws {MillraceError} `install_failed`
  */
-export async function installPackages(tools, { onStatus, signal }) {
+export async function installPackages(
+  tools: PackagedName[],
+  { onStatus, signal }: { onStatus: (text: string) => void; signal?: AbortSignal },
+) {
   const packages = packagesOf('apt', tools);
   // An automatic update of the machine may hold the lock of apt. The options make apt wait for the lock instead of failing.
   const options = ['-q', '-o', 'DPkg::Lock::Timeout=300', '-o', 'Acquire::Retries=3'];
@@ -117,8 +113,8 @@ export async function installPackages(tools, { onStatus, signal }) {
   await askRegistry(
     'The mirror of Debian packages',
     async () => {
-      /** The error of a failed update of the package lists. Older lists may be good enough. @type {Error | null} */
-      const outdated = await runShown('apt-get', [...options, 'update'], {
+      /** The error of a failed update of the package lists. Older lists may be good enough. */
+      const outdated: Error | null = await runShown('apt-get', [...options, 'update'], {
         ...shown,
         title: 'apt: package lists',
       }).then(

@@ -1,20 +1,20 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
-import { MillraceError } from '../../common/errors.js';
-import { findJava, JAVA_MAJOR } from '../engine/install/java.js';
-import { canInstall, installCommand, installPackages } from './system.js';
+import { MillraceError } from '../../common/errors.ts';
+import { findJava, JAVA_MAJOR } from '../engine/install/java.ts';
+import { canInstall, installCommand, installPackages } from './system.ts';
 
-/**
- * A program that is not an npm package.
- *
- * @typedef {object} Tool
- * @property {string} title name of the program in messages
- * @property {string[]} names file names of the program; the first name that is found is used
- * @property {string} [byHand] page that describes the installation, if no package manager has the program
- */
+/** A program that is not an npm package. */
+interface Tool {
+  /** name of the program in messages */
+  title: string;
+  /** file names of the program; the first name that is found is used */
+  names: string[];
+  /** page that describes the installation, if no package manager has the program */
+  byHand?: string;
+}
 
-/** @satisfies {Record<string, Tool>} */
 const TOOLS = {
   java: { title: `Java ${JAVA_MAJOR}`, names: ['java'] },
   maven: { title: 'Maven', names: ['mvn'] },
@@ -37,25 +37,26 @@ const TOOLS = {
   },
   go: { title: 'Go 1.25.5 or newer', names: ['go'], byHand: 'https://go.dev/doc/install' },
   kubectl: { title: 'kubectl', names: ['kubectl'], byHand: 'https://kubernetes.io/docs/tasks/tools/' },
-};
+} satisfies Record<string, Tool>;
 
-/** @typedef {keyof typeof TOOLS} ToolName */
-/** @typedef {'terraform' | 'kubectl' | 'go'} ByHandName */
-/** @typedef {Exclude<ToolName, ByHandName>} PackagedName those that a package manager has */
-/** @typedef {{ path: string, home?: string }} Found `home` is a Java's JAVA_HOME */
+export type ToolName = keyof typeof TOOLS;
+type ByHandName = 'terraform' | 'kubectl' | 'go';
+/** those that a package manager has */
+export type PackagedName = Exclude<ToolName, ByHandName>;
+/** `home` is a Java's JAVA_HOME */
+export type Found = { path: string; home?: string };
 
 /** Folders that are searched after the PATH. Debian installs daemons in folders that are not in the PATH of ordinary users. */
 const MORE_FOLDERS = ['/usr/sbin', '/usr/local/sbin', '/opt/homebrew/sbin', '/snap/bin', '/usr/local/go/bin'];
 
 /**
  * Finds programs, and installs missing programs with apt where this is possible: as root on Debian.
- *
- * @param {ToolName[]} names
- * @param {{ onStatus: (text: string) => void, signal?: AbortSignal }} options
- * @returns {Promise<Partial<Record<ToolName, Found>>>}
  * @throws {MillraceError} `java_missing`, `tool_missing`, `install_failed`
  */
-export async function ensureTools(names, { onStatus, signal }) {
+export async function ensureTools(
+  names: ToolName[],
+  { onStatus, signal }: { onStatus: (text: string) => void; signal?: AbortSignal },
+): Promise<Partial<Record<ToolName, Found>>> {
   const { missing } = await look(names);
   const packaged = missing.filter(isPackaged);
   if (packaged.length > 0 && (await canInstall())) {
@@ -65,11 +66,10 @@ export async function ensureTools(names, { onStatus, signal }) {
 }
 
 /**
- * @param {ToolName[]} names
- * @returns {Promise<Partial<Record<ToolName, Found>>>} the place of each program
+ * @returns the place of each program
  * @throws {MillraceError} `java_missing`, `tool_missing`; the message names all missing programs, and the command that installs them
  */
-export async function findTools(names) {
+export async function findTools(names: ToolName[]): Promise<Partial<Record<ToolName, Found>>> {
   const { found, missing, otherJavas } = await look(names);
   if (missing.length === 0) return found;
   const titles = missing.map((name) => TOOLS[name].title).join(', ');
@@ -81,25 +81,21 @@ export async function findTools(names) {
   );
 }
 
-/** @param {ToolName[]} missing @returns {Promise<string[]>} the command that installs packaged tools, then a page for each other tool */
-async function howToInstall(missing) {
+/** @returns the command that installs packaged tools, then a page for each other tool */
+async function howToInstall(missing: ToolName[]): Promise<string[]> {
   const packaged = missing.filter(isPackaged);
   const pages = missing.flatMap((name) => {
-    const { title, byHand } = /** @type {Tool} */ (TOOLS[name]);
+    const { title, byHand } = TOOLS[name] as Tool;
     return byHand ? [`${title}: ${byHand}`] : [];
   });
   return [...(packaged.length > 0 ? [await installCommand(packaged)] : []), ...pages];
 }
 
-/** @param {ToolName} name @returns {name is PackagedName} */
-const isPackaged = (name) => !('byHand' in TOOLS[name]);
+const isPackaged = (name: ToolName): name is PackagedName => !('byHand' in TOOLS[name]);
 
-/** @param {ToolName[]} names */
-async function look(names) {
-  /** @type {Partial<Record<ToolName, Found>>} */
-  const found = {};
-  /** @type {string[]} */
-  let otherJavas = [];
+async function look(names: ToolName[]) {
+  const found: Partial<Record<ToolName, Found>> = {};
+  let otherJavas: string[] = [];
   for (const name of names) {
     if (name === 'java') {
       const { java, others } = await findJava();
@@ -113,8 +109,8 @@ async function look(names) {
   return { found, missing: names.filter((name) => !found[name]), otherJavas };
 }
 
-/** @param {string[]} names @returns {Promise<string | null>} path of the first program that exists */
-async function findProgram(names) {
+/** @returns path of the first program that exists */
+async function findProgram(names: string[]): Promise<string | null> {
   const folders = [...(process.env.PATH ?? '').split(delimiter).filter(Boolean), ...MORE_FOLDERS];
   for (const path of names.flatMap((name) => folders.map((folder) => join(folder, name)))) {
     const runs = await access(path, constants.X_OK).then(

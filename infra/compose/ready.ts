@@ -1,6 +1,6 @@
 // The health check of the API's container: exit code 0 if it is ready to serve, else 1 and the reason.
 import { readFileSync } from 'node:fs';
-import { askLocalApi } from '../../common/local-api.js';
+import { askLocalApi } from '../../common/local-api.ts';
 
 const { env } = process;
 const token = readFileSync(env['API_TOKEN_FILE'] ?? '/run/secrets/api_token', 'utf8').trim();

@@ -1,6 +1,6 @@
 import { createWriteStream } from 'node:fs';
-import { printable } from '../../common/printable.js';
-import { beginLog } from '../engine/process/log.js';
+import { printable } from '../../common/printable.ts';
+import { beginLog } from '../engine/process/log.ts';
 
 /** The log level `warn` of pino. Higher levels are more severe. */
 const WARN = 40;
@@ -9,21 +9,16 @@ const SHOWN_CHARACTERS = 200;
 /** Maximum number of texts whose last display time is kept in memory. It is limited, because each request may cause a new text. */
 const MOST_REMEMBERED = 1000;
 
-/**
- * Writes the log of the API to a file, and prints a short form of its warnings and errors.
- *
- * @param {string} path
- * @param {{ print: (text: string) => void }} options
- * @returns {{ write: (line: string) => void, close: () => void }}
- */
-export function createApiLog(path, { print }) {
+/** Writes the log of the API to a file, and prints a short form of its warnings and errors. */
+export function createApiLog(
+  path: string,
+  { print }: { print: (text: string) => void },
+): { write: (line: string) => void; close: () => void } {
   const file = createWriteStream(path, { fd: beginLog(path) });
   /**
    * Time when each text was last shown, in epoch ms. A text that repeats a thousand times a second is shown once in 10 s.
-   *
-   * @type {Map<string, number>}
    */
-  const shownAt = new Map();
+  const shownAt: Map<string, number> = new Map();
   return {
     write(line) {
       file.write(`${line}\n`);
@@ -39,8 +34,8 @@ export function createApiLog(path, { print }) {
   };
 }
 
-/** @param {string} line from pino @returns {string | null} the text that is printed; null: the line is not printed */
-export function summarize(line) {
+/** @param line from pino @returns the text that is printed; null: the line is not printed */
+export function summarize(line: string): string | null {
   const entry = parse(line);
   if (!entry || !(Number(entry.level) >= WARN)) return null;
   const sign = Number(entry.level) > WARN ? '✗' : '!';
@@ -51,16 +46,15 @@ export function summarize(line) {
   );
 }
 
-/** @param {{ account?: string, address?: string }} entry @returns {string} account and address of the client, for the end of the line */
-function who({ account, address }) {
+/** @returns account and address of the client, for the end of the line */
+function who({ account, address }: { account?: string; address?: string }): string {
   const words = [account && `account ${account}`, address && `from ${address}`].filter(Boolean);
   return words.length > 0 ? ` (${words.join(', ')})` : '';
 }
 
-/** @typedef {{ level?: number, msg?: string, err?: { message?: string }, account?: string, address?: string }} Entry */
+type Entry = { level?: number; msg?: string; err?: { message?: string }; account?: string; address?: string };
 
-/** @param {string} line @returns {Entry | null} */
-function parse(line) {
+function parse(line: string): Entry | null {
   if (!line.startsWith('{')) return null;
   try {
     return JSON.parse(line);

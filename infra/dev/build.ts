@@ -3,24 +3,25 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { join } from 'node:path';
-import { MillraceError } from '../../common/errors.js';
+import { MillraceError } from '../../common/errors.ts';
 
 /** The lowest scheduling priority (nice value): the devices and the API need the processors more than a build. */
 const LOWEST_PRIORITY = 19;
 
-/**
- * A build by a bundler.
- *
- * @typedef {object} Build
- * @property {string} script the npm script that does the same build
- * @property {string} program path of the bundler in node_modules
- * @property {string[]} args
- * @property {string[]} sources source folders; a build is up to date if it is newer than every file in these folders
- * @property {string[]} results files that only a complete build has
- */
+/** A build by a bundler. */
+interface Build {
+  /** the npm script that does the same build */
+  script: string;
+  /** path of the bundler in node_modules */
+  program: string;
+  args: string[];
+  /** source folders; a build is up to date if it is newer than every file in these folders */
+  sources: string[];
+  /** files that only a complete build has */
+  results: string[];
+}
 
-/** @type {Build} */
-const DASHBOARD = {
+const DASHBOARD: Build = {
   script: 'build',
   program: 'vite/bin/vite.js',
   args: ['build', '--logLevel', 'warn'],
@@ -28,8 +29,7 @@ const DASHBOARD = {
   results: ['dist/web/index.html'],
 };
 
-/** @type {Build} */
-const MANUAL = {
+const MANUAL: Build = {
   script: 'docs:build',
   program: 'vitepress/bin/vitepress.js',
   args: ['build', 'docs'],
@@ -41,13 +41,16 @@ const MANUAL = {
 
 /**
  * Builds the dashboard, unless the last build is up to date. A build takes about two seconds.
- *
- * @param {object} options
- * @param {string} options.root the repository
- * @param {AbortSignal} [options.signal]
  * @throws {MillraceError} `failed` with the output of the bundler
  */
-export async function buildDashboard({ root, signal }) {
+export async function buildDashboard({
+  root,
+  signal,
+}: {
+  /** the repository */
+  root: string;
+  signal?: AbortSignal;
+}) {
   if (isBuilt(root, DASHBOARD)) return;
   const output = await run(DASHBOARD, { root, ...(signal && { signal }) });
   if (output !== null)
@@ -60,13 +63,18 @@ const MANUAL_MARK = 'dist/docs-build.pid';
 /**
  * Builds the manual that the API serves at `/docs/`, unless the last build is up to date. A build takes about ten seconds in the
  * background.
- *
- * @param {object} options
- * @param {string} options.root the repository
- * @param {AbortSignal} options.signal
- * @param {(text: string) => void} options.print gets a line at the end; everything else works without the manual
  */
-export async function buildManual({ root, signal, print }) {
+export async function buildManual({
+  root,
+  signal,
+  print,
+}: {
+  /** the repository */
+  root: string;
+  signal: AbortSignal;
+  /** gets a line at the end; everything else works without the manual */
+  print: (text: string) => void;
+}) {
   if (isBuilt(root, MANUAL)) return;
   const began = Date.now();
   const mark = join(root, MANUAL_MARK);
@@ -77,19 +85,17 @@ export async function buildManual({ root, signal, print }) {
   else if (!signal.aborted) print(`✓ manual built in ${((Date.now() - began) / 1000).toFixed(1)} s`);
 }
 
-/**
- * @param {Build} build
- * @param {{ root: string, signal?: AbortSignal, priority?: number }} options
- * @returns {Promise<string | null>} the last lines of output of a failed build; null: the build succeeded, or was interrupted
- */
-async function run({ program, args }, { root, signal, priority }) {
+/** @returns the last lines of output of a failed build; null: the build succeeded, or was interrupted */
+async function run(
+  { program, args }: Build,
+  { root, signal, priority }: { root: string; signal?: AbortSignal; priority?: number },
+): Promise<string | null> {
   const child = spawn(process.execPath, [join(root, 'node_modules', program), ...args], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(signal && { signal }),
   });
-  /** @type {string[]} */
-  const output = [];
+  const output: string[] = [];
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text) => output.push(text));
   try {
@@ -101,15 +107,11 @@ async function run({ program, args }, { root, signal, priority }) {
   }
 }
 
-/**
- * @param {string} root
- * @param {Build} build
- * @returns {boolean} whether no build is needed; also true if the bundler is missing, as in a production installation
- */
-function isBuilt(root, { program, sources, results }) {
+/** @returns whether no build is needed; also true if the bundler is missing, as in a production installation */
+function isBuilt(root: string, { program, sources, results }: Build): boolean {
   if (!existsSync(join(root, 'node_modules', program))) return true;
   // A file may be missing: a link may have no target, such as the lock of an editor, and another process may remove a file.
-  const statOf = (/** @type {string} */ path) => statSync(join(root, path), { throwIfNoEntry: false });
+  const statOf = (path: string) => statSync(join(root, path), { throwIfNoEntry: false });
   const written = results.map((path) => statOf(path)?.mtimeMs ?? Number.POSITIVE_INFINITY);
   if (written.includes(Number.POSITIVE_INFINITY)) return false;
   // The newest result counts. A copied file may have the older time of its archive, because libuv copies times from 1.49 on.

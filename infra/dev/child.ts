@@ -1,36 +1,46 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { ERRORS, MillraceError } from '../../common/errors.js';
-import { signalProcess } from '../engine/process/processes.js';
-
-/** @import { ErrorCode } from '../../common/errors.js' */
+import { ERRORS, type ErrorCode, MillraceError } from '../../common/errors.ts';
+import { signalProcess } from '../engine/process/processes.ts';
 
 const LINES_KEPT = 30;
 
 /**
  * A process of Millrace in its own process group, so that Ctrl-C in the terminal does not reach it. Only this process stops its children,
  * in the right order. A child has an IPC channel, which closes when this process ends.
- *
- * @typedef {object} Child
- * @property {Promise<MillraceError | null>} exited settles when the process has ended. null: it was stopped, or its exit code is 0.
- *   Otherwise it is an error with the last output of the process
- * @property {NodeJS.Signals | null} signal the signal that ended the process; null: the process runs, or has ended by itself
- * @property {(options: { withinMs: number }) => Promise<void>} stop sends SIGTERM, and kills the process after `withinMs`
- * @property {() => void} kill
  */
+export interface Child {
+  /**
+   * settles when the process has ended. null: it was stopped, or its exit code is 0. Otherwise it is an error
+   * with the last output of the process
+   */
+  exited: Promise<MillraceError | null>;
+  /** the signal that ended the process; null: the process runs, or has ended by itself */
+  signal: NodeJS.Signals | null;
+  /** sends SIGTERM, and kills the process after `withinMs` */
+  stop: (options: { withinMs: number }) => Promise<void>;
+  kill: () => void;
+}
 
-/**
- * @param {string} script
- * @param {object} options
- * @param {string} options.title name of the process in messages
- * @param {string[]} [options.args]
- * @param {string[]} [options.nodeFlags]
- * @param {NodeJS.ProcessEnv} options.env
- * @param {(line: string) => void} [options.onLine] gets each line of the output; missing: the process writes to this terminal
- * @returns {Child}
- */
-export function startChild(script, { title, args = [], nodeFlags = [], env, onLine }) {
+export function startChild(
+  script: string,
+  {
+    title,
+    args = [],
+    nodeFlags = [],
+    env,
+    onLine,
+  }: {
+    /** name of the process in messages */
+    title: string;
+    args?: string[];
+    nodeFlags?: string[];
+    env: NodeJS.ProcessEnv;
+    /** gets each line of the output; missing: the process writes to this terminal */
+    onLine?: (line: string) => void;
+  },
+): Child {
   const output = onLine ? 'pipe' : 'inherit';
   const child = fork(script, args, {
     detached: true,
@@ -38,8 +48,7 @@ export function startChild(script, { title, args = [], nodeFlags = [], env, onLi
     execArgv: nodeFlags,
     stdio: ['ignore', output, output, 'ipc'],
   });
-  /** @type {string[]} */
-  const complaints = [];
+  const complaints: string[] = [];
   if (child.stdout && onLine) createInterface(child.stdout).on('line', onLine);
   if (child.stderr && onLine) {
     createInterface(child.stderr).on('line', (text) => {
@@ -74,14 +83,13 @@ export function startChild(script, { title, args = [], nodeFlags = [], env, onLi
   };
 }
 
-/**
- * @param {string} title
- * @param {{ code: number | null, signal: string | null, complaints: string[] }} end
- * @returns {MillraceError} an error with the last output of the process; the error code matches the exit code
- */
-function explain(title, { code, signal, complaints }) {
+/** @returns an error with the last output of the process; the error code matches the exit code */
+function explain(
+  title: string,
+  { code, signal, complaints }: { code: number | null; signal: string | null; complaints: string[] },
+): MillraceError {
   const entry = Object.entries(ERRORS).find(([, error]) => 'exit' in error && error.exit === code);
-  const name = /** @type {ErrorCode} */ (entry?.[0] ?? 'failed');
+  const name = (entry?.[0] ?? 'failed') as ErrorCode;
   const how = signal ? `was ended by ${signal}` : `ended with exit code ${code}`;
   return new MillraceError(name, [`The ${title} ${how}.`, ...complaints].join('\n'));
 }

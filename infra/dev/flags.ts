@@ -1,16 +1,12 @@
-import { durationText } from '../../common/durations.js';
-import { parseFlags } from '../../common/flags.js';
-import { readFlags as readSimulatorFlags, SIMULATOR_FLAGS } from '../../simulator/flags.js';
-
-/** @import { MillraceError } from '../../common/errors.js' */
-/** @import { CommandLine, Flag } from '../../common/flags.js' */
+import { durationText } from '../../common/durations.ts';
+import { type CommandLine, type Flag, parseFlags } from '../../common/flags.ts';
+import { readFlags as readSimulatorFlags, SIMULATOR_FLAGS } from '../../simulator/flags.ts';
 
 /** The flags of the simulator that users may set. `npm run dev` sets broker and duration, because it starts and stops all processes. */
 const { broker: _broker, duration: _duration, ...FOR_SIMULATOR } = SIMULATOR_FLAGS;
 
 const SIMULATOR = 'Flags of the simulator (npm run simulator -- --help):';
 
-/** @satisfies {Record<string, Flag>} */
 const OWN_FLAGS = {
   duration: { type: 'duration', help: 'stop everything after this time', min: 1 },
   'no-simulator': { type: 'switch', help: 'start no simulated devices' },
@@ -20,26 +16,23 @@ const OWN_FLAGS = {
     help: 'start a local Kafka at the port of STREAM_KAFKA, by default 9092, and stream out to it',
   },
   fresh: { type: 'switch', help: "begin without data: empties DATA_DIR, never a cluster's" },
-};
+} satisfies Record<string, Flag>;
 
-/** @satisfies {Record<string, Flag>} */
 const FLAGS = {
   ...OWN_FLAGS,
   ...inGroup(FOR_SIMULATOR),
   devices: { ...FOR_SIMULATOR.devices, help: 'simulated devices; 0 starts none', min: 0, group: SIMULATOR },
   seed: { ...FOR_SIMULATOR.seed, help: 'the same seed gives the same fleet', fallback: 1, group: SIMULATOR },
-};
+} satisfies Record<string, Flag>;
 
-/** @template {Record<string, Flag>} F @param {F} flags @returns {F} */
-function inGroup(flags) {
+function inGroup<F extends Record<string, Flag>>(flags: F): F {
   const grouped = Object.entries(flags).map(([name, flag]) => [name, { ...flag, group: SIMULATOR }]);
   return Object.fromEntries(grouped);
 }
 
 const COMMAND = 'npm run dev --';
 
-/** @type {CommandLine<typeof FLAGS>} */
-const LINE = {
+const LINE: CommandLine<typeof FLAGS> = {
   command: COMMAND,
   help: 'Starts a local database, the API with broker and dashboard, and a simulator, until Ctrl-C.',
   examples: [
@@ -61,21 +54,20 @@ const LINE = {
   ],
 };
 
-/**
- * @typedef {object} DevFlags
- * @property {number | undefined} duration ms
- * @property {boolean} fresh
- * @property {boolean} kafka whether to start Kafka
- * @property {boolean} manual whether to build the manual
- * @property {string[] | null} simulator arguments of the simulator; null: the simulator does not run
- */
+export interface DevFlags {
+  /** ms */
+  duration: number | undefined;
+  fresh: boolean;
+  /** whether to start Kafka */
+  kafka: boolean;
+  /** whether to build the manual */
+  manual: boolean;
+  /** arguments of the simulator; null: the simulator does not run */
+  simulator: string[] | null;
+}
 
-/**
- * @param {string[]} argv without node and script
- * @returns {DevFlags}
- * @throws {MillraceError} `usage`, `help`
- */
-export function readFlags(argv) {
+/** @param argv without node and script @throws {MillraceError} `usage`, `help` */
+export function readFlags(argv: string[]): DevFlags {
   const {
     duration,
     'no-simulator': alone,
@@ -90,25 +82,19 @@ export function readFlags(argv) {
   return { duration, fresh: Boolean(fresh), kafka: Boolean(kafka), manual: !withoutManual, simulator };
 }
 
-/**
- * @param {Record<string, number | string | boolean | undefined>} values
- * @returns {string[]} arguments for all values that differ from the defaults of the simulator
- */
-const wordsOf = (values) =>
+/** @returns arguments for all values that differ from the defaults of the simulator */
+const wordsOf = (values: Record<string, number | string | boolean | undefined>): string[] =>
   Object.entries(values).flatMap(([name, value]) => {
-    const { type, fallback } = /** @type {Flag} */ (
-      FOR_SIMULATOR[/** @type {keyof typeof FOR_SIMULATOR} */ (name)]
-    );
+    const { type, fallback } = FOR_SIMULATOR[name as keyof typeof FOR_SIMULATOR] as Flag;
     if (value === undefined || value === fallback) return [];
     return [`--${name}`, type === 'duration' ? durationText(Number(value)) : String(value)];
   });
 
-/**
- * @param {string[]} simulator
- * @param {{ broker: string, duration?: number | undefined }} options `broker`: URL; `duration`: ms
- * @returns {string[]} the command line of the simulator
- */
-export const simulatorArguments = (simulator, { broker, duration }) => [
+/** @param options `broker`: URL; `duration`: ms @returns the command line of the simulator */
+export const simulatorArguments = (
+  simulator: string[],
+  { broker, duration }: { broker: string; duration?: number | undefined },
+): string[] => [
   '--broker',
   broker,
   ...simulator,

@@ -1,12 +1,12 @@
 /**
  * `npm run dev`, stage one. It works in a fresh clone, so this file imports no package. It installs the packages, and then loads stage two,
- * main.js.
+ * main.ts.
  */
 import { fileURLToPath } from 'node:url';
-import { MillraceError } from '../../common/errors.js';
-import { createStatusLine } from '../../common/status-line.js';
-import { ensurePackages } from '../bootstrap/index.js';
-import { listenForStop } from './signals.js';
+import { MillraceError } from '../../common/errors.ts';
+import { createStatusLine } from '../../common/status-line.ts';
+import { ensurePackages } from '../bootstrap/index.ts';
+import { listenForStop } from './signals.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 // `.env` and a relative DATA_DIR are relative to the repository, from whatever directory the command was started.
@@ -20,10 +20,10 @@ try {
     line.clear();
     line.print('✓ npm packages installed');
   }
-  // The flags are read only after the installation of the packages, because flags.js needs the package commander.
-  const { readFlags } = await import('./flags.js');
+  // The flags are read only after the installation of the packages, because flags.ts needs the package commander.
+  const { readFlags } = await import('./flags.ts');
   const flags = readFlags(process.argv.slice(2));
-  const { runDev } = await import('./main.js');
+  const { runDev } = await import('./main.ts');
   await runDev({ flags, root, line, stop, onKill });
 } catch (error) {
   process.exitCode = report(error);
@@ -31,8 +31,8 @@ try {
 // All processes have stopped. A handle that a library left open must not keep this process running.
 process.exit();
 
-/** @param {unknown} error @returns {number} exit code */
-function report(error) {
+/** @returns exit code */
+function report(error: unknown): number {
   line.clear();
   // A person interrupted the installation of the packages. No other process runs yet, so this is no error.
   if (stop.aborted && error instanceof Error && error.name === 'AbortError') return 0;

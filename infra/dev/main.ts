@@ -1,40 +1,36 @@
-import { removeDevAddresses, writeDevAddresses } from '../../common/dev-addresses.js';
-import { callAfter } from '../../common/durations.js';
-import { buildDashboard, buildManual } from './build.js';
-import { prepare } from './prepare.js';
-import { createRunningProcesses } from './running-processes.js';
-import { childEnvironment, kafkaPort, readDevSettings } from './settings.js';
-import { makeTopics, migrate, startApi, startDatabase, startLocalKafka, startSimulator } from './start.js';
-import { shownPath, welcome } from './welcome.js';
-
-/** @import { MillraceError } from '../../common/errors.js' */
-/** @import { Config } from '../../common/settings/config.js' */
-/** @import { StatusLine } from '../../common/status-line.js' */
-/** @import { DevFlags } from './flags.js' */
-/** @import { RunningProcesses } from './running-processes.js' */
+import { removeDevAddresses, writeDevAddresses } from '../../common/dev-addresses.ts';
+import { callAfter } from '../../common/durations.ts';
+import type { Config } from '../../common/settings/config.ts';
+import type { StatusLine } from '../../common/status-line.ts';
+import { buildDashboard, buildManual } from './build.ts';
+import type { DevFlags } from './flags.ts';
+import { prepare } from './prepare.ts';
+import { createRunningProcesses, type RunningProcesses } from './running-processes.ts';
+import { childEnvironment, kafkaPort, readDevSettings } from './settings.ts';
+import { makeTopics, migrate, startApi, startDatabase, startLocalKafka, startSimulator } from './start.ts';
+import { shownPath, welcome } from './welcome.ts';
 
 /** Time limit for the stop of all processes, in ms: all must have stopped within 10 s, with a margin. */
 const STOP_WITHIN_MS = 9500;
 
-/**
- * The input that stage one of `npm run dev` passes to stage two.
- *
- * @typedef {object} Run
- * @property {DevFlags} flags
- * @property {string} root the repository
- * @property {StatusLine} line
- * @property {AbortSignal} stop aborted when a person asks for a stop
- * @property {(kill: () => void) => void} onKill registers the function that a second signal calls
- */
+/** The input that stage one of `npm run dev` passes to stage two. */
+interface Run {
+  flags: DevFlags;
+  /** the repository */
+  root: string;
+  line: StatusLine;
+  /** aborted when a person asks for a stop */
+  stop: AbortSignal;
+  /** registers the function that a second signal calls */
+  onKill: (kill: () => void) => void;
+}
 
 /**
  * `npm run dev`, stage two. It starts the database, the API with broker and dashboard, and the simulator. It runs until a person stops it,
  * its duration is over, or a process fails. In any case it stops all processes at the end.
- *
- * @param {Run} run
  * @throws {MillraceError} the reason why a process could not start, or failed
  */
-export async function runDev({ flags, root, line, stop, onKill }) {
+export async function runDev({ flags, root, line, stop, onKill }: Run) {
   const config = await readDevSettings();
   const print = onOwnLine(line);
   const processes = createRunningProcesses({ withinMs: STOP_WITHIN_MS, print });
@@ -62,21 +58,18 @@ export async function runDev({ flags, root, line, stop, onKill }) {
   print(`All stopped. The data stays in ${shownPath(root, config.dataDir)}`);
 }
 
-/**
- * The arguments of `start`, in addition to those of `Run`.
- *
- * @typedef {object} StartOptions
- * @property {(text: string) => void} print
- * @property {RunningProcesses} processes
- * @property {AbortSignal} signal
- * @property {() => void} finish
- */
+/** The arguments of `start`, in addition to those of `Run`. */
+interface StartOptions {
+  print: (text: string) => void;
+  processes: RunningProcesses;
+  signal: AbortSignal;
+  finish: () => void;
+}
 
-/**
- * @param {Config} config
- * @param {Omit<Run, 'stop' | 'onKill'> & StartOptions} run
- */
-async function start(config, { flags, root, line, print, processes, signal, finish }) {
+async function start(
+  config: Config,
+  { flags, root, line, print, processes, signal, finish }: Omit<Run, 'stop' | 'onKill'> & StartOptions,
+) {
   const step = stepsOf(line);
   const common = { config, processes, signal };
   const local = !config.cql.contactPoints;
@@ -123,18 +116,11 @@ async function start(config, { flags, root, line, print, processes, signal, fini
 
 /**
  * Returns a function that runs a step of the start. It shows the status of the current step, and prints a finished step with its duration.
- *
- * @param {StatusLine} line
  */
 const stepsOf =
-  (line) =>
-  /**
-   * @template T
-   * @param {string} done text that is printed after the step, such as `database ready`
-   * @param {(onStatus: (text: string) => void) => Promise<T>} task
-   * @returns {Promise<T>}
-   */
-  async (done, task) => {
+  (line: StatusLine) =>
+  /** @param done text that is printed after the step, such as `database ready` */
+  async <T>(done: string, task: (onStatus: (text: string) => void) => Promise<T>): Promise<T> => {
     const began = Date.now();
     const result = await task(line.update);
     line.clear();
@@ -142,8 +128,7 @@ const stepsOf =
     return result;
   };
 
-/** @param {AbortSignal} signal @returns {Promise<void>} */
-const aborted = (signal) =>
+const aborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal.aborted) resolve();
     else signal.addEventListener('abort', () => resolve(), { once: true });
@@ -152,10 +137,8 @@ const aborted = (signal) =>
 /**
  * Returns a function that prints a line of text. The simulator shows its own status line on the same terminal, so the function clears this
  * status line first. The simulator then writes it again.
- *
- * @param {StatusLine} line
  */
-const onOwnLine = (line) => (/** @type {string} */ text) => {
+const onOwnLine = (line: StatusLine) => (text: string) => {
   if (process.stdout.isTTY) process.stdout.write('\r\u001b[2K');
   line.print(text);
 };

@@ -1,15 +1,14 @@
 import { join } from 'node:path';
-import { claimDataDir, emptyDataDir } from '../../common/data-dir.js';
-import { MillraceError } from '../../common/errors.js';
-import { ensureTools } from '../bootstrap/index.js';
-import { checkDisk } from '../engine/disk.js';
-import { installEngine, neededTools } from '../engine/index.js';
-import { awaitPrevious } from '../engine/process/previous.js';
-import { installKafka, toolsForKafka } from '../kafka/index.js';
-import { checkPorts } from './settings.js';
-
-/** @import { Config } from '../../common/settings/config.js' */
-/** @import { StatusLine } from '../../common/status-line.js' */
+import { claimDataDir, emptyDataDir } from '../../common/data-dir.ts';
+import { MillraceError } from '../../common/errors.ts';
+import type { Config } from '../../common/settings/config.ts';
+import type { StatusLine } from '../../common/status-line.ts';
+import { ensureTools } from '../bootstrap/index.ts';
+import { checkDisk } from '../engine/disk.ts';
+import { installEngine, neededTools } from '../engine/index.ts';
+import { awaitPrevious } from '../engine/process/previous.ts';
+import { installKafka, toolsForKafka } from '../kafka/index.ts';
+import { checkPorts } from './settings.ts';
 
 /**
  * Folders of `DATA_DIR` that `--fresh` does not delete. `engine` holds the downloaded jars. `tls` holds the authority of
@@ -19,12 +18,13 @@ export const KEPT_FOLDERS = ['engine', 'tls'];
 
 /**
  * Checks and prepares everything that a start needs: ports, data directory, disk space, programs and jars.
- *
- * @param {Config} config
- * @param {{ fresh: boolean, kafka: boolean, line: StatusLine, signal: AbortSignal }} options
- * @throws {MillraceError} `usage`, `data_dir_taken`, `port_taken`, `not_ours`, `disk_full`, `java_missing`, `tool_missing`, `install_failed`
+ * @throws {MillraceError} `usage`, `data_dir_taken`, `port_taken`, `not_ours`, `disk_full`, `java_missing`, `tool_missing`,
+ * `install_failed`
  */
-export async function prepare(config, { fresh, kafka, line, signal }) {
+export async function prepare(
+  config: Config,
+  { fresh, kafka, line, signal }: { fresh: boolean; kafka: boolean; line: StatusLine; signal: AbortSignal },
+) {
   const { dataDir } = config;
   const local = !config.cql.contactPoints;
   if (fresh && !local) {

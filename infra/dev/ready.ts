@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MillraceError } from '../../common/errors.js';
-import { askLocalApi } from '../../common/local-api.js';
+import { MillraceError } from '../../common/errors.ts';
+import { askLocalApi } from '../../common/local-api.ts';
 
 const POLL_MS = 150;
 const ANSWER_MS = 2000;
@@ -8,13 +8,26 @@ const READY_MS = 60_000;
 
 /**
  * Waits until the API is ready.
- *
- * @param {string} url root URL of the API, with a slash at the end
- * @param {{ token?: string, certificate?: string, log: string, onStatus: (text: string) => void, signal: AbortSignal }} options
- *   `certificate`: path of HTTP_TLS_CERT; `log`: path of the API's log, for the error message
+ * @param url root URL of the API, with a slash at the end
+ * @param options `certificate`: path of HTTP_TLS_CERT; `log`: path of the API's log, for the error message
  * @throws {MillraceError} `failed` when the API is not ready within a minute
  */
-export async function untilReady(url, { token, certificate, log, onStatus, signal }) {
+export async function untilReady(
+  url: string,
+  {
+    token,
+    certificate,
+    log,
+    onStatus,
+    signal,
+  }: {
+    token?: string;
+    certificate?: string;
+    log: string;
+    onStatus: (text: string) => void;
+    signal: AbortSignal;
+  },
+) {
   const began = Date.now();
   let last = 'no answer';
   while (Date.now() - began < READY_MS) {
@@ -29,17 +42,13 @@ export async function untilReady(url, { token, certificate, log, onStatus, signa
   );
 }
 
-/**
- * @param {string} url
- * @param {{ token?: string, certificate?: string }} options
- * @returns {Promise<string>} `ready`, or the reason why the API is not ready
- */
-async function ask(url, options) {
+/** @returns `ready`, or the reason why the API is not ready */
+async function ask(url: string, options: { token?: string; certificate?: string }): Promise<string> {
   try {
     const { status, text } = await askLocalApi(url, { ...options, withinMs: ANSWER_MS });
     return status === 200 ? 'ready' : `${status} ${text.slice(0, 200)}`;
   } catch (error) {
-    const { code = '', message } = /** @type {NodeJS.ErrnoException} */ (error);
+    const { code = '', message } = error as NodeJS.ErrnoException;
     // An API that does not listen yet is no problem, and the parent notices if its process ends. But a TLS error is reported.
     return options.certificate && code !== 'ECONNREFUSED' ? message : 'no answer';
   }

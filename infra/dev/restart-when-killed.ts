@@ -1,4 +1,4 @@
-/** @import { Child } from './child.js' */
+import type { Child } from './child.ts';
 
 /** If a restarted child is killed again within this time, in ms, it is not restarted. */
 const STEADY_MS = 5000;
@@ -6,14 +6,20 @@ const STEADY_MS = 5000;
 /**
  * Starts a child, and starts it again whenever a signal kills it: a person may kill it by mistake, or the system because of low memory. A
  * child that ends by itself, with or without an error, is not started again.
- *
- * @param {() => Child} start
- * @param {object} options
- * @param {(signal: NodeJS.Signals, again: boolean) => void} options.onKilled `again`: whether the child is started again
- * @param {() => number} [options.clock] ms, monotonic
- * @returns {Pick<Child, 'exited' | 'stop' | 'kill'>} `exited` settles when the child has ended and is not started again
+ * @returns `exited` settles when the child has ended and is not started again
  */
-export function restartWhenKilled(start, { onKilled, clock = () => performance.now() }) {
+export function restartWhenKilled(
+  start: () => Child,
+  {
+    onKilled,
+    clock = () => performance.now(),
+  }: {
+    /** `again`: whether the child is started again */
+    onKilled: (signal: NodeJS.Signals, again: boolean) => void;
+    /** ms, monotonic */
+    clock?: () => number;
+  },
+): Pick<Child, 'exited' | 'stop' | 'kill'> {
   let child = start();
   let isWanted = true;
 

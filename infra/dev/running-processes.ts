@@ -1,29 +1,31 @@
 /** Minimum time to stop each process, in ms, even if the processes before it have used all the time. */
 const LEAST_MS = 1000;
 
-/**
- * A process that `npm run dev` has started, such as the database or the API.
- *
- * @typedef {object} RunningProcess
- * @property {string} title
- * @property {number} stopTimeoutMs time limit for stopping, in ms
- * @property {Promise<Error | null>} exited
- * @property {(options: { withinMs: number }) => Promise<void>} stop
- * @property {() => void} kill
- */
+/** A process that `npm run dev` has started, such as the database or the API. */
+interface RunningProcess {
+  title: string;
+  /** time limit for stopping, in ms */
+  stopTimeoutMs: number;
+  exited: Promise<Error | null>;
+  stop: (options: { withinMs: number }) => Promise<void>;
+  kill: () => void;
+}
 
 /**
  * Creates the list of the running processes, in the order of their start. They are stopped in the reverse order.
- *
- * @param {{ withinMs: number, print: (text: string) => void }} options `withinMs`: time limit for the stop of all processes together
+ * @param options `withinMs`: time limit for the stop of all processes together
  */
-export function createRunningProcesses({ withinMs, print }) {
-  /** @type {RunningProcess[]} */
-  const processes = [];
-  /** @type {(error: Error) => void} */
-  let fail = () => {};
-  /** Rejects when a process fails. @type {Promise<never>} */
-  const failed = new Promise((_, reject) => {
+export function createRunningProcesses({
+  withinMs,
+  print,
+}: {
+  withinMs: number;
+  print: (text: string) => void;
+}) {
+  const processes: RunningProcess[] = [];
+  let fail: (error: Error) => void = () => {};
+  /** Rejects when a process fails. */
+  const failed: Promise<never> = new Promise((_, reject) => {
     fail = reject;
   });
   // A process may fail before the caller awaits `failed`, which must not end this process. A later `await` still gets the rejection.
@@ -32,8 +34,7 @@ export function createRunningProcesses({ withinMs, print }) {
   return {
     failed,
 
-    /** @param {RunningProcess} started */
-    add(started) {
+    add(started: RunningProcess) {
       processes.push(started);
       started.exited.then((error) => error && fail(error), fail);
     },
@@ -54,4 +55,4 @@ export function createRunningProcesses({ withinMs, print }) {
   };
 }
 
-/** @typedef {ReturnType<typeof createRunningProcesses>} RunningProcesses */
+export type RunningProcesses = ReturnType<typeof createRunningProcesses>;

@@ -1,16 +1,13 @@
-import { MillraceError } from '../../common/errors.js';
-import { readSettings } from '../../common/settings/index.js';
-import { checkEnginePort, freePort, isPortFree } from '../engine/ports.js';
-
-/** @import { Config } from '../../common/settings/config.js' */
+import { MillraceError } from '../../common/errors.ts';
+import type { Config } from '../../common/settings/config.ts';
+import { readSettings } from '../../common/settings/index.ts';
+import { checkEnginePort, freePort, isPortFree } from '../engine/ports.ts';
 
 /**
  * Reads the settings of `npm run dev`, which are those of an API process with `ROLE=all`. Port 0 is replaced by a free port.
- *
- * @returns {Promise<Config>}
  * @throws {MillraceError} `bad_settings`
  */
-export async function readDevSettings() {
+export async function readDevSettings(): Promise<Config> {
   const config = readSettings({ ...process.env, ROLE: 'all' });
   // With port 0, the API process would choose a free port, and this process would not know it.
   config.http.port ||= await freePort();
@@ -19,18 +16,16 @@ export async function readDevSettings() {
 }
 
 /**
- * @param {Config} config
- * @param {{ local: boolean }} options `local`: whether `npm run dev` starts the database
+ * @param options `local`: whether `npm run dev` starts the database
  * @throws {MillraceError} `port_taken`; the message names the setting to change
  */
-export async function checkPorts({ http, mqtt, cql }, { local }) {
+export async function checkPorts({ http, mqtt, cql }: Config, { local }: { local: boolean }) {
   await checkPort('HTTP_PORT', http.port, http.host, 'the API and the dashboard');
   if (!mqtt.url) await checkPort('MQTT_PORT', mqtt.port, mqtt.host, 'the MQTT broker');
   if (local) await checkEnginePort(cql.localPort);
 }
 
-/** @param {string} setting @param {number} port @param {string} host @param {string} who */
-async function checkPort(setting, port, host, who) {
+async function checkPort(setting: string, port: number, host: string, who: string) {
   if (await isPortFree(port, host)) return;
   throw new MillraceError(
     'port_taken',
@@ -40,13 +35,14 @@ async function checkPort(setting, port, host, who) {
 
 /**
  * Returns the environment of the processes that `npm run dev` starts.
- *
- * @param {Config} config
- * @param {string | null} localEngine contact point of the database that `npm run dev` started; null: the settings name a cluster
- * @param {string | null} localKafka address of the Kafka that `npm run dev` started; null: they use the Kafka of the settings, if any
- * @returns {NodeJS.ProcessEnv}
+ * @param localEngine contact point of the database that `npm run dev` started; null: the settings name a cluster
+ * @param localKafka address of the Kafka that `npm run dev` started; null: they use the Kafka of the settings, if any
  */
-export function childEnvironment({ dataDir, http, mqtt }, localEngine, localKafka) {
+export function childEnvironment(
+  { dataDir, http, mqtt }: Config,
+  localEngine: string | null,
+  localKafka: string | null,
+): NodeJS.ProcessEnv {
   const common = {
     ...process.env,
     ROLE: 'all',
@@ -68,11 +64,12 @@ const KAFKA_ACCESS = [
   ...['STREAM_USERNAME', 'STREAM_PASSWORD', 'STREAM_PASSWORD_FILE'],
 ];
 
-/** Sets settings to an empty text, which counts as unset, even if `.env` has them. @param {string[]} names @returns {NodeJS.ProcessEnv} */
-const unset = (names) => Object.fromEntries(names.map((name) => [name, '']));
+/** Sets settings to an empty text, which counts as unset, even if `.env` has them. */
+const unset = (names: string[]): NodeJS.ProcessEnv => Object.fromEntries(names.map((name) => [name, '']));
 
 /** The default port of Kafka. */
 const KAFKA_PORT = 9092;
 
-/** @param {Config} config @returns {number} the port of the local Kafka: the port in STREAM_KAFKA, or the default port */
-export const kafkaPort = ({ stream }) => Number(/:(\d+)$/.exec(stream.kafka?.[0] ?? '')?.[1] ?? KAFKA_PORT);
+/** @returns the port of the local Kafka: the port in STREAM_KAFKA, or the default port */
+export const kafkaPort = ({ stream }: Config): number =>
+  Number(/:(\d+)$/.exec(stream.kafka?.[0] ?? '')?.[1] ?? KAFKA_PORT);

@@ -1,4 +1,4 @@
-/** @import { StatusLine } from '../../common/status-line.js' */
+import type { StatusLine } from '../../common/status-line.ts';
 
 /** Two signals within this time, in ms, count as one: on Ctrl-C the terminal signals npm and this process, and npm forwards its signal. */
 const SAME_MS = 700;
@@ -6,15 +6,11 @@ const KILLED_EXIT = 130;
 
 /**
  * Handles SIGINT, SIGTERM and SIGHUP. The first signal starts an orderly stop. A second signal kills all remaining processes at once.
- *
- * @param {StatusLine} line
- * @returns {{ stop: AbortSignal, onKill: (kill: () => void) => void }} `stop` is aborted by the first signal. `onKill` registers a
- *   function that the second signal calls
+ * @returns `stop` is aborted by the first signal. `onKill` registers a function that the second signal calls
  */
-export function listenForStop(line) {
+export function listenForStop(line: StatusLine): { stop: AbortSignal; onKill: (kill: () => void) => void } {
   const controller = new AbortController();
-  /** @type {(() => void)[]} */
-  const kills = [];
+  const kills: (() => void)[] = [];
   let firstAt = 0;
 
   const onSignal = () => {

@@ -1,16 +1,15 @@
 import { join } from 'node:path';
-import { addresses } from '../../common/addresses.js';
-import { INGEST_NODE_FLAGS } from '../../common/node-flags.js';
-import { LARGE_BATCHES, startEngine } from '../engine/index.js';
-import { startKafka } from '../kafka/index.js';
-import { createApiLog } from './api-log.js';
-import { startChild } from './child.js';
-import { simulatorArguments } from './flags.js';
-import { untilReady } from './ready.js';
-import { restartWhenKilled } from './restart-when-killed.js';
-
-/** @import { Config } from '../../common/settings/config.js' */
-/** @import { RunningProcesses } from './running-processes.js' */
+import { addresses } from '../../common/addresses.ts';
+import { INGEST_NODE_FLAGS } from '../../common/node-flags.ts';
+import type { Config } from '../../common/settings/config.ts';
+import { LARGE_BATCHES, startEngine } from '../engine/index.ts';
+import { startKafka } from '../kafka/index.ts';
+import { createApiLog } from './api-log.ts';
+import { startChild } from './child.ts';
+import { simulatorArguments } from './flags.ts';
+import { untilReady } from './ready.ts';
+import { restartWhenKilled } from './restart-when-killed.ts';
+import type { RunningProcesses } from './running-processes.ts';
 
 /**
  * Time limits for the stop of each process, in ms: the simulator ends its sessions, the API settles the messages in flight, and Cassandra
@@ -18,24 +17,28 @@ import { restartWhenKilled } from './restart-when-killed.js';
  */
 const STOP_TIMEOUT_MS = { simulator: 2000, api: 3500, kafka: 3000, engine: 7000 };
 
-/**
- * The arguments of all functions of this module that start a process.
- *
- * @typedef {object} Context
- * @property {Config} config
- * @property {string} root the repository
- * @property {NodeJS.ProcessEnv} env environment of the started processes
- * @property {RunningProcesses} processes
- * @property {(text: string) => void} print prints a line that stays on the terminal
- * @property {(text: string) => void} onStatus shows the current status
- * @property {AbortSignal} signal
- */
+/** The arguments of all functions of this module that start a process. */
+interface Context {
+  config: Config;
+  /** the repository */
+  root: string;
+  /** environment of the started processes */
+  env: NodeJS.ProcessEnv;
+  processes: RunningProcesses;
+  /** prints a line that stays on the terminal */
+  print: (text: string) => void;
+  /** shows the current status */
+  onStatus: (text: string) => void;
+  signal: AbortSignal;
+}
 
-/**
- * @param {Omit<Context, 'env' | 'root' | 'print'>} context
- * @returns {Promise<string>} contact point of the local database
- */
-export async function startDatabase({ config: { cql, dataDir }, processes, onStatus, signal }) {
+/** @returns contact point of the local database */
+export async function startDatabase({
+  config: { cql, dataDir },
+  processes,
+  onStatus,
+  signal,
+}: Omit<Context, 'env' | 'root' | 'print'>): Promise<string> {
   const engine = await startEngine({
     dataDir,
     port: cql.localPort,
@@ -48,25 +51,31 @@ export async function startDatabase({ config: { cql, dataDir }, processes, onSta
   return engine.contactPoint;
 }
 
-/**
- * @param {Omit<Context, 'env' | 'root' | 'print'> & { port: number }} context
- * @returns {Promise<string>} bootstrap address of the local Kafka
- */
-export async function startLocalKafka({ config: { dataDir }, port, processes, onStatus, signal }) {
+/** @returns bootstrap address of the local Kafka */
+export async function startLocalKafka({
+  config: { dataDir },
+  port,
+  processes,
+  onStatus,
+  signal,
+}: Omit<Context, 'env' | 'root' | 'print'> & { port: number }): Promise<string> {
   const kafka = await startKafka({ dataDir, port, onStatus, signal });
   processes.add({ title: 'Kafka', stopTimeoutMs: STOP_TIMEOUT_MS.kafka, ...kafka });
   return kafka.contactPoint;
 }
 
-/** Creates the topics in the local Kafka. @param {Context} context */
-export const makeTopics = (context) =>
-  runToEnd(context, 'api/commands/stream.js', ['init'], 'making of topics');
+/** Creates the topics in the local Kafka. */
+export const makeTopics = (context: Context) =>
+  runToEnd(context, 'api/commands/stream.ts', ['init'], 'making of topics');
 
-/** @param {Context} context */
-export const migrate = (context) => runToEnd(context, 'api/commands/migrate.js', [], 'migration');
+export const migrate = (context: Context) => runToEnd(context, 'api/commands/migrate.ts', [], 'migration');
 
-/** @param {Context} context @param {string} script @param {string[]} args @param {string} title */
-async function runToEnd({ root, env, onStatus, signal }, script, args, title) {
+async function runToEnd(
+  { root, env, onStatus, signal }: Context,
+  script: string,
+  args: string[],
+  title: string,
+) {
   const child = startChild(join(root, script), { title, args, env, onLine: onStatus });
   const kill = () => child.kill();
   signal.addEventListener('abort', kill);
@@ -76,11 +85,10 @@ async function runToEnd({ root, env, onStatus, signal }, script, args, title) {
   if (error) throw error;
 }
 
-/** @param {Context} context */
-export async function startApi({ config, root, env, processes, print, onStatus, signal }) {
+export async function startApi({ config, root, env, processes, print, onStatus, signal }: Context) {
   const path = join(config.dataDir, 'logs', 'api.log');
   const log = createApiLog(path, { print });
-  const child = startChild(join(root, 'api/index.js'), {
+  const child = startChild(join(root, 'api/index.ts'), {
     title: 'API',
     nodeFlags: INGEST_NODE_FLAGS,
     env,
@@ -98,20 +106,29 @@ export async function startApi({ config, root, env, processes, print, onStatus, 
 }
 
 /**
- * @param {Omit<Context, 'onStatus'> & { simulator: string[], duration: number | undefined, onEnd: () => void }} context
- *   `simulator`: arguments of the simulator; `duration` in ms; `onEnd`: called when the simulator has ended by itself
+ * @param context `simulator`: arguments of the simulator; `duration` in ms; `onEnd`: called when the simulator has
+ * ended by itself
  */
-export function startSimulator({ config, root, env, processes, print, simulator: words, duration, onEnd }) {
+export function startSimulator({
+  config,
+  root,
+  env,
+  processes,
+  print,
+  simulator: words,
+  duration,
+  onEnd,
+}: Omit<Context, 'onStatus'> & { simulator: string[]; duration: number | undefined; onEnd: () => void }) {
   const startedAt = Date.now();
-  /** @returns {number | undefined} the rest of the duration in ms, because a restarted simulator has already run for a while */
-  const timeLeft = () => duration && Math.max(1, duration - (Date.now() - startedAt));
+  /** @returns the rest of the duration in ms, because a restarted simulator has already run for a while */
+  const timeLeft = (): number | undefined => duration && Math.max(1, duration - (Date.now() - startedAt));
   const start = () =>
-    startChild(join(root, 'simulator/index.js'), {
+    startChild(join(root, 'simulator/index.ts'), {
       title: 'simulator',
       args: simulatorArguments(words, { broker: addresses(config).broker, duration: timeLeft() }),
       env,
     });
-  const onKilled = (/** @type {string} */ signal, /** @type {boolean} */ again) =>
+  const onKilled = (signal: string, again: boolean) =>
     print(
       `! The simulator was ended by ${signal}${again ? '. Everything else continues, and it is started again.' : ', and is not started again.'}`,
     );

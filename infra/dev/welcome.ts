@@ -1,15 +1,17 @@
 import { relative } from 'node:path';
-import { addresses } from '../../common/addresses.js';
+import { addresses } from '../../common/addresses.ts';
+import type { Config } from '../../common/settings/config.ts';
 
-/** @import { Config } from '../../common/settings/config.js' */
-
-/**
- * Returns the text that `npm run dev` prints when everything runs: addresses and data directory.
- *
- * @param {Config} config
- * @param {{ root: string, contactPoints: string, kafka: string | null, manual: boolean }} where
- */
-export function welcome(config, { root, contactPoints, kafka, manual }) {
+/** Returns the text that `npm run dev` prints when everything runs: addresses and data directory. */
+export function welcome(
+  config: Config,
+  {
+    root,
+    contactPoints,
+    kafka,
+    manual,
+  }: { root: string; contactPoints: string; kafka: string | null; manual: boolean },
+) {
   const { dashboard, broker } = addresses(config);
   return `
   Dashboard   ${dashboard}
@@ -22,11 +24,11 @@ ${kafka ? `  Kafka       ${kafka}, topics ${config.stream.prefix}.*\n` : ''}  Da
 `;
 }
 
-/** @param {string} url @returns {string} the URL without its password */
-const hidePassword = (url) => url.replace(/\/\/[^@/]*@/, '//');
+/** @returns the URL without its password */
+const hidePassword = (url: string): string => url.replace(/\/\/[^@/]*@/, '//');
 
-/** @param {string} root @param {string} path absolute @returns {string} a relative path inside the repository, otherwise the absolute path */
-export function shownPath(root, path) {
+/** @param path absolute @returns a relative path inside the repository, otherwise the absolute path */
+export function shownPath(root: string, path: string): string {
   const short = relative(root, path);
   return short === '' || short.startsWith('..') ? path : short;
 }

@@ -1,41 +1,65 @@
 import { join } from 'node:path';
 
-/**
- * The place of a node in its cluster.
- *
- * @typedef {object} Ring
- * @property {string} initialToken end of the token range of the node
- * @property {string[]} seeds addresses for discovering the other nodes, including the node's own address, because a node does not start if
- *   all its seeds are dead
- * @property {boolean} [joins] true: the cluster has data, and the node fetches its share at its first start
- */
+/** The place of a node in its cluster. */
+export interface Ring {
+  /** end of the token range of the node */
+  initialToken: string;
+  /**
+   * addresses for discovering the other nodes, including the node's own address, because a node does not
+   * start if all its seeds are dead
+   */
+  seeds: string[];
+  /** true: the cluster has data, and the node fetches its share at its first start */
+  joins?: boolean;
+}
 
-/**
- * The TLS configuration for clients. Every client must use TLS, unless `optional` is true.
- *
- * @typedef {object} Tls
- * @property {string} pem path of a file that holds the unencrypted private key and its certificate
- * @property {string} ca path of the authority's certificate
- * @property {boolean} [demandsClients] true: clients need a certificate of the same authority
- * @property {boolean} [optional] true: clients may connect with or without TLS, on the same port
- */
+/** The TLS configuration for clients. Every client must use TLS, unless `optional` is true. */
+export interface Tls {
+  /** path of a file that holds the unencrypted private key and its certificate */
+  pem: string;
+  /** path of the authority's certificate */
+  ca: string;
+  /** true: clients need a certificate of the same authority */
+  demandsClients?: boolean;
+  /** true: clients may connect with or without TLS, on the same port */
+  optional?: boolean;
+}
 
 /**
  * Returns the complete cassandra.yaml of a node on loopback, in data center `datacenter1`, rack `rack1`. A double-quoted YAML string has
  * the syntax of JSON, so `JSON.stringify` escapes any path.
- *
- * @param {object} node
- * @param {string} node.dir absolute path of the directory with all files of the node
- * @param {string} node.host
- * @param {number} node.port port for CQL
- * @param {number} node.storagePort
- * @param {boolean} node.auth true: clients sign in with a role and its password; the first role is `cassandra` with password `cassandra`
- * @param {boolean} node.durable true: the node answers a write when the write is on the disk
- * @param {Tls} [node.tls] missing: clients connect without TLS
- * @param {Ring} [node.ring] missing: the cluster has only this node
- * @param {Record<string, string>} [node.settings] additional settings of cassandra.yaml, by name
  */
-export const cassandraYaml = ({ dir, host, port, storagePort, auth, durable, tls, ring, settings = {} }) => `\
+export const cassandraYaml = ({
+  dir,
+  host,
+  port,
+  storagePort,
+  auth,
+  durable,
+  tls,
+  ring,
+  settings = {},
+}: {
+  /** absolute path of the directory with all files of the node */
+  dir: string;
+  host: string;
+  /** port for CQL */
+  port: number;
+  storagePort: number;
+  /**
+   * true: clients sign in with a role and its password; the first role is `cassandra` with password
+   * `cassandra`
+   */
+  auth: boolean;
+  /** true: the node answers a write when the write is on the disk */
+  durable: boolean;
+  /** missing: clients connect without TLS */
+  tls?: Tls;
+  /** missing: the cluster has only this node */
+  ring?: Ring;
+  /** additional settings of cassandra.yaml, by name */
+  settings?: Record<string, string>;
+}) => `\
 # Written by infra/engine at every start: changes made here are lost.
 cluster_name: Millrace
 num_tokens: 1
@@ -101,13 +125,13 @@ concurrent_writes: 128
 `;
 
 // The first nodes of a new cluster need no bootstrap, because there is no data yet. So they may all start at once.
-const member = (/** @type {Ring} */ { initialToken, joins = false }) => `\
+const member = ({ initialToken, joins = false }: Ring) => `\
 initial_token: "${initialToken}"
 auto_bootstrap: ${joins}
 `;
 
 // Like all other programs in this repository, Cassandra reads keys and certificates from PEM files here. Its default is a Java key store.
-const encrypted = (/** @type {Tls} */ { pem, ca, optional = false, demandsClients = false }) => `\
+const encrypted = ({ pem, ca, optional = false, demandsClients = false }: Tls) => `\
 client_encryption_options:
   enabled: true
   optional: ${optional}

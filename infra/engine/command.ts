@@ -53,7 +53,7 @@ const PROFILES = {
   member: ['-Xms256m', '-Xmx768m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', SCHEMA_IN_MEMORY],
 };
 
-/** @typedef {keyof typeof PROFILES} Profile */
+export type Profile = keyof typeof PROFILES;
 
 /** Flags of a single node. It has nobody to gossip with, so it does not wait for other nodes at its start and end. */
 const ALONE = ['-Dcassandra.skip_wait_for_gossip_to_settle=0', '-Dcassandra.shutdown_announce_in_ms=0'];
@@ -68,22 +68,29 @@ const AMONG_OTHERS = [
   '-Dcassandra.shutdown_announce_in_ms=500',
 ];
 
-/** Returns the argument that identifies a running node among all processes. @param {string} dir directory of the node */
-export const storageArgument = (dir) => `-Dcassandra.storagedir=${dir}`;
+/** Returns the argument that identifies a running node among all processes. @param dir directory of the node */
+export const storageArgument = (dir: string) => `-Dcassandra.storagedir=${dir}`;
 
-/**
- * Returns the arguments of `java` for one node.
- *
- * @param {object} node
- * @param {string} node.dir directory with all files of the node
- * @param {string} node.jars folder of the jars
- * @param {string} node.config path of its cassandra.yaml
- * @param {number} node.jmxPort
- * @param {Profile} node.profile
- * @param {boolean} node.alone whether the cluster has only this node
- * @returns {string[]}
- */
-export const cassandraArguments = ({ dir, jars, config, jmxPort, profile, alone }) => [
+/** Returns the arguments of `java` for one node. */
+export const cassandraArguments = ({
+  dir,
+  jars,
+  config,
+  jmxPort,
+  profile,
+  alone,
+}: {
+  /** directory with all files of the node */
+  dir: string;
+  /** folder of the jars */
+  jars: string;
+  /** path of its cassandra.yaml */
+  config: string;
+  jmxPort: number;
+  profile: Profile;
+  /** whether the cluster has only this node */
+  alone: boolean;
+}): string[] => [
   ...PROFILES[profile],
   '-XX:+ExitOnOutOfMemoryError',
   '-XX:+PerfDisableSharedMem',

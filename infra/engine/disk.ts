@@ -1,15 +1,11 @@
 import { statfs } from 'node:fs/promises';
-import { MillraceError } from '../../common/errors.js';
+import { MillraceError } from '../../common/errors.ts';
 
 /** Free disk space without which a local database does not start, in bytes: for the jars, a gigabyte of commit log and some data. */
 export const ROOM_NEEDED_BYTES = 2 * 1024 ** 3;
 
-/**
- * @param {string} dir an existing directory
- * @param {number} [neededBytes]
- * @throws {MillraceError} `disk_full`
- */
-export async function checkDisk(dir, neededBytes = ROOM_NEEDED_BYTES) {
+/** @param dir an existing directory @throws {MillraceError} `disk_full` */
+export async function checkDisk(dir: string, neededBytes: number = ROOM_NEEDED_BYTES) {
   const free = await freeBytes(dir);
   if (free >= neededBytes) return;
   throw new MillraceError(
@@ -18,11 +14,10 @@ export async function checkDisk(dir, neededBytes = ROOM_NEEDED_BYTES) {
   );
 }
 
-/** @param {string} dir an existing directory @returns {Promise<number>} free bytes that an ordinary user may write */
-export async function freeBytes(dir) {
+/** @param dir an existing directory @returns free bytes that an ordinary user may write */
+export async function freeBytes(dir: string): Promise<number> {
   const { bavail, bsize } = await statfs(dir);
   return bavail * bsize;
 }
 
-/** @param {number} bytes */
-const mebibytes = (bytes) => Math.floor(bytes / 1024 ** 2);
+const mebibytes = (bytes: number) => Math.floor(bytes / 1024 ** 2);

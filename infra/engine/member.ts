@@ -1,37 +1,47 @@
-import { startNode } from './node.js';
-
-/** @import { Place } from './node.js' */
+import { type Place, startNode } from './node.ts';
 
 /** Time limit for the stop of a node, in ms. A drain writes the memory to disk, possibly while other nodes drain, too. */
 const STOP_WITHIN_MS = 60_000;
 
-/**
- * One node of a cluster. It can be stopped or killed, and started again with its data.
- *
- * @typedef {object} Member
- * @property {string} name such as `node 1`
- * @property {string} contactPoint `ADDRESS:PORT`
- * @property {boolean} running
- * @property {() => Promise<void>} start starts the node, unless it runs; the promise settles when the node answers CQL
- * @property {() => Promise<void>} stop drains and stops the node, and keeps its data
- * @property {(args: string[]) => Promise<string>} nodetool runs nodetool for the node, which must run
- * @property {string[]} nodetoolCommand the program nodetool with its first arguments, for use in other processes; empty while the
- *   node does not run
- * @property {() => Promise<void>} kill ends the node by SIGKILL; the promise settles when the process has ended
- */
+/** One node of a cluster. It can be stopped or killed, and started again with its data. */
+export interface Member {
+  /** such as `node 1` */
+  name: string;
+  /** `ADDRESS:PORT` */
+  contactPoint: string;
+  running: boolean;
+  /** starts the node, unless it runs; the promise settles when the node answers CQL */
+  start: () => Promise<void>;
+  /** drains and stops the node, and keeps its data */
+  stop: () => Promise<void>;
+  /** runs nodetool for the node, which must run */
+  nodetool: (args: string[]) => Promise<string>;
+  /**
+   * the program nodetool with its first arguments, for use in other processes; empty while the node does not
+   * run
+   */
+  nodetoolCommand: string[];
+  /** ends the node by SIGKILL; the promise settles when the process has ended */
+  kill: () => Promise<void>;
+}
 
-/**
- * @param {object} options
- * @param {string} options.name
- * @param {string} options.dataDir data directory of this node
- * @param {string} options.engineDir folder of the jars
- * @param {Place} options.place
- * @param {AbortSignal} [options.signal] aborts a start
- * @returns {Member}
- */
-export function createMember({ name, dataDir, engineDir, place, signal }) {
-  /** @type {Awaited<ReturnType<typeof startNode>> | null} */
-  let engine = null;
+export function createMember({
+  name,
+  dataDir,
+  engineDir,
+  place,
+  signal,
+}: {
+  name: string;
+  /** data directory of this node */
+  dataDir: string;
+  /** folder of the jars */
+  engineDir: string;
+  place: Place;
+  /** aborts a start */
+  signal?: AbortSignal;
+}): Member {
+  let engine: Awaited<ReturnType<typeof startNode>> | null = null;
   return {
     name,
     contactPoint: `${place.host}:${place.port}`,

@@ -1,52 +1,51 @@
 import { mkdir, realpath, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { claimDataDir } from '../../common/data-dir.js';
-import { cassandraYaml } from './cassandra-yaml.js';
-import { cassandraArguments } from './command.js';
-import { checkDisk } from './disk.js';
-import { installEngine } from './install/index.js';
-import { createNodetool } from './nodetool.js';
-import { checkEnginePort, HOST, rememberedPorts } from './ports.js';
-import { answersCql } from './probe.js';
-import { beginLog } from './process/log.js';
-import { awaitPrevious, NODE_FOLDER } from './process/previous.js';
-import { runEngine } from './process/run.js';
+import { claimDataDir } from '../../common/data-dir.ts';
+import { cassandraYaml, type Ring, type Tls } from './cassandra-yaml.ts';
+import { cassandraArguments, type Profile } from './command.ts';
+import { checkDisk } from './disk.ts';
+import { installEngine } from './install/index.ts';
+import { createNodetool, type Nodetool } from './nodetool.ts';
+import { checkEnginePort, HOST, rememberedPorts } from './ports.ts';
+import { answersCql } from './probe.ts';
+import { beginLog } from './process/log.ts';
+import { awaitPrevious, NODE_FOLDER } from './process/previous.ts';
+import { type Engine, runEngine } from './process/run.ts';
 
-/** @import { MillraceError } from '../../common/errors.js' */
-/** @import { Ring, Tls } from './cassandra-yaml.js' */
-/** @import { Profile } from './command.js' */
-/** @import { Nodetool } from './nodetool.js' */
-/** @import { Engine } from './process/run.js' */
-
-/**
- * The address of a node, and its place in its cluster.
- *
- * @typedef {object} Place
- * @property {string} [host] default: 127.0.0.1
- * @property {number} port port for CQL
- * @property {number} [storagePort] default: a free port, which stays the same at the next start
- * @property {Ring} [ring] missing: the cluster has only this node
- */
+/** The address of a node, and its place in its cluster. */
+export interface Place {
+  /** default: 127.0.0.1 */
+  host?: string;
+  /** port for CQL */
+  port: number;
+  /** default: a free port, which stays the same at the next start */
+  storagePort?: number;
+  /** missing: the cluster has only this node */
+  ring?: Ring;
+}
 
 /**
  * Starts one node of Apache Cassandra 5.0 and waits until it answers CQL. It runs in a separate process group, and ends at most 10 s after
  * this process, however this process ends.
- *
- * @param {object} options
- * @param {string} options.dataDir directory of all data; created if it is missing
- * @param {Place} options.place
- * @param {string} options.engineDir folder of the jars
- * @param {Profile} options.profile
- * @param {boolean} [options.auth]
- * @param {Tls} [options.tls]
- * @param {boolean} [options.durable]
- * @param {Record<string, string>} [options.settings] additional settings of cassandra.yaml
- * @param {(text: string) => void} options.onStatus is called with the current status, many times
- * @param {AbortSignal} [options.signal] aborts the start, and ends the processes that were started
- * @returns {Promise<Engine & { nodetool: Nodetool }>}
  * @throws {MillraceError} the same codes as `startEngine`
  */
-export async function startNode(options) {
+export async function startNode(options: {
+  /** directory of all data; created if it is missing */
+  dataDir: string;
+  place: Place;
+  /** folder of the jars */
+  engineDir: string;
+  profile: Profile;
+  auth?: boolean;
+  tls?: Tls;
+  durable?: boolean;
+  /** additional settings of cassandra.yaml */
+  settings?: Record<string, string>;
+  /** is called with the current status, many times */
+  onStatus: (text: string) => void;
+  /** aborts the start, and ends the processes that were started */
+  signal?: AbortSignal;
+}): Promise<Engine & { nodetool: Nodetool }> {
   const { dataDir, place, engineDir, profile, auth = false, durable = false } = options;
   const { settings, tls, onStatus, signal } = options;
   const { host = HOST, port, ring } = place;

@@ -1,28 +1,27 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { JDK_ACCESS, LOGGING } from './command.js';
+import { JDK_ACCESS, LOGGING } from './command.ts';
 
 const run = promisify(execFile);
 
 /** Maximum size of nodetool's output, in bytes. The repair of a large table stays below it. */
 const MOST_OUTPUT_BYTES = 64 * 1024 * 1024;
 
-/**
- * The values that nodetool needs to connect to a running node.
- *
- * @typedef {object} Place
- * @property {string} java path of the program `java`
- * @property {string} jars folder of the jars
- * @property {string} home directory in which nodetool keeps its history
- * @property {number} jmxPort JMX port of the node, on loopback
- */
+/** The values that nodetool needs to connect to a running node. */
+interface Place {
+  /** path of the program `java` */
+  java: string;
+  /** folder of the jars */
+  jars: string;
+  /** directory in which nodetool keeps its history */
+  home: string;
+  /** JMX port of the node, on loopback */
+  jmxPort: number;
+}
 
-/**
- * @param {Place} place
- * @returns {[string, ...string[]]} the program and its first arguments, which replace the command `nodetool`
- */
-export const nodetoolCommand = ({ java, jars, home, jmxPort }) => [
+/** @returns the program and its first arguments, which replace the command `nodetool` */
+export const nodetoolCommand = ({ java, jars, home, jmxPort }: Place): [string, ...string[]] => [
   java,
   ...['-Xmx128m', '-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', `-Duser.home=${home}`, LOGGING],
   ...JDK_ACCESS,
@@ -32,22 +31,21 @@ export const nodetoolCommand = ({ java, jars, home, jmxPort }) => [
 
 /**
  * Creates a function that runs nodetool for a node. nodetool has operations that CQL lacks: repair, snapshots, removal of the node.
- *
- * @param {Place & { signal?: AbortSignal }} options `signal` ends nodetool, but not the operation that nodetool started in the node
+ * @param options `signal` ends nodetool, but not the operation that nodetool started in the node
  */
-export function createNodetool({ signal, ...place }) {
+export function createNodetool({ signal, ...place }: Place & { signal?: AbortSignal }) {
   const command = nodetoolCommand(place);
   const [program, ...first] = command;
   /**
-   * @param {string[]} args such as `['repair', '-full', 'iot']`
-   * @returns {Promise<string>} output of nodetool
+   * @param args such as `['repair', '-full', 'iot']`
+   * @returns output of nodetool
    * @throws {Error} when nodetool fails; the message has its output
    */
-  const nodetool = async (args) => {
+  const nodetool = async (args: string[]): Promise<string> => {
     const { stdout } = await run(program, [...first, ...args], { maxBuffer: MOST_OUTPUT_BYTES, signal });
     return stdout;
   };
   return Object.assign(nodetool, { command });
 }
 
-/** @typedef {ReturnType<typeof createNodetool>} Nodetool */
+export type Nodetool = ReturnType<typeof createNodetool>;

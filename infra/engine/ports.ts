@@ -1,38 +1,36 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import { MillraceError } from '../../common/errors.js';
-
-/** @import { AddressInfo } from 'node:net' */
+import { type AddressInfo, createServer } from 'node:net';
+import { MillraceError } from '../../common/errors.ts';
 
 /** The address on which a single local server listens. */
 export const HOST = '127.0.0.1';
 
 /**
- * @param {number} port 0: any free port
- * @param {string} [host]
- * @returns {Promise<number | null>} the port; null: another process listens on it
+ * @param port 0: any free port
+ * @returns the port; null: another process listens on it
  * @throws {MillraceError} `port_taken`: this process may not listen there, as on port 80 without the privilege
  */
-function tryPort(port, host = HOST) {
+function tryPort(port: number, host: string = HOST): Promise<number | null> {
   return new Promise((resolve, reject) => {
     const server = createServer();
-    server.once('error', (/** @type {NodeJS.ErrnoException} */ error) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EADDRINUSE') return resolve(null);
       const message = `${host}:${port} cannot be used: ${error.message}. Choose another address or port.`;
       reject(new MillraceError('port_taken', message, { cause: error }));
     });
     server.listen({ port, host, exclusive: true }, () => {
-      const { port: got } = /** @type {AddressInfo} */ (server.address());
+      const { port: got } = server.address() as AddressInfo;
       server.close(() => resolve(got));
     });
   });
 }
 
-/** @param {number} port @param {string} [host] @returns {Promise<boolean>} whether no process listens on the port */
-export const isPortFree = async (port, host) => (await tryPort(port, host)) !== null;
+/** @returns whether no process listens on the port */
+export const isPortFree = async (port: number, host?: string): Promise<boolean> =>
+  (await tryPort(port, host)) !== null;
 
-/** @returns {Promise<number>} a loopback port that was free a moment ago */
-export const freePort = async () => Number(await tryPort(0));
+/** @returns a loopback port that was free a moment ago */
+export const freePort = async (): Promise<number> => Number(await tryPort(0));
 
 /**
  * Range of ports that servers keep over restarts. It is below the ports that systems use for outgoing connections, because an outgoing
@@ -41,35 +39,34 @@ export const freePort = async () => Number(await tryPort(0));
 const STEADY = { from: 20_000, to: 32_000 };
 
 /**
- * @param {string[]} [hosts]
- * @returns {Promise<number>} a port on which no process listened a moment ago at any of these addresses. It stays free while its server is
- *   stopped, unless another process asks for it by number
+ * @returns a port on which no process listened a moment ago at any of these addresses. It stays free while its server is stopped, unless
+ * another process asks for it by number
  */
-export async function steadyPort(hosts = [HOST]) {
+export async function steadyPort(hosts: string[] = [HOST]): Promise<number> {
   for (;;) {
     const port = STEADY.from + Math.floor(Math.random() * (STEADY.to - STEADY.from));
     if (await isFreeAtAll(port, hosts)) return port;
   }
 }
 
-/** @param {number} port @param {string[]} hosts */
-async function isFreeAtAll(port, hosts) {
+async function isFreeAtAll(port: number, hosts: string[]) {
   for (const host of hosts) if (!(await isPortFree(port, host))) return false;
   return true;
 }
 
 /**
- * Returns a loopback port for each name: the port of the last start if it is still free, otherwise a new port. The ports are stored in a file.
- *
- * @template {string} Name
- * @param {string} file path of the file with the ports
- * @param {Name[]} names
- * @param {string[]} [hosts] addresses; each port must be free at all of them
- * @returns {Promise<Record<Name, number>>}
+ * Returns a loopback port for each name: the port of the last start if it is still free, otherwise a new port. The ports are stored in a
+ * file.
+ * @param file path of the file with the ports
+ * @param hosts addresses; each port must be free at all of them
  */
-export async function rememberedPorts(file, names, hosts = [HOST]) {
+export async function rememberedPorts<Name extends string>(
+  file: string,
+  names: Name[],
+  hosts: string[] = [HOST],
+): Promise<Record<Name, number>> {
   const before = await readPorts(file);
-  const ports = /** @type {Record<Name, number>} */ ({});
+  const ports = {} as Record<Name, number>;
   for (const name of names) {
     const known = before[name];
     ports[name] = known && (await isFreeAtAll(known, hosts)) ? known : await steadyPort(hosts);
@@ -78,8 +75,7 @@ export async function rememberedPorts(file, names, hosts = [HOST]) {
   return ports;
 }
 
-/** @param {string} file @returns {Promise<Record<string, number | undefined>>} */
-async function readPorts(file) {
+async function readPorts(file: string): Promise<Record<string, number | undefined>> {
   try {
     return JSON.parse(await readFile(file, 'utf8'));
   } catch {
@@ -87,8 +83,8 @@ async function readPorts(file) {
   }
 }
 
-/** @param {number} port port for CQL @param {string} [host] @throws {MillraceError} `port_taken` */
-export async function checkEnginePort(port, host = HOST) {
+/** @param port port for CQL @throws {MillraceError} `port_taken` */
+export async function checkEnginePort(port: number, host: string = HOST) {
   if (await isPortFree(port, host)) return;
   throw new MillraceError(
     'port_taken',

@@ -10,24 +10,27 @@ const SUPPORTED = 0x06;
 /**
  * The server to check. With TLS, `ca` is the path of the authority's certificate, and `pem` the path of the server's own key and
  * certificate, which the server also accepts as those of a client.
- *
- * @typedef {{ host: string, port: number, ca?: string, pem?: string }} Target
  */
+type Target = { host: string; port: number; ca?: string; pem?: string };
 
 /**
  * Checks if a CQL server answers: sends one OPTIONS frame and waits for SUPPORTED.
- *
- * @param {Target & { timeoutMs?: number }} target
- * @returns {Promise<boolean>} false: the server refused, gave another answer, or did not answer in time
+ * @returns false: the server refused, gave another answer, or did not answer in time
  */
-export function answersCql({ host, port, ca, pem, timeoutMs = 2000 }) {
+export function answersCql({
+  host,
+  port,
+  ca,
+  pem,
+  timeoutMs = 2000,
+}: Target & { timeoutMs?: number }): Promise<boolean> {
   return new Promise((resolve) => {
     const own = pem && readFileSync(pem);
     const socket = ca
       ? connectTls({ host, port, ca: readFileSync(ca), key: own, cert: own })
       : connect({ host, port });
     let received = Buffer.alloc(0);
-    const settle = (/** @type {boolean} */ answer) => {
+    const settle = (answer: boolean) => {
       socket.destroy();
       resolve(answer);
     };

@@ -8,17 +8,17 @@ const TIMEOUT_MS = 5000;
 
 /**
  * Checks whether a node accepts a statement at a consistency level. This shows the state of a cluster without a driver.
- *
- * @param {string} cql
- * @param {{ contactPoint: string, consistency: keyof typeof CONSISTENCY }} options
- * @returns {Promise<boolean>} false: the node refused, answered with an error, or did not answer in time
+ * @returns false: the node refused, answered with an error, or did not answer in time
  */
-export function succeeds(cql, { contactPoint, consistency }) {
+export function succeeds(
+  cql: string,
+  { contactPoint, consistency }: { contactPoint: string; consistency: keyof typeof CONSISTENCY },
+): Promise<boolean> {
   const [host, port] = contactPoint.split(':');
   return new Promise((resolve) => {
     const socket = connect({ host, port: Number(port) });
     let received = Buffer.alloc(0);
-    const settle = (/** @type {boolean} */ answer) => {
+    const settle = (answer: boolean) => {
       socket.destroy();
       resolve(answer);
     };
@@ -37,15 +37,13 @@ export function succeeds(cql, { contactPoint, consistency }) {
   });
 }
 
-/** @param {number} opcode @param {Buffer} body */
-function frame(opcode, body) {
+function frame(opcode: number, body: Buffer) {
   const header = Buffer.from([0x04, 0, 0, 0, opcode, 0, 0, 0, 0]);
   header.writeInt32BE(body.length, 5);
   return Buffer.concat([header, body]);
 }
 
-/** @param {string} text */
-function shortString(text) {
+function shortString(text: string) {
   const bytes = Buffer.from(text);
   return Buffer.concat([Buffer.from([bytes.length >> 8, bytes.length & 0xff]), bytes]);
 }
@@ -56,8 +54,7 @@ const startup = () =>
     Buffer.concat([Buffer.from([0, 1]), shortString('CQL_VERSION'), shortString('3.0.0')]),
   );
 
-/** @param {string} cql @param {number} consistency */
-function query(cql, consistency) {
+function query(cql: string, consistency: number) {
   const text = Buffer.from(cql);
   const length = Buffer.alloc(4);
   length.writeInt32BE(text.length);

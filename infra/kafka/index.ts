@@ -4,27 +4,23 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { claimDataDir } from '../../common/data-dir.js';
-import { MillraceError } from '../../common/errors.js';
-import { installEngine, neededTools } from '../engine/index.js';
-import { freePort, HOST, isPortFree, rememberedPorts } from '../engine/ports.js';
-import { homeArgument } from '../engine/process/lock.js';
-import { beginLog } from '../engine/process/log.js';
-import { awaitPrevious } from '../engine/process/previous.js';
-import { runEngine } from '../engine/process/run.js';
-import { serverProperties } from './server-properties.js';
-
-/** @import { JarSet } from '../engine/install/jars.js' */
-/** @import { Engine } from '../engine/process/run.js' */
-/** @import { KafkaSasl } from './server-properties.js' */
+import { claimDataDir } from '../../common/data-dir.ts';
+import { MillraceError } from '../../common/errors.ts';
+import { installEngine, neededTools } from '../engine/index.ts';
+import type { JarSet } from '../engine/install/jars.ts';
+import { freePort, HOST, isPortFree, rememberedPorts } from '../engine/ports.ts';
+import { homeArgument } from '../engine/process/lock.ts';
+import { beginLog } from '../engine/process/log.ts';
+import { awaitPrevious } from '../engine/process/previous.ts';
+import { type Engine, runEngine } from '../engine/process/run.ts';
+import { type KafkaSasl, serverProperties } from './server-properties.ts';
 
 /**
  * Starts a local Kafka for development and tests: one broker that is its own controller (KRaft). It runs as a Java process with jars from
  * Maven, without a container. It uses the supervisor, the lock and the log of infra/engine.
  */
 
-/** @type {JarSet} */
-const KAFKA_JARS = {
+const KAFKA_JARS: JarSet = {
   pom: fileURLToPath(new URL('pom.xml', import.meta.url)),
   title: 'Kafka',
   count: 43,
@@ -45,37 +41,39 @@ const JAVA_FLAGS = [
 /** The id can be fixed, because each directory belongs to a separate cluster with one node. */
 const CLUSTER_ID = 'millraceLocalKafka0000';
 
-/**
- * @typedef {object} KafkaOptions
- * @property {string} dataDir directory of all data; created if it is missing
- * @property {number} port port for clients on 127.0.0.1
- * @property {string} [engineDir] folder of the jars; default: `engine` under the data directory
- * @property {KafkaSasl} [sasl] account with which clients must sign in; missing: any client may do anything
- * @property {{ pem: string }} [tls] clients must use TLS; `pem`: path of a file with the private key and its certificate
- * @property {(text: string) => void} [onStatus] is called with the current status, many times
- * @property {AbortSignal} [signal] aborts the start, and ends the processes that were started
- */
+export interface KafkaOptions {
+  /** directory of all data; created if it is missing */
+  dataDir: string;
+  /** port for clients on 127.0.0.1 */
+  port: number;
+  /** folder of the jars; default: `engine` under the data directory */
+  engineDir?: string;
+  /** account with which clients must sign in; missing: any client may do anything */
+  sasl?: KafkaSasl;
+  /** clients must use TLS; `pem`: path of a file with the private key and its certificate */
+  tls?: { pem: string };
+  /** is called with the current status, many times */
+  onStatus?: (text: string) => void;
+  /** aborts the start, and ends the processes that were started */
+  signal?: AbortSignal;
+}
 
-/** @param {string} engineDir @returns {Promise<('java' | 'maven')[]>} */
-export const toolsForKafka = (engineDir) => neededTools(engineDir, KAFKA_JARS);
+export const toolsForKafka = (engineDir: string): Promise<('java' | 'maven')[]> =>
+  neededTools(engineDir, KAFKA_JARS);
 
-/**
- * Downloads the jars of Kafka unless they exist.
- *
- * @param {string} engineDir
- * @param {{ onStatus: (text: string) => void, signal?: AbortSignal }} options
- */
-export const installKafka = (engineDir, options) => installEngine(engineDir, { ...options, set: KAFKA_JARS });
+/** Downloads the jars of Kafka unless they exist. */
+export const installKafka = (
+  engineDir: string,
+  options: { onStatus: (text: string) => void; signal?: AbortSignal },
+) => installEngine(engineDir, { ...options, set: KAFKA_JARS });
 
 /**
  * Starts a Kafka with one node and waits until it accepts connections. It runs in a separate process group, and ends at most 10 s after
  * this process, however this process ends.
- *
- * @param {KafkaOptions} options
- * @returns {Promise<Engine>} `contactPoint` is the bootstrap address
+ * @returns `contactPoint` is the bootstrap address
  * @throws {MillraceError} `java_missing`, `tool_missing`, `install_failed`, `data_dir_taken`, `port_taken`, `bad_settings`, `engine_failed`
  */
-export async function startKafka(options) {
+export async function startKafka(options: KafkaOptions): Promise<Engine> {
   const { dataDir, port, sasl, tls, onStatus = () => {}, signal } = options;
   const engineDir = options.engineDir ?? join(dataDir, 'engine');
   await claimDataDir(dataDir);
@@ -132,15 +130,15 @@ export async function startKafka(options) {
   });
 }
 
-/** Returns the account for the metadata of the cluster, where SCRAM reads it. PLAIN reads it from the settings. @param {KafkaSasl} sasl */
-const scramRecord = ({ mechanism, username, password }) =>
+/** Returns the account for the metadata of the cluster, where SCRAM reads it. PLAIN reads it from the settings. */
+const scramRecord = ({ mechanism, username, password }: KafkaSasl) =>
   `${mechanism}=[name=${username},password=${password}]`;
 
-/** @param {number} port @returns {Promise<boolean>} whether a process accepts connections on the port */
-const accepts = (port) =>
+/** @returns whether a process accepts connections on the port */
+const accepts = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connect({ host: HOST, port });
-    const settle = (/** @type {boolean} */ answer) => {
+    const settle = (answer: boolean) => {
       socket.destroy();
       resolve(answer);
     };

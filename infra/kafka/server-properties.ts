@@ -1,21 +1,32 @@
 import { join } from 'node:path';
-import { MillraceError } from '../../common/errors.js';
-import { HOST } from '../engine/ports.js';
+import { MillraceError } from '../../common/errors.ts';
+import { HOST } from '../engine/ports.ts';
 
-/**
- * The SASL mechanism and account of the local Kafka, for tests of clients that sign in.
- *
- * @typedef {{ mechanism: 'PLAIN' | 'SCRAM-SHA-256' | 'SCRAM-SHA-512', username: string, password: string }} KafkaSasl
- */
+/** The SASL mechanism and account of the local Kafka, for tests of clients that sign in. */
+export type KafkaSasl = {
+  mechanism: 'PLAIN' | 'SCRAM-SHA-256' | 'SCRAM-SHA-512';
+  username: string;
+  password: string;
+};
 
 /**
  * Returns the complete configuration of the local Kafka. As in Kafka's default, no setting forces a sync to the disk: the operating system
  * writes its page cache.
- *
- * @param {{ dir: string, port: number, controller: number, sasl?: KafkaSasl, pem?: string }} node
  * @throws {MillraceError} `bad_settings` when `dir` has a comma: `log.dirs` is a list, so Kafka would write to two other directories
  */
-export function serverProperties({ dir, port, controller, sasl, pem }) {
+export function serverProperties({
+  dir,
+  port,
+  controller,
+  sasl,
+  pem,
+}: {
+  dir: string;
+  port: number;
+  controller: number;
+  sasl?: KafkaSasl;
+  pem?: string;
+}) {
   if (dir.includes(',')) {
     throw new MillraceError(
       'bad_settings',
@@ -47,17 +58,14 @@ ${sasl ? signIn(sasl) : ''}${pem ? encrypted(pem) : ''}`;
 
 /**
  * Escapes a text for a properties file, which Java reads as Latin-1, with backslash escapes.
- *
- * @param {string} text
- * @returns {string} the value that Java reads as the text
+ * @returns the value that Java reads as the text
  */
-const escaped = (text) =>
+const escaped = (text: string): string =>
   text.replace(/[\\\u0080-\uffff]/g, (unit) =>
     unit === '\\' ? '\\\\' : `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
-/** @param {KafkaSasl} sasl */
-function signIn({ mechanism, username, password }) {
+function signIn({ mechanism, username, password }: KafkaSasl) {
   const account = `username="${username}" password="${password}"`;
   const login =
     mechanism === 'PLAIN'
@@ -70,7 +78,7 @@ listener.name.clients.${mechanism.toLowerCase()}.sasl.jaas.config=org.apache.kaf
 `;
 }
 
-const encrypted = (/** @type {string} */ pem) => `\
+const encrypted = (pem: string) => `\
 ssl.keystore.type=PEM
 ssl.keystore.key=${part(pem, 'PRIVATE KEY')}
 ssl.keystore.certificate.chain=${part(pem, 'CERTIFICATE')}
@@ -79,8 +87,8 @@ ssl.truststore.certificates=${part(pem, 'CERTIFICATE')}
 ssl.endpoint.identification.algorithm=
 `;
 
-/** @param {string} pem @param {string} label @returns {string} the PEM sections with this label, as one line of a properties file */
-const part = (pem, label) =>
+/** @returns the PEM sections with this label, as one line of a properties file */
+const part = (pem: string, label: string): string =>
   (pem.match(new RegExp(`-----BEGIN [A-Z ]*${label}-----[^]*?-----END [A-Z ]*${label}-----\\n?`, 'g')) ?? [])
     .join('')
     .replaceAll('\n', '\\n');

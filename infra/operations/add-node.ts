@@ -1,13 +1,10 @@
-import { expectOther } from './flags.js';
-import { onNode } from './plan.js';
-import { awaitAllUp, awaitServing, expectAllUp } from './steps/nodes.js';
-import { expectMachine, SERVICE } from './steps/service.js';
-import { command } from './steps/shell.js';
-import { configFlag, expectOtherSeeds, printRacks } from './steps/topology.js';
+import { expectOther, type Given, type Operation } from './flags.ts';
+import { onNode } from './plan.ts';
+import { awaitAllUp, awaitServing, expectAllUp } from './steps/nodes.ts';
+import { expectMachine, SERVICE } from './steps/service.ts';
+import { command } from './steps/shell.ts';
+import { configFlag, expectOtherSeeds, printRacks } from './steps/topology.ts';
 
-/** @import { Given, Operation } from './flags.js' */
-
-/** @satisfies {Operation} */
 export const addNode = {
   help: 'starts one more node, which fetches its share, then takes that share from the others',
   examples: ['--nodes a,b,c --node d --dry-run'],
@@ -44,15 +41,13 @@ export const addNode = {
       printRacks(first),
     ];
   },
-};
+} satisfies Operation;
 
 /**
  * Returns the cleanup steps. Until a cleanup, the old nodes keep rows of token ranges that they have lost. At the next change of the ring,
  * such rows could come back. ScyllaDB cleans up tables with tablets by itself, and one command cleans up all other tables on all nodes.
- *
- * @param {Given} given
  */
-const cleanUps = ({ engine, keyspace, need }) => {
+const cleanUps = ({ engine, keyspace, need }: Given) => {
   const nodes = need('nodes');
   const what = 'gives up what is no longer its own';
   return engine === 'scylla'

@@ -1,22 +1,20 @@
-import { here, onNode } from './plan.js';
-import { sctool } from './steps/manager.js';
-import { medusa, storesTo } from './steps/medusa.js';
-import { command } from './steps/shell.js';
+import type { Given } from './flags.ts';
+import { here, onNode, type Step } from './plan.ts';
+import { sctool } from './steps/manager.ts';
+import { medusa, storesTo } from './steps/medusa.ts';
+import { command } from './steps/shell.ts';
 
-/** @import { Given } from './flags.js' */
-/** @import { Step } from './plan.js' */
+/** @returns steps that fail if the last backup is too old, or cannot be restored */
+export const checked = (given: Given): Step[] =>
+  given.engine === 'scylla' ? ofManager(given) : ofMedusa(given);
 
-/** @param {Given} given @returns {Step[]} steps that fail if the last backup is too old, or cannot be restored */
-export const checked = (given) => (given.engine === 'scylla' ? ofManager(given) : ofMedusa(given));
+/** @returns the end of a list of commands: prints the message and fails if the command before it failed */
+const otherwise = (message: string): string => `|| { ${command('echo', message)} >&2; exit 1; }`;
 
-/** @param {string} message @returns {string} the end of a list of commands: prints the message and fails if the command before it failed */
-const otherwise = (message) => `|| { ${command('echo', message)} >&2; exit 1; }`;
+/** @returns maximum age of the last backup, in s */
+const most = ({ within }: Given): number => Math.round(within / 1000);
 
-/** @param {Given} given @returns {number} maximum age of the last backup, in s */
-const most = ({ within }) => Math.round(within / 1000);
-
-/** @param {Given} given @returns {Step[]} */
-function ofManager(given) {
+function ofManager(given: Given): Step[] {
   const [cluster, location] = [given.need('cluster'), given.need('location')];
   const listed = sctool('backup', 'list', '-c', cluster, '-L', location);
   return [
@@ -33,18 +31,15 @@ ${hasSchema(given)}`,
 
 /**
  * Returns a command that checks the snapshot `$tag`. Manager reads the schema by CQL. Without the schema, nobody can restore the data.
- *
- * @param {Given} given
- * @returns {string} the command, which fails if there is no snapshot, or if the snapshot has no schema
+ * @returns the command, which fails if there is no snapshot, or if the snapshot has no schema
  */
-export function hasSchema({ cluster, location, keyspace }) {
+export function hasSchema({ cluster, location, keyspace }: Given): string {
   const files = sctool('backup', 'files', '-c', cluster, '-L', location, '-K', keyspace);
   const message = 'There is no schema in it: Manager needs a role of the database (sctool cluster update).';
   return `test -n "$tag" && ${files} -T "$tag" | grep -q schema_with_internals ${otherwise(message)}`;
 }
 
-/** @param {Given} given @returns {Step[]} */
-function ofMedusa(given) {
+function ofMedusa(given: Given): Step[] {
   const nodes = given.need('nodes');
   return [
     ...storesTo(nodes, given.need('location')),

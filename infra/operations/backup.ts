@@ -1,12 +1,9 @@
-import { checked, hasSchema } from './backup-age.js';
-import { here, onNode } from './plan.js';
-import { awaitDone, managed, sctool } from './steps/manager.js';
-import { medusa, storesTo } from './steps/medusa.js';
+import { checked, hasSchema } from './backup-age.ts';
+import type { Given, Operation } from './flags.ts';
+import { here, onNode, type Step } from './plan.ts';
+import { awaitDone, managed, sctool } from './steps/manager.ts';
+import { medusa, storesTo } from './steps/medusa.ts';
 
-/** @import { Given, Operation } from './flags.js' */
-/** @import { Step } from './plan.js' */
-
-/** @satisfies {Operation} */
 export const backup = {
   help: 'to an object store: every night, or now',
   examples: [
@@ -33,10 +30,9 @@ export const backup = {
     if (given.engine === 'scylla') return byManager(given);
     return byMedusa(given);
   },
-};
+} satisfies Operation;
 
-/** @param {Given} given @returns {Step[]} */
-function byManager(given) {
+function byManager(given: Given): Step[] {
   const [cluster, location] = [given.need('cluster'), given.need('location')];
   const where = ['-L', location];
   const kept = ['--retention', String(given.retention)];
@@ -44,7 +40,7 @@ function byManager(given) {
     'every node reaches the bucket; how much it would be',
     sctool('backup', '-c', cluster, ...where, '--dry-run'),
   );
-  const task = { cluster, type: /** @type {const} */ ('backup') };
+  const task = { cluster, type: 'backup' as const };
   if (given.now) {
     const name = `millrace-${given.tag}`;
     return [
@@ -69,8 +65,8 @@ function byManager(given) {
   ];
 }
 
-/** @param {Given} given @param {string} name name of a completed backup task of Manager */
-const complete = (given, name) =>
+/** @param name name of a completed backup task of Manager */
+const complete = (given: Given, name: string) =>
   here(
     'the schema is in it',
     `tag=$(${sctool('progress', '-c', given.need('cluster'), `backup/${name}`)} | sed -n 's/^Snapshot Tag:[[:space:]]*//p')
@@ -78,8 +74,7 @@ echo "$tag"
 ${hasSchema(given)}`,
   );
 
-/** @param {Given} given @returns {Step[]} */
-function byMedusa(given) {
+function byMedusa(given: Given): Step[] {
   const nodes = given.need('nodes');
   const [first] = nodes;
   const named = ['--backup-name', given.tag];

@@ -1,42 +1,45 @@
-import { MillraceError } from '../../common/errors.js';
-import { parseFlags, usageError } from '../../common/flags.js';
-import { DATABASE_SETTINGS } from '../../common/settings/index.js';
-import { expectService } from './steps/service.js';
+import { MillraceError } from '../../common/errors.ts';
+import { type Flag, parseFlags, usageError } from '../../common/flags.ts';
+import { DATABASE_SETTINGS } from '../../common/settings/index.ts';
+import type { Step } from './plan.ts';
+import { expectService } from './steps/service.ts';
 
-/** @import { Flag } from '../../common/flags.js' */
-/** @import { Step } from './plan.js' */
+/** The input of an operation: its flags by name, and values derived from them. */
+interface Known {
+  engine: 'scylla' | 'cassandra';
+  keyspace: string;
+  /** name of the backup or task; default: the current time */
+  tag: string;
+  /** number of the first step to run */
+  from: number;
+  /** program that runs a script on a node, such as `ssh` */
+  reach: string;
+  /** time limit of each wait, in ms */
+  within: number;
+  need: Need;
+  /** returns the commands of a service, replaced by `--stop` and `--start` where these flags are given */
+  commands: <T extends { stop?: string; start?: string }>(service: T) => T;
+}
 
-/**
- * The input of an operation: its flags by name, and values derived from them.
- *
- * @typedef {object} Known
- * @property {'scylla' | 'cassandra'} engine
- * @property {string} keyspace
- * @property {string} tag name of the backup or task; default: the current time
- * @property {number} from number of the first step to run
- * @property {string} reach program that runs a script on a node, such as `ssh`
- * @property {number} within time limit of each wait, in ms
- * @property {Need} need
- * @property {<T extends { stop?: string, start?: string }>(service: T) => T} commands returns the commands of a service, replaced by
- *   `--stop` and `--start` where these flags are given
- *
- * @typedef {Record<string, any> & Known} Given
- *
- * @typedef {object} Operation
- * @property {string} help one line of the help text
- * @property {[string, ...string[]]} examples arguments after the name of the operation
- * @property {(keyof typeof SHARED)[]} shared flags that the operation shares with other operations
- * @property {Record<string, Flag>} flags flags that only this operation has
- * @property {(given: Given) => Step[] | Promise<Step[]>} plan returns the steps of the operation
- */
+export type Given = Record<string, any> & Known;
 
-/**
- * A function that returns the value of a required flag, and throws `usage` if the flag was not given.
- *
- * @typedef {{ (flag: 'nodes'): [string, ...string[]], (flag: string): any }} Need
- */
+export interface Operation {
+  /** one line of the help text */
+  help: string;
+  /** arguments after the name of the operation */
+  examples: [string, ...string[]];
+  /** flags that the operation shares with other operations */
+  shared: (keyof typeof SHARED)[];
+  /** flags that only this operation has */
+  flags: Record<string, Flag>;
+  /** returns the steps of the operation */
+  plan: (given: Given) => Step[] | Promise<Step[]>;
+}
 
-/** Flags that several operations take. @satisfies {Record<string, Flag>} */
+/** A function that returns the value of a required flag, and throws `usage` if the flag was not given. */
+type Need = { (flag: 'nodes'): [string, ...string[]]; (flag: string): any };
+
+/** Flags that several operations take. */
 const SHARED = {
   engine: { type: 'text', help: 'scylla or cassandra', fallback: 'scylla' },
   cluster: { type: 'text', help: 'ScyllaDB: name of the cluster in Manager' },
@@ -56,35 +59,29 @@ const SHARED = {
     fallback: 1_800_000,
     min: 1000,
   },
-};
+} satisfies Record<string, Flag>;
 
-/** Flags of every operation. @satisfies {Record<string, Flag>} */
+/** Flags of every operation. */
 const COMMON = {
   from: { type: 'integer', help: 'starts with this step; the steps before it are done', fallback: 1, min: 1 },
   'dry-run': { type: 'switch', help: 'prints the commands as a script, and runs none' },
-};
+} satisfies Record<string, Flag>;
 
 /** Pattern of flag values that become part of paths, task names and commands. A value that begins with `-` would be read as an option. */
 const SAFE = /^[A-Za-z0-9_][A-Za-z0-9_.:@-]*$/;
 const CHECKED = ['cluster', 'location', 'keyspace', 'tag', 'into', 'to', 'node', 'dead', 'client-id'];
 
 /**
- * @param {string} command the command as a person types it
- * @param {Operation} operation
- * @param {string[]} argv arguments of the operation
- * @param {Date} now
- * @returns {Given}
+ * @param command the command as a person types it
+ * @param argv arguments of the operation
  * @throws {MillraceError} `usage`, `help`
  */
-export function readGiven(command, operation, argv, now) {
-  /** @type {Record<string, any>} */
-  const flags = parseFlags(
+export function readGiven(command: string, operation: Operation, argv: string[], now: Date): Given {
+  const flags: Record<string, any> = parseFlags(
     {
       command,
       help: operation.help,
-      examples: /** @type {[string, ...string[]]} */ (
-        operation.examples.map((words) => `${command} ${words}`)
-      ),
+      examples: operation.examples.map((words) => `${command} ${words}`) as [string, ...string[]],
       flags: flagsOf(operation),
       settings: DATABASE_SETTINGS,
     },
@@ -96,8 +93,7 @@ export function readGiven(command, operation, argv, now) {
   const nodes = flags['nodes']?.split(',').filter(Boolean);
   for (const name of CHECKED) expectSafe(command, name, flags[name]);
   for (const node of nodes ?? []) expectSafe(command, 'nodes', node);
-  /** @param {string} flag */
-  function need(flag) {
+  function need(flag: string) {
     const value = flag === 'nodes' ? nodes : flags[flag];
     if (value?.length > 0) return value;
     throw usageError(command, [`${command} needs --${flag}`]);
@@ -114,27 +110,22 @@ export function readGiven(command, operation, argv, now) {
   };
 }
 
-/** @param {Operation} operation */
-const flagsOf = ({ shared, flags }) => ({
+const flagsOf = ({ shared, flags }: Operation) => ({
   ...Object.fromEntries(shared.map((name) => [name, SHARED[name]])),
   ...flags,
   ...COMMON,
 });
 
-/**
- * @param {Given} given
- * @throws {MillraceError} `usage`: `--nodes` contains `--node`, but must name only the other nodes
- */
-export function expectOther({ need, node }) {
+/** @throws {MillraceError} `usage`: `--nodes` contains `--node`, but must name only the other nodes */
+export function expectOther({ need, node }: Given) {
   if (!need('nodes').includes(node)) return;
   throw new MillraceError('usage', `--node ${node} is one of --nodes: those are the others, without it`);
 }
 
-/** @param {string} command @param {string} flag @param {string | undefined} value */
-function expectSafe(command, flag, value) {
+function expectSafe(command: string, flag: string, value: string | undefined) {
   if (value === undefined || SAFE.test(value)) return;
   throw usageError(command, [`--${flag}: "${value}" is no name: use a-z, A-Z, 0-9 and _ . : @ -`]);
 }
 
-/** @param {Date} now @returns {string} UTC time such as 20261122T0200 */
-const timeTag = (now) => now.toISOString().slice(0, 16).replaceAll(/[-:]/g, '');
+/** @returns UTC time such as 20261122T0200 */
+const timeTag = (now: Date): string => now.toISOString().slice(0, 16).replaceAll(/[-:]/g, '');

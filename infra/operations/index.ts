@@ -1,23 +1,20 @@
-import { runCommand } from '../../common/command.js';
-import { MillraceError } from '../../common/errors.js';
-import { settingsText } from '../../common/flags.js';
-import { DATABASE_SETTINGS } from '../../common/settings/index.js';
-import { createStatusLine } from '../../common/status-line.js';
-import { addNode } from './add-node.js';
-import { backup } from './backup.js';
-import { readGiven } from './flags.js';
-import { printPlan } from './plan.js';
-import { removeNode } from './remove-node.js';
-import { restore } from './restore.js';
-import { rotate } from './rotate.js';
-import { runPlan } from './run.js';
-import { upgrade } from './upgrade.js';
-
-/** @import { Operation } from './flags.js' */
+import { runCommand } from '../../common/command.ts';
+import { MillraceError } from '../../common/errors.ts';
+import { settingsText } from '../../common/flags.ts';
+import { DATABASE_SETTINGS } from '../../common/settings/index.ts';
+import { createStatusLine } from '../../common/status-line.ts';
+import { addNode } from './add-node.ts';
+import { backup } from './backup.ts';
+import { type Operation, readGiven } from './flags.ts';
+import { printPlan } from './plan.ts';
+import { removeNode } from './remove-node.ts';
+import { restore } from './restore.ts';
+import { rotate } from './rotate.ts';
+import { runPlan } from './run.ts';
+import { upgrade } from './upgrade.ts';
 
 const COMMAND = 'npm run operations --';
 
-/** @satisfies {Record<string, Operation>} */
 const OPERATIONS = {
   backup,
   restore,
@@ -25,7 +22,7 @@ const OPERATIONS = {
   'add-node': addNode,
   'remove-node': removeNode,
   rotate,
-};
+} satisfies Record<string, Operation>;
 
 const HELP = `Usage: ${COMMAND} OPERATION [flags]
 
@@ -51,11 +48,11 @@ await runCommand(async () => {
       'usage',
       `error: ${name ? `unknown operation '${name}'` : 'name an operation'}\n\n${HELP}`,
     );
-  const operation = OPERATIONS[/** @type {keyof typeof OPERATIONS} */ (name)];
+  const operation = OPERATIONS[name as keyof typeof OPERATIONS];
   const given = readGiven(`${COMMAND} ${name}`, operation, argv, new Date());
   const steps = await operation.plan(given);
   const { reach, from } = given;
-  const again = /** @type {string[]} */ (operation.shared).includes('tag') ? `--tag ${given.tag} ` : '';
+  const again = (operation.shared as string[]).includes('tag') ? `--tag ${given.tag} ` : '';
   if (given['dry-run']) process.stdout.write(printPlan(steps, { reach, from }));
   else await runPlan(steps, { reach, from, again, line: createStatusLine(process.stderr) });
 });

@@ -1,15 +1,12 @@
-import { MillraceError } from '../../common/errors.js';
-import { expectOther } from './flags.js';
-import { onNode } from './plan.js';
-import { awaitAllUp, expectAllUp } from './steps/nodes.js';
-import { repairAll } from './steps/repair.js';
-import { SERVICE } from './steps/service.js';
-import { command } from './steps/shell.js';
-import { configFlag, expectEnoughLeft, printSeed } from './steps/topology.js';
+import { MillraceError } from '../../common/errors.ts';
+import { expectOther, type Given, type Operation } from './flags.ts';
+import { onNode } from './plan.ts';
+import { awaitAllUp, expectAllUp } from './steps/nodes.ts';
+import { repairAll } from './steps/repair.ts';
+import { SERVICE } from './steps/service.ts';
+import { command } from './steps/shell.ts';
+import { configFlag, expectEnoughLeft, printSeed } from './steps/topology.ts';
 
-/** @import { Given, Operation } from './flags.js' */
-
-/** @satisfies {Operation} */
 export const removeNode = {
   help: 'hands the share of a node to the others, and takes it away; or gives up one that is dead',
   examples: ['--nodes a,b --node c --dry-run', '--nodes a,b --dead 8a0d2f4e-1111-4222-8333-444455556666'],
@@ -24,10 +21,10 @@ export const removeNode = {
       throw new MillraceError('usage', 'remove-node takes either --node or --dead');
     return given.dead ? buried(given) : retired(given);
   },
-};
+} satisfies Operation;
 
-/** Returns the steps that remove a running node, which first sends its data to the other nodes. @param {Given} given */
-function retired(given) {
+/** Returns the steps that remove a running node, which first sends its data to the other nodes. */
+function retired(given: Given) {
   const [nodes, node] = [given.need('nodes'), given.need('node')];
   const [first] = nodes;
   expectOther(given);
@@ -45,10 +42,8 @@ function retired(given) {
 /**
  * Returns the steps that remove a dead node. The other nodes copy the data of the dead node from each other. The last writes to the dead
  * node may be missing on some nodes, so a repair follows.
- *
- * @param {Given} given
  */
-function buried(given) {
+function buried(given: Given) {
   const nodes = given.need('nodes');
   const [[first], dead] = [nodes, given.need('dead')];
   return [

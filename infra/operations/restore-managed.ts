@@ -1,26 +1,21 @@
-import { readMigrations } from '../../schema/migrate/files.js';
-import { here } from './plan.js';
-import { managed, sctool } from './steps/manager.js';
-import { restarted } from './steps/nodes.js';
-import { SERVICE } from './steps/service.js';
-import { command } from './steps/shell.js';
-import { expectAllStopped } from './steps/stopped.js';
-
-/** @import { Given } from './flags.js' */
-/** @import { Step } from './plan.js' */
+import { readMigrations } from '../../schema/migrate/files.ts';
+import type { Given } from './flags.ts';
+import { here, type Step } from './plan.ts';
+import { managed, sctool } from './steps/manager.ts';
+import { restarted } from './steps/nodes.ts';
+import { SERVICE } from './steps/service.ts';
+import { command } from './steps/shell.ts';
+import { expectAllStopped } from './steps/stopped.ts';
 
 /**
  * Returns the steps of a restore by ScyllaDB Manager: first the schema, then the data. A node has the whole schema after its restart. All
  * nodes have the data after a repair.
- *
- * @param {Given} given
- * @returns {Promise<Step[]>}
  */
-export async function byManager(given) {
+export async function byManager(given: Given): Promise<Step[]> {
   const [cluster, nodes, { tag, keyspace }] = [given.need('cluster'), given.need('nodes'), given];
   const from = ['-L', given.need('location'), '-T', tag];
   const service = { ...given.commands(SERVICE.scylla), within: given.within };
-  const type = /** @type {const} */ ('restore');
+  const type = 'restore' as const;
   return [
     here(
       'the backup is there, and every node reaches it',
@@ -52,8 +47,8 @@ export async function byManager(given) {
   ];
 }
 
-/** @param {string} keyspace @returns {Promise<string>} a command that restores the tombstone settings of all tables */
-async function collected(keyspace) {
+/** @returns a command that restores the tombstone settings of all tables */
+async function collected(keyspace: string): Promise<string> {
   const text = (await readMigrations()).map((migration) => migration.text).join('\n');
   const tables = [...text.matchAll(/CREATE TABLE IF NOT EXISTS (\w+) \(([^;]*);/g)];
   const kept = [...text.matchAll(/ALTER TABLE (\w+) WITH \$\{keepTombstones\}/g)].map(([, name]) => name);
@@ -62,5 +57,5 @@ async function collected(keyspace) {
     const mode = rest?.includes('${window(') ? windowed : 'repair';
     return `ALTER TABLE ${keyspace}.${name} WITH tombstone_gc = {'mode': '${mode}'}`;
   });
-  return command('node', 'infra/operations/steps/alter.js', ...statements);
+  return command('node', 'infra/operations/steps/alter.ts', ...statements);
 }

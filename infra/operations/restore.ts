@@ -1,15 +1,12 @@
-import { MillraceError } from '../../common/errors.js';
-import { here, onNode } from './plan.js';
-import { byManager } from './restore-managed.js';
-import { medusa, storesTo } from './steps/medusa.js';
-import { repairs } from './steps/repair.js';
-import { command, quote } from './steps/shell.js';
-import { expectAllStopped } from './steps/stopped.js';
+import { MillraceError } from '../../common/errors.ts';
+import type { Given, Operation } from './flags.ts';
+import { here, onNode, type Step } from './plan.ts';
+import { byManager } from './restore-managed.ts';
+import { medusa, storesTo } from './steps/medusa.ts';
+import { repairs } from './steps/repair.ts';
+import { command, quote } from './steps/shell.ts';
+import { expectAllStopped } from './steps/stopped.ts';
 
-/** @import { Given, Operation } from './flags.js' */
-/** @import { Step } from './plan.js' */
-
-/** @satisfies {Operation} */
 export const restore = {
   help: 'restores a backup: into an empty cluster, or (Cassandra) into a second keyspace, for a drill',
   examples: [
@@ -36,15 +33,13 @@ export const restore = {
     const steps = await brought(given);
     return given.ledger ? [...steps, compared(given)] : steps;
   },
-};
+} satisfies Operation;
 
 /**
  * Refuses a restore into another keyspace, because Manager and Medusa can only restore a keyspace under its own name.
- *
- * @param {Given} given
  * @throws {MillraceError} `usage`
  */
-function refuseElsewhere({ engine, into, location }) {
+function refuseElsewhere({ engine, into, location }: Given) {
   if (into === undefined || (engine === 'cassandra' && location === undefined)) return;
   throw new MillraceError(
     'usage',
@@ -52,14 +47,13 @@ function refuseElsewhere({ engine, into, location }) {
   );
 }
 
-/** @param {Given} given */
-const brought = (given) => {
+const brought = (given: Given) => {
   if (given.engine === 'scylla') return byManager(given);
   return given.location ? byMedusa(given) : fromSnapshots(given);
 };
 
-/** Returns the steps of a restore by Medusa, which stops all nodes. @param {Given} given @returns {Step[]} */
-function byMedusa(given) {
+/** Returns the steps of a restore by Medusa, which stops all nodes. */
+function byMedusa(given: Given): Step[] {
   const nodes = given.need('nodes');
   const [first] = nodes;
   const from = ['--backup-name', given.tag];
@@ -88,11 +82,8 @@ function byMedusa(given) {
 /**
  * Returns the steps of a restore from snapshots of Cassandra. Every sample that was acknowledged before the snapshots is in the snapshots
  * of a quorum, so no repair has to follow. Existing rows stay, because samples are only added.
- *
- * @param {Given} given
- * @returns {Step[]}
  */
-function fromSnapshots(given) {
+function fromSnapshots(given: Given): Step[] {
   const { tag, keyspace, into = keyspace } = given;
   const folder = `${given['data']}/${keyspace}`;
   const script = `set -e
@@ -120,8 +111,7 @@ fi`;
   ];
 }
 
-/** @param {Given} given @returns {Step} */
-const compared = ({ keyspace, into = keyspace, ledger }) =>
+const compared = ({ keyspace, into = keyspace, ledger }: Given): Step =>
   here(
     'what was sent is stored, sample by sample',
     `${command(`CQL_KEYSPACE=${into}`)} ${command('npm', 'run', '-s', 'compare', '--', '--ledger', ledger)}`,

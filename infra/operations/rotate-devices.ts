@@ -1,11 +1,8 @@
-import { here, onNode } from './plan.js';
-import { command } from './steps/shell.js';
+import type { Given } from './flags.ts';
+import { here, onNode, type Step } from './plan.ts';
+import { command } from './steps/shell.ts';
 
-/** @import { Given } from './flags.js' */
-/** @import { Step } from './plan.js' */
-
-/** @param {Given} given @returns {Step[]} */
-export function deviceSecrets(given) {
+export function deviceSecrets(given: Given): Step[] {
   const accounts = given.need('devices').split(',').filter(Boolean);
   return [
     here(
@@ -16,13 +13,8 @@ export function deviceSecrets(given) {
   ];
 }
 
-/**
- * Returns the steps for Mosquitto, which reads the password file and the access file again at SIGHUP.
- *
- * @param {Given} given
- * @returns {Step[]}
- */
-const ofMosquitto = (given) => [
+/** Returns the steps for Mosquitto, which reads the password file and the access file again at SIGHUP. */
+const ofMosquitto = (given: Given): Step[] => [
   here(
     'writes the files of Mosquitto',
     command('npm', 'run', '-s', 'credentials', '--', 'mosquitto', '--out', given['broker']),

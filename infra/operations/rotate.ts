@@ -1,14 +1,11 @@
-import { MillraceError } from '../../common/errors.js';
-import { here, onNode } from './plan.js';
-import { deviceSecrets } from './rotate-devices.js';
-import { expectMachine } from './steps/service.js';
-import { command, quote } from './steps/shell.js';
-import { until } from './steps/wait.js';
+import { MillraceError } from '../../common/errors.ts';
+import type { Given, Operation } from './flags.ts';
+import { here, onNode, type Step } from './plan.ts';
+import { deviceSecrets } from './rotate-devices.ts';
+import { expectMachine } from './steps/service.ts';
+import { command, quote } from './steps/shell.ts';
+import { until } from './steps/wait.ts';
 
-/** @import { Given, Operation } from './flags.js' */
-/** @import { Step } from './plan.js' */
-
-/** @satisfies {Operation} */
 export const rotate = {
   help: "a new secret in an old one's place: of a role in the database, the broker, the API, or devices",
   examples: ["--secret token --nodes api-1,api-2 --file api.token --deliver './deliver.sh' --dry-run"],
@@ -43,14 +40,12 @@ export const rotate = {
     const secret = given.need('secret');
     if (!Object.hasOwn(PLANS, secret))
       throw new MillraceError('usage', `--secret is ${Object.keys(PLANS).join(', ')}`);
-    return PLANS[/** @type {keyof typeof PLANS} */ (secret)](given);
+    return PLANS[secret as keyof typeof PLANS](given);
   },
-};
+} satisfies Operation;
 
 /**
  * The steps by kind of secret. The program that checks a secret gets the new secret before the processes that send it.
- *
- * @satisfies {Record<string, (given: Given) => Step[]>}
  */
 const PLANS = {
   serve: (given) => [
@@ -75,16 +70,14 @@ const PLANS = {
   token: (given) => inFile(given),
   cursor: (given) => inFile(given),
   devices: deviceSecrets,
-};
+} satisfies Record<string, (given: Given) => Step[]>;
 
-/** Returns the steps for a secret that only the API processes read. @param {Given} given @returns {Step[]} */
-const inFile = (given) => [made(given), placed(given), ...handedOn(given)];
+/** Returns the steps for a secret that only the API processes read. */
+const inFile = (given: Given): Step[] => [made(given), placed(given), ...handedOn(given)];
 
-/** @param {Given} given */
-const fresh = (given) => `${given.need('file')}.new`;
+const fresh = (given: Given) => `${given.need('file')}.new`;
 
-/** @param {Given} given */
-const made = (given) =>
+const made = (given: Given) =>
   here(
     'makes a new one, for its owner alone to read',
     `(umask 077 && openssl rand -hex 24 >${quote(fresh(given))})`,
@@ -93,31 +86,22 @@ const made = (given) =>
 /**
  * Returns a command that writes the new secret into the existing file, which keeps its owner and permissions. If the command runs a
  * second time, it fails instead of emptying the file.
- *
- * @param {Given} given
  */
-const replaced = (given) => {
+const replaced = (given: Given) => {
   const next = quote(fresh(given));
   return `test -s ${next} && cat ${next} >${quote(given.need('file'))} && rm ${next}`;
 };
 
-/** @param {Given} given */
-const delivered = (given) => here('puts it where the processes read it', given.need('deliver'));
+const delivered = (given: Given) => here('puts it where the processes read it', given.need('deliver'));
 
-/** @param {Given} given */
-const placed = (given) => here('puts it in the place of the old one', replaced(given));
+const placed = (given: Given) => here('puts it in the place of the old one', replaced(given));
 
 /**
  * Returns the steps that change the password of a role in the database. Open connections keep working. The database refuses a process
  * that connects between the change and its restart. A process that starts with a wrong password ends and stays down. Nodes accept the old
  * password for some more seconds, so a step first checks the new password.
- *
- * @param {Given} given
- * @param {'serve' | 'migrate'} duty
- * @param {string} otherFile
- * @returns {Step[]}
  */
-function inDatabase(given, duty, otherFile) {
+function inDatabase(given: Given, duty: 'serve' | 'migrate', otherFile: string): Step[] {
   const other = duty === 'serve' ? 'migrate' : 'serve';
   const files = [`--${other}-password-file`, otherFile, `--${duty}-password-file`, fresh(given)];
   const asRole = command(`CQL_USERNAME=millrace_${duty}`, `CQL_PASSWORD_FILE=${fresh(given)}`);
@@ -128,7 +112,7 @@ function inDatabase(given, duty, otherFile) {
     ),
     here(
       'waits until the database takes it',
-      until(`CQL_PASSWORD='' ${asRole} node infra/operations/steps/alter.js`, {
+      until(`CQL_PASSWORD='' ${asRole} node infra/operations/steps/alter.ts`, {
         within: given.within,
         late: 'the database does not accept it: no process has it yet, and the old one no longer works.',
       }),
@@ -139,17 +123,14 @@ function inDatabase(given, duty, otherFile) {
 /**
  * Returns the steps that deliver the new secret and restart the processes. The server refuses a process that starts with the old secret,
  * and the process ends. So the plan requires a command that delivers the new secret.
- *
- * @param {Given} given
- * @returns {Step[]}
  */
-function handedOn(given) {
+function handedOn(given: Given): Step[] {
   expectMachine(given.reach, 'docs/how-to/operate-a-cluster.md has the commands, under New secrets.');
   return [delivered(given), ...restarted(given)];
 }
 
-/** @param {Given} given @returns {Step[]} steps that restart one process after the other, while the other processes keep serving */
-const restarted = (given) =>
+/** @returns steps that restart one process after the other, while the other processes keep serving */
+const restarted = (given: Given): Step[] =>
   given.need('nodes').flatMap((node) => [
     onNode(node, 'restarts and reads it', given['restart']),
     onNode(

@@ -1,27 +1,34 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { MillraceError } from '../../common/errors.js';
-import { commandLine } from './plan.js';
-
-/** @import { StatusLine } from '../../common/status-line.js' */
-/** @import { Step } from './plan.js' */
+import { MillraceError } from '../../common/errors.ts';
+import type { StatusLine } from '../../common/status-line.ts';
+import { commandLine, type Step } from './plan.ts';
 
 const SHOWN_EVERY_MS = 1000;
 
 /**
  * Runs the steps of a plan one after the other. Shows the progress, and prints the output of the steps.
- *
- * @param {Step[]} steps
- * @param {object} options
- * @param {string} options.reach the program that runs a script on a node, see `commandLine`
- * @param {number} options.from number of the first step, counted from 1; earlier steps are skipped
- * @param {string} options.again arguments with which a repeated command gets the same steps
- * @param {StatusLine} options.line
  * @throws {MillraceError} `usage`: there is no step `from`; `failed`: a step failed. The message names the step, and the command that
- *   continues at this step
+ * continues at this step
  */
-export async function runPlan(steps, { reach, from, again, line }) {
+export async function runPlan(
+  steps: Step[],
+  {
+    reach,
+    from,
+    again,
+    line,
+  }: {
+    /** the program that runs a script on a node, see `commandLine` */
+    reach: string;
+    /** number of the first step, counted from 1; earlier steps are skipped */
+    from: number;
+    /** arguments with which a repeated command gets the same steps */
+    again: string;
+    line: StatusLine;
+  },
+) {
   if (from > steps.length) {
     throw new MillraceError('usage', `--from ${from}: there are ${steps.length} steps.`);
   }
@@ -45,12 +52,8 @@ export async function runPlan(steps, { reach, from, again, line }) {
   }
 }
 
-/**
- * @param {string} script
- * @param {StatusLine} line
- * @returns {Promise<number | string>} exit code, or the signal that ended the script
- */
-async function perform(script, line) {
+/** @returns exit code, or the signal that ended the script */
+async function perform(script: string, line: StatusLine): Promise<number | string> {
   const child = spawn('sh', ['-euc', script], { stdio: ['ignore', 'pipe', 'pipe'] });
   for (const stream of [child.stdout, child.stderr]) {
     createInterface(stream).on('line', (text) => line.print(`  ${text}`));

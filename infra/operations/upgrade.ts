@@ -1,12 +1,10 @@
-import { here, onNode } from './plan.js';
-import { packages } from './steps/apt.js';
-import { sctool } from './steps/manager.js';
-import { awaitOneSchema, expectAllUp, restarted } from './steps/nodes.js';
-import { expectMachine, SERVICE } from './steps/service.js';
-import { command } from './steps/shell.js';
-
-/** @import { Given, Operation } from './flags.js' */
-/** @import { Step } from './plan.js' */
+import type { Given, Operation } from './flags.ts';
+import { here, onNode, type Step } from './plan.ts';
+import { packages } from './steps/apt.ts';
+import { sctool } from './steps/manager.ts';
+import { awaitOneSchema, expectAllUp, restarted } from './steps/nodes.ts';
+import { expectMachine, SERVICE } from './steps/service.ts';
+import { command } from './steps/shell.ts';
 
 /** Commands that print the version of the running database. `scylla --version` would print the installed version instead. */
 const RUNNING = {
@@ -14,7 +12,6 @@ const RUNNING = {
   cassandra: 'nodetool version | sed -n "s/^ReleaseVersion: *//p"',
 };
 
-/** @satisfies {Operation} */
 export const upgrade = {
   help: 'a new version, node by node, while the others serve',
   examples: ['--nodes a,b,c --to 2026.1.6 --dry-run'],
@@ -48,10 +45,9 @@ export const upgrade = {
       ...(given['rewrite-sstables'] ? rewrite(given) : []),
     ];
   },
-};
+} satisfies Operation;
 
-/** @param {string} node @param {Given} given @param {string} install @returns {Step[]} */
-function upgraded(node, given, install) {
+function upgraded(node: string, given: Given, install: string): Step[] {
   const { engine, keyspace, to, within } = given;
   const nodes = given.need('nodes');
   const between = [onNode(node, `installs ${to}`, install)];
@@ -67,8 +63,8 @@ function upgraded(node, given, install) {
   ];
 }
 
-/** @param {string} said command that prints the running version @param {string} to expected version */
-const expectVersion = (said, to) => `said=$(${said})
+/** @param said command that prints the running version @param to expected version */
+const expectVersion = (said: string, to: string) => `said=$(${said})
 case $said in
   ${to} | ${to}-*) echo "$said" ;;
   *) echo "It runs \\"$said\\", not ${to}: check the installed version before you go on." >&2; exit 1 ;;
@@ -77,12 +73,8 @@ esac`;
 /**
  * Adds steps that suspend Manager before and resume it after the given steps, because repairs and backups are not supported while nodes
  * have different versions.
- *
- * @param {Given} given
- * @param {Step[]} steps
- * @returns {Step[]}
  */
-function withoutManager({ engine, cluster }, steps) {
+function withoutManager({ engine, cluster }: Given, steps: Step[]): Step[] {
   if (engine !== 'scylla' || !cluster) return steps;
   const resume = sctool('resume', '-c', cluster, '--start-tasks');
   const ifItFails = `Manager begins no repair and no backup until the last step, or: ${resume}`;
@@ -92,8 +84,7 @@ function withoutManager({ engine, cluster }, steps) {
   ];
 }
 
-/** @param {Given} given */
-const rewrite = (given) =>
+const rewrite = (given: Given) =>
   given
     .need('nodes')
     .map((node) =>

@@ -3,35 +3,37 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync,
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { claimDataDir } from '../../common/data-dir.js';
-import { MillraceError } from '../../common/errors.js';
-import { askRegistry } from '../bootstrap/registry.js';
-import { runShown } from '../bootstrap/run-shown.js';
+import { claimDataDir } from '../../common/data-dir.ts';
+import { MillraceError } from '../../common/errors.ts';
+import { askRegistry } from '../bootstrap/registry.ts';
+import { runShown } from '../bootstrap/run-shown.ts';
 
 const run = promisify(execFile);
-const inFolder = (/** @type {string} */ name) => fileURLToPath(new URL(name, import.meta.url));
+const inFolder = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const REQUIREMENTS = inFolder('requirements.txt');
 /** File in an environment: a copy of the requirements from which the environment was made. */
 const STAMP = 'requirements.installed';
 
-/** @typedef {{ program: (name: string) => string }} PythonTools `program` gives the path of one of its commands */
+/** `program` gives the path of one of its commands */
+export type PythonTools = { program: (name: string) => string };
 
 /**
  * Returns the tools of `requirements.txt` from a virtual environment under `DATA_DIR/python`. The environment is made if it is missing, or
  * if the requirements have changed. Concurrent processes make separate environments, and the first finished environment is used. An
  * environment cannot be moved, so only a link to it is replaced.
- *
- * @param {object} options
- * @param {string} options.dataDir
- * @param {string} [options.requirements] path of another list of packages, which gets a separate environment
- * @param {string} [options.name] folder of the environment under `dataDir`
- * @param {(text: string) => void} options.onStatus
- * @param {string} [options.python] the Python that makes the environment, 3.11 or newer
- * @param {AbortSignal} [options.signal]
- * @returns {Promise<PythonTools>}
  * @throws {MillraceError} `tool_missing`, `install_failed`
  */
-export async function ensurePython(options) {
+export async function ensurePython(options: {
+  dataDir: string;
+  /** path of another list of packages, which gets a separate environment */
+  requirements?: string;
+  /** folder of the environment under `dataDir` */
+  name?: string;
+  onStatus: (text: string) => void;
+  /** the Python that makes the environment, 3.11 or newer */
+  python?: string;
+  signal?: AbortSignal;
+}): Promise<PythonTools> {
   const {
     dataDir,
     requirements = REQUIREMENTS,
@@ -63,19 +65,26 @@ export async function ensurePython(options) {
 
 /**
  * Returns the packages of `readers.txt`, which only the long tests need, from a separate environment.
- *
- * @param {Pick<Parameters<typeof ensurePython>[0], 'dataDir' | 'onStatus'>} options
- * @returns {Promise<PythonTools>}
  * @throws {MillraceError} `tool_missing`, `install_failed`
  */
-export const ensureReaders = (options) =>
+export const ensureReaders = (
+  options: Pick<Parameters<typeof ensurePython>[0], 'dataDir' | 'onStatus'>,
+): Promise<PythonTools> =>
   ensurePython({ ...options, requirements: inFolder('readers.txt'), name: 'python-readers' });
 
-/**
- * @param {string} directory an empty directory
- * @param {{ python: string, requirements: string, shown: { onStatus: (text: string) => void, signal?: AbortSignal } }} options
- */
-async function makeEnvironment(directory, { python, requirements, shown }) {
+/** @param directory an empty directory */
+async function makeEnvironment(
+  directory: string,
+  {
+    python,
+    requirements,
+    shown,
+  }: {
+    python: string;
+    requirements: string;
+    shown: { onStatus: (text: string) => void; signal?: AbortSignal };
+  },
+) {
   try {
     await runShown(python, ['-m', 'venv', directory], { ...shown, title: 'Python environment' });
   } catch (cause) {
@@ -98,39 +107,32 @@ async function makeEnvironment(directory, { python, requirements, shown }) {
   copyFileSync(requirements, join(directory, STAMP));
 }
 
-/** @param {string} link @param {string} target */
-function replaceLink(link, target) {
+function replaceLink(link: string, target: string) {
   symlinkSync(target, `${target}.link`);
   renameSync(`${target}.link`, link);
 }
 
-/**
- * @param {PythonTools} tools
- * @param {string} path path of a YAML file
- * @returns {Promise<any>} the document
- */
-export async function readYaml(tools, path) {
+/** @param path path of a YAML file @returns the document */
+export async function readYaml(tools: PythonTools, path: string): Promise<any> {
   const { stdout } = await run(tools.program('python'), [inFolder('yaml_to_json.py'), path]);
   return JSON.parse(stdout);
 }
 
 /**
- * @param {PythonTools} tools
- * @param {string[]} paths paths of HCL files
- * @returns {Promise<Record<string, any>>} the content of each file by its path; an expression is its source text, `${...}`
+ * @param paths paths of HCL files
+ * @returns the content of each file by its path; an expression is its source text, `${...}`
  */
-export async function readHcl(tools, paths) {
+export async function readHcl(tools: PythonTools, paths: string[]): Promise<Record<string, any>> {
   const args = [inFolder('hcl_to_json.py'), ...paths];
   const { stdout } = await run(tools.program('python'), args, { maxBuffer: 64 * 1048576 });
   return JSON.parse(stdout);
 }
 
-/** @param {string} path @returns {string | null} */
-function readIfThere(path) {
+function readIfThere(path: string): string | null {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    if (/** @type {NodeJS.ErrnoException} */ (error).code === 'ENOENT') return null;
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;
   }
 }

@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { appendFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { MillraceError } from '../../common/errors.js';
-import { alternativeNames, hostList, LOOPBACK_HOSTS } from './hosts.js';
-import { hasBoth, moveBoth, namesBefore, refuseOverwriting } from './pair.js';
-import { AUTHORITY, configuration } from './request.js';
-
-/** @import { Openssl } from './openssl.js' */
+import { MillraceError } from '../../common/errors.ts';
+import { alternativeNames, hostList, LOOPBACK_HOSTS } from './hosts.ts';
+import type { Openssl } from './openssl.ts';
+import { hasBoth, moveBoth, namesBefore, refuseOverwriting } from './pair.ts';
+import { AUTHORITY, configuration } from './request.ts';
 
 const DAY_SECONDS = 86_400;
 /** Validity of the authority in days: ten years, because a person must install a new authority in each client. */
@@ -19,24 +18,35 @@ const NEW_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes
 /**
  * Makes an authority for development, unless the directory has one, and a certificate that this authority signs. The files are `ca.pem`,
  * `ca.key`, `NAME.pem` and `NAME.key`. Keys are EC P-256, and only their owner can read them (0600).
- *
- * @param {object} options
- * @param {Openssl} options.openssl
- * @param {string} options.out directory; created if it is missing
- * @param {string} [options.hosts] names and addresses, comma-separated; default: the hosts of the renewed certificate,
- *   otherwise `LOOPBACK_HOSTS`
- * @param {string} options.name name of the certificate's files, without extension
- * @param {boolean} options.renew true: renews an existing certificate, and keeps the authority
- * @returns {Promise<{ hosts: string, files: { path: string, isNew: boolean }[] }>} `hosts`: the hosts of the certificate, comma-separated
+ * @returns `hosts`: the hosts of the certificate, comma-separated
  * @throws {MillraceError} `usage`, `failed` when the certificate exists already, or the authority expires too soon
  */
-export async function makeCertificates({ openssl, out, hosts, name, renew }) {
+export async function makeCertificates({
+  openssl,
+  out,
+  hosts,
+  name,
+  renew,
+}: {
+  openssl: Openssl;
+  /** directory; created if it is missing */
+  out: string;
+  /**
+   * names and addresses, comma-separated; default: the hosts of the renewed certificate, otherwise
+   * `LOOPBACK_HOSTS`
+   */
+  hosts?: string;
+  /** name of the certificate's files, without extension */
+  name: string;
+  /** true: renews an existing certificate, and keeps the authority */
+  renew: boolean;
+}): Promise<{ hosts: string; files: { path: string; isNew: boolean }[] }> {
   const wanted = hosts === undefined ? null : alternativeNames(hosts);
   if (name === 'ca' || !/^[\w.-]+$/.test(name)) {
     throw new MillraceError('usage', '--name takes a-z, A-Z, 0-9, _, dots and dashes, and is not "ca".');
   }
   await mkdir(out, { recursive: true });
-  const place = (/** @type {string} */ base) => ({
+  const place = (base: string) => ({
     certificate: join(out, `${base}.pem`),
     key: join(out, `${base}.key`),
   });
@@ -84,8 +94,7 @@ export async function makeCertificates({ openssl, out, hosts, name, renew }) {
 /** Makes a serial number that is positive, and too long to occur twice. */
 const serial = () => `0x40${randomBytes(15).toString('hex')}`;
 
-/** @param {Openssl} openssl @param {string} path */
-async function checkLasts(openssl, path) {
+async function checkLasts(openssl: Openssl, path: string) {
   const lasts = await openssl([
     'x509',
     '-in',

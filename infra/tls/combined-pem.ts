@@ -3,10 +3,9 @@ import { readFile, writeFile } from 'node:fs/promises';
 /**
  * Writes a private key and its certificate into one file, as Cassandra needs them (PEMBasedSslContextFactory). Only the owner can read the
  * file.
- *
- * @param {string} path path of the new file
- * @param {{ cert: string, key: string }} files paths of the certificate and its private key
+ * @param path path of the new file
+ * @param files paths of the certificate and its private key
  */
-export async function writeCombinedPem(path, { cert, key }) {
+export async function writeCombinedPem(path: string, { cert, key }: { cert: string; key: string }) {
   await writeFile(path, (await readFile(key, 'utf8')) + (await readFile(cert, 'utf8')), { mode: 0o600 });
 }

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { isIP, isIPv6 } from 'node:net';
-import { MillraceError } from '../../common/errors.js';
+import { MillraceError } from '../../common/errors.ts';
 
 const DNS_NAME = /^(\*\.)?[a-z0-9]([a-z0-9-]{0,62})(\.[a-z0-9][a-z0-9-]{0,62})*$/i;
 
@@ -9,12 +9,11 @@ export const LOOPBACK_HOSTS = 'localhost,127.0.0.1,::1';
 
 /**
  * Converts a list of hosts to the subject alternative names of a certificate.
- *
- * @param {string} list names and addresses, comma-separated
- * @returns {string[]} names in the syntax of OpenSSL's configuration: `DNS:localhost`, `IP:127.0.0.1`
+ * @param list names and addresses, comma-separated
+ * @returns names in the syntax of OpenSSL's configuration: `DNS:localhost`, `IP:127.0.0.1`
  * @throws {MillraceError} `usage`
  */
-export function alternativeNames(list) {
+export function alternativeNames(list: string): string[] {
   return list
     .split(',')
     .map((host) => host.trim().replace(/^\[(.*)\]$/, '$1'))
@@ -28,19 +27,19 @@ export function alternativeNames(list) {
     });
 }
 
-/** @param {string[]} names as `alternativeNames` returns them @returns {string} the value of `--host` for these names */
-export const hostList = (names) => names.map((name) => name.replace(/^(DNS|IP):/, '')).join(',');
+/** @param names as `alternativeNames` returns them @returns the value of `--host` for these names */
+export const hostList = (names: string[]): string =>
+  names.map((name) => name.replace(/^(DNS|IP):/, '')).join(',');
 
 /**
- * @param {string | Buffer} pem
- * @returns {string[]} alternative names of the first certificate in `pem`, as `alternativeNames` returns them
+ * @returns alternative names of the first certificate in `pem`, as `alternativeNames` returns them
  * @throws {Error} when `pem` has no certificate, or an alternative name is not a host
  */
-export function namesIn(pem) {
+export function namesIn(pem: string | Buffer): string[] {
   const names = new X509Certificate(pem).subjectAltName ?? '';
   return alternativeNames(names.replaceAll(/(DNS|IP Address):/g, ''));
 }
 
-/** Shortens an IPv6 address to the form that Node.js uses, because OpenSSL prints addresses in full. @param {string} address */
-const shortest = (address) =>
+/** Shortens an IPv6 address to the form that Node.js uses, because OpenSSL prints addresses in full. */
+const shortest = (address: string) =>
   isIPv6(address) ? new URL(`http://[${address}]`).hostname.slice(1, -1) : address;

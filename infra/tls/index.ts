@@ -1,15 +1,12 @@
 import { join, relative } from 'node:path';
-import { runCommand } from '../../common/command.js';
-import { claimDataDir } from '../../common/data-dir.js';
-import { parseFlags } from '../../common/flags.js';
-import { readSetting } from '../../common/settings/index.js';
-import { makeCertificates } from './certificates.js';
-import { LOOPBACK_HOSTS } from './hosts.js';
-import { findOpenssl } from './openssl.js';
+import { runCommand } from '../../common/command.ts';
+import { claimDataDir } from '../../common/data-dir.ts';
+import { type CommandLine, type Flag, parseFlags } from '../../common/flags.ts';
+import { readSetting } from '../../common/settings/index.ts';
+import { makeCertificates } from './certificates.ts';
+import { LOOPBACK_HOSTS } from './hosts.ts';
+import { findOpenssl } from './openssl.ts';
 
-/** @import { CommandLine, Flag } from '../../common/flags.js' */
-
-/** @satisfies {Record<string, Flag>} */
 const FLAGS = {
   host: {
     type: 'text',
@@ -18,10 +15,9 @@ const FLAGS = {
   out: { type: 'text', help: 'directory for the files; default: tls in DATA_DIR' },
   name: { type: 'text', help: "name of the certificate's files", fallback: 'server' },
   renew: { type: 'switch', help: 'replaces a certificate that exists; the authority stays' },
-};
+} satisfies Record<string, Flag>;
 
-/** @type {CommandLine<typeof FLAGS>} */
-const LINE = {
+const LINE: CommandLine<typeof FLAGS> = {
   command: 'npm run certificates --',
   help: 'Makes an authority for development and a certificate that it signs.',
   examples: ['npm run certificates', 'npm run certificates -- --host localhost,192.0.2.7 --out tls'],
@@ -40,7 +36,7 @@ await runCommand(async () => {
   if (flags.out === undefined) await claimDataDir(dataDir);
   const made = await makeCertificates({ openssl, out, hosts: host, name, renew: Boolean(renew) });
   for (const { path, isNew } of made.files) console.log(`${isNew ? 'written' : 'kept   '}  ${path}`);
-  const at = (/** @type {string} */ file) => relative('', join(out, file)) || file;
+  const at = (file: string) => relative('', join(out, file)) || file;
   console.log(`
 For ${made.hosts}. Settings of the API:
   HTTP_TLS_CERT=${at(`${name}.pem`)} HTTP_TLS_KEY=${at(`${name}.key`)}

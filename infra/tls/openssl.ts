@@ -1,26 +1,21 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { MillraceError } from '../../common/errors.js';
-import { findTools } from '../bootstrap/tools.js';
+import { MillraceError } from '../../common/errors.ts';
+import { findTools } from '../bootstrap/tools.ts';
 
 const run = promisify(execFile);
 
-/**
- * @typedef {(args: string[]) => Promise<string>} Openssl
- */
+export type Openssl = (args: string[]) => Promise<string>;
 
-/**
- * @returns {Promise<Openssl>} a function that runs OpenSSL and returns its output
- * @throws {MillraceError} `tool_missing`
- */
-export async function findOpenssl() {
+/** @returns a function that runs OpenSSL and returns its output @throws {MillraceError} `tool_missing` */
+export async function findOpenssl(): Promise<Openssl> {
   const { openssl } = await findTools(['openssl']);
   const program = openssl?.path ?? 'openssl';
   return async (args) => {
     try {
       return (await run(program, args)).stdout;
     } catch (error) {
-      const { stderr } = /** @type {{ stderr?: string }} */ (error);
+      const { stderr } = error as { stderr?: string };
       throw new MillraceError('failed', `openssl ${args[0]} failed: ${stderr || error}`, { cause: error });
     }
   };

@@ -1,18 +1,18 @@
 import { chmod, readFile, rename, stat } from 'node:fs/promises';
-import { MillraceError } from '../../common/errors.js';
-import { hostList, namesIn } from './hosts.js';
+import { MillraceError } from '../../common/errors.ts';
+import { hostList, namesIn } from './hosts.ts';
 
-/** @typedef {{ certificate: string, key: string }} Pair paths */
+/** paths */
+type Pair = { certificate: string; key: string };
 
-/** @param {string} path */
-const fileExists = (path) =>
+const fileExists = (path: string) =>
   stat(path).then(
     () => true,
     () => false,
   );
 
-/** Returns whether the certificate and its key exist. Throws if only one of the two files exists. @param {Pair} pair */
-export async function hasBoth({ certificate, key }) {
+/** Returns whether the certificate and its key exist. Throws if only one of the two files exists. */
+export async function hasBoth({ certificate, key }: Pair) {
   const [hasCertificate, hasKey] = [await fileExists(certificate), await fileExists(key)];
   if (hasCertificate === hasKey) return hasKey;
   const [there, missing] = hasKey ? [key, certificate] : [certificate, key];
@@ -22,8 +22,8 @@ export async function hasBoth({ certificate, key }) {
   );
 }
 
-/** @param {string} path @returns {Promise<string[] | null>} hosts of the existing certificate; null: it is missing or damaged */
-export async function namesBefore(path) {
+/** @returns hosts of the existing certificate; null: it is missing or damaged */
+export async function namesBefore(path: string): Promise<string[] | null> {
   try {
     return namesIn(await readFile(path));
   } catch {
@@ -33,12 +33,14 @@ export async function namesBefore(path) {
 
 /**
  * Throws if the certificate or its key exists already.
- *
- * @param {Pair} pair
- * @param {string[] | null} before the names of the existing certificate; null: the certificate is missing or damaged
- * @param {string[] | null} wanted the requested names; null: no names were requested
+ * @param before the names of the existing certificate; null: the certificate is missing or damaged
+ * @param wanted the requested names; null: no names were requested
  */
-export async function refuseOverwriting({ certificate, key }, before, wanted) {
+export async function refuseOverwriting(
+  { certificate, key }: Pair,
+  before: string[] | null,
+  wanted: string[] | null,
+) {
   for (const path of [certificate, key]) {
     if (!(await fileExists(path))) continue;
     const missing = wanted?.filter((name) => !before?.includes(name)) ?? [];
@@ -53,8 +55,7 @@ export async function refuseOverwriting({ certificate, key }, before, wanted) {
   }
 }
 
-/** @param {Pair} from @param {Pair} to */
-export async function moveBoth(from, to) {
+export async function moveBoth(from: Pair, to: Pair) {
   await chmod(from.key, 0o600);
   await chmod(from.certificate, 0o644);
   await rename(from.key, to.key);

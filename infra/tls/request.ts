@@ -7,10 +7,9 @@ export const AUTHORITY = '/O=Millrace/CN=Millrace development CA';
 /**
  * Returns OpenSSL's configuration for an authority and for a certificate that the authority signs. It is complete, so that the
  * configuration of the machine has no effect.
- *
- * @param {string[]} names alternative names, as `alternativeNames` returns them
+ * @param names alternative names, as `alternativeNames` returns them
  */
-export const configuration = (names) => `\
+export const configuration = (names: string[]) => `\
 [req]
 prompt = no
 distinguished_name = subject
@@ -30,7 +29,7 @@ authorityKeyIdentifier = keyid
 subjectAltName = ${names.join(',')}
 `;
 
-/** @param {string[]} names @returns {string} the first host that is short enough for a common name; clients ignore it */
-const commonName = (names) =>
+/** @returns the first host that is short enough for a common name; clients ignore it */
+const commonName = (names: string[]): string =>
   names.map((name) => name.replace(/^(DNS|IP):/, '')).find((host) => host.length <= LONGEST_COMMON_NAME) ??
   'Millrace development server';

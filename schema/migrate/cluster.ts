@@ -1,9 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MillraceError } from '../../common/errors.js';
-import { DIALECTS } from './files.js';
-
-/** @import { Client } from 'cassandra-driver' */
-/** @import { Dialect } from './files.js' */
+import type { Client } from 'cassandra-driver';
+import { MillraceError } from '../../common/errors.ts';
+import { DIALECTS, type Dialect } from './files.ts';
 
 /**
  * Driver options of DDL statements, which are neither prepared nor repeated automatically. `readTimeout` is in ms. It is longer than for
@@ -11,8 +9,7 @@ import { DIALECTS } from './files.js';
  */
 export const DDL = { prepare: false, isIdempotent: false, readTimeout: 30_000 };
 
-/** @param {Client} client @returns {Promise<Dialect>} */
-export async function dialectOf(client) {
+export async function dialectOf(client: Client): Promise<Dialect> {
   const { rows } = await client.execute(
     "SELECT table_name FROM system_schema.tables WHERE keyspace_name = 'system' AND table_name = 'scylla_local'",
   );
@@ -22,12 +19,9 @@ export async function dialectOf(client) {
 /**
  * Creates a keyspace with three copies, or with one copy per node if the cluster has fewer than three nodes. An existing keyspace stays
  * unchanged. In that case no CREATE statement is sent, because it needs the permission to create a keyspace.
- *
- * @param {Client} client
- * @param {string} keyspace
- * @param {(text: string) => void} onStatus called with the number of copies of a new keyspace, because a later change is difficult
+ * @param onStatus called with the number of copies of a new keyspace, because a later change is difficult
  */
-export async function createKeyspace(client, keyspace, onStatus) {
+export async function createKeyspace(client: Client, keyspace: string, onStatus: (text: string) => void) {
   const { rows } = await client.execute(
     'SELECT keyspace_name FROM system_schema.keyspaces WHERE keyspace_name = ?',
     [keyspace],
@@ -56,13 +50,11 @@ const MISSING_KEYSPACE = [0x2200, 0x2300];
  * Creates the tables that the schema lock needs, so many processes may call this function at once. In Cassandra the node that creates a
  * table chooses its id. Two nodes that create the same table at once never agree on its schema again. So all processes send the
  * statements to the same node, which executes them one after the other, and then wait until the other nodes know the tables.
- *
- * @param {Client} admin client without a keyspace: a client with a keyspace does not connect to nodes that do not know it yet
- * @param {string} keyspace
- * @param {string[]} statements `CREATE TABLE IF NOT EXISTS` statements
+ * @param admin client without a keyspace: a client with a keyspace does not connect to nodes that do not know it yet
+ * @param statements `CREATE TABLE IF NOT EXISTS` statements
  * @throws {MillraceError} `unavailable` when the nodes do not agree on the schema within a minute
  */
-export async function createFirst(admin, keyspace, statements) {
+export async function createFirst(admin: Client, keyspace: string, statements: string[]) {
   const host = admin
     .getState()
     .getConnectedHosts()
@@ -76,12 +68,9 @@ export async function createFirst(admin, keyspace, statements) {
 
 /**
  * Changes the schema, and waits until the nodes agree on the change, because the next statement may go to another node.
- *
- * @param {Client} client
- * @param {string} statement
  * @throws {MillraceError} `unavailable` when the nodes do not agree on the schema within a minute
  */
-export async function changeSchema(client, statement) {
+export async function changeSchema(client: Client, statement: string) {
   await client.execute(statement, [], DDL);
   await untilAgreed(client);
 }
@@ -89,24 +78,21 @@ export async function changeSchema(client, statement) {
 /**
  * Repeats a function that needs a keyspace until the node knows the keyspace. A keyspace that another process creates at this moment is
  * listed some ms before it can be used (Cassandra 5.0: in 40 of 40 tries). On the other nodes the delay is longer.
- *
- * @param {() => Promise<unknown>} create
  */
-async function untilListed(create) {
+async function untilListed(create: () => Promise<unknown>) {
   const deadline = Date.now() + AGREEMENT_MS;
   for (;;) {
     try {
       return await create();
     } catch (error) {
-      const { code } = /** @type {{ code?: unknown }} */ (error);
+      const { code } = error as { code?: unknown };
       if (!MISSING_KEYSPACE.includes(Number(code)) || Date.now() > deadline) throw error;
     }
     await sleep(200);
   }
 }
 
-/** @param {Client} client */
-async function untilAgreed(client) {
+async function untilAgreed(client: Client) {
   const deadline = Date.now() + AGREEMENT_MS;
   while (!(await isAgreed(client))) {
     if (Date.now() > deadline) {
@@ -122,10 +108,8 @@ async function untilAgreed(client) {
 /**
  * Returns true if all available nodes have the same schema. Unavailable nodes receive the schema when they return. The driver's
  * `checkSchemaAgreement` is not used, because it counts unavailable nodes with their last schema, which may differ.
- *
- * @param {Client} client
  */
-async function isAgreed(client) {
+async function isAgreed(client: Client) {
   const versions = await Promise.all(
     client
       .getState()

@@ -1,27 +1,33 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { checkWindow, windowFor } from '../time-window.js';
+import { checkWindow, windowFor } from '../time-window.ts';
 
 const FOLDER = new URL('../migrations/', import.meta.url);
 
-/**
- * @typedef {object} Migration
- * @property {number} version from the file's name, counting from 1 without a gap
- * @property {string} name the file's name
- * @property {string} text CQL of the file, with the placeholders `${window(SETTING)}` for a table's TTL and compaction, and
- *   `${keepTombstones}` of the dialect
- */
+interface Migration {
+  /** from the file's name, counting from 1 without a gap */
+  version: number;
+  /** the file's name */
+  name: string;
+  /**
+   * CQL of the file, with the placeholders `${window(SETTING)}` for a table's TTL and compaction, and
+   * `${keepTombstones}` of the dialect
+   */
+  text: string;
+}
 
-/**
- * CQL that differs between Cassandra and ScyllaDB. `dialectOf` selects the dialect of the server.
- *
- * @typedef {object} Dialect
- * @property {string} dropTombstones the table option that allows compaction to drop expired data early
- * @property {string} keepTombstones the options of a table with deletions, which keep tombstones until each replica has received them
- * @property {string} pastCache the end of a SELECT that bypasses the row cache, because its many rows would displace other cached rows
- */
+/** CQL that differs between Cassandra and ScyllaDB. `dialectOf` selects the dialect of the server. */
+export interface Dialect {
+  /** the table option that allows compaction to drop expired data early */
+  dropTombstones: string;
+  /** the options of a table with deletions, which keep tombstones until each replica has received them */
+  keepTombstones: string;
+  /**
+   * the end of a SELECT that bypasses the row cache, because its many rows would displace other cached rows
+   */
+  pastCache: string;
+}
 
-/** @type {Record<'scylla' | 'cassandra', Dialect>} */
-export const DIALECTS = {
+export const DIALECTS: Record<'scylla' | 'cassandra', Dialect> = {
   scylla: {
     dropTombstones: "tombstone_gc = {'mode': 'immediate'}",
     keepTombstones: "tombstone_gc = {'mode': 'timeout'} AND gc_grace_seconds = 864000",
@@ -35,8 +41,8 @@ export const DIALECTS = {
   },
 };
 
-/** @returns {Promise<Migration[]>} all migrations in the order of their versions */
-export async function readMigrations() {
+/** @returns all migrations in the order of their versions */
+export async function readMigrations(): Promise<Migration[]> {
   const names = (await readdir(FOLDER)).filter((name) => name.endsWith('.cql')).sort();
   const migrations = await Promise.all(
     names.map(async (name) => ({
@@ -52,13 +58,15 @@ export async function readMigrations() {
 }
 
 /**
- * @param {Migration} migration
- * @param {Record<string, number>} days retention in days, by the name in the placeholders of the file
- * @param {Dialect} dialect
- * @returns {string[]} the statements of the file; each statement keeps the rules of time-window compaction
+ * @param days retention in days, by the name in the placeholders of the file
+ * @returns the statements of the file; each statement keeps the rules of time-window compaction
  * @throws {RangeError} when a statement breaks a rule
  */
-export function statementsOf({ name, text }, days, dialect) {
+export function statementsOf(
+  { name, text }: Migration,
+  days: Record<string, number>,
+  dialect: Dialect,
+): string[] {
   return text
     .replaceAll(/^\s*--.*$/gm, '')
     .replaceAll(/\$\{window\((\w+)\)\}/g, (_, setting) => {
@@ -73,20 +81,13 @@ export function statementsOf({ name, text }, days, dialect) {
     .map((statement) => checked(statement, name));
 }
 
-/**
- * @param {number} retentionDays
- * @param {Dialect} dialect
- * @returns {string} all table options of a table with time-window compaction
- */
-export function windowOptions(retentionDays, { dropTombstones }) {
+/** @returns all table options of a table with time-window compaction */
+export function windowOptions(retentionDays: number, { dropTombstones }: Dialect): string {
   return `${retentionOptions(retentionDays)}\n  AND ${dropTombstones}`;
 }
 
-/**
- * @param {number} retentionDays
- * @returns {string} the table options that depend on the retention of a table with time-window compaction
- */
-export function retentionOptions(retentionDays) {
+/** @returns the table options that depend on the retention of a table with time-window compaction */
+export function retentionOptions(retentionDays: number): string {
   const { ttlSeconds, windowDays } = windowFor(retentionDays);
   return [
     `default_time_to_live = ${ttlSeconds}`,
@@ -95,12 +96,10 @@ export function retentionOptions(retentionDays) {
 }
 
 /**
- * @param {string} statement
- * @param {string} name
- * @returns {string} the unchanged statement
+ * @returns the unchanged statement
  * @throws {RangeError} when the statement breaks a rule of time-window compaction
  */
-function checked(statement, name) {
+function checked(statement: string, name: string): string {
   if (!statement.includes('TimeWindowCompactionStrategy')) return statement;
   const ttlSeconds = Number(/default_time_to_live\s*=\s*(\d+)/.exec(statement)?.[1] ?? 0);
   const unit = /'compaction_window_unit'\s*:\s*'(\w+)'/.exec(statement)?.[1];
@@ -109,7 +108,7 @@ function checked(statement, name) {
   try {
     checkWindow({ ttlSeconds, windowDays: size * unitDays });
   } catch (error) {
-    throw new RangeError(`${name}: ${/** @type {Error} */ (error).message}`);
+    throw new RangeError(`${name}: ${(error as Error).message}`);
   }
   return statement;
 }

@@ -1,20 +1,17 @@
-import { MillraceError } from '../../common/errors.js';
-import { readMigrations } from './files.js';
-
-/** @import { Client } from 'cassandra-driver' */
-/** @import { Config } from '../../common/settings/config.js' */
+import type { Client } from 'cassandra-driver';
+import { MillraceError } from '../../common/errors.ts';
+import type { Config } from '../../common/settings/config.ts';
+import { readMigrations } from './files.ts';
 
 /** The partition key of `installation` and `schema_version`. Queries bind it, because the driver finds replicas only by bound values. */
 export const PART = 'millrace';
 
 /**
  * Checks that the schema version and the shared settings of this process are those of the database.
- *
- * @param {Client} client connected to the keyspace
- * @param {Config['retention']} retention
+ * @param client connected to the keyspace
  * @throws {MillraceError} `schema_differs`; the message names the difference and the command that corrects it
  */
-export async function checkSchema(client, retention) {
+export async function checkSchema(client: Client, retention: Config['retention']) {
   const wanted = (await readMigrations()).length;
   const version = await currentVersion(client).catch((error) => {
     // 0x2200 means "invalid": the table does not exist, so no migration has run.
@@ -41,15 +38,17 @@ export async function checkSchema(client, retention) {
   }
 }
 
-/** @param {Config['retention']} retention @returns {Record<string, number>} */
-export const namesOf = ({ latestGroups, batchDays, historyDays }) => ({
+export const namesOf = ({
+  latestGroups,
+  batchDays,
+  historyDays,
+}: Config['retention']): Record<string, number> => ({
   LATEST_GROUPS: latestGroups,
   BATCH_DAYS: batchDays,
   HISTORY_DAYS: historyDays,
 });
 
-/** @param {Client} client @returns {Promise<Record<string, number | undefined>>} */
-export async function storedSettings(client) {
+export async function storedSettings(client: Client): Promise<Record<string, number | undefined>> {
   const row = (await client.execute('SELECT * FROM installation WHERE part = ?', [PART])).first();
   return {
     LATEST_GROUPS: row?.['latest_groups'] ?? undefined,
@@ -59,11 +58,10 @@ export async function storedSettings(client) {
 }
 
 /**
- * @param {Client} client
- * @returns {Promise<number>} version of the schema; 0 before the first migration
+ * @returns version of the schema; 0 before the first migration
  * @throws {MillraceError} `schema_differs`: other migrations than those of this program created the keyspace
  */
-export async function currentVersion(client) {
+export async function currentVersion(client: Client): Promise<number> {
   const { rows } = await client.execute('SELECT version, name FROM schema_version WHERE part = ?', [PART]);
   const names = new Map((await readMigrations()).map(({ version, name }) => [version, name]));
   for (const { version, name } of rows) {

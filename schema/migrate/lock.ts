@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MillraceError } from '../../common/errors.js';
-import { PART } from './installation.js';
-
-/** @import { Client } from 'cassandra-driver' */
+import type { Client } from 'cassandra-driver';
+import { MillraceError } from '../../common/errors.ts';
+import { PART } from './installation.ts';
 
 /** A lock that its owner does not renew expires after this time, in s. No statement of a migration takes that long. */
 const TTL_SECONDS = 60;
@@ -12,15 +11,16 @@ const TTL_SECONDS = 60;
 /**
  * Runs `work` while no other process changes the schema. The lock is a cell of the `installation` row, which lightweight transactions set
  * and clear. The cell has a TTL, so the lock expires when its owner dies.
- *
- * @template T
- * @param {Client} client
- * @param {(keep: () => Promise<void>) => Promise<T>} work must call `keep` before each step. `keep` throws `unavailable` if this process
- *   has lost the lock, because it was suspended for too long, as on a sleeping laptop
- * @param {(text: string) => void} onStatus called when another process holds the lock, or when the lock cannot be renewed or released
- * @returns {Promise<T>} the result of `work`
+ * @param work must call `keep` before each step. `keep` throws `unavailable` if this process has lost the lock, because it was suspended
+ * for too long, as on a sleeping laptop
+ * @param onStatus called when another process holds the lock, or when the lock cannot be renewed or released
+ * @returns the result of `work`
  */
-export async function withSchemaLock(client, work, onStatus) {
+export async function withSchemaLock<T>(
+  client: Client,
+  work: (keep: () => Promise<void>) => Promise<T>,
+  onStatus: (text: string) => void,
+): Promise<T> {
   const owner = `${hostname()}:${process.pid}:${randomUUID()}`;
   await client.execute('INSERT INTO installation (part) VALUES (?) IF NOT EXISTS', [PART]);
   await take(client, owner, onStatus);
@@ -41,8 +41,7 @@ export async function withSchemaLock(client, work, onStatus) {
   }
 }
 
-/** @param {Client} client @param {string} owner @param {(text: string) => void} onStatus */
-async function take(client, owner, onStatus) {
+async function take(client: Client, owner: string, onStatus: (text: string) => void) {
   for (;;) {
     const result = await client.execute(
       `UPDATE installation USING TTL ${TTL_SECONDS} SET lock_owner = ? WHERE part = ? IF lock_owner = null`,
@@ -57,8 +56,7 @@ async function take(client, owner, onStatus) {
   }
 }
 
-/** @param {Client} client @param {string} owner */
-async function renew(client, owner) {
+async function renew(client: Client, owner: string) {
   const result = await client.execute(
     `UPDATE installation USING TTL ${TTL_SECONDS} SET lock_owner = ? WHERE part = ? IF lock_owner = ?`,
     [owner, PART, owner],
@@ -68,9 +66,8 @@ async function renew(client, owner) {
   }
 }
 
-/** @param {Client} client @param {string} owner */
-const release = (client, owner) =>
+const release = (client: Client, owner: string) =>
   client.execute('UPDATE installation SET lock_owner = null WHERE part = ? IF lock_owner = ?', [PART, owner]);
 
-/** Cuts the stack trace from the driver's message about a request that no node answered. @param {unknown} error */
-const firstLine = (error) => String(error).split('\n', 1)[0];
+/** Cuts the stack trace from the driver's message about a request that no node answered. */
+const firstLine = (error: unknown) => String(error).split('\n', 1)[0];

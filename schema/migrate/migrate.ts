@@ -1,13 +1,12 @@
-import { MillraceError } from '../../common/errors.js';
-import { BASELINE_DAYS, DEAD_LETTER_DAYS, LATE_DAY_DAYS, STREAM_NOTE_DAYS } from '../rules.js';
-import { windowFor } from '../time-window.js';
-import { changeSchema, createFirst, createKeyspace, dialectOf } from './cluster.js';
-import { readMigrations, retentionOptions, statementsOf } from './files.js';
-import { currentVersion, namesOf, PART, storedSettings } from './installation.js';
-import { withSchemaLock } from './lock.js';
-
-/** @import { Client } from 'cassandra-driver' */
-/** @import { Config } from '../../common/settings/config.js' */
+import type { Client } from 'cassandra-driver';
+import { MillraceError } from '../../common/errors.ts';
+import type { Config } from '../../common/settings/config.ts';
+import { BASELINE_DAYS, DEAD_LETTER_DAYS, LATE_DAY_DAYS, STREAM_NOTE_DAYS } from '../rules.ts';
+import { windowFor } from '../time-window.ts';
+import { changeSchema, createFirst, createKeyspace, dialectOf } from './cluster.ts';
+import { readMigrations, retentionOptions, statementsOf } from './files.ts';
+import { currentVersion, namesOf, PART, storedSettings } from './installation.ts';
+import { withSchemaLock } from './lock.ts';
 
 /** Tables whose retention `migrate` changes when the setting changes, by the name of the setting. */
 const RETAINED = {
@@ -29,17 +28,25 @@ const RETAINED = {
 /**
  * Migrates the keyspace to the newest schema, or does nothing if the keyspace has this schema. Several processes may call this function at
  * once: one process migrates, and the other processes wait and then find nothing to do.
- *
- * @param {object} deps
- * @param {Client} deps.admin a connected client without a keyspace
- * @param {() => Promise<Client>} deps.open connects a client to the keyspace
- * @param {string} deps.keyspace
- * @param {Config['retention']} deps.retention
- * @param {(text: string) => void} [deps.onStatus] receives a line for each step
- * @returns {Promise<{ from: number, to: number }>} schema versions before and after the migration
+ * @returns schema versions before and after the migration
  * @throws {MillraceError} `schema_differs` when LATEST_GROUPS, which cannot change, differs from the stored value
  */
-export async function migrate({ admin, open, keyspace, retention, onStatus = () => {} }) {
+export async function migrate({
+  admin,
+  open,
+  keyspace,
+  retention,
+  onStatus = () => {},
+}: {
+  /** a connected client without a keyspace */
+  admin: Client;
+  /** connects a client to the keyspace */
+  open: () => Promise<Client>;
+  keyspace: string;
+  retention: Config['retention'];
+  /** receives a line for each step */
+  onStatus?: (text: string) => void;
+}): Promise<{ from: number; to: number }> {
   const dialect = await dialectOf(admin);
   const migrations = await readMigrations();
   const days = {
@@ -81,14 +88,8 @@ export async function migrate({ admin, open, keyspace, retention, onStatus = () 
   }
 }
 
-/**
- * Stores the settings that all processes share, and gives each table the retention of its setting.
- *
- * @param {Client} client
- * @param {Config['retention']} retention
- * @param {(text: string) => void} onStatus
- */
-async function settle(client, retention, onStatus) {
+/** Stores the settings that all processes share, and gives each table the retention of its setting. */
+async function settle(client: Client, retention: Config['retention'], onStatus: (text: string) => void) {
   const stored = await storedSettings(client);
   if (stored['LATEST_GROUPS'] !== undefined && stored['LATEST_GROUPS'] !== retention.latestGroups) {
     throw new MillraceError(
@@ -115,8 +116,8 @@ async function settle(client, retention, onStatus) {
   );
 }
 
-/** @param {Client} client @returns {Promise<Map<string, number>>} the TTL of each table, in s */
-async function timesToLive(client) {
+/** @returns the TTL of each table, in s */
+async function timesToLive(client: Client): Promise<Map<string, number>> {
   const { rows } = await client.execute(
     'SELECT table_name, default_time_to_live FROM system_schema.tables WHERE keyspace_name = ?',
     [client.keyspace],
@@ -124,12 +125,8 @@ async function timesToLive(client) {
   return new Map(rows.map((row) => [row['table_name'], row['default_time_to_live']]));
 }
 
-/**
- * @param {Client} client
- * @param {string[]} statements
- * @param {() => Promise<void>} keep throws if this process has lost the schema lock
- */
-async function runStatements(client, statements, keep) {
+/** @param keep throws if this process has lost the schema lock */
+async function runStatements(client: Client, statements: string[], keep: () => Promise<void>) {
   for (const statement of statements) {
     await keep();
     if (!(await columnExists(client, statement))) await changeSchema(client, statement);
@@ -139,11 +136,8 @@ async function runStatements(client, statements, keep) {
 /**
  * Returns true if the statement adds a column that exists already, because an earlier migration stopped halfway. ScyllaDB has no
  * `ADD IF NOT EXISTS`.
- *
- * @param {Client} client
- * @param {string} statement
  */
-async function columnExists(client, statement) {
+async function columnExists(client: Client, statement: string) {
   const [, table, column] = /^ALTER TABLE (\w+) ADD (\w+) /.exec(statement) ?? [];
   if (!table) return false;
   const { rows } = await client.execute(
@@ -159,18 +153,17 @@ const PAGE = 1000;
 /**
  * Functions that fill the new tables of a migration, by the name of the migration. They compute rows from existing rows, so a migration
  * that stopped halfway can run again and write the same rows.
- *
- * @type {Record<string, (client: Client, groups: number) => Promise<void>>}
  */
-const FILLS = { '008-events.cql': fillDeviceSites };
+const FILLS: Record<string, (client: Client, groups: number) => Promise<void>> = {
+  '008-events.cql': fillDeviceSites,
+};
 
 /**
  * Adds devices that registered before `device_by_site`, the index of sites, existed. A row gets the write timestamp of the device's site.
- *
- * @param {Client} client connected to the keyspace
- * @param {number} groups `LATEST_GROUPS`
+ * @param client connected to the keyspace
+ * @param groups `LATEST_GROUPS`
  */
-async function fillDeviceSites(client, groups) {
+async function fillDeviceSites(client: Client, groups: number) {
   for (let group = 0; group < groups; group++) {
     const devices = await client.execute(
       'SELECT device_id, site, WRITETIME(site) AS stamp FROM device WHERE grp = ?',

@@ -6,11 +6,9 @@ import {
   SERIES_BYTES,
   TIME_BYTES,
   VALUE_BYTES,
-} from '../rules.js';
-import { checkHour, writeBytes } from './pack.js';
-import { sortMerge } from './series.js';
-
-/** @import { Numbers, Series } from './series.js' */
+} from '../rules.ts';
+import { checkHour, writeBytes } from './pack.ts';
+import { type Numbers, type Series, sortMerge } from './series.ts';
 
 /**
  * Version 3 of packed samples: a block, which holds samples of many sensors of one device in one hour. A row of `message` holds one block.
@@ -30,30 +28,29 @@ const SAMPLE_BYTES = TIME_BYTES + VALUE_BYTES;
 
 /**
  * A slice of the samples of one sensor: the samples of a sorted series from index `from` to before index `to`, all of one hour.
- *
- * @typedef {object} Piece
- * @property {Buffer} sensor the 16 bytes of the sensor id
- * @property {Numbers} times epoch ms, strictly ascending
- * @property {Numbers} values
- * @property {number} from
- * @property {number} to
  */
+export interface Piece {
+  /** the 16 bytes of the sensor id */
+  sensor: Buffer;
+  /** epoch ms, strictly ascending */
+  times: Numbers;
+  values: Numbers;
+  from: number;
+  to: number;
+}
 
-/** @param {Piece} piece @returns {number} maximum number of bytes of the piece in a block */
-export const pieceBytes = ({ from, to }) => SERIES_BYTES + SAMPLE_BYTES * (to - from);
+/** @returns maximum number of bytes of the piece in a block */
+export const pieceBytes = ({ from, to }: Piece): number => SERIES_BYTES + SAMPLE_BYTES * (to - from);
 
 /**
  * Distributes pieces over blocks of at most MAX_BLOCK_BYTES, and cuts larger pieces. The cuts depend only on the pieces. So a message that
  * arrives twice, and is not merged with other messages, gives the same blocks twice.
- *
- * @param {Piece[]} pieces all of one hour
- * @returns {Piece[][]} the pieces of each block
+ * @param pieces all of one hour
+ * @returns the pieces of each block
  */
-export function splitBlocks(pieces) {
-  /** @type {Piece[][]} */
-  const blocks = [];
-  /** @type {Piece[]} */
-  let block = [];
+export function splitBlocks(pieces: Piece[]): Piece[][] {
+  const blocks: Piece[][] = [];
+  let block: Piece[] = [];
   let room = MAX_BLOCK_BYTES - 1;
   for (const piece of pieces) {
     let { from } = piece;
@@ -81,15 +78,14 @@ export function splitBlocks(pieces) {
 const MIN_CUT = 64;
 
 /**
- * @param {number} bucket epoch ms of the start of the hour
- * @param {Piece[]} pieces at least one piece, each of a different sensor
- * @returns {Buffer} the block
+ * @param bucket epoch ms of the start of the hour
+ * @param pieces at least one piece, each of a different sensor
  * @throws {RangeError} when there is no sample, or a sample is not of this hour
  */
-export function packBlock(bucket, pieces) {
+export function packBlock(bucket: number, pieces: Piece[]): Buffer {
   if (pieces.length === 0) throw new RangeError('a block without samples');
   // The samples of one message are always in order.
-  return /** @type {Buffer} */ (packMessages(bucket, pieces, pieces.length));
+  return packMessages(bucket, pieces, pieces.length) as Buffer;
 }
 
 /**
@@ -98,18 +94,17 @@ export function packBlock(bucket, pieces) {
  *
  *     pieces   [a b c] [a b c]   two messages
  *     block     a a  b b  c c
- *
- * @param {number} bucket epoch ms of the start of the hour
- * @param {Piece[]} pieces the pieces of the first message, then those of the second message, and so on
- * @param {number} width number of pieces in each message, all of different sensors
- * @returns {Buffer | null} null: the pieces have to be merged first, because the samples of a sensor are not in order of time
+ * @param bucket epoch ms of the start of the hour
+ * @param pieces the pieces of the first message, then those of the second message, and so on
+ * @param width number of pieces in each message, all of different sensors
+ * @returns null: the pieces have to be merged first, because the samples of a sensor are not in order of time
  * @throws {RangeError} when there is no sample, or a sample is not of this hour
  */
-export function packMessages(bucket, pieces, width) {
+export function packMessages(bucket: number, pieces: Piece[], width: number): Buffer | null {
   let samples = 0;
   for (const { from, to } of pieces) samples += to - from;
   const blob = Buffer.allocUnsafe(1 + SERIES_BYTES * width + SAMPLE_BYTES * samples);
-  // One DataView for the whole block: see the measurement in pack.js.
+  // One DataView for the whole block: see the measurement in pack.ts.
   const view = new DataView(blob.buffer, blob.byteOffset, blob.length);
   view.setUint8(0, BLOCK_VERSION);
   let at = 1;
@@ -117,7 +112,7 @@ export function packMessages(bucket, pieces, width) {
     const count = countInOrder(bucket, pieces, column, width);
     const isShared = column > 0 && sharesTimes(pieces, column, width);
     if (count === 0 || isShared === null) return null;
-    at = writeBytes(blob, at, /** @type {Piece} */ (pieces[column]).sensor);
+    at = writeBytes(blob, at, (pieces[column] as Piece).sensor);
     view.setUint16(at, isShared ? 0 : count, true);
     at += COUNT_BYTES;
     if (!isShared) at = writeTimes(view, at, bucket, pieces, column, width);
@@ -127,77 +122,75 @@ export function packMessages(bucket, pieces, width) {
 }
 
 /**
- * @param {DataView} view
- * @param {number} at
- * @param {number} bucket epoch ms
- * @param {Piece[]} pieces
- * @param {number} column index of the sensor in each message
- * @param {number} width number of pieces in each message
- * @returns {number} the offset behind the times
+ * @param bucket epoch ms
+ * @param column index of the sensor in each message
+ * @param width number of pieces in each message
+ * @returns the offset behind the times
  */
-function writeTimes(view, at, bucket, pieces, column, width) {
+function writeTimes(
+  view: DataView,
+  at: number,
+  bucket: number,
+  pieces: Piece[],
+  column: number,
+  width: number,
+): number {
   let next = at;
   for (let index = column; index < pieces.length; index += width) {
-    const { times, from, to } = /** @type {Piece} */ (pieces[index]);
+    const { times, from, to } = pieces[index] as Piece;
     for (let i = from; i < to; i++, next += TIME_BYTES)
-      view.setUint32(next, /** @type {number} */ (times[i]) - bucket, true);
+      view.setUint32(next, (times[i] as number) - bucket, true);
   }
   return next;
 }
 
 /**
- * @param {DataView} view
- * @param {number} at
- * @param {Piece[]} pieces
- * @param {number} column index of the sensor in each message
- * @param {number} width number of pieces in each message
- * @returns {number} the offset behind the values
+ * @param column index of the sensor in each message
+ * @param width number of pieces in each message
+ * @returns the offset behind the values
  */
-function writeValues(view, at, pieces, column, width) {
+function writeValues(view: DataView, at: number, pieces: Piece[], column: number, width: number): number {
   let next = at;
   for (let index = column; index < pieces.length; index += width) {
-    const { values, from, to } = /** @type {Piece} */ (pieces[index]);
-    for (let i = from; i < to; i++, next += VALUE_BYTES)
-      view.setFloat64(next, /** @type {number} */ (values[i]), true);
+    const { values, from, to } = pieces[index] as Piece;
+    for (let i = from; i < to; i++, next += VALUE_BYTES) view.setFloat64(next, values[i] as number, true);
   }
   return next;
 }
 
 /**
- * @param {number} bucket epoch ms
- * @param {Piece[]} pieces
- * @param {number} column index of the sensor in each message
- * @param {number} width number of pieces in each message
- * @returns {number} number of samples of the sensor; 0: the samples are not in order of time
+ * @param bucket epoch ms
+ * @param column index of the sensor in each message
+ * @param width number of pieces in each message
+ * @returns number of samples of the sensor; 0: the samples are not in order of time
  * @throws {RangeError} when a piece has no sample, or a sample is not of this hour
  */
-function countInOrder(bucket, pieces, column, width) {
+function countInOrder(bucket: number, pieces: Piece[], column: number, width: number): number {
   let count = 0;
   let previous = Number.NEGATIVE_INFINITY;
   for (let index = column; index < pieces.length; index += width) {
-    const { times, from, to } = /** @type {Piece} */ (pieces[index]);
+    const { times, from, to } = pieces[index] as Piece;
     checkHour(bucket, times, from, to);
-    if (/** @type {number} */ (times[from]) <= previous) return 0;
-    previous = /** @type {number} */ (times[to - 1]);
+    if ((times[from] as number) <= previous) return 0;
+    previous = times[to - 1] as number;
     count += to - from;
   }
   return count;
 }
 
 /**
- * @param {Piece[]} pieces
- * @param {number} column index of the sensor in each message, more than 0
- * @param {number} width number of pieces in each message
- * @returns {boolean | null} whether the sensor has the same times as the sensor before it. null: unknown, because the sensor has more
- *   samples than the sensor before it in one message, and fewer samples in another message
+ * @param column index of the sensor in each message, more than 0
+ * @param width number of pieces in each message
+ * @returns whether the sensor has the same times as the sensor before it. null: unknown, because the sensor has more samples than the
+ * sensor before it in one message, and fewer samples in another message
  */
-function sharesTimes(pieces, column, width) {
+function sharesTimes(pieces: Piece[], column: number, width: number): boolean | null {
   let isShared = true;
   let isLevel = true;
   let surplus = 0;
   for (let index = column; index < pieces.length; index += width) {
-    const piece = /** @type {Piece} */ (pieces[index]);
-    const before = /** @type {Piece} */ (pieces[index - 1]);
+    const piece = pieces[index] as Piece;
+    const before = pieces[index - 1] as Piece;
     const difference = piece.to - piece.from - (before.to - before.from);
     surplus += difference;
     isLevel &&= difference === 0;
@@ -206,30 +199,31 @@ function sharesTimes(pieces, column, width) {
   return !isLevel && surplus === 0 ? null : isShared;
 }
 
-/** @param {Piece} piece @param {Piece} before */
-function hasTimesOf({ times, from, to }, before) {
+function hasTimesOf({ times, from, to }: Piece, before: Piece) {
   if (to - from !== before.to - before.from) return false;
   for (let i = from, j = before.from; i < to; i++, j++) if (times[i] !== before.times[j]) return false;
   return true;
 }
 
-/** @param {Piece[]} pieces at least one piece @returns {number} time of the newest sample in epoch ms: the row's `ts` */
-export function newestOf(pieces) {
+/** @param pieces at least one piece @returns time of the newest sample in epoch ms: the row's `ts` */
+export function newestOf(pieces: Piece[]): number {
   let newest = Number.NEGATIVE_INFINITY;
-  for (const { times, to } of pieces) newest = Math.max(newest, /** @type {number} */ (times[to - 1]));
+  for (const { times, to } of pieces) newest = Math.max(newest, times[to - 1] as number);
   return newest;
 }
 
 /**
  * Reads a block sensor by sensor.
- *
- * @param {number} bucket epoch ms of the start of the hour
- * @param {Uint8Array} blob
- * @param {(sensor: Buffer, series: () => Series) => void} visit gets each sensor's id, a view of 16 bytes of `blob`, and a function that
- *   reads the samples of the sensor. A caller that needs only one sensor calls the function only for this sensor
+ * @param bucket epoch ms of the start of the hour
+ * @param visit gets each sensor's id, a view of 16 bytes of `blob`, and a function that reads the samples of the sensor. A caller that
+ * needs only one sensor calls the function only for this sensor
  * @throws {RangeError} when the blob is no block of samples of one hour
  */
-export function visitBlock(bucket, blob, visit) {
+export function visitBlock(
+  bucket: number,
+  blob: Uint8Array,
+  visit: (sensor: Buffer, series: () => Series) => void,
+) {
   if (blob[0] !== BLOCK_VERSION) {
     throw new RangeError(
       `packed samples are of version ${blob[0]}; a row of message is of version ${BLOCK_VERSION}`,
@@ -259,15 +253,14 @@ export function visitBlock(bucket, blob, visit) {
   }
 }
 
-/**
- * @param {number} bucket epoch ms
- * @param {DataView} view
- * @param {number} timesAt
- * @param {number} valuesAt
- * @param {number} count
- * @returns {Series}
- */
-function readSeries(bucket, view, timesAt, valuesAt, count) {
+/** @param bucket epoch ms */
+function readSeries(
+  bucket: number,
+  view: DataView,
+  timesAt: number,
+  valuesAt: number,
+  count: number,
+): Series {
   const times = new Float64Array(count);
   const values = new Float64Array(count);
   let previous = -1;
@@ -286,17 +279,13 @@ function readSeries(bucket, view, timesAt, valuesAt, count) {
 /**
  * Merges the pieces of several waiting messages into one piece per sensor. So 60 messages with one sample each become as small as one
  * message with 60 samples.
- *
- * @param {Piece[]} pieces
- * @returns {Piece[]} one piece per sensor
+ * @returns one piece per sensor
  */
-export function mergePieces(pieces) {
+export function mergePieces(pieces: Piece[]): Piece[] {
   /**
    * The keys are compared as objects. Ingest keeps one Buffer for each sensor id, so equal ids are the same object.
-   *
-   * @type {Map<Buffer, Piece[]>}
    */
-  const sensors = new Map();
+  const sensors: Map<Buffer, Piece[]> = new Map();
   for (const piece of pieces) {
     const list = sensors.get(piece.sensor);
     if (list) list.push(piece);
@@ -304,15 +293,13 @@ export function mergePieces(pieces) {
   }
   if (sensors.size === pieces.length) return pieces;
   return [...sensors].map(([sensor, [first, ...others]]) => {
-    if (others.length === 0) return /** @type {Piece} */ (first);
-    /** @type {number[]} */
-    const allTimes = [];
-    /** @type {number[]} */
-    const allValues = [];
-    for (const { times, values, from, to } of [/** @type {Piece} */ (first), ...others]) {
+    if (others.length === 0) return first as Piece;
+    const allTimes: number[] = [];
+    const allValues: number[] = [];
+    for (const { times, values, from, to } of [first as Piece, ...others]) {
       for (let i = from; i < to; i++) {
-        allTimes.push(/** @type {number} */ (times[i]));
-        allValues.push(/** @type {number} */ (values[i]));
+        allTimes.push(times[i] as number);
+        allValues.push(values[i] as number);
       }
     }
     const { times, values } = sortMerge(allTimes, allValues);

@@ -1,6 +1,5 @@
-import { HOUR_MS } from '../rules.js';
-
-/** @import { HourStatistics } from './statistics.js' */
+import { HOUR_MS } from '../rules.ts';
+import type { HourStatistics } from './statistics.ts';
 
 /**
  * A packed day: the statistics of the hours of a UTC day in one blob. Numbers are little-endian.
@@ -19,20 +18,20 @@ const HEAD_BYTES = 4;
 const HOURS = 24;
 const BYTES_AN_HOUR = 6 * 8 + 4;
 
-/**
- * The statistics of an hour, and the time at which the process began to read the samples for them.
- *
- * @typedef {object} DayHour
- * @property {number} hour epoch ms
- * @property {HourStatistics} statistics
- * @property {number} readFrom epoch ms
- */
+/** The statistics of an hour, and the time at which the process began to read the samples for them. */
+export interface DayHour {
+  /** epoch ms */
+  hour: number;
+  statistics: HourStatistics;
+  /** epoch ms */
+  readFrom: number;
+}
 
 /** The doubles after `read_from` and `count`, in their order. */
-const COLUMNS = /** @type {const} */ (['min', 'max', 'sum', 'first', 'last']);
+const COLUMNS = ['min', 'max', 'sum', 'first', 'last'] as const;
 
-/** @param {number} day start of the day in epoch ms @param {DayHour[]} hours hours of this day, in order of time @returns {Buffer} */
-export function packDay(day, hours) {
+/** @param day start of the day in epoch ms @param hours hours of this day, in order of time */
+export function packDay(day: number, hours: DayHour[]): Buffer {
   const blob = Buffer.alloc(HEAD_BYTES + hours.length * BYTES_AN_HOUR);
   const bits = hours.reduce((sum, { hour }) => sum + 2 ** ((hour - day) / HOUR_MS), 0);
   blob.writeUInt8(VERSION, 0);
@@ -46,12 +45,11 @@ export function packDay(day, hours) {
 }
 
 /**
- * @param {number} day start of the day in epoch ms
- * @param {Buffer} blob
- * @returns {Array<DayHour & { lateAt: number | null }>} the hours in order of time; `lateAt` is always null
+ * @param day start of the day in epoch ms
+ * @returns the hours in order of time; `lateAt` is always null
  * @throws {RangeError} when the blob is damaged, or has a version that this process does not know
  */
-export function unpackDay(day, blob) {
+export function unpackDay(day: number, blob: Buffer): Array<DayHour & { lateAt: number | null }> {
   if (blob.length < HEAD_BYTES || blob[0] !== VERSION) throw new RangeError('this is no packed day');
   const bits = blob.readUIntLE(1, 3);
   let count = 0;

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
-import { HOUR_MS } from '../rules.js';
-
-/** @import { Numbers } from './series.js' */
+import { HOUR_MS } from '../rules.ts';
+import type { Numbers } from './series.ts';
 
 /**
  * Version 1 of packed samples, the column `samples` of a row. docs/reference/packed-form.md has test vectors, and reader.py is a reader in
@@ -18,15 +17,19 @@ export const SAMPLE_BYTES = TIME_BYTES + 8;
 const DIGEST_BYTES = 8;
 
 /**
- * @param {number} bucket epoch ms of the start of the hour
- * @param {Numbers} times epoch ms, strictly ascending, all within the hour
- * @param {Numbers} values
- * @param {number} from index of the first sample to pack
- * @param {number} to index after the last sample to pack
- * @returns {Buffer}
+ * @param bucket epoch ms of the start of the hour
+ * @param times epoch ms, strictly ascending, all within the hour
+ * @param from index of the first sample to pack
+ * @param to index after the last sample to pack
  * @throws {RangeError} when there is no sample, or a sample is not of this hour
  */
-export function packSamples(bucket, times, values, from, to) {
+export function packSamples(
+  bucket: number,
+  times: Numbers,
+  values: Numbers,
+  from: number,
+  to: number,
+): Buffer {
   checkHour(bucket, times, from, to);
   const blob = Buffer.allocUnsafe(1 + SAMPLE_BYTES * (to - from));
   // Measured on Node 20 with 60 samples: DataView 0.5 µs, Buffer.writeDoubleLE 2.4 µs, typed arrays over a new ArrayBuffer 0.9 µs.
@@ -35,20 +38,19 @@ export function packSamples(bucket, times, values, from, to) {
   view.setUint8(0, ARRAYS_VERSION);
   let at = 1;
   for (let i = from; i < to; i++, at += TIME_BYTES) {
-    view.setUint32(at, /** @type {number} */ (times[i]) - bucket, true);
+    view.setUint32(at, (times[i] as number) - bucket, true);
   }
-  for (let i = from; i < to; i++, at += 8) view.setFloat64(at, /** @type {number} */ (values[i]), true);
+  for (let i = from; i < to; i++, at += 8) view.setFloat64(at, values[i] as number, true);
   return blob;
 }
 
 /**
  * Returns a digest of packed samples for the primary key of a row. Rows with the same sensor and the same first instant stay separate if
  * their samples differ. Equal samples become one row.
- *
- * @param {Buffer} blob packed samples
- * @returns {Buffer} the first 8 bytes of their SHA-256
+ * @param blob packed samples
+ * @returns the first 8 bytes of their SHA-256
  */
-export function digestOf(blob) {
+export function digestOf(blob: Buffer): Buffer {
   const digest = Buffer.allocUnsafe(DIGEST_BYTES);
   // The digest is a string with one character per byte. A separate Buffer per row would be memory outside the heap, which V8 must count
   // and free. With garbage collection, a hex string takes 0.6 µs for one sample and 1.1 µs for 60 samples, a Buffer 1.4 and 1.6 µs.
@@ -60,34 +62,25 @@ export function digestOf(blob) {
 /** Maximum number of bytes that a loop copies. Longer copies use `set`, a call into the engine that is slower for short copies. */
 const MAX_IN_LOOP = 16;
 
-/**
- * Copies bytes to an offset of `target`.
- *
- * @param {Uint8Array} target
- * @param {number} at
- * @param {Uint8Array} bytes
- * @returns {number} the offset behind the copied bytes
- */
-export function writeBytes(target, at, bytes) {
+/** Copies bytes to an offset of `target`. @returns the offset behind the copied bytes */
+export function writeBytes(target: Uint8Array, at: number, bytes: Uint8Array): number {
   const { length } = bytes;
   if (length > MAX_IN_LOOP) {
     target.set(bytes, at);
     return at + length;
   }
   for (let index = 0; index < length; index++) {
-    target[at + index] = /** @type {number} */ (bytes[index]);
+    target[at + index] = bytes[index] as number;
   }
   return at + length;
 }
 
 /**
  * Reads the bytes after the version byte of version 1.
- *
- * @param {Uint8Array} rest
- * @returns {{ offsets: Float64Array, values: Float64Array }} `offsets`: ms since the hour began, unchecked
+ * @returns `offsets`: ms since the hour began, unchecked
  * @throws {RangeError} when the length does not fit
  */
-export function unpackArrays(rest) {
+export function unpackArrays(rest: Uint8Array): { offsets: Float64Array; values: Float64Array } {
   const count = rest.length / SAMPLE_BYTES;
   if (count < 1 || !Number.isInteger(count)) {
     throw new RangeError(
@@ -106,18 +99,17 @@ export function unpackArrays(rest) {
 }
 
 /**
- * @param {number} bucket epoch ms of the start of the hour
- * @param {Numbers} times epoch ms, strictly ascending
- * @param {number} from
- * @param {number} to
+ * @param bucket epoch ms of the start of the hour
+ * @param times epoch ms, strictly ascending
  * @throws {RangeError} when there is no sample, or a sample is not of this hour
  */
-export function checkHour(bucket, times, from, to) {
+export function checkHour(bucket: number, times: Numbers, from: number, to: number) {
   // The times are sorted, so it is enough to check the first and the last time.
   if (!(from < to && inHour(bucket, times[from]) && inHour(bucket, times[to - 1]))) {
     throw new RangeError(`samples ${from} to ${to} are not samples of the hour of ${bucket}`);
   }
 }
 
-/** @param {number} bucket @param {number | undefined} time epoch ms */
-const inHour = (bucket, time) => time !== undefined && time >= bucket && time < bucket + HOUR_MS;
+/** @param time epoch ms */
+const inHour = (bucket: number, time: number | undefined) =>
+  time !== undefined && time >= bucket && time < bucket + HOUR_MS;

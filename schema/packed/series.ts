@@ -1,23 +1,21 @@
 /**
  * A list of numbers. Decoders return plain arrays, because they do not know the length in advance. Stored blobs give a
  * `Float64Array`. All functions here accept both.
- *
- * @typedef {number[] | Float64Array} Numbers
  */
+export type Numbers = number[] | Float64Array;
 
-/**
- * The samples of one sensor. A sorted series has strictly ascending times: one sample per instant.
- *
- * @typedef {object} Series
- * @property {Numbers} times epoch ms, whole numbers
- * @property {Numbers} values one value per time; finite if the samples came through ingest
- */
+/** The samples of one sensor. A sorted series has strictly ascending times: one sample per instant. */
+export interface Series {
+  /** epoch ms, whole numbers */
+  times: Numbers;
+  /** one value per time; finite if the samples came through ingest */
+  values: Numbers;
+}
 
 /**
  * A sorted series, and the number of instants at which the merged samples had different values (`conflicts`).
- *
- * @typedef {Series & { conflicts: number }} Merged
  */
+type Merged = Series & { conflicts: number };
 
 /**
  * Chooses between two values of one instant: the value whose 8 big-endian bytes are greater wins. The databases choose in the same way
@@ -26,50 +24,41 @@
  *
  * Ingest refuses NaN. If another program has written a NaN into a blob, it counts as the NaN with the bytes 7ff8000000000000, which beats
  * +Infinity and loses to every negative value. JavaScript hides the sign and payload of a NaN, and may change them.
- *
- * @param {number} a
- * @param {number} b
  */
-export function greaterValue(a, b) {
+export function greaterValue(a: number, b: number) {
   const negative = isNegative(a);
   if (negative !== isNegative(b)) return negative ? a : b;
   return negative ? Math.min(a, b) : Math.max(a, b);
 }
 
-/** @param {number} value */
-const isNegative = (value) => value < 0 || Object.is(value, -0);
+const isNegative = (value: number) => value < 0 || Object.is(value, -0);
 
 /**
  * Sorts the samples of one sensor by time, and keeps one sample per instant: the value that `greaterValue` chooses.
- *
- * @param {Numbers} times epoch ms, in order of arrival
- * @param {Numbers} values
- * @returns {Merged} the given arrays themselves if they are sorted already, which is the usual case
+ * @param times epoch ms, in order of arrival
+ * @returns the given arrays themselves if they are sorted already, which is the usual case
  */
-export function sortMerge(times, values) {
+export function sortMerge(times: Numbers, values: Numbers): Merged {
   if (isAscending(times)) return { times, values, conflicts: 0 };
   const order = Array.from(times, (_, index) => index);
   // V8 merges the sorted runs that it finds (TimSort). So concatenated sorted series cost n log(number of series).
-  order.sort((a, b) => /** @type {number} */ (times[a]) - /** @type {number} */ (times[b]));
+  order.sort((a, b) => (times[a] as number) - (times[b] as number));
   return mergeInOrder(times, values, order);
 }
 
 /**
  * Sorts the samples of one sensor in one message by time, and keeps the last sample of each instant. This is for a protocol whose messages
  * contain the changes of a sensor in chronological order.
- *
- * @param {Numbers} times epoch ms, in the order of the message
- * @param {Numbers} values
- * @returns {Merged} the given arrays themselves if they are sorted already, which is the usual case
+ * @param times epoch ms, in the order of the message
+ * @returns the given arrays themselves if they are sorted already, which is the usual case
  */
-export function sortKeepLast(times, values) {
+export function sortKeepLast(times: Numbers, values: Numbers): Merged {
   if (isAscending(times)) return { times, values, conflicts: 0 };
-  /** @type {Map<number, number>} index of the last value of each instant */
-  const last = new Map();
-  /** @type {Set<number>} */
-  const conflicts = new Set();
+  /** index of the last value of each instant */
+  const last: Map<number, number> = new Map();
+  const conflicts: Set<number> = new Set();
   for (let index = 0; index < times.length; index++) {
-    const time = /** @type {number} */ (times[index]);
+    const time = times[index] as number;
     const before = last.get(time);
     if (before !== undefined && !Object.is(values[before], values[index])) conflicts.add(time);
     last.set(time, index);
@@ -77,23 +66,21 @@ export function sortKeepLast(times, values) {
   const instants = [...last.keys()].sort((a, b) => a - b);
   return {
     times: instants,
-    values: instants.map((time) => /** @type {number} */ (values[/** @type {number} */ (last.get(time))])),
+    values: instants.map((time) => values[last.get(time) as number] as number),
     conflicts: conflicts.size,
   };
 }
 
 /**
  * Merges many series: overlapping batches, rows of packed hours, late samples.
- *
- * @param {Series[]} list in any order, each sorted
- * @returns {Merged}
+ * @param list in any order, each sorted
  */
-export function mergeSeries(list) {
+export function mergeSeries(list: Series[]): Merged {
   const filled = list.filter(({ times }) => times.length > 0);
   const only = filled[0];
   if (filled.length === 1 && only) return sortMerge(only.times, only.values);
   // The series are sorted by their first times. Then rows that do not overlap need no further sorting, and other rows form long runs.
-  filled.sort((a, b) => /** @type {number} */ (a.times[0]) - /** @type {number} */ (b.times[0]));
+  filled.sort((a, b) => (a.times[0] as number) - (b.times[0] as number));
   const length = filled.reduce((sum, { times }) => sum + times.length, 0);
   const times = new Float64Array(length);
   const values = new Float64Array(length);
@@ -106,40 +93,33 @@ export function mergeSeries(list) {
   return sortMerge(times, values);
 }
 
-/** @param {Numbers} times @returns {boolean} whether the times are strictly ascending, as in a sorted series */
-export function isAscending(times) {
+/** @returns whether the times are strictly ascending, as in a sorted series */
+export function isAscending(times: Numbers): boolean {
   let previous = Number.NEGATIVE_INFINITY;
   for (let i = 0; i < times.length; i++) {
-    const time = /** @type {number} */ (times[i]);
+    const time = times[i] as number;
     if (time <= previous) return false;
     previous = time;
   }
   return true;
 }
 
-/**
- * @param {Numbers} times
- * @param {Numbers} values
- * @param {number[]} order indexes by ascending time
- * @returns {Merged}
- */
-function mergeInOrder(times, values, order) {
-  /** @type {number[]} */
-  const outTimes = [];
-  /** @type {number[]} */
-  const outValues = [];
+/** @param order indexes by ascending time */
+function mergeInOrder(times: Numbers, values: Numbers, order: number[]): Merged {
+  const outTimes: number[] = [];
+  const outValues: number[] = [];
   let conflicts = 0;
   let inConflict = false;
   for (const index of order) {
-    const time = /** @type {number} */ (times[index]);
-    const value = /** @type {number} */ (values[index]);
+    const time = times[index] as number;
+    const value = values[index] as number;
     const last = outTimes.length - 1;
     if (last < 0 || outTimes[last] !== time) {
       outTimes.push(time);
       outValues.push(value);
       inConflict = false;
     } else if (!Object.is(outValues[last], value)) {
-      outValues[last] = greaterValue(/** @type {number} */ (outValues[last]), value);
+      outValues[last] = greaterValue(outValues[last] as number, value);
       // Each instant counts once, so that the number of conflicts does not depend on the order of the samples.
       if (!inConflict) conflicts++;
       inConflict = true;

@@ -1,52 +1,48 @@
-/** @import { Numbers } from './series.js' */
+import type { Numbers } from './series.ts';
 
-/**
- * The statistics of an hour in `history_stat`.
- *
- * @typedef {object} HourStatistics
- * @property {number} count
- * @property {number} min
- * @property {number} max
- * @property {number} sum sum by `sumOf`, with compensated rounding errors
- * @property {number} first value of the oldest sample
- * @property {number} last value of the newest sample
- */
+/** The statistics of an hour in `history_stat`. */
+export interface HourStatistics {
+  count: number;
+  min: number;
+  max: number;
+  /** sum by `sumOf`, with compensated rounding errors */
+  sum: number;
+  /** value of the oldest sample */
+  first: number;
+  /** value of the newest sample */
+  last: number;
+}
 
-/**
- * @param {Numbers} values values of all samples of an hour, in order of time; at least one value
- * @returns {HourStatistics}
- */
-export function hourStatisticsOf(values) {
+/** @param values values of all samples of an hour, in order of time; at least one value */
+export function hourStatisticsOf(values: Numbers): HourStatistics {
   const { count, min, max, last } = statisticsOf(values, 0, values.length);
-  return { count, min, max, sum: sumOf(values), first: /** @type {number} */ (values[0]), last };
+  return { count, min, max, sum: sumOf(values), first: values[0] as number, last };
+}
+
+/** The statistics of some samples. */
+interface Statistics {
+  count: number;
+  min: number;
+  max: number;
+  /** plain sum from left to right; infinite if it overflows */
+  sum: number;
+  /** the value of the newest sample */
+  last: number;
 }
 
 /**
- * The statistics of some samples.
- *
- * @typedef {object} Statistics
- * @property {number} count
- * @property {number} min
- * @property {number} max
- * @property {number} sum plain sum from left to right; infinite if it overflows
- * @property {number} last the value of the newest sample
- */
-
-/**
  * Computes statistics of merged samples. Samples of overlapping rows must be merged before, or they would count twice.
- *
- * @param {Numbers} values in order of time
- * @param {number} from index of the first sample
- * @param {number} to index after the last sample, greater than `from`
- * @returns {Statistics}
+ * @param values in order of time
+ * @param from index of the first sample
+ * @param to index after the last sample, greater than `from`
  */
-export function statisticsOf(values, from, to) {
-  const last = /** @type {number} */ (values[to - 1]);
+export function statisticsOf(values: Numbers, from: number, to: number): Statistics {
+  const last = values[to - 1] as number;
   let min = last;
   let max = last;
   let sum = 0;
   for (let i = from; i < to; i++) {
-    const value = /** @type {number} */ (values[i]);
+    const value = values[i] as number;
     if (value < min) min = value;
     if (value > max) max = value;
     sum += value;
@@ -60,17 +56,15 @@ const SCALE = 2 ** 64;
 /**
  * Returns the sum of the values with compensated rounding errors (Neumaier). The error does not grow with the number of values. A plain
  * sum of large values of both signs may have no correct digit.
- *
- * @param {Iterable<number>} values finite
- * @returns {number} infinite only if the total is beyond the range of a double; an overflow of an intermediate sum does not matter
+ * @param values finite
+ * @returns infinite only if the total is beyond the range of a double; an overflow of an intermediate sum does not matter
  */
-export function sumOf(values) {
+export function sumOf(values: Iterable<number>): number {
   const sum = compensated(values, 1);
   return Number.isFinite(sum) ? sum : compensated(values, 1 / SCALE) * SCALE;
 }
 
-/** @param {Iterable<number>} values @param {number} factor */
-function compensated(values, factor) {
+function compensated(values: Iterable<number>, factor: number) {
   let sum = 0;
   let lost = 0;
   for (const given of values) {

@@ -1,28 +1,28 @@
-import { HOUR_MS, MAX_SAMPLES_PER_HISTORY_ROW } from '../rules.js';
-import { Reader } from './hour/bytes.js';
-import { unpackValues } from './hour/forms.js';
-import { HOUR_VERSION } from './hour/pack-hour.js';
-import { unpackTimes } from './hour/times.js';
-import { ARRAYS_VERSION, unpackArrays } from './pack.js';
+import { HOUR_MS, MAX_SAMPLES_PER_HISTORY_ROW } from '../rules.ts';
+import { Reader } from './hour/bytes.ts';
+import { unpackValues } from './hour/forms.ts';
+import { HOUR_VERSION } from './hour/pack-hour.ts';
+import { unpackTimes } from './hour/times.ts';
+import { ARRAYS_VERSION, unpackArrays } from './pack.ts';
 
 /**
  * Unpacks the samples of a row of `history`: samples of one sensor, in version 1 or 2.
- *
- * @param {number} bucket epoch ms of the start of the hour
- * @param {Uint8Array} blob
- * @returns {{ times: Float64Array, values: Float64Array }} times in epoch ms, strictly ascending
+ * @param bucket epoch ms of the start of the hour
+ * @returns times in epoch ms, strictly ascending
  * @throws {RangeError} when the blob contains no packed samples of one hour. Even a damaged blob never takes more memory than the largest
- *   valid hour
+ * valid hour
  */
-export function unpackSamples(bucket, blob) {
+export function unpackSamples(
+  bucket: number,
+  blob: Uint8Array,
+): { times: Float64Array; values: Float64Array } {
   if (blob.length === 0) throw new RangeError('packed samples are empty: not even a version byte is there');
   const { offsets, values } = readerOf(Number(blob[0]))(blob.subarray(1));
   if (offsets.length === 0) throw new RangeError('there are no packed samples in it');
   return { times: timesOf(bucket, offsets), values };
 }
 
-/** @param {number} version */
-function readerOf(version) {
+function readerOf(version: number) {
   if (version === ARRAYS_VERSION) return unpackArrays;
   if (version === HOUR_VERSION) return unpackHour;
   throw new RangeError(
@@ -30,11 +30,11 @@ function readerOf(version) {
   );
 }
 
-/** @param {number} bucket @param {Float64Array} offsets ms since the hour began; this function replaces them by epoch ms in place */
-function timesOf(bucket, offsets) {
+/** @param offsets ms since the hour began; this function replaces them by epoch ms in place */
+function timesOf(bucket: number, offsets: Float64Array) {
   let previous = -1;
   for (let i = 0; i < offsets.length; i++) {
-    const offset = /** @type {number} */ (offsets[i]);
+    const offset = offsets[i] as number;
     if (offset <= previous) throw new RangeError(`packed sample ${i} is not after the one before it`);
     offsets[i] = bucket + offset;
     previous = offset;
@@ -46,12 +46,10 @@ function timesOf(bucket, offsets) {
 
 /**
  * Reads the bytes after the version byte of version 2.
- *
- * @param {Uint8Array} rest
- * @returns {{ offsets: Float64Array, values: Float64Array }} `offsets`: ms since the hour began, unchecked
+ * @returns `offsets`: ms since the hour began, unchecked
  * @throws {RangeError} when the bytes are no packed samples
  */
-function unpackHour(rest) {
+function unpackHour(rest: Uint8Array): { offsets: Float64Array; values: Float64Array } {
   const reader = new Reader(rest);
   const form = reader.byte();
   const count = reader.count(MAX_SAMPLES_PER_HISTORY_ROW);

@@ -1,10 +1,9 @@
-import { encodePlainJson } from '../payloads/plain-json.js';
-
-/** @import { DeviceEpisodes } from './episodes.js' */
-/** @import { FaultRates } from './rates.js' */
-/** @import { OutgoingMessage } from '../outgoing-message.js' */
-/** @import { Random } from '../random.js' */
-/** @import { Sample, Series } from '../payloads/index.js' */
+import type { OutgoingMessage } from '../outgoing-message.ts';
+import type { Sample, Series } from '../payloads/index.ts';
+import { encodePlainJson } from '../payloads/plain-json.ts';
+import type { Random } from '../random.ts';
+import type { DeviceEpisodes } from './episodes.ts';
+import type { FaultRates } from './rates.ts';
 
 /** Range of the error of a wrong clock, in ms. The API allows a clock to be five minutes ahead, so it accepts these samples. */
 const SKEW_MS = { least: 1000, most: 240_000 };
@@ -19,19 +18,23 @@ export class DeviceFaults {
   #encode;
   #episodes;
   #skewMs;
-  /** @type {{ series: Series[], newer: number }[]} */
-  #late = [];
-  /** @type {Map<string, Sample[]>} samples left for the next batch, by sensor name */
-  #leftOver = new Map();
+  #late: { series: Series[]; newer: number }[] = [];
+  /** samples left for the next batch, by sensor name */
+  #leftOver: Map<string, Sample[]> = new Map();
 
-  /**
-   * @param {object} options
-   * @param {FaultRates} options.rates
-   * @param {Random} options.random random numbers that no other device uses
-   * @param {(series: Series[]) => string} options.encode
-   * @param {DeviceEpisodes | null} [options.episodes] null: no sensor exceeds its range
-   */
-  constructor({ rates, random, encode, episodes = null }) {
+  constructor({
+    rates,
+    random,
+    encode,
+    episodes = null,
+  }: {
+    rates: FaultRates;
+    /** random numbers that no other device uses */
+    random: Random;
+    encode: (series: Series[]) => string;
+    /** null: no sensor exceeds its range */
+    episodes?: DeviceEpisodes | null;
+  }) {
     this.#rates = rates;
     this.#random = random;
     this.#encode = encode;
@@ -39,8 +42,8 @@ export class DeviceFaults {
     this.#skewMs = this.#happens('skew') ? skewOf(random) : 0;
   }
 
-  /** Injects faults into a measured batch. @param {Series[]} measured @returns {OutgoingMessage[]} messages to send now */
-  next(measured) {
+  /** Injects faults into a measured batch. @returns messages to send now */
+  next(measured: Series[]): OutgoingMessage[] {
     let batch = this.#takeLeftOver(
       this.#happens('gap')
         ? measured.map(withoutSamples)
@@ -55,8 +58,8 @@ export class DeviceFaults {
     return [batch, ...this.#comeLate(1)].flatMap((series) => this.#messagesOf(series));
   }
 
-  /** Ends the faults. @returns {OutgoingMessage[]} all messages that the faults held back */
-  rest() {
+  /** Ends the faults. @returns all messages that the faults held back */
+  rest(): OutgoingMessage[] {
     this.#episodes?.end();
     const names = [...this.#leftOver.keys()].map((name) => ({ name, samples: [] }));
     return [this.#takeLeftOver(names), ...this.#comeLate(Number.POSITIVE_INFINITY)].flatMap((series) =>
@@ -64,13 +67,12 @@ export class DeviceFaults {
     );
   }
 
-  /** @param {keyof FaultRates} fault */
-  #happens(fault) {
+  #happens(fault: keyof FaultRates) {
     return this.#random.uniform() < this.#rates[fault];
   }
 
-  /** @param {Series} series @returns {Series} the series with faults; samples of episodes are never left out */
-  #spoilSamples(series) {
+  /** @returns the series with faults; samples of episodes are never left out */
+  #spoilSamples(series: Series): Series {
     const samples = series.samples
       .map((sample) => ({ ...sample, high: this.#episodes?.next(series.name) ?? null }))
       .filter(({ high }) => high !== null || !this.#happens('missing'))
@@ -82,8 +84,8 @@ export class DeviceFaults {
     return { ...series, samples };
   }
 
-  /** @param {Series[]} batch @returns {Series[]} the batch, followed by the samples that the previous batch left over */
-  #takeLeftOver(batch) {
+  /** @returns the batch, followed by the samples that the previous batch left over */
+  #takeLeftOver(batch: Series[]): Series[] {
     const before = this.#leftOver;
     this.#leftOver = new Map();
     return batch.map((series) => ({
@@ -92,8 +94,7 @@ export class DeviceFaults {
     }));
   }
 
-  /** @param {Series[]} batch @returns {Series[]} */
-  #disorder(batch) {
+  #disorder(batch: Series[]): Series[] {
     return batch.map((series) => {
       const shuffled = this.#random.shuffled(series.samples);
       const kept = Math.ceil(shuffled.length / 2);
@@ -102,8 +103,8 @@ export class DeviceFaults {
     });
   }
 
-  /** @param {Series[]} series @returns {OutgoingMessage[]} the messages of one batch */
-  #messagesOf(series) {
+  /** @returns the messages of one batch */
+  #messagesOf(series: Series[]): OutgoingMessage[] {
     const [first] = series.filter(({ samples }) => samples.length > 0);
     const ts = first?.samples[0]?.ts;
     if (!first || ts === undefined) return [];
@@ -115,8 +116,8 @@ export class DeviceFaults {
     return bad ? [...messages, { series: [], payload: bad.make(first.name, ts) }] : messages;
   }
 
-  /** @param {number} passed number of newer batches since the previous call @returns {Series[][]} late batches to send now */
-  #comeLate(passed) {
+  /** @param passed number of newer batches since the previous call @returns late batches to send now */
+  #comeLate(passed: number): Series[][] {
     const due = this.#late.filter((held) => held.newer <= passed);
     this.#late = this.#late
       .filter((held) => held.newer > passed)
@@ -125,11 +126,10 @@ export class DeviceFaults {
   }
 }
 
-/** @param {Series} series @returns {Series} */
-const withoutSamples = (series) => ({ ...series, samples: [] });
+const withoutSamples = (series: Series): Series => ({ ...series, samples: [] });
 
-/** @param {Random} random @returns {number} error of the clock in ms; negative: the clock is behind */
-const skewOf = (random) =>
+/** @returns error of the clock in ms; negative: the clock is behind */
+const skewOf = (random: Random): number =>
   Math.round(random.between(SKEW_MS.least, SKEW_MS.most)) * (random.uniform() < 0.5 ? -1 : 1);
 
 const YEAR_MS = 365 * 86_400_000;
@@ -137,16 +137,15 @@ const YEAR_MS = 365 * 86_400_000;
 /** Number of samples of an oversized message: one more than the API accepts. */
 const TOO_MANY = 10_001;
 
-/** @param {string} name @param {number} ts @param {string} value as JSON */
-const record = (name, ts, value) => `{"sensor_id":${JSON.stringify(name)},"ts":${ts},"value":${value}}`;
+/** @param value as JSON */
+const record = (name: string, ts: number, value: string) =>
+  `{"sensor_id":${JSON.stringify(name)},"ts":${ts},"value":${value}}`;
 
 /**
  * Messages of which the API can store nothing. `code` is the error code of the dead letter. The messages name an existing sensor
  * and a valid time, so the comparison finds a sample that is stored by mistake.
- *
- * @type {ReadonlyArray<{ code: string, make: (name: string, ts: number) => string | Buffer }>}
  */
-export const POISON = [
+export const POISON: ReadonlyArray<{ code: string; make: (name: string, ts: number) => string | Buffer }> = [
   { code: 'malformed', make: (name, ts) => `[${record(name, ts, '1')}`.slice(0, -2) },
   { code: 'not_finite', make: (name, ts) => `[${record(name, ts, 'NaN')}]` },
   { code: 'malformed', make: () => '' },
@@ -169,10 +168,9 @@ export const POISON = [
 /**
  * Adds a measurement that cannot be stored to a batch, and returns the payload. All other measurements of the batch must be
  * stored.
- *
- * @param {Series[]} series with at least one sample
- * @param {string} name of the sensor
- * @param {number} ts epoch ms
+ * @param series with at least one sample
+ * @param name of the sensor
+ * @param ts epoch ms
  */
-export const spoiled = (series, name, ts) =>
+export const spoiled = (series: Series[], name: string, ts: number) =>
   `${encodePlainJson(series).slice(0, -1)},${record(name, ts, '"broken"')}]`;

@@ -1,4 +1,4 @@
-/** @import { Sample } from '../payloads/index.js' */
+import type { Sample } from '../payloads/index.ts';
 
 /**
  * The episodes of a sensor begin `PERIOD` samples apart. The first one begins after `QUIET` samples. Episodes are shorter than
@@ -13,32 +13,39 @@ const LENGTHS = { least: 3, count: 12 };
 /** Height of the samples of an episode above the limit, as a share of the range of the signal: 1 to `count` times `share`, in turn. */
 const HEIGHTS = { share: 0.1, count: 4 };
 
-/**
- * An episode that was sent: consecutive samples above the highest value that the signal itself can have.
- *
- * @typedef {object} SentEpisode
- * @property {string} sensor name
- * @property {number} limit every sample of the episode is above the limit; every other sample of the sensor is not
- * @property {number} start time of the first sample of the episode, in epoch ms
- * @property {number | null} end time of the first sample after the episode, in epoch ms; null: the simulator stopped before that
- *   sample
- * @property {number} peak highest value of the episode
- */
+/** An episode that was sent: consecutive samples above the highest value that the signal itself can have. */
+export interface SentEpisode {
+  /** name */
+  sensor: string;
+  /** every sample of the episode is above the limit; every other sample of the sensor is not */
+  limit: number;
+  /** time of the first sample of the episode, in epoch ms */
+  start: number;
+  /**
+   * time of the first sample after the episode, in epoch ms; null: the simulator stopped before that sample
+   */
+  end: number | null;
+  /** highest value of the episode */
+  peak: number;
+}
 
 /** Makes the sensors of one device exceed a limit. Each sensor has the same number of episodes, at the same positions in its samples. */
 export class DeviceEpisodes {
   #count;
   #onSent;
-  /** @type {Map<string, SensorState>} */
-  #sensors;
+  #sensors: Map<string, SensorState>;
 
-  /**
-   * @param {object} options
-   * @param {number} options.count number of episodes of each sensor
-   * @param {Array<{ name: string, range: readonly [number, number] }>} options.sensors
-   * @param {(episode: SentEpisode) => void} options.onSent is called before the message with the end of the episode is sent
-   */
-  constructor({ count, sensors, onSent }) {
+  constructor({
+    count,
+    sensors,
+    onSent,
+  }: {
+    /** number of episodes of each sensor */
+    count: number;
+    sensors: Array<{ name: string; range: readonly [number, number] }>;
+    /** is called before the message with the end of the episode is sent */
+    onSent: (episode: SentEpisode) => void;
+  }) {
     this.#count = count;
     this.#onSent = onSent;
     this.#sensors = new Map(sensors.map(({ name, range }) => [name, { range, samples: 0, open: null }]));
@@ -46,11 +53,10 @@ export class DeviceEpisodes {
 
   /**
    * Advances a sensor by one sample.
-   *
-   * @param {string} sensor name
-   * @returns {number | null} the value that exceeds the limit; null: no episode is due
+   * @param sensor name
+   * @returns the value that exceeds the limit; null: no episode is due
    */
-  next(sensor) {
+  next(sensor: string): number | null {
     const state = this.#stateOf(sensor);
     const place = state.samples++;
     const number = Math.floor(place / PERIOD);
@@ -62,11 +68,10 @@ export class DeviceEpisodes {
 
   /**
    * Records a sample with the value that will be sent.
-   *
-   * @param {string} sensor name
-   * @param {Sample} sample later than all earlier samples of the sensor
+   * @param sensor name
+   * @param sample later than all earlier samples of the sensor
    */
-  note(sensor, { ts, value }) {
+  note(sensor: string, { ts, value }: Sample) {
     const state = this.#stateOf(sensor);
     if (value <= state.range[1]) this.#end(sensor, state, ts);
     else if (state.open) state.open.peak = Math.max(state.open.peak, value);
@@ -78,20 +83,19 @@ export class DeviceEpisodes {
     for (const [sensor, state] of this.#sensors) this.#end(sensor, state, null);
   }
 
-  /**
-   * @param {string} sensor name
-   * @param {SensorState} state
-   * @param {number | null} end time of the first sample after the episode, in epoch ms
-   */
-  #end(sensor, state, end) {
+  /** @param sensor name @param end time of the first sample after the episode, in epoch ms */
+  #end(sensor: string, state: SensorState, end: number | null) {
     if (state.open) this.#onSent({ sensor, limit: state.range[1], ...state.open, end });
     state.open = null;
   }
 
-  /** @param {string} sensor @returns {SensorState} */
-  #stateOf(sensor) {
-    return /** @type {SensorState} */ (this.#sensors.get(sensor));
+  #stateOf(sensor: string): SensorState {
+    return this.#sensors.get(sensor) as SensorState;
   }
 }
 
-/** @typedef {{ range: readonly [number, number], samples: number, open: { start: number, peak: number } | null }} SensorState */
+type SensorState = {
+  range: readonly [number, number];
+  samples: number;
+  open: { start: number; peak: number } | null;
+};

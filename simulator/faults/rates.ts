@@ -1,23 +1,30 @@
-import { MillraceError } from '../../common/errors.js';
+import { MillraceError } from '../../common/errors.ts';
 
-/**
- * The rates of injected faults, each a share from 0 to 1, and the number of episodes.
- *
- * @typedef {object} FaultRates
- * @property {number} missing samples that are left out
- * @property {number} gap batches that are left out
- * @property {number} zero samples that are 0 instead of what was measured
- * @property {number} late batches that are sent after one to three newer ones of their device
- * @property {number} disorder batches whose samples are shuffled; half of the samples wait for the next batch of the device
- * @property {number} duplicate messages that are sent twice
- * @property {number} skew devices whose clock is wrong by up to four minutes, which the API accepts by default
- * @property {number} episodes number of episodes of each sensor, in which its value exceeds its normal range
- * @property {number} poison messages with one unusable measurement, or messages that are followed by a completely unusable
- *   message
- */
+/** The rates of injected faults, each a share from 0 to 1, and the number of episodes. */
+export interface FaultRates {
+  /** samples that are left out */
+  missing: number;
+  /** batches that are left out */
+  gap: number;
+  /** samples that are 0 instead of what was measured */
+  zero: number;
+  /** batches that are sent after one to three newer ones of their device */
+  late: number;
+  /** batches whose samples are shuffled; half of the samples wait for the next batch of the device */
+  disorder: number;
+  /** messages that are sent twice */
+  duplicate: number;
+  /** devices whose clock is wrong by up to four minutes, which the API accepts by default */
+  skew: number;
+  /** number of episodes of each sensor, in which its value exceeds its normal range */
+  episodes: number;
+  /**
+   * messages with one unusable measurement, or messages that are followed by a completely unusable message
+   */
+  poison: number;
+}
 
-/** @type {FaultRates} */
-const NONE = {
+const NONE: FaultRates = {
   missing: 0,
   gap: 0,
   zero: 0,
@@ -31,21 +38,16 @@ const NONE = {
 
 const MAX_EPISODES = 10_000;
 
-/**
- * `tsbs`: the fault rates of the trucks in the IoT use case of the Time Series Benchmark Suite.
- *
- * @type {Record<string, FaultRates>}
- */
-export const PRESETS = {
+/** `tsbs`: the fault rates of the trucks in the IoT use case of the Time Series Benchmark Suite. */
+export const PRESETS: Record<string, FaultRates> = {
   tsbs: { ...NONE, missing: 0.1, gap: 0.01, zero: 0.1, late: 0.05, disorder: 0.3 },
 };
 
 /**
- * @param {string} text rates such as `late=0.05,poison=0.001`, a preset, or a preset with changes: `tsbs,poison=0.01`
- * @returns {FaultRates}
+ * @param text rates such as `late=0.05,poison=0.001`, a preset, or a preset with changes: `tsbs,poison=0.01`
  * @throws {MillraceError} `usage`: the message lists every problem
  */
-export function parseFaults(text) {
+export function parseFaults(text: string): FaultRates {
   const rates = { ...NONE };
   const problems = [];
   for (const part of text.split(',')) {
@@ -57,7 +59,7 @@ export function parseFaults(text) {
       if (value && Number.isInteger(rate) && rate >= 0 && rate <= MAX_EPISODES) rates.episodes = rate;
       else problems.push(`--faults episodes is a whole number from 0 to ${MAX_EPISODES}`);
     } else if (!value || !(rate >= 0 && rate <= 1)) problems.push(`--faults ${name} is from 0 to 1`);
-    else rates[/** @type {keyof FaultRates} */ (name)] = rate;
+    else rates[name as keyof FaultRates] = rate;
   }
   if (problems.length > 0) {
     const known = [...Object.keys(PRESETS), ...Object.keys(NONE).map((name) => `${name}=`)].join(' ');

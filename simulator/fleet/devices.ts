@@ -1,31 +1,42 @@
 import casual from 'casual';
-import { PROFILES } from '../profiles/index.js';
-import { createRandom } from '../random.js';
-
-/** @import { SensorDescription } from '../announcement.js' */
-/** @import { Profile } from '../profiles/index.js' */
+import type { SensorDescription } from '../announcement.ts';
+import { PROFILES, type Profile } from '../profiles/index.ts';
+import { createRandom } from '../random.ts';
 
 const MOST_SITES = 6;
 const DEVICES_PER_SITE = 8;
 
-/** @typedef {SensorDescription & { unit: string, range: [number, number], read: () => number }} SimulatedSensor */
-/** @typedef {{ name: string, site: string, sensors: SimulatedSensor[] }} SimulatedDevice */
+export type SimulatedSensor = SensorDescription & {
+  unit: string;
+  range: [number, number];
+  read: () => number;
+};
+export type SimulatedDevice = { name: string; site: string; sensors: SimulatedSensor[] };
 
 /**
  * Describes simulated devices `collar-0001`, `collar-0002` and so on. The devices stand at a few sites, and each has the sensors
  * of its profile. The same options give the same devices, down to every value that their sensors will read.
- *
- * @param {object} options
- * @param {number} options.devices
- * @param {string} [options.profile] one of `PROFILES`
- * @param {string} [options.device] what they are called before their number; default as the profile has it
- * @param {number} [options.sensors] of each device; default as the profile has it, by the seed
- * @param {number} options.seed
- * @param {number} options.intervalMs between two measurements
- * @returns {SimulatedDevice[]}
  */
-export function describeDevices({ devices, profile = 'collar', device, sensors, seed, intervalMs }) {
-  const described = /** @type {Profile} */ (PROFILES[profile]);
+export function describeDevices({
+  devices,
+  profile = 'collar',
+  device,
+  sensors,
+  seed,
+  intervalMs,
+}: {
+  devices: number;
+  /** one of `PROFILES` */
+  profile?: string;
+  /** what they are called before their number; default as the profile has it */
+  device?: string;
+  /** of each device; default as the profile has it, by the seed */
+  sensors?: number;
+  seed: number;
+  /** between two measurements */
+  intervalMs: number;
+}): SimulatedDevice[] {
+  const described = PROFILES[profile] as Profile;
   const called = device ?? described.device;
   const sites = nameSites(Math.min(MOST_SITES, Math.ceil(devices / DEVICES_PER_SITE)), seed);
   return Array.from({ length: devices }, (_, index) => {
@@ -33,7 +44,7 @@ export function describeDevices({ devices, profile = 'collar', device, sensors, 
     const common = () => createRandom(seed, name, 'device');
     return {
       name,
-      site: /** @type {string} */ (sites[index % sites.length]),
+      site: sites[index % sites.length] as string,
       sensors: described.sensorsOf(createRandom(seed, name), sensors).map((sensor) => ({
         name: sensor.name,
         type: sensor.signal.type,
@@ -46,14 +57,12 @@ export function describeDevices({ devices, profile = 'collar', device, sensors, 
   });
 }
 
-/** @param {string} called @param {number} number */
-export const deviceName = (called, number) => `${called}-${String(number).padStart(4, '0')}`;
+export const deviceName = (called: string, number: number) => `${called}-${String(number).padStart(4, '0')}`;
 
-/** @param {number} count @param {number} seed @returns {string[]} different town names */
-function nameSites(count, seed) {
+/** @returns different town names */
+function nameSites(count: number, seed: number): string[] {
   casual.seed(seed);
-  /** @type {Set<string>} */
-  const names = new Set();
+  const names: Set<string> = new Set();
   while (names.size < count) names.add(casual.city);
   return [...names];
 }

@@ -1,13 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { countSamples } from '../payloads/index.js';
-import { createDeadline } from '../timeouts.js';
-import { createLinks } from './links.js';
-
-/** @import { DeviceFaults } from '../faults/device-faults.js' */
-/** @import { OutgoingMessage } from '../outgoing-message.js' */
-/** @import { Sender } from './links.js' */
-/** @import { Series } from '../payloads/index.js' */
-/** @import { SimulatedDevice, SimulatedSensor } from './devices.js' */
+import type { DeviceFaults } from '../faults/device-faults.ts';
+import type { OutgoingMessage } from '../outgoing-message.ts';
+import { countSamples, type Series } from '../payloads/index.ts';
+import { createDeadline } from '../timeouts.ts';
+import type { SimulatedDevice, SimulatedSensor } from './devices.ts';
+import { createLinks, type Sender } from './links.ts';
 
 /** Number of connections that are opened at once, and the pause before the next ones. Brokers have a short queue for new connections. */
 const CONNECTS = { atOnce: 20, pauseMs: 20 };
@@ -17,28 +14,32 @@ const FAREWELL_MS = { all: 5000, aDevice: 1 };
 
 /**
  * Creates devices that measure and publish until they are stopped.
- *
- * @param {Parameters<typeof createLinks>[0] & {
- *   encode: (series: Series[]) => string,
- *   faultsOf: (device: SimulatedDevice) => DeviceFaults | null,
- *   createLoop: (members: Member[]) => { start: () => void, stop: () => void } }} options
- *   createLoop: creates the loop that makes the devices measure and publish
+ * @param options createLoop: creates the loop that makes the devices measure and publish
  */
-export function createFleet({ devices, encode, faultsOf, createLoop, ...options }) {
+export function createFleet({
+  devices,
+  encode,
+  faultsOf,
+  createLoop,
+  ...options
+}: Parameters<typeof createLinks>[0] & {
+  encode: (series: Series[]) => string;
+  faultsOf: (device: SimulatedDevice) => DeviceFaults | null;
+  createLoop: (members: Member[]) => { start: () => void; stop: () => void };
+}) {
   const { links, senders } = createLinks({ devices, ...options });
   const members = devices.map(
     (simulated, index) =>
       new Member({
         simulated,
-        sender: /** @type {Sender} */ (senders[index]),
+        sender: senders[index] as Sender,
         encode,
         faults: faultsOf(simulated),
       }),
   );
   const loop = createLoop(members);
   let stopping = false;
-  /** @type {Promise<void>} */
-  let connecting = Promise.resolve();
+  let connecting: Promise<void> = Promise.resolve();
 
   async function connectAll() {
     for (const [index, link] of links.entries()) {
@@ -65,11 +66,11 @@ export function createFleet({ devices, encode, faultsOf, createLoop, ...options 
       if (!stopping) loop.start();
     },
 
-    /** @returns {number} connections that are up */
-    connected: () => links.filter(({ connected }) => connected).length,
+    /** @returns connections that are up */
+    connected: (): number => links.filter(({ connected }) => connected).length,
 
-    /** @returns {boolean} whether one of the connections was up at any time */
-    everConnected: () => links.some(({ everConnected }) => everConnected),
+    /** @returns whether one of the connections was up at any time */
+    everConnected: (): boolean => links.some(({ everConnected }) => everConnected),
 
     /** Publishes the measured samples, waits a short time for the acknowledgements, and disconnects. */
     async stop() {
@@ -85,7 +86,7 @@ export function createFleet({ devices, encode, faultsOf, createLoop, ...options 
   };
 }
 
-/** @typedef {ReturnType<typeof createFleet>} Fleet */
+export type Fleet = ReturnType<typeof createFleet>;
 
 /** A device of the fleet: reads its sensors, gathers a batch, and hands it over. */
 export class Member {
@@ -95,14 +96,17 @@ export class Member {
   #faults;
   #batch;
 
-  /**
-   * @param {object} options
-   * @param {SimulatedDevice} options.simulated
-   * @param {{ publish: (message: OutgoingMessage) => void }} options.sender
-   * @param {(series: Series[]) => string} options.encode
-   * @param {DeviceFaults | null} options.faults
-   */
-  constructor({ simulated, sender, encode, faults }) {
+  constructor({
+    simulated,
+    sender,
+    encode,
+    faults,
+  }: {
+    simulated: SimulatedDevice;
+    sender: { publish: (message: OutgoingMessage) => void };
+    encode: (series: Series[]) => string;
+    faults: DeviceFaults | null;
+  }) {
     this.#simulated = simulated;
     this.#sender = sender;
     this.#encode = encode;
@@ -110,17 +114,17 @@ export class Member {
     this.#batch = emptyBatch(simulated);
   }
 
-  /** Reads every sensor once. @param {number} ts epoch ms */
-  measure(ts) {
+  /** Reads every sensor once. @param ts epoch ms */
+  measure(ts: number) {
     for (let i = 0; i < this.#batch.length; i++) {
-      const series = /** @type {Series} */ (this.#batch[i]);
-      const sensor = /** @type {SimulatedSensor} */ (this.#simulated.sensors[i]);
+      const series = this.#batch[i] as Series;
+      const sensor = this.#simulated.sensors[i] as SimulatedSensor;
       series.samples.push({ ts, value: sensor.read() });
     }
   }
 
-  /** Publishes the samples of the batch. @param {number} [dueAt] scheduled time of sending, in ms of `performance.now()` */
-  publish(dueAt) {
+  /** Publishes the samples of the batch. @param dueAt scheduled time of sending, in ms of `performance.now()` */
+  publish(dueAt?: number) {
     if (countSamples(this.#batch) === 0) return;
     const series = this.#batch;
     this.#batch = emptyBatch(this.#simulated);
@@ -133,12 +137,11 @@ export class Member {
     if (this.#faults) this.#send(this.#faults.rest());
   }
 
-  /** @param {OutgoingMessage[]} messages @param {number} [dueAt] */
-  #send(messages, dueAt) {
+  #send(messages: OutgoingMessage[], dueAt?: number) {
     for (const message of messages)
       this.#sender.publish(dueAt === undefined ? message : { ...message, dueAt });
   }
 }
 
-/** @param {SimulatedDevice} simulated @returns {Series[]} */
-const emptyBatch = ({ sensors }) => sensors.map(({ name, unit }) => ({ name, unit, samples: [] }));
+const emptyBatch = ({ sensors }: SimulatedDevice): Series[] =>
+  sensors.map(({ name, unit }) => ({ name, unit, samples: [] }));

@@ -1,10 +1,6 @@
-import { birthMessage, statusMessage } from '../announcement.js';
-import { createLink } from '../mqtt/link.js';
-import { toMessage } from '../outgoing-message.js';
-
-/** @import { DeviceDescription } from '../announcement.js' */
-/** @import { LinkOptions } from '../mqtt/link.js' */
-/** @import { OutgoingMessage } from '../outgoing-message.js' */
+import { birthMessage, type DeviceDescription, statusMessage } from '../announcement.ts';
+import { createLink, type LinkOptions } from '../mqtt/link.ts';
+import { type OutgoingMessage, toMessage } from '../outgoing-message.ts';
 
 /** Maximum number of pending announcements. A thousand devices behind one connection so register one after another. */
 const ANNOUNCED_AT_ONCE = 16;
@@ -17,32 +13,31 @@ const ANNOUNCED_AT_ONCE = 16;
  * The gateway announces a device (birth, then online) right before the first message of the device. The registration of a fleet
  * is thus spread over these first messages. A device with its own connection announces itself after every reconnect. A device
  * behind a gateway does not, because its session continues.
- *
- * @param {LinkOptions & {
- *   descriptions: DeviceDescription[], clientId: string }} options
  */
-export function createGateway({ descriptions, ...options }) {
+export function createGateway({
+  descriptions,
+  ...options
+}: LinkOptions & {
+  descriptions: DeviceDescription[];
+  clientId: string;
+}) {
   const { meter, ledger } = options;
   const link = createLink({ ...options, will: null, onUp: () => {} });
   const members = descriptions.map((description) => ({ description, session: 0 }));
   let stopping = false;
 
-  /** @param {{ description: DeviceDescription, session: number }} member */
-  function announce(member) {
+  function announce(member: { description: DeviceDescription; session: number }) {
     member.session = Date.now();
     const { description, session } = member;
-    const onSettled = (/** @type {boolean} */ taken) => {
+    const onSettled = (taken: boolean) => {
       if (!taken) member.session = 0;
     };
     link.push({ ...birthMessage(description, session), samples: 0, onSettled });
     link.push({ ...statusMessage(description, 'online', session), samples: 0, onSettled });
   }
 
-  /**
-   * @param {(member: typeof members[number]) => void} publish
-   * @returns {Promise<void>} resolves when the broker has acknowledged all messages
-   */
-  async function publishForEach(publish) {
+  /** @returns resolves when the broker has acknowledged all messages */
+  async function publishForEach(publish: (member: (typeof members)[number]) => void): Promise<void> {
     for (const member of members) {
       await link.whenPendingAtMost(ANNOUNCED_AT_ONCE);
       publish(member);
@@ -61,19 +56,18 @@ export function createGateway({ descriptions, ...options }) {
       return link.everConnected;
     },
 
-    /** @returns {number} devices whose announcement was queued or acknowledged */
-    announced: () => members.reduce((sum, { session }) => sum + (session > 0 ? 1 : 0), 0),
+    /** @returns devices whose announcement was queued or acknowledged */
+    announced: (): number => members.reduce((sum, { session }) => sum + (session > 0 ? 1 : 0), 0),
 
-    /** @returns {Promise<void>} resolves when the broker has acknowledged the announcement of every device */
-    announceAll: () =>
+    /** @returns resolves when the broker has acknowledged the announcement of every device */
+    announceAll: (): Promise<void> =>
       publishForEach((member) => {
         if (member.session === 0 && !stopping) announce(member);
       }),
 
     /** One sender for each device. All senders share the connection. */
     senders: members.map((member) => ({
-      /** @param {OutgoingMessage} outgoing */
-      publish(outgoing) {
+      publish(outgoing: OutgoingMessage) {
         if (member.session === 0) announce(member);
         const message = toMessage(member.description.name, outgoing, ledger);
         meter.made(message.samples);
@@ -81,8 +75,8 @@ export function createGateway({ descriptions, ...options }) {
       },
     })),
 
-    /** @param {Promise<unknown>} deadline settles when the wait for acknowledgements must end */
-    stop(deadline) {
+    /** @param deadline settles when the wait for acknowledgements must end */
+    stop(deadline: Promise<unknown>) {
       stopping = true;
       return link.stop(deadline, () =>
         publishForEach(({ description, session }) => {
@@ -94,4 +88,4 @@ export function createGateway({ descriptions, ...options }) {
   };
 }
 
-/** @typedef {ReturnType<typeof createGateway>} Gateway */
+export type Gateway = ReturnType<typeof createGateway>;

@@ -1,12 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { createDevice } from '../device.js';
-import { brokerFor } from '../mqtt/broker.js';
-import { createGateway } from './gateway.js';
-
-/** @import { LinkOptions } from '../mqtt/link.js' */
-/** @import { OutgoingMessage } from '../outgoing-message.js' */
-/** @import { Gateway } from './gateway.js' */
-/** @import { SimulatedDevice } from './devices.js' */
+import { createDevice } from '../device.ts';
+import { brokerFor } from '../mqtt/broker.ts';
+import type { LinkOptions } from '../mqtt/link.ts';
+import type { OutgoingMessage } from '../outgoing-message.ts';
+import type { SimulatedDevice } from './devices.ts';
+import { createGateway, type Gateway } from './gateway.ts';
 
 /** Maximum number of unacknowledged messages of one device: more than a constrained device would keep, and enough for a slow link. */
 const DEVICE_WINDOW = 8;
@@ -20,28 +18,30 @@ const OPEN_WINDOW = 1024;
 /** Memory limit for the pending messages of all connections together, in bytes. */
 const MAX_PENDING_BYTES = 256 * 2 ** 20;
 
-/**
- * The part of a device or gateway that publishes the batches of one device.
- *
- * @typedef {{ publish: (message: OutgoingMessage) => void }} Sender
- */
+/** The part of a device or gateway that publishes the batches of one device. */
+export type Sender = { publish: (message: OutgoingMessage) => void };
 
-/**
- * The part of a device or gateway that the fleet uses.
- *
- * @typedef {Pick<Gateway, 'start' | 'connected' | 'everConnected' | 'stop' | 'announceAll'>} FleetLink
- */
+/** The part of a device or gateway that the fleet uses. */
+type FleetLink = Pick<Gateway, 'start' | 'connected' | 'everConnected' | 'stop' | 'announceAll'>;
 
 /**
  * Creates the connections of a fleet: one for each device, or fewer connections that the devices share evenly.
- *
- * @param {Omit<LinkOptions, 'limits'> & {
- *   devices: SimulatedDevice[], connections: number, buffer: number, open: boolean }} options
- *   buffer: maximum number of unsent batches of a device; open: the devices publish at a fixed rate and do not wait for
- *   acknowledgements
- * @returns {{ links: FleetLink[], senders: Sender[] }} `senders` has the order of the devices
+ * @param options buffer: maximum number of unsent batches of a device; open: the devices publish at a fixed rate and do
+ * not wait for acknowledgements
+ * @returns `senders` has the order of the devices
  */
-export function createLinks({ devices, connections, buffer, open, ...options }) {
+export function createLinks({
+  devices,
+  connections,
+  buffer,
+  open,
+  ...options
+}: Omit<LinkOptions, 'limits'> & {
+  devices: SimulatedDevice[];
+  connections: number;
+  buffer: number;
+  open: boolean;
+}): { links: FleetLink[]; senders: Sender[] } {
   // Two simulators may use the same devices on one broker. If client ids were only names, each one would close the connections of
   // the other without end (MQTT 3.1.1, [MQTT-3.1.4-2]).
   const run = randomBytes(3).toString('hex');
@@ -64,10 +64,8 @@ export function createLinks({ devices, connections, buffer, open, ...options }) 
     );
     return { links, senders: links };
   }
-  /** @type {FleetLink[]} */
-  const links = [];
-  /** @type {Sender[]} */
-  const senders = [];
+  const links: FleetLink[] = [];
+  const senders: Sender[] = [];
   for (let from = 0; from < devices.length; from += perConnection) {
     const gateway = createGateway({
       ...options,

@@ -1,22 +1,18 @@
-import { createOpenSchedule, Pacer } from './pacer.js';
-import { createSchedule, Scheduler } from './scheduler.js';
-
-/** @import { Member } from './fleet.js' */
+import type { Member } from './fleet.ts';
+import { createOpenSchedule, Pacer } from './pacer.ts';
+import { createSchedule, Scheduler } from './scheduler.ts';
 
 /**
  * Creates a loop in which every device measures once per interval and publishes once per batch interval. Acknowledgements limit
  * the rate.
- *
- * @param {Member[]} members
- * @param {{ intervalMs: number, batchMs: number }} pace
  */
-export function createClosedLoop(members, pace) {
+export function createClosedLoop(members: Member[], pace: { intervalMs: number; batchMs: number }) {
   const schedule = createSchedule({ devices: members.length, ...pace });
   return new Scheduler({
     schedule,
     intervalMs: pace.intervalMs,
     onDue(index, ts) {
-      const member = /** @type {Member} */ (members[schedule.device(index)]);
+      const member = members[schedule.device(index)] as Member;
       member.measure(ts);
       if (schedule.endsBatch(index)) member.publish();
     },
@@ -25,18 +21,14 @@ export function createClosedLoop(members, pace) {
 
 /**
  * Creates a loop in which the devices take turns to publish at a fixed rate. They do not wait for acknowledgements.
- *
- * @param {Member[]} members
- * @param {{ perSecond: number, samples: number }} pace `perSecond`: messages a second; `samples`: samples of each sensor in a
- *   message
+ * @param pace `perSecond`: messages a second; `samples`: samples of each sensor in a message
  */
-export function createOpenLoop(members, pace) {
-  /** @type {ReturnType<typeof createOpenSchedule>} */
-  let schedule;
+export function createOpenLoop(members: Member[], pace: { perSecond: number; samples: number }) {
+  let schedule: ReturnType<typeof createOpenSchedule>;
   const pacer = new Pacer({
     perSecond: pace.perSecond,
     onDue(index, dueAt) {
-      const member = /** @type {Member} */ (members[schedule.device(index)]);
+      const member = members[schedule.device(index)] as Member;
       for (const ts of schedule.times(index)) member.measure(ts);
       member.publish(dueAt);
     },

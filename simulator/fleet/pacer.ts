@@ -13,20 +13,22 @@ export class Pacer {
   #perSecond;
   #onDue;
   #clock;
-  /** @type {NodeJS.Timeout | undefined} */
-  #timer;
-  /** @type {NodeJS.Immediate | undefined} */
-  #soon;
+  #timer: NodeJS.Timeout | undefined;
+  #soon: NodeJS.Immediate | undefined;
   #startedAt = 0;
   #next = 0;
 
-  /**
-   * @param {object} options
-   * @param {number} options.perSecond
-   * @param {(index: number, dueAt: number) => void} options.onDue gets `dueAt` in ms of `performance.now()`
-   * @param {() => number} [options.now] returns the time in ms of a monotonic clock
-   */
-  constructor({ perSecond, onDue, now: clock = () => performance.now() }) {
+  constructor({
+    perSecond,
+    onDue,
+    now: clock = () => performance.now(),
+  }: {
+    perSecond: number;
+    /** gets `dueAt` in ms of `performance.now()` */
+    onDue: (index: number, dueAt: number) => void;
+    /** returns the time in ms of a monotonic clock */
+    now?: () => number;
+  }) {
     this.#perSecond = perSecond;
     this.#onDue = onDue;
     this.#clock = clock;
@@ -44,8 +46,8 @@ export class Pacer {
     clearImmediate(this.#soon);
   }
 
-  /** @returns {number} how late the next call is, in ms */
-  behindMs() {
+  /** @returns how late the next call is, in ms */
+  behindMs(): number {
     return this.#startedAt === 0 ? 0 : Math.max(0, this.#clock() - this.#dueAt());
   }
 
@@ -74,21 +76,29 @@ export class Pacer {
  *     device        0     1     2     0     1     2
  *     sent at       0     1     2     3     4     5   ...        in 1/rate s
  *     measured at -1.5 0        ...   1.5 3                      by device 0
- *
- * @param {{ devices: number, perSecond: number, samples: number, startedAt: number }} options `samples`: samples of each sensor
- *   in a message; `startedAt`: in epoch ms
+ * @param options `samples`: samples of each sensor in a message; `startedAt`: in epoch ms
  */
-export function createOpenSchedule({ devices, perSecond, samples, startedAt }) {
+export function createOpenSchedule({
+  devices,
+  perSecond,
+  samples,
+  startedAt,
+}: {
+  devices: number;
+  perSecond: number;
+  samples: number;
+  startedAt: number;
+}) {
   const intervalMs = sampleIntervalMs({ devices, perSecond, samples });
   return {
-    /** @param {number} index of a message, from 0 */
-    device: (index) => index % devices,
+    /** @param index of a message, from 0 */
+    device: (index: number) => index % devices,
 
     /**
-     * @param {number} index of a message
-     * @returns {number[]} times of its samples in whole epoch ms; the last one is the time at which the message is due
+     * @param index of a message
+     * @returns times of its samples in whole epoch ms; the last one is the time at which the message is due
      */
-    times(index) {
+    times(index: number): number[] {
       const first = ((index % devices) * 1000) / perSecond;
       const step = Math.floor(index / devices) * samples;
       // The sum is rounded before the epoch is added. A double of that size resolves only a quarter of a microsecond.
@@ -102,10 +112,17 @@ export function createOpenSchedule({ devices, perSecond, samples, startedAt }) {
 
 /**
  * Returns the time between two samples of a sensor, in ms. Below 1 ms, two samples would have the same timestamp.
- *
- * @param {{ devices: number, perSecond: number, samples: number }} options
  */
-export const sampleIntervalMs = ({ devices, perSecond, samples }) => (devices * 1000) / perSecond / samples;
+export const sampleIntervalMs = ({
+  devices,
+  perSecond,
+  samples,
+}: {
+  devices: number;
+  perSecond: number;
+  samples: number;
+}) => (devices * 1000) / perSecond / samples;
 
-/** @param {{ batch: number, interval: number }} flags both in ms @returns {number} samples of a sensor in one message */
-export const samplesPerSensor = ({ batch, interval }) => Math.max(1, Math.round(batch / interval));
+/** @param flags both in ms @returns samples of a sensor in one message */
+export const samplesPerSensor = ({ batch, interval }: { batch: number; interval: number }): number =>
+  Math.max(1, Math.round(batch / interval));

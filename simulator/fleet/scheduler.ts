@@ -15,18 +15,20 @@ export class Scheduler {
   #schedule;
   #onDue;
   #leapMs;
-  /** @type {NodeJS.Timeout | undefined} */
-  #timer;
+  #timer: NodeJS.Timeout | undefined;
   #startedAt = 0;
   #next = 0;
 
-  /**
-   * @param {object} options
-   * @param {Schedule} options.schedule
-   * @param {number} options.intervalMs
-   * @param {(index: number, ts: number) => void} options.onDue gets `ts` in epoch ms, never ahead of the clock
-   */
-  constructor({ schedule, intervalMs, onDue }) {
+  constructor({
+    schedule,
+    intervalMs,
+    onDue,
+  }: {
+    schedule: Schedule;
+    intervalMs: number;
+    /** gets `ts` in epoch ms, never ahead of the clock */
+    onDue: (index: number, ts: number) => void;
+  }) {
     this.#schedule = schedule;
     this.#onDue = onDue;
     this.#leapMs = Math.max(LEAP_MS, 2 * intervalMs);
@@ -64,32 +66,38 @@ export class Scheduler {
  *     device       0        1        2        0        1        3 devices
  *     step         0        0        0        1        1
  *     due after    1/3      2/3      3/3      4/3      5/3 ...  of the interval
- *
- * @param {{ devices: number, intervalMs: number, batchMs: number }} options whole ms
+ * @param options whole ms
  */
-export function createSchedule({ devices, intervalMs, batchMs }) {
+export function createSchedule({
+  devices,
+  intervalMs,
+  batchMs,
+}: {
+  devices: number;
+  intervalMs: number;
+  batchMs: number;
+}) {
   const stepsPerBatch = Math.max(1, Math.round(batchMs / intervalMs));
   return {
-    /** @param {number} index of a measurement, from 0 */
-    device: (index) => index % devices,
+    /** @param index of a measurement, from 0 */
+    device: (index: number) => index % devices,
 
-    /** @param {number} index @returns {number} whole ms after the start; two measurements of a device are exactly one interval apart */
-    dueMs: (index) =>
+    /** @returns whole ms after the start; two measurements of a device are exactly one interval apart */
+    dueMs: (index: number): number =>
       Math.floor((intervalMs * ((index % devices) + 1)) / devices) + Math.floor(index / devices) * intervalMs,
 
     /**
      * Decides whether a batch of a device ends. The first batch ends with the first measurement, so that a dashboard shows values
      * at once. The second batch ends at the place of the device within the batch interval. All further batches of the device are
      * one batch interval apart.
-     *
-     * @param {number} index of a measurement, from 0
-     * @returns {boolean} whether a batch ends with this measurement
+     * @param index of a measurement, from 0
+     * @returns whether a batch ends with this measurement
      */
-    endsBatch(index) {
+    endsBatch(index: number): boolean {
       const step = Math.floor(index / devices);
       return step === 0 || step % stepsPerBatch === (index % devices) % stepsPerBatch;
     },
   };
 }
 
-/** @typedef {ReturnType<typeof createSchedule>} Schedule */
+type Schedule = ReturnType<typeof createSchedule>;

@@ -1,7 +1,6 @@
-import { numberText } from '../numbers.js';
-
-/** @import { SentEpisode } from '../faults/episodes.js' */
-/** @import { Series } from '../payloads/index.js' */
+import type { SentEpisode } from '../faults/episodes.ts';
+import { numberText } from '../numbers.ts';
+import type { Series } from '../payloads/index.ts';
 
 /**
  * The ledger lists sent and acknowledged messages in their order, one JSON object per line.
@@ -19,32 +18,27 @@ import { numberText } from '../numbers.js';
  */
 export const LEDGER_VERSION = 1;
 
-/** @param {number} begun start of the run, in epoch ms */
-export const headerLine = (begun) =>
+/** @param begun start of the run, in epoch ms */
+export const headerLine = (begun: number) =>
   `${JSON.stringify({ ledger: LEDGER_VERSION, begun: new Date(begun).toISOString() })}\n`;
 
 /**
  * Returns the ledger line of a message without the message number. The number is assigned when the message is sent.
- *
- * @param {string} device
- * @param {Series[]} series the samples that must be stored
+ * @param series the samples that must be stored
  */
-export const noteOf = (device, series) =>
+export const noteOf = (device: string, series: Series[]) =>
   `"device":${JSON.stringify(device)},"series":[${series.filter(hasSamples).map(seriesText).join(',')}]`;
 
-/** @param {number} number of the message in this run, from 1 @param {string} note */
-export const sentLine = (number, note) => `{"sent":${number},${note}}\n`;
+/** @param number of the message in this run, from 1 */
+export const sentLine = (number: number, note: string) => `{"sent":${number},${note}}\n`;
 
-/** @param {number} number */
-export const acknowledgedLine = (number) => `{"acknowledged":${number}}\n`;
+export const acknowledgedLine = (number: number) => `{"acknowledged":${number}}\n`;
 
-/** @param {string} device @param {SentEpisode} episode */
-export const episodeLine = (device, episode) => `${JSON.stringify({ episode, device })}\n`;
+export const episodeLine = (device: string, episode: SentEpisode) =>
+  `${JSON.stringify({ episode, device })}\n`;
 
-/** @param {Series} series */
-const hasSamples = ({ samples }) => samples.length > 0;
+const hasSamples = ({ samples }: Series) => samples.length > 0;
 
-/** @param {Series} series */
-const seriesText = ({ name, samples }) =>
+const seriesText = ({ name, samples }: Series) =>
   `{"sensor":${JSON.stringify(name)},"times":[${samples.map(({ ts }) => ts).join(',')}],` +
   `"values":[${samples.map(({ value }) => numberText(value)).join(',')}]}`;

@@ -1,8 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync, writeFileSync } from 'node:fs';
-import { MillraceError } from '../../common/errors.js';
-import { acknowledgedLine, episodeLine, headerLine, sentLine } from './format.js';
-
-/** @import { SentEpisode } from '../faults/episodes.js' */
+import { MillraceError } from '../../common/errors.ts';
+import type { SentEpisode } from '../faults/episodes.ts';
+import { acknowledgedLine, episodeLine, headerLine, sentLine } from './format.ts';
 
 /**
  * Writes a new ledger, or appends a run to an existing one. Two processes must not write the same ledger at once.
@@ -18,16 +17,17 @@ export class Ledger {
   #number = 0;
   #pending = '';
   #usable = true;
-  /** @type {NodeJS.Immediate | undefined} */
-  #flushing;
+  #flushing: NodeJS.Immediate | undefined;
 
-  /**
-   * @param {object} options
-   * @param {string} options.path
-   * @param {(error: MillraceError) => void} options.onFailed called once, when the ledger can no longer be written
-   * @throws {MillraceError} `failed` when the file cannot be opened
-   */
-  constructor({ path, onFailed }) {
+  /** @throws {MillraceError} `failed` when the file cannot be opened */
+  constructor({
+    path,
+    onFailed,
+  }: {
+    path: string;
+    /** called once, when the ledger can no longer be written */
+    onFailed: (error: MillraceError) => void;
+  }) {
     this.#path = path;
     this.#onFailed = onFailed;
     this.#file = open(path);
@@ -36,24 +36,23 @@ export class Ledger {
 
   /**
    * Writes a message to the ledger. Must be called before the message is published for the first time.
-   *
-   * @param {string} note from `noteOf`
-   * @returns {number | null} number of the message; null: the line could not be written, and the message must not be sent
+   * @param note from `noteOf`
+   * @returns number of the message; null: the line could not be written, and the message must not be sent
    */
-  sent(note) {
+  sent(note: string): number | null {
     this.#number += 1;
     this.#write(sentLine(this.#number, note));
     return this.#usable ? this.#number : null;
   }
 
-  /** Writes an acknowledgement to the ledger. @param {number} acknowledged number of a message */
-  acknowledged(acknowledged) {
+  /** Writes an acknowledgement to the ledger. @param acknowledged number of a message */
+  acknowledged(acknowledged: number) {
     this.#pending += acknowledgedLine(acknowledged);
     this.#flushing ??= setImmediate(() => this.#write());
   }
 
-  /** Writes an episode to the ledger. Must be called before the end of the episode is sent. @param {string} device @param {SentEpisode} episode */
-  episode(device, episode) {
+  /** Writes an episode to the ledger. Must be called before the end of the episode is sent. */
+  episode(device: string, episode: SentEpisode) {
     this.#write(episodeLine(device, episode));
   }
 
@@ -64,8 +63,7 @@ export class Ledger {
     closeSync(this.#file);
   }
 
-  /** @param {string} [line] */
-  #write(line = '') {
+  #write(line: string = '') {
     clearImmediate(this.#flushing);
     this.#flushing = undefined;
     const text = this.#pending + line;
@@ -82,11 +80,9 @@ export class Ledger {
 
 /**
  * Opens a ledger for appending. If the last line is incomplete, a line end is written, so that the next write begins a new line.
- *
- * @param {string} path
- * @returns {number} file descriptor
+ * @returns file descriptor
  */
-function open(path) {
+function open(path: string): number {
   try {
     const file = openSync(path, 'a+');
     const { size } = fstatSync(file);
@@ -100,9 +96,8 @@ function open(path) {
   }
 }
 
-/** @param {string} path @param {unknown} error */
-function explain(path, error) {
-  const { code, message } = /** @type {NodeJS.ErrnoException} */ (error);
+function explain(path: string, error: unknown) {
+  const { code, message } = error as NodeJS.ErrnoException;
   return new MillraceError(
     code === 'ENOSPC' ? 'disk_full' : 'failed',
     `The ledger ${path} cannot be written: ${message}`,

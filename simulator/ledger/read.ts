@@ -1,28 +1,24 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { MillraceError } from '../../common/errors.js';
-import { LEDGER_VERSION } from './format.js';
+import { MillraceError } from '../../common/errors.ts';
+import type { SentEpisode } from '../faults/episodes.ts';
+import { LEDGER_VERSION } from './format.ts';
 
-/** @import { SentEpisode } from '../faults/episodes.js' */
-
-/** @typedef {{ sensor: string, times: number[], values: number[] }} LedgerSeries */
+type LedgerSeries = { sensor: string; times: number[]; values: number[] };
 
 /**
  * An entry of a ledger. `message` counts over all runs in the file, from 1. `text` is the line of the entry.
- *
- * @typedef {{ kind: 'sent', message: number, device: string, series: LedgerSeries[], text: string }
- *   | { kind: 'acknowledged', message: number }
- *   | { kind: 'episode', device: string, episode: SentEpisode }} LedgerEntry
  */
+type LedgerEntry =
+  | { kind: 'sent'; message: number; device: string; series: LedgerSeries[]; text: string }
+  | { kind: 'acknowledged'; message: number }
+  | { kind: 'episode'; device: string; episode: SentEpisode };
 
 /**
  * Reads a ledger of any size as a stream. If a run was killed, its incomplete last line is ignored.
- *
- * @param {string} path
- * @returns {AsyncGenerator<LedgerEntry>}
  * @throws {MillraceError} `failed` for a file that is no ledger or cannot be read
  */
-export async function* readLedger(path) {
+export async function* readLedger(path: string): AsyncGenerator<LedgerEntry> {
   // Every run in the file numbers its messages from 1.
   let before = 0;
   let newest = 0;
@@ -53,26 +49,27 @@ export async function* readLedger(path) {
   if (lineNumber === 0) throw broken(path, 1);
 }
 
-/** @param {string} path @returns {AsyncGenerator<string>} */
-async function* linesOf(path) {
+async function* linesOf(path: string): AsyncGenerator<string> {
   const lines = createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY });
   try {
     yield* lines;
   } catch (error) {
-    const { message } = /** @type {Error} */ (error);
+    const { message } = error as Error;
     throw new MillraceError('failed', `The ledger cannot be read: ${message}`, { cause: error });
   } finally {
     lines.close();
   }
 }
 
-/**
- * @param {string} text
- * @returns {{ ledger: number } | { sent: number, device: string, series: LedgerSeries[] } | { acknowledged: number }
- *   | { episode: SentEpisode, device: string } | null}
- *   null: the text is no complete line of a ledger
- */
-function parse(text) {
+/** @returns null: the text is no complete line of a ledger */
+function parse(
+  text: string,
+):
+  | { ledger: number }
+  | { sent: number; device: string; series: LedgerSeries[] }
+  | { acknowledged: number }
+  | { episode: SentEpisode; device: string }
+  | null {
   try {
     const line = JSON.parse(text);
     return typeof line === 'object' ? line : null;
@@ -81,6 +78,5 @@ function parse(text) {
   }
 }
 
-/** @param {string} path @param {number} line */
-const broken = (path, line) =>
+const broken = (path: string, line: number) =>
   new MillraceError('failed', `${path} is no ledger that this version can read: see line ${line}.`);

@@ -1,21 +1,19 @@
 import { readFileSync } from 'node:fs';
-import { embeddedBrokerUrl, isOpenBroker } from '../../common/addresses.js';
-import { readCredentialsFile } from '../../common/credentials-file.js';
-import { MillraceError } from '../../common/errors.js';
-
-/** @import { Config } from '../../common/settings/config.js' */
-/** @import { Broker } from './connection.js' */
+import { embeddedBrokerUrl, isOpenBroker } from '../../common/addresses.ts';
+import { readCredentialsFile } from '../../common/credentials-file.ts';
+import { MillraceError } from '../../common/errors.ts';
+import type { Config } from '../../common/settings/config.ts';
+import type { Broker } from './connection.ts';
 
 /**
  * Returns the broker and its account. The URL is `--broker`, or else `MQTT_URL`, or else that of the embedded broker.
- *
- * @param {Pick<Config, 'mqtt' | 'tlsElsewhere'>} settings
- * @param {{ broker?: string | undefined, credentials?: string | undefined }} flags
- * @returns {Broker}
  * @throws {MillraceError} `bad_settings` when MQTT_TLS_CA cannot be read, or when the URL has no TLS although MQTT_TLS_CA
- *   or a password requires it; `usage` when the file of credentials cannot be read
+ * or a password requires it; `usage` when the file of credentials cannot be read
  */
-export function chooseBroker({ mqtt, tlsElsewhere }, flags) {
+export function chooseBroker(
+  { mqtt, tlsElsewhere }: Pick<Config, 'mqtt' | 'tlsElsewhere'>,
+  flags: { broker?: string | undefined; credentials?: string | undefined },
+): Broker {
   const url = flags.broker ?? mqtt.url ?? embeddedBrokerUrl(mqtt);
   const { username, password, tlsCa } = mqtt;
   if (tlsCa && !url.startsWith('mqtts:')) {
@@ -40,21 +38,17 @@ export function chooseBroker({ mqtt, tlsElsewhere }, flags) {
 
 /**
  * Returns the broker with the account of one device. Without `--credentials`, all devices use the same account.
- *
- * @param {Broker} broker
- * @param {string} device name of the device
- * @returns {Broker}
+ * @param device name of the device
  * @throws {MillraceError} `usage`: the file of credentials has no account of the device
  */
-export function brokerFor({ secrets, ...broker }, device) {
+export function brokerFor({ secrets, ...broker }: Broker, device: string): Broker {
   if (!secrets) return broker;
   const password = secrets.get(device);
   if (password !== undefined) return { ...broker, username: device, password };
   throw new MillraceError('usage', `The file of --credentials has no account ${device}.`);
 }
 
-/** @param {string} path */
-function readCa(path) {
+function readCa(path: string) {
   try {
     return readFileSync(path);
   } catch (error) {
@@ -62,5 +56,5 @@ function readCa(path) {
   }
 }
 
-/** @param {string} url @returns {string} the URL without credentials, for messages and logs */
-export const shownUrl = (url) => url.replace(/\/\/[^@]*@/, '//');
+/** @returns the URL without credentials, for messages and logs */
+export const shownUrl = (url: string): string => url.replace(/\/\/[^@]*@/, '//');

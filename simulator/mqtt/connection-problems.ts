@@ -1,21 +1,19 @@
-import { MillraceError } from '../../common/errors.js';
-import { shownUrl } from './broker.js';
-
-/** @import { StatusLine } from '../../common/status-line.js' */
-/** @import { Broker } from './connection.js' */
+import { MillraceError } from '../../common/errors.ts';
+import type { StatusLine } from '../../common/status-line.ts';
+import { shownUrl } from './broker.ts';
+import type { Broker } from './connection.ts';
 
 /** Prints the reason why devices have no connection. A reason is printed once for all devices, and again after it changed or was over. */
 export class ConnectionProblemReporter {
   #statusLine;
   #reported = '';
 
-  /** @param {StatusLine} statusLine */
-  constructor(statusLine) {
+  constructor(statusLine: StatusLine) {
     this.#statusLine = statusLine;
   }
 
-  /** Prints a reason, unless it is the reason that was printed last. @param {string} reason */
-  report(reason) {
+  /** Prints a reason, unless it is the reason that was printed last. */
+  report(reason: string) {
     if (reason !== this.#reported) this.#statusLine.print(`No connection: ${reason}; trying again`);
     this.#reported = reason;
   }
@@ -26,8 +24,8 @@ export class ConnectionProblemReporter {
   }
 }
 
-/** @param {Broker} broker @param {string} reason @returns {MillraceError} `broker_away` */
-export const refusal = ({ url, secrets }, reason) =>
+/** @returns `broker_away` */
+export const refusal = ({ url, secrets }: Broker, reason: string): MillraceError =>
   new MillraceError(
     'broker_away',
     `The broker at ${shownUrl(url)} refuses us (${reason}). ${secrets ? ADVICE.file : ADVICE.settings}`,
@@ -39,16 +37,16 @@ const ADVICE = {
   file: 'Issue what is missing in the file of --credentials, or rotate what is wrong, with --file.',
 };
 
-/** @param {string} url @returns {MillraceError} `broker_away` */
-export const neverConnected = (url) =>
+/** @returns `broker_away` */
+export const neverConnected = (url: string): MillraceError =>
   new MillraceError(
     'broker_away',
     `The broker at ${shownUrl(url)} could not be reached. Check that the broker runs there. ` +
       'If npm run dev runs with another DATA_DIR or MQTT_PORT, set the same.',
   );
 
-/** @param {string} url @returns {MillraceError} `broker_away` */
-export const unreachable = (url) =>
+/** @returns `broker_away` */
+export const unreachable = (url: string): MillraceError =>
   new MillraceError(
     'broker_away',
     `No measurement was acknowledged by ${shownUrl(url)}. Check that the broker runs there and that what ` +

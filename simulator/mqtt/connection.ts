@@ -1,14 +1,14 @@
 import mqtt from 'mqtt';
-import { explainTlsError } from '../../common/tls-errors.js';
+import { explainTlsError } from '../../common/tls-errors.ts';
 
-/**
- * @typedef {object} Broker
- * @property {string} url
- * @property {string} [username]
- * @property {string} [password]
- * @property {Buffer} [ca]
- * @property {Map<string, string>} [secrets] passwords of the device accounts, by device
- */
+export interface Broker {
+  url: string;
+  username?: string;
+  password?: string;
+  ca?: Buffer;
+  /** passwords of the device accounts, by device */
+  secrets?: Map<string, string>;
+}
 
 /** Permanent CONNACK return codes (MQTT 3.1.1, table 3.1): version, client id, credentials, permissions. */
 const PERMANENT = new Set([1, 2, 4, 5]);
@@ -34,28 +34,40 @@ export class Connection {
   #onDown;
   #onTrouble;
   #onRefused;
-  /** @type {mqtt.MqttClient | null} */
-  #client = null;
-  /** @type {NodeJS.Timeout | undefined} */
-  #retry;
+  #client: mqtt.MqttClient | null = null;
+  #retry: NodeJS.Timeout | undefined;
   #session = 0;
   #failures = 0;
   #up = false;
   #everUp = false;
   #stopped = false;
 
-  /**
-   * @param {object} options
-   * @param {Broker} options.broker
-   * @param {((session: number) => { topic: string, payload: string }) | null} options.will returns the last will
-   * @param {string} options.clientId the same for every attempt, so that the broker replaces a dead connection
-   * @param {(session: number) => void} options.onUp called when the connection is established; messages that `onUp` publishes
-   *   arrive before all later messages
-   * @param {() => void} options.onDown called when an established connection breaks; the missing acknowledgements will not arrive
-   * @param {(reason: string) => void} options.onTrouble gets the reason why there is no connection
-   * @param {(reason: string) => void} options.onRefused gets the reason why the broker refuses the client permanently; no further attempt is made
-   */
-  constructor({ broker, will, clientId, onUp, onDown, onTrouble, onRefused }) {
+  constructor({
+    broker,
+    will,
+    clientId,
+    onUp,
+    onDown,
+    onTrouble,
+    onRefused,
+  }: {
+    broker: Broker;
+    /** returns the last will */
+    will: ((session: number) => { topic: string; payload: string }) | null;
+    /** the same for every attempt, so that the broker replaces a dead connection */
+    clientId: string;
+    /**
+     * called when the connection is established; messages that `onUp` publishes arrive before all later
+     * messages
+     */
+    onUp: (session: number) => void;
+    /** called when an established connection breaks; the missing acknowledgements will not arrive */
+    onDown: () => void;
+    /** gets the reason why there is no connection */
+    onTrouble: (reason: string) => void;
+    /** gets the reason why the broker refuses the client permanently; no further attempt is made */
+    onRefused: (reason: string) => void;
+  }) {
     this.#broker = broker;
     this.#will = will;
     this.#clientId = clientId;
@@ -94,7 +106,7 @@ export class Connection {
     });
     mine.on('error', (error) => {
       if (mine !== this.#client || this.#stopped) return;
-      const { code, message } = /** @type {Error & { code?: string | number }} */ (error);
+      const { code, message } = error as Error & { code?: string | number };
       if (!this.#everUp && typeof code === 'number' && PERMANENT.has(code)) {
         this.#stopped = true;
         this.#onRefused(message);
@@ -134,12 +146,12 @@ export class Connection {
 
   /**
    * Publishes at QoS 1. If the connection breaks before the acknowledgement, `onAcknowledged` is never called.
-   *
-   * @param {string} topic
-   * @param {string | Buffer} payload
-   * @param {{ retain?: boolean, onAcknowledged?: () => void }} [options]
    */
-  publish(topic, payload, { retain = false, onAcknowledged } = {}) {
+  publish(
+    topic: string,
+    payload: string | Buffer,
+    { retain = false, onAcknowledged }: { retain?: boolean; onAcknowledged?: () => void } = {},
+  ) {
     const mine = this.#client;
     mine?.publish(topic, payload, { qos: 1, retain }, (error) => {
       if (!error && mine === this.#client) onAcknowledged?.();
@@ -148,12 +160,11 @@ export class Connection {
 
   /**
    * Closes the connection and stops reconnecting.
-   *
-   * @param {{ orderly: boolean }} how `orderly` true: the client sends DISCONNECT, and the broker discards the last will; false:
-   *   the broker publishes the last will
-   * @returns {Promise<void>} resolves when the socket is closed
+   * @param how `orderly` true: the client sends DISCONNECT, and the broker discards the last will; false: the broker publishes
+   * the last will
+   * @returns resolves when the socket is closed
    */
-  stop({ orderly }) {
+  stop({ orderly }: { orderly: boolean }): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#retry);
     const mine = this.#client;
@@ -165,8 +176,12 @@ export class Connection {
   }
 }
 
-/** @param {{ topic: string, payload: string }} message @returns {mqtt.IClientOptions['will']} */
-const retained = ({ topic, payload }) => ({ topic, payload: Buffer.from(payload), qos: 1, retain: true });
+const retained = ({ topic, payload }: { topic: string; payload: string }): mqtt.IClientOptions['will'] => ({
+  topic,
+  payload: Buffer.from(payload),
+  qos: 1,
+  retain: true,
+});
 
 const FIRST_MS = 500;
 const LONGEST_MS = 15_000;
@@ -174,12 +189,11 @@ const LONGEST_MS = 15_000;
 /**
  * Returns the time to wait before the next attempt. The time doubles with each failure and has jitter, so that a thousand devices
  * do not reconnect in the same instant.
- *
- * @param {number} failures number of consecutive failed attempts
- * @param {() => number} [random] returns a number in [0, 1)
- * @returns {number} waiting time in ms
+ * @param failures number of consecutive failed attempts
+ * @param random returns a number in [0, 1)
+ * @returns waiting time in ms
  */
-export function backoffMs(failures, random = Math.random) {
+export function backoffMs(failures: number, random: () => number = Math.random): number {
   const longest = Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(failures, 10));
   return longest * (0.5 + random() / 2);
 }

@@ -1,31 +1,36 @@
 import { performance } from 'node:perf_hooks';
-import { Outbox } from '../outbox.js';
-import { Connection } from './connection.js';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { Meter } from '../meter.ts';
+import { type Message, Outbox } from '../outbox.ts';
+import { type Broker, Connection } from './connection.ts';
 
-/** @import { Ledger } from '../ledger/ledger.js' */
-/** @import { Meter } from '../meter.js' */
-/** @import { Message } from '../outbox.js' */
-/** @import { Broker } from './connection.js' */
-
-/**
- * The options that every kind of connection has.
- *
- * @typedef {object} LinkOptions
- * @property {Broker} broker
- * @property {{ messages: number, bytes: number, window: number }} limits maximum number of waiting messages, of bytes of pending
- *   messages, and of unacknowledged messages
- * @property {Meter} meter
- * @property {Ledger | null} ledger
- * @property {(reason: string) => void} onTrouble gets the reason why there is no connection
- * @property {(reason: string) => void} onRefused gets the reason why the broker refuses the client permanently
- */
+/** The options that every kind of connection has. */
+export interface LinkOptions {
+  broker: Broker;
+  /** maximum number of waiting messages, of bytes of pending messages, and of unacknowledged messages */
+  limits: { messages: number; bytes: number; window: number };
+  meter: Meter;
+  ledger: Ledger | null;
+  /** gets the reason why there is no connection */
+  onTrouble: (reason: string) => void;
+  /** gets the reason why the broker refuses the client permanently */
+  onRefused: (reason: string) => void;
+}
 
 /**
  * Creates a connection with an outbox. Every accepted message is acknowledged by the broker, or dropped and counted.
- *
- * @param {LinkOptions & Pick<ConstructorParameters<typeof Connection>[0], 'clientId' | 'will' | 'onUp'>} options
  */
-export function createLink({ broker, clientId, will, limits, meter, ledger, onUp, onTrouble, onRefused }) {
+export function createLink({
+  broker,
+  clientId,
+  will,
+  limits,
+  meter,
+  ledger,
+  onUp,
+  onTrouble,
+  onRefused,
+}: LinkOptions & Pick<ConstructorParameters<typeof Connection>[0], 'clientId' | 'will' | 'onUp'>) {
   const connection = new Connection({
     broker,
     will,
@@ -58,8 +63,8 @@ export function createLink({ broker, clientId, will, limits, meter, ledger, onUp
     },
   });
 
-  /** Writes a message to the ledger before it is sent. @param {Message} message @returns {boolean} whether the message may be sent */
-  function writtenDown(message) {
+  /** Writes a message to the ledger before it is sent. @returns whether the message may be sent */
+  function writtenDown(message: Message): boolean {
     if (!ledger || message.note === null) return true;
     message.entry = ledger.sent(message.note);
     message.note = null;
@@ -68,12 +73,10 @@ export function createLink({ broker, clientId, will, limits, meter, ledger, onUp
 
   return {
     start: () => connection.start(),
-    /** @type {Connection['publish']} */
-    publish: (topic, payload, options) => connection.publish(topic, payload, options),
-    /** @type {Outbox['push']} */
-    push: (message) => outbox.push(message),
-    /** @type {Outbox['whenAtMost']} */
-    whenPendingAtMost: (count) => outbox.whenAtMost(count),
+    publish: ((topic, payload, options) =>
+      connection.publish(topic, payload, options)) satisfies Connection['publish'],
+    push: ((message) => outbox.push(message)) satisfies Outbox['push'],
+    whenPendingAtMost: ((count) => outbox.whenAtMost(count)) satisfies Outbox['whenAtMost'],
     release: () => outbox.release(),
 
     get connected() {
@@ -91,11 +94,9 @@ export function createLink({ broker, clientId, will, limits, meter, ledger, onUp
     /**
      * Waits for pending messages, publishes the last messages, and disconnects. After the deadline the connection is destroyed,
      * and the broker publishes the last will.
-     *
-     * @param {Promise<unknown>} deadline
-     * @param {() => Promise<unknown>} publishLast publishes the last messages; not called without a connection
+     * @param publishLast publishes the last messages; not called without a connection
      */
-    async stop(deadline, publishLast) {
+    async stop(deadline: Promise<unknown>, publishLast: () => Promise<unknown>) {
       await Promise.race([outbox.whenAtMost(0), deadline]);
       const settled = connection.up && outbox.size() === 0;
       const published = settled ? publishLast().then(() => true) : false;
@@ -104,5 +105,3 @@ export function createLink({ broker, clientId, will, limits, meter, ledger, onUp
     },
   };
 }
-
-/** @typedef {ReturnType<typeof createLink>} Link */

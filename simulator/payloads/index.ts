@@ -1,19 +1,22 @@
-import { encodePlainJson } from './plain-json.js';
-import { encodeSenml } from './senml.js';
+import { encodePlainJson } from './plain-json.ts';
+import { encodeSenml } from './senml.ts';
 
-/** @typedef {{ ts: number, value: number }} Sample `ts` in epoch ms */
+/** `ts` in epoch ms */
+export type Sample = { ts: number; value: number };
 
-/**
- * The samples of one sensor in a message.
- *
- * @typedef {object} Series
- * @property {string} name of the sensor
- * @property {string} [unit]
- * @property {Sample[]} samples
- */
+/** The samples of one sensor in a message. */
+export interface Series {
+  /** of the sensor */
+  name: string;
+  unit?: string;
+  samples: Sample[];
+}
 
-/** Functions that encode a batch as the payload of a message. @type {Record<string, (series: Series[]) => string>} */
-export const ENCODERS = { senml: encodeSenml, json: encodePlainJson };
+/** Functions that encode a batch as the payload of a message. */
+export const ENCODERS: Record<string, (series: Series[]) => string> = {
+  senml: encodeSenml,
+  json: encodePlainJson,
+};
 
-/** @param {Series[]} series @returns {number} */
-export const countSamples = (series) => series.reduce((sum, { samples }) => sum + samples.length, 0);
+export const countSamples = (series: Series[]): number =>
+  series.reduce((sum, { samples }) => sum + samples.length, 0);

@@ -1,6 +1,5 @@
-import { numberText } from '../numbers.js';
-
-/** @import { Series } from './index.js' */
+import { numberText } from '../numbers.ts';
+import type { Series } from './index.ts';
 
 /**
  * Encodes a batch as SenML JSON (RFC 8428): one pack for all sensors. The first record of each sensor has the sensor name as base
@@ -8,16 +7,12 @@ import { numberText } from '../numbers.js';
  *
  * SenML times are in seconds, and Millrace times are whole milliseconds. `bt + t` times 1000, rounded, gives exactly the original
  * millisecond. The error of the two divisions and the sum stays below a microsecond until the year 2100 and beyond.
- *
- * @param {Series[]} series
- * @returns {string}
  */
-export function encodeSenml(series) {
+export function encodeSenml(series: Series[]): string {
   const base = series.find(({ samples }) => samples.length > 0)?.samples[0]?.ts ?? 0;
   // A base unit applies to all later records and cannot be removed. So it is used only if every sensor has a unit.
   const unitKey = series.every(({ unit }) => unit) ? 'bu' : 'u';
-  /** @type {string[]} */
-  const records = [];
+  const records: string[] = [];
   for (const { name, unit, samples } of series) {
     for (const [index, { ts, value }] of samples.entries()) {
       let record = index === 0 ? `"bn":${JSON.stringify(name)},` : '';
@@ -33,5 +28,5 @@ export function encodeSenml(series) {
 /** A SenML time below this limit (July 1978), in ms, means "relative to now" (RFC 8428, section 4.5.3). */
 export const EARLIEST_SENML_MS = 2 ** 28 * 1000;
 
-/** @param {string} name @returns {boolean} whether SenML allows it as a resolved name (RFC 8428, section 4.5.1) */
-export const isSenmlName = (name) => /^[A-Za-z0-9][-A-Za-z0-9:._/]*$/.test(name);
+/** @returns whether SenML allows it as a resolved name (RFC 8428, section 4.5.1) */
+export const isSenmlName = (name: string): boolean => /^[A-Za-z0-9][-A-Za-z0-9:._/]*$/.test(name);

@@ -1,18 +1,16 @@
-import { energy, pieces, runningTime, starts } from '../signals/machine/counting.js';
-import { current, power, voltage } from '../signals/machine/electrical.js';
-import { flow, humidity, level, pressure } from '../signals/machine/fluid.js';
-import { deviation, force, rotation, vibration } from '../signals/machine/mechanical.js';
-import { occasional, running } from '../signals/machine/switches.js';
-import { thermal } from '../signals/machine/thermal.js';
-
-/** @import { NamedSignal, Profile } from './index.js' */
-/** @import { Signal } from '../signals/index.js' */
+import type { Signal } from '../signals/index.ts';
+import { energy, pieces, runningTime, starts } from '../signals/machine/counting.ts';
+import { current, power, voltage } from '../signals/machine/electrical.ts';
+import { flow, humidity, level, pressure } from '../signals/machine/fluid.ts';
+import { deviation, force, rotation, vibration } from '../signals/machine/mechanical.ts';
+import { occasional, running } from '../signals/machine/switches.ts';
+import { thermal } from '../signals/machine/thermal.ts';
+import type { NamedSignal, Profile } from './index.ts';
 
 const HOUR_MS = 3_600_000;
 const MACHINE = { rated: 18_000, idle: 900 };
 
-/** @param {string} axis @returns {Record<string, Signal>} */
-const axis = (axis) => ({
+const axis = (axis: string): Record<string, Signal> => ({
   [`${axis}.motor.temperature`]: thermal({ rise: 45, memoryMs: 900_000 }),
   [`${axis}.screw.temperature`]: thermal({ rise: 18, memoryMs: 1_800_000 }),
   [`${axis}.current`]: current({ rated: 12 }),
@@ -22,8 +20,8 @@ const axis = (axis) => ({
   [`${axis}.deviation`]: deviation,
 });
 
-/** The measuring points of a machining center. @type {Record<string, Signal>} */
-const POINTS = {
+/** The measuring points of a machining center. */
+const POINTS: Record<string, Signal> = {
   ...axis('x'),
   ...axis('y'),
   ...axis('z'),
@@ -60,27 +58,20 @@ const POINTS = {
 
 const KINDS = Object.entries(POINTS).map(([name, signal]) => ({ name, signal }));
 
-/**
- * A factory of identical machines with fifty measuring points each.
- *
- * @satisfies {Profile}
- */
+/** A factory of identical machines with fifty measuring points each. */
 export const factory = {
   device: 'machine',
   sensors: { least: KINDS.length, most: KINDS.length },
   sensorsOf: (_, count = KINDS.length) => inRounds(KINDS, count),
-};
+} satisfies Profile;
 
 /**
  * Returns `count` signals. If there are more sensors than kinds, the kinds repeat with a number: `pulse-2` and so on.
- *
- * @param {NamedSignal[]} kinds
- * @param {number} count
- * @returns {NamedSignal[]} with different names
+ * @returns with different names
  */
-export const inRounds = (kinds, count) =>
+export const inRounds = (kinds: NamedSignal[], count: number): NamedSignal[] =>
   Array.from({ length: count }, (_, index) => {
-    const { name, signal } = /** @type {NamedSignal} */ (kinds[index % kinds.length]);
+    const { name, signal } = kinds[index % kinds.length] as NamedSignal;
     const round = Math.floor(index / kinds.length);
     return { name: round === 0 ? name : `${name}-${round + 1}`, signal };
   });

@@ -1,32 +1,27 @@
-import { pulse, respiration, temperature } from '../signals/body.js';
-import { location } from '../signals/location.js';
-import { factory, inRounds } from './factory.js';
+import type { Random } from '../random.ts';
+import { pulse, respiration, temperature } from '../signals/body.ts';
+import type { Signal } from '../signals/index.ts';
+import { location } from '../signals/location.ts';
+import { factory, inRounds } from './factory.ts';
 
-/** @import { Random } from '../random.js' */
-/** @import { Signal } from '../signals/index.js' */
+/** A kind of device. */
+export interface Profile {
+  /** prefix of device names, before the number */
+  device: string;
+  /** range of the number of sensors of a device, if no count is given */
+  sensors: { least: number; most: number };
+  /** returns the signals of a device; without a count, the number of signals is within `sensors` */
+  sensorsOf: (random: Random, count: number | undefined) => NamedSignal[];
+}
 
-/**
- * A kind of device.
- *
- * @typedef {object} Profile
- * @property {string} device prefix of device names, before the number
- * @property {{ least: number, most: number }} sensors range of the number of sensors of a device, if no count is given
- * @property {(random: Random, count: number | undefined) => NamedSignal[]} sensorsOf returns the signals of a device; without a
- *   count, the number of signals is within `sensors`
- */
+export type NamedSignal = { name: string; signal: Signal };
 
-/** @typedef {{ name: string, signal: Signal }} NamedSignal */
-
-/** The four types of sensors of a collar. @type {readonly Signal[]} */
-export const COLLAR_SIGNALS = [temperature, pulse, location, respiration];
+/** The four types of sensors of a collar. */
+export const COLLAR_SIGNALS: readonly Signal[] = [temperature, pulse, location, respiration];
 
 const SENSORS = { least: 1, most: 4 };
 
-/**
- * A collar around the neck of a cow, with some of the four sensor types in any order.
- *
- * @satisfies {Profile}
- */
+/** A collar around the neck of a cow, with some of the four sensor types in any order. */
 export const collar = {
   device: 'collar',
   sensors: SENSORS,
@@ -37,7 +32,6 @@ export const collar = {
       count,
     );
   },
-};
+} satisfies Profile;
 
-/** @type {Record<string, Profile>} */
-export const PROFILES = { collar, factory };
+export const PROFILES: Record<string, Profile> = { collar, factory };

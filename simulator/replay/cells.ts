@@ -6,17 +6,17 @@ const BEGINS_WITH_DATE = /^\d{4}-\d{2}-\d{2}/;
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 
 /**
- * @param {string | undefined} cell ISO 8601, with `T` or a space between date and time; without a time zone the time is UTC
- * @returns {number | null} epoch ms; null when the cell is no time
+ * @param cell ISO 8601, with `T` or a space between date and time; without a time zone the time is UTC
+ * @returns epoch ms; null when the cell is no time
  */
-export function parseTime(cell) {
+export function parseTime(cell: string | undefined): number | null {
   if (cell === undefined || !BEGINS_WITH_DATE.test(cell)) return null;
   const time = moment.utc(cell, moment.ISO_8601, true);
   return time.isValid() ? time.valueOf() : null;
 }
 
-/** @param {string} cell @returns {number | null} null when the cell is no finite decimal number */
-export function parseNumber(cell) {
+/** @returns null when the cell is no finite decimal number */
+export function parseNumber(cell: string): number | null {
   const value = NUMBER.test(cell) ? Number(cell) : Number.NaN;
   return Number.isFinite(value) ? value : null;
 }

@@ -1,15 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { MAX_SAMPLES_PER_MESSAGE } from '../../schema/rules.js';
-import { createDevice } from '../device.js';
-import { createDeadline } from '../timeouts.js';
-import { readBatches } from './samples.js';
-
-/** @import { Ledger } from '../ledger/ledger.js' */
-/** @import { Meter } from '../meter.js' */
-/** @import { Broker } from '../mqtt/connection.js' */
-/** @import { Series } from '../payloads/index.js' */
-/** @import { Skipped } from './samples.js' */
-/** @import { Survey } from './survey.js' */
+import { MAX_SAMPLES_PER_MESSAGE } from '../../schema/rules.ts';
+import { createDevice } from '../device.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { Meter } from '../meter.ts';
+import type { Broker } from '../mqtt/connection.ts';
+import type { Series } from '../payloads/index.ts';
+import { createDeadline } from '../timeouts.ts';
+import { readBatches, type Skipped } from './samples.ts';
+import type { Survey } from './survey.ts';
 
 /** Maximum number of unacknowledged messages: enough to keep broker and database busy, and few enough to fit in memory. */
 const WINDOW = 32;
@@ -20,25 +18,29 @@ const FAREWELL_MS = 5000;
 /**
  * Publishes a recorded data set as one device, as fast as the broker acknowledges. No message is ever dropped, because the file
  * is not read further while the window is full.
- *
- * @param {object} options
- * @param {string} options.path path of a CSV file
- * @param {Survey} options.survey survey of the same file
- * @param {string} options.device name
- * @param {(recorded: number) => number} options.timeline maps a recorded time to the published time, both in epoch ms
- * @param {number} options.speed
- * @param {number} options.rowsPerMessage
- * @param {Broker} options.broker
- * @param {(series: Series[]) => string} options.encode
- * @param {Meter} options.meter
- * @param {Ledger | null} options.ledger
- * @param {(reason: string) => void} options.onTrouble gets the reason why there is no connection
- * @param {(reason: string) => void} options.onRefused gets the reason why the broker refuses the device permanently
  */
-export function createReplay(options) {
+export function createReplay(options: {
+  /** path of a CSV file */
+  path: string;
+  /** survey of the same file */
+  survey: Survey;
+  /** name */
+  device: string;
+  /** maps a recorded time to the published time, both in epoch ms */
+  timeline: (recorded: number) => number;
+  speed: number;
+  rowsPerMessage: number;
+  broker: Broker;
+  encode: (series: Series[]) => string;
+  meter: Meter;
+  ledger: Ledger | null;
+  /** gets the reason why there is no connection */
+  onTrouble: (reason: string) => void;
+  /** gets the reason why the broker refuses the device permanently */
+  onRefused: (reason: string) => void;
+}) {
   const { path, survey, timeline, rowsPerMessage, speed, encode } = options;
-  /** @type {Skipped} */
-  const skipped = { empty: 0, unreadable: 0, untimed: 0, colliding: 0 };
+  const skipped: Skipped = { empty: 0, unreadable: 0, untimed: 0, colliding: 0 };
   const device = createDevice({
     ...options,
     description: describe(options.device, survey, speed),
@@ -46,8 +48,7 @@ export function createReplay(options) {
     limits: { messages: WINDOW, bytes: Number.POSITIVE_INFINITY, window: WINDOW },
   });
 
-  /** @param {AbortSignal} signal */
-  async function publishAll(signal) {
+  async function publishAll(signal: AbortSignal) {
     const rowsPerBatch = Math.max(
       1,
       Math.min(rowsPerMessage, Math.floor(MAX_SAMPLES_PER_MESSAGE / survey.columns.length)),
@@ -64,14 +65,13 @@ export function createReplay(options) {
   return {
     skipped,
 
-    /** @returns {boolean} */
-    connected: () => device.connected,
+    connected: (): boolean => device.connected,
 
     /**
-     * @param {AbortSignal} signal ends the replay early
-     * @returns {Promise<void>} resolves when all messages are acknowledged and the device is offline
+     * @param signal ends the replay early
+     * @returns resolves when all messages are acknowledged and the device is offline
      */
-    async run(signal) {
+    async run(signal: AbortSignal): Promise<void> {
       device.start();
       try {
         await publishAll(signal);
@@ -84,8 +84,7 @@ export function createReplay(options) {
   };
 }
 
-/** @param {string} name @param {Survey} survey @param {number} speed */
-function describe(name, { columns, rows, first, last }, speed) {
+function describe(name: string, { columns, rows, first, last }: Survey, speed: number) {
   const intervalMs = Math.round((last - first) / Math.max(1, rows - 1) / speed);
   const sensors = columns.map((column) => ({
     name: column.name,

@@ -1,15 +1,13 @@
 import { createReadStream } from 'node:fs';
 import { parse } from 'csv-parse';
-import { MillraceError } from '../../common/errors.js';
+import { MillraceError } from '../../common/errors.ts';
 
 /**
  * Reads a CSV file row by row in constant memory. The first row is the header.
- *
- * @param {string} path
- * @returns {AsyncGenerator<string[]>} cells without surrounding spaces; a short row has fewer cells
+ * @returns cells without surrounding spaces; a short row has fewer cells
  * @throws {MillraceError} `usage` when the file cannot be read or is no CSV
  */
-export async function* readRows(path) {
+export async function* readRows(path: string): AsyncGenerator<string[]> {
   const file = createReadStream(path);
   const parser = parse({ bom: true, trim: true, skip_empty_lines: true, relax_column_count: true });
   file.on('error', (error) => parser.destroy(error));
@@ -17,7 +15,7 @@ export async function* readRows(path) {
   try {
     yield* parser;
   } catch (error) {
-    const { message } = /** @type {Error} */ (error);
+    const { message } = error as Error;
     throw new MillraceError('usage', `${path} cannot be replayed: ${message}`, { cause: error });
   } finally {
     file.destroy();

@@ -1,28 +1,34 @@
-import { parseNumber, parseTime } from './cells.js';
-import { readRows } from './rows.js';
+import type { Series } from '../payloads/index.ts';
+import { parseNumber, parseTime } from './cells.ts';
+import { readRows } from './rows.ts';
+import type { Survey } from './survey.ts';
 
-/** @import { Series } from '../payloads/index.js' */
-/** @import { Survey } from './survey.js' */
-
-/**
- * Counts of cells (`empty`, `unreadable`) and of rows (`untimed`, `colliding`).
- *
- * @typedef {{ empty: number, unreadable: number, untimed: number, colliding: number }} Skipped
- */
+/** Counts of cells (`empty`, `unreadable`) and of rows (`untimed`, `colliding`). */
+export type Skipped = { empty: number; unreadable: number; untimed: number; colliding: number };
 
 /**
  * Reads a CSV file and gathers the rows into batches. A column becomes a series.
- *
- * @param {string} path
- * @param {Survey} survey survey of the same file
- * @param {object} options
- * @param {(recorded: number) => number} options.timeline maps a recorded time to the published time, both in epoch ms
- * @param {number} options.rowsPerBatch
- * @param {Skipped} options.skipped counters that grow: empty cells, cells that are no number, rows without a time, and rows that
- *   get the same millisecond as the previous row
- * @returns {AsyncGenerator<Series[]>} batches without empty series
+ * @param survey survey of the same file
+ * @returns batches without empty series
  */
-export async function* readBatches(path, survey, { timeline, rowsPerBatch, skipped }) {
+export async function* readBatches(
+  path: string,
+  survey: Survey,
+  {
+    timeline,
+    rowsPerBatch,
+    skipped,
+  }: {
+    /** maps a recorded time to the published time, both in epoch ms */
+    timeline: (recorded: number) => number;
+    rowsPerBatch: number;
+    /**
+     * counters that grow: empty cells, cells that are no number, rows without a time, and rows that get the
+     * same millisecond as the previous row
+     */
+    skipped: Skipped;
+  },
+): AsyncGenerator<Series[]> {
   let batch = emptyBatch(survey);
   let [header, rows, previous] = [true, 0, Number.NaN];
   for await (const row of readRows(path)) {
@@ -51,14 +57,12 @@ export async function* readBatches(path, survey, { timeline, rowsPerBatch, skipp
   yield* withoutEmpty(batch);
 }
 
-/** @param {Survey} survey @returns {Series[]} */
-const emptyBatch = ({ columns }) => columns.map(({ name }) => ({ name, samples: [] }));
+const emptyBatch = ({ columns }: Survey): Series[] => columns.map(({ name }) => ({ name, samples: [] }));
 
-/**
- * @param {Series[]} batch
- * @param {{ row: string[], ts: number, survey: Survey, skipped: Skipped }} found
- */
-function addRow(batch, { row, ts, survey, skipped }) {
+function addRow(
+  batch: Series[],
+  { row, ts, survey, skipped }: { row: string[]; ts: number; survey: Survey; skipped: Skipped },
+) {
   for (const [position, { index }] of survey.columns.entries()) {
     const cell = row[index] ?? '';
     const value = parseNumber(cell);
@@ -68,8 +72,7 @@ function addRow(batch, { row, ts, survey, skipped }) {
   }
 }
 
-/** @param {Series[]} batch */
-function* withoutEmpty(batch) {
+function* withoutEmpty(batch: Series[]) {
   const series = batch.filter(({ samples }) => samples.length > 0);
   if (series.length > 0) yield series;
 }

@@ -1,41 +1,43 @@
-import { MillraceError } from '../../common/errors.js';
-import { isName } from '../../schema/ids.js';
-import { parseNumber, parseTime } from './cells.js';
-import { readRows } from './rows.js';
+import { MillraceError } from '../../common/errors.ts';
+import { isName } from '../../schema/ids.ts';
+import { parseNumber, parseTime } from './cells.ts';
+import { readRows } from './rows.ts';
 
 /** Number of rows in which a time column is searched. A file without a time in these rows has no time column. */
 const ROWS_TO_FIND_TIME = 100;
 
 const ROWS_PER_PROGRESS = 10_000;
 
-/** @typedef {{ index: number, name: string }} Column */
+type Column = { index: number; name: string };
 
-/**
- * The result of a first reading of a file.
- *
- * @typedef {object} Survey
- * @property {number} timeIndex index of the first column that holds times
- * @property {Column[]} columns the columns that hold numbers; each becomes a sensor
- * @property {string[]} textColumns names of the columns that hold no numbers
- * @property {number} rows number of rows that have a time
- * @property {number} untimed number of rows whose time is missing or cannot be read
- * @property {number} first the earliest time, epoch ms
- * @property {number} last the latest time, epoch ms
- */
+/** The result of a first reading of a file. */
+export interface Survey {
+  /** index of the first column that holds times */
+  timeIndex: number;
+  /** the columns that hold numbers; each becomes a sensor */
+  columns: Column[];
+  /** names of the columns that hold no numbers */
+  textColumns: string[];
+  /** number of rows that have a time */
+  rows: number;
+  /** number of rows whose time is missing or cannot be read */
+  untimed: number;
+  /** the earliest time, epoch ms */
+  first: number;
+  /** the latest time, epoch ms */
+  last: number;
+}
 
 /**
  * Reads a CSV file once to learn its columns and times. The replay needs the last time before it sends the first row.
- *
- * @param {string} path
- * @param {(rows: number) => void} [onProgress]
- * @returns {Promise<Survey>}
  * @throws {MillraceError} `usage` when there is nothing to replay
  */
-export async function surveyFile(path, onProgress = () => {}) {
-  /** @type {string[]} */
-  let names = [];
-  /** @type {Set<number>} */
-  const numeric = new Set();
+export async function surveyFile(
+  path: string,
+  onProgress: (rows: number) => void = () => {},
+): Promise<Survey> {
+  let names: string[] = [];
+  const numeric: Set<number> = new Set();
   let timeIndex = -1;
   let [rows, untimed, first, last] = [0, 0, Infinity, -Infinity];
   for await (const row of readRows(path)) {
@@ -68,8 +70,8 @@ export async function surveyFile(path, onProgress = () => {}) {
   return { timeIndex, columns, textColumns, rows, untimed, first, last };
 }
 
-/** @param {string} path @param {string[]} header @returns {string[]} a name for every column; columns without a name are numbered */
-function nameColumns(path, header) {
+/** @returns a name for every column; columns without a name are numbered */
+function nameColumns(path: string, header: string[]): string[] {
   const names = header.map((cell, index) => cell || `column-${index + 1}`);
   const wrong = names.find((name, index) => !isName(name) || names.indexOf(name) !== index);
   if (wrong === undefined) return names;
@@ -79,8 +81,7 @@ function nameColumns(path, header) {
   );
 }
 
-/** @param {string} path @param {string[]} names @param {number} untimed */
-function nothingToReplay(path, names, untimed) {
+function nothingToReplay(path: string, names: string[], untimed: number) {
   if (untimed === 0) return `${path} has no rows to replay.`;
   const shown = names.slice(0, 10).join(', ');
   return (
@@ -97,12 +98,9 @@ function nothingToReplay(path, names, untimed) {
  *
  * With `speed` 60 an hour of the file takes a minute. All times are whole epoch milliseconds, so anyone can repeat the
  * calculation and compare every value.
- *
- * @param {{ last: number, now: number, speed: number }} options `last`: latest time in the file; `now`: the replayed time of
- *   `last`
- * @returns {(recorded: number) => number}
+ * @param options `last`: latest time in the file; `now`: the replayed time of `last`
  */
 export const createTimeline =
-  ({ last, now, speed }) =>
+  ({ last, now, speed }: { last: number; now: number; speed: number }): ((recorded: number) => number) =>
   (recorded) =>
     now - Math.round((last - recorded) / speed);

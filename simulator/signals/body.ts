@@ -1,12 +1,7 @@
-import { createDailyCycle, createDrift, createEpisodes, rounded, within } from './components.js';
+import { createDailyCycle, createDrift, createEpisodes, rounded, within } from './components.ts';
+import type { Signal } from './index.ts';
 
-/** @import { Signal } from './index.js' */
-
-/**
- * Heart rate of a cow: 55 to 75 beats a minute at rest, and much more while the cow runs.
- *
- * @satisfies {Signal}
- */
+/** Heart rate of a cow: 55 to 75 beats a minute at rest, and much more while the cow runs. */
 export const pulse = {
   type: 'pulse',
   unit: 'beat/min',
@@ -21,13 +16,9 @@ export const pulse = {
       return rounded(within(value, 40, 180), 0);
     };
   },
-};
+} satisfies Signal;
 
-/**
- * Breaths of a cow per minute: 20 to 32 at rest, more by day, and sometimes panting.
- *
- * @satisfies {Signal}
- */
+/** Breaths of a cow per minute: 20 to 32 at rest, more by day, and sometimes panting. */
 export const respiration = {
   type: 'respiration',
   unit: '1/min',
@@ -46,13 +37,9 @@ export const respiration = {
       return rounded(within(value, 10, 100), 1);
     };
   },
-};
+} satisfies Signal;
 
-/**
- * Body temperature of a cow: about 38.6 °C, a little higher in the evening, and sometimes a fever.
- *
- * @satisfies {Signal}
- */
+/** Body temperature of a cow: about 38.6 °C, a little higher in the evening, and sometimes a fever. */
 export const temperature = {
   type: 'temperature',
   unit: 'Cel',
@@ -71,4 +58,4 @@ export const temperature = {
       return rounded(within(value, 36, 42), 2);
     };
   },
-};
+} satisfies Signal;

@@ -1,14 +1,11 @@
-import { rounded, within } from './components.js';
-
-/** @import { Signal } from './index.js' */
+import { rounded, within } from './components.ts';
+import type { Signal } from './index.ts';
 
 const FARTHEST_M = 2500;
 const GRAZES_MS = 600_000;
 
 /**
  * Distance from home in meters. The animal grazes at one place for some minutes, then walks to the next place or back home.
- *
- * @satisfies {Signal}
  */
 export const location = {
   type: 'location',
@@ -31,4 +28,4 @@ export const location = {
       return rounded(within(distance + 0.8 * random.normal(), 0, FARTHEST_M), 1);
     };
   },
-};
+} satisfies Signal;

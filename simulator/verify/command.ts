@@ -1,17 +1,13 @@
-import { MillraceError } from '../../common/errors.js';
-import { parseFlags, usageError } from '../../common/flags.js';
-import { DATABASE_SETTINGS } from '../../common/settings/index.js';
-import { parseTime } from '../../common/times.js';
-import { compareLedger } from './compare.js';
-import { ALSO, progressText, reportLines } from './report.js';
+import { MillraceError } from '../../common/errors.ts';
+import { type CommandLine, type Flag, parseFlags, usageError } from '../../common/flags.ts';
+import type { Config } from '../../common/settings/config.ts';
+import { DATABASE_SETTINGS } from '../../common/settings/index.ts';
+import { parseTime } from '../../common/times.ts';
+import { compareLedger, type Result } from './compare.ts';
+import type { Stored } from './device.ts';
+import { ALSO, progressText, reportLines } from './report.ts';
+import type { readTopics } from './topic.ts';
 
-/** @import { CommandLine, Flag } from '../../common/flags.js' */
-/** @import { Config } from '../../common/settings/config.js' */
-/** @import { Result } from './compare.js' */
-/** @import { Stored } from './device.js' */
-/** @import { readTopics } from './topic.js' */
-
-/** @satisfies {Record<string, Flag>} */
 const FLAGS = {
   ledger: { type: 'text', help: 'file that npm run simulator -- --ledger has written' },
   from: { type: 'text', help: "ISO 8601 or epoch ms; default the ledger's first sample" },
@@ -20,12 +16,11 @@ const FLAGS = {
     help: 'compare with the topics of STREAM_KAFKA, up to their watermark, instead of the database',
   },
   to: { type: 'text', help: 'the first instant that does not count; default after the last sample' },
-};
+} satisfies Record<string, Flag>;
 
 const COMMAND = 'npm run compare --';
 
-/** @type {CommandLine<typeof FLAGS>} */
-const LINE = {
+const LINE: CommandLine<typeof FLAGS> = {
   command: COMMAND,
   help: "Compares a simulator's ledger with the database, sample by sample and in both directions.",
   examples: [
@@ -38,11 +33,11 @@ const LINE = {
 };
 
 /**
- * @param {string[]} argv without node and script
- * @returns {{ ledger: string, kafka: boolean, from?: number, to?: number }} `from` and `to` in epoch ms
+ * @param argv without node and script
+ * @returns `from` and `to` in epoch ms
  * @throws {MillraceError} `usage`
  */
-function readFlags(argv) {
+function readFlags(argv: string[]): { ledger: string; kafka: boolean; from?: number; to?: number } {
   const { ledger, kafka, from, to } = parseFlags(LINE, argv);
   const problems = [];
   if (ledger === undefined) problems.push('--ledger is needed');
@@ -59,29 +54,29 @@ function readFlags(argv) {
   };
 }
 
-/** @param {string | undefined} text @returns {number | null | undefined} epoch ms; null: the text is no time */
-const readTime = (text) => (text === undefined ? undefined : parseTime(text));
+/** @returns epoch ms; null: the text is no time */
+const readTime = (text: string | undefined): number | null | undefined =>
+  text === undefined ? undefined : parseTime(text);
 
-/** @typedef {Pick<Config, 'cql' | 'retention' | 'stream'>} Settings */
+type Settings = Pick<Config, 'cql' | 'retention' | 'stream'>;
 
-/**
- * @typedef {object} CommandDeps
- * @property {() => Settings} readSettings
- * @property {(settings: Settings) => Promise<Stored & { close: () => Promise<unknown> }>} openStore the store is closed at the end
- * @property {typeof readTopics} readTopics
- * @property {(text: string) => void} print prints a line of the result
- * @property {{ update: (text: string) => void, clear: () => void }} statusLine
- */
+export interface CommandDeps {
+  readSettings: () => Settings;
+  /** the store is closed at the end */
+  openStore: (settings: Settings) => Promise<Stored & { close: () => Promise<unknown> }>;
+  readTopics: typeof readTopics;
+  /** prints a line of the result */
+  print: (text: string) => void;
+  statusLine: { update: (text: string) => void; clear: () => void };
+}
 
 /**
  * Runs `npm run compare`: compares a simulator's ledger with the database or Kafka in both directions, sample by sample.
- *
- * @param {string[]} argv without node and script
- * @param {CommandDeps} deps
+ * @param argv without node and script
  * @throws {MillraceError} `failed`: ledger and store differ, or there is nothing to compare; `usage`, `help`, `bad_settings`,
- *   `unavailable`
+ * `unavailable`
  */
-export async function compareCommand(argv, deps) {
+export async function compareCommand(argv: string[], deps: CommandDeps) {
   const { ledger, kafka, from, to } = readFlags(argv);
   const settings = deps.readSettings();
   try {
@@ -99,10 +94,15 @@ export async function compareCommand(argv, deps) {
   }
 }
 
-/** @typedef {{ from?: number | undefined, to?: number | undefined }} Range epoch ms */
+/** epoch ms */
+type Range = { from?: number | undefined; to?: number | undefined };
 
-/** @param {Settings} settings @param {string} ledgerPath @param {Range} range @param {CommandDeps} deps @returns {Promise<Result>} */
-async function compareWithDatabase(settings, ledgerPath, range, { openStore, statusLine }) {
+async function compareWithDatabase(
+  settings: Settings,
+  ledgerPath: string,
+  range: Range,
+  { openStore, statusLine }: CommandDeps,
+): Promise<Result> {
   const store = await openStore(settings);
   try {
     return await compareLedger({
@@ -117,8 +117,12 @@ async function compareWithDatabase(settings, ledgerPath, range, { openStore, sta
   }
 }
 
-/** @param {Settings} settings @param {string} ledgerPath @param {Range} range @param {CommandDeps} deps @returns {Promise<Result>} */
-async function compareWithTopic({ stream }, ledgerPath, { from, to }, { readTopics, statusLine }) {
+async function compareWithTopic(
+  { stream }: Settings,
+  ledgerPath: string,
+  { from, to }: Range,
+  { readTopics, statusLine }: CommandDeps,
+): Promise<Result> {
   if (!stream.kafka) throw new MillraceError('usage', '--kafka needs STREAM_KAFKA.');
   const { topic, until } = await readTopics(stream, (records) =>
     statusLine.update(`Reading Kafka: ${records} records`),
@@ -128,6 +132,6 @@ async function compareWithTopic({ stream }, ledgerPath, { from, to }, { readTopi
     throw new MillraceError('failed', 'There is no watermark of each group yet. --to compares anyway.');
   }
   // A dynamic import: a comparison with the database needs no Kafka client.
-  const { compareTopic } = await import('./topic.js');
+  const { compareTopic } = await import('./topic.ts');
   return compareTopic({ ledgerPath, topic, range: { from, to: end } });
 }

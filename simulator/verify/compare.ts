@@ -1,14 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connectStore } from '../../api/store/index.js';
-import { forEachConcurrently } from '../../common/concurrency.js';
-import { MillraceError } from '../../common/errors.js';
-import { createDeviceComparison } from './device.js';
-import { partLedger } from './ledger-parts.js';
-import { Findings } from './report.js';
-
-/** @import { Store } from '../../api/store/index.js' */
-/** @import { Config } from '../../common/settings/config.js' */
-/** @import { Stored } from './device.js' */
+import { connectStore, type Store } from '../../api/store/index.ts';
+import { forEachConcurrently } from '../../common/concurrency.ts';
+import { MillraceError } from '../../common/errors.ts';
+import type { Config } from '../../common/settings/config.ts';
+import { createDeviceComparison, type Stored } from './device.ts';
+import { partLedger } from './ledger-parts.ts';
+import { Findings } from './report.ts';
 
 /**
  * Maximum number of devices that are compared concurrently. Their round trips overlap, and the database keeps capacity for other
@@ -16,24 +13,29 @@ import { Findings } from './report.js';
  */
 const CONCURRENT_DEVICES = 16;
 
-/**
- * Progress so far; `acknowledged`, `stored` and `problems` count samples
- *
- * @typedef {{ messages: number, devices: number, acknowledged: number, stored: number, problems: number }} Progress
- */
+/** Progress so far; `acknowledged`, `stored` and `problems` count samples */
+export type Progress = {
+  messages: number;
+  devices: number;
+  acknowledged: number;
+  stored: number;
+  problems: number;
+};
 
-/**
- * The result of a comparison. A sample counts once per timestamp and sensor, however often it was sent.
- *
- * @typedef {object} Result
- * @property {boolean} agree
- * @property {number} messages
- * @property {number} devices
- * @property {number} acknowledged number of acknowledged samples in the range
- * @property {number} stored number of stored samples in the range
- * @property {{ from: number, to: number }} range epoch ms
- * @property {Findings['found']} found the differences by kind
- */
+/** The result of a comparison. A sample counts once per timestamp and sensor, however often it was sent. */
+export interface Result {
+  agree: boolean;
+  messages: number;
+  devices: number;
+  /** number of acknowledged samples in the range */
+  acknowledged: number;
+  /** number of stored samples in the range */
+  stored: number;
+  /** epoch ms */
+  range: { from: number; to: number };
+  /** the differences by kind */
+  found: Findings['found'];
+}
 
 /**
  * Compares a ledger with the database sample by sample, never by counts. Every acknowledged sample must be stored with exactly
@@ -43,17 +45,6 @@ const CONCURRENT_DEVICES = 16;
  *
  * The comparison reads the database hour by hour and device by device. In the first and last hour, samples outside the range only
  * count for `latest`. An acknowledged sample that the API refused is also missing. The reason is in its dead letter.
- *
- * @param {object} options
- * @param {string} options.ledgerPath
- * @param {Stored} options.store
- * @param {number} options.groups `LATEST_GROUPS`
- * @param {{ from?: number, to?: number }} [options.range] epoch ms; default: from the first sample of the ledger to after the
- *   last
- * @param {(progress: Progress) => void} [options.onProgress]
- * @param {number} [options.partBytes] bytes of the ledger that are kept in memory at once
- * @param {number} [options.pauseMs] between two attempts of a read, in ms
- * @returns {Promise<Result>}
  * @throws {MillraceError} `failed`: the file is no ledger; `unavailable`: the database does not answer
  */
 export async function compareLedger({
@@ -64,7 +55,19 @@ export async function compareLedger({
   onProgress = () => {},
   partBytes,
   pauseMs = PAUSE_MS,
-}) {
+}: {
+  ledgerPath: string;
+  store: Stored;
+  /** `LATEST_GROUPS` */
+  groups: number;
+  /** epoch ms; default: from the first sample of the ledger to after the last */
+  range?: { from?: number; to?: number };
+  onProgress?: (progress: Progress) => void;
+  /** bytes of the ledger that are kept in memory at once */
+  partBytes?: number;
+  /** between two attempts of a read, in ms */
+  pauseMs?: number;
+}): Promise<Result> {
   const findings = new Findings();
   const progress = { messages: 0, devices: 0, acknowledged: 0, stored: 0, problems: 0 };
   const parts = await partLedger(ledgerPath, {
@@ -99,8 +102,7 @@ export async function compareLedger({
   }
 }
 
-/** @param {Stored} store @param {number} pauseMs @returns {Stored} */
-function retryingStore({ samples, packed, packProgress, fleet }, pauseMs) {
+function retryingStore({ samples, packed, packProgress, fleet }: Stored, pauseMs: number): Stored {
   const retry = createRetry(pauseMs);
   return {
     samples: {
@@ -122,30 +124,27 @@ const ATTEMPTS = 60;
 
 /**
  * Creates a function that retries reads for half a minute while the database does not answer, such as while nodes restart.
- *
- * @param {number} pauseMs
- * @returns {<T>(read: () => Promise<T>) => Promise<T>} throws `unavailable` after the last attempt
+ * @returns throws `unavailable` after the last attempt
  */
-const createRetry = (pauseMs) => async (read) => {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await read();
-    } catch (error) {
-      const isTransient = error instanceof MillraceError && error.code === 'unavailable';
-      if (!isTransient || attempt === ATTEMPTS) throw error;
-      await sleep(pauseMs);
+const createRetry =
+  (pauseMs: number): (<T>(read: () => Promise<T>) => Promise<T>) =>
+  async (read) => {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await read();
+      } catch (error) {
+        const isTransient = error instanceof MillraceError && error.code === 'unavailable';
+        if (!isTransient || attempt === ATTEMPTS) throw error;
+        await sleep(pauseMs);
+      }
     }
-  }
-};
+  };
 
 /**
  * Opens the tables of the database for a command that only reads.
- *
- * @param {Pick<Config, 'cql' | 'retention'>} config
- * @returns {Promise<Store>}
  * @throws {MillraceError} `database_away`, `bad_settings`, `schema_differs`
  */
-export const openStore = ({ cql, retention }) =>
+export const openStore = ({ cql, retention }: Pick<Config, 'cql' | 'retention'>): Promise<Store> =>
   connectStore({
     cql,
     retention,

@@ -1,32 +1,33 @@
-import { createLookUp } from '../../api/history/reading/hours.js';
-import { groupOf, identifyDevice, identifySensor } from '../../schema/ids.js';
-import { greaterValue, mergeSeries } from '../../schema/packed/series.js';
-import { bucketOf, HOUR_MS } from '../../schema/rules.js';
-import { SensorComparison, shown } from './sensor.js';
+import { createLookUp, type Hour, type Sensor } from '../../api/history/reading/hours.ts';
+import type { Store } from '../../api/store/index.ts';
+import { groupOf, type Identity, identifyDevice, identifySensor } from '../../schema/ids.ts';
+import { greaterValue, mergeSeries, type Series } from '../../schema/packed/series.ts';
+import { bucketOf, HOUR_MS } from '../../schema/rules.ts';
+import type { Bitmap, Sent } from './ledger-parts.ts';
+import type { Findings } from './report.ts';
+import { SensorComparison, shown } from './sensor.ts';
 
-/** @import { Hour, Sensor } from '../../api/history/reading/hours.js' */
-/** @import { Store } from '../../api/store/index.js' */
-/** @import { Identity } from '../../schema/ids.js' */
-/** @import { Series } from '../../schema/packed/series.js' */
-/** @import { Bitmap, Sent } from './ledger-parts.js' */
-/** @import { Findings } from './report.js' */
+const NOTHING_SENT: Sent = { times: [], values: [], messages: [] };
 
-/** @type {Sent} */
-const NOTHING_SENT = { times: [], values: [], messages: [] };
-
-/**
- * @param {object} options
- * @param {Stored} options.store
- * @param {number} options.groups `LATEST_GROUPS`
- * @param {{ from: number, to: number }} options.range epoch ms
- * @param {Bitmap} options.acknowledged
- * @param {Findings} options.findings
- */
-export function createDeviceComparison({ store, groups, range, acknowledged, findings }) {
+export function createDeviceComparison({
+  store,
+  groups,
+  range,
+  acknowledged,
+  findings,
+}: {
+  store: Stored;
+  /** `LATEST_GROUPS` */
+  groups: number;
+  /** epoch ms */
+  range: { from: number; to: number };
+  acknowledged: Bitmap;
+  findings: Findings;
+}) {
   const storedHours = new StoredHours(store);
 
-  /** @param {Identity} device @param {string} id id of a sensor of the device @returns {Sensor} */
-  function keyOf(device, id) {
+  /** @param id id of a sensor of the device */
+  function keyOf(device: Identity, id: string): Sensor {
     const sensor = identifySensor(device.id, id);
     if (!sensor) throw new RangeError(`the ledger has a sensor that cannot be: ${JSON.stringify(id)}`);
     return { group: groupOf(device.bytes, groups), device: device.bytes, sensor: sensor.bytes };
@@ -34,17 +35,19 @@ export function createDeviceComparison({ store, groups, range, acknowledged, fin
 
   /**
    * Compares the samples that a device sent with the stored samples in the range, and its latest values with the stored samples.
-   *
-   * @param {string} device name
-   * @param {Map<string, Sent>} sensors the samples that each sensor sent, by sensor name
-   * @returns {Promise<{ acknowledged: number, stored: number }>} numbers of different timestamps
+   * @param device name
+   * @param sensors the samples that each sensor sent, by sensor name
+   * @returns numbers of different timestamps
    */
-  return async function compareDevice(device, sensors) {
+  return async function compareDevice(
+    device: string,
+    sensors: Map<string, Sent>,
+  ): Promise<{ acknowledged: number; stored: number }> {
     const identity = identifyDevice(device);
     if (!identity) throw new RangeError(`the ledger has a device that cannot be: ${JSON.stringify(device)}`);
-    /** @type {Map<string, { name: string, comparison: SensorComparison }>} by sensor id */
-    const comparisons = new Map();
-    const add = (/** @type {string} */ id, /** @type {string} */ sensor, sent = NOTHING_SENT) => {
+    /** by sensor id */
+    const comparisons: Map<string, { name: string; comparison: SensorComparison }> = new Map();
+    const add = (id: string, sensor: string, sent = NOTHING_SENT) => {
       const comparison = new SensorComparison({ device, sensor, sent, acknowledged, range, findings });
       comparisons.set(id, { name: sensor, comparison });
     };
@@ -57,26 +60,28 @@ export function createDeviceComparison({ store, groups, range, acknowledged, fin
     return sumOf([...comparisons.values()].map(({ comparison }) => comparison.counts));
   };
 
-  /** @param {Buffer} bytes id of the device */
-  async function latestOf(bytes) {
+  /** @param bytes id of the device */
+  async function latestOf(bytes: Buffer) {
     const rows = await store.fleet.latestOfDevice({ group: groupOf(bytes, groups), bytes });
     return new Map(rows.map((row) => [row.id, row]));
   }
 
   /**
    * Reads the stored samples of a device, hour by hour, and adds them to the comparison of their sensor.
-   *
-   * @param {Identity} device
-   * @param {Map<string, { name: string, comparison: SensorComparison }>} comparisons by sensor id
-   * @param {(id: string, name: string) => void} add adds the comparison of a sensor that has stored samples but sent none
+   * @param comparisons by sensor id
+   * @param add adds the comparison of a sensor that has stored samples but sent none
    */
-  async function compareHours(device, comparisons, add) {
+  async function compareHours(
+    device: Identity,
+    comparisons: Map<string, { name: string; comparison: SensorComparison }>,
+    add: (id: string, name: string) => void,
+  ) {
     const [from, to] = [bucketOf(range.from), bucketOf(range.to - 1) + HOUR_MS];
-    const hoursOf = async (/** @type {string} */ id) => {
+    const hoursOf = async (id: string) => {
       const sensor = keyOf(device, id);
       return { sensor, hours: await storedHours.hoursOf(sensor, from, to) };
     };
-    const entries = [...comparisons.keys()].map(async (id) => /** @type {const} */ ([id, await hoursOf(id)]));
+    const entries = [...comparisons.keys()].map(async (id) => [id, await hoursOf(id)] as const);
     const sensors = new Map(await Promise.all(entries));
     for (let bucket = from; bucket < range.to; bucket += HOUR_MS) {
       const rows = await storedHours.readHour(bucket, device.bytes, sensors);
@@ -89,13 +94,15 @@ export function createDeviceComparison({ store, groups, range, acknowledged, fin
 
   /**
    * Compares the row of each sensor in the table `latest` with the newest stored sample.
-   *
-   * @param {string} device name
-   * @param {Identity} identity
-   * @param {Map<string, { name: string, comparison: SensorComparison }>} comparisons by sensor id
-   * @param {Awaited<ReturnType<typeof latestOf>>} latest
+   * @param device name
+   * @param comparisons by sensor id
    */
-  async function compareLatest(device, identity, comparisons, latest) {
+  async function compareLatest(
+    device: string,
+    identity: Identity,
+    comparisons: Map<string, { name: string; comparison: SensorComparison }>,
+    latest: Awaited<ReturnType<typeof latestOf>>,
+  ) {
     for (const [id, { name, comparison }] of comparisons) {
       const newest = comparison.newest();
       const row = latest.get(id);
@@ -111,13 +118,13 @@ export function createDeviceComparison({ store, groups, range, acknowledged, fin
     }
   }
 
-  /**
-   * @param {Identity} device
-   * @param {string} sensor id
-   * @param {{ ts: number, value: number } | null} newest newest stored sample of the hours that were read
-   * @param {{ ts: number | null, value: number | null }} latest
-   */
-  async function isRight(device, sensor, newest, { ts, value }) {
+  /** @param sensor id @param newest newest stored sample of the hours that were read */
+  async function isRight(
+    device: Identity,
+    sensor: string,
+    newest: { ts: number; value: number } | null,
+    { ts, value }: { ts: number | null; value: number | null },
+  ) {
     if (ts === null || value === null) return newest === null;
     if (newest?.ts === ts) return Object.is(newest.value, value);
     if (newest !== null && ts < newest.ts) return false;
@@ -134,21 +141,20 @@ export function createDeviceComparison({ store, groups, range, acknowledged, fin
   }
 }
 
-/** @param {Array<{ acknowledged: number, stored: number }>} counts */
-const sumOf = (counts) => ({
+const sumOf = (counts: Array<{ acknowledged: number; stored: number }>) => ({
   acknowledged: counts.reduce((sum, one) => sum + one.acknowledged, 0),
   stored: counts.reduce((sum, one) => sum + one.stored, 0),
 });
 
-/** The tables that have samples and latest values. @typedef {Pick<Store, 'samples' | 'packed' | 'packProgress' | 'fleet'>} Stored */
+/** The tables that have samples and latest values. */
+export type Stored = Pick<Store, 'samples' | 'packed' | 'packProgress' | 'fleet'>;
 
 /** Reads the stored samples of a device as every reader does: packed hours from history, all other hours from batches and history. */
 class StoredHours {
   #store;
   #lookUp;
 
-  /** @param {Stored} store */
-  constructor(store) {
+  constructor(store: Stored) {
     this.#store = store;
     this.#lookUp = createLookUp({
       packedUntil: async (group) => (await store.packProgress.read(group)).packedUntil,
@@ -158,32 +164,31 @@ class StoredHours {
 
   /**
    * Lists the hours of a sensor.
-   *
-   * @param {Sensor} sensor
-   * @param {number} from epoch ms, the start of an hour
-   * @param {number} to epoch ms
-   * @returns {Promise<Map<number, Hour>>} the hours that may have samples, by the start of the hour
+   * @param from epoch ms, the start of an hour
+   * @param to epoch ms
+   * @returns the hours that may have samples, by the start of the hour
    */
-  async hoursOf(sensor, from, to) {
+  async hoursOf(sensor: Sensor, from: number, to: number): Promise<Map<number, Hour>> {
     const hours = await this.#lookUp(sensor, from, to);
     return new Map(hours.map((hour) => [hour.hour, hour]));
   }
 
   /**
-   * Reads an hour of a device.
-   *
-   * @param {number} bucket start of the hour, in epoch ms
-   * @param {Buffer} device id of the device, 16 bytes
-   * @param {Map<string, { sensor: Sensor, hours: Map<number, Hour> }>} sensors sensors by id
-   * @returns {Promise<Map<string, Series[]>>} series by sensor id. Sensors that are not in `sensors` are included as long as the
-   *   hour is in batches
+   * @param bucket start of the hour, in epoch ms
+   * @param device id of the device, 16 bytes
+   * @param sensors sensors by id
+   * @returns series by sensor id. Sensors that are not in `sensors` are included as long as the hour is in batches
    */
-  async readHour(bucket, device, sensors) {
+  async readHour(
+    bucket: number,
+    device: Buffer,
+    sensors: Map<string, { sensor: Sensor; hours: Map<number, Hour> }>,
+  ): Promise<Map<string, Series[]>> {
     const found = [...sensors.values()].map(({ hours }) => hours.get(bucket));
     const inBatches = found.some((hour) => hour && !hour.packed);
     const batches = inBatches
       ? await this.#store.samples.readDeviceHour(device, bucket)
-      : /** @type {Map<string, Series[]>} */ (new Map());
+      : (new Map() as Map<string, Series[]>);
     const rows = new Map(batches);
     await Promise.all(
       [...sensors].map(async ([id, { sensor, hours }]) => {
@@ -193,14 +198,18 @@ class StoredHours {
     return rows;
   }
 
-  /** Reads an hour of a sensor. @param {Sensor} sensor @param {string} id of the sensor @param {number} bucket epoch ms @returns {Promise<Series[]>} */
-  async readSensorHour(sensor, id, bucket) {
+  /** @param id of the sensor @param bucket epoch ms */
+  async readSensorHour(sensor: Sensor, id: string, bucket: number): Promise<Series[]> {
     const hours = await this.hoursOf(sensor, bucket, bucket + HOUR_MS);
     return (await this.readHour(bucket, sensor.device, new Map([[id, { sensor, hours }]]))).get(id) ?? [];
   }
 
-  /** @param {Sensor} sensor @param {Hour | undefined} found @param {number} bucket @param {Series[]} batches @returns {Promise<Series[]>} */
-  async #rowsOf(sensor, found, bucket, batches) {
+  async #rowsOf(
+    sensor: Sensor,
+    found: Hour | undefined,
+    bucket: number,
+    batches: Series[],
+  ): Promise<Series[]> {
     if (!found) return [];
     const history = mergeSeries(await this.#store.packed.readHour(sensor, bucket));
     return found.packed ? [history] : [...batches, history];

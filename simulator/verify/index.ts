@@ -1,8 +1,8 @@
-import { runCommand } from '../../common/command.js';
-import { readCommandSettings } from '../../common/dev-addresses.js';
-import { createStatusLine } from '../../common/status-line.js';
-import { compareCommand } from './command.js';
-import { openStore } from './compare.js';
+import { runCommand } from '../../common/command.ts';
+import { readCommandSettings } from '../../common/dev-addresses.ts';
+import { createStatusLine } from '../../common/status-line.ts';
+import { compareCommand } from './command.ts';
+import { openStore } from './compare.ts';
 
 // Runs the command `npm run compare`.
 await runCommand(() =>
@@ -10,7 +10,7 @@ await runCommand(() =>
     readSettings: () => readCommandSettings('database'),
     openStore,
     // A dynamic import: a comparison with the database needs no Kafka client.
-    readTopics: async (...args) => (await import('./topic.js')).readTopics(...args),
+    readTopics: async (...args) => (await import('./topic.ts')).readTopics(...args),
     print: (text) => console.log(text),
     statusLine: createStatusLine(process.stderr),
   }),

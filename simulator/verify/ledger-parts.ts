@@ -1,15 +1,12 @@
 import { once } from 'node:events';
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createReadStream, createWriteStream, type WriteStream } from 'node:fs';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { finished } from 'node:stream/promises';
-import { groupOf, identifyDevice } from '../../schema/ids.js';
-import { readLedger } from '../ledger/read.js';
-
-/** @import { MillraceError } from '../../common/errors.js' */
-/** @import { WriteStream } from 'node:fs' */
+import { groupOf, identifyDevice } from '../../schema/ids.ts';
+import { readLedger } from '../ledger/read.ts';
 
 const FIRST_BYTES = 1024;
 
@@ -17,19 +14,18 @@ const FIRST_BYTES = 1024;
 export class Bitmap {
   #bytes = new Uint8Array(FIRST_BYTES);
 
-  /** Adds a number. @param {number} number */
-  add(number) {
+  add(number: number) {
     const at = number >>> 3;
     if (at >= this.#bytes.length) {
       const grown = new Uint8Array(Math.max(at + 1, 2 * this.#bytes.length));
       grown.set(this.#bytes);
       this.#bytes = grown;
     }
-    this.#bytes[at] = /** @type {number} */ (this.#bytes[at]) | (1 << (number & 7));
+    this.#bytes[at] = (this.#bytes[at] as number) | (1 << (number & 7));
   }
 
-  /** Whether a number was added. @param {number} number */
-  has(number) {
+  /** Whether a number was added. */
+  has(number: number) {
     return ((this.#bytes[number >>> 3] ?? 0) & (1 << (number & 7))) !== 0;
   }
 }
@@ -44,32 +40,37 @@ const PROGRESS_EVERY_MESSAGES = 10_000;
 
 /**
  * The samples that one sensor sent, in the order of sending. The three arrays have equal length and take 24 bytes per sample.
- *
- * @typedef {{ times: number[], values: number[], messages: number[] }} Sent
  */
+export type Sent = { times: number[]; values: number[]; messages: number[] };
 
-/** The samples of one file, by device name and sensor name. @typedef {Map<string, Map<string, Sent>>} Part */
+/** The samples of one file, by device name and sensor name. */
+type Part = Map<string, Map<string, Sent>>;
 
-/**
- * The summary of a ledger.
- *
- * @typedef {object} Overview
- * @property {Bitmap} acknowledged numbers of the acknowledged messages
- * @property {number} messages
- * @property {number} first epoch ms of the earliest sample; Infinity: there is no sample
- * @property {number} last epoch ms of the latest sample; -Infinity: there is no sample
- */
+/** The summary of a ledger. */
+interface Overview {
+  /** numbers of the acknowledged messages */
+  acknowledged: Bitmap;
+  messages: number;
+  /** epoch ms of the earliest sample; Infinity: there is no sample */
+  first: number;
+  /** epoch ms of the latest sample; -Infinity: there is no sample */
+  last: number;
+}
 
 /**
  * Splits a ledger by device into files that each fit in memory. So a ledger may have any size, if the messages of each single
  * device fit in memory.
- *
- * @param {string} ledgerPath
- * @param {{ onProgress: (messages: number) => void, partBytes?: number }} options
- * @returns {Promise<{ overview: Overview, count: number, read: (part: number) => Promise<Part>, remove: () => Promise<void> }>}
  * @throws {MillraceError} `failed` for a file that is no ledger or cannot be read
  */
-export async function partLedger(ledgerPath, { onProgress, partBytes = PART_BYTES }) {
+export async function partLedger(
+  ledgerPath: string,
+  { onProgress, partBytes = PART_BYTES }: { onProgress: (messages: number) => void; partBytes?: number },
+): Promise<{
+  overview: Overview;
+  count: number;
+  read: (part: number) => Promise<Part>;
+  remove: () => Promise<void>;
+}> {
   const size = await stat(ledgerPath).then(
     (found) => found.size,
     () => 0,
@@ -80,17 +81,15 @@ export async function partLedger(ledgerPath, { onProgress, partBytes = PART_BYTE
   const remove = () => rm(directory, { recursive: true, force: true });
   try {
     const overview = await scatter(ledgerPath, paths, onProgress);
-    return { overview, count, read: (part) => readPart(/** @type {string} */ (paths[part])), remove };
+    return { overview, count, read: (part) => readPart(paths[part] as string), remove };
   } catch (error) {
     await remove();
     throw error;
   }
 }
 
-/** @param {string} ledgerPath @param {string[]} paths @param {(messages: number) => void} onProgress */
-async function scatter(ledgerPath, paths, onProgress) {
-  /** @type {Overview} */
-  const overview = { acknowledged: new Bitmap(), messages: 0, first: Infinity, last: -Infinity };
+async function scatter(ledgerPath: string, paths: string[], onProgress: (messages: number) => void) {
+  const overview: Overview = { acknowledged: new Bitmap(), messages: 0, first: Infinity, last: -Infinity };
   const files = paths.map((path) => createWriteStream(path));
   try {
     for await (const entry of readLedger(ledgerPath)) {
@@ -107,7 +106,7 @@ async function scatter(ledgerPath, paths, onProgress) {
           if (ts > overview.last) overview.last = ts;
         }
       }
-      const file = /** @type {WriteStream} */ (files[partOf(entry.device, files.length)]);
+      const file = files[partOf(entry.device, files.length)] as WriteStream;
       if (!file.write(`${entry.message} ${entry.text}\n`)) await once(file, 'drain');
     }
   } finally {
@@ -117,16 +116,13 @@ async function scatter(ledgerPath, paths, onProgress) {
   return overview;
 }
 
-/** @param {string} device @param {number} parts */
-function partOf(device, parts) {
+function partOf(device: string, parts: number) {
   const id = identifyDevice(device);
   return id ? groupOf(id.bytes, parts) : 0;
 }
 
-/** @param {string} path @returns {Promise<Part>} */
-async function readPart(path) {
-  /** @type {Part} */
-  const part = new Map();
+async function readPart(path: string): Promise<Part> {
+  const part: Part = new Map();
   for await (const text of createInterface({ input: createReadStream(path) })) {
     const space = text.indexOf(' ');
     const message = Number(text.slice(0, space));
@@ -144,8 +140,7 @@ async function readPart(path) {
   return part;
 }
 
-/** @template K, V @param {Map<K, V>} map @param {K} key @param {() => V} make @returns {V} */
-export function entryOf(map, key, make) {
+export function entryOf<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   const found = map.get(key);
   if (found !== undefined) return found;
   const made = make();

@@ -1,8 +1,6 @@
-import { greaterValue } from '../../schema/packed/series.js';
-
-/** @import { Numbers, Series } from '../../schema/packed/series.js' */
-/** @import { Bitmap, Sent } from './ledger-parts.js' */
-/** @import { Findings, Kind } from './report.js' */
+import { greaterValue, type Numbers, type Series } from '../../schema/packed/series.ts';
+import type { Bitmap, Sent } from './ledger-parts.ts';
+import type { Findings, Kind } from './report.ts';
 
 /** Compares the samples of one sensor hour by hour, in order of time. */
 export class SensorComparison {
@@ -14,20 +12,28 @@ export class SensorComparison {
   #findings;
   #expected;
   counts = { acknowledged: 0, stored: 0 };
-  /** @type {{ ts: number, value: number } | null} the newest stored sample, in the range or not */
-  #newest = null;
+  /** the newest stored sample, in the range or not */
+  #newest: { ts: number; value: number } | null = null;
   #next = 0;
 
-  /**
-   * @param {object} options
-   * @param {string} options.device name
-   * @param {string} options.sensor name
-   * @param {Sent} options.sent
-   * @param {Bitmap} options.acknowledged
-   * @param {{ from: number, to: number }} options.range epoch ms; samples outside the range are not compared
-   * @param {Findings} options.findings
-   */
-  constructor({ device, sensor, sent, acknowledged, range, findings }) {
+  constructor({
+    device,
+    sensor,
+    sent,
+    acknowledged,
+    range,
+    findings,
+  }: {
+    /** name */
+    device: string;
+    /** name */
+    sensor: string;
+    sent: Sent;
+    acknowledged: Bitmap;
+    /** epoch ms; samples outside the range are not compared */
+    range: { from: number; to: number };
+    findings: Findings;
+  }) {
     this.#device = device;
     this.#sensor = sensor;
     this.#sent = sent;
@@ -41,11 +47,10 @@ export class SensorComparison {
 
   /**
    * Compares the stored rows of an hour.
-   *
-   * @param {number} end epoch ms of the end of the hour
-   * @param {Series[]} rows of that hour
+   * @param end epoch ms of the end of the hour
+   * @param rows of that hour
    */
-  addHour(end, rows) {
+  addHour(end: number, rows: Series[]) {
     const values = rows.flatMap((row) => [...row.values]);
     const stored = groupByInstant(rows.flatMap((row) => [...row.times]));
     for (const [place, ts] of stored.times.entries()) {
@@ -65,21 +70,20 @@ export class SensorComparison {
     return this.#newest;
   }
 
-  /** @param {Kind} kind @param {number} ts @param {string} message */
-  #report(kind, ts, message) {
+  #report(kind: Kind, ts: number, message: string) {
     return this.#findings.add(kind, { device: this.#device, sensor: this.#sensor, ts, message });
   }
 
-  /** @param {number} instant index in `expected.times` */
-  #wasSent(instant) {
+  /** @param instant index in `expected.times` */
+  #wasSent(instant: number) {
     const samples = this.#expected.samplesAt(instant);
     const values = samples.map((index) => at(this.#sent.values, index));
     const kept = samples.filter((index) => this.#acknowledged.has(at(this.#sent.messages, index)));
     return { values, acknowledged: kept.map((index) => at(this.#sent.values, index)) };
   }
 
-  /** @param {number} instant index in `expected.times` @param {number[] | null} stored values; null: nothing is stored */
-  #compareInstant(instant, stored) {
+  /** @param instant index in `expected.times` @param stored values; null: nothing is stored */
+  #compareInstant(instant: number, stored: number[] | null) {
     const ts = at(this.#expected.times, instant);
     const known = this.#wasSent(instant);
     if (known.acknowledged.length > 0) this.counts.acknowledged += 1;
@@ -96,8 +100,8 @@ export class SensorComparison {
     }
   }
 
-  /** Reports samples that were acknowledged before `ts` and are missing. @param {number} ts epoch ms */
-  #missingBefore(ts) {
+  /** Reports samples that were acknowledged before `ts` and are missing. @param ts epoch ms */
+  #missingBefore(ts: number) {
     for (
       ;
       this.#next < this.#expected.times.length && at(this.#expected.times, this.#next) < ts;
@@ -107,33 +111,27 @@ export class SensorComparison {
   }
 }
 
-/** @param {number[]} numbers @param {number} index */
-const at = (numbers, index) => /** @type {number} */ (numbers[index]);
+const at = (numbers: number[], index: number) => numbers[index] as number;
 
-/** @param {number} value */
-export const shown = (value) => (Object.is(value, -0) ? '-0' : String(value));
+export const shown = (value: number) => (Object.is(value, -0) ? '-0' : String(value));
 
-/**
- * Samples in order of time, grouped by their timestamp.
- *
- * @typedef {object} Instants
- * @property {number[]} times epoch ms, strictly ascending
- * @property {(at: number) => number[]} samplesAt returns the indexes of the samples that have the timestamp `times[at]`
- */
+/** Samples in order of time, grouped by their timestamp. */
+interface Instants {
+  /** epoch ms, strictly ascending */
+  times: number[];
+  /** returns the indexes of the samples that have the timestamp `times[at]` */
+  samplesAt: (at: number) => number[];
+}
 
-/**
- * @param {Numbers} times epoch ms, in any order
- * @returns {Instants}
- */
-function groupByInstant(times) {
+/** @param times epoch ms, in any order */
+function groupByInstant(times: Numbers): Instants {
   const order = Array.from(times, (_, index) => index);
-  order.sort((a, b) => /** @type {number} */ (times[a]) - /** @type {number} */ (times[b]));
-  /** @type {number[]} index in `order` where each timestamp begins */
-  const begins = [];
-  /** @type {number[]} */
-  const instants = [];
+  order.sort((a, b) => (times[a] as number) - (times[b] as number));
+  /** index in `order` where each timestamp begins */
+  const begins: number[] = [];
+  const instants: number[] = [];
   for (let i = 0; i < order.length; i++) {
-    const ts = /** @type {number} */ (times[/** @type {number} */ (order[i])]);
+    const ts = times[order[i] as number] as number;
     if (ts === instants.at(-1)) continue;
     instants.push(ts);
     begins.push(i);

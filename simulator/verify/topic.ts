@@ -6,26 +6,24 @@ import {
   decodeWatermark,
   Schemas,
   topicName,
-} from '../../api/stream-out/index.js';
-import { MillraceError } from '../../common/errors.js';
-import { identifyDevice, identifySensor } from '../../schema/ids.js';
-import { bucketOf } from '../../schema/rules.js';
-import { entryOf, partLedger } from './ledger-parts.js';
-import { Findings } from './report.js';
-import { SensorComparison } from './sensor.js';
-
-/** @import { Config } from '../../common/settings/config.js' */
-/** @import { Result } from './compare.js' */
-/** @import { Sent } from './ledger-parts.js' */
+} from '../../api/stream-out/index.ts';
+import { MillraceError } from '../../common/errors.ts';
+import type { Config } from '../../common/settings/config.ts';
+import { identifyDevice, identifySensor } from '../../schema/ids.ts';
+import { bucketOf } from '../../schema/rules.ts';
+import type { Result } from './compare.ts';
+import { entryOf, partLedger, type Sent } from './ledger-parts.ts';
+import { Findings } from './report.ts';
+import { SensorComparison } from './sensor.ts';
 
 /**
  * The samples of one sensor in a topic, in the order of the records. The four arrays have equal length.
- *
- * @typedef {{ times: number[], values: number[], records: number[], hot: boolean[] }} Streamed `records`: number of the record of
- *   each sample
+ * `records`: number of the record of each sample
  */
+export type Streamed = { times: number[]; values: number[]; records: number[]; hot: boolean[] };
 
-/** Samples by device id and sensor id. @typedef {Map<string, Map<string, Streamed>>} StreamedTopic */
+/** Samples by device id and sensor id. */
+type StreamedTopic = Map<string, Map<string, Streamed>>;
 
 /** Timestamps that request the offsets of the end and the start of a partition (ListOffsets). */
 const [LATEST, EARLIEST] = [-1n, -2n];
@@ -33,40 +31,39 @@ const [LATEST, EARLIEST] = [-1n, -2n];
 /** The reading of a topic ends after this time without a record, in ms. */
 const SILENT_MS = 30_000;
 
-/** @typedef {{ key: string, value: Buffer, headers: Map<string, Buffer> }} TopicRecord */
+type TopicRecord = { key: string; value: Buffer; headers: Map<string, Buffer> };
 
-/** The function that decodes an Avro record by its schema. @typedef {Parameters<typeof decodeWatermark>[1]} RecordOf */
+/** The function that decodes an Avro record by its schema. */
+type RecordOf = Parameters<typeof decodeWatermark>[1];
 
 /** Collects the samples and watermarks of the records that were read. */
 export class TopicContents {
   #recordOf;
   #records = 0;
   #shards = 0;
-  /** @type {Map<number, number>} watermark in epoch ms, by shard */
-  #watermarks = new Map();
-  /** @type {StreamedTopic} */
-  topic = new Map();
+  /** watermark in epoch ms, by shard */
+  #watermarks: Map<number, number> = new Map();
+  topic: StreamedTopic = new Map();
 
-  /** @param {RecordOf} [recordOf] */
-  constructor(recordOf) {
+  constructor(recordOf?: RecordOf) {
     this.#recordOf = recordOf;
   }
 
-  /** The oldest watermark of all shards, in epoch ms; null: some shard has no watermark. @returns {number | null} */
-  get until() {
+  /** The oldest watermark of all shards, in epoch ms; null: some shard has no watermark. */
+  get until(): number | null {
     const isWhole = this.#shards > 0 && this.#watermarks.size === this.#shards;
     return isWhole ? Math.min(...this.#watermarks.values()) : null;
   }
 
-  /** @param {Pick<TopicRecord, 'value'>} record a record of the watermark topic */
-  addWatermark({ value }) {
+  /** @param record a record of the watermark topic */
+  addWatermark({ value }: Pick<TopicRecord, 'value'>) {
     const { shard, shards, topics, until } = decodeWatermark(value, this.#recordOf);
     this.#shards = shards;
     this.#watermarks.set(shard, topics['batches'] ?? until);
   }
 
-  /** @param {TopicRecord} record a record of a batch topic @returns {number} number of batches so far */
-  addBatch({ key, value, headers }) {
+  /** @param record a record of a batch topic @returns number of batches so far */
+  addBatch({ key, value, headers }: TopicRecord): number {
     this.#records++;
     const hot = String(headers.get('source')) === 'hot';
     const kept = {
@@ -93,14 +90,13 @@ const PROGRESS_EVERY_RECORDS = 1000;
 /**
  * Reads all batches and watermarks from Kafka, from the first record to the present end. All samples are kept in memory, at about
  * 40 bytes per sample.
- *
- * @param {Config['stream']} stream
- * @param {(records: number) => void} onProgress
- * @returns {Promise<{ topic: StreamedTopic, until: number | null }>} `until`: the oldest watermark of all shards, in epoch ms;
- *   null: some shard has no watermark
+ * @returns `until`: the oldest watermark of all shards, in epoch ms; null: some shard has no watermark
  * @throws {MillraceError} `broker_away`: Kafka cannot be read, or cannot be read to the end
  */
-export async function readTopics(stream, onProgress) {
+export async function readTopics(
+  stream: Config['stream'],
+  onProgress: (records: number) => void,
+): Promise<{ topic: StreamedTopic; until: number | null }> {
   const schemas = await loadSchemas(stream);
   const contents = new TopicContents(schemas.recordOf);
   // Watermarks are read before batches. So the batches contain all samples that the watermarks promise.
@@ -115,8 +111,8 @@ export async function readTopics(stream, onProgress) {
   return { topic: contents.topic, until: contents.until };
 }
 
-/** @param {Config['stream']} stream @throws {MillraceError} `broker_away` */
-async function loadSchemas(stream) {
+/** @throws {MillraceError} `broker_away` */
+async function loadSchemas(stream: Config['stream']) {
   const schemas = new Schemas(stream, pino({ level: 'silent' }));
   try {
     await schemas.loadAll();
@@ -126,23 +122,21 @@ async function loadSchemas(stream) {
   return schemas;
 }
 
-/** @returns {Streamed} */
-const empty = () => ({ times: [], values: [], records: [], hot: [] });
+const empty = (): Streamed => ({ times: [], values: [], records: [], hot: [] });
 
-/**
- * @param {Config['stream']} stream
- * @param {string} topic
- * @param {{ isCompacted: boolean }} kind
- * @param {(record: TopicRecord) => void} onRecord
- */
-async function readAll(stream, topic, { isCompacted }, onRecord) {
+async function readAll(
+  stream: Config['stream'],
+  topic: string,
+  { isCompacted }: { isCompacted: boolean },
+  onRecord: (record: TopicRecord) => void,
+) {
   const consumer = new Consumer({
     ...connectionOptions(stream, 'millrace-compare'),
     groupId: `millrace-compare-${process.pid}-${Date.now()}`,
     retries: 3,
   });
   try {
-    const offsets = async (/** @type {bigint} */ timestamp) =>
+    const offsets = async (timestamp: bigint) =>
       (await consumer.listOffsets({ topics: [topic], timestamp })).get(topic) ?? [];
     const [begins, ends] = [await offsets(EARLIEST), await offsets(LATEST)];
     // All records of a partition may have expired. Such a partition is not read.
@@ -159,7 +153,7 @@ async function readAll(stream, topic, { isCompacted }, onRecord) {
         silence = setTimeout(() => void records.close(), SILENT_MS);
         const named = new Map([...headers].map(([name, text]) => [String(name), text]));
         onRecord({ key: String(key), value, headers: named });
-        if (offset + 1n >= /** @type {bigint} */ (ends[partition])) missing.delete(partition);
+        if (offset + 1n >= (ends[partition] as bigint)) missing.delete(partition);
         if (missing.size === 0) break;
       }
     } finally {
@@ -181,26 +175,17 @@ async function readAll(stream, topic, { isCompacted }, onRecord) {
 /**
  * Checks that the records of a sensor keep the order of its messages. A sample that is new in a record must not have been sent
  * before a sample of an earlier record of the same hour. Records of the completion come later by design.
- *
- * @param {Streamed} streamed
- * @param {Sent} sent
- * @returns {number | null} epoch ms of a sample out of order; null: all samples are in order
+ * @returns epoch ms of a sample out of order; null: all samples are in order
  */
-export function findDisorder({ times, records, hot }, sent) {
-  /** @type {Map<number, number>} */
-  const messageOf = new Map();
+export function findDisorder({ times, records, hot }: Streamed, sent: Sent): number | null {
+  const messageOf: Map<number, number> = new Map();
   for (const [index, ts] of sent.times.entries()) {
     const message = Number(sent.messages[index]);
     messageOf.set(ts, Math.min(messageOf.get(ts) ?? message, message));
   }
-  /** @type {Set<number>} */
-  const seen = new Set();
-  /**
-   * By hour: number of the newest message in earlier records, and in the present record.
-   *
-   * @type {Map<number, { before: number, now: number, record: number }>}
-   */
-  const hours = new Map();
+  const seen: Set<number> = new Set();
+  /** By hour: number of the newest message in earlier records, and in the present record. */
+  const hours: Map<number, { before: number; now: number; record: number }> = new Map();
   for (const [index, ts] of times.entries()) {
     const message = messageOf.get(ts);
     if (seen.has(ts) || !hot[index] || message === undefined) continue;
@@ -217,22 +202,26 @@ export function findDisorder({ times, records, hot }, sent) {
   return null;
 }
 
-/** @type {Streamed} */
-const NOTHING = { times: [], values: [], records: [], hot: [] };
+const NOTHING: Streamed = { times: [], values: [], records: [], hot: [] };
 
 /**
  * Compares a ledger with the samples in Kafka. Every acknowledged sample before the watermark must be in the topic with its bits.
  * Every sample of the ledger's devices must have been sent. The records of each sensor must keep the order of its messages. A
  * sample may be in the topic more than once, always with an equal value or a value that was sent for the same timestamp.
- *
- * @param {object} options
- * @param {string} options.ledgerPath
- * @param {StreamedTopic} options.topic
- * @param {{ from?: number, to: number }} options.range epoch ms; `to` is usually the watermark
- * @param {number} [options.partBytes] bytes of the ledger that are kept in memory at once
- * @returns {Promise<Result>}
  */
-export async function compareTopic({ ledgerPath, topic, range, partBytes }) {
+export async function compareTopic({
+  ledgerPath,
+  topic,
+  range,
+  partBytes,
+}: {
+  ledgerPath: string;
+  topic: StreamedTopic;
+  /** epoch ms; `to` is usually the watermark */
+  range: { from?: number; to: number };
+  /** bytes of the ledger that are kept in memory at once */
+  partBytes?: number;
+}): Promise<Result> {
   const findings = new Findings();
   const counts = { devices: 0, acknowledged: 0, stored: 0 };
   const parts = await partLedger(ledgerPath, {

@@ -1,9 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { DEVICES, publishSmallFleet } from '../support/simulator/small-fleet.js';
-import { until } from '../support/until.js';
-import { untilStreams, useDashboard } from '../support/web/dashboard.js';
-
-/** @import { Request, Route } from 'playwright-core' */
+import type { Request, Route } from 'playwright-core';
+import { DEVICES, publishSmallFleet } from '../support/simulator/small-fleet.ts';
+import { until } from '../support/until.ts';
+import { untilStreams, useDashboard } from '../support/web/dashboard.ts';
 
 /** The highest number of Tab presses that a test makes to reach an element. */
 const MAX_STEPS = 80;
@@ -31,8 +30,8 @@ const VIEWS = [
   ['an unknown address', '/nowhere'],
 ];
 
-/** Opens a view, and waits for the answers to all its requests. @param {string} path */
-async function openView(path) {
+/** Opens a view, and waits for the answers to all its requests. */
+async function openView(path: string) {
   await dashboard.visit(path);
   await dashboard.page.locator('main h1, main h2').first().waitFor({ state: 'attached' });
   await until(async () => (await dashboard.page.locator('.waiting').count()) === 0, {
@@ -42,8 +41,7 @@ async function openView(path) {
 
 describe.each(VIEWS)('View: %s', (_, path) => {
   test('Dashboard view: opened: all requests go to the host of the dashboard, and none violates the content security policy', async () => {
-    /** @type {Set<string>} */
-    const origins = new Set();
+    const origins: Set<string> = new Set();
     dashboard.page.on('request', (request) => origins.add(new URL(request.url()).origin));
     // The browser console lists requests that the policy refuses, and the expected 404 for a missing device.
     dashboard.expectComplaints(/status of 404/);
@@ -61,13 +59,13 @@ describe.each(VIEWS)('View: %s', (_, path) => {
         for (const animation of document.getAnimations()) {
           const { duration } = animation.effect?.getComputedTiming() ?? {};
           // An animation with a delay and no duration does not move anything.
-          if (Number(duration) > 0) moved.add(/** @type {any} */ (animation.effect).target.className);
+          if (Number(duration) > 0) moved.add((animation.effect as any).target.className);
         }
         requestAnimationFrame(look);
       })();
     });
     await openView(path);
-    expect(await dashboard.page.evaluate(() => [.../** @type {any} */ (window).moved])).toEqual([]);
+    expect(await dashboard.page.evaluate(() => [...(window as any).moved])).toEqual([]);
   });
 });
 
@@ -79,8 +77,7 @@ const RELOAD_FILES = 2;
 
 test('Dashboard: fleet page is opened, then reloaded: at most 8 files and 120 kB are fetched, and no asset twice', async () => {
   const { page } = dashboard;
-  /** @type {Array<Promise<{ path: string, bytes: number } | null>>} */
-  const measured = [];
+  const measured: Array<Promise<{ path: string; bytes: number } | null>> = [];
   page.on('requestfinished', (request) => {
     if (!isFile(request)) return;
     const measure = async () => {
@@ -93,14 +90,13 @@ test('Dashboard: fleet page is opened, then reloaded: at most 8 files and 120 kB
     measured.push(measure());
   });
   let requested = 0;
-  /** @type {string[]} */
-  const questions = [];
+  const questions: string[] = [];
   page.on('request', (request) => {
     if (isFile(request)) requested++;
     else questions.push(new URL(request.url()).pathname);
   });
-  /** @returns {Promise<Array<{ path: string, bytes: number }>>} the files since the last call */
-  async function takeFiles() {
+  /** @returns the files since the last call */
+  async function takeFiles(): Promise<Array<{ path: string; bytes: number }>> {
     await until(() => measured.length === requested, { what: 'the end of all requests for files' });
     requested = 0;
     return (await Promise.all(measured.splice(0))).filter((file) => file !== null);
@@ -137,10 +133,8 @@ test('Dashboard: fleet page is opened: the event stream is requested while the J
 
 /**
  * Returns whether a request is for a file. The script of the shared worker is left out: Playwright does not report its end.
- *
- * @param {Request} request
  */
-const isFile = (request) => !/^\/(?:api\/|assets\/worker-)/.test(new URL(request.url()).pathname);
+const isFile = (request: Request) => !/^\/(?:api\/|assets\/worker-)/.test(new URL(request.url()).pathname);
 
 test('Dashboard: unknown address: status 404, and a message with a link to the fleet', async () => {
   dashboard.expectComplaints(/status of 404/);
@@ -179,11 +173,10 @@ test('Dashboard: keyboard only: a user reaches the page of a sensor from the top
   await dashboard.untilRows(DEVICES.length);
 });
 
-/** @returns {Promise<string>} */
-const focused = () => dashboard.page.evaluate(() => document.activeElement?.textContent?.trim() ?? '');
+const focused = (): Promise<string> =>
+  dashboard.page.evaluate(() => document.activeElement?.textContent?.trim() ?? '');
 
-/** @param {() => Promise<boolean>} isReached */
-async function tabTo(isReached) {
+async function tabTo(isReached: () => Promise<boolean>) {
   for (let step = 0; step < MAX_STEPS; step++) {
     await dashboard.page.keyboard.press('Tab');
     if (await isReached()) return;
@@ -191,8 +184,8 @@ async function tabTo(isReached) {
   throw new Error(`not reached by ${MAX_STEPS} steps of the Tab key`);
 }
 
-/** `answer`: response to `/healthz`. @type {Array<[name: string, answer: (route: Route) => Promise<void>, title: string]>} */
-const REASONS = [
+/** `answer`: response to `/healthz`. */
+const REASONS: Array<[name: string, answer: (route: Route) => Promise<void>, title: string]> = [
   ['API unreachable', (route) => route.abort(), 'The API cannot be reached'],
   ['proxy answers 502', (route) => route.fulfill({ status: 502 }), 'The API cannot be reached'],
   ['API reachable', (route) => route.continue(), 'A file of this view cannot be loaded'],
@@ -218,8 +211,7 @@ test.each(REASONS)(
 
 test('Dashboard view: its JavaScript module loads slowly: the note Loading this view is shown first, then the view', async () => {
   const { page } = dashboard;
-  /** @type {() => void} */
-  let goOn = () => {};
+  let goOn: () => void = () => {};
   const held = new Promise((resolve) => {
     goOn = () => resolve(undefined);
   });

@@ -1,20 +1,18 @@
 import { describe, expect, test } from '@jest/globals';
-import { DEVICES, publishSmallFleet, SENSORS } from '../support/simulator/small-fleet.js';
-import { until } from '../support/until.js';
-import { useDashboard } from '../support/web/dashboard.js';
-
-/** @import { Locator } from 'playwright-core' */
+import type { Locator } from 'playwright-core';
+import { DEVICES, publishSmallFleet, SENSORS } from '../support/simulator/small-fleet.ts';
+import { until } from '../support/until.ts';
+import { useDashboard } from '../support/web/dashboard.ts';
 
 const PAGE_ROWS = 25;
 
 const dashboard = useDashboard({ fill: publishSmallFleet });
 
-/** @param {string} device @param {string} sensor */
-const rowOf = (device, sensor) => dashboard.rows().filter({ hasText: device }).filter({ hasText: sensor });
-/** @param {Locator} locator */
-const textOf = async (locator) => (await locator.textContent()) ?? '';
-/** @returns {Promise<string[]>} the paths of the sensors on the page */
-const shown = () =>
+const rowOf = (device: string, sensor: string) =>
+  dashboard.rows().filter({ hasText: device }).filter({ hasText: sensor });
+const textOf = async (locator: Locator) => (await locator.textContent()) ?? '';
+/** @returns the paths of the sensors on the page */
+const shown = (): Promise<string[]> =>
   dashboard
     .rows()
     .locator('a.row-link')
@@ -136,12 +134,10 @@ describe('Fleet', () => {
   });
 
   test('Fleet view: filters for type and site: all types and sites of the fleet are offered, also those on other pages', async () => {
-    const offered = (/** @type {string} */ label) =>
+    const offered = (label: string) =>
       dashboard.page
         .getByLabel(label, { exact: true })
-        .evaluate((/** @type {HTMLInputElement} */ field) =>
-          [...(field.list?.options ?? [])].map(({ value }) => value),
-        );
+        .evaluate((field: HTMLInputElement) => [...(field.list?.options ?? [])].map(({ value }) => value));
     await dashboard.announce('tank-1', {
       site: 'Dairy',
       sensors: [{ sensor_id: 'a', name: 'a', type: 'level' }],

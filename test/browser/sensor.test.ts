@@ -1,16 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
-import { DEVICES, publishNewSamples, publishSmallFleet } from '../support/simulator/small-fleet.js';
-import { until } from '../support/until.js';
-import { useDashboard } from '../support/web/dashboard.js';
-
-/** @import { Locator } from 'playwright-core' */
+import type { Locator } from 'playwright-core';
+import { DEVICES, publishNewSamples, publishSmallFleet } from '../support/simulator/small-fleet.ts';
+import { until } from '../support/until.ts';
+import { useDashboard } from '../support/web/dashboard.ts';
 
 const dashboard = useDashboard({ fill: publishSmallFleet });
 
-/** @param {string} device @param {string} sensor */
-const rowOf = (device, sensor) => dashboard.rows().filter({ hasText: device }).filter({ hasText: sensor });
-/** @param {Locator} locator */
-const textOf = async (locator) => (await locator.textContent()) ?? '';
+const rowOf = (device: string, sensor: string) =>
+  dashboard.rows().filter({ hasText: device }).filter({ hasText: sensor });
+const textOf = async (locator: Locator) => (await locator.textContent()) ?? '';
 
 describe('Sensor', () => {
   test('Sensor page: opened from the sensor list by keyboard: chart, statistics and sample table are shown', async () => {

@@ -1,28 +1,26 @@
 import { expect, test } from '@jest/globals';
-import { useCleanUps } from '../support/clean-ups.js';
-import { startGate } from '../support/http/tcp-gate.js';
-import { untilStreams, useDashboard } from '../support/web/dashboard.js';
-
-/** @import { Page } from 'playwright-core' */
+import type { Page } from 'playwright-core';
+import { useCleanUps } from '../support/clean-ups.ts';
+import { startGate } from '../support/http/tcp-gate.ts';
+import { untilStreams, useDashboard } from '../support/web/dashboard.ts';
 
 let now = Date.now() - 3_600_000;
 
 const dashboard = useDashboard({ fill: async () => void (await measure(1)) });
 const afterwards = useCleanUps();
 
-/** @param {number} value */
-const measure = (value) => dashboard.publish('boiler', { sensor_id: 'load', ts: now++, value });
+const measure = (value: number) => dashboard.publish('boiler', { sensor_id: 'load', ts: now++, value });
 
 const VIEWS = ['/', '/devices/boiler', '/devices/boiler/sensors/load', '/pipeline'];
 
-/** @param {Page} page @param {number} value */
-const untilShown = (page, value) => page.getByText(String(value), { exact: true }).first().waitFor();
+const untilShown = (page: Page, value: number) =>
+  page.getByText(String(value), { exact: true }).first().waitFor();
 
-/** @param {Page} page @param {string} text */
-const untilConnection = (page, text) => page.locator('.connection').filter({ hasText: text }).waitFor();
+const untilConnection = (page: Page, text: string) =>
+  page.locator('.connection').filter({ hasText: text }).waitFor();
 
-/** @param {number} count of tabs of one browser @param {(index: number) => string} urlOf @returns {Promise<Page[]>} */
-async function openTabs(count, urlOf) {
+/** @param count of tabs of one browser */
+async function openTabs(count: number, urlOf: (index: number) => string): Promise<Page[]> {
   const context = dashboard.page.context();
   const pages = [dashboard.page];
   while (pages.length < count) pages.push(await context.newPage());
@@ -33,8 +31,8 @@ async function openTabs(count, urlOf) {
   return pages;
 }
 
-/** Lets a page believe that people see it, or not: all pages of a browser without a window count as visible. @param {Page} page @param {boolean} isHidden */
-const hide = (page, isHidden) =>
+/** Lets a page believe that people see it, or not: all pages of a browser without a window count as visible. */
+const hide = (page: Page, isHidden: boolean) =>
   page.evaluate((hidden) => {
     Object.defineProperty(document, 'hidden', { configurable: true, get: () => hidden });
     document.dispatchEvent(new Event('visibilitychange'));
@@ -66,9 +64,10 @@ test.each([
   'Dashboard: stream by %s, a tab is closed: the others go on; all are hidden: the stream ends until one is shown',
   async (_, prepare) => {
     await prepare();
-    const [first, second, third] = /** @type {[Page, Page, Page]} */ (
-      await openTabs(3, (index) => dashboard.system.httpUrl + VIEWS[index])
-    );
+    const [first, second, third] = (await openTabs(
+      3,
+      (index) => dashboard.system.httpUrl + VIEWS[index],
+    )) as [Page, Page, Page];
     await untilStreams(dashboard.system, 1);
     await first.close();
     await untilStreams(dashboard.system, 1);
@@ -87,9 +86,10 @@ test.each([
 
 test('Dashboard: neither shared workers nor locks: each shown tab has a stream of its own', async () => {
   await withoutLocks();
-  const [first, second] = /** @type {[Page, Page]} */ (
-    await openTabs(2, (index) => dashboard.system.httpUrl + VIEWS[index])
-  );
+  const [first, second] = (await openTabs(2, (index) => dashboard.system.httpUrl + VIEWS[index])) as [
+    Page,
+    Page,
+  ];
   await untilStreams(dashboard.system, 2);
   await hide(first, true);
   await untilStreams(dashboard.system, 1);
@@ -104,8 +104,7 @@ test('Dashboard: the script of the shared worker is gone after an upgrade: the p
     const Original = SharedWorker;
     Object.assign(globalThis, {
       SharedWorker: class extends Original {
-        /** @param {string} url @param {WorkerOptions} options */
-        constructor(url, options) {
+        constructor(url: string, options: WorkerOptions) {
           super(url.replace('worker-', 'gone-'), options);
         }
       },

@@ -2,33 +2,29 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { connect } from '../../api/store/connect.js';
-import { migrateDatabase } from '../../api/store/setup/index.js';
-import { readSettings } from '../../common/settings/index.js';
-import { startCluster } from '../../infra/engine/index.js';
-import { steadyPort } from '../../infra/engine/ports.js';
-import { createRandom } from '../../simulator/random.js';
-import { useCleanUps } from '../support/clean-ups.js';
-import { ENGINE_DIR } from '../support/database/engine.js';
-import { startGate } from '../support/http/tcp-gate.js';
-import { startMosquitto } from '../support/mqtt/mosquitto.js';
-import { startMqttWire } from '../support/mqtt/wire.js';
-import { until } from '../support/until.js';
-import { injectFaults } from './kit/chaos.js';
-import { createDeliveryRecord, noteLostMessage } from './kit/deliveries.js';
-import { cuts, databaseFaults, killWorker, restartMosquitto } from './kit/faults.js';
-import { startFleet } from './kit/fleet.js';
-import { createJudge } from './kit/judge.js';
-import { publishThroughKill } from './kit/merged.js';
-import { createProgress } from './kit/progress.js';
-import { sentByPartition } from './kit/sent.js';
-import { createWorker } from './kit/worker.js';
-
-/** @import { Cluster } from '../../infra/engine/cluster.js' */
-/** @import { Script } from '../support/processes/api-process.js' */
-/** @import { WireWatch } from '../support/mqtt/wire.js' */
-/** @import { Judge } from './kit/judge.js' */
-/** @import { Worker } from './kit/worker.js' */
+import { connect } from '../../api/store/connect.ts';
+import { migrateDatabase } from '../../api/store/setup/index.ts';
+import { readSettings } from '../../common/settings/index.ts';
+import type { Cluster } from '../../infra/engine/cluster.ts';
+import { startCluster } from '../../infra/engine/index.ts';
+import { steadyPort } from '../../infra/engine/ports.ts';
+import { createRandom } from '../../simulator/random.ts';
+import { useCleanUps } from '../support/clean-ups.ts';
+import { ENGINE_DIR } from '../support/database/engine.ts';
+import { startGate } from '../support/http/tcp-gate.ts';
+import { startMosquitto } from '../support/mqtt/mosquitto.ts';
+import { startMqttWire, type WireWatch } from '../support/mqtt/wire.ts';
+import type { Script } from '../support/processes/api-process.ts';
+import { until } from '../support/until.ts';
+import { injectFaults } from './kit/chaos.ts';
+import { createDeliveryRecord, noteLostMessage } from './kit/deliveries.ts';
+import { cuts, databaseFaults, killWorker, restartMosquitto } from './kit/faults.ts';
+import { startFleet } from './kit/fleet.ts';
+import { createJudge, type Judge } from './kit/judge.ts';
+import { publishThroughKill } from './kit/merged.ts';
+import { createProgress } from './kit/progress.ts';
+import { sentByPartition } from './kit/sent.ts';
+import { createWorker, type Worker } from './kit/worker.ts';
 
 /** The suite takes about five minutes on a quiet machine, and several times that on a busy one. */
 const TIMEOUT_MS = 900_000;
@@ -37,14 +33,11 @@ const TIMEOUT_MS = 900_000;
 const seed = jest.getSeed() >>> 0;
 const { report, reportStatus } = createProgress(process.stderr);
 
-/** @type {string} */
-let directory;
-/** @type {Cluster} */
-let cluster;
-/** @type {Record<string, string>} the settings that all processes of the installation share */
-let installation;
-/** @type {Judge} */
-let judge;
+let directory: string;
+let cluster: Cluster;
+/** the settings that all processes of the installation share */
+let installation: Record<string, string>;
+let judge: Judge;
 
 beforeAll(async () => {
   report(`repeat these faults with: npm run test:cluster -- --seed ${jest.getSeed()}`);
@@ -83,8 +76,7 @@ afterAll(async () => {
 
 const afterwards = useCleanUps(TIMEOUT_MS);
 
-/** @param {string} name @param {Record<string, string>} settings @param {Script} [script] */
-async function startWorker(name, settings, script) {
+async function startWorker(name: string, settings: Record<string, string>, script?: Script) {
   const worker = createWorker(name, { ...installation, ...settings }, script);
   afterwards(worker.kill);
   await worker.start();
@@ -97,33 +89,30 @@ async function startBroker() {
   return broker;
 }
 
-/** @param {string} url */
-async function openGate(url) {
+async function openGate(url: string) {
   const gate = await startGate(url);
   afterwards(gate.stop);
   return gate;
 }
 
-/** @param {string} url @param {WireWatch} [watch] */
-async function openWire(url, watch) {
+async function openWire(url: string, watch?: WireWatch) {
   const wire = await startMqttWire(url, watch);
   afterwards(wire.stop);
   return wire;
 }
 
-/** @param {string} name of the ledger @param {string} broker */
-function startDevices(name, broker) {
+/** @param name of the ledger */
+function startDevices(name: string, broker: string) {
   const ledger = join(directory, `${name}.ledger`);
   const fleet = startFleet({ broker, ledger, seed });
   afterwards(fleet.kill);
   return { ledger, ...fleet };
 }
 
-/** Random numbers of a test: one stream for each series of faults, and one for each fault. @param {string} name of the test */
-const randomsOf = (name) => (/** @type {string} */ part) => createRandom(seed, name, part);
+/** Random numbers of a test: one stream for each series of faults, and one for each fault. @param name of the test */
+const randomsOf = (name: string) => (part: string) => createRandom(seed, name, part);
 
-/** @param {string} ledger @param {Worker[]} workers */
-async function expectNothingLost(ledger, workers) {
+async function expectNothingLost(ledger: string, workers: Worker[]) {
   report('the devices have stopped');
   await judge.repair();
   report('repaired');
@@ -305,7 +294,7 @@ test(
     const broken = await startWorker(
       'a process that acknowledges before it commits',
       settings,
-      'test/cluster/kit/ack-before-commit.js',
+      'test/cluster/kit/ack-before-commit.ts',
     );
     const fleet = startDevices('ack-before-commit', `mqtt://127.0.0.1:${settings.MQTT_PORT}`);
     await fleet.progress(300);

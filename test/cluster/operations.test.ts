@@ -4,24 +4,23 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { migrateDatabase } from '../../api/store/setup/index.js';
-import { readSettings } from '../../common/settings/index.js';
-import { startCluster } from '../../infra/engine/index.js';
-import { steadyPort } from '../../infra/engine/ports.js';
-import { identifyDevice } from '../../schema/ids.js';
-import { HOUR_MS } from '../../schema/rules.js';
-import { useCleanUps } from '../support/clean-ups.js';
-import { ENGINE_DIR } from '../support/database/engine.js';
-import { dropKeyspace } from '../support/database/keyspace.js';
-import { startFleet } from './kit/fleet.js';
-import { createJudge } from './kit/judge.js';
-import { createOperator, nodeName } from './kit/operator.js';
-import { createProgress } from './kit/progress.js';
-import { createWorker } from './kit/worker.js';
-
-/** @import { Config } from '../../common/settings/config.js' */
-/** @import { Cluster } from '../../infra/engine/cluster.js' */
-/** @import { Member } from '../../infra/engine/member.js' */
+import { migrateDatabase } from '../../api/store/setup/index.ts';
+import type { Config } from '../../common/settings/config.ts';
+import { readSettings } from '../../common/settings/index.ts';
+import type { Cluster } from '../../infra/engine/cluster.ts';
+import { startCluster } from '../../infra/engine/index.ts';
+import type { Member } from '../../infra/engine/member.ts';
+import { steadyPort } from '../../infra/engine/ports.ts';
+import { identifyDevice } from '../../schema/ids.ts';
+import { HOUR_MS } from '../../schema/rules.ts';
+import { useCleanUps } from '../support/clean-ups.ts';
+import { ENGINE_DIR } from '../support/database/engine.ts';
+import { dropKeyspace } from '../support/database/keyspace.ts';
+import { startFleet } from './kit/fleet.ts';
+import { createJudge } from './kit/judge.ts';
+import { createOperator, nodeName } from './kit/operator.ts';
+import { createProgress } from './kit/progress.ts';
+import { createWorker } from './kit/worker.ts';
 
 // The commands of infra/operations run on three nodes of Cassandra. Each test continues with the state that the previous test left.
 
@@ -33,18 +32,12 @@ const THREE = ['--nodes', 'node-1,node-2,node-3'];
 const seed = jest.getSeed() >>> 0;
 const { report, note, reportStatus } = createProgress(process.stderr);
 
-/** @type {string} */
-let directory;
-/** @type {string} */
-let ledger;
-/** @type {Cluster} */
-let cluster;
-/** @type {Record<string, string>} */
-let settings;
-/** @type {Config} */
-let config;
-/** @type {Awaited<ReturnType<typeof createOperator>>} */
-let operator;
+let directory: string;
+let ledger: string;
+let cluster: Cluster;
+let settings: Record<string, string>;
+let config: Config;
+let operator: Awaited<ReturnType<typeof createOperator>>;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'millrace-operations-'));
@@ -88,8 +81,8 @@ async function startWorker() {
 
 const brokerUrl = () => `mqtt://127.0.0.1:${settings['MQTT_PORT']}`;
 
-/** Devices that continue the ledger of the previous devices. @param {number} [devices] */
-function startDevices(devices) {
+/** Devices that continue the ledger of the previous devices. */
+function startDevices(devices?: number) {
   const fleet = startFleet({ broker: brokerUrl(), ledger, seed, devices });
   afterwards(fleet.kill);
   return fleet;
@@ -102,8 +95,7 @@ async function expectAllStored() {
   report(`${acknowledged} samples acknowledged, ${stored} stored: they agree`);
 }
 
-/** @param {number} number @returns {Member} */
-const node = (number) => /** @type {Member} */ (cluster.nodes[number - 1]);
+const node = (number: number): Member => cluster.nodes[number - 1] as Member;
 
 test(
   'Backup and restore: the keyspace is dropped: the snapshot restores every sample',
@@ -150,7 +142,7 @@ test(
     for (const other of [node(1), node(2)]) await other.nodetool(['enablehandoff']);
 
     const key = `${identifyDevice(device)?.id}:${Math.floor(ts / HOUR_MS) * HOUR_MS}:0`;
-    const filesOf = async (/** @type {number} */ number) => {
+    const filesOf = async (number: number) => {
       await node(number).nodetool(['flush', KEYSPACE, 'message']);
       return (await node(number).nodetool(['getsstables', KEYSPACE, 'message', key])).trim();
     };

@@ -3,20 +3,17 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, test } from '@jest/globals';
-import { asyncApiDocument } from '../../api/http/contract/asyncapi.js';
-import { openApiDocument } from '../../api/http/contract/openapi.js';
-import { ROUTES } from '../../api/http/routes/index.js';
-import { ensurePython } from '../../infra/python/ensure.js';
-import { kafkaTopics } from '../../tools/reference/kafka-topics.js';
-import { useDirectory } from '../support/directory.js';
-
-/** @import { PythonTools } from '../../infra/python/ensure.js' */
+import { asyncApiDocument } from '../../api/http/contract/asyncapi.ts';
+import { openApiDocument } from '../../api/http/contract/openapi.ts';
+import { ROUTES } from '../../api/http/routes/index.ts';
+import { ensurePython, type PythonTools } from '../../infra/python/ensure.ts';
+import { kafkaTopics } from '../../tools/reference/kafka-topics.ts';
+import { useDirectory } from '../support/directory.ts';
 
 const run = promisify(execFile);
 const INSTALLS_MS = 300_000;
 
-/** @type {PythonTools} */
-let python;
+let python: PythonTools;
 const directory = useDirectory('documents');
 
 beforeAll(async () => {

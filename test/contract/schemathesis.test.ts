@@ -5,12 +5,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { ensurePython } from '../../infra/python/ensure.js';
-import { connectDevice } from '../support/mqtt/device.js';
-import { startTestSystem } from '../support/system/index.js';
-
-/** @import { PythonTools } from '../../infra/python/ensure.js' */
-/** @import { TestSystem } from '../support/system/index.js' */
+import { ensurePython, type PythonTools } from '../../infra/python/ensure.ts';
+import { connectDevice } from '../support/mqtt/device.ts';
+import { startTestSystem, type TestSystem } from '../support/system/index.ts';
 
 const run = promisify(execFile);
 const INSTALLS_MS = 300_000;
@@ -23,10 +20,8 @@ const HOOKS = fileURLToPath(new URL('schemathesis_hooks.py', import.meta.url));
 
 /** The folder in which Schemathesis writes its files. */
 let cwd = '';
-/** @type {PythonTools} */
-let python;
-/** @type {TestSystem} */
-let system;
+let python: PythonTools;
+let system: TestSystem;
 
 beforeAll(async () => {
   cwd = mkdtempSync(join(tmpdir(), 'millrace-schemathesis-'));
@@ -41,8 +36,8 @@ afterAll(async () => {
   if (cwd) rmSync(cwd, { recursive: true, force: true });
 });
 
-/** Stores the devices and sensors of the examples of the document, more data around them, and a refused message. @param {TestSystem} target */
-async function fill(target) {
+/** Stores the devices and sensors of the examples of the document, more data around them, and a refused message. */
+async function fill(target: TestSystem) {
   const device = await connectDevice(target);
   const now = Date.now();
   for (const name of ['my-desk', 'other']) {

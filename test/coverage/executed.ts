@@ -3,26 +3,30 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/**
- * @typedef {[start: number, end: number]} Range offsets in the source
- * @typedef {Record<string, Range[]>} Coverage executed ranges in order without overlaps, by file relative to the checkout
- * @typedef {{ url: string, functions: { ranges: { startOffset: number, endOffset: number, count: number }[] }[] }} Script
- */
+/** offsets in the source */
+export type Range = [start: number, end: number];
+
+/** executed ranges in order without overlaps, by file relative to the checkout */
+type Coverage = Record<string, Range[]>;
+
+type Script = {
+  url: string;
+  functions: { ranges: { startOffset: number; endOffset: number; count: number }[] }[];
+};
 
 /**
  * Measures what some work executes in some files, in all processes that it starts.
- *
- * @template T
- * @param {{ directory: string, files: Set<string> }} options the copy that it runs in, and the files to measure
- * @param {(env: Record<string, string>) => Promise<T>} work receives the environment for its processes
- * @returns {Promise<{ result: T, coverage: Coverage }>}
+ * @param options the copy that it runs in, and the files to measure
+ * @param work receives the environment for its processes
  */
-export async function withCoverage({ directory, files }, work) {
+export async function withCoverage<T>(
+  { directory, files }: { directory: string; files: Set<string> },
+  work: (env: Record<string, string>) => Promise<T>,
+): Promise<{ result: T; coverage: Coverage }> {
   const records = await mkdtemp(join(tmpdir(), 'millrace-coverage-'));
   try {
     const result = await work({ NODE_V8_COVERAGE: records });
-    /** @type {Coverage} */
-    const coverage = {};
+    const coverage: Coverage = {};
     const base = `${pathToFileURL(directory).href}/`;
     for (const name of await readdir(records)) {
       for (const script of scriptsIn(await readFile(join(records, name), 'utf8'))) {
@@ -36,8 +40,8 @@ export async function withCoverage({ directory, files }, work) {
   }
 }
 
-/** A killed process leaves an incomplete file. @param {string} text @returns {Script[]} */
-function scriptsIn(text) {
+/** A killed process leaves an incomplete file. */
+function scriptsIn(text: string): Script[] {
   try {
     return JSON.parse(text).result;
   } catch {
@@ -45,13 +49,12 @@ function scriptsIn(text) {
   }
 }
 
-/** V8 reports nested blocks, and the innermost one decides whether code ran. @param {Script} script @returns {Range[]} */
-export function executed({ functions }) {
+/** V8 reports nested blocks, and the innermost one decides whether code ran. */
+export function executed({ functions }: Script): Range[] {
   const blocks = functions.flatMap(({ ranges }) => ranges);
   // An outer block comes before its inner blocks.
   blocks.sort((a, b) => a.startOffset - b.startOffset || b.endOffset - a.endOffset);
-  /** @type {Range[]} */
-  let ran = [];
+  let ran: Range[] = [];
   for (const { startOffset, endOffset, count } of blocks) {
     ran = without(ran, startOffset, endOffset);
     if (count > 0) ran.push([startOffset, endOffset]);
@@ -59,22 +62,19 @@ export function executed({ functions }) {
   return union(ran);
 }
 
-/** @param {Range[]} ranges @param {number} from @param {number} to @returns {Range[]} */
-function without(ranges, from, to) {
+function without(ranges: Range[], from: number, to: number): Range[] {
   return ranges.flatMap(([start, end]) => {
-    if (end <= from || start >= to) return [/** @type {Range} */ ([start, end])];
-    const rest = /** @type {Range[]} */ ([
+    if (end <= from || start >= to) return [[start, end] as Range];
+    const rest = [
       [start, from],
       [to, end],
-    ]);
+    ] as Range[];
     return rest.filter(([a, b]) => a < b);
   });
 }
 
-/** @param {Range[]} ranges @returns {Range[]} */
-function union(ranges) {
-  /** @type {Range[]} */
-  const joined = [];
+function union(ranges: Range[]): Range[] {
+  const joined: Range[] = [];
   for (const [start, end] of [...ranges].sort((a, b) => a[0] - b[0])) {
     const last = joined.at(-1);
     if (last && start <= last[1]) last[1] = Math.max(last[1], end);
@@ -83,6 +83,5 @@ function union(ranges) {
   return joined;
 }
 
-/** @param {Range[] | undefined} ranges @param {number} offset */
-export const covers = (ranges, offset) =>
+export const covers = (ranges: Range[] | undefined, offset: number) =>
   Boolean(ranges?.some(([start, end]) => start <= offset && offset < end));

@@ -5,21 +5,20 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { runCommand } from '../../common/command.js';
-import { MillraceError } from '../../common/errors.js';
-import { createStatusLine } from '../../common/status-line.js';
-import { ensurePackages } from '../../infra/bootstrap/index.js';
-
-/** @import { CommandLine, Flag } from '../../common/flags.js' */
+import { runCommand } from '../../common/command.ts';
+import { MillraceError } from '../../common/errors.ts';
+import type { CommandLine, Flag } from '../../common/flags.ts';
+import { createStatusLine } from '../../common/status-line.ts';
+import { ensurePackages } from '../../infra/bootstrap/index.ts';
 
 /** The folders of the application and its commands. */
 const FOLDERS = ['api', 'common', 'schema', 'simulator', 'tools/sizing'];
 
-/** @satisfies {Record<string, Flag>} */
-const FLAGS = { files: { type: 'switch', help: 'a row for each file, not only for each folder' } };
+const FLAGS = {
+  files: { type: 'switch', help: 'a row for each file, not only for each folder' },
+} satisfies Record<string, Flag>;
 
-/** @type {CommandLine<typeof FLAGS>} */
-const LINE = {
+const LINE: CommandLine<typeof FLAGS> = {
   command: 'npm run test:coverage --',
   help: 'Prints how many lines of each folder the unit tests execute.',
   examples: ['npm run test:coverage', 'npm run test:coverage -- --files'],
@@ -31,18 +30,18 @@ await runCommand(async () => {
   const line = createStatusLine(process.stderr);
   await ensurePackages(process.cwd(), { onStatus: line.update });
   // Imported here, because it needs the packages.
-  const { parseFlags } = await import('../../common/flags.js');
+  const { parseFlags } = await import('../../common/flags.ts');
   const flags = parseFlags(LINE, process.argv.slice(2));
-  const { withCoverage } = await import('./executed.js');
-  const { linesOf } = await import('./lines.js');
-  const { runTests } = await import('../mutation/runner/child.js');
-  const { Workspace } = await import('../mutation/workspace.js');
+  const { withCoverage } = await import('./executed.ts');
+  const { linesOf } = await import('./lines.ts');
+  const { runTests } = await import('../mutation/runner/child.ts');
+  const { Workspace } = await import('../mutation/workspace.ts');
 
   const sources = FOLDERS.flatMap(filesIn);
   const tests = filesIn('test/unit').filter((file) => /\.test\.[jt]s$/.test(file));
   line.update(`Coverage: ${tests.length} test files`);
   const stop = new AbortController();
-  for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']))
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.once(signal, () => stop.abort(new MillraceError('usage', 'Stopped.')));
   const workspace = await Workspace.create();
   try {
@@ -53,8 +52,7 @@ await runCommand(async () => {
     line.clear();
     if (result.end !== 'passed')
       throw new MillraceError('usage', `${result.file}: ${result.title}: ${result.error}`);
-    /** @type {Map<string, { lines: number, executed: number }>} */
-    const rows = new Map();
+    const rows: Map<string, { lines: number; executed: number }> = new Map();
     for (const file of sources) {
       const counts = linesOf(readFileSync(file, 'utf8'), coverage[file]);
       for (const name of [flags.files ? file : dirname(file), 'all']) {
@@ -71,16 +69,15 @@ await runCommand(async () => {
   }
 });
 
-/** @param {string} folder @returns {string[]} its source files */
-function filesIn(folder) {
+/** @returns its source files */
+function filesIn(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .map((name) => join(folder, name))
     .filter((file) => /\.[jt]s$/.test(file))
     .sort();
 }
 
-/** @param {string} name @param {{ lines: number, executed: number }} counts */
-function print(name, { lines, executed }) {
+function print(name: string, { lines, executed }: { lines: number; executed: number }) {
   const share = lines === 0 ? 100 : (100 * executed) / lines;
   console.log(`${share.toFixed(1).padStart(6)} %  ${`${executed}/${lines}`.padStart(12)}  ${name}`);
 }

@@ -1,14 +1,12 @@
 import { parse } from '@babel/parser';
-import { covers } from './executed.js';
-
-/** @import { Range } from './executed.js' */
+import { covers, type Range } from './executed.ts';
 
 /**
- * @param {string} source of an ES module
- * @param {Range[] | undefined} ranges what ran of it; none: it was never loaded
- * @returns {{ lines: number, executed: number }} lines with code, and those of them whose first character was executed
+ * @param source of an ES module
+ * @param ranges what ran of it; none: it was never loaded
+ * @returns lines with code, and those of them whose first character was executed
  */
-export function linesOf(source, ranges) {
+export function linesOf(source: string, ranges: Range[] | undefined): { lines: number; executed: number } {
   const { tokens } = parse(source, { sourceType: 'module', tokens: true, plugins: ['typescript'] });
   const begun = new Set();
   const counts = { lines: 0, executed: 0 };

@@ -8,31 +8,28 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { runCommand } from '../../common/command.js';
-import { MillraceError } from '../../common/errors.js';
-import { createStatusLine } from '../../common/status-line.js';
-import { ensurePackages } from '../../infra/bootstrap/index.js';
-import { SUITES } from '../suites.js';
-import { startLoad } from './load.js';
-
-/** @import { CommandLine, Flag } from '../../common/flags.js' */
+import { runCommand } from '../../common/command.ts';
+import { MillraceError } from '../../common/errors.ts';
+import type { CommandLine, Flag } from '../../common/flags.ts';
+import { createStatusLine } from '../../common/status-line.ts';
+import { ensurePackages } from '../../infra/bootstrap/index.ts';
+import { SUITES } from '../suites.ts';
+import { startLoad } from './load.ts';
 
 const LOGS = '.data/flaky';
 
 /** More threads find no further failures. */
 const MAX_LOAD = 4 * availableParallelism();
 
-/** @satisfies {Record<string, Flag>} */
 const FLAGS = {
   times: { type: 'integer', help: 'how often the file runs', min: 1, fallback: 20 },
   load: { type: 'integer', help: `busy threads during the runs, at most ${MAX_LOAD}`, min: 0, fallback: 2 },
-};
+} satisfies Record<string, Flag>;
 
-/** @type {CommandLine<typeof FLAGS>} */
-const LINE = {
+const LINE: CommandLine<typeof FLAGS> = {
   command: 'npm run test:flaky --',
   help: 'Repeats one test file while other work keeps the processors busy, and prints each result.',
-  examples: ['npm run test:flaky -- test/unit/common/flags.test.js --times 50'],
+  examples: ['npm run test:flaky -- test/unit/common/flags.test.ts --times 50'],
   words: { usage: 'FILE', rule: 'one test file', least: 1, most: 1 },
   flags: FLAGS,
 };
@@ -43,7 +40,7 @@ await runCommand(async () => {
   await ensurePackages(process.cwd(), { onStatus: line.update });
   line.clear();
   // Imported here, because it needs the packages.
-  const { parseLine, usageError } = await import('../../common/flags.js');
+  const { parseLine, usageError } = await import('../../common/flags.ts');
   const {
     words: [file = ''],
     flags: { times, load },
@@ -71,12 +68,11 @@ await runCommand(async () => {
   process.exitCode = failed > 0 ? 1 : 0;
 });
 
-/** @param {string} file @returns {Promise<{ code: number, output: string, stoppedBy: string }>} */
-function runOnce(file) {
+function runOnce(file: string): Promise<{ code: number; output: string; stoppedBy: string }> {
   const folder = String(file.split('/').at(1));
   // `npm test` runs the folders without a suite of their name.
   const suite = Object.hasOwn(SUITES, folder) ? [`--${folder}`] : [];
-  const child = spawn(process.execPath, ['test/run.js', ...suite, '--ci', file], {
+  const child = spawn(process.execPath, ['test/run.ts', ...suite, '--ci', file], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
@@ -86,22 +82,22 @@ function runOnce(file) {
     });
   // A terminal sends Ctrl-C to the tests as well. Other signals reach only this process.
   let stoppedBy = '';
-  const forward = (/** @type {NodeJS.Signals} */ signal) => {
+  const forward = (signal: NodeJS.Signals) => {
     stoppedBy = signal;
     child.kill(signal);
   };
-  for (const signal of /** @type {const} */ (['SIGTERM', 'SIGHUP'])) process.once(signal, forward);
+  for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.once(signal, forward);
   return new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (code) => {
-      for (const signal of /** @type {const} */ (['SIGTERM', 'SIGHUP'])) process.off(signal, forward);
+      for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.off(signal, forward);
       resolve({ code: code ?? 1, output, stoppedBy });
     });
   });
 }
 
-/** @param {string} file @param {number} run @param {string} output @returns {Promise<string>} path of the log */
-async function saveOutput(file, run, output) {
+/** @returns path of the log */
+async function saveOutput(file: string, run: number, output: string): Promise<string> {
   await mkdir(LOGS, { recursive: true });
   const path = `${LOGS}/${basename(file).split('.')[0]}-${run}.log`;
   await writeFile(path, output);

@@ -4,33 +4,31 @@ import { readdirSync, readFileSync, statSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, test } from '@jest/globals';
-import { emptyDataDir, MARKER } from '../../common/data-dir.js';
-import { KEPT_FOLDERS } from '../../infra/dev/prepare.js';
-import { makeCertificates } from '../../infra/tls/certificates.js';
-import { findOpenssl } from '../../infra/tls/openssl.js';
-import { useDirectory } from '../support/directory.js';
+import { emptyDataDir, MARKER } from '../../common/data-dir.ts';
+import { KEPT_FOLDERS } from '../../infra/dev/prepare.ts';
+import { makeCertificates } from '../../infra/tls/certificates.ts';
+import { findOpenssl, type Openssl } from '../../infra/tls/openssl.ts';
+import { useDirectory } from '../support/directory.ts';
 
-/** @import { Openssl } from '../../infra/tls/openssl.js' */
-
-const SCRIPT = fileURLToPath(new URL('../../infra/tls/index.js', import.meta.url));
+const SCRIPT = fileURLToPath(new URL('../../infra/tls/index.ts', import.meta.url));
 const DAY_MS = 86_400_000;
 
 const folder = useDirectory('certificates');
-/** @type {Openssl} */
-let openssl;
+let openssl: Openssl;
 beforeAll(async () => {
   openssl = await findOpenssl();
 });
 
-/** @param {string} out @param {{ hosts?: string, name?: string, renew?: boolean }} [options] */
-const make = (out, { hosts, name = 'server', renew = false } = {}) =>
-  makeCertificates({ openssl, out: join(folder, out), hosts, name, renew });
+const make = (
+  out: string,
+  { hosts, name = 'server', renew = false }: { hosts?: string; name?: string; renew?: boolean } = {},
+) => makeCertificates({ openssl, out: join(folder, out), hosts, name, renew });
 
-/** @param {string} path below the folder */
-const read = (path) => readFileSync(join(folder, path), 'utf8');
+/** @param path below the folder */
+const read = (path: string) => readFileSync(join(folder, path), 'utf8');
 
-/** @param {string} path below the folder */
-const certificate = (path) => new X509Certificate(read(path));
+/** @param path below the folder */
+const certificate = (path: string) => new X509Certificate(read(path));
 
 test('TLS certificate: a certificate is created: OpenSSL accepts the certificate for each of its hosts, for one year', async () => {
   await make('valid', { hosts: 'broker.example, *.lab.example,127.0.0.1,[::1]' });

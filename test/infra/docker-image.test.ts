@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { importsOf, packageOf } from '../support/documents/imports.js';
+import { importsOf, packageOf } from '../support/documents/imports.ts';
 
 // Checks that the Dockerfile copies the files that its code needs. No image is built.
 

@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { ERRORS } from '../../common/errors.js';
+import { ERRORS } from '../../common/errors.ts';
 
 const UNIT = 'infra/systemd/millrace.service';
 
@@ -10,8 +10,7 @@ const MOST_EXPOSED = 2;
 
 const text = readFileSync(UNIT, 'utf8');
 
-/** @param {string} name @returns {string} */
-const setting = (name) => new RegExp(`^${name}=(.*)$`, 'm').exec(text)?.[1] ?? '';
+const setting = (name: string): string => new RegExp(`^${name}=(.*)$`, 'm').exec(text)?.[1] ?? '';
 
 const [, version] =
   /^systemd (\d+)/.exec(spawnSync('systemd-analyze', ['--version']).stdout?.toString() ?? '') ?? [];

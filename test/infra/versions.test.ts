@@ -5,14 +5,15 @@ import {
   pinsIn,
   readVersions,
   unknownIn,
-} from '../support/documents/versions.js';
+} from '../support/documents/versions.ts';
 
 // infra/versions.env is the only table of versions. The tests check every file that repeats one.
 
 const versions = readVersions();
 
-/** @param {string} version @param {string | undefined} value a shorter version matches every version that begins with it */
-const agrees = (version, value) => version === value || value?.startsWith(`${version}.`);
+/** @param value a shorter version matches every version that begins with it */
+const agrees = (version: string, value: string | undefined) =>
+  version === value || value?.startsWith(`${version}.`);
 
 test('Pinned versions: every file of the repository: each version equals the version in infra/versions.env', () => {
   const others = filesWithVersions().flatMap(({ file, text }) =>

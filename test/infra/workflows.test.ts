@@ -3,11 +3,9 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, expect, test } from '@jest/globals';
-import { ensurePython, readYaml } from '../../infra/python/ensure.js';
-import { INSTALLS_MS } from '../support/compose/index.js';
-import { useDirectory } from '../support/directory.js';
-
-/** @import { PythonTools } from '../../infra/python/ensure.js' */
+import { ensurePython, type PythonTools, readYaml } from '../../infra/python/ensure.ts';
+import { INSTALLS_MS } from '../support/compose/index.ts';
+import { useDirectory } from '../support/directory.ts';
 
 // Workflows do not run here. The tests check them against schemas, shellcheck and the repository.
 
@@ -17,12 +15,9 @@ const FILES = readdirSync(FOLDER).map((name) => `${FOLDER}/${name}`);
 const DEPENDABOT = '.github/dependabot.yml';
 const FORMS = ['bug', 'question'].map((name) => `.github/ISSUE_TEMPLATE/${name}.yml`);
 
-/** @type {PythonTools} */
-let python;
-/** @type {any[]} */
-let workflows;
-/** @type {any} */
-let dependabot;
+let python: PythonTools;
+let workflows: any[];
+let dependabot: any;
 const directory = useDirectory('workflows');
 
 beforeAll(async () => {
@@ -31,14 +26,14 @@ beforeAll(async () => {
   dependabot = await readYaml(python, DEPENDABOT);
 }, INSTALLS_MS);
 
-/** @returns {any[]} of all workflows */
-const jobs = () => workflows.flatMap((workflow) => Object.values(workflow.jobs));
+/** @returns of all workflows */
+const jobs = (): any[] => workflows.flatMap((workflow) => Object.values(workflow.jobs));
 
-/** @returns {any[]} of all jobs */
-const steps = () => jobs().flatMap((job) => job.steps);
+/** @returns of all jobs */
+const steps = (): any[] => jobs().flatMap((job) => job.steps);
 
-/** @returns {string[]} the scripts of the jobs, with placeholders for expressions */
-const scripts = () =>
+/** @returns the scripts of the jobs, with placeholders for expressions */
+const scripts = (): string[] =>
   steps().flatMap(({ run: script }) => (script ? [script.replaceAll(/\$\{\{.*?\}\}/g, 'x')] : []));
 
 test.each(['vendor.github-workflows', 'custom.github-workflows-require-timeout'])(
@@ -54,9 +49,7 @@ test('Dependabot: configuration: valid by the schema of Dependabot', async () =>
 
 test('Dependabot: directories of the configuration: all exist', () => {
   const { updates } = dependabot;
-  const directories = updates.flatMap(
-    (/** @type {any} */ { directory, directories = [directory] }) => directories,
-  );
+  const directories = updates.flatMap(({ directory, directories = [directory] }: any) => directories);
   expect(directories.length).toBeGreaterThan(3);
   for (const name of directories)
     expect([name, existsSync(`.${name.replace(/\*$/, '')}`)]).toEqual([name, true]);
@@ -65,8 +58,8 @@ test('Dependabot: directories of the configuration: all exist', () => {
 test.each(FORMS)('GitHub issue form %s: has a name and a label; field ids are unique', async (file) => {
   const { name, description, labels, body } = await readYaml(python, file);
   expect([name, description, labels]).toEqual([expect.any(String), expect.any(String), [expect.any(String)]]);
-  const fields = body.filter((/** @type {any} */ { type }) => type !== 'markdown');
-  const ids = fields.map((/** @type {any} */ { id }) => id);
+  const fields = body.filter(({ type }: any) => type !== 'markdown');
+  const ids = fields.map(({ id }: any) => id);
   expect(new Set(ids).size).toBe(ids.length);
   for (const { type, id, attributes } of fields) {
     expect(['input', 'textarea', 'dropdown', 'checkboxes']).toContain(type);
@@ -118,9 +111,7 @@ test.each([
   ['npm run test:all', ['schedule', 'push']],
 ])('GitHub workflows: command %s: a job runs the whole command at the expected events', (script, events) => {
   const owner = workflows.find((workflow) =>
-    Object.values(workflow.jobs).some((job) =>
-      job.steps.some((/** @type {any} */ step) => step.run === script),
-    ),
+    Object.values(workflow.jobs).some((job) => job.steps.some((step: any) => step.run === script)),
   );
   // YAML 1.1 reads the word `on` as true.
   expect(Object.keys(owner.on ?? owner.true)).toEqual(expect.arrayContaining(events));

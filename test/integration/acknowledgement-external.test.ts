@@ -1,31 +1,23 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import mqtt from 'mqtt';
-import { createMessageSource } from '../../api/mqtt/index.js';
-import { connectStore } from '../../api/store/index.js';
-import { HeldWrites } from '../support/database/held-writes.js';
-import { GROUPS, testAcknowledgements } from '../support/mqtt/acknowledgement-order.js';
-import { startMosquitto } from '../support/mqtt/mosquitto.js';
-import { startMqttWire } from '../support/mqtt/wire.js';
-import { startTestSystem } from '../support/system/index.js';
-import { until } from '../support/until.js';
-
-/** @import { Transport } from '../support/mqtt/acknowledgement-order.js' */
-/** @import { MqttWire } from '../support/mqtt/wire.js' */
-/** @import { TestSystem } from '../support/system/index.js' */
+import { createMessageSource } from '../../api/mqtt/index.ts';
+import { connectStore } from '../../api/store/index.ts';
+import { HeldWrites } from '../support/database/held-writes.ts';
+import { GROUPS, type Transport, testAcknowledgements } from '../support/mqtt/acknowledgement-order.ts';
+import { startMosquitto } from '../support/mqtt/mosquitto.ts';
+import { type MqttWire, startMqttWire } from '../support/mqtt/wire.ts';
+import { startTestSystem, type TestSystem } from '../support/system/index.ts';
+import { until } from '../support/until.ts';
 
 const MARK = 'test/mark';
 
 const writes = new HeldWrites();
-/** @type {Array<() => Promise<unknown>>} */
-const cleanUps = [];
-/** @type {MqttWire} between the subscriber of ingest and the broker */
-let wire;
-/** @type {TestSystem} */
-let system;
-/** @type {ReturnType<typeof createMessageSource>} */
-let source;
-/** @type {mqtt.MqttClient} */
-let client;
+const cleanUps: Array<() => Promise<unknown>> = [];
+/** between the subscriber of ingest and the broker */
+let wire: MqttWire;
+let system: TestSystem;
+let source: ReturnType<typeof createMessageSource>;
+let client: mqtt.MqttClient;
 let marks = 0;
 
 beforeAll(async () => {
@@ -51,12 +43,11 @@ afterAll(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
 });
 
-/** @param {string} device @param {object[]} elements @returns {Promise<unknown>} settles when the broker has acknowledged the message */
-const publish = (device, elements) =>
+/** @returns settles when the broker has acknowledged the message */
+const publish = (device: string, elements: object[]): Promise<unknown> =>
   client.publishAsync(`iot/v1/${device}/measurements`, JSON.stringify(elements), { qos: 1 });
 
-/** @type {Transport} */
-const subscriber = {
+const subscriber: Transport = {
   send(device, elements) {
     // Nothing else is published in the meantime, and acknowledgements leave in order of arrival.
     const index = wire.last().delivered.length;

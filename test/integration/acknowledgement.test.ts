@@ -1,21 +1,23 @@
 import { beforeAll, expect } from '@jest/globals';
 import mqtt from 'mqtt';
-import { connectStore } from '../../api/store/index.js';
-import { HeldWrites } from '../support/database/held-writes.js';
-import { track } from '../support/database/track.js';
-import { GROUPS, testAcknowledgements, WRITES_OF_A_MESSAGE } from '../support/mqtt/acknowledgement-order.js';
-import { useTestSystem } from '../support/system/use.js';
-import { until } from '../support/until.js';
-
-/** @import { Transport } from '../support/mqtt/acknowledgement-order.js' */
+import { connectStore } from '../../api/store/index.ts';
+import { HeldWrites } from '../support/database/held-writes.ts';
+import { track } from '../support/database/track.ts';
+import {
+  GROUPS,
+  type Transport,
+  testAcknowledgements,
+  WRITES_OF_A_MESSAGE,
+} from '../support/mqtt/acknowledgement-order.ts';
+import { useTestSystem } from '../support/system/use.ts';
+import { until } from '../support/until.ts';
 
 const writes = new HeldWrites();
 const system = useTestSystem({
   settings: { LATEST_GROUPS: String(GROUPS) },
   openStore: writes.opens(connectStore),
 });
-/** @type {mqtt.MqttClient[]} */
-const clients = [];
+const clients: mqtt.MqttClient[] = [];
 beforeAll(async () => {
   for (let count = 0; count < 2; count++) {
     const client = await mqtt.connectAsync(system.mqttUrl);
@@ -24,34 +26,28 @@ beforeAll(async () => {
   }
 });
 
-/** @param {mqtt.MqttClient | undefined} client @param {string} device @param {object[]} elements */
-const publish = (client, device, elements) =>
-  /** @type {mqtt.MqttClient} */ (client).publishAsync(
-    `iot/v1/${device}/measurements`,
-    JSON.stringify(elements),
-    { qos: 1 },
-  );
+const publish = (client: mqtt.MqttClient | undefined, device: string, elements: object[]) =>
+  (client as mqtt.MqttClient).publishAsync(`iot/v1/${device}/measurements`, JSON.stringify(elements), {
+    qos: 1,
+  });
 
-/** @param {string} device @param {object[]} elements */
-async function post(device, elements) {
+async function post(device: string, elements: object[]) {
   const response = await system.post(`/measurements?device=${device}`, elements);
   expect([200, 422]).toContain(response.status);
 }
 
 const ANOTHER = [{ sensor_id: 's', ts: Date.now(), value: 1 }];
 
-/** @type {Transport} */
-const broker = {
+const broker: Transport = {
   send: (device, elements) => track(() => publish(clients[0], device, elements)),
   async sendAnother(device) {
     await publish(clients[1], device, ANOTHER);
   },
   // The broker answers a ping on the same connection, after everything that it has written there.
   async flush() {
-    const client = /** @type {mqtt.MqttClient} */ (clients[0]);
+    const client = clients[0] as mqtt.MqttClient;
     let isAnswered = false;
-    /** @param {{ cmd: string }} packet */
-    const onPacket = ({ cmd }) => {
+    const onPacket = ({ cmd }: { cmd: string }) => {
       if (cmd === 'pingresp') isAnswered = true;
     };
     client.on('packetreceive', onPacket);
@@ -61,8 +57,7 @@ const broker = {
   },
 };
 
-/** @type {Transport} */
-const http = {
+const http: Transport = {
   send: (device, elements) => track(() => post(device, elements)),
   sendAnother: (device) => post(device, ANOTHER),
   // Nothing to flush: the API writes an earlier answer before it gets the request of `sendAnother`. The client reads

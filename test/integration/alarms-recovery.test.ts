@@ -1,18 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { startTestSystem } from '../support/system/index.js';
-import { until } from '../support/until.js';
-
-/** @import { TestSystem } from '../support/system/index.js' */
+import { startTestSystem, type TestSystem } from '../support/system/index.ts';
+import { until } from '../support/until.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 const NEVER_MS = DAY_MS;
 
-/** A process that commits samples, and loads no alarm rules after its start. @type {TestSystem} */
-let committing;
-/** @type {TestSystem} */
-let evaluating;
+/** A process that commits samples, and loads no alarm rules after its start. */
+let committing: TestSystem;
+let evaluating: TestSystem;
 beforeAll(async () => {
   committing = await startTestSystem({ periods: { alarmRules: NEVER_MS, alarmRecovery: NEVER_MS } });
   evaluating = await startTestSystem({
@@ -25,13 +22,12 @@ afterAll(async () => {
   await committing?.stop();
 });
 
-/** @param {TestSystem} system @param {string} path @param {object} body */
-async function post(system, path, body) {
+async function post(system: TestSystem, path: string, body: object) {
   expect((await system.post(path, body)).ok).toBe(true);
 }
 
-/** @param {TestSystem} system @param {string} name @param {object} condition @param {number} since epoch ms */
-const addRule = (system, name, condition, since) =>
+/** @param since epoch ms */
+const addRule = (system: TestSystem, name: string, condition: object, since: number) =>
   post(system, '/alarm-rules', {
     name,
     severity: 'info',
@@ -40,8 +36,8 @@ const addRule = (system, name, condition, since) =>
     condition,
   });
 
-/** @param {number} ts epoch ms @param {number} value */
-const measure = (ts, value) =>
+/** @param ts epoch ms */
+const measure = (ts: number, value: number) =>
   post(committing, '/measurements?device=pump', { sensor_id: 'heat', ts, value });
 
 test('Alarm evaluation: a process dies after it committed samples and before it evaluated them: another process opens their alarms, also for late samples', async () => {

@@ -1,28 +1,19 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { groupOf, identifyDevice } from '../../schema/ids.js';
-import { startReceiver } from '../support/http/alarm-receiver.js';
-import { openStream } from '../support/http/event-stream.js';
-import { startAlertmanager } from '../support/monitoring/servers.js';
-import { connectDevice } from '../support/mqtt/device.js';
-import { startTestSystem } from '../support/system/index.js';
-import { until } from '../support/until.js';
-
-/** @import { Identity } from '../../schema/ids.js' */
-/** @import { Receiver } from '../support/http/alarm-receiver.js' */
-/** @import { Device } from '../support/mqtt/device.js' */
-/** @import { TestSystem } from '../support/system/index.js' */
+import { groupOf, type Identity, identifyDevice } from '../../schema/ids.ts';
+import { type Receiver, startReceiver } from '../support/http/alarm-receiver.ts';
+import { openStream } from '../support/http/event-stream.ts';
+import { startAlertmanager } from '../support/monitoring/servers.ts';
+import { connectDevice, type Device } from '../support/mqtt/device.ts';
+import { startTestSystem, type TestSystem } from '../support/system/index.ts';
+import { until } from '../support/until.ts';
 
 const SECRET = 'a secret of a receiver';
 
-/** @type {Receiver} */
-let receiver;
-/** @type {Awaited<ReturnType<typeof startAlertmanager>>} */
-let alertmanager;
-/** @type {TestSystem} */
-let system;
-/** @type {Device} */
-let device;
+let receiver: Receiver;
+let alertmanager: Awaited<ReturnType<typeof startAlertmanager>>;
+let system: TestSystem;
+let device: Device;
 
 beforeAll(async () => {
   receiver = await startReceiver();
@@ -46,30 +37,29 @@ afterAll(async () => {
   await receiver?.stop();
 });
 
-/** @param {string} path @param {string} method @param {object} [body] */
-const request = (path, method, body) =>
+const request = (path: string, method: string, body?: object) =>
   system.fetch(path, {
     method,
     headers: { 'Content-Type': 'application/json' },
     ...(body && { body: JSON.stringify(body) }),
   });
 
-/** @param {object} rule @returns {Promise<any>} */
-async function addRule(rule) {
+async function addRule(rule: object): Promise<any> {
   const response = await request('/alarm-rules', 'POST', { severity: 'warning', ...rule });
   expect(response.status).toBe(201);
   return response.json();
 }
 
-/** @param {string} name of a rule @param {string} event */
-const receivedOf = (name, event) =>
+/** @param name of a rule */
+const receivedOf = (name: string, event: string) =>
   receiver.received.filter((received) => received.alarm.rule === name && received.event === event);
 
-/** @param {Receiver['received']} received @returns {unknown[]} the idempotency keys of these deliveries */
-const keysOf = (received) => received.map(({ headers }) => headers['idempotency-key']);
+/** @returns the idempotency keys of these deliveries */
+const keysOf = (received: Receiver['received']): unknown[] =>
+  received.map(({ headers }) => headers['idempotency-key']);
 
-/** Waits until the list matches. After a timeout the error shows the difference. @param {() => Promise<any[]>} read @param {any[]} expected */
-async function untilItMatches(read, expected) {
+/** Waits until the list matches. After a timeout the error shows the difference. */
+async function untilItMatches(read: () => Promise<any[]>, expected: any[]) {
   const failure = async () => {
     const list = await read();
     try {
@@ -87,8 +77,8 @@ async function untilItMatches(read, expected) {
   });
 }
 
-/** @param {string} sensor @param {number} value @param {number} [ts] epoch ms */
-const measure = (sensor, value, ts = Date.now()) =>
+/** @param ts epoch ms */
+const measure = (sensor: string, value: number, ts: number = Date.now()) =>
   device.measure('freezer', [{ sensor_id: sensor, ts, value }]);
 
 test('POST /alarm-rules: clear limit is above the alarm limit: answers 400, and the detail names condition.clear', async () => {
@@ -164,7 +154,7 @@ test('Alarm: a late sample splits an alarm episode in two: the first episode end
     scope: { device: 'freezer', sensor: 'slow' },
     condition: { kind: 'below', limit: 0 },
   });
-  const minute = (/** @type {number} */ n) => now - n * 60_000;
+  const minute = (n: number) => now - n * 60_000;
   await measure('slow', -1, minute(100));
   await measure('slow', -2, minute(80));
   await measure('slow', 1, minute(70));
@@ -172,11 +162,10 @@ test('Alarm: a late sample splits an alarm episode in two: the first episode end
   await measure('slow', 1, minute(90));
   const items = () =>
     system.get('/alarms?state=cleared&device=freezer&sensor=slow').then((page) => page.items);
-  const time = (/** @type {number} */ n) => new Date(minute(n)).toISOString();
+  const time = (n: number) => new Date(minute(n)).toISOString();
   // The two episodes are two writes, so readers may see one without the other.
   await untilItMatches(
-    async () =>
-      (await items()).map((/** @type {any} */ item) => [item.opened_at, item.cleared_at, item.seen_late]),
+    async () => (await items()).map((item: any) => [item.opened_at, item.cleared_at, item.seen_late]),
     [
       [time(80), time(70), true],
       [time(100), time(90), true],
@@ -278,7 +267,7 @@ test('POST /alarms/{alarm_id}/acknowledge: name and comment: stored in the alarm
   await until(() => receivedOf('mine', 'acknowledged').length > 1);
   expect(new Set(keysOf(receivedOf('mine', 'acknowledged'))).size).toBe(2);
   const events = (await system.get(`${path}/events`)).items;
-  expect(events.map((/** @type {any} */ { kind, by }) => [kind, by])).toEqual([
+  expect(events.map(({ kind, by }: any) => [kind, by])).toEqual([
     ['opened', null],
     ['acknowledged', 'Ada'],
     ['acknowledged', 'Grace'],
@@ -298,8 +287,8 @@ test('POST /alarms/{alarm_id}/shelve: shelved alarm clears: the webhook receives
   const items = async () => (await system.get('/alarms?device=freezer&sensor=siren')).items;
   const [{ alarm_id }] = await items();
   const path = `/alarms/${alarm_id}`;
-  /** @param {number} ms epoch ms */
-  const shelve = async (ms) => {
+  /** @param ms epoch ms */
+  const shelve = async (ms: number) => {
     const response = await request(`${path}/shelve`, 'POST', { until: new Date(ms).toISOString() });
     expect(response.status).toBe(200);
   };
@@ -316,12 +305,7 @@ test('POST /alarms/{alarm_id}/shelve: shelved alarm clears: the webhook receives
   await until(() => receivedOf('shelved', 'cleared').length > 0);
   expect(receivedOf('shelved', 'cleared')).toMatchObject([{ alarm: { state: 'cleared' } }]);
   const events = (await system.get(`${path}/events`)).items;
-  expect(events.map((/** @type {any} */ { kind }) => kind)).toEqual([
-    'opened',
-    'shelved',
-    'cleared',
-    'shelved',
-  ]);
+  expect(events.map(({ kind }: any) => kind)).toEqual(['opened', 'shelved', 'cleared', 'shelved']);
 });
 
 test('PUT and DELETE /alarm-rules/{rule_id}: the rule has an open alarm: the alarm is cleared', async () => {
@@ -342,22 +326,20 @@ test('PUT and DELETE /alarm-rules/{rule_id}: the rule has an open alarm: the ala
   expect((await request(`/alarm-rules/${rule_id}`, 'DELETE')).status).toBe(204);
   await until(() => receivedOf('changing', 'cleared').length === 2);
   expect((await request(`/alarm-rules/${rule_id}`, 'DELETE')).status).toBe(404);
-  expect((await system.get('/alarm-rules')).items.map((/** @type {any} */ { name }) => name)).not.toContain(
-    'changing',
-  );
+  expect((await system.get('/alarm-rules')).items.map(({ name }: any) => name)).not.toContain('changing');
 });
 
-/** Opens an alarm of one device with a rule for this device only. @param {string} name of the device and the rule */
-async function openAlarm(name) {
+/** Opens an alarm of one device with a rule for this device only. @param name of the device and the rule */
+async function openAlarm(name: string) {
   const rule = await addRule({ name, scope: { device: name }, condition: { kind: 'above', limit: 0 } });
   await device.measure(name, [{ sensor_id: 'heat', ts: Date.now(), value: 1 }]);
   await until(() => receivedOf(name, 'opened').length === 1);
   return rule;
 }
 
-/** @param {string} name of a rule @returns {Promise<unknown[]>} its open alarms */
-const openOf = async (name) =>
-  (await system.get('/alarms?state=open')).items.filter((/** @type {any} */ { rule }) => rule === name);
+/** @param name of a rule @returns its open alarms */
+const openOf = async (name: string): Promise<unknown[]> =>
+  (await system.get('/alarms?state=open')).items.filter(({ rule }: any) => rule === name);
 
 test('Device retirement: device has an open alarm: the alarm is cleared once, and later evaluations do not open it again', async () => {
   const { rule_id } = await openAlarm('scrapped');
@@ -376,7 +358,7 @@ test('Device retirement: device has an open alarm: the alarm is cleared once, an
 
 test('DELETE /alarm-rules/{rule_id}: a process died while it retired the device of an open alarm: the alarm is cleared', async () => {
   const { rule_id } = await openAlarm('lost');
-  const { bytes } = /** @type {Identity} */ (identifyDevice('lost'));
+  const { bytes } = identifyDevice('lost') as Identity;
   const store = await system.openStore();
   await store.retirement.retire({ group: groupOf(bytes, 4), bytes }, Date.now());
   expect((await request(`/alarm-rules/${rule_id}`, 'DELETE')).status).toBe(204);
@@ -403,7 +385,7 @@ test('POST /alarm-rules/test: samples in history: the answer lists the alarms th
   const found = await response.json();
   expect(found).toMatchObject({ count: 4, sensors: 1, partial: false });
   expect(found.items).toHaveLength(4);
-  expect(found.items.every((/** @type {any} */ { peak }) => peak === 9)).toBe(true);
+  expect(found.items.every(({ peak }: any) => peak === 9)).toBe(true);
   expect(found).toMatchObject({ fewer_alarms: { limit: 9, count: 0 }, more_alarms: null });
 });
 
@@ -415,8 +397,7 @@ test('POST /alarm-rules/test: rule for absent samples: without_interval is the n
     { sensor_id: 'angle', ts: Date.now(), value: 1 },
     { sensor_id: 'force', ts: Date.now(), value: 1 },
   ]);
-  /** @param {object} condition */
-  const ask = async (condition) => {
+  const ask = async (condition: object) => {
     const scope = { device: 'gate' };
     const response = await request('/alarm-rules/test', 'POST', {
       name: 'a',
@@ -454,9 +435,7 @@ test('Alarm API: times before 1970 are accepted, invalid sensor names answer 400
   expect((await request('/alarm-rules', 'GET')).status).toBe(200);
   await measure('early', 1);
   const item = await until(async () =>
-    (await system.get('/alarms?state=open')).items.find(
-      (/** @type {any} */ { rule: name }) => name === 'early',
-    ),
+    (await system.get('/alarms?state=open')).items.find(({ rule: name }: any) => name === 'early'),
   );
   expect((await request(`/alarms/${item.alarm_id}/shelve`, 'POST', { until: early })).status).toBe(200);
   expect((await request('/alarms', 'GET')).status).toBe(200);

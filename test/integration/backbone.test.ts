@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { useTestSystem } from '../support/system/use.js';
+import { useTestSystem } from '../support/system/use.ts';
 
 const system = useTestSystem();
 

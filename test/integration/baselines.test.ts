@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
-import { bucketOf, DAY_MS, dayOf, HOUR_MS } from '../../schema/rules.js';
-import { createTestLearner, keysOf } from '../support/history/baselines.js';
-import { untilHourGoesOn } from '../support/history/hours.js';
-import { useStoredSystem } from '../support/system/stored.js';
-import { until } from '../support/until.js';
+import { bucketOf, DAY_MS, dayOf, HOUR_MS } from '../../schema/rules.ts';
+import { createTestLearner, keysOf } from '../support/history/baselines.ts';
+import { untilHourGoesOn } from '../support/history/hours.ts';
+import { useStoredSystem } from '../support/system/stored.ts';
+import { until } from '../support/until.ts';
 
 const GROUPS = 2;
 const stored = useStoredSystem({
@@ -11,15 +11,15 @@ const stored = useStoredSystem({
   periods: { baselines: 100 },
 });
 
-/** @param {string} device @param {number} value of its temperature */
-async function send(device, value) {
+/** @param value of its temperature */
+async function send(device: string, value: number) {
   const samples = [{ sensor_id: 'temperature', ts: Date.now(), value }];
   const response = await stored.system().post(`/measurements?device=${device}`, samples);
   expect(response.status).toBe(200);
 }
 
-/** Writes the statistics of two weeks. @param {string} device @param {number} usual @param {number} now epoch ms */
-async function writeHours(device, usual, now) {
+/** Writes the statistics of two weeks. @param now epoch ms */
+async function writeHours(device: string, usual: number, now: number) {
   const keys = keysOf(device, 'temperature');
   const end = bucketOf(now);
   for (let hour = end - 14 * DAY_MS; hour < end; hour += HOUR_MS) {

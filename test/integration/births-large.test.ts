@@ -1,20 +1,17 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeAll, expect, test } from '@jest/globals';
 import pino from 'pino';
-import { createBirths } from '../../api/ingest/registry/births.js';
-import { ClockNotices } from '../../api/ingest/registry/clock-notices.js';
-import { Registry } from '../../api/ingest/registry/index.js';
-import { readSession } from '../../api/ingest/registry/sessions.js';
-import { connectStore } from '../../api/store/index.js';
-import { Retry } from '../../api/store/sending/retry.js';
-import { MillraceError } from '../../common/errors.js';
-import { identifyDevice, identifySensor } from '../../schema/ids.js';
-import { useTestSystem } from '../support/system/use.js';
-
-/** @import { Device } from '../../api/ingest/registry/cache.js' */
-/** @import { Store } from '../../api/store/index.js' */
-/** @import { Gate } from '../../api/store/sending/session.js' */
-/** @import { Identity } from '../../schema/ids.js' */
+import { createBirths } from '../../api/ingest/registry/births.ts';
+import type { Device } from '../../api/ingest/registry/cache.ts';
+import { ClockNotices } from '../../api/ingest/registry/clock-notices.ts';
+import { Registry } from '../../api/ingest/registry/index.ts';
+import { readSession } from '../../api/ingest/registry/sessions.ts';
+import { connectStore, type Store } from '../../api/store/index.ts';
+import { Retry } from '../../api/store/sending/retry.ts';
+import type { Gate } from '../../api/store/sending/session.ts';
+import { MillraceError } from '../../common/errors.ts';
+import { type Identity, identifyDevice, identifySensor } from '../../schema/ids.ts';
+import { useTestSystem } from '../support/system/use.ts';
 
 /**
  * Registration on the real store. The tests use their own gate, which counts and refuses requests to the database.
@@ -23,10 +20,9 @@ import { useTestSystem } from '../support/system/use.js';
 const SENSORS = 1000;
 
 const system = useTestSystem();
-/** @type {Store} */
-let store;
-/** @type {string[]} names of the statements that the database has answered */
-const answered = [];
+let store: Store;
+/** names of the statements that the database has answered */
+const answered: string[] = [];
 let inFlight = 0;
 let maxInFlight = 0;
 /** Every n-th request times out, for n above 0. */
@@ -34,8 +30,7 @@ let failEvery = 0;
 let sent = 0;
 let retries = 0;
 
-/** @type {Gate} */
-const gate = {
+const gate: Gate = {
   async enter() {
     await nextTurn();
     if (failEvery > 0 && ++sent % failEvery === 0) throw new MillraceError('unavailable', 'a time-out');
@@ -47,7 +42,7 @@ const gate = {
 
 beforeAll(async () => {
   const { cql, retention } = system.config;
-  const observe = (/** @type {{ query: string }} */ { query }) => void answered.push(query);
+  const observe = ({ query }: { query: string }) => void answered.push(query);
   store = await connectStore({ cql, retention, gate, observe, onStaleIndex: () => {} });
   system.beforeStop(() => store.close());
 });
@@ -67,13 +62,11 @@ function openRegistry() {
   return { registry, births };
 }
 
-/** @param {string} name */
-const device = (name) => /** @type {Identity} */ (identifyDevice(name));
+const device = (name: string) => identifyDevice(name) as Identity;
 
-/** @param {string} deviceName @param {string} name @param {number} index */
-const sensor = (deviceName, name, index) => ({
+const sensor = (deviceName: string, name: string, index: number) => ({
   index,
-  identity: /** @type {Identity} */ (identifySensor(device(deviceName).id, name)),
+  identity: identifySensor(device(deviceName).id, name) as Identity,
   name,
 });
 
@@ -91,7 +84,7 @@ test('Device birth with 1,000 sensors: some database requests fail: each is retr
   failEvery = 0;
 
   expect(retries).toBeGreaterThanOrEqual(SENSORS / 50);
-  const count = (/** @type {string} */ name) => answered.filter((query) => query === name).length;
+  const count = (name: string) => answered.filter((query) => query === name).length;
   expect(count('index_type')).toBe(SENSORS);
   expect(count('index_name')).toBe(Math.ceil(SENSORS / 256));
   expect(count('write_sensors')).toBe(Math.ceil(SENSORS / 256));
@@ -104,7 +97,7 @@ test('Device birth with 1,000 sensors: some database requests fail: each is retr
 test('Device registry: a birth renames the device while a measurement waits: sensors of the measurement are registered under the new name', async () => {
   const { registry, births } = openRegistry();
   const identity = device('renamed');
-  const old = /** @type {Device} */ (await registry.device(identity));
+  const old = (await registry.device(identity)) as Device;
   // The cache entry expires while the message waits.
   registry.cache.forget(identity.id);
   const sensors = [sensor('renamed', 'born', 0)];

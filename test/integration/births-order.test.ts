@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { connectDevice } from '../support/mqtt/device.js';
-import { startTestSystem } from '../support/system/index.js';
-import { useDevice, useTestSystem } from '../support/system/use.js';
+import { connectDevice } from '../support/mqtt/device.ts';
+import { startTestSystem } from '../support/system/index.ts';
+import { useDevice, useTestSystem } from '../support/system/use.ts';
 
 /**
  * Births, first messages and statuses may come in any order. The tests read over HTTP, which reads the database each time
@@ -13,18 +13,15 @@ const SECOND_MS = 1000;
 const system = useTestSystem();
 const client = useDevice(system);
 
-/** @param {string} device @param {object} content */
-const birth = (device, content, by = client) => by.send(device, 'birth', content);
+const birth = (device: string, content: object, by = client) => by.send(device, 'birth', content);
 
-/** @param {string} device @param {string} sensor */
-const measure = (device, sensor, by = client) =>
+const measure = (device: string, sensor: string, by = client) =>
   by.send(device, 'measurements', { sensor_id: sensor, ts: Date.now(), value: 1 });
 
-/** @param {string} device @returns {Promise<any[]>} its sensors, with the attributes of the device */
-const latest = (device) => system.all(`/latest?device=${device}`);
+/** @returns its sensors, with the attributes of the device */
+const latest = (device: string): Promise<any[]> => system.all(`/latest?device=${device}`);
 
-/** @type {Record<string, (device: string, session: number) => Promise<unknown>>} */
-const MESSAGES = {
+const MESSAGES: Record<string, (device: string, session: number) => Promise<unknown>> = {
   measurement: (device) => measure(device, 't'),
   status: (device, session) => client.send(device, 'status', { state: 'online', session }),
   // The session of a bare status is its time of receipt, which is later than the session of the birth that follows.
@@ -65,7 +62,7 @@ test.each([
 
 test('Device birth: an earlier birth is delivered again after the newest: the device keeps the name and site of the newest birth', async () => {
   const session = Date.now() - 60 * SECOND_MS;
-  const attributesOf = (/** @type {string} */ word) => ({
+  const attributesOf = (word: string) => ({
     name: word,
     site: word,
     sensors: [{ sensor_id: 't', name: word, type: word, unit: word, interval_ms: word.length }],
@@ -81,7 +78,7 @@ test('Device birth: an earlier birth is delivered again after the newest: the de
 
   const sensors = await latest('unchanged');
   expect(sensors).toHaveLength(2);
-  expect(sensors).toEqual(expect.arrayContaining(/** @type {any[]} */ (before[1])));
+  expect(sensors).toEqual(expect.arrayContaining(before[1] as any[]));
   // No other birth had this sensor. The repeated birth registers it, with the current attributes of the device.
   expect(sensors).toEqual(
     expect.arrayContaining([expect.objectContaining({ device: 'Y', site: 'Y', name: 'Xx', type: 'Xx' })]),
@@ -92,7 +89,7 @@ test('Device birth: an earlier birth is delivered again after the newest: the de
 
 test('Device birth: sensor was registered by a measurement: the sensor has the name and site of the newest birth', async () => {
   const session = Date.now() - 60 * SECOND_MS;
-  const attributesOf = (/** @type {string} */ word) => ({
+  const attributesOf = (word: string) => ({
     name: word,
     site: word,
     sensors: [{ sensor_id: 't', name: word }],

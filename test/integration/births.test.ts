@@ -1,18 +1,16 @@
 import { expect, test } from '@jest/globals';
-import { readDeadLetters } from '../support/dead-letters.js';
-import { readMetric } from '../support/metrics.js';
-import { connectDevice } from '../support/mqtt/device.js';
-import { startTestSystem } from '../support/system/index.js';
-import { useDevice, useTestSystem } from '../support/system/use.js';
+import { readDeadLetters } from '../support/dead-letters.ts';
+import { readMetric } from '../support/metrics.ts';
+import { connectDevice } from '../support/mqtt/device.ts';
+import { startTestSystem } from '../support/system/index.ts';
+import { useDevice, useTestSystem } from '../support/system/use.ts';
 
 const system = useTestSystem();
 const client = useDevice(system);
 
-/** @param {string} device @param {object} content */
-const birth = (device, content, by = client) => by.send(device, 'birth', content);
+const birth = (device: string, content: object, by = client) => by.send(device, 'birth', content);
 
-/** @param {string} device @param {string} sensor @param {number} value */
-const measure = (device, sensor, value) =>
+const measure = (device: string, sensor: string, value: number) =>
   client.measure(device, [{ sensor_id: sensor, ts: Date.now(), value }]);
 
 const UUID = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
@@ -30,8 +28,7 @@ test('Device birth: lists sensors by id and by name: the device and its sensors 
   });
   const { name, site, sensors } = await system.get('/devices/newborn');
   expect({ name, site }).toEqual({ name: 'The newborn', site: 'Ward 3' });
-  /** @param {{ name: string }} a @param {{ name: string }} b */
-  const byName = (a, b) => a.name.localeCompare(b.name);
+  const byName = (a: { name: string }, b: { name: string }) => a.name.localeCompare(b.name);
   expect(sensors.sort(byName)).toEqual([
     expect.objectContaining({ sensor_id: UUID, name: 'breath', type: 'Respiration', unit: '/min', ts: null }),
     expect.objectContaining({ name: 'pulse', type: 'Pulse', unit: 'bpm', interval_ms: 1000, value: null }),
@@ -101,7 +98,7 @@ test('Device birth: a birth with an earlier session is delivered again: name, si
     site: 'Zzz',
     sensors: [{ sensor_id: 't', type: 'Zzz' }],
   });
-  const sensors = (/** @type {string} */ type) => [{ sensor_id: 't', type, unit: type, interval_ms: 5 }];
+  const sensors = (type: string) => [{ sensor_id: 't', type, unit: type, interval_ms: 5 }];
   await birth('late', { session, name: 'New', site: 'New', sensors: sensors('New') });
   const before = [await system.get('/devices/late'), await system.all('/latest?device=late')];
   const again = { session: session - 1, name: 'Zzz', site: 'Zzz', sensors: sensors('Zzz') };
@@ -116,7 +113,7 @@ test('Device birth: a birth with an earlier session is delivered again: name, si
 
 test('Device birth: the clock of the device went back: the device has the name and site of the birth that arrived last', async () => {
   const session = Date.now() - 60_000;
-  const named = (/** @type {string} */ name) => ({ name, site: name, sensors: [{ sensor_id: 't', name }] });
+  const named = (name: string) => ({ name, site: name, sensors: [{ sensor_id: 't', name }] });
   await birth('set-back', { session, ...named('Zzz') });
   await birth('set-back', { session: session - 86_400_000, ...named('New') });
   expect(await system.all('/latest?device=set-back')).toEqual([
@@ -131,8 +128,7 @@ test('Device birth: the same birth is repeated: nothing is written to the databa
     site: 'S',
     sensors: [{ sensor_id: 't', name: 't', type: 'T', unit: 'U', interval_ms: 9 }],
   };
-  /** @param {{ httpUrl: string }} api */
-  const writes = async (api) => {
+  const writes = async (api: { httpUrl: string }) => {
     const names = ['write_device', 'write_sensors', 'index_type', 'index_site', 'index_name'];
     const counts = names.map((query) =>
       readMetric(api, `iot_db_request_seconds_count{query="${query}",ok="true"}`),
@@ -178,10 +174,7 @@ test('Device birth: some sensors are invalid: a dead letter lists the invalid se
     ],
   });
   const { sensors } = await system.get('/devices/mixed');
-  expect(sensors.map((/** @type {{ name: string }} */ { name }) => name).sort()).toEqual([
-    'also good',
-    'good',
-  ]);
+  expect(sensors.map(({ name }: { name: string }) => name).sort()).toEqual(['also good', 'good']);
   const [deadLetter] = await readDeadLetters(system, 'mixed');
   expect(deadLetter?.refused).toMatchObject([
     { index: 1, code: 'malformed', path: 'sensors[1]', rule: 'must be an object' },
@@ -195,7 +188,7 @@ test('Device birth: some sensors are invalid: a dead letter lists the invalid se
 });
 
 test('Device birth: device would exceed 10,000 sensors: the sensors beyond the limit become dead letters', async () => {
-  const sensors = (/** @type {number} */ from, /** @type {number} */ count) =>
+  const sensors = (from: number, count: number) =>
     Array.from({ length: count }, (_, index) => ({ sensor_id: `s${from + index}` }));
   await birth('many', { sensors: sensors(0, 10_001) });
   await birth('many', { sensors: sensors(0, 9_999) });

@@ -1,20 +1,19 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { createCredentialService } from '../../api/access/credentials/credential-service.js';
-import { isSecret } from '../../api/access/credentials/secret.js';
-import { identifyDevice } from '../../schema/ids.js';
-import { useStore, useTestSystem } from '../support/system/use.js';
-
-/** @import { CredentialService } from '../../api/access/credentials/credential-service.js' */
-/** @import { Store } from '../../api/store/index.js' */
-/** @import { Identity } from '../../schema/ids.js' */
+import {
+  type CredentialService,
+  createCredentialService,
+} from '../../api/access/credentials/credential-service.ts';
+import { isSecret } from '../../api/access/credentials/secret.ts';
+import type { Store } from '../../api/store/index.ts';
+import { type Identity, identifyDevice } from '../../schema/ids.ts';
+import { useStore, useTestSystem } from '../support/system/use.ts';
 
 const ROUNDS = 12;
 
 const system = useTestSystem();
 /** One store for each process. */
 const stores = [useStore(system), useStore(system)];
-/** @type {CredentialService[]} */
-let services;
+let services: CredentialService[];
 beforeAll(() => {
   // The clock stands still, so all changes have the same millisecond.
   services = stores.map((store) =>
@@ -23,20 +22,18 @@ beforeAll(() => {
 });
 
 const [here, there] = [() => credentialService(0), () => credentialService(1)];
-const credentialService = (/** @type {number} */ index) => /** @type {CredentialService} */ (services[index]);
+const credentialService = (index: number) => services[index] as CredentialService;
 
-const identify = (/** @type {string} */ name) => /** @type {Identity} */ (identifyDevice(name));
-const find = async (/** @type {string} */ account) => stores[0]?.credentials.find(identify(account).bytes);
+const identify = (name: string) => identifyDevice(name) as Identity;
+const find = async (account: string) => stores[0]?.credentials.find(identify(account).bytes);
 
-/** @template T @param {Promise<T>} promise @returns {Promise<{ value?: T, code?: string }>} */
-const settled = (promise) =>
+const settled = <T>(promise: Promise<T>): Promise<{ value?: T; code?: string }> =>
   promise.then(
     (value) => ({ value }),
     ({ code }) => ({ code }),
   );
 
-/** @param {string} name */
-const rounds = (name) => Array.from({ length: ROUNDS }, (_, index) => `${name}-${index}`);
+const rounds = (name: string) => Array.from({ length: ROUNDS }, (_, index) => `${name}-${index}`);
 
 describe('Credentials, two processes at once', () => {
   test('Credentials: two processes issue a secret for one account at once: one gets credential_exists, the secret of the other is stored', async () => {
@@ -85,9 +82,8 @@ describe('Credentials, two processes at once', () => {
   });
 
   test('Credentials: rotation uses a row that was read before the device was retired: the account of the device stays revoked', async () => {
-    const { credentials } = /** @type {Store} */ (stores[1]);
-    /** @type {Array<() => Promise<unknown>>} */
-    const duringRead = [];
+    const { credentials } = stores[1] as Store;
+    const duringRead: Array<() => Promise<unknown>> = [];
     const slow = createCredentialService({
       store: {
         ...credentials,
@@ -99,10 +95,10 @@ describe('Credentials, two processes at once', () => {
       },
       clock: Date.now,
     });
-    for (const [device, gateway, rotated] of /** @type {const} */ ([
+    for (const [device, gateway, rotated] of [
       ['slow', 'slow gateway', 'slow'],
       ['late', 'late gateway', 'late gateway'],
-    ])) {
+    ] as const) {
       await here().issue({ account: device });
       await here().issue({ account: gateway, devices: [device] });
       duringRead.push(() => here().forget(identify(device)));
@@ -136,9 +132,8 @@ describe('Credentials, two processes at once', () => {
 describe('Credentials, a request is repeated after it was applied', () => {
   /** Repeats each write, as the driver does after a timeout. The repetition finds the row already changed. */
   function createRepeatingService() {
-    const { credentials } = /** @type {Store} */ (stores[0]);
-    /** @type {typeof credentials} */
-    const store = {
+    const { credentials } = stores[0] as Store;
+    const store: typeof credentials = {
       ...credentials,
       replace: async (...row) => (await credentials.replace(...row)) && credentials.replace(...row),
     };

@@ -2,17 +2,15 @@ import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync, statSync, writ
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { MqttClient } from 'mqtt';
 import mqtt from 'mqtt';
-import { INSTALLATION_RIGHTS } from '../../api/commands/credentials/mosquitto.js';
-import { identifyDevice } from '../../schema/ids.js';
-import { useCredentials, whenClosed } from '../support/credentials.js';
-import { startMosquitto } from '../support/mqtt/mosquitto.js';
-import { startCommand } from '../support/processes/api-process.js';
-import { useTestSystem } from '../support/system/use.js';
-import { until } from '../support/until.js';
-
-/** @import { MqttClient } from 'mqtt' */
-/** @import { Mosquitto } from '../support/mqtt/mosquitto.js' */
+import { INSTALLATION_RIGHTS } from '../../api/commands/credentials/mosquitto.ts';
+import { identifyDevice } from '../../schema/ids.ts';
+import { useCredentials, whenClosed } from '../support/credentials.ts';
+import { type Mosquitto, startMosquitto } from '../support/mqtt/mosquitto.ts';
+import { startCommand } from '../support/processes/api-process.ts';
+import { useTestSystem } from '../support/system/use.ts';
+import { until } from '../support/until.ts';
 
 // MQTT 5, table 2-6: not authorized. Unlike MQTT 3.1.1, it has this code for a single message as well.
 const NOT_AUTHORIZED = 135;
@@ -25,16 +23,11 @@ const MAPPINGS = `mappings:
 
 const system = useTestSystem();
 const credentials = useCredentials(system);
-/** @type {string} */
-let files;
-/** @type {Mosquitto} */
-let broker;
-/** @type {Record<string, string>} */
-const secrets = { operator: 'of the operator' };
-/** @type {MqttClient[]} */
-const clients = [];
-/** @type {{ code: number | null, output: string }} */
-let written;
+let files: string;
+let broker: Mosquitto;
+const secrets: Record<string, string> = { operator: 'of the operator' };
+const clients: MqttClient[] = [];
+let written: { code: number | null; output: string };
 
 beforeAll(async () => {
   files = mkdtempSync(join(tmpdir(), 'millrace-credentials-'));
@@ -64,27 +57,25 @@ async function write() {
     MQTT_MAPPINGS: join(files, 'mappings.yaml'),
     HOME_ASSISTANT_PREFIX: 'homeassistant',
   };
-  return startCommand('api/commands/credentials/index.js', settings, ['mosquitto', '--out', files]).ended;
+  return startCommand('api/commands/credentials/index.ts', settings, ['mosquitto', '--out', files]).ended;
 }
 
-/** @param {string} username @param {string} [password] */
-async function connect(username, password = secrets[username]) {
-  const options = { protocolVersion: /** @type {const} */ (5), reconnectPeriod: 0, username, password };
+async function connect(username: string, password: string | undefined = secrets[username]) {
+  const options = { protocolVersion: 5 as const, reconnectPeriod: 0, username, password };
   const client = await mqtt.connectAsync(broker.url, options, false);
   client.on('error', () => {});
   clients.push(client);
   return client;
 }
 
-/** @param {MqttClient} client @param {string} topic */
-const isAccepted = (client, topic) =>
+const isAccepted = (client: MqttClient, topic: string) =>
   client.publishAsync(topic, '[]', { qos: 1 }).then(
     () => true,
     ({ code }) => (code === NOT_AUTHORIZED ? false : code),
   );
 
-const idOf = (/** @type {string} */ device) => String(identifyDevice(device)?.id);
-const measurements = (/** @type {string} */ device) => `iot/v1/${device}/measurements`;
+const idOf = (device: string) => String(identifyDevice(device)?.id);
+const measurements = (device: string) => `iot/v1/${device}/measurements`;
 
 test('Password and ACL files for Mosquitto: created: only their owner may read them; the output lists the accounts that are left out', () => {
   expect(written.code).toBe(0);
@@ -130,18 +121,17 @@ test.each([
 
 test('Mosquitto: mapped topics: device publishes on its own topics only, and the installation account receives all', async () => {
   const operator = await connect('operator');
-  /** @type {string[]} */
-  const received = [];
+  const received: string[] = [];
   operator.on('message', (topic) => received.push(topic));
   await operator.subscribeAsync(['farm/+/up', 'lines/+'], { qos: 1 });
-  for (const [account, topic, isAllowed] of /** @type {const} */ ([
+  for (const [account, topic, isAllowed] of [
     ['pump', 'farm/pump/up', true],
     ['pump', `farm/${idOf('pump')}/up`, true],
     ['gateway', 'farm/sheep/up', true],
     ['pump', 'farm/sheep/up', false],
     ['pump', 'farm/pump/down', false],
     ['pump', 'lines/1', false],
-  ])) {
+  ] as const) {
     expect([topic, await isAccepted(await connect(account), topic)]).toEqual([topic, isAllowed]);
   }
   await until(() => received.length === 3);
@@ -150,8 +140,7 @@ test('Mosquitto: mapped topics: device publishes on its own topics only, and the
 
 test('Mosquitto: Home Assistant topics: the installation account publishes and receives them; a device may not publish', async () => {
   const [operator, pump] = [await connect('operator'), await connect('pump')];
-  /** @type {string[]} */
-  const received = [];
+  const received: string[] = [];
   operator.on('message', (topic) => received.push(topic));
   await operator.subscribeAsync('homeassistant/#', { qos: 1 });
   const topic = 'homeassistant/sensor/a/b/config';
@@ -171,8 +160,7 @@ test('Mosquitto: Sparkplug edge node: may publish for itself and its devices, an
 
 test('Mosquitto: subscription to iot/#: a device receives only its own topics, the installation account all', async () => {
   const [pump, plus, operator] = [await connect('pump'), await connect('+'), await connect('operator')];
-  /** @type {string[]} */
-  const received = [];
+  const received: string[] = [];
   for (const [name, client] of Object.entries({ pump, plus, operator })) {
     client.on('message', (topic) => received.push(`${name} ${topic}`));
     await client.subscribeAsync('iot/#', { qos: 1 });

@@ -1,5 +1,5 @@
-import { describeCredentials } from '../support/store-contract/credentials.js';
-import { useStoredSystem } from '../support/system/stored.js';
+import { describeCredentials } from '../support/store-contract/credentials.ts';
+import { useStoredSystem } from '../support/system/stored.ts';
 
 const stored = useStoredSystem({});
 

@@ -1,14 +1,12 @@
 import { expect, test } from '@jest/globals';
-import { DEVICES, publishSmallFleet, SAMPLES } from '../support/simulator/small-fleet.js';
-import { until } from '../support/until.js';
-import { useDashboard } from '../support/web/dashboard.js';
-
-/** @import { Locator } from 'playwright-core' */
+import type { Locator } from 'playwright-core';
+import { DEVICES, publishSmallFleet, SAMPLES } from '../support/simulator/small-fleet.ts';
+import { until } from '../support/until.ts';
+import { useDashboard } from '../support/web/dashboard.ts';
 
 const dashboard = useDashboard({ fill: publishSmallFleet });
 
-/** @param {Locator} locator */
-const textOf = async (locator) => (await locator.textContent()) ?? '';
+const textOf = async (locator: Locator) => (await locator.textContent()) ?? '';
 
 test('Dashboard: device publishes a sample: the sensor list shows the value at once, and the chart shows all samples', async () => {
   await dashboard.visit('/?name=ear');

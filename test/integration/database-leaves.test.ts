@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
-import { startGate } from '../support/http/tcp-gate.js';
-import { startCommand } from '../support/processes/api-process.js';
-import { useInstallation } from '../support/processes/installation.js';
+import { startGate } from '../support/http/tcp-gate.ts';
+import { startCommand } from '../support/processes/api-process.ts';
+import { useInstallation } from '../support/processes/installation.ts';
 
 const installation = useInstallation();
 
-/** Starts a proxy to the database. The first request with the statement closes its connections. @param {string} statement */
-async function startBreakingGate(statement) {
+/** Starts a proxy to the database. The first request with the statement closes its connections. */
+async function startBreakingGate(statement: string) {
   const gate = await startGate(`cql://${installation.settings()['CQL_CONTACT_POINTS']}`, () => ({
     fromClient: (chunk) => {
       if (chunk.includes(statement)) gate.cut('refuse');
@@ -16,13 +16,11 @@ async function startBreakingGate(statement) {
   return gate;
 }
 
-test.each(
-  /** @type {const} */ ([
-    ['api/index.js', 'FROM schema_version'],
-    ['api/index.js', 'FROM device '],
-    ['api/commands/migrate.js', 'FROM schema_version'],
-  ]),
-)(
+test.each([
+  ['api/index.ts', 'FROM schema_version'],
+  ['api/index.ts', 'FROM device '],
+  ['api/commands/migrate.ts', 'FROM schema_version'],
+] as const)(
   '%s: connection to Cassandra breaks at the statement "%s": the command exits with code 69, which an orchestrator retries',
   async (script, statement) => {
     const gate = await startBreakingGate(statement);

@@ -1,21 +1,17 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import pino from 'pino';
-import { createIngest } from '../../api/ingest/index.js';
-import { createContext } from '../../api/observability/index.js';
-import { ClockGuard } from '../../api/store/clock-guard.js';
-import { connectStore } from '../../api/store/index.js';
-import { parseTopic } from '../../schema/topics.js';
-import { readDeadLetters } from '../support/dead-letters.js';
-import { useTestSystem } from '../support/system/use.js';
-
-/** @import { Ingest } from '../../api/ingest/index.js' */
-/** @import { PendingRow } from '../../api/store/sending/pending-rows.js' */
+import { createIngest, type Ingest } from '../../api/ingest/index.ts';
+import { createContext } from '../../api/observability/index.ts';
+import { ClockGuard } from '../../api/store/clock-guard.ts';
+import { connectStore } from '../../api/store/index.ts';
+import type { PendingRow } from '../../api/store/sending/pending-rows.ts';
+import { parseTopic } from '../../schema/topics.ts';
+import { readDeadLetters } from '../support/dead-letters.ts';
+import { useTestSystem } from '../support/system/use.ts';
 
 const system = useTestSystem();
-/** @type {Ingest} */
-let ingest;
-/** @type {Record<string, any>[]} */
-const logged = [];
+let ingest: Ingest;
+const logged: Record<string, any>[] = [];
 /** The number of next rows that fail with a TypeError, like a defect of the code. */
 let defects = 0;
 
@@ -29,7 +25,7 @@ beforeAll(async () => {
     hooks: {
       wrapSession: (session) =>
         Object.assign(Object.create(session), {
-          writeMerged(/** @type {PendingRow<any>} */ row) {
+          writeMerged(row: PendingRow<any>) {
             if (defects === 0 || row.name !== 'write_measurements') return session.writeMerged(row);
             defects--;
             return Promise.reject(new TypeError('x is not a function'));
@@ -38,7 +34,7 @@ beforeAll(async () => {
     },
   });
   system.beforeStop(() => store.close());
-  const write = (/** @type {string} */ line) => void logged.push(JSON.parse(line));
+  const write = (line: string) => void logged.push(JSON.parse(line));
   const clockGuard = new ClockGuard({
     clock: Date.now,
     difference: async () => 0,
@@ -50,8 +46,7 @@ beforeAll(async () => {
   system.beforeStop(() => ingest.abort());
 });
 
-/** @param {number} value */
-const messageOf = (value) => ({
+const messageOf = (value: number) => ({
   topic: 'iot/v1/unlucky/measurements',
   route: parseTopic('iot/v1/unlucky/measurements'),
   payload: Buffer.from(JSON.stringify({ sensor_id: 't', ts: Date.now(), value })),
@@ -71,7 +66,7 @@ test('Ingest: the code throws a TypeError for one message: a dead letter is writ
   expect(logged).toEqual([
     expect.objectContaining({
       topic: failing.topic,
-      err: expect.objectContaining({ type: 'TypeError', stack: expect.stringContaining('defects.test.js') }),
+      err: expect.objectContaining({ type: 'TypeError', stack: expect.stringContaining('defects.test.ts') }),
     }),
   ]);
 

@@ -1,14 +1,13 @@
 import { once } from 'node:events';
 import { connect as connectTcp } from 'node:net';
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import type { MqttClient } from 'mqtt';
 import mqttPacket from 'mqtt-packet';
-import { identifyDevice } from '../../schema/ids.js';
-import { isTaken, NOT_AUTHORIZED, trySubscribe, useCredentials, whenClosed } from '../support/credentials.js';
-import { readMetric } from '../support/metrics.js';
-import { useTestSystem } from '../support/system/use.js';
-import { until } from '../support/until.js';
-
-/** @import { MqttClient } from 'mqtt' */
+import { identifyDevice } from '../../schema/ids.ts';
+import { isTaken, NOT_AUTHORIZED, trySubscribe, useCredentials, whenClosed } from '../support/credentials.ts';
+import { readMetric } from '../support/metrics.ts';
+import { useTestSystem } from '../support/system/use.ts';
+import { until } from '../support/until.ts';
 
 const INSTALLATION = { username: 'operator', password: 'the password of the operator' };
 
@@ -23,17 +22,17 @@ const system = useTestSystem({
 const credentials = useCredentials(system);
 beforeAll(() => credentials.issue('victim'));
 
-const idOf = (/** @type {string} */ device) => String(identifyDevice(device)?.id);
+const idOf = (device: string) => String(identifyDevice(device)?.id);
 const VICTIM = idOf('victim');
 
 let count = 0;
 const sample = () => JSON.stringify({ sensor_id: 's', ts: Date.now() - ++count, value: count });
-const measurements = (/** @type {string} */ device) => `iot/v1/${device}/measurements`;
+const measurements = (device: string) => `iot/v1/${device}/measurements`;
 
 const asInstallation = () => credentials.connect(INSTALLATION.username, INSTALLATION.password);
 
-/** Connects with the installation account from another address of this machine. @param {string} password @returns {Promise<number | undefined>} the code of CONNACK */
-async function answerTo(password) {
+/** Connects with the installation account from another address of this machine. @returns the code of CONNACK */
+async function answerTo(password: string): Promise<number | undefined> {
   const { hostname: host, port } = new URL(system.mqttUrl);
   const socket = connectTcp({ host, port: Number(port), localAddress: '127.0.0.2' });
   const { username } = INSTALLATION;
@@ -53,8 +52,8 @@ async function answerTo(password) {
   return answer[3];
 }
 
-/** @param {string} device @returns {Promise<boolean>} the device is registered */
-const isKnown = async (device) =>
+/** @returns the device is registered */
+const isKnown = async (device: string): Promise<boolean> =>
   (await system.fetch(`/devices/${encodeURIComponent(device)}`)).status === 200;
 
 describe('MQTT sign-in', () => {
@@ -63,8 +62,7 @@ describe('MQTT sign-in', () => {
     const revoked = await credentials.issue('revoked');
     await credentials.credentialService.revoke('revoked');
     await credentials.connect('door', secret);
-    /** @type {[string | undefined, string | undefined][]} */
-    const wrong = [
+    const wrong: [string | undefined, string | undefined][] = [
       ['door', 'wrong'],
       ['door', ''],
       ['door', undefined],
@@ -204,7 +202,7 @@ describe('MQTT publish, device', () => {
 
   test('MQTT sign-in: last will on a topic of another device: refused', async () => {
     const secret = await credentials.issue('dying');
-    const will = (/** @type {string} */ device) => ({
+    const will = (device: string) => ({
       will: { topic: `iot/v1/${device}/status`, payload: Buffer.from('offline'), qos: 1, retain: true },
     });
     for (const other of ['victim', VICTIM, '+', '#']) {
@@ -255,15 +253,15 @@ test('MQTT account of a Sparkplug edge node: may publish for its devices, and ma
 });
 
 describe('MQTT filters', () => {
-  /** @param {MqttClient} client @param {string[]} filters @returns {Promise<number>} the number of granted filters */
-  const granted = (client, filters) =>
+  /** @returns the number of granted filters */
+  const granted = (client: MqttClient, filters: string[]): Promise<number> =>
     new Promise((resolve) => {
       client.subscribe(filters, { qos: 0 }, (_error, _granted, packet) =>
         resolve(Number(packet?.granted.filter((code) => code !== 0x80).length)),
       );
     });
-  /** @param {string} device @param {number} length */
-  const ownFilters = (device, length) => Array.from({ length }, (_, index) => `iot/v1/${device}/${index}`);
+  const ownFilters = (device: string, length: number) =>
+    Array.from({ length }, (_, index) => `iot/v1/${device}/${index}`);
 
   test('MQTT subscriptions: device holds the limit of 32 topic filters: after it unsubscribes, new filters are granted', async () => {
     const device = await credentials.connectAs('eager');
@@ -311,8 +309,7 @@ test('MQTT SUBSCRIBE: live topics and topics of other devices: granted to the in
     expect(await trySubscribe(device, filter)).toBe(false);
   }
   const installation = await asInstallation();
-  /** @type {string[]} */
-  const received = [];
+  const received: string[] = [];
   installation.on('message', (topic) => received.push(topic));
   for (const filter of ['#', 'iot/live/#']) expect(await trySubscribe(installation, filter)).toBe(true);
   expect(await isTaken(installation, measurements('anybody'), sample())).toBe(true);
@@ -344,9 +341,7 @@ describe('MQTT connection ends', () => {
     const closed = whenClosed(device);
     expect((await system.fetch(`/devices/${idOf('old')}`, { method: 'DELETE' })).status).toBe(204);
     await closed;
-    const row = await credentials.store.credentials.find(
-      /** @type {Buffer} */ (identifyDevice('old')?.bytes),
-    );
+    const row = await credentials.store.credentials.find(identifyDevice('old')?.bytes as Buffer);
     expect(row?.hash).toBe('');
     expect(await isKnown('old')).toBe(false);
   });

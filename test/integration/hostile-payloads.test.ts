@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from '@jest/globals';
-import { readDeadLetters } from '../support/dead-letters.js';
-import { readMetric } from '../support/metrics.js';
-import { useDevice, useTestSystem } from '../support/system/use.js';
+import { readDeadLetters } from '../support/dead-letters.ts';
+import { readMetric } from '../support/metrics.ts';
+import { useDevice, useTestSystem } from '../support/system/use.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -15,11 +15,12 @@ const client = useDevice(system);
 let devices = 0;
 const newDevice = () => `hostile-${devices++}`;
 
-/** @param {string} device @param {string | Buffer} payload @returns {Promise<unknown>} settles when the message is acknowledged */
-const publish = (device, payload) => client.publish(`iot/v1/${device}/measurements`, payload);
+/** @returns settles when the message is acknowledged */
+const publish = (device: string, payload: string | Buffer): Promise<unknown> =>
+  client.publish(`iot/v1/${device}/measurements`, payload);
 
 /** Messages that are refused as a whole, with the error code. */
-const WHOLE = /** @type {[string, string | Buffer, string][]} */ ([
+const WHOLE = [
   ['an empty payload', '', 'malformed'],
   ['white space', ' \n', 'malformed'],
   ['JSON that is cut off', '[{"sensor_id":"t","ts":1', 'malformed'],
@@ -37,7 +38,7 @@ const WHOLE = /** @type {[string, string | Buffer, string][]} */ ([
   ['a SenML label that must be understood', '[{"n":"t","v":1,"rule_":2}]', 'malformed'],
   ['a SenML base name that is no text', '[{"bn":7,"n":"t","v":1}]', 'malformed'],
   ['a SenML version to come', '[{"bver":11,"n":"t","v":1}]', 'malformed'],
-]);
+] as [string, string | Buffer, string][];
 
 test.each(WHOLE)(
   'Invalid MQTT payload: %s: one dead letter holds the message with its error code',
@@ -70,8 +71,8 @@ test.each([
   },
 );
 
-/** Wrong measurements as JSON, with the error code. @type {[string, string, string][]} */
-const SINGLE = [
+/** Wrong measurements as JSON, with the error code. */
+const SINGLE: [string, string, string][] = [
   ['no object', '7', 'malformed'],
   ['null', 'null', 'malformed'],
   ['an array', '[1]', 'bad_id'],
@@ -106,7 +107,7 @@ const SINGLE = [
 test('MQTT payload: JSON with valid and invalid measurements: valid ones are stored, and one dead letter lists the invalid ones', async () => {
   const device = newDevice();
   const ts = Date.now();
-  const good = (/** @type {number} */ index) => `{"sensor_id":"t","ts":${ts - index},"value":${index}}`;
+  const good = (index: number) => `{"sensor_id":"t","ts":${ts - index},"value":${index}}`;
   // A valid measurement stands before and after each invalid one, which must not affect its neighbors.
   const payload = `[${SINGLE.flatMap(([, json], i) => [good(i), json]).join()},${good(SINGLE.length)}]`;
   await publish(device, payload);
@@ -132,8 +133,8 @@ test('MQTT payload: JSON with valid and invalid measurements: valid ones are sto
   expect(deadLetter?.payload.toString()).toBe(payload);
 });
 
-/** Wrong SenML records, with the error code. @type {[string, string, string][]} */
-const RECORDS = [
+/** Wrong SenML records, with the error code. */
+const RECORDS: [string, string, string][] = [
   ['no object', '7', 'malformed'],
   ['an array', '[]', 'malformed'],
   ['a name that is a number', '{"n":7,"v":1}', 'bad_id'],
@@ -154,7 +155,7 @@ test('MQTT payload: SenML with valid and invalid records: valid ones are stored,
   const payload = `[{"n":"t","v":1},${RECORDS.map(([, json]) => json).join()},{"n":"t","t":-1,"v":2}]`;
   await publish(device, payload);
   const { items } = await system.get(`/devices/${device}/sensors/t/measurements?${RECENT}`);
-  expect(items.map((/** @type {{ value: number }} */ { value }) => value)).toEqual([1, 2]);
+  expect(items.map(({ value }: { value: number }) => value)).toEqual([1, 2]);
   const [deadLetter] = await readDeadLetters(system, device);
   expect(deadLetter?.refused.sort((a, b) => a.index - b.index)).toMatchObject(
     RECORDS.map(([, , code], index) => ({ index: index + 1, code })),
@@ -207,10 +208,8 @@ test('MQTT connection: after all hostile payloads: the connection is open, and /
   expect((await fetch(`${system.httpUrl}/readyz`)).status).toBe(200);
 });
 
-/** @param {string[]} texts @returns {Record<string, number>} */
-function countBy(texts) {
-  /** @type {Record<string, number>} */
-  const counts = {};
+function countBy(texts: string[]): Record<string, number> {
+  const counts: Record<string, number> = {};
   for (const text of texts) counts[text] = (counts[text] ?? 0) + 1;
   return counts;
 }

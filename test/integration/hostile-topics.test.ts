@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { readDeadLetters } from '../support/dead-letters.js';
-import { readMetric } from '../support/metrics.js';
-import { useDevice, useTestSystem } from '../support/system/use.js';
-import { until } from '../support/until.js';
+import { readDeadLetters } from '../support/dead-letters.ts';
+import { readMetric } from '../support/metrics.ts';
+import { useDevice, useTestSystem } from '../support/system/use.ts';
+import { until } from '../support/until.ts';
 
 /** Limits reads to the last hour, because a year of empty hours takes long to read. */
 const RECENT = `from=${Date.now() - 3_600_000}`;
@@ -11,13 +11,11 @@ const RECENT = `from=${Date.now() - 3_600_000}`;
 const system = useTestSystem();
 const client = useDevice(system);
 
-/** @param {number} value @param {number} [ts] */
-const measurement = (value, ts = Date.now()) => JSON.stringify({ sensor_id: 't', ts, value });
+const measurement = (value: number, ts: number = Date.now()) => JSON.stringify({ sensor_id: 't', ts, value });
 
 test('MQTT message: topic is unknown: acknowledged, dropped and counted; no client receives it', async () => {
   const listener = await mqtt.connectAsync(system.mqttUrl);
-  /** @type {string[]} */
-  const received = [];
+  const received: string[] = [];
   // Live messages of ingest about a sample or a process may arrive before or after the test message.
   const published = /^iot\/live\/([0-9a-f-]{36}$|stats\/)/;
   listener.on('message', (topic) => void (published.test(topic) || received.push(topic)));
@@ -59,7 +57,7 @@ test('MQTT last will: its topic has too many levels: counted as a message with a
   const will = {
     topic: `iot/v1${'/x'.repeat(99)}`,
     payload: Buffer.from('x'),
-    qos: /** @type {const} */ (1),
+    qos: 1 as const,
   };
   const leaving = await mqtt.connectAsync(system.mqttUrl, { reconnectPeriod: 0, will });
   leaving.stream.destroy();
@@ -98,8 +96,7 @@ test('Retained MQTT message: measurements and births are stored in the database,
   expect(items).toEqual([{ ts: new Date(ts).toISOString(), value: 5 }]);
 
   const late = await mqtt.connectAsync(system.mqttUrl);
-  /** @type {[string, string, boolean][]} */
-  const received = [];
+  const received: [string, string, boolean][] = [];
   late.on('message', (topic, payload, { retain }) => received.push([topic, payload.toString(), retain]));
   await late.subscribeAsync('iot/v1/retained/#', { qos: 1 });
   // Retained messages come before all that is published after this point.
@@ -129,7 +126,7 @@ test('MQTT measurement: published with QoS 2: acknowledged after the commit to t
 });
 
 test('Device: measurements of more sensors than the limit: the first 10,000 sensors are registered, the others become dead letters', async () => {
-  const batch = (/** @type {number} */ from, /** @type {number} */ count) =>
+  const batch = (from: number, count: number) =>
     JSON.stringify(Array.from({ length: count }, (_, i) => ({ sensor_id: `s${from + i}`, value: i })));
   await client.publish('iot/v1/crowded/measurements', batch(0, 9_999));
   await client.publish('iot/v1/crowded/measurements', batch(9_990, 20));

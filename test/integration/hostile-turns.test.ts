@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { MAX_TURN_MS, threadCpuMs, watchTurns } from '../support/event-loop.js';
+import { MAX_TURN_MS, threadCpuMs, watchTurns } from '../support/event-loop.ts';
 import {
   BODY_INPUTS,
   constantRows,
@@ -7,13 +7,13 @@ import {
   MQTT_INPUTS,
   PROMQL_INPUTS,
   SPARKPLUG_INPUTS,
-} from '../support/hostile-inputs.js';
-import { connectDevice } from '../support/mqtt/device.js';
-import { useDevice, useTestSystem } from '../support/system/use.js';
+} from '../support/hostile-inputs.ts';
+import { connectDevice } from '../support/mqtt/device.ts';
+import { useDevice, useTestSystem } from '../support/system/use.ts';
 
 /** CPU time that the process used while the health route and another device waited. */
 const waits = { health: 0, acknowledgement: 0 };
-const probes = { isOn: true, done: Promise.resolve(/** @type {unknown} */ (null)) };
+const probes = { isOn: true, done: Promise.resolve(null as unknown) };
 
 // Hooks run in the order in which they are defined. So the probes end before the system does.
 afterAll(async () => {
@@ -24,8 +24,7 @@ afterAll(async () => {
 const system = useTestSystem();
 const canary = useDevice(system);
 
-/** @param {keyof typeof waits} name @param {() => Promise<unknown>} probe */
-async function repeat(name, probe) {
+async function repeat(name: keyof typeof waits, probe: () => Promise<unknown>) {
   while (probes.isOn) {
     const begin = threadCpuMs();
     await probe();
@@ -40,46 +39,41 @@ beforeAll(() => {
     repeat('acknowledgement', () => canary.measure('canary', sample())),
   ]);
 });
-/** @param {string} path @param {Record<string, string>} headers @param {string | Uint8Array<ArrayBuffer>} body */
-async function post(path, headers, body) {
+async function post(path: string, headers: Record<string, string>, body: string | Uint8Array<ArrayBuffer>) {
   const answer = await fetch(system.httpUrl + path, { method: 'POST', headers, body });
   await answer.text();
   return answer.status;
 }
 
-/** @param {string} topic @param {string | Buffer} payload a connection of its own, which the broker may close */
-async function publish(topic, payload) {
+/** @param payload a connection of its own, which the broker may close */
+async function publish(topic: string, payload: string | Buffer) {
   const device = await connectDevice(system);
   await device.publish(topic, payload);
   await device.end();
 }
 
-/** @type {Array<[name: string, send: () => Promise<unknown>]>} */
-const INPUTS = [
+const INPUTS: Array<[name: string, send: () => Promise<unknown>]> = [
   ...MQTT_INPUTS.map(
     ([name, kind, payload]) =>
-      /** @type {[string, () => Promise<unknown>]} */ ([
-        `MQTT, ${name}`,
-        () => publish(`iot/v1/hostile/${kind}`, payload),
-      ]),
+      [`MQTT, ${name}`, () => publish(`iot/v1/hostile/${kind}`, payload)] as [string, () => Promise<unknown>],
   ),
   ...SPARKPLUG_INPUTS.map(
     ([name, payload]) =>
-      /** @type {[string, () => Promise<unknown>]} */ ([
-        `Sparkplug, ${name}`,
-        () => publish('spBv1.0/g/NDATA/hostile', payload),
-      ]),
+      [`Sparkplug, ${name}`, () => publish('spBv1.0/g/NDATA/hostile', payload)] as [
+        string,
+        () => Promise<unknown>,
+      ],
   ),
   ...BODY_INPUTS.map(
     ([name, path, headers, body]) =>
-      /** @type {[string, () => Promise<unknown>]} */ ([name, () => post(path, headers, body)]),
+      [name, () => post(path, headers, body)] as [string, () => Promise<unknown>],
   ),
   ...IMPORT_INPUTS.map(
     ([name, type, body]) =>
-      /** @type {[string, () => Promise<unknown>]} */ ([
-        `import of ${name}`,
-        () => post('/api/v1/import?device=imported', { 'content-type': type }, body),
-      ]),
+      [`import of ${name}`, () => post('/api/v1/import?device=imported', { 'content-type': type }, body)] as [
+        string,
+        () => Promise<unknown>,
+      ],
   ),
   [
     'two imports of Parquet with one million equal rows at once',
@@ -92,7 +86,7 @@ const INPUTS = [
   ...PROMQL_INPUTS.flatMap(([name, text]) =>
     ['query', 'series'].map(
       (route) =>
-        /** @type {[string, () => Promise<unknown>]} */ ([
+        [
           `PromQL, ${route}, ${name}`,
           () => {
             const body = new URLSearchParams({ [route === 'series' ? 'match[]' : 'query']: text }).toString();
@@ -100,7 +94,7 @@ const INPUTS = [
             const ask = () => post(`/prometheus/api/v1/${route}`, headers, body);
             return Promise.all(Array.from({ length: 8 }, ask));
           },
-        ]),
+        ] as [string, () => Promise<unknown>],
     ),
   ),
 ];

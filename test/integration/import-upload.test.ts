@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
-import { useTestSystem } from '../support/system/use.js';
+import { useTestSystem } from '../support/system/use.ts';
 
 const LIMIT = 1_048_576;
 const PARQUET = 'application/vnd.apache.parquet';
@@ -17,20 +17,15 @@ afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
 /**
  * Sends a body of unknown length, a chunk at a time, until there is an answer, and waits until the API closes the connection.
- *
- * @param {string} type
- * @param {string} first
- * @returns {Promise<{ status: number | undefined, answer: any }>}
  */
-function sendEndless(type, first) {
+function sendEndless(type: string, first: string): Promise<{ status: number | undefined; answer: any }> {
   return new Promise((resolve, reject) => {
     const req = request(`${system.httpUrl}/api/v1/import?device=d`, {
       method: 'POST',
       headers: { 'content-type': type, 'transfer-encoding': 'chunked' },
     });
     const timer = setInterval(() => req.write(Buffer.alloc(65_536, '\n')), 2);
-    /** @type {{ status: number | undefined, answer: any } | undefined} */
-    let received;
+    let received: { status: number | undefined; answer: any } | undefined;
     req.once('error', () => {});
     req.once('response', async (res) => {
       clearInterval(timer);

@@ -1,20 +1,18 @@
 import { beforeAll, beforeEach, expect, test } from '@jest/globals';
+import type { MqttClient } from 'mqtt';
 import mqtt from 'mqtt';
-import { parseSnapshot } from '../../api/observability/process-stats.js';
-import { openStream } from '../support/http/event-stream.js';
-import { useDevice, useTestSystem } from '../support/system/use.js';
-import { until } from '../support/until.js';
-
-/** @import { MqttClient } from 'mqtt' */
+import { parseSnapshot } from '../../api/observability/process-stats.ts';
+import { openStream } from '../support/http/event-stream.ts';
+import { useDevice, useTestSystem } from '../support/system/use.ts';
+import { until } from '../support/until.ts';
 
 let now = Date.now() - 600_000;
 
 const system = useTestSystem();
 const device = useDevice(system);
-/** @type {MqttClient} another client, which may support MQTT 3.1.1 only */
-let otherClient;
-/** @type {Array<{ topic: string, payload: string }>} */
-const messages = [];
+/** another client, which may support MQTT 3.1.1 only */
+let otherClient: MqttClient;
+const messages: Array<{ topic: string; payload: string }> = [];
 
 beforeAll(async () => {
   otherClient = await mqtt.connectAsync(system.mqttUrl);
@@ -44,8 +42,7 @@ test('MQTT live topics: client subscribes, then unsubscribes: it receives the ch
 test('MQTT live topics: client of MQTT 5 subscribes by id and by name: each message has waited_ms', async () => {
   const client = await mqtt.connectAsync(system.mqttUrl, { protocolVersion: 5 });
   try {
-    /** @type {unknown[]} */
-    const waited = [];
+    const waited: unknown[] = [];
     client.on('message', (_, __, { properties }) => waited.push(properties?.userProperties?.['waited_ms']));
     await client.subscribeAsync(['iot/live/+', 'iot/live/a', 'iot/live/a/sensors/s']);
     await measure();
@@ -76,7 +73,7 @@ test('MQTT live topics: client publishes on a live topic: no MQTT client and no 
     // The time appears in no other message. Three digits may appear in any statistics or timestamp.
     const forgedTime = '2026-01-01T00:00:00.000Z';
     const forged = JSON.stringify([{ ...item, ts: forgedTime, value: 666 }]);
-    for (const qos of /** @type {const} */ ([0, 1])) {
+    for (const qos of [0, 1] as const) {
       await otherClient.publishAsync(`iot/live/${item.device_id}`, forged, { qos, retain: true });
     }
     await measure();

@@ -1,25 +1,20 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import type { MqttClient } from 'mqtt';
 import mqtt from 'mqtt';
-import { connectDevice } from '../support/mqtt/device.js';
-import { startMosquitto } from '../support/mqtt/mosquitto.js';
-import { startTestSystem } from '../support/system/index.js';
-import { until } from '../support/until.js';
-
-/** @import { MqttClient } from 'mqtt' */
-/** @import { Device } from '../support/mqtt/device.js' */
-/** @import { TestSystem } from '../support/system/index.js' */
+import { connectDevice, type Device } from '../support/mqtt/device.ts';
+import { startMosquitto } from '../support/mqtt/mosquitto.ts';
+import { startTestSystem, type TestSystem } from '../support/system/index.ts';
+import { until } from '../support/until.ts';
 
 const start = Date.now() - 600_000;
 let now = start;
 
-/** @typedef {{ topic: string, items: any, retain: boolean }} Received */
+type Received = { topic: string; items: any; retain: boolean };
 
-/** @param {string} url @param {(client: MqttClient) => void} onOpen */
-async function openReader(url, onOpen) {
+async function openReader(url: string, onOpen: (client: MqttClient) => void) {
   const client = await mqtt.connectAsync(url, { protocolVersion: 5 });
   onOpen(client);
-  /** @type {Received[]} */
-  const received = [];
+  const received: Received[] = [];
   client.on('message', (topic, payload, { retain }) =>
     received.push({ topic, items: JSON.parse(String(payload)), retain }),
   );
@@ -27,12 +22,9 @@ async function openReader(url, onOpen) {
 }
 
 describe('Live topics by name, embedded broker', () => {
-  /** @type {TestSystem} */
-  let system;
-  /** @type {Device} */
-  let device;
-  /** @type {MqttClient[]} */
-  const readers = [];
+  let system: TestSystem;
+  let device: Device;
+  const readers: MqttClient[] = [];
   beforeAll(async () => {
     system = await startTestSystem();
     device = await connectDevice(system);
@@ -45,16 +37,14 @@ describe('Live topics by name, embedded broker', () => {
     await system?.stop();
   });
 
-  /** @param {string[]} filters */
-  async function follow(...filters) {
+  async function follow(...filters: string[]) {
     const { client, received } = await openReader(system.mqttUrl, (opened) => readers.push(opened));
     await client.subscribeAsync(filters);
     return received;
   }
 
-  /** @param {string} name @param {object[]} [samples] */
-  const measure = (name, samples = [{ sensor_id: 's', ts: now++, value: now }]) =>
-    device.measure(name, /** @type {any} */ (samples));
+  const measure = (name: string, samples: object[] = [{ sensor_id: 's', ts: now++, value: now }]) =>
+    device.measure(name, samples as any);
 
   test('MQTT live topics: client subscribes by device name: it gets the same message as by device id', async () => {
     const byName = await follow('iot/live/desk');
@@ -129,8 +119,7 @@ describe('Live topics that are retained, and Home Assistant', () => {
       settings: { LIVE_RETAIN: 'true', HOME_ASSISTANT_PREFIX: 'homeassistant' },
     });
     const device = await connectDevice(system);
-    /** @type {MqttClient[]} */
-    const readers = [];
+    const readers: MqttClient[] = [];
     try {
       await device.birth('desk', {
         session: start,
@@ -183,8 +172,7 @@ describe('Live topics that are retained, and Home Assistant', () => {
         AUTO_REGISTER: 'true',
       },
     });
-    /** @type {MqttClient[]} */
-    const readers = [];
+    const readers: MqttClient[] = [];
     const { client, received } = await openReader(broker.url, (opened) => readers.push(opened));
     try {
       await client.subscribeAsync(['iot/live/+', 'iot/live/+/samples', 'ha/#']);

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { useDirectory } from '../support/directory.js';
-import { readMetric } from '../support/metrics.js';
-import { storedValues, useExternalBroker } from '../support/mqtt/external-broker.js';
-import { until } from '../support/until.js';
+import { useDirectory } from '../support/directory.ts';
+import { readMetric } from '../support/metrics.ts';
+import { storedValues, useExternalBroker } from '../support/mqtt/external-broker.ts';
+import { until } from '../support/until.ts';
 
 const { connectDevice, startSystem, startWire } = useExternalBroker();
 

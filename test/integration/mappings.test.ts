@@ -1,23 +1,30 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { readPresets } from '../../api/ingest/mappings/index.js';
-import { useCredentials } from '../support/credentials.js';
-import { useDirectory } from '../support/directory.js';
-import { readMetric } from '../support/metrics.js';
-import { useTestSystem } from '../support/system/use.js';
-import { until } from '../support/until.js';
-
-/** @import { MqttClient } from 'mqtt' */
+import type { MqttClient } from 'mqtt';
+import { readPresets } from '../../api/ingest/mappings/index.ts';
+import { useCredentials } from '../support/credentials.ts';
+import { useDirectory } from '../support/directory.ts';
+import { readMetric } from '../support/metrics.ts';
+import { useTestSystem } from '../support/system/use.ts';
+import { until } from '../support/until.ts';
 
 /** The test vectors have times of this day, so the clock of the system starts in its evening. */
 const EVENING = Date.parse('2026-11-22T16:00:00.000Z');
 const INSTALLATION = { username: 'operator', password: 'the password of the operator' };
 
-/** @typedef {{ title: string, topic: string, payload: unknown, device?: string, ts?: string, values?: Record<string, number>, units?: Record<string, string>, describes?: { sensor: string, unit?: string } }} Vector */
+type Vector = {
+  title: string;
+  topic: string;
+  payload: unknown;
+  device?: string;
+  ts?: string;
+  values?: Record<string, number>;
+  units?: Record<string, string>;
+  describes?: { sensor: string; unit?: string };
+};
 
-/** @type {Vector[]} */
-const VECTORS = readPresets().flatMap(({ name }) =>
+const VECTORS: Vector[] = readPresets().flatMap(({ name }) =>
   JSON.parse(readFileSync(new URL(`../vectors/mappings/${name}.json`, import.meta.url), 'utf8')),
 );
 
@@ -44,26 +51,23 @@ const system = useTestSystem({
   clock: () => EVENING + Date.now() - began,
 });
 const credentials = useCredentials(system);
-/** @type {MqttClient} */
-let installation;
+let installation: MqttClient;
 beforeAll(async () => {
   installation = await credentials.connect(INSTALLATION.username, INSTALLATION.password);
 });
 
-/** @param {MqttClient} client @param {string} topic @param {unknown} payload */
-const publish = (client, topic, payload) =>
+const publish = (client: MqttClient, topic: string, payload: unknown) =>
   client.publishAsync(topic, typeof payload === 'string' ? payload : JSON.stringify(payload), { qos: 1 });
 
-/** @param {string} device @param {string} sensor @returns {Promise<Array<{ ts: string, value: number }>>} */
-const samplesOf = async (device, sensor) =>
+const samplesOf = async (device: string, sensor: string): Promise<Array<{ ts: string; value: number }>> =>
   (
     await system.get(
       `/devices/${encodeURIComponent(device)}/sensors/${encodeURIComponent(sensor)}/measurements?from=${EVENING - 86_400_000}&limit=1000`,
     )
   ).items;
 
-/** @param {string} device @returns {Promise<boolean>} */
-const isKnown = async (device) => (await system.fetch(`/devices/${device}`)).status === 200;
+const isKnown = async (device: string): Promise<boolean> =>
+  (await system.fetch(`/devices/${device}`)).status === 200;
 
 describe('Mapped topic on the embedded broker', () => {
   test('Mapped topics: examples of all presets: every value is stored with its time, and sensors have their units', async () => {
@@ -76,8 +80,7 @@ describe('Mapped topic on the embedded broker', () => {
       }
       if (Object.keys(values).length === 0 && !describes) continue;
       const { sensors } = await system.get(`/devices/${encodeURIComponent(device)}`);
-      const unitOf = (/** @type {string} */ name) =>
-        sensors.find((/** @type {{ name: string }} */ sensor) => sensor.name === name)?.unit;
+      const unitOf = (name: string) => sensors.find((sensor: { name: string }) => sensor.name === name)?.unit;
       for (const [sensor, unit] of Object.entries(units))
         expect([sensor, unitOf(sensor)]).toEqual([sensor, unit]);
       if (describes?.unit) expect(unitOf(describes.sensor)).toBe(describes.unit);
@@ -97,14 +100,14 @@ describe('Mapped topic on the embedded broker', () => {
     await publish(own, 'zigbee2mqtt/hall', { temperature: 20 });
     expect(await samplesOf('hall', 'temperature')).toMatchObject([{ value: 20 }]);
     const denied = await readMetric(system, 'iot_broker_denied_total{action="publish"}');
-    for (const [topic, payload] of /** @type {const} */ ([
+    for (const [topic, payload] of [
       ['zigbee2mqtt/vault', { temperature: 20 }],
       ['lines/1', { id: 'vault', v: 1 }],
       [
         'homeassistant/sensor/x/config',
         { state_topic: 'zigbee2mqtt/vault', value_template: '{{ value_json.a }}', unit_of_measurement: 'V' },
       ],
-    ])) {
+    ] as const) {
       const other = await credentials.connectAs(`intruder-${topic.replaceAll('/', '-')}`);
       // The broker acknowledges and drops the message. Without a PUBACK the client would send it again without end.
       await publish(other, topic, payload);
@@ -131,7 +134,7 @@ describe('Mapped topic on the embedded broker', () => {
       qos: 1,
       retain: false,
     };
-    const client = await credentials.connectAs('will', { options: { will: /** @type {any} */ (will) } });
+    const client = await credentials.connectAs('will', { options: { will: will as any } });
     const denied = await readMetric(system, 'iot_broker_denied_total{action="publish"}');
     client.stream.destroy();
     await until(async () => (await readMetric(system, 'iot_broker_denied_total{action="publish"}')) > denied);
@@ -153,8 +156,7 @@ describe('Mapped topic on the embedded broker', () => {
   test('Mapped topics: client subscribes to a mapped topic: it receives no message, since such a topic may be a command', async () => {
     const follower = await credentials.connect(INSTALLATION.username, INSTALLATION.password);
     await follower.subscribeAsync('#', { qos: 1 });
-    /** @type {string[]} */
-    const received = [];
+    const received: string[] = [];
     follower.on('message', (topic) => received.push(topic));
     await installation.publishAsync('zigbee2mqtt/hall', '{"temperature":21}', { qos: 1, retain: true });
     await installation.publishAsync('zigbee2mqtt/hall/set', '{"state":"ON"}', { qos: 1 });

@@ -1,13 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import { identifyDevice, identifySensor } from '../../schema/ids.js';
-import { readMetric } from '../support/metrics.js';
-import { connectDevice } from '../support/mqtt/device.js';
-import { startTestSystem } from '../support/system/index.js';
-import { useDevice, useTestSystem } from '../support/system/use.js';
+import { type Identity, identifyDevice, identifySensor } from '../../schema/ids.ts';
+import { readMetric } from '../support/metrics.ts';
+import { connectDevice } from '../support/mqtt/device.ts';
+import { startTestSystem } from '../support/system/index.ts';
+import { useDevice, useTestSystem } from '../support/system/use.ts';
 
-/** @import { Identity } from '../../schema/ids.js' */
-
-/** @typedef {{ ts: number, value: number }} Sample `ts` in epoch ms */
+/** `ts` in epoch ms */
+type Sample = { ts: number; value: number };
 
 /** Two days ago, in epoch ms. All samples are newer, and a year of empty hours takes long to read. */
 const FROM = Date.now() - 2 * 86_400_000;
@@ -15,30 +14,26 @@ const FROM = Date.now() - 2 * 86_400_000;
 const system = useTestSystem();
 const client = useDevice(system);
 
-/** @param {string} device @param {Sample[]} samples @param {string} [sensor] */
-const publish = (device, samples, sensor = 't') =>
+const publish = (device: string, samples: Sample[], sensor: string = 't') =>
   client.measure(
     device,
     samples.map((sample) => ({ sensor_id: sensor, ...sample })),
   );
 
-/** @param {string} device @param {string} [sensor] @returns {Promise<{ ts: string, value: number }[]>} oldest first */
-const measurements = (device, sensor = 't') =>
+/** @returns oldest first */
+const measurements = (device: string, sensor: string = 't'): Promise<{ ts: string; value: number }[]> =>
   system.all(`/devices/${device}/sensors/${sensor}/measurements?order=asc&limit=100&from=${FROM}`);
 
-/** @param {string} device @param {string} [sensor] */
-async function latest(device, sensor = 't') {
+async function latest(device: string, sensor: string = 't') {
   const { ts, value } = await system.get(`/devices/${device}/sensors/${sensor}`);
   return { ts, value };
 }
 
-/** @param {Sample} sample */
-const asRead = ({ ts, value }) => ({ ts: new Date(ts).toISOString(), value });
+const asRead = ({ ts, value }: Sample) => ({ ts: new Date(ts).toISOString(), value });
 
-/** The expected samples, by brute force: for each instant the value with the greater 8 bytes. @param {Sample[]} samples */
-function merged(samples) {
-  /** @type {Map<number, number>} */
-  const values = new Map();
+/** The expected samples, by brute force: for each instant the value with the greater 8 bytes. */
+function merged(samples: Sample[]) {
+  const values: Map<number, number> = new Map();
   for (const { ts, value } of samples) {
     const stored = values.get(ts);
     if (stored === undefined || Buffer.compare(bytes(value), bytes(stored)) > 0) values.set(ts, value);
@@ -46,15 +41,14 @@ function merged(samples) {
   return [...values].sort(([a], [b]) => a - b).map(([ts, value]) => asRead({ ts, value }));
 }
 
-/** @param {number} value */
-function bytes(value) {
+function bytes(value: number) {
   const eight = Buffer.alloc(8);
   eight.writeDoubleBE(value);
   return eight;
 }
 
-/** A small generator with a seed, so that a failure can be repeated. @param {number} seed @returns {() => number} in [0, 1) */
-function createRandom(seed) {
+/** A small generator with a seed, so that a failure can be repeated. @returns in [0, 1) */
+function createRandom(seed: number): () => number {
   let state = seed;
   return () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
@@ -62,10 +56,9 @@ function createRandom(seed) {
   };
 }
 
-/** @template T @param {T[]} list @param {() => number} random */
-const shuffled = (list, random) =>
+const shuffled = <T>(list: T[], random: () => number) =>
   list
-    .map((item) => /** @type {[number, T]} */ ([random(), item]))
+    .map((item) => [random(), item] as [number, T])
     .sort(([a], [b]) => a - b)
     .map(([, item]) => item);
 
@@ -85,33 +78,34 @@ describe('Merging: the same samples in other messages: the same result', () => {
   });
   const expected = merged(samples);
 
-  /** @param {number} size @returns {Sample[][]} batches that overlap by a third */
-  const overlapping = (size) =>
+  /** @returns batches that overlap by a third */
+  const overlapping = (size: number): Sample[][] =>
     Array.from({ length: Math.ceil(samples.length / size) }, (_, index) =>
       samples.slice(index * size, index * size + Math.ceil(size * 1.33)),
     );
 
-  test.each(
-    /** @type {[string, Sample[][]][]} */ ([
-      ['one message', [samples]],
-      ['one message, reversed', [samples.toReversed()]],
-      ['one message, shuffled', [shuffled(samples, random)]],
-      ['sent three times', [samples, samples, samples]],
-      ['cut into batches of 7', overlapping(7)],
-      ['cut into batches of 60, shuffled', shuffled(overlapping(60), random)],
-      [
-        'cut in several ways at once, shuffled',
-        shuffled([...overlapping(13), ...overlapping(60), ...overlapping(61)], random),
-      ],
-      ['one message for each sample', shuffled(samples, random).map((sample) => [sample])],
-    ]),
-  )('500 samples, some with equal times: %s: the same samples are stored', async (title, batches) => {
-    const device = title.replaceAll(' ', '-');
-    // All messages are sent at once, so that commits overtake each other.
-    await Promise.all(batches.map((batch) => publish(device, batch)));
-    expect(await measurements(device)).toEqual(expected);
-    expect(await latest(device)).toEqual(expected.at(-1));
-  });
+  test.each([
+    ['one message', [samples]],
+    ['one message, reversed', [samples.toReversed()]],
+    ['one message, shuffled', [shuffled(samples, random)]],
+    ['sent three times', [samples, samples, samples]],
+    ['cut into batches of 7', overlapping(7)],
+    ['cut into batches of 60, shuffled', shuffled(overlapping(60), random)],
+    [
+      'cut in several ways at once, shuffled',
+      shuffled([...overlapping(13), ...overlapping(60), ...overlapping(61)], random),
+    ],
+    ['one message for each sample', shuffled(samples, random).map((sample) => [sample])],
+  ] as [string, Sample[][]][])(
+    '500 samples, some with equal times: %s: the same samples are stored',
+    async (title, batches) => {
+      const device = title.replaceAll(' ', '-');
+      // All messages are sent at once, so that commits overtake each other.
+      await Promise.all(batches.map((batch) => publish(device, batch)));
+      expect(await measurements(device)).toEqual(expected);
+      expect(await latest(device)).toEqual(expected.at(-1));
+    },
+  );
 });
 
 describe('Merging: two values for one instant: the one with the greater bytes is stored', () => {
@@ -180,10 +174,10 @@ describe('Sensors of two devices: their samples are separate', () => {
     const [a, b] = [`${title}-a`.replaceAll(' ', '-'), `${title}-b`.replaceAll(' ', '-')];
     const ts = Date.now();
     await Promise.all([publish(a, [{ ts, value: 1 }], sensor), publish(b, [{ ts, value: 2 }], sensor)]);
-    for (const [device, value] of /** @type {const} */ ([
+    for (const [device, value] of [
       [a, 1],
       [b, 2],
-    ])) {
+    ] as const) {
       expect(await measurements(device, sensor)).toEqual([asRead({ ts, value })]);
       expect(await latest(device, sensor)).toEqual(asRead({ ts, value }));
     }
@@ -191,8 +185,8 @@ describe('Sensors of two devices: their samples are separate', () => {
 });
 
 test('Device and sensor: addressed by name or by id: the same samples are stored and returned', async () => {
-  const { id: device } = /** @type {Identity} */ (identifyDevice('twin'));
-  const { id: sensor } = /** @type {Identity} */ (identifySensor(device, 't'));
+  const { id: device } = identifyDevice('twin') as Identity;
+  const { id: sensor } = identifySensor(device, 't') as Identity;
   const ts = Date.now();
   await publish('twin', [{ ts, value: 1 }]);
   await publish(device, [{ ts: ts + 1, value: 2 }], sensor);
@@ -212,8 +206,8 @@ test('Device and sensor: addressed by name or by id: the same samples are stored
 });
 
 test('New sensor: one message has it by id and by name: the sensor is registered once, with the name', async () => {
-  const { id: device } = /** @type {Identity} */ (identifyDevice('both'));
-  const { id: sensor } = /** @type {Identity} */ (identifySensor(device, 't'));
+  const { id: device } = identifyDevice('both') as Identity;
+  const { id: sensor } = identifySensor(device, 't') as Identity;
   const ts = Date.now();
   const elements = [
     { sensor_id: sensor, ts, value: 1 },
@@ -227,7 +221,7 @@ test('New sensor: one message has it by id and by name: the sensor is registered
 
 test('Message with 50 sensors: no other message waits: one database request writes its samples and their latest values', async () => {
   const names = Array.from({ length: 50 }, (_, index) => `s${index}`);
-  const measure = (/** @type {number} */ value) =>
+  const measure = (value: number) =>
     client.send(
       'fifty',
       'measurements',
@@ -243,6 +237,6 @@ test('Message with 50 sensors: no other message waits: one database request writ
   const before = await requests();
   await measure(2);
   expect(await requests()).toBe(before + 1);
-  const values = (await system.all('/latest?device=fifty')).map((/** @type {Sample} */ { value }) => value);
+  const values = (await system.all('/latest?device=fifty')).map(({ value }: Sample) => value);
   expect(values).toEqual(names.map(() => 2));
 });

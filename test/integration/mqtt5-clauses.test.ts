@@ -1,16 +1,15 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import pino from 'pino';
-import { ByteBudget } from '../../api/ingest/admission/byte-budget.js';
-import { createBroker } from '../../api/mqtt/embedded/index.js';
-import { createMetrics } from '../../api/observability/metrics.js';
-import { readSettings } from '../../common/settings/index.js';
-import { useCleanUps } from '../support/clean-ups.js';
-import { everybodyMayConnect } from '../support/credentials.js';
-import { bytesOf, connectPacket, connectRaw, openRaw } from '../support/mqtt/raw-client.js';
-import { until } from '../support/until.js';
-
-/** @import { Message, Outcome } from '../../api/ingest/pipeline.js' */
-/** @import { ErrorCode, Refusal } from '../../common/errors.js' */
+import { ByteBudget } from '../../api/ingest/admission/byte-budget.ts';
+import type { Message, Outcome } from '../../api/ingest/pipeline.ts';
+import { createBroker } from '../../api/mqtt/embedded/index.ts';
+import { createMetrics } from '../../api/observability/metrics.ts';
+import type { ErrorCode, Refusal } from '../../common/errors.ts';
+import { readSettings } from '../../common/settings/index.ts';
+import { useCleanUps } from '../support/clean-ups.ts';
+import { everybodyMayConnect } from '../support/credentials.ts';
+import { bytesOf, connectPacket, connectRaw, openRaw } from '../support/mqtt/raw-client.ts';
+import { until } from '../support/until.ts';
 
 /**
  * The clauses of the MQTT 5.0 specification (OASIS standard, 7 March 2019) that concern a broker without sessions, by their numbers. The
@@ -22,12 +21,9 @@ const STATUS = 'iot/v1/d/status';
 
 const afterwards = useCleanUps();
 
-/** @type {number} */
-let port;
-/** @type {(message: Message) => Promise<Outcome>} */
-let settle;
-/** @type {() => Promise<void>} */
-let stopBroker;
+let port: number;
+let settle: (message: Message) => Promise<Outcome>;
+let stopBroker: () => Promise<void>;
 
 beforeEach(async () => {
   settle = async () => 'accepted';
@@ -55,11 +51,9 @@ beforeEach(async () => {
 
 const open = () => openRaw(port, afterwards);
 
-/** @param {Parameters<typeof connectPacket>[0]} [options] */
-const connect = (options) => connectRaw(port, afterwards, options);
+const connect = (options?: Parameters<typeof connectPacket>[0]) => connectRaw(port, afterwards, options);
 
-/** @param {object} [more] */
-const publish = (more) => ({
+const publish = (more?: object) => ({
   cmd: 'publish',
   topic: STATUS,
   payload: 'online',
@@ -68,27 +62,29 @@ const publish = (more) => ({
   ...more,
 });
 
-/** @param {object[]} subscriptions @param {object} [properties] */
-const subscribe = (subscriptions, properties) => ({
+const subscribe = (subscriptions: object[], properties?: object) => ({
   cmd: 'subscribe',
   messageId: 9,
   subscriptions,
   properties,
 });
 
-/** Connects a client that has subscribed. @param {string} topic @param {object} [options] of the subscription */
-async function subscriber(topic, options) {
+/** Connects a client that has subscribed. @param options of the subscription */
+async function subscriber(topic: string, options?: object) {
   const client = await connect();
   client.send(subscribe([{ topic, qos: 0, nl: false, rap: false, rh: 0, ...options }]));
   await client.take('suback');
   return client;
 }
 
-/** @param {ErrorCode} code @returns {Refusal} */
-const refusal = (code) => ({ index: 0, code, path: '[0].value', rule: 'must be a number' });
+const refusal = (code: ErrorCode): Refusal => ({
+  index: 0,
+  code,
+  path: '[0].value',
+  rule: 'must be a number',
+});
 
-/** @param {Outcome} outcome @param {ErrorCode[]} codes */
-function refuseWith(outcome, ...codes) {
+function refuseWith(outcome: Outcome, ...codes: ErrorCode[]) {
   settle = async ({ onRefused }) => {
     if (codes.length > 0) onRefused?.(codes.map(refusal));
     return outcome;
@@ -285,8 +281,7 @@ describe('PUBLISH', () => {
   test.each([1, 2])(
     'MQTT-3.3.4-9: more unacknowledged messages of QoS %d than the Receive Maximum: DISCONNECT 0x93',
     async (qos) => {
-      /** @type {string[]} */
-      const begun = [];
+      const begun: string[] = [];
       settle = ({ topic }) => {
         begun.push(topic);
         return new Promise(() => {});
@@ -314,8 +309,7 @@ describe('PUBLISH', () => {
   });
 
   test('MQTT-3.3.4-9: unacknowledged messages reach the Receive Maximum, plus one of QoS 0: the connection stays', async () => {
-    /** @type {Array<() => void>} */
-    const waiting = [];
+    const waiting: Array<() => void> = [];
     settle = () => new Promise((resolve) => waiting.push(() => resolve('accepted')));
     const client = await connect();
     const messages = Array.from({ length: 64 }, (_, index) => publish({ messageId: index + 1 }));
@@ -327,8 +321,7 @@ describe('PUBLISH', () => {
   });
 
   test('MQTT-4.6.0-2: messages settle in reverse order: the PUBACKs keep the order of receipt, also with reasons', async () => {
-    /** @type {Array<() => void>} */
-    const waiting = [];
+    const waiting: Array<() => void> = [];
     settle = ({ onRefused }) =>
       new Promise((resolve) =>
         waiting.push(() => {
@@ -361,8 +354,7 @@ describe('PUBLISH', () => {
 });
 
 describe('PUBACK and PUBREC', () => {
-  /** @type {Array<[ErrorCode, number]>} */
-  const REASONS = [
+  const REASONS: Array<[ErrorCode, number]> = [
     ['malformed', 0x99],
     ['not_numeric', 0x99],
     ['too_old', 0x99],
@@ -586,7 +578,7 @@ describe('Last will and DISCONNECT', () => {
   const will = {
     topic: STATUS,
     payload: Buffer.from('offline'),
-    qos: /** @type {const} */ (1),
+    qos: 1 as const,
     retain: false,
     properties: { willDelayInterval: 3600, contentType: 'text/plain', userProperties: { a: 'b' } },
   };
@@ -677,14 +669,14 @@ describe('Hostile clients', () => {
     const witness = await connect({ properties: { maximumPacketSize: 1000 } });
     witness.send(subscribe([{ topic: '#', qos: 1 }]));
     let state = 42;
-    const random = (/** @type {number} */ below) => {
+    const random = (below: number) => {
       state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
       return Math.floor((state / 2 ** 32) * below);
     };
     for (let round = 0; round < 4; round++) {
       const clients = await Promise.all(Array.from({ length: 150 }, () => open()));
       for (const client of clients) {
-        const bytes = Buffer.from(/** @type {Buffer} */ (seeds[random(seeds.length)]));
+        const bytes = Buffer.from(seeds[random(seeds.length)] as Buffer);
         for (let count = 0; count <= random(4); count++) bytes[random(bytes.length)] = random(256);
         const first = random(4) === 0 ? [] : [bytesOf(connectPacket())];
         client.sendBytes(Buffer.concat([...first, bytes]));

@@ -1,11 +1,10 @@
 import { execFile } from 'node:child_process';
 import { beforeAll, expect, test } from '@jest/globals';
+import type { IClientPublishOptions, MqttClient } from 'mqtt';
 import mqtt from 'mqtt';
-import { useCredentials } from '../support/credentials.js';
-import { readMetric } from '../support/metrics.js';
-import { useTestSystem } from '../support/system/use.js';
-
-/** @import { IClientPublishOptions, MqttClient } from 'mqtt' */
+import { useCredentials } from '../support/credentials.ts';
+import { readMetric } from '../support/metrics.ts';
+import { useTestSystem } from '../support/system/use.ts';
 
 const INSTALLATION = { username: 'operator', password: 'the password of the operator' };
 const BAD = '[{"sensor_id": "t", "value": "warm"}]';
@@ -19,26 +18,21 @@ const system = useTestSystem({
   },
 });
 const credentials = useCredentials(system);
-/** @type {MqttClient} */
-let device;
+let device: MqttClient;
 beforeAll(async () => {
   device = await connect('desk', await credentials.issue('desk'));
   system.beforeStop(() => device.endAsync(true));
 });
 
-/** @param {string} username @param {string} password */
-const connect = (username, password) =>
+const connect = (username: string, password: string) =>
   mqtt.connectAsync(system.mqttUrl, { protocolVersion: 5, reconnectPeriod: 0, username, password });
 
-/**
- * Publishes with QoS 1.
- *
- * @param {string} topic
- * @param {string} payload
- * @param {IClientPublishOptions} [options]
- * @returns {Promise<[code: number, reason: string | undefined]>} of the PUBACK
- */
-const publish = (topic, payload, options) =>
+/** Publishes with QoS 1. @returns of the PUBACK */
+const publish = (
+  topic: string,
+  payload: string,
+  options?: IClientPublishOptions,
+): Promise<[code: number, reason: string | undefined]> =>
   new Promise((resolve) => {
     device.on('packetreceive', function onPacket(packet) {
       if (packet.cmd !== 'puback') return;
@@ -48,8 +42,7 @@ const publish = (topic, payload, options) =>
     device.publish(topic, payload, { qos: 1, ...options }, () => {});
   });
 
-/** @param {string[]} args @returns {Promise<{ code: number, output: string }>} */
-const mosquittoPub = (...args) =>
+const mosquittoPub = (...args: string[]): Promise<{ code: number; output: string }> =>
   new Promise((resolve) => {
     const { port } = new URL(system.mqttUrl);
     const { username, password } = INSTALLATION;
@@ -59,10 +52,10 @@ const mosquittoPub = (...args) =>
     );
   });
 
-/** @param {string} name @returns {Promise<Record<string, number>>} the newest values of a device, by sensor */
-async function latest(name) {
+/** @returns the newest values of a device, by sensor */
+async function latest(name: string): Promise<Record<string, number>> {
   const { items } = await system.get(`/latest?device=${name}`);
-  return Object.fromEntries(items.map((/** @type {any} */ item) => [item.name, item.value]));
+  return Object.fromEntries(items.map((item: any) => [item.name, item.value]));
 }
 
 test('MQTT 5 client MQTT.js: publishes a measurement: it is stored when it is acknowledged', async () => {
@@ -88,7 +81,7 @@ test('MQTT 5 client mosquitto_pub: a valid measurement is stored; for an invalid
 test('MQTT 5 message with a content type: it selects the decoder; an unknown content type is refused with 0x99', async () => {
   const topic = 'iot/v1/desk/measurements';
   const senml = '[{"n": "h", "v": 40}]';
-  const as = (/** @type {string} */ contentType) => ({ properties: { contentType } });
+  const as = (contentType: string) => ({ properties: { contentType } });
   expect(await publish(topic, senml, as('application/senml+json'))).toEqual([0, undefined]);
   expect(await latest('desk')).toMatchObject({ h: 40 });
   const [code, reason] = await publish(topic, senml, as('application/x-nothing'));
@@ -123,8 +116,9 @@ test('MQTT 5 client: publishes with QoS 1 on a topic of another device: PUBACK 0
 
 test('MQTT 5 client: publishes with QoS 0 on a topic of another device: DISCONNECT 0x87, because QoS 0 has no acknowledgement', async () => {
   const lamp = await connect('lamp', await credentials.issue('lamp'));
-  /** @type {Promise<number | undefined>} */
-  const code = new Promise((resolve) => lamp.on('disconnect', ({ reasonCode }) => resolve(reasonCode)));
+  const code: Promise<number | undefined> = new Promise((resolve) =>
+    lamp.on('disconnect', ({ reasonCode }) => resolve(reasonCode)),
+  );
   lamp.publish('iot/v1/bench/measurements', '{"sensor_id": "t", "value": 666}');
   expect(await code).toBe(0x87);
   await lamp.endAsync(true);
@@ -155,8 +149,9 @@ test('MQTT 5 client: connects with a wrong password: CONNACK 0x87', async () => 
 
 test('MQTT 5 client: its credential is revoked: DISCONNECT 0x87', async () => {
   const lamp = await connect('bulb', await credentials.issue('bulb'));
-  /** @type {Promise<number | undefined>} */
-  const code = new Promise((resolve) => lamp.on('disconnect', ({ reasonCode }) => resolve(reasonCode)));
+  const code: Promise<number | undefined> = new Promise((resolve) =>
+    lamp.on('disconnect', ({ reasonCode }) => resolve(reasonCode)),
+  );
   await system.fetch('/credentials/bulb', { method: 'DELETE' });
   expect(await code).toBe(0x87);
   await lamp.endAsync(true);

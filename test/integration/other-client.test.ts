@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
-import { readMetric } from '../support/metrics.js';
-import { useTestSystem } from '../support/system/use.js';
+import { readMetric } from '../support/metrics.ts';
+import { useTestSystem } from '../support/system/use.ts';
 
 const run = promisify(execFile);
 
@@ -11,22 +11,16 @@ const FROM = Date.now() - 3_600_000;
 
 const system = useTestSystem();
 
-/**
- * Runs mosquitto_pub of Debian. It ends when the message is acknowledged, which is after its commit.
- *
- * @param {string} device
- * @param {unknown} content
- * @param {string[]} [flags]
- */
-async function mosquittoPub(device, content, flags = []) {
+/** Runs mosquitto_pub of Debian. It ends when the message is acknowledged, which is after its commit. */
+async function mosquittoPub(device: string, content: unknown, flags: string[] = []) {
   const target = ['-h', '127.0.0.1', '-p', String(system.mqttPort), '-t', `iot/v1/${device}/measurements`];
   await run('mosquitto_pub', [...target, '-q', '1', '-m', JSON.stringify(content), ...flags]);
 }
 
-/** @param {string} device @returns {Promise<Record<string, { ts: string, value: number }[]>>} by sensor, oldest first */
-async function readBack(device) {
+/** @returns by sensor, oldest first */
+async function readBack(device: string): Promise<Record<string, { ts: string; value: number }[]>> {
   const { sensors } = await system.get(`/devices/${device}`);
-  const series = sensors.map(async (/** @type {{ name: string }} */ { name }) => [
+  const series = sensors.map(async ({ name }: { name: string }) => [
     name,
     await system.all(
       `/devices/${device}/sensors/${encodeURIComponent(name)}/measurements?order=asc&from=${FROM}`,
@@ -35,8 +29,8 @@ async function readBack(device) {
   return Object.fromEntries(await Promise.all(series));
 }
 
-/** @param {number} ms epoch ms @param {number} value */
-const sample = (ms, value) => ({ ts: new Date(ms).toISOString(), value });
+/** @param ms epoch ms */
+const sample = (ms: number, value: number) => ({ ts: new Date(ms).toISOString(), value });
 
 describe('Plain JSON of mosquitto_pub', () => {
   test('Plain JSON of mosquitto_pub: one object with a time: stored with this time', async () => {
@@ -47,7 +41,7 @@ describe('Plain JSON of mosquitto_pub', () => {
 
   test('Plain JSON of mosquitto_pub: array with times in milliseconds and ISO 8601, with and without a zone: every sample is stored', async () => {
     const ts = Date.now();
-    const iso = (/** @type {number} */ ms) => new Date(ms).toISOString();
+    const iso = (ms: number) => new Date(ms).toISOString();
     await mosquittoPub('many', [
       { sensor_id: 'a', ts, value: 1 },
       { sensor_id: 'a', ts: iso(ts - 1000), value: 2 },

@@ -1,18 +1,17 @@
 import { expect, test } from '@jest/globals';
-import { createDayStatistics } from '../../api/store/history/days.js';
-import { groupOf } from '../../schema/ids.js';
-import { bucketOf, closingOf, DAY_MS, dayOf, HOUR_MS, isExact, settlingOf } from '../../schema/rules.js';
-import { GROUPS, samplesOf, usePackedSystem } from '../support/system/packed.js';
-
-/** @import { Session } from '../../api/store/sending/session.js' */
+import { createDayStatistics } from '../../api/store/history/days.ts';
+import type { Session } from '../../api/store/sending/session.ts';
+import { groupOf } from '../../schema/ids.ts';
+import { bucketOf, closingOf, DAY_MS, dayOf, HOUR_MS, isExact, settlingOf } from '../../schema/rules.ts';
+import { GROUPS, samplesOf, usePackedSystem } from '../support/system/packed.ts';
 
 const packed = usePackedSystem();
 const { clock, send, read, historyOf, statisticsOf } = packed;
 
 /** Reads by the driver alone, without the rest of the store. */
-const session = /** @type {Session} */ ({
+const session = {
   all: async ({ cql }, params) => (await packed.database().execute(cql, params, { prepare: true })).rows,
-});
+} as Session;
 
 test('Hourly packing of samples: late samples arrive: readable at once, and only their hours are packed again', async () => {
   const hour = packed.newHour();
@@ -45,10 +44,10 @@ test('Hourly packing of samples: late samples arrive: readable at once, and only
   const packer = packed.packer();
   await packer.packDue();
   expect(packer.counts).toMatchObject({ hours: 2, samples: 35 });
-  for (const [device, count] of /** @type {const} */ ([
+  for (const [device, count] of [
     ['tardy', 30],
     ['new', 5],
-  ])) {
+  ] as const) {
     const row = await statisticsOf(device, hour);
     expect(row).toMatchObject({ statistics: { count }, readFrom: clock.now, lateAt });
     expect(row && isExact(row)).toBe(true);
@@ -60,11 +59,11 @@ test('Hourly packing of samples: late samples arrive: readable at once, and only
     expect(await packed.store().packProgress.read(group)).toMatchObject({ settledUntil: day + DAY_MS });
   }
   // The second pass copies the statistics of the day, also those that it has packed again.
-  for (const [device, count] of /** @type {const} */ ([
+  for (const [device, count] of [
     ['tardy', 30],
     ['new', 5],
     ['timely', 20],
-  ])) {
+  ] as const) {
     const copies = await createDayStatistics(session).read(packed.keyOf(device), day, day + DAY_MS);
     expect(copies.get(day)).toMatchObject([{ hour, statistics: { count } }]);
   }
@@ -91,10 +90,10 @@ test('Hourly packing of samples: samples arrive days late, or for a day before p
   const packer = packed.packer();
   await packer.packDue();
   expect(packer.counts).toMatchObject({ hours: 2, samples: 50 });
-  for (const [start, count] of /** @type {const} */ ([
+  for (const [start, count] of [
     [hour, 30],
     [long, 20],
-  ])) {
+  ] as const) {
     const row = await statisticsOf('backfilled', start);
     expect(row).toMatchObject({ statistics: { count }, readFrom: clock.now });
     expect(row && isExact(row)).toBe(true);

@@ -1,18 +1,17 @@
 import { expect, test } from '@jest/globals';
 import pino from 'pino';
-import { createLeases } from '../../api/history/packing/packer.js';
-import { bucketOf, closingOf, HOUR_MS } from '../../schema/rules.js';
-import { useCleanUps } from '../support/clean-ups.js';
-import { startTestSystem } from '../support/system/index.js';
-import { GROUPS, samplesOf, usePackedSystem } from '../support/system/packed.js';
-import { until } from '../support/until.js';
+import { createLeases } from '../../api/history/packing/packer.ts';
+import { bucketOf, closingOf, HOUR_MS } from '../../schema/rules.ts';
+import { useCleanUps } from '../support/clean-ups.ts';
+import { startTestSystem } from '../support/system/index.ts';
+import { GROUPS, samplesOf, usePackedSystem } from '../support/system/packed.ts';
+import { until } from '../support/until.ts';
 
 const packed = usePackedSystem();
 const { clock, send, statisticsOf, packedUntil } = packed;
 const afterwards = useCleanUps();
 
-/** @param {string} owner */
-const leasesOf = (owner) =>
+const leasesOf = (owner: string) =>
   createLeases({ store: packed.store().packLeases, owner, logger: pino({ level: 'silent' }) });
 
 test('Hourly packing of samples: two processes pack at once: they share the groups of devices, and pack each hour once', async () => {
@@ -63,7 +62,7 @@ test('Hourly packing of samples: API process runs: it packs closed hours, report
   afterwards(() => system.stop());
   const store = await system.openStore();
   const hour = bucketOf(now);
-  const reached = async (/** @type {number} */ time) => {
+  const reached = async (time: number) => {
     const progress = await Promise.all([0, 1].map((group) => store.packProgress.read(group)));
     return progress.every(({ packedUntil }) => packedUntil === time);
   };
@@ -71,7 +70,7 @@ test('Hourly packing of samples: API process runs: it packs closed hours, report
   await until(() => reached(hour - HOUR_MS));
   now = closingOf(hour);
   await until(() => reached(hour + HOUR_MS));
-  const metric = async (/** @type {string} */ name) => {
+  const metric = async (name: string) => {
     const text = await (await fetch(`${system.httpUrl}/metrics`)).text();
     return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
   };

@@ -1,15 +1,14 @@
 import { expect, test } from '@jest/globals';
-import { MillraceError } from '../../common/errors.js';
-import { packBlock } from '../../schema/packed/block.js';
-import { closingOf, dayOf, HOUR_MS, settlingOf } from '../../schema/rules.js';
-import { GROUPS, samplesOf, usePackedSystem } from '../support/system/packed.js';
-
-/** @import { Store } from '../../api/store/index.js' */
+import type { Store } from '../../api/store/index.ts';
+import { MillraceError } from '../../common/errors.ts';
+import { packBlock } from '../../schema/packed/block.ts';
+import { closingOf, dayOf, HOUR_MS, settlingOf } from '../../schema/rules.ts';
+import { GROUPS, samplesOf, usePackedSystem } from '../support/system/packed.ts';
 
 const packed = usePackedSystem();
 const { clock, send, read, historyOf, statisticsOf, packedUntil } = packed;
 
-const allUntil = (/** @type {number} */ until) => Array(GROUPS).fill(until);
+const allUntil = (until: number) => Array(GROUPS).fill(until);
 
 test('Hourly packing of samples: an hour closes: its samples are packed then, and not a millisecond before', async () => {
   const hour = packed.newHour();
@@ -85,8 +84,7 @@ test('Hourly packing of samples: a row is unreadable: other devices are packed, 
   const samples = samplesOf(hour, 10);
   await send('broken', samples);
   const { device, sensor } = packed.keyOf('broken');
-  /** @param {Buffer} blob */
-  const writeRow = (blob) =>
+  const writeRow = (blob: Buffer) =>
     packed
       .database()
       .execute(
@@ -142,27 +140,21 @@ test('Hourly packing of samples: the database rejects a write: the device group 
 
 /**
  * Wraps a store so that all requests fail from a certain write on. That write is stored, but its answer is an error.
- *
- * @param {Store} store
- * @param {string} write
  */
-function failAfter(store, write) {
+function failAfter(store: Store, write: string) {
   let isDead = false;
-  /** @template {object} T @param {T} part @returns {T} */
-  const wrap = (part) =>
-    /** @type {T} */ (
-      Object.fromEntries(
-        Object.entries(part).map(([name, member]) => [
-          name,
-          async (/** @type {unknown[]} */ ...args) => {
-            if (isDead) throw new Error('killed');
-            const answer = await member(...args);
-            isDead ||= name === write;
-            if (isDead) throw new Error('killed');
-            return answer;
-          },
-        ]),
-      )
-    );
+  const wrap = <T extends object>(part: T): T =>
+    Object.fromEntries(
+      Object.entries(part).map(([name, member]) => [
+        name,
+        async (...args: unknown[]) => {
+          if (isDead) throw new Error('killed');
+          const answer = await member(...args);
+          isDead ||= name === write;
+          if (isDead) throw new Error('killed');
+          return answer;
+        },
+      ]),
+    ) as T;
   return { packing: wrap(store.packing), packProgress: wrap(store.packProgress) };
 }

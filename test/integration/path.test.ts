@@ -1,18 +1,18 @@
 import { expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { useCleanUps } from '../support/clean-ups.js';
-import { drawnFiles, filesOnPath } from '../support/documents/path-files.js';
-import { startMosquitto } from '../support/mqtt/mosquitto.js';
-import { startMqttWire } from '../support/mqtt/wire.js';
-import { startTestSystem } from '../support/system/index.js';
+import { useCleanUps } from '../support/clean-ups.ts';
+import { drawnFiles, filesOnPath } from '../support/documents/path-files.ts';
+import { startMosquitto } from '../support/mqtt/mosquitto.ts';
+import { startMqttWire } from '../support/mqtt/wire.ts';
+import { startTestSystem } from '../support/system/index.ts';
 
 const afterwards = useCleanUps();
 
 /** Messages before the recorded one: the first ones register the device, and write its last-seen time. */
 const WARM_UP = 5;
 
-/** @param {string} url of a broker @returns {Promise<() => Promise<unknown>>} a function that sends the next sample of one sensor, and settles at the PUBACK */
-async function connectSensor(url) {
+/** @param url of a broker @returns a function that sends the next sample of one sensor, and settles at the PUBACK */
+async function connectSensor(url: string): Promise<() => Promise<unknown>> {
   const client = await mqtt.connectAsync(url);
   afterwards(() => client.endAsync(true));
   let seconds = Math.floor(Date.now() / 1000) - 600;
@@ -22,8 +22,7 @@ async function connectSensor(url) {
     });
 }
 
-/** @param {() => Promise<unknown>} send */
-async function measure(send) {
+async function measure(send: () => Promise<unknown>) {
   for (let count = 0; count < WARM_UP; count++) await send();
   const files = await filesOnPath(send);
   const list = [...files].map(([file, functions]) => `${file}: ${functions.join(', ')}`);

@@ -1,18 +1,17 @@
 import { expect, test } from '@jest/globals';
-import { readDeadLetters } from '../support/dead-letters.js';
-import { readMetric } from '../support/metrics.js';
-import { connectDevice } from '../support/mqtt/device.js';
-import { useExternalBroker } from '../support/mqtt/external-broker.js';
-import { until } from '../support/until.js';
-
-/** @import { TestSystem } from '../support/system/index.js' */
+import { readDeadLetters } from '../support/dead-letters.ts';
+import { readMetric } from '../support/metrics.ts';
+import { connectDevice } from '../support/mqtt/device.ts';
+import { useExternalBroker } from '../support/mqtt/external-broker.ts';
+import type { TestSystem } from '../support/system/index.ts';
+import { until } from '../support/until.ts';
 
 const HOUR = 3_600_000;
 const NOW = Date.now();
 const ROUNDS = 20;
 
-/** Messages that are refused: the topic below `iot/v1/`, and the payload. @type {Array<[string, string | Buffer]>} */
-const INVALID = [
+/** Messages that are refused: the topic below `iot/v1/`, and the payload. */
+const INVALID: Array<[string, string | Buffer]> = [
   ['invalid/measurements', ''],
   ['invalid/measurements', '{'],
   ['invalid/measurements', '[{"sensor_id":"t","value":NaN}]'],
@@ -29,18 +28,14 @@ const INVALID = [
 
 const { connectDevice: connectExternal, startSystem, startWire, afterwards } = useExternalBroker();
 
-/** A message with samples of five hours, which needs five requests. @param {number} round */
-const fiveHourMessage = (round) =>
+/** A message with samples of five hours, which needs five requests. */
+const fiveHourMessage = (round: number) =>
   JSON.stringify(
     [0, 1, 2, 3, 4].map((hour) => ({ sensor_id: 's', ts: NOW - hour * HOUR - round, value: round })),
   );
 
-/**
- * Publishes invalid messages, and valid ones that need five requests each, all at once.
- *
- * @param {(topic: string, payload: string | Buffer) => Promise<unknown>} publish
- */
-const publishAll = (publish) =>
+/** Publishes invalid messages, and valid ones that need five requests each, all at once. */
+const publishAll = (publish: (topic: string, payload: string | Buffer) => Promise<unknown>) =>
   Promise.all(
     Array.from({ length: ROUNDS }, (_, round) => [
       ...INVALID.map(([topic, payload]) => publish(`iot/v1/${topic}`, payload)),
@@ -48,8 +43,7 @@ const publishAll = (publish) =>
     ]).flat(),
   );
 
-/** @param {TestSystem} system */
-async function expectAllSettled(system) {
+async function expectAllSettled(system: TestSystem) {
   await until(async () => (await readMetric(system, 'iot_ingest_unsettled_bytes')) === 0);
   for (const gauge of ['iot_ingest_in_flight', 'iot_ingest_waiting']) {
     expect({ gauge, value: await readMetric(system, gauge) }).toEqual({ gauge, value: 0 });

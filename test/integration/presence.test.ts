@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { startMosquitto } from '../support/mqtt/mosquitto.js';
-import { startTestSystem } from '../support/system/index.js';
-import { useDevice, useTestSystem } from '../support/system/use.js';
-import { until } from '../support/until.js';
+import { startMosquitto } from '../support/mqtt/mosquitto.ts';
+import { startTestSystem } from '../support/system/index.ts';
+import { useDevice, useTestSystem } from '../support/system/use.ts';
+import { until } from '../support/until.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -12,15 +12,15 @@ let now = Date.now();
 const system = useTestSystem({ clock: () => now });
 const client = useDevice(system);
 
-/** @param {string} device @param {'online' | 'offline'} state @param {number} session epoch ms */
-const status = (device, state, session) =>
+/** @param session epoch ms */
+const status = (device: string, state: 'online' | 'offline', session: number) =>
   client.publish(`iot/v1/${device}/status`, JSON.stringify({ state, session }), { retain: true });
 
-/** @param {string} device */
-const measure = (device) => client.send(device, 'measurements', { sensor_id: 't', ts: now, value: 1 });
+const measure = (device: string) =>
+  client.send(device, 'measurements', { sensor_id: 't', ts: now, value: 1 });
 
-/** @param {string} device @returns {Promise<{ online: boolean, last_seen: string | null }>} */
-const read = (device) => system.get(`/devices/${device}`);
+const read = (device: string): Promise<{ online: boolean; last_seen: string | null }> =>
+  system.get(`/devices/${device}`);
 
 describe('Presence: the message that arrived last decides', () => {
   const old = now - 10_000;
@@ -74,7 +74,7 @@ describe('Presence: the message that arrived last decides', () => {
   ])('Device presence: %s', async (title, statuses, isOnline) => {
     const device = title.replaceAll(' ', '-');
     for (const [state, session] of statuses) {
-      await status(device, /** @type {'online' | 'offline'} */ (state), Number(session));
+      await status(device, state as 'online' | 'offline', Number(session));
     }
     expect((await read(device)).online).toBe(isOnline);
   });

@@ -1,10 +1,9 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { readDeadLetters } from '../support/dead-letters.js';
-import { expectProblem, send } from '../support/http/index.js';
-import { startTestSystem } from '../support/system/index.js';
-import { useDevice, useStore, useTestSystem } from '../support/system/use.js';
-
-/** @import { Refusals } from '../../api/store/dead-letters/writes.js' */
+import type { Refusals } from '../../api/store/dead-letters/writes.ts';
+import { readDeadLetters } from '../support/dead-letters.ts';
+import { expectProblem, send } from '../support/http/index.ts';
+import { startTestSystem } from '../support/system/index.ts';
+import { useDevice, useStore, useTestSystem } from '../support/system/use.ts';
 
 const DAY = 86_400_000;
 const NOW = Date.now();
@@ -22,46 +21,47 @@ afterEach(() => {
   ahead = 0;
 });
 
-/** @param {string} id */
-const replay = (id) => send(system.httpUrl, `/api/v1/dead-letters/${id}/replay`, { method: 'POST' });
+const replay = (id: string) => send(system.httpUrl, `/api/v1/dead-letters/${id}/replay`, { method: 'POST' });
 
-/** @param {string} name of a device @returns {Promise<string[]>} the ids of its dead letters, newest first */
-const deadLetterIds = async (name) =>
+/** @param name of a device @returns the ids of its dead letters, newest first */
+const deadLetterIds = async (name: string): Promise<string[]> =>
   (await system.all('/dead-letters')).filter((deadLetter) => deadLetter.device === name).map(({ id }) => id);
 
-/** @param {string} name @returns {Promise<string>} the id of its only dead letter */
-async function onlyDeadLetter(name) {
+/** @returns the id of its only dead letter */
+async function onlyDeadLetter(name: string): Promise<string> {
   const ids = await deadLetterIds(name);
   expect(ids).toHaveLength(1);
   return String(ids[0]);
 }
 
-/** @param {string} name @param {string} [sensor] @returns {Promise<Array<[number, number]>>} oldest first */
-async function stored(name, sensor = 's') {
+/** @returns oldest first */
+async function stored(name: string, sensor: string = 's'): Promise<Array<[number, number]>> {
   const path = `/devices/${name}/sensors/${sensor}/measurements?order=asc&limit=1000&from=${NOW - 2 * DAY}`;
   const items = await system.all(path);
   return items.map(({ ts, value }) => [Date.parse(ts), value]);
 }
 
-/** @returns {Promise<number>} rows of all devices */
-async function countRows() {
+/** @returns rows of all devices */
+async function countRows(): Promise<number> {
   const { rows } = await system.execute('SELECT count(*) AS n FROM message');
   return Number(rows[0]?.['n']);
 }
 
-/** @param {{ status: number, text: string }} answer */
-const answered = ({ status, text }) => ({ status, ...JSON.parse(text) });
+const answered = ({ status, text }: { status: number; text: string }) => ({ status, ...JSON.parse(text) });
 
-/**
- * Writes a dead letter in the form that ingest writes.
- *
- * @param {object} deadLetter
- * @param {string} deadLetter.device
- * @param {string} deadLetter.payload
- * @param {Refusals} deadLetter.refused
- * @param {number} [deadLetter.receivedAt] epoch ms
- */
-async function writeDeadLetter({ device: name, payload, refused, receivedAt = Date.now() - 60_000 }) {
+/** Writes a dead letter in the form that ingest writes. */
+async function writeDeadLetter({
+  device: name,
+  payload,
+  refused,
+  receivedAt = Date.now() - 60_000,
+}: {
+  device: string;
+  payload: string;
+  refused: Refusals;
+  /** epoch ms */
+  receivedAt?: number;
+}) {
   await store.deadLetters.write({
     receivedAt,
     device: name,

@@ -2,28 +2,23 @@ import { once } from 'node:events';
 import { Writable } from 'node:stream';
 import { beforeEach, expect, test } from '@jest/globals';
 import pino from 'pino';
-import { ByteBudget } from '../../api/ingest/admission/byte-budget.js';
-import { createBroker } from '../../api/mqtt/embedded/index.js';
-import { createMetrics } from '../../api/observability/metrics.js';
-import { readSettings } from '../../common/settings/index.js';
-import { useCleanUps } from '../support/clean-ups.js';
-import { everybodyMayConnect } from '../support/credentials.js';
-import { connectRaw } from '../support/mqtt/raw-client.js';
-import { until } from '../support/until.js';
-
-/** @import { Broker } from '../../api/mqtt/embedded/index.js' */
-/** @import { RawClient } from '../support/mqtt/raw-client.js' */
+import { ByteBudget } from '../../api/ingest/admission/byte-budget.ts';
+import { type Broker, createBroker } from '../../api/mqtt/embedded/index.ts';
+import { createMetrics } from '../../api/observability/metrics.ts';
+import { readSettings } from '../../common/settings/index.ts';
+import { useCleanUps } from '../support/clean-ups.ts';
+import { everybodyMayConnect } from '../support/credentials.ts';
+import { connectRaw, type RawClient } from '../support/mqtt/raw-client.ts';
+import { until } from '../support/until.ts';
 
 const FLOOD = 2000;
 
 const afterwards = useCleanUps();
 
-/** @type {Broker} */
-let broker;
-/** @type {number} */
-let port;
-/** Reasons of the errors of clients. @type {string[]} */
-let errors;
+let broker: Broker;
+let port: number;
+/** Reasons of the errors of clients. */
+let errors: string[];
 
 beforeEach(async () => {
   errors = [];
@@ -53,8 +48,8 @@ beforeEach(async () => {
 
 const connect = () => connectRaw(port, afterwards, { protocolVersion: 5 });
 
-/** Retains the statuses of some devices. @param {number} count */
-async function retain(count) {
+/** Retains the statuses of some devices. */
+async function retain(count: number) {
   const device = await connect();
   const packets = Array.from({ length: count }, (_, index) => ({
     cmd: 'publish',
@@ -67,11 +62,10 @@ async function retain(count) {
   await device.settle();
 }
 
-/** @param {string} topic */
-const subscribe = (topic) => ({ cmd: 'subscribe', messageId: 9, subscriptions: [{ topic, qos: 0 }] });
+const subscribe = (topic: string) => ({ cmd: 'subscribe', messageId: 9, subscriptions: [{ topic, qos: 0 }] });
 
-/** @param {RawClient} client @param {string} cmd */
-const countOf = ({ received }, cmd) => received.filter((packet) => packet.cmd === cmd).length;
+const countOf = ({ received }: RawClient, cmd: string) =>
+  received.filter((packet) => packet.cmd === cmd).length;
 
 test('Retained messages: client sends 2,000 SUBSCRIBE packets at once: each gets SUBACK, and few of them start a search', async () => {
   const statuses = 50;

@@ -1,23 +1,21 @@
 import { expect, test } from '@jest/globals';
-import { connect } from '../../api/store/connect.js';
-import { steadyPort } from '../../infra/engine/ports.js';
-import { visitBlock } from '../../schema/packed/block.js';
-import { send } from '../support/http/index.js';
-import { readMetric } from '../support/metrics.js';
-import { useInstallation } from '../support/processes/installation.js';
-import { until } from '../support/until.js';
-
-/** @import { ApiProcess } from '../support/processes/api-process.js' */
+import { connect } from '../../api/store/connect.ts';
+import { steadyPort } from '../../infra/engine/ports.ts';
+import { visitBlock } from '../../schema/packed/block.ts';
+import { send } from '../support/http/index.ts';
+import { readMetric } from '../support/metrics.ts';
+import type { ApiProcess } from '../support/processes/api-process.ts';
+import { useInstallation } from '../support/processes/installation.ts';
+import { until } from '../support/until.ts';
 
 const DEVICES = 4;
 const MESSAGES = 500;
 
 const { start, connectClient, cql, afterwards } = useInstallation({ CURSOR_SECRET: 'one secret for all' });
 
-const startIngest = (/** @type {string} */ id) => start({ ROLE: 'ingest', MQTT_CLIENT_ID: id });
+const startIngest = (id: string) => start({ ROLE: 'ingest', MQTT_CLIENT_ID: id });
 
-/** @param {ApiProcess} api */
-async function readiness({ httpUrl }) {
+async function readiness({ httpUrl }: ApiProcess) {
   const { status, text } = await send(httpUrl, '/readyz');
   return { status, checks: Object.keys(JSON.parse(text).checks).sort() };
 }
@@ -44,12 +42,11 @@ test('Processes with roles: one http and two ingest processes: they share the lo
     ),
   );
 
-  /** @param {string} name */
-  async function stored(name) {
+  async function stored(name: string) {
     const path = `/api/v1/devices/${name}/sensors/s/measurements?from=${base}&order=asc&limit=1000`;
     const response = await fetch(`${http.httpUrl}${path}`);
     if (response.status !== 200) return [];
-    return /** @type {any} */ (await response.json()).items.map((/** @type {any} */ item) => item.value);
+    return ((await response.json()) as any).items.map((item: any) => item.value);
   }
   for (const name of names) {
     await until(async () => (await stored(name)).length >= MESSAGES, { what: `the measurements of ${name}` });

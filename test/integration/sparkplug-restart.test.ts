@@ -1,30 +1,27 @@
 import { expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { useCleanUps } from '../support/clean-ups.js';
-import { readMetric } from '../support/metrics.js';
-import { connectEdgeNode } from '../support/sparkplug/edge-node.js';
-import { LATER, T0, vector } from '../support/sparkplug/vectors.js';
-import { startTestSystem } from '../support/system/index.js';
-import { until } from '../support/until.js';
+import { useCleanUps } from '../support/clean-ups.ts';
+import { readMetric } from '../support/metrics.ts';
+import { connectEdgeNode } from '../support/sparkplug/edge-node.ts';
+import { LATER, T0, vector } from '../support/sparkplug/vectors.ts';
+import { startTestSystem } from '../support/system/index.ts';
+import { until } from '../support/until.ts';
 
 const NODE = encodeURIComponent('plant/edge-1');
 const DEVICE = encodeURIComponent('plant/edge-1/press');
 
 const afterwards = useCleanUps();
 
-/** @param {{ mqttUrl: string }} system */
-async function connectNode({ mqttUrl }) {
+async function connectNode({ mqttUrl }: { mqttUrl: string }) {
   const node = await connectEdgeNode(mqttUrl, { id: 'edge-1', death: vector('ndeathNext') });
   afterwards(() => node.end());
   return node;
 }
 
-/** @param {{ mqttUrl: string }} system @param {string} filter */
-async function listen({ mqttUrl }, filter) {
+async function listen({ mqttUrl }: { mqttUrl: string }, filter: string) {
   const client = await mqtt.connectAsync(mqttUrl);
   afterwards(() => client.endAsync(true));
-  /** @type {Array<{ topic: string, text: string, retain: boolean }>} */
-  const received = [];
+  const received: Array<{ topic: string; text: string; retain: boolean }> = [];
   client.on('message', (topic, payload, { retain }) =>
     received.push({ topic, text: String(payload), retain }),
   );

@@ -1,14 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { useCleanUps } from '../support/clean-ups.js';
-import { readDeadLetters } from '../support/dead-letters.js';
-import { readMetric } from '../support/metrics.js';
-import { connectEdgeNode } from '../support/sparkplug/edge-node.js';
-import { countOf, LATER, T0, vector } from '../support/sparkplug/vectors.js';
-import { useTestSystem } from '../support/system/use.js';
-import { until } from '../support/until.js';
-
-/** @import { EdgeNode } from '../support/sparkplug/edge-node.js' */
+import { useCleanUps } from '../support/clean-ups.ts';
+import { readDeadLetters } from '../support/dead-letters.ts';
+import { readMetric } from '../support/metrics.ts';
+import { connectEdgeNode, type EdgeNode } from '../support/sparkplug/edge-node.ts';
+import { countOf, LATER, T0, vector } from '../support/sparkplug/vectors.ts';
+import { useTestSystem } from '../support/system/use.ts';
+import { until } from '../support/until.ts';
 
 let now = T0 + 2 * LATER;
 let nodes = 0;
@@ -30,18 +28,17 @@ async function connectBorn() {
   return node;
 }
 
-/** @param {string} device */
-const read = (device) => system.get(`/devices/${encodeURIComponent(device)}`);
+const read = (device: string) => system.get(`/devices/${encodeURIComponent(device)}`);
 
-/** @param {EdgeNode} node @param {string} sensor of its device @returns {Promise<unknown[][]>} by time */
-async function samplesOf({ device }, sensor) {
+/** @param sensor of its device @returns by time */
+async function samplesOf({ device }: EdgeNode, sensor: string): Promise<unknown[][]> {
   const path = `/devices/${encodeURIComponent(device)}/sensors/${encodeURIComponent(sensor)}/measurements`;
   const items = await system.all(`${path}?from=${T0}&order=asc&limit=1000`);
   return items.map(({ ts, value }) => [Date.parse(ts) - T0, value]);
 }
 
-/** @returns {Promise<number>} the number of rebirth requests */
-const requests = () => readMetric(system, 'iot_sparkplug_rebirth_requests_total');
+/** @returns the number of rebirth requests */
+const requests = (): Promise<number> => readMetric(system, 'iot_sparkplug_rebirth_requests_total');
 
 test('Sparkplug NBIRTH and DBIRTH: node and device are registered, and their values are stored', async () => {
   const node = await connectBorn();
@@ -58,7 +55,7 @@ test('Sparkplug NBIRTH and DBIRTH: node and device are registered, and their val
   ]);
   const press = await read(node.device);
   expect(press).toMatchObject({ name: node.device, online: true });
-  const byName = new Map(press.sensors.map((/** @type {any} */ sensor) => [sensor.name, sensor]));
+  const byName = new Map(press.sensors.map((sensor: any) => [sensor.name, sensor]));
   expect([...byName.keys()].sort()).toEqual(['Count', 'Running', 'Setpoint', 'Temperature']);
   expect(byName.get('Temperature')).toMatchObject({ type: 'Double', unit: '°C', value: 20.5 });
   expect(byName.get('Count')).toMatchObject({ type: 'Int64', unit: null, value: -5 });
@@ -83,7 +80,7 @@ test('Sparkplug DDATA: aliases, and more messages than sequence numbers: every v
 test('Sparkplug DDATA: gap in the sequence numbers: values are stored, and a rebirth is requested once in 10 s until it arrives', async () => {
   const node = await connectBorn();
   const requestsBefore = await requests();
-  const publish = (/** @type {number} */ index) => node.publish('DDATA', vector('ddata', index));
+  const publish = (index: number) => node.publish('DDATA', vector('ddata', index));
   await publish(0);
   await publish(3);
   await until(() => node.commands.length === 1);
@@ -139,7 +136,7 @@ test('Sparkplug DDATA: arrived before any birth: a replay of its dead letter is 
   const node = await connectNode();
   await node.publish('DDATA', vector('ddata'));
   const listed = await system.get(`/dead-letters?from=${now - 1}&to=${now + 1}`);
-  const deadLetter = listed.items.find((/** @type {any} */ { device }) => device === node.device);
+  const deadLetter = listed.items.find(({ device }: any) => device === node.device);
   const replay = () => system.fetch(`/dead-letters/${deadLetter.id}/replay`, { method: 'POST' });
   expect((await replay()).status).toBe(422);
   await node.publish('NBIRTH', vector('nbirth'));
@@ -158,8 +155,11 @@ test('Sparkplug NDATA: node is unknown: a dead letter is written, and a rebirth 
 });
 
 describe('Sparkplug: deaths', () => {
-  /** @param {EdgeNode} node @returns {Promise<boolean[]>} the node and its device */
-  const online = async ({ name, device }) => [(await read(name)).online, (await read(device)).online];
+  /** @returns the node and its device */
+  const online = async ({ name, device }: EdgeNode): Promise<boolean[]> => [
+    (await read(name)).online,
+    (await read(device)).online,
+  ];
 
   test('Sparkplug node: MQTT connection breaks: the node and its device are offline', async () => {
     const node = await connectBorn();
@@ -249,8 +249,7 @@ test('Sparkplug node: its name is too long: a dead letter has the code bad_id', 
 test('Sparkplug commands and STATE: a client publishes them: no subscriber receives them, because only the host may publish them', async () => {
   const client = await mqtt.connectAsync(system.mqttUrl);
   afterwards(() => client.endAsync(true));
-  /** @type {Array<[topic: string, text: string | null, retained: boolean]>} */
-  const received = [];
+  const received: Array<[topic: string, text: string | null, retained: boolean]> = [];
   client.on('message', (topic, payload, { retain }) =>
     received.push([topic, topic.includes('STATE') ? String(payload) : null, retain]),
   );

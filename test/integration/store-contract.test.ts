@@ -1,21 +1,21 @@
 import { expect, test } from '@jest/globals';
-import { int64 } from '../../api/store/cql-encoding.js';
-import { bucketOf } from '../../schema/rules.js';
-import { deliveryOf, describeAlarmDeliveries } from '../support/store-contract/alarm-deliveries.js';
-import { describeCells } from '../support/store-contract/cells.js';
-import { describePacking } from '../support/store-contract/packing.js';
-import { describeSamples } from '../support/store-contract/samples.js';
-import { describeStreaming } from '../support/store-contract/streaming.js';
-import { describeWatchedTime } from '../support/store-contract/watched-time.js';
-import { useStoredSystem } from '../support/system/stored.js';
-import { until } from '../support/until.js';
+import { int64 } from '../../api/store/cql-encoding.ts';
+import { bucketOf } from '../../schema/rules.ts';
+import { deliveryOf, describeAlarmDeliveries } from '../support/store-contract/alarm-deliveries.ts';
+import { describeCells } from '../support/store-contract/cells.ts';
+import { describePacking } from '../support/store-contract/packing.ts';
+import { describeSamples } from '../support/store-contract/samples.ts';
+import { describeStreaming } from '../support/store-contract/streaming.ts';
+import { describeWatchedTime } from '../support/store-contract/watched-time.ts';
+import { useStoredSystem } from '../support/system/stored.ts';
+import { until } from '../support/until.ts';
 
 const stored = useStoredSystem({});
 
 const subject = () => ({
   store: stored.store(),
   database: stored.database(),
-  afterTwoSeconds: async (/** @type {() => Promise<boolean>} */ isExpired) => {
+  afterTwoSeconds: async (isExpired: () => Promise<boolean>) => {
     await until(isExpired, { what: 'expiry' });
   },
 });

@@ -1,14 +1,15 @@
 import { expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { watchForTakeover } from '../../api/mqtt/external/presence.js';
-import { startGate } from '../support/http/tcp-gate.js';
-import { useExternalBroker } from '../support/mqtt/external-broker.js';
-import { until } from '../support/until.js';
+import { watchForTakeover } from '../../api/mqtt/external/presence.ts';
+import { startGate } from '../support/http/tcp-gate.ts';
+import { useExternalBroker } from '../support/mqtt/external-broker.ts';
+import { until } from '../support/until.ts';
 
 const { broker, afterwards } = useExternalBroker();
 
-/** Settles at the next event of this kind, and ignores errors before it. @param {mqtt.MqttClient} client @param {'connect' | 'close'} event @returns {Promise<void>} */
-const next = (client, event) => new Promise((resolve) => client.once(event, () => resolve(undefined)));
+/** Settles at the next event of this kind, and ignores errors before it. */
+const next = (client: mqtt.MqttClient, event: 'connect' | 'close'): Promise<void> =>
+  new Promise((resolve) => client.once(event, () => resolve(undefined)));
 
 /** Starts a client that is watched for a takeover, behind a network that can fail. */
 async function startWatched() {
@@ -16,9 +17,8 @@ async function startWatched() {
   afterwards(gate.stop);
   const client = mqtt.connect(gate.url, { clientId: 'watched', protocolVersion: 5, reconnectPeriod: 20 });
   afterwards(() => client.endAsync(true));
-  /** @type {{ taken: number, errors: string[] }} */
-  const seen = { taken: 0, errors: [] };
-  client.on('error', (error) => seen.errors.push(String(/** @type {NodeJS.ErrnoException} */ (error).code)));
+  const seen: { taken: number; errors: string[] } = { taken: 0, errors: [] };
+  client.on('error', (error) => seen.errors.push(String((error as NodeJS.ErrnoException).code)));
   watchForTakeover(client, () => {
     seen.taken++;
   });

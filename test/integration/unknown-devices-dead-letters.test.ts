@@ -1,15 +1,13 @@
 import { expect, test } from '@jest/globals';
 import pino from 'pino';
-import { createDeadLetterBox, DeadLetterQuota } from '../../api/ingest/dead-letter-box.js';
-import { RefusalNotices } from '../../api/ingest/refusal-notices.js';
-import { Registry } from '../../api/ingest/registry/index.js';
-import { createMetrics } from '../../api/observability/metrics.js';
-import { Retry } from '../../api/store/sending/retry.js';
-import { identifyDevice } from '../../schema/ids.js';
-import { readDeadLetters } from '../support/dead-letters.js';
-import { useStore, useTestSystem } from '../support/system/use.js';
-
-/** @import { Identity } from '../../schema/ids.js' */
+import { createDeadLetterBox, DeadLetterQuota } from '../../api/ingest/dead-letter-box.ts';
+import { RefusalNotices } from '../../api/ingest/refusal-notices.ts';
+import { Registry } from '../../api/ingest/registry/index.ts';
+import { createMetrics } from '../../api/observability/metrics.ts';
+import { Retry } from '../../api/store/sending/retry.ts';
+import { type Identity, identifyDevice } from '../../schema/ids.ts';
+import { readDeadLetters } from '../support/dead-letters.ts';
+import { useStore, useTestSystem } from '../support/system/use.ts';
 
 const system = useTestSystem();
 const store = useStore(system);
@@ -33,7 +31,7 @@ test('Quota of dead letters: unknown devices share one quota; a registered devic
     clock: Date.now,
     quota: new DeadLetterQuota({ limits }),
   });
-  await registry.device(/** @type {Identity} */ (identifyDevice('known')));
+  await registry.device(identifyDevice('known') as Identity);
 
   let receivedAt = Date.now();
   // The last two names are invalid.

@@ -1,14 +1,13 @@
 import { expect, test } from '@jest/globals';
-import { useCleanUps } from '../support/clean-ups.js';
-import { readDeadLetters } from '../support/dead-letters.js';
-import { connectDevice } from '../support/mqtt/device.js';
-import { startTestSystem } from '../support/system/index.js';
-import { until } from '../support/until.js';
+import { useCleanUps } from '../support/clean-ups.ts';
+import { readDeadLetters } from '../support/dead-letters.ts';
+import { connectDevice } from '../support/mqtt/device.ts';
+import { startTestSystem } from '../support/system/index.ts';
+import { until } from '../support/until.ts';
 
 const afterwards = useCleanUps();
 
-/** @param {Record<string, string>} settings */
-async function start(settings) {
+async function start(settings: Record<string, string>) {
   const system = await startTestSystem({ settings });
   afterwards(() => system.stop());
   const device = await connectDevice(system);
@@ -16,7 +15,7 @@ async function start(settings) {
   return {
     system,
     publish: device.send,
-    deadLetters: (/** @type {string} */ name) => readDeadLetters(system, name),
+    deadLetters: (name: string) => readDeadLetters(system, name),
   };
 }
 
@@ -41,7 +40,7 @@ test('Unknown device: AUTO_REGISTER=false: its messages become dead letters, and
     const { items } = await system.get(`/devices/early/sensors/t/measurements?from=${ts - 10}`);
     return items.length === 2 && items;
   });
-  expect(page.map((/** @type {{ value: number }} */ { value }) => value)).toEqual([3, 1]);
+  expect(page.map(({ value }: { value: number }) => value)).toEqual([3, 1]);
   await until(async () => (await system.get('/devices/early')).online);
 
   // The birth does not name this sensor.

@@ -1,32 +1,25 @@
 import { expect, test } from '@jest/globals';
-import { groupOf } from '../../schema/ids.js';
-import { closingOf, HOUR_MS } from '../../schema/rules.js';
-import { GROUPS, usePackedSystem } from '../support/system/packed.js';
+import { groupOf } from '../../schema/ids.ts';
+import { closingOf, HOUR_MS } from '../../schema/rules.ts';
+import { GROUPS, usePackedSystem } from '../support/system/packed.ts';
 
 const packed = usePackedSystem();
 
-/** @param {number} sensors @param {number} first */
-const names = (sensors, first = 0) => Array.from({ length: sensors }, (_, index) => `s${first + index}`);
+const names = (sensors: number, first: number = 0) =>
+  Array.from({ length: sensors }, (_, index) => `s${first + index}`);
 
-/**
- * Sends one sample of each sensor, in one message.
- *
- * @param {string} device
- * @param {string[]} sensors
- * @param {number} ts epoch ms
- */
-async function send(device, sensors, ts) {
+/** Sends one sample of each sensor, in one message. @param ts epoch ms */
+async function send(device: string, sensors: string[], ts: number) {
   const samples = sensors.map((sensor, i) => ({ sensor_id: sensor, ts, value: i + ts / 1e6 }));
   const response = await packed.system().post(`/measurements?device=${device}`, samples);
   expect(response.status).toBe(200);
 }
 
-/** @param {string} device @returns {Promise<Map<number, number>>} the number of rows in each part, over all hours */
-async function rowsByPart(device) {
+/** @returns the number of rows in each part, over all hours */
+async function rowsByPart(device: string): Promise<Map<number, number>> {
   const { rows } = await packed.database().execute('SELECT device_id, part, samples FROM message');
   const id = packed.keyOf(device).device;
-  /** @type {Map<number, number>} */
-  const counts = new Map();
+  const counts: Map<number, number> = new Map();
   for (const row of rows) {
     if (!row['device_id'].getBuffer().equals(id) || row['samples'] === null) continue;
     counts.set(row['part'], (counts.get(row['part']) ?? 0) + 1);
@@ -34,8 +27,8 @@ async function rowsByPart(device) {
   return counts;
 }
 
-/** @param {string} device @param {string[]} sensors @param {number} hour @returns {Promise<Array<number[]>>} the timestamps of each sensor, in seconds of the hour */
-const secondsOf = (device, sensors, hour) =>
+/** @returns the timestamps of each sensor, in seconds of the hour */
+const secondsOf = (device: string, sensors: string[], hour: number): Promise<Array<number[]>> =>
   Promise.all(
     sensors.map(async (sensor) =>
       (await packed.read(device, hour, sensor)).map(({ ts }) => (ts - hour) / 1000),
@@ -87,12 +80,12 @@ test('Database rows of a device hour: 200 sensors in several partition parts: ea
 
 test('Raw samples from a given time on: database rows begin or end before it: only samples from this time on are returned', async () => {
   const hour = packed.newHour();
-  const sample = (/** @type {number} */ second) => ({ ts: hour + 1000 * second, value: second });
+  const sample = (second: number) => ({ ts: hour + 1000 * second, value: second });
   // The messages overlap in time. The newest sample of the first message is after the start of most ranges.
   await packed.send('since', [sample(0), sample(50), sample(100)]);
   await packed.send('since', [sample(10), sample(20)]);
   await packed.send('since', [sample(60), sample(70)]);
-  const read = async (/** @type {number} */ from, /** @type {string} */ order) =>
+  const read = async (from: number, order: string) =>
     (
       await packed
         .system()
@@ -121,7 +114,7 @@ test('Device with 8,500 sensors: one message with an instant for each: acknowled
   const hour = packed.newHour();
   const sensors = names(8500);
   await send('widest', sensors, hour);
-  const groupOfDevice = (/** @type {string} */ device) => groupOf(packed.keyOf(device).device, GROUPS);
+  const groupOfDevice = (device: string) => groupOf(packed.keyOf(device).device, GROUPS);
   const other = names(100).find((name) => groupOfDevice(name) === groupOfDevice('widest')) ?? '';
   await send(other, ['s'], hour);
 

@@ -1,17 +1,15 @@
 /**
- * `npm run test:mutation`: puts one mistake of `must-die.js` at a time into a copy of the sources, and fails for each that its test does not
+ * `npm run test:mutation`: puts one mistake of `must-die.ts` at a time into a copy of the sources, and fails for each that its test does not
  * notice. `-- --help` lists the flags.
  */
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { runCommand } from '../../common/command.js';
-import { MillraceError } from '../../common/errors.js';
-import { createStatusLine } from '../../common/status-line.js';
-import { ensurePackages } from '../../infra/bootstrap/index.js';
+import { runCommand } from '../../common/command.ts';
+import { MillraceError } from '../../common/errors.ts';
+import type { CommandLine, Flag } from '../../common/flags.ts';
+import { createStatusLine } from '../../common/status-line.ts';
+import { ensurePackages } from '../../infra/bootstrap/index.ts';
 
-/** @import { CommandLine, Flag } from '../../common/flags.js' */
-
-/** @satisfies {Record<string, Flag>} */
 const FLAGS = {
   workers: {
     type: 'integer',
@@ -19,10 +17,9 @@ const FLAGS = {
     min: 1,
     fallback: Math.min(4, availableParallelism()),
   },
-};
+} satisfies Record<string, Flag>;
 
-/** @type {CommandLine<typeof FLAGS>} */
-const LINE = {
+const LINE: CommandLine<typeof FLAGS> = {
   command: 'npm run test:mutation --',
   help: 'Puts one known mistake at a time into a copy of the sources, and names those that their test does not notice.',
   examples: ['npm run test:mutation', 'npm run test:mutation -- --workers 2'],
@@ -34,12 +31,12 @@ await runCommand(async () => {
   const line = createStatusLine(process.stderr);
   await ensurePackages(process.cwd(), { onStatus: line.update });
   // Imported here, because it needs the packages.
-  const { parseFlags } = await import('../../common/flags.js');
+  const { parseFlags } = await import('../../common/flags.ts');
   const { workers } = parseFlags(LINE, process.argv.slice(2));
-  const { findUnnoticed } = await import('./known-mistakes.js');
-  const { MUST_DIE } = await import('./must-die.js');
+  const { findUnnoticed } = await import('./known-mistakes.ts');
+  const { MUST_DIE } = await import('./must-die.ts');
   const stop = new AbortController();
-  for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']))
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.once(signal, () => stop.abort(new MillraceError('usage', `Stopped by ${signal}.`)));
   const options = { workers, onStatus: line.update, signal: stop.signal };
   const problems = await findUnnoticed(MUST_DIE, options).finally(line.clear);

@@ -1,24 +1,16 @@
-import { forEachConcurrently } from '../../common/concurrency.js';
-import { MillraceError } from '../../common/errors.js';
-import { runTests } from './runner/child.js';
-import { Workspace } from './workspace.js';
+import { forEachConcurrently } from '../../common/concurrency.ts';
+import { MillraceError } from '../../common/errors.ts';
+import { runTests } from './runner/child.ts';
+import { Workspace } from './workspace.ts';
 
-/**
- * A mistake that a test must notice. `before` occurs once in the file, and `after` replaces it.
- *
- * @typedef {{ file: string, before: string, after: string, test: string }} Known
- */
+/** A mistake that a test must notice. `before` occurs once in the file, and `after` replaces it. */
+export type Known = { file: string; before: string; after: string; test: string };
 
 const RENEW =
   'Renew the entry in test/mutation: name the code as it is now, a mistake of the same kind, and the test.';
 
-/**
- * @param {Known} entry
- * @param {string} source
- * @returns {string} the source with the mistake
- * @throws {MillraceError} `usage` when the entry does not apply
- */
-export function sourceWith({ file, before, after }, source) {
+/** @returns the source with the mistake @throws {MillraceError} `usage` when the entry does not apply */
+export function sourceWith({ file, before, after }: Known, source: string): string {
   const times = source.split(before).length - 1;
   if (times === 1) return source.replace(before, () => after);
   const problem = times === 0 ? 'is not there any more' : `is there ${times} times`;
@@ -27,27 +19,26 @@ export function sourceWith({ file, before, after }, source) {
 
 /**
  * Tries known mistakes.
- *
- * @param {Known[]} entries
- * @param {{ workers: number, onStatus: (text: string) => void, signal: AbortSignal }} options `workers`: mistakes at a time
- * @returns {Promise<string[]>} a text for each entry that does not apply, that its test does not notice, or whose test fails without the
- *   mistake
+ * @param options `workers`: mistakes at a time
+ * @returns a text for each entry that does not apply, that its test does not notice, or whose test fails without the mistake
  */
-export async function findUnnoticed(entries, { workers, onStatus, signal }) {
+export async function findUnnoticed(
+  entries: Known[],
+  { workers, onStatus, signal }: { workers: number; onStatus: (text: string) => void; signal: AbortSignal },
+): Promise<string[]> {
   const workspaces = await Promise.all(Array.from({ length: workers }, () => Workspace.create()));
   const free = [...workspaces];
-  /** @type {string[]} */
-  const problems = [];
-  /** Whether each test passes without a mistake. @type {Map<string, Promise<boolean>>} */
-  const passing = new Map();
+  const problems: string[] = [];
+  /** Whether each test passes without a mistake. */
+  const passing: Map<string, Promise<boolean>> = new Map();
   let begun = 0;
 
-  /** @param {Workspace} workspace @param {string} test @returns {Promise<boolean>} whether it passes */
-  const passes = async ({ directory }, test) =>
+  /** @returns whether it passes */
+  const passes = async ({ directory }: Workspace, test: string): Promise<boolean> =>
     (await runTests([test], { directory, signal })).end === 'passed';
 
-  /** @param {Known} entry @param {Workspace} workspace @returns {Promise<string>} the problem; empty: none */
-  async function problemOf(entry, workspace) {
+  /** @returns the problem; empty: none */
+  async function problemOf(entry: Known, workspace: Workspace): Promise<string> {
     const { file, before, after, test } = entry;
     const isUnnoticed = await workspace.with(
       file,
@@ -64,7 +55,7 @@ export async function findUnnoticed(entries, { workers, onStatus, signal }) {
   try {
     await forEachConcurrently(workers, entries, async (entry) => {
       onStatus(`Mutation: known mistakes, ${++begun} of ${entries.length}: ${entry.file}`);
-      const workspace = /** @type {Workspace} */ (free.pop());
+      const workspace = free.pop() as Workspace;
       try {
         const problem = await problemOf(entry, workspace);
         if (problem) problems.push(problem);
@@ -81,5 +72,4 @@ export async function findUnnoticed(entries, { workers, onStatus, signal }) {
   }
 }
 
-/** @param {string} text */
-const oneLine = (text) => text.replaceAll(/\s+/g, ' ').trim();
+const oneLine = (text: string) => text.replaceAll(/\s+/g, ' ').trim();

@@ -15,8 +15,9 @@ const LEFT_OUT = new Set(['node_modules', '.node', '.git', '.data', '.env', 'cov
  * A copy of the checkout, in which one source file at a time is changed. The checkout itself never changes.
  */
 export class Workspace {
-  /** @param {string} directory */
-  constructor(directory) {
+  declare directory: string;
+
+  constructor(directory: string) {
     this.directory = directory;
   }
 
@@ -31,16 +32,8 @@ export class Workspace {
     return new Workspace(directory);
   }
 
-  /**
-   * Changes a file while some work runs, and restores it.
-   *
-   * @template T
-   * @param {string} file relative to the checkout
-   * @param {(source: string) => string} change
-   * @param {() => Promise<T>} work
-   * @returns {Promise<T>}
-   */
-  async with(file, change, work) {
+  /** Changes a file while some work runs, and restores it. @param file relative to the checkout */
+  async with<T>(file: string, change: (source: string) => string, work: () => Promise<T>): Promise<T> {
     const path = join(this.directory, file);
     const original = await readFile(path, 'utf8');
     await writeFile(path, change(original));

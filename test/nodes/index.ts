@@ -2,34 +2,31 @@
  * `npm run test:nodes`: runs the unit tests on the oldest and the newest Node.js that Millrace is tested on. Exit code 1 when they fail on
  * any.
  *
- * - `npm run test:nodes -- 22.18.0 -- test/unit/common/flags.test.js`: another version, and arguments for jest.
+ * - `npm run test:nodes -- 22.18.0 -- test/unit/common/flags.test.ts`: another version, and arguments for jest.
  * - `npm run test:nodes -- --all`: the whole `npm test`.
  */
 import { spawn } from 'node:child_process';
 import { delimiter, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { runCommand } from '../../common/command.js';
-import { MillraceError } from '../../common/errors.js';
-import { createStatusLine } from '../../common/status-line.js';
-import { ensurePackages } from '../../infra/bootstrap/index.js';
+import { runCommand } from '../../common/command.ts';
+import { MillraceError } from '../../common/errors.ts';
+import type { CommandLine, Flag } from '../../common/flags.ts';
+import { createStatusLine } from '../../common/status-line.ts';
+import { ensurePackages } from '../../infra/bootstrap/index.ts';
 import { installNode } from '../../infra/first-stage.js';
-import { testedVersions } from './versions.js';
-
-/** @import { CommandLine, Flag } from '../../common/flags.js' */
+import { testedVersions } from './versions.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const SIGNALS = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** @satisfies {Record<string, Flag>} */
 const FLAGS = {
   all: { type: 'switch', help: 'the whole of npm test instead of the unit tests' },
-};
+} satisfies Record<string, Flag>;
 
-/** @type {CommandLine<typeof FLAGS>} */
-const LINE = {
+const LINE: CommandLine<typeof FLAGS> = {
   command: 'npm run test:nodes --',
   help: 'Runs the unit tests on the oldest and the newest accepted Node.js, or on those named. Words after -- go to jest.',
-  examples: ['npm run test:nodes', 'npm run test:nodes -- 22.18.0 24.21.0 -- test/unit/common/flags.test.js'],
+  examples: ['npm run test:nodes', 'npm run test:nodes -- 22.18.0 24.21.0 -- test/unit/common/flags.test.ts'],
   words: { usage: '[VERSION...]', rule: 'versions of Node.js', least: 0, most: 20 },
   flags: FLAGS,
 };
@@ -39,7 +36,7 @@ await runCommand(async () => {
   const line = createStatusLine(process.stderr);
   await ensurePackages(root, { onStatus: line.update });
   // Imported here, because it needs the packages.
-  const { parseLine, usageError } = await import('../../common/flags.js');
+  const { parseLine, usageError } = await import('../../common/flags.ts');
   const argv = process.argv.slice(2);
   const end = argv.includes('--') ? argv.indexOf('--') : argv.length;
   const { words, flags } = parseLine(LINE, argv.slice(0, end));
@@ -63,22 +60,21 @@ await runCommand(async () => {
 });
 
 /**
- * Runs `test/run.js` with a given program of Node.js, and forwards signals to the run.
- *
- * @param {string} node path of the program
- * @param {string[]} args of `test/run.js`
- * @returns {Promise<number>} exit code of the run
+ * Runs `test/run.ts` with a given program of Node.js, and forwards signals to the run.
+ * @param node path of the program
+ * @param args of `test/run.ts`
+ * @returns exit code of the run
  * @throws {MillraceError} `usage`: a signal stopped the run
  */
-function runTests(node, args) {
+function runTests(node: string, args: string[]): Promise<number> {
   // Tests start `node` and `npm` by name. So the folder of this Node.js is the first in PATH.
   const path = [dirname(node), process.env['PATH']].join(delimiter);
-  const child = spawn(node, ['test/run.js', ...args], {
+  const child = spawn(node, ['test/run.ts', ...args], {
     stdio: 'inherit',
     env: { ...process.env, PATH: path },
   });
   let stoppedBy = '';
-  const forward = (/** @type {NodeJS.Signals} */ signal) => {
+  const forward = (signal: NodeJS.Signals) => {
     stoppedBy = signal;
     // A terminal sends Ctrl-C to the tests as well.
     if (signal !== 'SIGINT') child.kill(signal);

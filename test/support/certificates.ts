@@ -1,18 +1,18 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { makeCertificates } from '../../infra/tls/certificates.js';
-import { findOpenssl } from '../../infra/tls/openssl.js';
+import { makeCertificates } from '../../infra/tls/certificates.ts';
+import { findOpenssl } from '../../infra/tls/openssl.ts';
 
 /** Makes certificates for a test, as `npm run certificates` does. The test removes them in `afterAll`. */
 export function certificatesFolder() {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-tls-'));
   return {
-    /**
-     * @param {string} [authority] its name; it is created with its first certificate
-     * @param {{ hosts?: string, renew?: boolean }} [options]
-     */
-    async make(authority = 'ours', { hosts = 'localhost,127.0.0.1', renew = false } = {}) {
+    /** @param authority its name; it is created with its first certificate */
+    async make(
+      authority: string = 'ours',
+      { hosts = 'localhost,127.0.0.1', renew = false }: { hosts?: string; renew?: boolean } = {},
+    ) {
       const out = join(folder, authority);
       await makeCertificates({ openssl: await findOpenssl(), out, hosts, name: 'server', renew });
       const ca = join(out, 'ca.pem');

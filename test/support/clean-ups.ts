@@ -2,13 +2,11 @@ import { afterAll, afterEach, beforeAll } from '@jest/globals';
 
 /**
  * Runs the clean-ups of each test after the test, also after a failed one, in reverse order.
- *
- * @param {number} [withinMs] default: the timeout of a test
- * @returns {(cleanUp: () => unknown) => void} registers a clean-up
+ * @param withinMs default: the timeout of a test
+ * @returns registers a clean-up
  */
-export function useCleanUps(withinMs) {
-  /** @type {Array<() => unknown>} */
-  const cleanUps = [];
+export function useCleanUps(withinMs?: number): (cleanUp: () => unknown) => void {
+  const cleanUps: Array<() => unknown> = [];
   afterEach(() => runCleanUps(cleanUps), withinMs);
   return (cleanUp) => void cleanUps.push(cleanUp);
 }
@@ -16,13 +14,10 @@ export function useCleanUps(withinMs) {
 /**
  * Runs clean-ups, the last registered one first, and forgets them. A failed clean-up does not stop the others, because their
  * processes would stay.
- *
- * @param {Array<() => unknown>} cleanUps
  * @throws what the first failure threw
  */
-export async function runCleanUps(cleanUps) {
-  /** @type {unknown[]} */
-  const failures = [];
+export async function runCleanUps(cleanUps: Array<() => unknown>) {
+  const failures: unknown[] = [];
   for (const cleanUp of cleanUps.splice(0).reverse()) {
     try {
       await cleanUp();
@@ -35,15 +30,14 @@ export async function runCleanUps(cleanUps) {
 
 /**
  * Starts something for the tests of a file, and ends it after them. The returned object gets its members when the start ends.
- *
- * @template {object} T
- * @param {() => Promise<T>} start
- * @param {(started: T) => unknown} end
- * @param {number} [withinMs] default: the timeout of a test
- * @returns {T}
+ * @param withinMs default: the timeout of a test
  */
-export function useStarted(start, end, withinMs) {
-  const started = /** @type {T} */ ({});
+export function useStarted<T extends object>(
+  start: () => Promise<T>,
+  end: (started: T) => unknown,
+  withinMs?: number,
+): T {
+  const started = {} as T;
   let isStarted = false;
   beforeAll(async () => {
     Object.assign(started, await start());

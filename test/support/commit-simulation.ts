@@ -1,28 +1,28 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { CommitMarks } from '../../api/store/commit-marks.js';
-import { CommitHorizon } from '../../api/stream-out/changes/horizon.js';
-import { createRandom } from '../../simulator/random.js';
-
-/** @import { CommitMark } from '../../api/store/commit-marks.js' */
+import { type CommitMark, CommitMarks } from '../../api/store/commit-marks.ts';
+import { CommitHorizon } from '../../api/stream-out/changes/horizon.ts';
+import { createRandom } from '../../simulator/random.ts';
 
 const SECOND = 1000;
 const BEGIN = Date.UTC(2026, 10, 22);
 /** Limit of the difference between the clock of a process and the true time, in ms. */
 const SKEW_MS = 60 * SECOND;
 
-/**
- * A commit of a process. A retry has a new timestamp.
- *
- * @typedef {{ id: number, stamp: number, isAcknowledged: boolean }} Commit `stamp`: epoch ms
- */
+/** A commit of a process. A retry has a new timestamp. `stamp`: epoch ms */
+type Commit = { id: number; stamp: number; isAcknowledged: boolean };
 
-/** @typedef {{ at: number, run: () => void }} Event `at`: epoch ms of the true time */
+/** `at`: epoch ms of the true time */
+type Event = { at: number; run: () => void };
 
-/**
- * A process: its clocks, and whether it runs. What it does while it is paused happens when it continues.
- *
- * @typedef {{ marks: CommitMarks, horizon: CommitHorizon, isDead: boolean, resumesAt: number, wall: () => number, skew: number }} Process
- */
+/** A process: its clocks, and whether it runs. What it does while it is paused happens when it continues. */
+type Process = {
+  marks: CommitMarks;
+  horizon: CommitHorizon;
+  isDead: boolean;
+  resumesAt: number;
+  wall: () => number;
+  skew: number;
+};
 
 /**
  * Simulates processes that commit, with clocks that differ and are set, and that pause, die and start. The database answers after random times.
@@ -31,34 +31,28 @@ const SKEW_MS = 60 * SECOND;
 export class CommitSimulation {
   #random;
   #time = BEGIN;
-  /** Events to come, the latest first. @type {Event[]} */
-  #events = [];
-  /** The table of marks, with the time from which a row is visible. @type {Map<string, CommitMark>} */
-  #table = new Map();
-  /** Rows by id: the greatest write timestamp wins. @type {Map<number, number>} */
-  #rows = new Map();
-  /** @type {Process[]} */
-  processes = [];
-  /** @type {Commit[]} */
-  commits = [];
-  /** @type {{ process: Process, until: number, delivered: Set<number> }[]} */
-  readers = [];
-  /** Acknowledged commits that a reader had passed without them. @type {string[]} */
-  missed = [];
+  /** Events to come, the latest first. */
+  #events: Event[] = [];
+  /** The table of marks, with the time from which a row is visible. */
+  #table: Map<string, CommitMark> = new Map();
+  /** Rows by id: the greatest write timestamp wins. */
+  #rows: Map<number, number> = new Map();
+  processes: Process[] = [];
+  commits: Commit[] = [];
+  readers: { process: Process; until: number; delivered: Set<number> }[] = [];
+  /** Acknowledged commits that a reader had passed without them. */
+  missed: string[] = [];
   #isCalm = false;
 
-  /** @param {number} seed */
-  constructor(seed) {
+  constructor(seed: number) {
     this.#random = createRandom(seed, 'commits');
   }
 
-  /** @param {number} least @param {number} most */
-  between(least, most) {
+  between(least: number, most: number) {
     return least + this.#random.uniform() * (most - least);
   }
 
-  /** @param {number} probability */
-  chance(probability) {
+  chance(probability: number) {
     return this.#random.uniform() < probability;
   }
 
@@ -66,17 +60,17 @@ export class CommitSimulation {
     return this.#time;
   }
 
-  /** @param {number} delay ms @param {() => void} run */
-  #after(delay, run) {
+  /** @param delay ms */
+  #after(delay: number, run: () => void) {
     const event = { at: this.#time + delay, run };
     // Most events are soon, so the place is searched from the end, which is the next event.
     let index = this.#events.length;
-    while (index > 0 && /** @type {Event} */ (this.#events[index - 1]).at <= event.at) index--;
+    while (index > 0 && (this.#events[index - 1] as Event).at <= event.at) index--;
     this.#events.splice(index, 0, event);
   }
 
-  /** Runs a step of a process after a delay: later if it is paused then, and never if it is dead. @param {Process} process @param {number} delay @param {() => void} run */
-  #inProcess(process, delay, run) {
+  /** Runs a step of a process after a delay: later if it is paused then, and never if it is dead. */
+  #inProcess(process: Process, delay: number, run: () => void) {
     this.#after(delay, () => {
       if (process.isDead) return;
       if (process.resumesAt > this.#time) this.#inProcess(process, process.resumesAt - this.#time, run);
@@ -91,13 +85,10 @@ export class CommitSimulation {
 
   /**
    * Sends a request of a process to the database.
-   *
-   * @template T
-   * @param {Process} process
-   * @param {() => T} apply runs in the database
-   * @returns {Promise<T>} rejects after 5 s without an answer, as in the driver; the request may be applied later
+   * @param apply runs in the database
+   * @returns rejects after 5 s without an answer, as in the driver; the request may be applied later
    */
-  #request(process, apply) {
+  #request<T>(process: Process, apply: () => T): Promise<T> {
     return new Promise((resolve, reject) => {
       // A process may be paused between the stamp of a request and its sending.
       this.#inProcess(process, this.between(0, this.#isCalm ? 2 : 300), () => {
@@ -110,26 +101,25 @@ export class CommitSimulation {
     });
   }
 
-  /** Reads the marks row by row, each at a time of its own, as a quorum of replicas may. @param {Process} process */
-  async #readMarks(process) {
+  /** Reads the marks row by row, each at a time of its own, as a quorum of replicas may. */
+  async #readMarks(process: Process) {
     const names = [...this.#table.keys()];
     const rows = await Promise.all(names.map((name) => this.#request(process, () => this.#table.get(name))));
     return rows.filter((row) => row !== undefined);
   }
 
   start() {
-    /** @type {Process} */
-    const process = /** @type {any} */ ({
+    const process: Process = {
       isDead: false,
       resumesAt: 0,
       skew: this.between(-SKEW_MS, SKEW_MS),
-    });
+    } as any;
     const began = this.#time;
     const rate = this.between(0.99, 1.01);
     const monotonic = () => (this.#time - began) * rate;
     process.wall = () => Math.floor(this.#time + process.skew);
     const store = {
-      write: (/** @type {CommitMark} */ row) =>
+      write: (row: CommitMark) =>
         this.#request(process, () => {
           const stored = this.#table.get(row.process);
           if (!stored || stored.beat < row.beat) this.#table.set(row.process, row);
@@ -148,8 +138,7 @@ export class CommitSimulation {
     void this.#read({ process, until: 0, delivered: new Set() });
   }
 
-  /** @param {Process} process */
-  #commitLater(process) {
+  #commitLater(process: Process) {
     this.#inProcess(process, this.between(0, 600), () => {
       const commit = { id: this.commits.length, stamp: 0, isAcknowledged: false };
       this.commits.push(commit);
@@ -158,12 +147,11 @@ export class CommitSimulation {
     });
   }
 
-  /** @param {Process} process @param {Commit} commit */
-  async #commit(process, commit) {
+  async #commit(process: Process, commit: Commit) {
     for (;;) {
       try {
         await process.marks.ready();
-        const stamp = process.marks.begin(/** @type {any} */ ({ log: () => {} }));
+        const stamp = process.marks.begin({ log: () => {} } as any);
         const ms = Math.floor(stamp / 1000);
         let mayAcknowledge = false;
         try {
@@ -181,8 +169,8 @@ export class CommitSimulation {
     }
   }
 
-  /** @param {Commit} commit @param {number} stamp epoch ms */
-  #acknowledge(commit, stamp) {
+  /** @param stamp epoch ms */
+  #acknowledge(commit: Commit, stamp: number) {
     commit.isAcknowledged = true;
     commit.stamp = stamp;
     for (const { until, delivered } of this.readers)
@@ -190,8 +178,7 @@ export class CommitSimulation {
         this.missed.push(`${commit.id} at its acknowledgement`);
   }
 
-  /** @param {{ process: Process, until: number, delivered: Set<number> }} reader */
-  async #read(reader) {
+  async #read(reader: { process: Process; until: number; delivered: Set<number> }) {
     this.readers.push(reader);
     const { process } = reader;
     for (;;) {
@@ -234,8 +221,8 @@ export class CommitSimulation {
     }
   }
 
-  /** Runs for a time. @param {number} ms */
-  async run(ms) {
+  /** Runs for a time. */
+  async run(ms: number) {
     const end = this.#time + ms;
     for (;;) {
       const event = this.#events.at(-1);

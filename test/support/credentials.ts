@@ -1,21 +1,16 @@
 import { beforeAll } from '@jest/globals';
+import type { IClientOptions, MqttClient } from 'mqtt';
 import mqtt from 'mqtt';
-import { Accounts } from '../../api/access/credentials/accounts.js';
-import { createCredentialService } from '../../api/access/credentials/credential-service.js';
-
-/** @import { IClientOptions, MqttClient } from 'mqtt' */
-/** @import { Config } from '../../common/settings/config.js' */
-/** @import { TestSystem } from './system/index.js' */
+import { Accounts } from '../../api/access/credentials/accounts.ts';
+import { createCredentialService } from '../../api/access/credentials/credential-service.ts';
+import type { Config } from '../../common/settings/config.ts';
+import type { TestSystem } from './system/index.ts';
 
 /** MQTT 3.1.1, table 3.1 */
 export const NOT_AUTHORIZED = 5;
 
-/**
- * The options of a broker that has no database to check accounts.
- *
- * @param {Config['mqtt']} settings MQTT_AUTH is off
- */
-export const everybodyMayConnect = (settings) => ({
+/** The options of a broker that has no database to check accounts. @param settings MQTT_AUTH is off */
+export const everybodyMayConnect = (settings: Config['mqtt']) => ({
   accounts: new Accounts({
     store: { find: async () => null, writeTimes: async () => new Map() },
     mqtt: settings,
@@ -25,22 +20,23 @@ export const everybodyMayConnect = (settings) => ({
 
 /**
  * Manages credentials of a system's devices as another process would, and clients that use them, until the system stops.
- *
- * @param {TestSystem} system of `useTestSystem`
+ * @param system of `useTestSystem`
  */
-export function useCredentials(system) {
-  const credentials = /** @type {Credentials} */ ({});
+export function useCredentials(system: TestSystem) {
+  const credentials = {} as Credentials;
   beforeAll(async () => void Object.assign(credentials, await openCredentials(system)));
   return credentials;
 }
 
-/** @param {TestSystem} system */
-async function openCredentials(system) {
+async function openCredentials(system: TestSystem) {
   const store = await system.openStore();
   const credentialService = createCredentialService({ store: store.credentials, clock: Date.now });
 
-  /** @param {string | undefined} username @param {string | undefined} password @param {IClientOptions} [options] */
-  async function connect(username, password, options) {
+  async function connect(
+    username: string | undefined,
+    password: string | undefined,
+    options?: IClientOptions,
+  ) {
     const client = await mqtt.connectAsync(system.mqttUrl, {
       reconnectPeriod: 0,
       username,
@@ -57,30 +53,28 @@ async function openCredentials(system) {
     credentialService,
     connect,
 
-    /** @param {string} account @param {string[]} [devices] @returns {Promise<string>} its secret */
-    issue: async (account, devices) => (await credentialService.issue({ account, devices })).secret,
+    /** @returns its secret */
+    issue: async (account: string, devices?: string[]): Promise<string> =>
+      (await credentialService.issue({ account, devices })).secret,
 
-    /** Issues a credential and connects with it. @param {string} account @param {{ devices?: string[], options?: IClientOptions }} [more] */
-    async connectAs(account, { devices, options } = {}) {
+    /** Issues a credential and connects with it. */
+    async connectAs(
+      account: string,
+      { devices, options }: { devices?: string[]; options?: IClientOptions } = {},
+    ) {
       const { secret } = await credentialService.issue({ account, devices });
       return connect(account, secret, options);
     },
   };
 }
 
-/** @typedef {Awaited<ReturnType<typeof openCredentials>>} Credentials */
+type Credentials = Awaited<ReturnType<typeof openCredentials>>;
 
-/** @param {MqttClient} client @returns {Promise<void>} */
-export const whenClosed = (client) =>
+export const whenClosed = (client: MqttClient): Promise<void> =>
   new Promise((resolve) => client.once('close', () => resolve(undefined)));
 
-/**
- * @param {MqttClient} client
- * @param {string} topic
- * @param {string} payload
- * @returns {Promise<boolean>} true: acknowledged; false: the connection was closed
- */
-export async function isTaken(client, topic, payload) {
+/** @returns true: acknowledged; false: the connection was closed */
+export async function isTaken(client: MqttClient, topic: string, payload: string): Promise<boolean> {
   let onClose = () => {};
   const closed = new Promise((resolve) => {
     onClose = () => resolve(false);
@@ -95,8 +89,8 @@ export async function isTaken(client, topic, payload) {
   return isAcknowledged;
 }
 
-/** @param {MqttClient} client @param {string} filter @returns {Promise<boolean>} 0x80 is a refusal */
-export async function trySubscribe(client, filter) {
+/** @returns 0x80 is a refusal */
+export async function trySubscribe(client: MqttClient, filter: string): Promise<boolean> {
   try {
     const [granted] = await client.subscribeAsync(filter, { qos: 1 });
     return granted?.qos !== 0x80;

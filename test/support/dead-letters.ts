@@ -1,24 +1,27 @@
-/**
- * A dead letter as the database has it.
- *
- * @typedef {object} StoredDeadLetter
- * @property {string} topic
- * @property {string | null} device
- * @property {number} size bytes of the whole payload
- * @property {Buffer} sha256
- * @property {Buffer} payload its beginning
- * @property {Record<string, number>} codes
- * @property {{ index: number, code: string }[]} refused
- */
+import type { TestSystem } from './system/index.ts';
 
-/** @import { TestSystem } from './system/index.js' */
+/** A dead letter as the database has it. */
+interface StoredDeadLetter {
+  topic: string;
+  device: string | null;
+  /** bytes of the whole payload */
+  size: number;
+  sha256: Buffer;
+  /** its beginning */
+  payload: Buffer;
+  codes: Record<string, number>;
+  refused: { index: number; code: string }[];
+}
 
 /**
- * @param {Pick<TestSystem, 'execute'>} database of the system under test, or a client of the driver
- * @param {string} [device] as in the topic; default: all devices
- * @returns {Promise<StoredDeadLetter[]>} in order of arrival
+ * @param database of the system under test, or a client of the driver
+ * @param device as in the topic; default: all devices
+ * @returns in order of arrival
  */
-export async function readDeadLetters(database, device) {
+export async function readDeadLetters(
+  database: Pick<TestSystem, 'execute'>,
+  device?: string,
+): Promise<StoredDeadLetter[]> {
   // The keyspace of a test has only a few dead letters, so a scan is acceptable.
   const { rows } = await database.execute(
     'SELECT id, topic, device, size, sha256, payload, codes, refused FROM dead_letter',

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 /** CPU time of a turn of the event loop that no input may exceed, in ms. */
 export const MAX_TURN_MS = 100;
 
-/** @returns {number} CPU time of this thread in ms, which other processes and threads of a busy machine do not change */
-export function threadCpuMs() {
+/** @returns CPU time of this thread in ms, which other processes and threads of a busy machine do not change */
+export function threadCpuMs(): number {
   try {
     return Number(readFileSync('/proc/thread-self/schedstat', 'utf8').split(' ')[0]) / 1e6;
   } catch {
@@ -15,10 +15,9 @@ export function threadCpuMs() {
 
 /**
  * Measures the CPU time of the turns of the event loop. A turn is what runs between two ticks of a timer that is always due.
- *
- * @returns {{ longest: () => number, end: () => void }} `longest`: CPU time of the longest turn since the last call, in ms
+ * @returns `longest`: CPU time of the longest turn since the last call, in ms
  */
-export function watchTurns() {
+export function watchTurns(): { longest: () => number; end: () => void } {
   let last = threadCpuMs();
   let longest = 0;
   function sample() {
@@ -39,10 +38,10 @@ export function watchTurns() {
 }
 
 /**
- * @param {() => unknown} work settles when it is done; its errors are dropped
- * @returns {Promise<number>} CPU time of its longest turn in ms. A turn over the limit is tried again twice, because the first run compiles the code
+ * @param work settles when it is done; its errors are dropped
+ * @returns CPU time of its longest turn in ms. A turn over the limit is tried again twice, because the first run compiles the code
  */
-export async function longestTurn(work) {
+export async function longestTurn(work: () => unknown): Promise<number> {
   let least = Infinity;
   for (let run = 0; run < 3 && least > MAX_TURN_MS; run++) {
     const turns = watchTurns();

@@ -1,9 +1,9 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createStatusLine } from '../../common/status-line.js';
-import { CONTACT_POINT, startTestEngine } from './database/engine.js';
-import { KEYSPACES } from './database/keyspace.js';
+import { createStatusLine } from '../../common/status-line.ts';
+import { CONTACT_POINT, startTestEngine } from './database/engine.ts';
+import { KEYSPACES } from './database/keyspace.ts';
 
 /** Starts the shared database. If jest is killed, its supervisor ends it. */
 export default async function startSharedEngine() {

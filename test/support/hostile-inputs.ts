@@ -6,12 +6,11 @@ import { parquetWriteBuffer } from 'hyparquet-writer';
 const MIB = 2 ** 20;
 const NOW = Date.now();
 
-/** @param {number[]} bytes @param {number} [times] */
-const repeated = (bytes, times = Math.floor(900_000 / bytes.length)) =>
+const repeated = (bytes: number[], times: number = Math.floor(900_000 / bytes.length)) =>
   Buffer.concat(new Array(times).fill(Buffer.from(bytes)));
 
-/** @param {number} number @param {Buffer} body @returns {Buffer} a field of protobuf with its length */
-function field(number, body) {
+/** @returns a field of protobuf with its length */
+function field(number: number, body: Buffer): Buffer {
   const length = [];
   for (let rest = body.length; ; rest >>>= 7) {
     length.push(rest > 127 ? (rest & 127) | 128 : rest);
@@ -20,15 +19,15 @@ function field(number, body) {
   return Buffer.concat([Buffer.from([(number << 3) | 2, ...length]), body]);
 }
 
-/** A metric whose template has a metric with a template, and so on. @param {number} depth */
-function nestedTemplates(depth) {
+/** A metric whose template has a metric with a template, and so on. */
+function nestedTemplates(depth: number) {
   let metric = field(1, Buffer.from('m'));
   for (let level = 0; level < depth; level++) metric = field(18, field(2, metric));
   return field(2, metric);
 }
 
-/** Payloads of MQTT: the name, the end of the topic, and the payload. @type {Array<[name: string, topic: string, payload: string | Buffer]>} */
-export const MQTT_INPUTS = [
+/** Payloads of MQTT: the name, the end of the topic, and the payload. */
+export const MQTT_INPUTS: Array<[name: string, topic: string, payload: string | Buffer]> = [
   ['JSON: arrays in arrays', 'measurements', '['.repeat(900_000)],
   ['JSON: closed arrays in arrays', 'measurements', '['.repeat(400_000) + ']'.repeat(400_000)],
   ['JSON: objects in objects', 'measurements', '{"a":'.repeat(150_000)],
@@ -61,11 +60,11 @@ export const MQTT_INPUTS = [
   ['CBOR: maps in maps', 'measurements', repeated([0xa1, 0x00])],
   ...[0x9b, 0xbb, 0x7b, 0x5b].map(
     (head) =>
-      /** @type {[string, string, Buffer]} */ ([
+      [
         `CBOR: the head 0x${head.toString(16)} with a length of 2^53 - 1`,
         'measurements',
         Buffer.from([0x81, head, 0, 0x1f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]),
-      ]),
+      ] as [string, string, Buffer],
   ),
   [
     'CBOR: an array that claims 4 billion elements',
@@ -88,8 +87,8 @@ export const MQTT_INPUTS = [
   ['gzip of 200 MiB', 'measurements', gzipSync(Buffer.alloc(200 * MIB))],
 ];
 
-/** Payloads of Sparkplug. @type {Array<[name: string, payload: Buffer]>} */
-export const SPARKPLUG_INPUTS = [
+/** Payloads of Sparkplug. */
+export const SPARKPLUG_INPUTS: Array<[name: string, payload: Buffer]> = [
   ['templates in templates', nestedTemplates(5000)],
   ['400,000 empty metrics', repeated([0x12, 0x00])],
   ['metrics of 2^31 bytes', Buffer.from([0x12, 0xff, 0xff, 0xff, 0xff, 0x07])],
@@ -97,9 +96,8 @@ export const SPARKPLUG_INPUTS = [
   ['groups in groups', repeated([0x13])],
 ];
 
-/** @param {number} rows @returns {Uint8Array<ArrayBuffer>} */
-export function constantRows(rows) {
-  const column = (/** @type {unknown} */ value) => new Array(rows).fill(value);
+export function constantRows(rows: number): Uint8Array<ArrayBuffer> {
+  const column = (value: unknown) => new Array(rows).fill(value);
   return new Uint8Array(
     parquetWriteBuffer({
       rowGroupSize: [rows],
@@ -130,10 +128,10 @@ const PATTERNS = [
 ];
 
 /** Expressions of PromQL: the name and the text. */
-export const PROMQL_INPUTS = /** @type {Array<[string, string]>} */ (PATTERNS);
+export const PROMQL_INPUTS = PATTERNS as Array<[string, string]>;
 
-/** Bodies of `POST /import`: the name, the media type, and the body. @type {Array<[name: string, type: string, body: string | Uint8Array<ArrayBuffer>]>} */
-export const IMPORT_INPUTS = [
+/** Bodies of `POST /import`: the name, the media type, and the body. */
+export const IMPORT_INPUTS: Array<[name: string, type: string, body: string | Uint8Array<ArrayBuffer>]> = [
   ['CSV: lines of 250,000 cells', 'text/csv', `ts,value\n${`${','.repeat(250_000)}\n`.repeat(16)}`],
   ['CSV: a line of quotes', 'text/csv', `ts,value\n${`${'"'.repeat(500_000)}\n`.repeat(8)}`],
   ['CSV: lines of quoted cells', 'text/csv', `ts,value\n${`${'"a",'.repeat(200_000)}\n`.repeat(8)}`],
@@ -156,8 +154,10 @@ export const IMPORT_INPUTS = [
   ['NDJSON: one million empty objects', 'application/x-ndjson', '{}\n'.repeat(1_000_000)],
 ];
 
-/** Bodies of measurements and of line protocol, by their content coding. @type {Array<[name: string, path: string, headers: Record<string, string>, body: Uint8Array<ArrayBuffer>]>} */
-export const BODY_INPUTS = [
+/** Bodies of measurements and of line protocol, by their content coding. */
+export const BODY_INPUTS: Array<
+  [name: string, path: string, headers: Record<string, string>, body: Uint8Array<ArrayBuffer>]
+> = [
   [
     'gzip of 200 MiB as JSON',
     '/api/v1/measurements?device=d',

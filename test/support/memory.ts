@@ -4,10 +4,9 @@ import { runInNewContext } from 'node:vm';
 /**
  * Returns the memory that is still in use. Unlike the resident size of a process, it does not depend on when the garbage was
  * collected last.
- *
- * @returns {number} bytes of the heap and of all buffers, after a collection
+ * @returns bytes of the heap and of all buffers, after a collection
  */
-export function usedBytes() {
+export function usedBytes(): number {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc');
   // A collection that V8 has begun before keeps what was in use at its beginning. The second one begins here.

@@ -1,19 +1,11 @@
-/** @import { Gate } from '../../api/store/sending/session.js' */
+import type { Gate } from '../../api/store/sending/session.ts';
 
-/**
- * Sends a request through a gate, as the session of the store does.
- *
- * @template T
- * @param {Gate} gate
- * @param {() => Promise<T>} request
- * @returns {Promise<T>}
- */
-export async function withPermit(gate, request) {
+/** Sends a request through a gate, as the session of the store does. */
+export async function withPermit<T>(gate: Gate, request: () => Promise<T>): Promise<T> {
   const room = gate.enter();
   if (room) await room;
   const began = performance.now();
-  /** @type {unknown} */
-  let failure;
+  let failure: unknown;
   try {
     return await request();
   } catch (error) {

@@ -1,5 +1,5 @@
-/** @import { Dashboard } from './web/dashboard.js' */
-/** @import { TestSystem } from './system/index.js' */
+import type { TestSystem } from './system/index.ts';
+import type { Dashboard } from './web/dashboard.ts';
 
 /** A payload that runs code if it is not shown as text, and hides characters if they are not escaped. */
 const HOSTILE =
@@ -13,12 +13,8 @@ const NOISE = Buffer.from('00ff13374142', 'hex');
 
 const HOUR_MS = 3_600_000;
 
-/**
- * Publishes measurements that are refused for many reasons, next to valid ones.
- *
- * @param {Dashboard} dashboard
- */
-export async function publishRefusals({ announce, client, publish }) {
+/** Publishes measurements that are refused for many reasons, next to valid ones. */
+export async function publishRefusals({ announce, client, publish }: Dashboard) {
   const sensors = [{ sensor_id: 'inside', type: 'temperature', unit: 'Cel' }];
   await announce('furnace', { site: 'Works', sensors });
   const now = Date.now();
@@ -28,23 +24,19 @@ export async function publishRefusals({ announce, client, publish }) {
   await publish('furnace', [{ ...good, ts: 1 }, { ...good, ts: 2 }, good]);
   const many = Array.from({ length: 140 }, (_, i) => ({ ...good, ts: now - i, value: i % 7 ? null : i }));
   await publish('oven', many);
-  for (const [device, payload] of /** @type {const} */ ([
+  for (const [device, payload] of [
     ['furnace', HOSTILE],
     ['mill', SENML_CBOR],
     ['mill', NOISE],
     ['mill', '{"sensor_id": "x", "value": NaN}'],
     ['long', `[{"value": 1}]${' '.repeat(70_000)}`],
-  ])) {
+  ] as const) {
     await client.publishAsync(`iot/v1/${device}/measurements`, payload, { qos: 1 });
   }
 }
 
-/**
- * Writes dead letters of the last two weeks: some in most hours, and many in the nights.
- *
- * @param {TestSystem} system
- */
-export async function writePastDeadLetters(system) {
+/** Writes dead letters of the last two weeks: some in most hours, and many in the nights. */
+export async function writePastDeadLetters(system: TestSystem) {
   const store = await system.openStore();
   for (let hours = 2; hours < 14 * 24; hours += hours < 26 ? 1 : 3) {
     if (hours % 5 === 0) continue;

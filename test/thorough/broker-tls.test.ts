@@ -1,26 +1,20 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { certificatesFolder } from '../support/certificates.js';
-import { useCleanUps } from '../support/clean-ups.js';
-import { sharedContactPoint } from '../support/database/engine.js';
-import { useKeyspace } from '../support/database/keyspace.js';
-import { readMetric } from '../support/metrics.js';
-import { startMosquitto } from '../support/mqtt/mosquitto.js';
-import { startApi, startCommand } from '../support/processes/api-process.js';
-import { until } from '../support/until.js';
-
-/** @import { Mosquitto } from '../support/mqtt/mosquitto.js' */
+import { certificatesFolder } from '../support/certificates.ts';
+import { useCleanUps } from '../support/clean-ups.ts';
+import { sharedContactPoint } from '../support/database/engine.ts';
+import { useKeyspace } from '../support/database/keyspace.ts';
+import { readMetric } from '../support/metrics.ts';
+import { type Mosquitto, startMosquitto } from '../support/mqtt/mosquitto.ts';
+import { startApi, startCommand } from '../support/processes/api-process.ts';
+import { until } from '../support/until.ts';
 
 const certificates = certificatesFolder();
 const afterwards = useCleanUps();
-/** @type {Awaited<ReturnType<typeof certificates.make>>} */
-let own;
-/** @type {Mosquitto} */
-let broker;
-/** @type {Record<string, string>} */
-let settings;
-/** @type {Awaited<ReturnType<typeof useKeyspace>>} */
-let keyspace;
+let own: Awaited<ReturnType<typeof certificates.make>>;
+let broker: Mosquitto;
+let settings: Record<string, string>;
+let keyspace: Awaited<ReturnType<typeof useKeyspace>>;
 
 beforeAll(async () => {
   own = await certificates.make();
@@ -61,7 +55,7 @@ test('MQTT broker with TLS: MQTT_TLS_CA has the authority: ingest, the connectio
   expect((await api.ended).code).toBe(0);
 
   await device.publishAsync('iot/v1/press/measurements', payload, { qos: 1 });
-  const drained = await startCommand('api/index.js', settings, ['--drain']).ended;
+  const drained = await startCommand('api/index.ts', settings, ['--drain']).ended;
   expect(drained).toMatchObject({ code: 0, output: expect.stringContaining('1 messages settled') });
 });
 
@@ -70,7 +64,7 @@ test.each(['another authority', 'no authority'])(
   async (which) => {
     const { MQTT_TLS_CA: _, ...none } = settings;
     const other = await certificates.make('other', { renew: true });
-    const command = startCommand('api/index.js', {
+    const command = startCommand('api/index.ts', {
       ...none,
       ...(which === 'no authority' ? {} : { MQTT_TLS_CA: other.ca }),
       NODE_TLS_REJECT_UNAUTHORIZED: '0',

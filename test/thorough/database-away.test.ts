@@ -1,33 +1,29 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { startTestEngine } from '../support/database/engine.js';
-import { track } from '../support/database/track.js';
-import { publishEndlessly } from '../support/http/endless-load.js';
-import { expectProblem, send } from '../support/http/index.js';
-import { readMetric } from '../support/metrics.js';
-import { BASE, publishValues, storedValues, zeroTo } from '../support/mqtt/external-broker.js';
-import { startTestSystem } from '../support/system/index.js';
-import { until } from '../support/until.js';
-
-/** @import { TestEngine } from '../support/database/engine.js' */
-/** @import { TestSystem } from '../support/system/index.js' */
+import { startTestEngine, type TestEngine } from '../support/database/engine.ts';
+import { track } from '../support/database/track.ts';
+import { publishEndlessly } from '../support/http/endless-load.ts';
+import { expectProblem, send } from '../support/http/index.ts';
+import { readMetric } from '../support/metrics.ts';
+import { BASE, publishValues, storedValues, zeroTo } from '../support/mqtt/external-broker.ts';
+import { startTestSystem, type TestSystem } from '../support/system/index.ts';
+import { until } from '../support/until.ts';
 
 // A database boots for ten seconds, and again after a stop. So all tests share one outage of one database.
 
 const DEVICES = zeroTo(5).map((index) => `device-${index}`);
 
-/** Run after the last test, in reverse order. @type {Array<() => unknown>} */
-const cleanUps = [];
-/** @type {TestEngine} */
-let engine;
-/** Receives single messages, and requests of readers. @type {TestSystem} */
-let quiet;
-/** Receives as much as it can store. @type {TestSystem} */
-let loaded;
-/** Messages of the first system during the outage. @type {Array<ReturnType<typeof track>>} */
-let messages = [];
-/** The load of each device of the second system. @type {Array<ReturnType<typeof publishEndlessly>>} */
-let loads = [];
+/** Run after the last test, in reverse order. */
+const cleanUps: Array<() => unknown> = [];
+let engine: TestEngine;
+/** Receives single messages, and requests of readers. */
+let quiet: TestSystem;
+/** Receives as much as it can store. */
+let loaded: TestSystem;
+/** Messages of the first system during the outage. */
+let messages: Array<ReturnType<typeof track>> = [];
+/** The load of each device of the second system. */
+let loads: Array<ReturnType<typeof publishEndlessly>> = [];
 
 beforeAll(async () => {
   engine = await startTestEngine();
@@ -53,8 +49,7 @@ afterAll(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
 });
 
-/** @param {TestSystem} system @param {string} clientId */
-async function connectDevice({ mqttUrl }, clientId) {
+async function connectDevice({ mqttUrl }: TestSystem, clientId: string) {
   const client = await mqtt.connectAsync(mqttUrl, { clientId, clean: false, reconnectPeriod: 100 });
   client.on('error', () => {});
   cleanUps.push(() => client.endAsync(true));
@@ -63,8 +58,7 @@ async function connectDevice({ mqttUrl }, clientId) {
 
 const acknowledged = () => loads.map((load) => load.acknowledged);
 
-/** @param {TestSystem} system */
-const retriesOf = (system) => readMetric(system, 'iot_ingest_retries_total');
+const retriesOf = (system: TestSystem) => readMetric(system, 'iot_ingest_retries_total');
 
 async function readiness() {
   const { status, text } = await send(quiet.httpUrl, '/readyz');
@@ -103,8 +97,8 @@ test('Ingest: database stops under load: no PUBACK arrives while the database is
 });
 
 describe('The database is back', () => {
-  /** Messages that each device has sent. @type {number[]} */
-  let sent = [];
+  /** Messages that each device has sent. */
+  let sent: number[] = [];
   beforeAll(async () => {
     await engine.start();
     sent = await Promise.all(loads.map((load) => load.end()));

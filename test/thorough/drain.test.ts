@@ -1,31 +1,28 @@
 import { expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { steadyPort } from '../../infra/engine/ports.js';
-import { send } from '../support/http/index.js';
-import { startCommand } from '../support/processes/api-process.js';
-import { useInstallation } from '../support/processes/installation.js';
-import { until } from '../support/until.js';
-
-/** @import { ApiProcess } from '../support/processes/api-process.js' */
+import { steadyPort } from '../../infra/engine/ports.ts';
+import { send } from '../support/http/index.ts';
+import { type ApiProcess, startCommand } from '../support/processes/api-process.ts';
+import { useInstallation } from '../support/processes/installation.ts';
+import { until } from '../support/until.ts';
 
 const MESSAGES = 400;
 const BASE = Date.now() - 600_000;
 
 const installation = useInstallation();
 
-/** @param {string} clientId */
-const start = (clientId) => installation.start({ MQTT_CLIENT_ID: clientId });
+const start = (clientId: string) => installation.start({ MQTT_CLIENT_ID: clientId });
 
-/** Starts and stops a process, so that its session stays at the broker. @param {string} clientId */
-async function startAndStop(clientId) {
+/** Starts and stops a process, so that its session stays at the broker. */
+async function startAndStop(clientId: string) {
   const api = await start(clientId);
   api.signal('SIGTERM');
   expect((await api.ended).code).toBe(0);
 }
 
-/** @param {Record<string, string>} settings in addition to those of the installation @param {...string} words further flags */
-function drain(settings, ...words) {
-  const command = startCommand('api/index.js', { ...installation.settings(), ...settings }, [
+/** @param settings in addition to those of the installation @param words further flags */
+function drain(settings: Record<string, string>, ...words: string[]) {
+  const command = startCommand('api/index.ts', { ...installation.settings(), ...settings }, [
     '--drain',
     ...words,
   ]);
@@ -33,8 +30,7 @@ function drain(settings, ...words) {
   return command;
 }
 
-/** @param {string} device @param {number} from @param {number} count */
-async function publish(device, from, count) {
+async function publish(device: string, from: number, count: number) {
   const client = await installation.connectClient();
   const values = Array.from({ length: count }, (_, i) => from + i);
   await Promise.all(
@@ -48,15 +44,14 @@ async function publish(device, from, count) {
   );
 }
 
-/** @param {ApiProcess} api @param {string} device @returns {Promise<number[]>} */
-async function stored({ httpUrl }, device) {
+async function stored({ httpUrl }: ApiProcess, device: string): Promise<number[]> {
   const path = `/api/v1/devices/${device}/sensors/s/measurements?from=${BASE}&order=asc&limit=1000`;
   const { status, text } = await send(httpUrl, path);
-  return status === 200 ? JSON.parse(text).items.map((/** @type {any} */ { value }) => value) : [];
+  return status === 200 ? JSON.parse(text).items.map(({ value }: any) => value) : [];
 }
 
-/** Has the broker a session of this client id? The check ends that session. @param {string} clientId */
-async function hasSession(clientId) {
+/** Has the broker a session of this client id? The check ends that session. */
+async function hasSession(clientId: string) {
   const client = mqtt.connect(installation.broker().url, {
     clientId,
     protocolVersion: 5,
@@ -74,7 +69,7 @@ async function hasSession(clientId) {
   }
 }
 
-const zeroTo = (/** @type {number} */ count) => Array.from({ length: count }, (_, i) => i);
+const zeroTo = (count: number) => Array.from({ length: count }, (_, i) => i);
 
 test('Ingest --drain: MQTT session of a stopped process: its messages are stored, and the broker ends the session', async () => {
   const other = await start('ingest-1');
@@ -148,7 +143,7 @@ test.each([
 });
 
 test('Start with --or-none but without --drain: exit code 2, and the error names --drain', async () => {
-  const command = startCommand('api/index.js', {}, ['--or-none']);
+  const command = startCommand('api/index.ts', {}, ['--or-none']);
   installation.afterwards(() => command.kill());
   expect(await command.ended).toMatchObject({
     code: 2,

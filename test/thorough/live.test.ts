@@ -1,17 +1,13 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { identifyDevice } from '../../schema/ids.js';
-import { openStream } from '../support/http/event-stream.js';
-import { send } from '../support/http/index.js';
-import { startGate } from '../support/http/tcp-gate.js';
-import { readMetric } from '../support/metrics.js';
-import { startApi } from '../support/processes/api-process.js';
-import { useInstallation } from '../support/processes/installation.js';
-import { until } from '../support/until.js';
-
-/** @import { MqttClient } from 'mqtt' */
-/** @import { Identity } from '../../schema/ids.js' */
-/** @import { ApiProcess } from '../support/processes/api-process.js' */
-/** @import { EventStream } from '../support/http/event-stream.js' */
+import type { MqttClient } from 'mqtt';
+import { type Identity, identifyDevice } from '../../schema/ids.ts';
+import { type EventStream, openStream } from '../support/http/event-stream.ts';
+import { send } from '../support/http/index.ts';
+import { startGate } from '../support/http/tcp-gate.ts';
+import { readMetric } from '../support/metrics.ts';
+import { type ApiProcess, startApi } from '../support/processes/api-process.ts';
+import { useInstallation } from '../support/processes/installation.ts';
+import { until } from '../support/until.ts';
 
 /** A resync, every 30 s, delivers a lost change. */
 const RESYNCED_WITHIN_MS = 120_000;
@@ -24,17 +20,12 @@ const { settings, start, broker, connectClient, afterwards } = useInstallation({
 
 const BASE = Date.now() - 600_000;
 
-/** @type {ApiProcess} */
-let left;
-/** @type {ApiProcess} */
-let right;
-/** @type {ApiProcess} */
-let ingest;
-/** @type {ApiProcess[]} */
-const processes = [];
+let left: ApiProcess;
+let right: ApiProcess;
+let ingest: ApiProcess;
+const processes: ApiProcess[] = [];
 beforeAll(async () => {
-  /** @param {string} role */
-  async function startRole(role) {
+  async function startRole(role: string) {
     const api = await startApi({ ...settings(), ROLE: role }, START_LIMIT);
     processes.push(api);
     return api;
@@ -43,43 +34,36 @@ beforeAll(async () => {
 }, 3 * START_LIMIT.withinMs);
 afterAll(() => Promise.all(processes.map((api) => api.kill())));
 
-/** @param {ApiProcess} api @param {string} [query] */
-async function follow({ httpUrl }, query = '') {
+async function follow({ httpUrl }: ApiProcess, query: string = '') {
   const stream = await openStream(`${httpUrl}/api/v1/stream${query}`);
   afterwards(() => stream.close());
   await stream.first('snapshot');
   return stream;
 }
 
-/** @param {MqttClient} client @param {string} device @param {number} value */
-const measure = (client, device, value) =>
+const measure = (client: MqttClient, device: string, value: number) =>
   client.publishAsync(
     `iot/v1/${device}/measurements`,
     JSON.stringify({ sensor_id: 's', ts: BASE + value, value }),
     { qos: 1 },
   );
 
-/** @param {EventStream} stream @returns {Set<string>} */
-const received = (stream) => new Set(stream.items('delta').map(({ device, value }) => `${device} ${value}`));
+const received = (stream: EventStream): Set<string> =>
+  new Set(stream.items('delta').map(({ device, value }) => `${device} ${value}`));
 
-/** @param {EventStream} stream @returns {any} */
-const newest = (stream) => stream.events.findLast(({ event }) => event === 'stats')?.data;
+const newest = (stream: EventStream): any => stream.events.findLast(({ event }) => event === 'stats')?.data;
 
-/** @param {EventStream} stream @param {number} value */
-const committedAt = (stream, value) =>
+const committedAt = (stream: EventStream, value: number) =>
   stream.events.find(
-    ({ event, data }) =>
-      event === 'delta' && data.items.some((/** @type {any} */ item) => item.value === value),
+    ({ event, data }) => event === 'delta' && data.items.some((item: any) => item.value === value),
   )?.data.committed_at;
 
-/** @param {ApiProcess} api */
-async function readiness({ httpUrl }) {
+async function readiness({ httpUrl }: ApiProcess) {
   const { status, text } = await send(httpUrl, '/readyz');
   return { status, ...JSON.parse(text) };
 }
 
-/** @param {string} device */
-const idOf = (device) => /** @type {Identity} */ (identifyDevice(device)).id;
+const idOf = (device: string) => (identifyDevice(device) as Identity).id;
 
 test('Live changes: two HTTP processes: every reader of /stream gets every change of the sensors it selects', async () => {
   const client = await connectClient();
@@ -123,16 +107,16 @@ test('Ingest figures: two HTTP processes: each returns the figures of all proces
   // A later client gets the earlier figures.
   for (const api of [left, right]) {
     const { items } = JSON.parse((await send(api.httpUrl, '/api/v1/pipeline/recent')).text);
-    expect(items.some((/** @type {any} */ { samples_per_s }) => samples_per_s > 0)).toBe(true);
+    expect(items.some(({ samples_per_s }: any) => samples_per_s > 0)).toBe(true);
   }
 });
 
 test('Process health: two HTTP processes: each reports the health of all processes', async () => {
   const readers = await Promise.all([follow(left, '?device=busy'), follow(right, '?device=busy')]);
-  const healthOf = (/** @type {EventStream} */ reader) => newest(reader)?.health ?? [];
+  const healthOf = (reader: EventStream) => newest(reader)?.health ?? [];
   await until(() => readers.every((reader) => healthOf(reader).length === 3));
   for (const reader of readers) {
-    const roles = healthOf(reader).map((/** @type {any} */ { role }) => role);
+    const roles = healthOf(reader).map(({ role }: any) => role);
     expect(roles.sort()).toEqual(['http', 'http', 'ingest']);
     for (const { checks, unanswered_ms } of healthOf(reader)) {
       expect([checks.database, unanswered_ms]).toEqual([{ ok: true, message: 'answers' }, 0]);
@@ -169,8 +153,7 @@ test('Live changes: HTTP process loses its broker: readers get changes from the 
 
 test('Live changes over MQTT: two sensors of a device change: one message has the items of /latest and waited_ms', async () => {
   const client = await connectClient({ protocolVersion: 5 });
-  /** @type {Array<{ topic: string, payload: any, retain: boolean, qos: number, waited: unknown }>} */
-  const messages = [];
+  const messages: Array<{ topic: string; payload: any; retain: boolean; qos: number; waited: unknown }> = [];
   client.on('message', (topic, payload, { retain, qos, properties }) =>
     messages.push({
       topic,
@@ -202,8 +185,7 @@ test('Live changes over MQTT: two sensors of a device change: one message has th
 
 test('Live changes over MQTT: changes of a device: published only while a reader of any process follows the device', async () => {
   const client = await connectClient();
-  /** @type {Set<string>} */
-  const onWire = new Set();
+  const onWire: Set<string> = new Set();
   client.on('message', (_, payload) => {
     for (const { device, value } of JSON.parse(String(payload))) onWire.add(`${device} ${value}`);
   });
@@ -236,8 +218,8 @@ test('Live changes over MQTT: changes of a device: published only while a reader
   expect(silent.filter((change) => onWire.has(change))).toEqual([]);
 });
 
-/** @param {string} device @returns {Promise<number | undefined>} the stored value of its sensor */
-async function latestOf(device) {
+/** @returns the stored value of its sensor */
+async function latestOf(device: string): Promise<number | undefined> {
   const { text } = await send(left.httpUrl, `/api/v1/latest?device=${device}`);
   return JSON.parse(text).items[0]?.value;
 }
@@ -264,5 +246,4 @@ test('Live changes over MQTT: invalid messages on the live topics: ignored and c
   expect([...received(reader)].filter((change) => change !== 'quiet 1')).toEqual(['quiet 2']);
 });
 
-/** @param {ApiProcess} api */
-const ignored = (api) => readMetric(api, 'iot_live_messages_total{result="ignored"}');
+const ignored = (api: ApiProcess) => readMetric(api, 'iot_live_messages_total{result="ignored"}');

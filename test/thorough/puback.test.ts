@@ -1,41 +1,46 @@
 import { describe, expect, test } from '@jest/globals';
+import type { IClientOptions, MqttClient } from 'mqtt';
 import mqtt from 'mqtt';
-import { steadyPort } from '../../infra/engine/ports.js';
-import { identifyDevice } from '../../schema/ids.js';
-import { useCleanUps } from '../support/clean-ups.js';
-import { startCqlWire } from '../support/database/cql-wire.js';
-import { sharedContactPoint } from '../support/database/engine.js';
-import { useKeyspace } from '../support/database/keyspace.js';
-import { startApi } from '../support/processes/api-process.js';
-import { startTestSystem } from '../support/system/index.js';
-import { until } from '../support/until.js';
-
-/** @import { IClientOptions, MqttClient } from 'mqtt' */
+import { steadyPort } from '../../infra/engine/ports.ts';
+import { identifyDevice } from '../../schema/ids.ts';
+import { useCleanUps } from '../support/clean-ups.ts';
+import { startCqlWire } from '../support/database/cql-wire.ts';
+import { sharedContactPoint } from '../support/database/engine.ts';
+import { useKeyspace } from '../support/database/keyspace.ts';
+import { startApi } from '../support/processes/api-process.ts';
+import { startTestSystem } from '../support/system/index.ts';
+import { until } from '../support/until.ts';
 
 const afterwards = useCleanUps();
 
-/** @param {string} url @param {IClientOptions} [options] */
-async function connectDevice(url, options = {}) {
+async function connectDevice(url: string, options: IClientOptions = {}) {
   const client = await mqtt.connectAsync(url, { reconnectPeriod: 100, ...options });
   client.on('error', () => {}); // The tests stop and start the API. The client reconnects.
   afterwards(() => client.endAsync(true));
   return client;
 }
 
-/**
- * Publishes measurements of one sensor, with value i at base + i, and collects the acknowledged values.
- *
- * @param {MqttClient} client
- * @param {object} load
- * @param {string} load.device
- * @param {number} load.base epoch ms
- * @param {number} load.count
- * @param {number} [load.atOnce] unacknowledged messages; default: all
- * @param {(count: number) => void} [load.onAcknowledged] called in the turn in which the message is acknowledged
- */
-function publishAll(client, { device, base, count, atOnce = count, onAcknowledged = () => {} }) {
-  /** @type {Set<number>} */
-  const acknowledged = new Set();
+/** Publishes measurements of one sensor, with value i at base + i, and collects the acknowledged values. */
+function publishAll(
+  client: MqttClient,
+  {
+    device,
+    base,
+    count,
+    atOnce = count,
+    onAcknowledged = () => {},
+  }: {
+    device: string;
+    /** epoch ms */
+    base: number;
+    count: number;
+    /** unacknowledged messages; default: all */
+    atOnce?: number;
+    /** called in the turn in which the message is acknowledged */
+    onAcknowledged?: (count: number) => void;
+  },
+) {
+  const acknowledged: Set<number> = new Set();
   let next = 0;
   async function publishNext() {
     while (next < count) {
@@ -49,15 +54,14 @@ function publishAll(client, { device, base, count, atOnce = count, onAcknowledge
   return { acknowledged, finished: Promise.all(Array.from({ length: atOnce }, publishNext)) };
 }
 
-/** @param {{ all: (path: string) => Promise<any[]> }} system @param {string} device @param {number} base */
-async function storedValues(system, device, base) {
+async function storedValues(system: { all: (path: string) => Promise<any[]> }, device: string, base: number) {
   const items = await system.all(
     `/devices/${device}/sensors/s/measurements?from=${base}&order=asc&limit=1000`,
   );
   return items.map(({ value }) => value);
 }
 
-const zeroTo = (/** @type {number} */ count) => Array.from({ length: count }, (_, i) => i);
+const zeroTo = (count: number) => Array.from({ length: count }, (_, i) => i);
 
 test('PUBACK: commits finish out of order: PUBACKs are sent in the order of arrival', async () => {
   const wire = await startCqlWire(sharedContactPoint());
@@ -72,7 +76,7 @@ test('PUBACK: commits finish out of order: PUBACKs are sent in the order of arri
   const now = Date.now();
   await publishAll(client, { device: 'long', base: now, count: 1 }).finished;
   // A row of the first message stays under way until the test releases it.
-  const { id } = /** @type {{ id: string }} */ (identifyDevice('long'));
+  const { id } = identifyDevice('long') as { id: string };
   let held = '';
   wire.hold(({ statements }) => {
     const rows = statements.filter(
@@ -81,10 +85,8 @@ test('PUBACK: commits finish out of order: PUBACKs are sent in the order of arri
     held ||= rows[0]?.partition ?? '';
     return rows.some(({ partition }) => partition === held);
   });
-  /** @type {number[]} */
-  const sent = [];
-  /** @type {number[]} */
-  const acknowledged = [];
+  const sent: number[] = [];
+  const acknowledged: number[] = [];
   client.on('packetsend', (packet) => packet.cmd === 'publish' && sent.push(Number(packet.messageId)));
   client.on(
     'packetreceive',
@@ -105,7 +107,7 @@ test('PUBACK: commits finish out of order: PUBACKs are sent in the order of arri
   const short = zeroTo(40).filter((i) => i % 10 !== 0);
   await until(async () => {
     const { items } = await system.get('/latest?limit=1000');
-    const stored = items.flatMap((/** @type {any} */ { device, ts }) => (ts === null ? [] : [device]));
+    const stored = items.flatMap(({ device, ts }: any) => (ts === null ? [] : [device]));
     return short.every((i) => stored.includes(`short-${i}`));
   });
   expect(acknowledged).toEqual([]);
@@ -123,8 +125,7 @@ describe('Process ends under load', () => {
   /** The process ends at this acknowledgement. */
   const LAST = 200;
 
-  /** @param {NodeJS.Signals} signal @param {number | null} code */
-  async function endUnderLoad(signal, code) {
+  async function endUnderLoad(signal: NodeJS.Signals, code: number | null) {
     const database = { CQL_CONTACT_POINTS: sharedContactPoint(), LATEST_GROUPS: '4' };
     const { config, use } = await useKeyspace(database);
     afterwards(() => use.release());
@@ -157,12 +158,11 @@ describe('Process ends under load', () => {
     afterwards(() => second.kill());
     await finished;
     const system = {
-      /** @param {string} path */
-      async all(path) {
+      async all(path: string) {
         const items = [];
         for (let cursor = ''; ; ) {
           const response = await fetch(`${second.httpUrl}/api/v1${path}${cursor}`);
-          const page = /** @type {any} */ (await response.json());
+          const page = (await response.json()) as any;
           items.push(...page.items);
           if (!page.next) return items;
           cursor = `&cursor=${encodeURIComponent(page.next)}`;

@@ -1,44 +1,37 @@
 import { expect, test } from '@jest/globals';
-import { readMetric } from '../support/metrics.js';
-import { useInstallation } from '../support/processes/installation.js';
-import { connectEdgeNode } from '../support/sparkplug/edge-node.js';
-import { T0, vector } from '../support/sparkplug/vectors.js';
-import { until } from '../support/until.js';
-
-/** @import { EdgeNode } from '../support/sparkplug/edge-node.js' */
+import { readMetric } from '../support/metrics.ts';
+import { useInstallation } from '../support/processes/installation.ts';
+import { connectEdgeNode, type EdgeNode } from '../support/sparkplug/edge-node.ts';
+import { T0, vector } from '../support/sparkplug/vectors.ts';
+import { until } from '../support/until.ts';
 
 const STATE = 'spBv1.0/STATE/host';
 
 // The vectors are of 2025.
 const { broker, start, connectClient, afterwards } = useInstallation({ HISTORY_DAYS: '3650' });
 
-/** @param {string} id */
-async function connectNode(id) {
+async function connectNode(id: string) {
   const node = await connectEdgeNode(broker().url, { id, death: vector('ndeath') });
   afterwards(() => node.end());
   return node;
 }
 
-/** @param {string} topic */
-async function listen(topic) {
+async function listen(topic: string) {
   const client = await connectClient();
-  /** @type {Array<{ online: boolean, timestamp: number }>} */
-  const received = [];
+  const received: Array<{ online: boolean; timestamp: number }> = [];
   client.on('message', (_, payload) => received.push(JSON.parse(String(payload))));
   await client.subscribeAsync(topic, { qos: 1 });
   return { client, received };
 }
 
-/** @param {{ httpUrl: string }} api @param {EdgeNode} node */
-async function temperatures({ httpUrl }, { device }) {
+async function temperatures({ httpUrl }: { httpUrl: string }, { device }: EdgeNode) {
   const path = `/api/v1/devices/${encodeURIComponent(device)}/sensors/Temperature/measurements`;
   const response = await fetch(`${httpUrl}${path}?from=${T0}&to=${T0 + 600_000}&order=asc`);
   if (response.status !== 200) return [];
-  return /** @type {any} */ (await response.json()).items.map((/** @type {any} */ item) => item.value);
+  return ((await response.json()) as any).items.map((item: any) => item.value);
 }
 
-/** @param {{ httpUrl: string }} api @param {EdgeNode} node @param {number[]} values */
-const untilStored = (api, node, values) =>
+const untilStored = (api: { httpUrl: string }, node: EdgeNode, values: number[]) =>
   until(async () => (await temperatures(api, node)).length === values.length, { what: 'the data' });
 
 test('Sparkplug: one of two processes is the host: only the host stores the data, and requests a rebirth after a gap', async () => {
@@ -69,7 +62,7 @@ test('Sparkplug: one of two processes is the host: only the host stores the data
   node.break();
   const isOnline = async () => {
     const response = await fetch(`${host.httpUrl}/api/v1/devices/${encodeURIComponent(node.device)}`);
-    return /** @type {any} */ (await response.json()).online;
+    return ((await response.json()) as any).online;
   };
   await until(async () => !(await isOnline()), { what: 'the end of the device' });
 });
@@ -78,7 +71,7 @@ test('Sparkplug host: killed between births and data: its last will is published
   const { received } = await listen(STATE);
   const first = await start({ MQTT_CLIENT_ID: 'host' });
   await until(() => received.at(-1)?.online === true);
-  const { timestamp } = /** @type {{ timestamp: number }} */ (received.at(-1));
+  const { timestamp } = received.at(-1) as { timestamp: number };
   const node = await connectNode('edge-2');
   await node.publish('NBIRTH', vector('nbirth'));
   await node.publish('DBIRTH', vector('dbirth'));
@@ -119,10 +112,9 @@ test('Sparkplug host: SPARKPLUG is false after a restart: the MQTT session recei
   await before.ended;
   const api = await start({ MQTT_CLIENT_ID: 'host', SPARKPLUG: 'false' });
   const client = await connectClient();
-  const count = (/** @type {string} */ result) =>
-    readMetric(api, `iot_ingest_messages_total{result="${result}"}`);
-  /** Waits for a birth. A connection keeps the order, so all earlier messages are settled. @param {number} births */
-  const settle = async (births) => {
+  const count = (result: string) => readMetric(api, `iot_ingest_messages_total{result="${result}"}`);
+  /** Waits for a birth. A connection keeps the order, so all earlier messages are settled. */
+  const settle = async (births: number) => {
     await client.publishAsync('iot/v1/d/birth', '{"sensors":[]}', { qos: 1 });
     await until(async () => (await count('settled')) === births);
   };

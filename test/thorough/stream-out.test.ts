@@ -1,17 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Admin } from '@platformatic/kafka';
 import pino from 'pino';
-import { topicName } from '../../api/stream-out/index.js';
-import { KafkaSender } from '../../api/stream-out/kafka/sender.js';
-import { bucketOf, HOUR_MS } from '../../schema/rules.js';
-import { makeTopics, readTopic, startTestKafka } from '../support/kafka/index.js';
-import { readMetric } from '../support/metrics.js';
-import { startCommand } from '../support/processes/api-process.js';
-import { startTestSystem } from '../support/system/index.js';
-import { samplesOf, usePackedSystem } from '../support/system/packed.js';
-import { until } from '../support/until.js';
-
-/** @import { TestSystem } from '../support/system/index.js' */
+import { topicName } from '../../api/stream-out/index.ts';
+import { KafkaSender } from '../../api/stream-out/kafka/sender.ts';
+import { bucketOf, HOUR_MS } from '../../schema/rules.ts';
+import { makeTopics, readTopic, startTestKafka } from '../support/kafka/index.ts';
+import { readMetric } from '../support/metrics.ts';
+import { startCommand } from '../support/processes/api-process.ts';
+import { startTestSystem, type TestSystem } from '../support/system/index.ts';
+import { samplesOf, usePackedSystem } from '../support/system/packed.ts';
+import { until } from '../support/until.ts';
 
 const PREFIX = 'out';
 const kafka = await startTestKafka();
@@ -19,8 +17,8 @@ const { clock, system, store, send, newHour, closeHour } = usePackedSystem({
   settings: { STREAM_KAFKA: kafka.address, STREAM_TOPIC_PREFIX: PREFIX, LATEST_GROUPS: '2' },
   periods: { stream: 100 },
 });
-/** A process that commits and sends nothing to Kafka, as one that is killed between the two. @type {TestSystem} */
-let silent;
+/** A process that commits and sends nothing to Kafka, as one that is killed between the two. */
+let silent: TestSystem;
 
 beforeAll(async () => {
   await makeTopics(kafka.address, PREFIX);
@@ -35,14 +33,16 @@ afterAll(async () => {
   await kafka.dispose();
 });
 
-/** @param {string} device @returns {Promise<Array<{ ts: number, value: number, late: boolean, source: string | undefined }>>} in the order of the topic */
-async function streamed(device) {
+/** @returns in the order of the topic */
+async function streamed(
+  device: string,
+): Promise<Array<{ ts: number; value: number; late: boolean; source: string | undefined }>> {
   const records = await readTopic(kafka.address, topicName(PREFIX, 'batches'));
   return records.flatMap(({ value, headers }) => {
     const batch = JSON.parse(String(value));
     if (batch.device !== device) return [];
-    return batch.sensors.flatMap((/** @type {any} */ { samples }) =>
-      samples.map((/** @type {[number, number]} */ [ts, sampleValue]) => ({
+    return batch.sensors.flatMap(({ samples }: any) =>
+      samples.map(([ts, sampleValue]: [number, number]) => ({
         ts,
         value: sampleValue,
         late: batch.late,
@@ -52,8 +52,7 @@ async function streamed(device) {
   });
 }
 
-/** @param {string} device @param {number} count */
-const untilStreamed = (device, count) =>
+const untilStreamed = (device: string, count: number) =>
   until(
     async () => {
       const found = await streamed(device);
@@ -62,8 +61,7 @@ const untilStreamed = (device, count) =>
     { what: `${count} samples of ${device} in Kafka` },
   );
 
-/** @param {TestSystem} to @param {string} device @param {Array<{ ts: number, value: number }>} samples */
-async function post(to, device, samples) {
+async function post(to: TestSystem, device: string, samples: Array<{ ts: number; value: number }>) {
   const response = await to.post(
     `/measurements?device=${device}`,
     samples.map((sample) => ({ sensor_id: 's', ...sample })),
@@ -195,11 +193,10 @@ test('Streaming to Kafka: a process stops right after a message: the compacted t
 });
 
 describe('npm run stream', () => {
-  /** @param {string} prefix @param {string[]} args */
-  async function stream(prefix, ...args) {
+  async function stream(prefix: string, ...args: string[]) {
     const kafkaSettings = { STREAM_KAFKA: kafka.address, STREAM_TOPIC_PREFIX: prefix };
     const settings = { ...system().databaseSettings, ...kafkaSettings };
-    const { code, output } = await startCommand('api/commands/stream.js', settings, args).ended;
+    const { code, output } = await startCommand('api/commands/stream.ts', settings, args).ended;
     return { code, output };
   }
 
@@ -274,8 +271,7 @@ test('KafkaSender: concurrent callers, one partition: the topic has each record 
 
 test('KafkaSender: a topic is missing: the log names the topic and the command; the record arrives after the topic is created', async () => {
   const topic = 'out.missing.v1';
-  /** @type {string[]} */
-  const reasons = [];
+  const reasons: string[] = [];
   const logger = pino({}, { write: (line) => void reasons.push(JSON.parse(line).reason) });
   const sender = new KafkaSender({
     options: { clientId: 'test', bootstrapBrokers: [kafka.address] },

@@ -1,17 +1,17 @@
 import { expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { readDeadLetters } from '../support/dead-letters.js';
+import { readDeadLetters } from '../support/dead-letters.ts';
 import {
   publishValues,
   storedValues,
   useExternalBroker,
   writesSamples,
   zeroTo,
-} from '../support/mqtt/external-broker.js';
-import { startMosquitto } from '../support/mqtt/mosquitto.js';
-import { startMqttWire } from '../support/mqtt/wire.js';
-import { startTestSystem } from '../support/system/index.js';
-import { until } from '../support/until.js';
+} from '../support/mqtt/external-broker.ts';
+import { startMosquitto } from '../support/mqtt/mosquitto.ts';
+import { startMqttWire } from '../support/mqtt/wire.ts';
+import { startTestSystem } from '../support/system/index.ts';
+import { until } from '../support/until.ts';
 
 // No message of a device may close the connection of ingest: the broker would deliver it again without end.
 const { afterwards, connectDevice, startCql, startSystem, startWire } = useExternalBroker();
@@ -57,7 +57,7 @@ test('Subscriber: messages on unknown topics: not delivered; a message without a
 test('Subscriber: retained measurements: stored when they are published, and not again after a reconnect', async () => {
   const wire = await startWire();
   const client = await connectDevice();
-  const payload = (/** @type {number} */ value) => JSON.stringify({ sensor_id: 's', ts: Date.now(), value });
+  const payload = (value: number) => JSON.stringify({ sensor_id: 's', ts: Date.now(), value });
   // Nobody has subscribed yet: shared subscriptions get no retained messages (MQTT 5, section 4.8.2).
   await client.publishAsync('iot/v1/d/measurements', payload(1), { qos: 1, retain: true });
   const system = await startSystem({ MQTT_URL: wire.url });

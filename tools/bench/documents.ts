@@ -1,11 +1,8 @@
-import { medianOf } from './measure/rounds.js';
-import { PARTS } from './parts/index.js';
-import { comparison, peerTables } from './peers/report.js';
-import { figure, markdownTable } from './report/table.js';
-import { targetsTable } from './targets.js';
-
-/** @import { ClassResult } from './peers/report.js' */
-/** @import { Results } from './targets.js' */
+import { medianOf } from './measure/rounds.ts';
+import { PARTS } from './parts/index.ts';
+import { type ClassResult, comparison, peerTables } from './peers/report.ts';
+import { figure, markdownTable } from './report/table.ts';
+import { type Results, targetsTable } from './targets.ts';
 
 /** The marks around the generated figures in a document. The peers have marks of their own, because a separate run measures them. */
 const MARKS = {
@@ -15,14 +12,16 @@ const MARKS = {
 
 /**
  * Replaces the text between the marks of a section.
- *
- * @param {string} document Markdown
- * @param {string} text Markdown with the new figures
- * @param {keyof typeof MARKS} [section]
- * @returns {string} the document with the new text
+ * @param document Markdown
+ * @param text Markdown with the new figures
+ * @returns the document with the new text
  * @throws {RangeError} when the document has no marks of the section
  */
-export function insertBetweenMarks(document, text, section = 'bench') {
+export function insertBetweenMarks(
+  document: string,
+  text: string,
+  section: keyof typeof MARKS = 'bench',
+): string {
   const { begin, end } = MARKS[section];
   const [from, to] = [document.indexOf(begin), document.indexOf(end)];
   if (from < 0 || to < from) throw new RangeError(`the lines ${begin} and ${end} are needed`);
@@ -30,12 +29,11 @@ export function insertBetweenMarks(document, text, section = 'bench') {
 }
 
 /**
- * @param {string} document
- * @param {Raw} raw results that include measurements of the peers
- * @returns {string} the document with the tables of the peers
+ * @param raw results that include measurements of the peers
+ * @returns the document with the tables of the peers
  * @throws {RangeError} when the document has no marks of the peers
  */
-export function insertPeers(document, raw) {
+export function insertPeers(document: string, raw: Raw): string {
   const tables = peerTables(raw.results.peers ?? []);
   const quick =
     '**These figures are of a quick run**: one short round, Telegraf with one known good setting, and a month with a sample each 30 s. Read the ratios as a first look. `npm run bench -- --only peers` measures all of it.';
@@ -48,19 +46,18 @@ export function insertPeers(document, raw) {
 }
 
 /**
- * @param {string} document
- * @param {Raw} raw results that include measurements of the peers
- * @returns {string} the document with a paragraph that compares the peers
+ * @param raw results that include measurements of the peers
+ * @returns the document with a paragraph that compares the peers
  * @throws {RangeError} when the document has no marks of the peers
  */
-export const insertComparison = (document, raw) =>
+export const insertComparison = (document: string, raw: Raw): string =>
   insertBetweenMarks(document, `${comparison(raw.results.peers ?? [])} ${machineOf(raw)}`, 'peers');
 
-/** @param {Raw} raw @returns {boolean} whether anything but the peers was measured */
-export const hasOthers = ({ results }) => Object.keys(results).some((name) => name !== 'peers');
+/** @returns whether anything but the peers was measured */
+export const hasOthers = ({ results }: Raw): boolean => Object.keys(results).some((name) => name !== 'peers');
 
-/** @param {Raw} raw @returns {string} Markdown: a list of the figures that were measured, and the machine */
-export function headline(raw) {
+/** @returns Markdown: a list of the figures that were measured, and the machine */
+export function headline(raw: Raw): string {
   const { throughput, disk, reading } = raw.results;
   const packed = throughput?.find(({ shape }) => shape === '1x60')?.rounds;
   const decimals = disk?.find(({ signal }) => signal === 'decimals');
@@ -80,8 +77,8 @@ export function headline(raw) {
   ].join('\n\n');
 }
 
-/** @param {Raw} raw @returns {string} Markdown: the machine, the table of targets, and all other tables */
-export function everything(raw) {
+/** @returns Markdown: the machine, the table of targets, and all other tables */
+export function everything(raw: Raw): string {
   const parts = PARTS.filter(({ name, onRequest }) => !onRequest && raw.results[name] !== undefined);
   const targets = targetsTable(raw.results);
   return [
@@ -94,28 +91,27 @@ export function everything(raw) {
   ].join('\n\n');
 }
 
-/** @param {Raw} raw */
-const machineOf = ({ began, commit, machine }) =>
+const machineOf = ({ began, commit, machine }: Raw) =>
   `Measured on ${began.replaceAll(/T[^,]*/g, '').replaceAll(',', ' and ')}, ${commitText(commit)}, on ${machine.processors} cores (${machine.model.trim()}, ${machine.memoryGiB} GiB, ${machine.system}, Node ${machine.node}), which publisher, broker, ingest and database share.`;
 
-/**
- * @param {string | null | undefined} commit as in a raw file
- * @returns {string} such as `at commit 1a2b3c4d5e6f`, `before commit 1a2b3c4`
- */
-export function commitText(commit) {
+/** @param commit as in a raw file @returns such as `at commit 1a2b3c4d5e6f`, `before commit 1a2b3c4` */
+export function commitText(commit: string | null | undefined): string {
   if (!commit) return 'at an unknown commit';
-  const [, before, name] = /** @type {RegExpExecArray} */ (/^(before )?(.*)$/s.exec(commit));
+  const [, before, name] = /^(before )?(.*)$/s.exec(commit) as RegExpExecArray;
   return `${before ? 'before' : 'at'} commit ${name?.replaceAll(',', ' and ')}`;
 }
 
-/**
- * A raw file of the bench.
- *
- * @typedef {object} Raw
- * @property {string} began start of the run in ISO 8601; for several runs: the days, separated by commas
- * @property {string | null} [commit] commit of the measured code, or `before COMMIT`; for several runs: the commits, separated by
- *   commas; missing: the commit was not recorded
- * @property {{ processors: number, model: string, memoryGiB: number, system: string, node: string }} machine
- * @property {{ quick?: boolean }} [flags] flags of the run
- * @property {Results & { peers?: ClassResult[] } & Record<string, unknown>} results
- */
+/** A raw file of the bench. */
+export interface Raw {
+  /** start of the run in ISO 8601; for several runs: the days, separated by commas */
+  began: string;
+  /**
+   * commit of the measured code, or `before COMMIT`; for several runs: the commits, separated by commas;
+   * missing: the commit was not recorded
+   */
+  commit?: string | null;
+  machine: { processors: number; model: string; memoryGiB: number; system: string; node: string };
+  /** flags of the run */
+  flags?: { quick?: boolean };
+  results: Results & { peers?: ClassResult[] } & Record<string, unknown>;
+}

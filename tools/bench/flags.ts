@@ -1,15 +1,11 @@
-import { parseFlags, usageError } from '../../common/flags.js';
-import { SHAPES, shapeOf } from './load/shapes.js';
-import { PARTS } from './parts/index.js';
+import { type CommandLine, type Flag, parseFlags, usageError } from '../../common/flags.ts';
+import type { BenchFlags } from './environment/index.ts';
+import { SHAPES, shapeOf } from './load/shapes.ts';
+import { PARTS } from './parts/index.ts';
+import type { Class } from './peers/settings.ts';
 
-/** @import { CommandLine, Flag } from '../../common/flags.js' */
-/** @import { BenchFlags } from './environment/index.js' */
-/** @import { Class } from './peers/settings.js' */
+const CLASSES: Class[] = ['K', 'P'];
 
-/** @type {Class[]} */
-const CLASSES = ['K', 'P'];
-
-/** @satisfies {Record<string, Flag>} */
 const FLAGS = {
   only: { type: 'text', help: `parts to run, comma-separated: ${PARTS.map(({ name }) => name).join(',')}` },
   shapes: { type: 'text', help: 'loads, sensors x samples a message', fallback: SHAPES.join(',') },
@@ -22,12 +18,11 @@ const FLAGS = {
     fallback: CLASSES.join(','),
   },
   quick: { type: 'switch', help: 'one short round of everything: a look in a few minutes' },
-};
+} satisfies Record<string, Flag>;
 
 const COMMAND = 'npm run bench --';
 
-/** @type {CommandLine<typeof FLAGS>} */
-const LINE = {
+const LINE: CommandLine<typeof FLAGS> = {
   command: COMMAND,
   help: 'Measures everything side by side on this machine, prints the tables and keeps the raw figures in a file.',
   examples: [`${COMMAND} --quick`, `${COMMAND} --only ${PARTS[0]?.name} --rounds 5`],
@@ -35,12 +30,8 @@ const LINE = {
   settings: ['DATA_DIR'],
 };
 
-/**
- * @param {string[]} argv without node and script
- * @returns {BenchFlags}
- * @throws {MillraceError} `usage`
- */
-export function readFlags(argv) {
+/** @param argv without node and script @throws {MillraceError} `usage` */
+export function readFlags(argv: string[]): BenchFlags {
   const { only, shapes, rounds, run, watch, classes, quick } = parseFlags(LINE, argv);
   const names = PARTS.map(({ name }) => name);
   const problems = [];

@@ -1,13 +1,12 @@
-import { runCommand } from '../../common/command.js';
-import { readFlags } from './flags.js';
-import { loadOf } from './load/shapes.js';
-import { measureRate } from './measure/rate.js';
-import { PARTS } from './parts/index.js';
-import { textTable } from './report/table.js';
-import { runSession } from './session.js';
-import { targetsTable } from './targets.js';
-
-/** @import { Environment } from './environment/index.js' */
+import { runCommand } from '../../common/command.ts';
+import type { Environment } from './environment/index.ts';
+import { readFlags } from './flags.ts';
+import { loadOf } from './load/shapes.ts';
+import { measureRate } from './measure/rate.ts';
+import { PARTS } from './parts/index.ts';
+import { textTable } from './report/table.ts';
+import { runSession } from './session.ts';
+import { targetsTable } from './targets.ts';
 
 // npm run bench: measures all parts on this machine, prints their tables, and writes the raw figures to a file.
 //
@@ -20,7 +19,7 @@ import { targetsTable } from './targets.js';
 // - measure/      rates, rounds, CPU and memory
 // - loader/       months of data, also for npm run load; reading/ reads them, dashboard/ opens them in Chromium
 // - peers/        Telegraf with QuestDB and InfluxDB
-// - report/       tables; targets.js has the targets, documents.js and readme.js write the pages
+// - report/       tables; targets.ts has the targets, documents.ts and readme.ts write the pages
 await runCommand(async () => {
   const flags = readFlags(process.argv.slice(2));
   const parts = PARTS.filter(({ name }) => flags.only.includes(name));
@@ -52,12 +51,8 @@ await runCommand(async () => {
 /**
  * Runs load until the JVM of the database has compiled its code. A fresh JVM is 3 to 8 times slower, so the first variant would
  * look slow.
- *
- * @param {Environment} environment
- * @param {number} forMs
- * @param {(text: string) => void} onStatus
  */
-async function warm(environment, forMs, onStatus) {
+async function warm(environment: Environment, forMs: number, onStatus: (text: string) => void) {
   const variants = [
     await environment.pipeline('packed'),
     await environment.pipeline('rows', { store: 'rows', gate: true }),

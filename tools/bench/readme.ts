@@ -1,9 +1,9 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { runCommand } from '../../common/command.js';
-import { MillraceError } from '../../common/errors.js';
-import { parseFlags } from '../../common/flags.js';
-import { readSettings } from '../../common/settings/index.js';
+import { runCommand } from '../../common/command.ts';
+import { MillraceError } from '../../common/errors.ts';
+import { type Flag, parseFlags } from '../../common/flags.ts';
+import { readSettings } from '../../common/settings/index.ts';
 import {
   everything,
   hasOthers,
@@ -11,18 +11,15 @@ import {
   insertBetweenMarks,
   insertComparison,
   insertPeers,
-} from './documents.js';
+  type Raw,
+} from './documents.ts';
 
-/** @import { Flag } from '../../common/flags.js' */
-/** @import { Raw } from './documents.js' */
-
-/** @satisfies {Record<string, Flag>} */
 const FLAGS = {
   file: {
     type: 'text',
     help: 'raw figures of a run, or of several, with commas between: of what two have measured the later counts; default the newest',
   },
-};
+} satisfies Record<string, Flag>;
 
 const README = new URL('../../README.md', import.meta.url);
 const PAGE = new URL('../../docs/explanation/benchmarks.md', import.meta.url);
@@ -52,18 +49,16 @@ await runCommand(async () => {
   console.log(`The documents show ${file}.`);
 });
 
-/** @param {URL} document @param {(text: string) => string} edit */
-async function change(document, edit) {
+async function change(document: URL, edit: (text: string) => string) {
   await writeFile(document, edit(await readFile(document, 'utf8')));
 }
 
-/** @param {string} file @returns {Promise<Raw>} */
-async function readRun(file) {
+async function readRun(file: string): Promise<Raw> {
   return JSON.parse(await readFile(file, 'utf8'));
 }
 
-/** Merges several runs into one. @param {Raw[]} runs at least one run @returns {Raw} */
-function together(runs) {
+/** Merges several runs into one. @param runs at least one run */
+function together(runs: Raw[]): Raw {
   const results = Object.assign({}, ...runs.map((run) => run.results));
   const classes = new Map(
     runs.flatMap((run) => (run.results.peers ?? []).map((result) => [result.durability, result])),
@@ -72,15 +67,15 @@ function together(runs) {
   const began = [...new Set(runs.map((run) => run.began.slice(0, 10)))].join();
   const commits = [...new Set(runs.map((run) => run.commit ?? 'unknown'))].join();
   return {
-    .../** @type {Raw} */ (runs.at(-1)),
+    ...(runs.at(-1) as Raw),
     began,
     commit: commits,
     results,
   };
 }
 
-/** @returns {Promise<string>} path */
-async function newestRun() {
+/** @returns path */
+async function newestRun(): Promise<string> {
   const home = join(readSettings().dataDir, 'bench');
   const runs = (await readdir(home).catch(() => [])).filter((name) => /^bench-.*\.json$/.test(name));
   const newest = runs.sort().at(-1);

@@ -3,31 +3,36 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { claimDataDir } from '../../common/data-dir.js';
-import { readSettings } from '../../common/settings/index.js';
-import { createStatusLine } from '../../common/status-line.js';
-import { ensureTools } from '../../infra/bootstrap/index.js';
-import { buildDashboard } from '../../infra/dev/build.js';
-import { startDatabase } from './environment/database.js';
-import { openEnvironment } from './environment/index.js';
-import { describeMachine } from './measure/machine.js';
+import { claimDataDir } from '../../common/data-dir.ts';
+import { readSettings } from '../../common/settings/index.ts';
+import { createStatusLine } from '../../common/status-line.ts';
+import { ensureTools } from '../../infra/bootstrap/index.ts';
+import { buildDashboard } from '../../infra/dev/build.ts';
+import { startDatabase } from './environment/database.ts';
+import { type Environment, openEnvironment } from './environment/index.ts';
+import { describeMachine } from './measure/machine.ts';
 
-/** @import { Environment } from './environment/index.js' */
-
-const TOOLS = /** @type {const} */ (['java', 'maven', 'mosquitto']);
-const CHROMIUM = /** @type {const} */ ('chromium');
+const TOOLS = ['java', 'maven', 'mosquitto'] as const;
+const CHROMIUM = 'chromium' as const;
 
 /**
  * Runs the work of the commands `bench` and `soak`. It starts the environment, always stops it, and writes the results so far to
  * a file.
- *
- * @param {object} options
- * @param {string} options.name name of the file, to which the time is appended
- * @param {object} options.flags flags of the run, written to the file
- * @param {boolean} [options.needsDashboard] true: the work opens the dashboard in Chromium
- * @param {(session: Session) => Promise<void>} options.work
  */
-export async function runSession({ name, flags, needsDashboard = false, work }) {
+export async function runSession({
+  name,
+  flags,
+  needsDashboard = false,
+  work,
+}: {
+  /** name of the file, to which the time is appended */
+  name: string;
+  /** flags of the run, written to the file */
+  flags: object;
+  /** true: the work opens the dashboard in Chromium */
+  needsDashboard?: boolean;
+  work: (session: Session) => Promise<void>;
+}) {
   const { dataDir } = readSettings();
   const home = join(dataDir, 'bench');
   await claimDataDir(dataDir);
@@ -37,8 +42,7 @@ export async function runSession({ name, flags, needsDashboard = false, work }) 
   const began = new Date();
   // The commit is read now, because another commit may be checked out while the bench runs.
   const commit = await currentCommit();
-  /** @type {Record<string, unknown>} */
-  const results = {};
+  const results: Record<string, unknown> = {};
 
   const tools = needsDashboard ? [...TOOLS, CHROMIUM] : [...TOOLS];
   await ensureTools(tools, { onStatus: line.update, signal: stop.signal });
@@ -51,8 +55,7 @@ export async function runSession({ name, flags, needsDashboard = false, work }) 
     onStatus: line.update,
     signal: stop.signal,
   });
-  /** @type {Environment | null} */
-  let environment = null;
+  let environment: Environment | null = null;
   try {
     environment = await openEnvironment({ dir, database, onStatus: line.update });
     await work({
@@ -87,23 +90,23 @@ export async function runSession({ name, flags, needsDashboard = false, work }) 
   }
 }
 
-/**
- * @typedef {object} Session
- * @property {Environment} environment
- * @property {Record<string, unknown>} results members that the work adds are written to the file
- * @property {(text: string) => void} status shows the present step; throws after the operator has stopped the run
- * @property {(text: string) => void} print prints a line that the status line does not overwrite
- */
+interface Session {
+  environment: Environment;
+  /** members that the work adds are written to the file */
+  results: Record<string, unknown>;
+  /** shows the present step; throws after the operator has stopped the run */
+  status: (text: string) => void;
+  /** prints a line that the status line does not overwrite */
+  print: (text: string) => void;
+}
 
 const ROOT = new URL('../..', import.meta.url);
 
 /**
  * Returns the commit of the running code, with the suffix `-dirty` if tracked files have changed since that commit.
- *
- * @param {URL | string} [directory]
- * @returns {Promise<string | null>} null: Git is missing, or this is not a clone
+ * @returns null: Git is missing, or this is not a clone
  */
-export async function currentCommit(directory = ROOT) {
+export async function currentCommit(directory: URL | string = ROOT): Promise<string | null> {
   try {
     const args = ['describe', '--always', '--dirty', '--abbrev=12', '--exclude=*'];
     const { stdout } = await promisify(execFile)('git', args, { cwd: directory });

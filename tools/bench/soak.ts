@@ -1,24 +1,20 @@
-import { runCommand } from '../../common/command.js';
-import { parseFlags, usageError } from '../../common/flags.js';
-import { HOUR_MS } from '../../schema/rules.js';
-import { shapeOf } from './load/shapes.js';
-import { slopeOf, watchMemory } from './measure/machine.js';
-import { storedSamples } from './measure/stored.js';
-import { figure, textTable } from './report/table.js';
-import { runSession } from './session.js';
+import { runCommand } from '../../common/command.ts';
+import { type CommandLine, type Flag, parseFlags, usageError } from '../../common/flags.ts';
+import { HOUR_MS } from '../../schema/rules.ts';
+import { shapeOf } from './load/shapes.ts';
+import { slopeOf, watchMemory } from './measure/machine.ts';
+import { storedSamples } from './measure/stored.ts';
+import { figure, textTable } from './report/table.ts';
+import { runSession } from './session.ts';
 
-/** @import { CommandLine, Flag } from '../../common/flags.js' */
-
-/** @satisfies {Record<string, Flag>} */
 const FLAGS = {
   rate: { type: 'number', help: 'samples/s, held whatever happens', fallback: 20_000, min: 1 },
   hours: { type: 'number', help: 'how long; fractions are fine', fallback: 1, min: 0.001 },
   shape: { type: 'text', help: 'the load, sensors x samples a message', fallback: '4x10' },
   every: { type: 'duration', help: 'a line of the table', fallback: 600_000, min: 1000 },
-};
+} satisfies Record<string, Flag>;
 
-/** @type {CommandLine<typeof FLAGS>} */
-const LINE = {
+const LINE: CommandLine<typeof FLAGS> = {
   command: 'npm run soak --',
   help: 'Holds a fixed rate for a long time and watches memory and latencies.',
   examples: ['npm run soak -- --rate 50000 --hours 12', 'npm run soak -- --shape 1x60 --hours 0.5'],
@@ -33,7 +29,7 @@ const WARM_MS = 60_000;
 const MEMORY_EVERY_MS = 5000;
 const SETTLING = 0.1;
 
-/** @typedef {{ minutes: number, p50: number, p99: number, p999: number, mb: number }} Stretch */
+type Stretch = { minutes: number; p50: number; p99: number; p999: number; mb: number };
 
 // npm run soak: runs a fixed rate for a long time, and reports memory and latencies.
 await runCommand(async () => {
@@ -50,8 +46,7 @@ await runCommand(async () => {
       status('warming up');
       await wired.pace(shape, { rate: flags.rate, forMs: Math.min(WARM_MS, forMs) });
       const memory = watchMemory(Number(wired.pids['ingest']), MEMORY_EVERY_MS);
-      /** @type {Stretch[]} */
-      const stretches = [];
+      const stretches: Stretch[] = [];
       const began = Date.now();
 
       async function closeStretch() {

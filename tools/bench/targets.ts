@@ -1,61 +1,58 @@
-import { requestsOf } from './dashboard/views.js';
-import { heapGrowth } from './dashboard/watch.js';
-import { cpuOfBoth } from './measure/rate.js';
-import { median, medianOf } from './measure/rounds.js';
-import { sensorsOf } from './parts/packing.js';
-import { RATIOS } from './reading/kinds.js';
-import { figure } from './report/table.js';
+import { requestsOf, type Weight } from './dashboard/views.ts';
+import { heapGrowth } from './dashboard/watch.ts';
+import type { SignalKind } from './loader/data-set.ts';
+import { type Comparison, cpuOfBoth, type Rate } from './measure/rate.ts';
+import { median, medianOf } from './measure/rounds.ts';
+import type { alarms } from './parts/alarms.ts';
+import type { cost, fleet } from './parts/cost.ts';
+import type { Result } from './parts/dashboard.ts';
+import type { files } from './parts/files.ts';
+import type { latency, overload } from './parts/latency.ts';
+import type { opening } from './parts/opening.ts';
+import { type packing, sensorsOf } from './parts/packing.ts';
+import type { reading } from './parts/reading.ts';
+import type { disk } from './parts/reading-disk.ts';
+import type { streaming } from './parts/streaming.ts';
+import type { throughput } from './parts/throughput.ts';
+import { RATIOS } from './reading/kinds.ts';
+import { figure } from './report/table.ts';
 
-/** @import { Weight } from './dashboard/views.js' */
-/** @import { SignalKind } from './loader/data-set.js' */
-/** @import { Comparison, Rate } from './measure/rate.js' */
-/** @import { alarms } from './parts/alarms.js' */
-/** @import { cost, fleet } from './parts/cost.js' */
-/** @import { Result } from './parts/dashboard.js' */
-/** @import { files } from './parts/files.js' */
-/** @import { latency, overload } from './parts/latency.js' */
-/** @import { opening } from './parts/opening.js' */
-/** @import { packing } from './parts/packing.js' */
-/** @import { disk } from './parts/reading-disk.js' */
-/** @import { reading } from './parts/reading.js' */
-/** @import { streaming } from './parts/streaming.js' */
-/** @import { throughput } from './parts/throughput.js' */
+/** One line of the table of targets. */
+interface Target {
+  /** what is measured */
+  figure: string;
+  /** the part of the bench that measures it */
+  part: keyof Results;
+  /** lower limit; a target has either this limit or `atMost` */
+  atLeast: number;
+  /** upper limit */
+  atMost: number;
+  /** returns NaN if the figure was not measured */
+  read: (results: Required<Results>) => number;
+}
 
-/**
- * One line of the table of targets.
- *
- * @typedef {object} Target
- * @property {string} figure what is measured
- * @property {keyof Results} part the part of the bench that measures it
- * @property {number} atLeast lower limit; a target has either this limit or `atMost`
- * @property {number} atMost upper limit
- * @property {(results: Required<Results>) => number} read returns NaN if the figure was not measured
- */
-
-/**
- * The results of the parts. Parts that did not run are missing.
- *
- * @typedef {object} Results
- * @property {Awaited<ReturnType<typeof throughput.run>>} [throughput]
- * @property {Awaited<ReturnType<typeof latency.run>>} [latency]
- * @property {Awaited<ReturnType<typeof overload.run>>} [overload]
- * @property {Awaited<ReturnType<typeof cost.run>>} [cost]
- * @property {Awaited<ReturnType<typeof fleet.run>>} [fleet]
- * @property {Awaited<ReturnType<typeof reading.run>>} [reading]
- * @property {Awaited<ReturnType<typeof disk.run>>} [disk]
- * @property {Awaited<ReturnType<typeof files.run>>} [files]
- * @property {Awaited<ReturnType<typeof packing.run>>} [packing]
- * @property {Awaited<ReturnType<typeof streaming.run>>} [streaming]
- * @property {Awaited<ReturnType<typeof alarms.run>>} [alarms]
- * @property {Result} [dashboard]
- * @property {Awaited<ReturnType<typeof opening.run>>} [opening]
- */
+/** The results of the parts. Parts that did not run are missing. */
+export interface Results {
+  throughput?: Awaited<ReturnType<typeof throughput.run>>;
+  latency?: Awaited<ReturnType<typeof latency.run>>;
+  overload?: Awaited<ReturnType<typeof overload.run>>;
+  cost?: Awaited<ReturnType<typeof cost.run>>;
+  fleet?: Awaited<ReturnType<typeof fleet.run>>;
+  reading?: Awaited<ReturnType<typeof reading.run>>;
+  disk?: Awaited<ReturnType<typeof disk.run>>;
+  files?: Awaited<ReturnType<typeof files.run>>;
+  packing?: Awaited<ReturnType<typeof packing.run>>;
+  streaming?: Awaited<ReturnType<typeof streaming.run>>;
+  alarms?: Awaited<ReturnType<typeof alarms.run>>;
+  dashboard?: Result;
+  opening?: Awaited<ReturnType<typeof opening.run>>;
+}
 
 /** Upper limit of a ratio whose expected value is 1. On a shared machine, smaller deviations are noise. */
 const SAME = 1.4;
 
-/** The targets of the bench, in the order of importance. @type {Array<Omit<Target, 'atLeast' | 'atMost'> & ({ atLeast: number } | { atMost: number })>} */
-const TARGETS = [
+/** The targets of the bench, in the order of importance. */
+const TARGETS: Array<Omit<Target, 'atLeast' | 'atMost'> & ({ atLeast: number } | { atMost: number })> = [
   overRows('1x60', 3.5),
   overRows('1x10', 1.8),
   overRows('4x10', 2.2),
@@ -210,55 +207,43 @@ const TARGETS = [
   ...firstView('100,000 sensors', 'opening'),
 ];
 
-/** @param {string} load @param {number} atLeast */
-function overRows(load, atLeast) {
+function overRows(load: string, atLeast: number) {
   return {
     figure: `acknowledged samples/s against one row per sample, ${load}`,
-    part: /** @type {const} */ ('throughput'),
+    part: 'throughput' as const,
     atLeast,
-    read: (/** @type {Required<Results>} */ { throughput }) =>
+    read: ({ throughput }: Required<Results>) =>
       atLoad(throughput, load, ({ packed, rows }) => packed.rate / rows.rate),
   };
 }
 
-/** @param {string} load */
-function withoutMqtt(load) {
+function withoutMqtt(load: string) {
   return {
     figure: `behind Mosquitto against the same without MQTT, ${load}`,
-    part: /** @type {const} */ ('throughput'),
+    part: 'throughput' as const,
     atLeast: 0.9,
-    read: (/** @type {Required<Results>} */ { throughput }) =>
+    read: ({ throughput }: Required<Results>) =>
       atLoad(throughput, load, ({ packed, loop }) => packed.rate / loop.rate),
   };
 }
 
-/** @param {string} load */
-function whileStreaming(load) {
+function whileStreaming(load: string) {
   return {
     figure: `acknowledged samples/s with streaming out to Kafka against without, ${load}`,
-    part: /** @type {const} */ ('streaming'),
+    part: 'streaming' as const,
     atLeast: 0.85,
-    read: (/** @type {Required<Results>} */ { streaming }) =>
+    read: ({ streaming }: Required<Results>) =>
       atLoad(streaming, load, (results) => results.streaming.rate / results.none.rate),
   };
 }
 
-/**
- * Returns the targets for the first view of a new user, with all files and data.
- *
- * @param {string} fleet
- * @param {'dashboard' | 'opening'} part
- */
-function firstView(fleet, part) {
-  const target = (
-    /** @type {string} */ unit,
-    /** @type {number} */ atMost,
-    /** @type {(weight: Weight) => number} */ read,
-  ) => ({
+/** Returns the targets for the first view of a new user, with all files and data. */
+function firstView(fleet: string, part: 'dashboard' | 'opening') {
+  const target = (unit: string, atMost: number, read: (weight: Weight) => number) => ({
     figure: `${unit} of the first view of the dashboard, ${fleet}`,
     part,
     atMost,
-    read(/** @type {Required<Results>} */ results) {
+    read(results: Required<Results>) {
       const found = results[part].views?.find((view) => view.fleet === fleet);
       return found ? read(found.first) : Number.NaN;
     },
@@ -266,14 +251,11 @@ function firstView(fleet, part) {
   return [target('requests', 8, requestsOf), target('KB', 250, ({ kilobytes }) => kilobytes)];
 }
 
-/**
- * @param {Partial<Results>} results
- * @returns {{ head: string[], rows: string[][] }} table of the targets that were measured
- */
-export function targetsTable(results) {
+/** @returns table of the targets that were measured */
+export function targetsTable(results: Partial<Results>): { head: string[]; rows: string[][] } {
   const rows = TARGETS.flatMap((target) => {
     if (results[target.part] === undefined) return [];
-    const value = target.read(/** @type {Required<Results>} */ (results));
+    const value = target.read(results as Required<Results>);
     if (Number.isNaN(value)) return [];
     const [wanted, holds] =
       'atLeast' in target
@@ -286,40 +268,33 @@ export function targetsTable(results) {
 
 /**
  * Returns the median of a figure at one load.
- *
- * @template {string} Name
- * @param {Pick<Comparison<Name>, 'shape' | 'rounds'>[]} loads
- * @param {string} load
- * @param {(results: Record<Name, Rate>) => number} read
- * @returns {number} the median of the rounds; NaN if the load was not run
+ * @returns the median of the rounds; NaN if the load was not run
  */
-function atLoad(loads, load, read) {
+function atLoad<Name extends string>(
+  loads: Pick<Comparison<Name>, 'shape' | 'rounds'>[],
+  load: string,
+  read: (results: Record<Name, Rate>) => number,
+): number {
   const found = loads.find(({ shape }) => shape === load);
   return found ? medianOf(found.rounds, read) : Number.NaN;
 }
 
-/**
- * @template {{ atMost: number } | { atLeast: number }} L
- * @param {keyof typeof RATIOS} name
- * @param {L} limit
- */
-function side(name, limit) {
+function side<L extends { atMost: number } | { atLeast: number }>(name: keyof typeof RATIOS, limit: L) {
   const { label, ratio } = RATIOS[name];
   return {
     figure: label,
-    part: /** @type {const} */ ('reading'),
+    part: 'reading' as const,
     ...limit,
-    read: (/** @type {Required<Results>} */ { reading }) => medianOf(reading.rounds, ratio),
+    read: ({ reading }: Required<Results>) => medianOf(reading.rounds, ratio),
   };
 }
 
-/** @param {SignalKind} signal @param {string} label @param {number} atMost */
-function onDisk(signal, label, atMost) {
+function onDisk(signal: SignalKind, label: string, atMost: number) {
   return {
     figure: `bytes a sample in history, against one row per sample on disk, ${label}`,
-    part: /** @type {const} */ ('disk'),
+    part: 'disk' as const,
     atMost,
-    read: (/** @type {Required<Results>} */ { disk }) =>
+    read: ({ disk }: Required<Results>) =>
       median(disk.filter((one) => one.signal === signal).map(({ history, rows }) => history / rows)),
   };
 }

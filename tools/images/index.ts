@@ -1,30 +1,29 @@
 import { writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { chromium } from 'playwright-core';
-import { runCommand } from '../../common/command.js';
-import { MillraceError } from '../../common/errors.js';
-import { parseFlags } from '../../common/flags.js';
-import { findTools } from '../../infra/bootstrap/index.js';
-import { startChild } from '../../infra/dev/child.js';
-import { freePort } from '../../infra/engine/ports.js';
-import { readStructure, STRUCTURE_FILE } from './structure.js';
-
-/** @import { Page } from 'playwright-core' */
+import { chromium, type Page } from 'playwright-core';
+import { runCommand } from '../../common/command.ts';
+import { MillraceError } from '../../common/errors.ts';
+import { parseFlags } from '../../common/flags.ts';
+import { findTools } from '../../infra/bootstrap/index.ts';
+import { startChild } from '../../infra/dev/child.ts';
+import { freePort } from '../../infra/engine/ports.ts';
+import { readStructure, STRUCTURE_FILE } from './structure.ts';
 
 const FOLDER = new URL('../../docs/images/', import.meta.url);
 /** Time limit in ms until the simulated devices send. The first start installs a database. */
 const START_MS = 5 * 60_000;
-const THEMES = /** @type {const} */ (['light', 'dark']);
+const THEMES = ['light', 'dark'] as const;
 
-/**
- * A picture of the documents.
- *
- * @typedef {object} Picture
- * @property {string} name name of the two files, before the theme
- * @property {string} path of the view
- * @property {number} height of the window, in px
- */
+/** A picture of the documents. */
+interface Picture {
+  /** name of the two files, before the theme */
+  name: string;
+  /** of the view */
+  path: string;
+  /** of the window, in px */
+  height: number;
+}
 
 await runCommand(async () => {
   const {
@@ -71,16 +70,14 @@ await runCommand(async () => {
 
 /**
  * Starts `npm run dev` with 3,600 simulated sensors, on free ports and in a data directory of its own.
- *
- * @param {number} fill ms for which the devices send before the pictures
- * @returns {Promise<{ url: string, stop: () => Promise<void> }>}
+ * @param fill ms for which the devices send before the pictures
  * @throws {MillraceError} `failed`: the devices do not send in time
  */
-async function startSystem(fill) {
+async function startSystem(fill: number): Promise<{ url: string; stop: () => Promise<void> }> {
   const [http, mqtt, cql] = await Promise.all([freePort(), freePort(), freePort()]);
   const url = `http://127.0.0.1:${http}`;
   const ports = { HTTP_PORT: String(http), MQTT_PORT: String(mqtt), CQL_LOCAL_PORT: String(cql) };
-  const child = startChild(fileURLToPath(new URL('../../infra/dev/index.js', import.meta.url)), {
+  const child = startChild(fileURLToPath(new URL('../../infra/dev/index.ts', import.meta.url)), {
     title: 'npm run dev',
     args: ['--no-manual', '--fresh', '--devices', '900', '--sensors', '4'],
     env: { ...process.env, ...ports, DATA_DIR: '.data/images' },
@@ -98,16 +95,14 @@ async function startSystem(fill) {
 }
 
 /**
- * @param {string} url URL of the dashboard
- * @returns {Promise<Picture[]>}
+ * @param url URL of the dashboard
  * @throws {MillraceError} `failed`: the system does not answer, or has no sensor
  */
-async function listPictures(url) {
+async function listPictures(url: string): Promise<Picture[]> {
   const response = await fetch(`${url}/api/v1/latest?limit=100`).catch(() => null);
   if (!response?.ok)
     throw new MillraceError('failed', `Nothing answers at ${url}. Start a system there: npm run dev`);
-  /** @type {{ items: { device: string, name: string, type: string | null }[] }} */
-  const { items } = await response.json();
+  const { items }: { items: { device: string; name: string; type: string | null }[] } = await response.json();
   const sensor = items.find(({ type }) => type === 'temperature') ?? items[0];
   if (!sensor) throw new MillraceError('failed', `The system at ${url} has no sensor.`);
   return [
@@ -123,12 +118,9 @@ async function listPictures(url) {
 
 /**
  * Opens a view, waits for its lines to fill, and saves a picture in each theme.
- *
- * @param {Page} page
- * @param {Picture} picture
- * @param {{ url: string, wait: number }} options `wait` in ms
+ * @param options `wait` in ms
  */
-async function take(page, { name, path }, { url, wait }) {
+async function take(page: Page, { name, path }: Picture, { url, wait }: { url: string; wait: number }) {
   await page.goto(url + path);
   await page.locator('.connection', { hasText: 'Live' }).waitFor();
   await page.waitForTimeout(wait);

@@ -19,24 +19,23 @@ const FRAME = ['app.tsx', 'kit/header.tsx', 'kit/navigation.tsx'];
 const ELEMENT = /<([a-z][a-z0-9]*)\s[^>]*?class="([^"]+)"/g;
 const TEXT = /<(h[1-6]|th|label|button|legend|summary|a|dt)\b[^>]*>\s*([^<{}\s][^<{}]*?)\s*</g;
 
-/** @param {string} source of a component @returns {string[]} */
-export function structureOf(source) {
+/** @param source of a component */
+export function structureOf(source: string): string[] {
   const elements = [...source.matchAll(ELEMENT)].map(([, tag, name]) => `${tag}.${name}`);
   const texts = [...source.matchAll(TEXT)].map(([, tag, text]) => `${tag}: ${text?.replace(/\s+/g, ' ')}`);
   return [...elements, ...texts];
 }
 
-/** @param {string} path in `web` @returns {Promise<string[]>} the components there */
-async function componentsIn(path) {
+/** @param path in `web` @returns the components there */
+async function componentsIn(path: string): Promise<string[]> {
   if (path.endsWith('.tsx')) return [path];
   const names = await readdir(join(WEB, path));
   return names.filter((name) => name.endsWith('.tsx')).map((name) => join(path, name));
 }
 
-/** Reads the structure of the views in the pictures from their components. @returns {Promise<Record<string, string[]>>} by picture, sorted */
-export async function readStructure() {
-  /** @type {Record<string, string[]>} */
-  const structure = {};
+/** Reads the structure of the views in the pictures from their components. @returns by picture, sorted */
+export async function readStructure(): Promise<Record<string, string[]>> {
+  const structure: Record<string, string[]> = {};
   for (const [picture, paths] of Object.entries({ frame: FRAME, ...SHOWN })) {
     const files = (await Promise.all(paths.map(componentsIn))).flat();
     const sources = await Promise.all(files.map((file) => readFile(join(WEB, file), 'utf8')));

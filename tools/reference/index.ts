@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
-import { runCommand } from '../../common/command.js';
-import { parseFlags } from '../../common/flags.js';
-import { envExample, settingsPage } from '../../common/settings/documents.js';
-import { kafkaTopics } from './kafka-topics.js';
-import { tablesPage } from './tables.js';
+import { runCommand } from '../../common/command.ts';
+import { parseFlags } from '../../common/flags.ts';
+import { envExample, settingsPage } from '../../common/settings/documents.ts';
+import { kafkaTopics } from './kafka-topics.ts';
+import { tablesPage } from './tables.ts';
 
 const ROOT = new URL('../../', import.meta.url);
 

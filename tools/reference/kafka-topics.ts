@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { AVRO_SCHEMAS } from '../../api/stream-out/avro.js';
-import { COMPLETED_TOPICS, TOPICS, topicName } from '../../api/stream-out/kafka/topics.js';
-import { SETTINGS } from '../../common/settings/schema.js';
-
-/** @import { TopicKind } from '../../api/stream-out/kafka/topics.js' */
+import { AVRO_SCHEMAS } from '../../api/stream-out/avro.ts';
+import { COMPLETED_TOPICS, TOPICS, type TopicKind, topicName } from '../../api/stream-out/kafka/topics.ts';
+import { SETTINGS } from '../../common/settings/schema.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 
@@ -13,8 +11,7 @@ const TIME = { type: 'string', format: 'date-time' };
 const OPTIONAL_TIME = { type: ['string', 'null'], format: 'date-time' };
 const INSTANT = { type: 'integer', description: 'Epoch ms.' };
 
-/** @param {string} kind @param {Record<string, object>} properties */
-const record = (kind, properties) => ({
+const record = (kind: string, properties: Record<string, object>) => ({
   type: 'object',
   additionalProperties: false,
   required: ['kind', ...Object.keys(properties)],
@@ -141,8 +138,8 @@ const JSON_SCHEMAS = {
 
 const DEVICE = { ...ID, description: 'The device.' };
 
-/** The kinds of records and the key of each topic. @type {Record<TopicKind, { records: Array<keyof typeof JSON_SCHEMAS>, key: object }>} */
-const RECORDS = {
+/** The kinds of records and the key of each topic. */
+const RECORDS: Record<TopicKind, { records: Array<keyof typeof JSON_SCHEMAS>; key: object }> = {
   batches: { records: ['batch', 'sample'], key: DEVICE },
   latest: { records: ['latest'], key: { ...ID, description: 'The sensor.' } },
   events: { records: ['event'], key: DEVICE },
@@ -174,14 +171,12 @@ const SMALL_HEADERS = {
   },
 };
 
-/** @param {TopicKind} kind */
-function headersOf(kind) {
+function headersOf(kind: TopicKind) {
   if (kind === 'batches') return { headers: HEADERS };
   return kind === 'latest' || kind === 'watermarks' ? {} : { headers: SMALL_HEADERS };
 }
 
-/** @param {TopicKind} kind */
-function messagesOf(kind) {
+function messagesOf(kind: TopicKind) {
   const { records, key } = RECORDS[kind];
   const headers = headersOf(kind);
   const bindings = { kafka: { key, bindingVersion: '0.5.0' } };
@@ -203,12 +198,13 @@ function messagesOf(kind) {
   return Object.fromEntries(messages);
 }
 
-/** @param {TopicKind} kind @returns {string} such as `sendDeadLetters` */
-const operationOf = (kind) => `send${kind.replace(/(?:^|-)([a-z])/g, (_, first) => first.toUpperCase())}`;
+/** @returns such as `sendDeadLetters` */
+const operationOf = (kind: TopicKind): string =>
+  `send${kind.replace(/(?:^|-)([a-z])/g, (_, first) => first.toUpperCase())}`;
 
-/** Generates the AsyncAPI document of the Kafka topics that Millrace streams to. @returns {string} JSON */
-export function kafkaTopics() {
-  const kinds = /** @type {TopicKind[]} */ (Object.keys(TOPICS));
+/** Generates the AsyncAPI document of the Kafka topics that Millrace streams to. @returns JSON */
+export function kafkaTopics(): string {
+  const kinds = Object.keys(TOPICS) as TopicKind[];
   const prefix = String(SETTINGS['STREAM_TOPIC_PREFIX']?.fallback);
   const document = {
     asyncapi: '3.0.0',

@@ -14,8 +14,8 @@ starts. The statements are valid for ScyllaDB and Cassandra. [Data model](../exp
 This page is generated from \`schema/migrations\` by \`npm run docs:reference\`.
 `;
 
-/** @returns {string} content of docs/reference/tables.md: all migrations in their order */
-export const tablesPage = () =>
+/** @returns content of docs/reference/tables.md: all migrations in their order */
+export const tablesPage = (): string =>
   [
     INTRODUCTION,
     ...readdirSync(MIGRATIONS)
@@ -26,8 +26,8 @@ export const tablesPage = () =>
       ),
   ].join('\n');
 
-/** @param {string} name such as `004-dead-letters.cql` */
-const titleOf = (name) =>
+/** @param name such as `004-dead-letters.cql` */
+const titleOf = (name: string) =>
   name.replace(
     /^(\d+)-(.*)\.cql$/,
     (_, number, subject) => `${Number(number)}. ${subject.replaceAll('-', ' ')}`,

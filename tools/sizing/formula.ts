@@ -1,19 +1,14 @@
-import { ratesOf, tablesOf } from '../../schema/sizes.js';
-import { windowFor } from '../../schema/time-window.js';
-
-/** @import { Fleet } from '../../schema/sizes.js' */
+import { type Fleet, ratesOf, tablesOf } from '../../schema/sizes.ts';
+import { windowFor } from '../../schema/time-window.ts';
 
 const BENCH = '[benchmarks](benchmarks.md), 2026-11-26';
 
-/**
- * Creates a constant from numbers that a measurement or another project states.
- *
- * @template {Record<string, number>} V
- * @param {string} label
- * @param {V} values
- * @param {string} [source]
- */
-const constant = (label, values, source = BENCH) => ({ label, values, source });
+/** Creates a constant from numbers that a measurement or another project states. */
+const constant = <V extends Record<string, number>>(label: string, values: V, source: string = BENCH) => ({
+  label,
+  values,
+  source,
+});
 
 /** The constants that docs/explanation/sizing.md shows. A test compares the first three with the benchmarks. */
 export const CONSTANTS = {
@@ -40,10 +35,8 @@ export const CONSTANTS = {
 /**
  * EC2 types that infra/terraform/modules/aws-ec2 accepts, with their vCPUs and their local disks in bytes.
  * Source: https://docs.aws.amazon.com/ec2/latest/instancetypes/so.html
- *
- * @type {Record<string, { vcpus: number, diskBytes: number }>}
  */
-export const NODES = Object.fromEntries(
+export const NODES: Record<string, { vcpus: number; diskBytes: number }> = Object.fromEntries(
   ['i7i', 'i8g'].flatMap((family) =>
     [1, 2, 4, 8, 16].map((size) => [
       `${family}.${size === 1 ? '' : size}xlarge`,
@@ -52,41 +45,40 @@ export const NODES = Object.fromEntries(
   ),
 );
 
-/**
- * A fleet, and the properties of the installation for it.
- *
- * @typedef {object} Plan
- * @property {Fleet} fleet
- * @property {'decimals' | 'full'} signal
- * @property {number} replication number of copies of all data
- * @property {{ vcpus: number, diskBytes: number }} node
- */
+/** A fleet, and the properties of the installation for it. */
+export interface Plan {
+  fleet: Fleet;
+  signal: 'decimals' | 'full';
+  /** number of copies of all data */
+  replication: number;
+  node: { vcpus: number; diskBytes: number };
+}
 
-/** @param {Fleet} fleet @returns {number} number of samples of a sensor in a message */
-export const samplesPerMessage = ({ intervalMs, batchMs }) =>
+/** @returns number of samples of a sensor in a message */
+export const samplesPerMessage = ({ intervalMs, batchMs }: Fleet): number =>
   Math.max(1, Math.round(Math.max(intervalMs, batchMs) / intervalMs));
 
 /**
  * Returns how long rows stay on disk. The oldest row stays until its whole time window has expired: one window longer than the
  * retention.
- *
- * @param {number} days retention in days
- * @returns {number} time on disk as a multiple of the retention
+ * @param days retention in days
+ * @returns time on disk as a multiple of the retention
  */
-export const stayOf = (days) => (days + windowFor(days).windowDays) / days;
+export const stayOf = (days: number): number => (days + windowFor(days).windowDays) / days;
 
 /**
  * Returns the CPU time of a message.
- *
- * @param {{ message: number, sensor: number, sample: number }} cost in µs
- * @param {{ sensors: number, samples: number }} message `samples`: number of samples of each sensor
- * @returns {number} CPU time in µs
+ * @param cost in µs
+ * @param message `samples`: number of samples of each sensor
+ * @returns CPU time in µs
  */
-export const messageCost = (cost, { sensors, samples }) =>
-  cost.message + cost.sensor * sensors + cost.sample * sensors * samples;
+export const messageCost = (
+  cost: { message: number; sensor: number; sample: number },
+  { sensors, samples }: { sensors: number; samples: number },
+): number => cost.message + cost.sensor * sensors + cost.sample * sensors * samples;
 
-/** @param {Plan} plan @returns the needs of a fleet: rates per second, cores, and bytes */
-export function needsOf({ fleet, signal, replication, node }) {
+/** @returns the needs of a fleet: rates per second, cores, and bytes */
+export function needsOf({ fleet, signal, replication, node }: Plan) {
   const { ingest, database, broker, packing, packAhead, cluster, busy } = CONSTANTS;
   const { samples, messages, packedHours } = ratesOf(fleet);
   const shape = { sensors: fleet.sensorsPerDevice, samples: samplesPerMessage(fleet) };
@@ -132,28 +124,28 @@ export function needsOf({ fleet, signal, replication, node }) {
   };
 }
 
-/** @param {number} bytes @returns {string} such as `48 kB`, `1.7 TB` */
-export function bytesText(bytes) {
+/** @returns such as `48 kB`, `1.7 TB` */
+export function bytesText(bytes: number): string {
   const prefixes = ['', 'k', 'M', 'G', 'T', 'P', 'E'];
   let [rest, power] = [bytes, 0];
   for (; rest >= 1000 && power < prefixes.length - 1; power++) rest /= 1000;
   return `${short(rest)} ${prefixes[power]}B`;
 }
 
-/** @param {number} count @returns {string} such as `960`, `17 thousand`, `2.6 billion` */
-export function countText(count) {
-  const words = /** @type {const} */ ([
+/** @returns such as `960`, `17 thousand`, `2.6 billion` */
+export function countText(count: number): string {
+  const words = [
     [1e12, ' trillion'],
     [1e9, ' billion'],
     [1e6, ' million'],
     [1e4, ' thousand'],
-  ]);
+  ] as const;
   const [from, word] = words.find(([least]) => count >= least) ?? [1, ''];
   return `${short(count / (from === 1e4 ? 1e3 : from))}${word}`;
 }
 
-/** @param {number} number @returns {string} the number with two digits, or as a whole number */
-const short = (number) =>
+/** @returns the number with two digits, or as a whole number */
+const short = (number: number): string =>
   number >= 1000
     ? Math.round(number).toLocaleString('en')
     : String(Number(number.toPrecision(number < 100 ? 2 : 3)));

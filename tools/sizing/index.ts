@@ -1,5 +1,5 @@
-import { runCommand } from '../../common/command.js';
-import { readPlan, reportOf } from './size.js';
+import { runCommand } from '../../common/command.ts';
+import { readPlan, reportOf } from './size.ts';
 
 // npm run size: shows the needs of a fleet.
 await runCommand(async () => {

@@ -1,21 +1,17 @@
-import { parseFlags, usageError } from '../../common/flags.js';
-import { namesOf } from '../../schema/migrate/installation.js';
+import { type CommandLine, type Flag, parseFlags, usageError } from '../../common/flags.ts';
+import { namesOf } from '../../schema/migrate/installation.ts';
 import {
   DAY_MS,
   MAX_SAMPLES_PER_MESSAGE,
   MAX_SENSORS_PER_DEVICE,
   MIN_BATCH_DAYS,
   partitionPerHour,
-} from '../../schema/rules.js';
-import { groupsFor } from '../../schema/sizes.js';
-import { MAX_TTL_SECONDS } from '../../schema/time-window.js';
-import { textTable } from '../bench/report/table.js';
-import { bytesText, CONSTANTS, countText, NODES, needsOf, samplesPerMessage } from './formula.js';
+} from '../../schema/rules.ts';
+import { groupsFor } from '../../schema/sizes.ts';
+import { MAX_TTL_SECONDS } from '../../schema/time-window.ts';
+import { textTable } from '../bench/report/table.ts';
+import { bytesText, CONSTANTS, countText, NODES, needsOf, type Plan, samplesPerMessage } from './formula.ts';
 
-/** @import { CommandLine, Flag } from '../../common/flags.js' */
-/** @import { Plan } from './formula.js' */
-
-/** @satisfies {Record<string, Flag>} */
 const FLAGS = {
   sensors: { type: 'number', help: 'sensors of the fleet', fallback: 1e6, min: 1 },
   'sensors-per-device': { type: 'integer', help: 'all of them in every message', fallback: 10, min: 1 },
@@ -28,12 +24,11 @@ const FLAGS = {
   node: { type: 'text', help: 'EC2 type of the database nodes', fallback: 'i8g.2xlarge' },
   'node-vcpu': { type: 'integer', help: 'vCPUs of a node; default as the type has them', min: 1 },
   'node-disk': { type: 'number', help: 'GB of a node; default as the type has them', min: 1 },
-};
+} satisfies Record<string, Flag>;
 
 const COMMAND = 'npm run size --';
 
-/** @type {CommandLine<typeof FLAGS>} */
-const LINE = {
+const LINE: CommandLine<typeof FLAGS> = {
   command: COMMAND,
   help: 'Prints what a fleet needs: ingest processes, nodes, disks and settings.',
   examples: [
@@ -43,12 +38,8 @@ const LINE = {
   flags: FLAGS,
 };
 
-/**
- * @param {string[]} argv without node and script
- * @returns {Plan}
- * @throws {MillraceError} `usage`: the message lists every problem
- */
-export function readPlan(argv) {
+/** @param argv without node and script @throws {MillraceError} `usage`: the message lists every problem */
+export function readPlan(argv: string[]): Plan {
   const flags = parseFlags(LINE, argv);
   const fleet = {
     sensors: flags.sensors,
@@ -62,43 +53,45 @@ export function readPlan(argv) {
   const vcpus = flags['node-vcpu'] ?? type?.vcpus ?? 0;
   const diskBytes = flags['node-disk'] === undefined ? (type?.diskBytes ?? 0) : flags['node-disk'] * 1e9;
   const inMessage = samplesPerMessage(fleet) * fleet.sensorsPerDevice;
-  const problems = /** @type {Array<[boolean, string]>} */ ([
-    [fleet.sensors < fleet.sensorsPerDevice, '--sensors is fewer than one device has'],
+  const problems = (
     [
-      fleet.sensorsPerDevice > MAX_SENSORS_PER_DEVICE,
-      `--sensors-per-device is ${MAX_SENSORS_PER_DEVICE} at most`,
-    ],
-    [
-      inMessage > MAX_SAMPLES_PER_MESSAGE,
-      `${inMessage} samples in a message; ${MAX_SAMPLES_PER_MESSAGE} are the most`,
-    ],
-    [
-      !isDays(fleet.batchDays, MIN_BATCH_DAYS, MOST_BATCH_DAYS),
-      `--retention is whole days, ${MIN_BATCH_DAYS} to ${MOST_BATCH_DAYS}`,
-    ],
-    [
-      !isDays(fleet.historyDays, fleet.batchDays, MAX_TTL_SECONDS / 86_400),
-      '--history is whole days, not fewer than --retention, 20 years at most',
-    ],
-    [!['decimals', 'full'].includes(flags.signal), '--signal is decimals or full'],
-    [
-      !vcpus || !diskBytes,
-      `--node is one of ${Object.keys(NODES).join(', ')}; or set --node-vcpu and --node-disk`,
-    ],
-  ]).flatMap(([wrong, label]) => (wrong ? [label] : []));
+      [fleet.sensors < fleet.sensorsPerDevice, '--sensors is fewer than one device has'],
+      [
+        fleet.sensorsPerDevice > MAX_SENSORS_PER_DEVICE,
+        `--sensors-per-device is ${MAX_SENSORS_PER_DEVICE} at most`,
+      ],
+      [
+        inMessage > MAX_SAMPLES_PER_MESSAGE,
+        `${inMessage} samples in a message; ${MAX_SAMPLES_PER_MESSAGE} are the most`,
+      ],
+      [
+        !isDays(fleet.batchDays, MIN_BATCH_DAYS, MOST_BATCH_DAYS),
+        `--retention is whole days, ${MIN_BATCH_DAYS} to ${MOST_BATCH_DAYS}`,
+      ],
+      [
+        !isDays(fleet.historyDays, fleet.batchDays, MAX_TTL_SECONDS / 86_400),
+        '--history is whole days, not fewer than --retention, 20 years at most',
+      ],
+      [!['decimals', 'full'].includes(flags.signal), '--signal is decimals or full'],
+      [
+        !vcpus || !diskBytes,
+        `--node is one of ${Object.keys(NODES).join(', ')}; or set --node-vcpu and --node-disk`,
+      ],
+    ] as Array<[boolean, string]>
+  ).flatMap(([wrong, label]) => (wrong ? [label] : []));
   if (problems.length > 0) throw usageError(COMMAND, problems);
-  const signal = /** @type {Plan['signal']} */ (flags.signal);
+  const signal = flags.signal as Plan['signal'];
   return { fleet, signal, replication: flags.replication, node: { vcpus, diskBytes } };
 }
 
 /** The maximum of BATCH_DAYS. */
 const MOST_BATCH_DAYS = 3650;
 
-/** @param {number} days @param {number} least @param {number} most */
-const isDays = (days, least, most) => Number.isInteger(days) && days >= least && days <= most;
+const isDays = (days: number, least: number, most: number) =>
+  Number.isInteger(days) && days >= least && days <= most;
 
-/** @param {Plan} plan @returns {string} the needs as a table, and the lines for .env */
-export function reportOf(plan) {
+/** @returns the needs as a table, and the lines for .env */
+export function reportOf(plan: Plan): string {
   const { fleet, replication, node } = plan;
   const needs = needsOf(plan);
   const partition = partitionPerHour({ ...fleet, sensors: fleet.sensorsPerDevice });

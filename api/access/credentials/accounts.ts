@@ -1,14 +1,11 @@
 import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
-import { sameSecret } from '../../../common/timing-safe-equal.js';
-import { identifyDevice } from '../../../schema/ids.js';
-import { deviceAccount, installationAccount } from './permissions.js';
-import { isSecret } from './secret.js';
-
-/** @import { MillraceError } from '../../../common/errors.js' */
-/** @import { Config } from '../../../common/settings/config.js' */
-/** @import { Credential, CredentialStore } from '../../store/credentials.js' */
-/** @import { Account } from './permissions.js' */
+import type { Config } from '../../../common/settings/config.ts';
+import { sameSecret } from '../../../common/timing-safe-equal.ts';
+import { identifyDevice } from '../../../schema/ids.ts';
+import type { Credential, CredentialStore } from '../../store/credentials.ts';
+import { type Account, deviceAccount, installationAccount } from './permissions.ts';
+import { isSecret } from './secret.ts';
 
 /** Limit of concurrent logins. Further logins wait, so that a flood of logins leaves the database and the CPU to other work. */
 const MAX_CONCURRENT = 64;
@@ -19,16 +16,14 @@ const MAX_CONCURRENT = 64;
  */
 const MAX_CACHED_DEVICES = 50_000;
 
-/**
- * A client that logs in.
- *
- * @typedef {object} Peer
- * @property {string} address
- * @property {AbortSignal} [gone] aborted when the client has disconnected
- */
+/** A client that logs in. */
+interface Peer {
+  address: string;
+  /** aborted when the client has disconnected */
+  gone?: AbortSignal;
+}
 
-/** @type {Peer} */
-const UNKNOWN = { address: '' };
+const UNKNOWN: Peer = { address: '' };
 
 /**
  * Authenticates the clients of the embedded broker. Without MQTT_AUTH every client may connect. With MQTT_AUTH, only devices
@@ -42,16 +37,22 @@ export class Accounts {
   #password;
   #limitLogins = pLimit(MAX_CONCURRENT);
   #everybody = installationAccount('');
-  /** @type {LRUCache<string, Account>} accounts by device id */
-  #cache = new LRUCache({ maxSize: MAX_CACHED_DEVICES, sizeCalculation: ({ ids }) => ids.size });
+  /** accounts by device id */
+  #cache: LRUCache<string, Account> = new LRUCache({
+    maxSize: MAX_CACHED_DEVICES,
+    sizeCalculation: ({ ids }) => ids.size,
+  });
 
-  /**
-   * @param {object} deps
-   * @param {Pick<CredentialStore, 'find' | 'writeTimes'>} deps.store
-   * @param {Pick<Config['mqtt'], 'auth' | 'username' | 'password'>} deps.mqtt
-   * @param {FailedLogins} [deps.failedLogins] of the account of the installation
-   */
-  constructor({ store, mqtt, failedLogins = new FailedLogins() }) {
+  constructor({
+    store,
+    mqtt,
+    failedLogins = new FailedLogins(),
+  }: {
+    store: Pick<CredentialStore, 'find' | 'writeTimes'>;
+    mqtt: Pick<Config['mqtt'], 'auth' | 'username' | 'password'>;
+    /** of the account of the installation */
+    failedLogins?: FailedLogins;
+  }) {
     this.#store = store;
     this.#failedLogins = failedLogins;
     const { auth, username, password } = mqtt;
@@ -62,14 +63,15 @@ export class Accounts {
 
   /**
    * Authenticates a client.
-   *
-   * @param {string | undefined} name
-   * @param {Buffer | undefined} given the password
-   * @param {Peer} [peer]
-   * @returns {Promise<Account | null>} null: unknown account, or wrong password
+   * @param given the password
+   * @returns null: unknown account, or wrong password
    * @throws {MillraceError} `unavailable`
    */
-  async signIn(name = '', given = Buffer.alloc(0), { address, gone } = UNKNOWN) {
+  async signIn(
+    name: string | undefined = '',
+    given: Buffer | undefined = Buffer.alloc(0),
+    { address, gone }: Peer = UNKNOWN,
+  ): Promise<Account | null> {
     if (!this.#auth) return this.#everybody;
     if (this.#isInstallation(name, given, address)) return installationAccount(name);
     return this.#limitLogins(async () => (gone?.aborted ? null : this.#authenticateDevice(name, given)));
@@ -77,19 +79,17 @@ export class Accounts {
 
   /**
    * Finds connected accounts that must log in again.
-   *
-   * @param {Account[]} accounts connected accounts
-   * @returns {Promise<Set<Account>>} accounts whose credential has been rotated, revoked or deleted since their login
+   * @param accounts connected accounts
+   * @returns accounts whose credential has been rotated, revoked or deleted since their login
    * @throws {MillraceError} `unavailable`
    */
-  async outdated(accounts) {
+  async outdated(accounts: Account[]): Promise<Set<Account>> {
     const devices = accounts.filter((account) => !account.isInstallation);
     const writeTimes = await this.#store.writeTimes([...new Set(devices.map(({ deviceId }) => deviceId))]);
     return new Set(devices.filter(({ deviceId, writtenAt }) => writeTimes.get(deviceId) !== writtenAt));
   }
 
-  /** @param {string} name @param {Buffer} given @param {string} address */
-  #isInstallation(name, given, address) {
+  #isInstallation(name: string, given: Buffer, address: string) {
     if (!this.#username || !this.#password) return false;
     // Compare both name and password in every case, so that the time reveals nothing about the name.
     const [sameName, samePassword] = [sameSecret(name, this.#username), sameSecret(given, this.#password)];
@@ -98,8 +98,7 @@ export class Accounts {
     return samePassword;
   }
 
-  /** @param {string} name @param {Buffer} given @returns {Promise<Account | null>} */
-  async #authenticateDevice(name, given) {
+  async #authenticateDevice(name: string, given: Buffer): Promise<Account | null> {
     const identity = identifyDevice(name);
     const credential = identity && (await this.#store.find(identity.bytes));
     // A device's name and its id denote the same device, but only one of them is the user name of its account.
@@ -108,8 +107,7 @@ export class Accounts {
     return isCorrect && credential ? this.#accountOf(credential) : null;
   }
 
-  /** @param {Credential} credential @returns {Account} */
-  #accountOf(credential) {
+  #accountOf(credential: Credential): Account {
     const cached = this.#cache.get(credential.deviceId);
     if (cached?.writtenAt === credential.writtenAt) return cached;
     const account = deviceAccount(credential);
@@ -131,15 +129,11 @@ const MAX_ADDRESSES = 10_000;
  * Programs of the installation at the same address have to wait for the end of the window.
  */
 export class FailedLogins {
-  /**
-   * Failed logins by address. A window begins with the first failed login of an address.
-   *
-   * @type {LRUCache<string, { count: number }>}
-   */
-  #windows;
+  /** Failed logins by address. A window begins with the first failed login of an address. */
+  #windows: LRUCache<string, { count: number }>;
 
-  /** @param {{ clock?: () => number }} [options] `clock`: ms of a monotonic clock */
-  constructor({ clock = () => performance.now() } = {}) {
+  /** @param options `clock`: ms of a monotonic clock */
+  constructor({ clock = () => performance.now() }: { clock?: () => number } = {}) {
     this.#windows = new LRUCache({
       max: MAX_ADDRESSES,
       ttl: WINDOW_MS,
@@ -148,13 +142,11 @@ export class FailedLogins {
     });
   }
 
-  /** @param {string} address */
-  isBlocked(address) {
+  isBlocked(address: string) {
     return (this.#windows.get(address)?.count ?? 0) >= MAX_FAILED;
   }
 
-  /** @param {string} address */
-  record(address) {
+  record(address: string) {
     const window = this.#windows.get(address);
     if (window) window.count++;
     else this.#windows.set(address, { count: 1 });

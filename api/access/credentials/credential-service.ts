@@ -1,10 +1,8 @@
 import pLimit from 'p-limit';
-import { MillraceError } from '../../../common/errors.js';
-import { identifyDevice, uuidBytes } from '../../../schema/ids.js';
-import { hashSecret, makeSecret } from './secret.js';
-
-/** @import { Identity } from '../../../schema/ids.js' */
-/** @import { Credential, CredentialPlace, CredentialStore, NewCredential } from '../../store/credentials.js' */
+import { MillraceError } from '../../../common/errors.ts';
+import { type Identity, identifyDevice, uuidBytes } from '../../../schema/ids.ts';
+import type { Credential, CredentialPlace, CredentialStore, NewCredential } from '../../store/credentials.ts';
+import { hashSecret, makeSecret } from './secret.ts';
 
 /** Limit of further devices that one account may publish for. */
 export const MAX_DEVICES = 1000;
@@ -12,26 +10,28 @@ export const MAX_DEVICES = 1000;
 /** Number of rows in a page of credentials. */
 const PAGE = 1000;
 
-/**
- * A new credential and its secret. The secret is returned only this once, and only its hash is stored.
- *
- * @typedef {{ credential: NewCredential, secret: string }} Issued
- */
+/** A new credential and its secret. The secret is returned only this once, and only its hash is stored. */
+export type Issued = { credential: NewCredential; secret: string };
 
-/**
- * Returns functions that issue, rotate and revoke the credentials of devices.
- *
- * @param {object} deps
- * @param {CredentialStore} deps.store
- * @param {() => number} deps.clock epoch ms
- * @param {string} [deps.installation] the account name of the installation, which no device may have
- * @param {(deviceId: string) => Promise<void>} [deps.onChange] called for each credential that is no longer valid
- */
-export function createCredentialService({ store, clock, installation, onChange = async () => {} }) {
+/** Returns functions that issue, rotate and revoke the credentials of devices. */
+export function createCredentialService({
+  store,
+  clock,
+  installation,
+  onChange = async () => {},
+}: {
+  store: CredentialStore;
+  /** epoch ms */
+  clock: () => number;
+  /** the account name of the installation, which no device may have */
+  installation?: string;
+  /** called for each credential that is no longer valid */
+  onChange?: (deviceId: string) => Promise<void>;
+}) {
   const update = createCredentialUpdater({ store, clock, onChange });
 
-  /** @param {Buffer} device @returns {Promise<boolean>} whether the device had a valid credential */
-  async function revoke(device) {
+  /** @returns whether the device had a valid credential */
+  async function revoke(device: Buffer): Promise<boolean> {
     let wasValid = false;
     await update(device, (before) => {
       if (!before?.hash) return before;
@@ -41,20 +41,18 @@ export function createCredentialService({ store, clock, installation, onChange =
     return wasValid;
   }
 
-  /** @returns {AsyncGenerator<Credential>} all valid credentials */
-  async function* all() {
-    /** @type {CredentialPlace | null} */
-    let after = null;
+  /** @returns all valid credentials */
+  async function* all(): AsyncGenerator<Credential> {
+    let after: CredentialPlace | null = null;
     do {
-      /** @type {Awaited<ReturnType<typeof store.page>>} */
-      const { rows, next } = await store.page({ after, limit: PAGE });
+      const { rows, next }: Awaited<ReturnType<typeof store.page>> = await store.page({ after, limit: PAGE });
       yield* rows;
       after = next;
     } while (after);
   }
 
-  /** @param {string} id @returns {Promise<boolean>} whether any gateway could publish for the device */
-  async function removeFromGateways(id) {
+  /** @returns whether any gateway could publish for the device */
+  async function removeFromGateways(id: string): Promise<boolean> {
     let found = false;
     for await (const { deviceId, devices } of all()) {
       if (without(devices, id).length === devices.length) continue;
@@ -72,12 +70,8 @@ export function createCredentialService({ store, clock, installation, onChange =
     page: store.page,
     all,
 
-    /**
-     * @param {{ account: string, devices?: string[] }} wanted names or ids
-     * @returns {Promise<Issued>}
-     * @throws {MillraceError} `bad_id`, `credential_exists`, `unavailable`
-     */
-    async issue({ account, devices = [] }) {
+    /** @param wanted names or ids @throws {MillraceError} `bad_id`, `credential_exists`, `unavailable` */
+    async issue({ account, devices = [] }: { account: string; devices?: string[] }): Promise<Issued> {
       const { id, bytes } = identify(account);
       for (const device of devices) identify(device);
       if (devices.length > MAX_DEVICES) {
@@ -92,35 +86,32 @@ export function createCredentialService({ store, clock, installation, onChange =
         if (before?.hash) throw new MillraceError('credential_exists');
         return { deviceId: id, account, hash, devices: [...new Set(devices)] };
       });
-      return { credential: /** @type {NewCredential} */ (credential), secret };
+      return { credential: credential as NewCredential, secret };
     },
 
     /**
-     * @param {string} account name or id of the device
-     * @returns {Promise<Issued>}
+     * @param account name or id of the device
      * @throws {MillraceError} `bad_id`, `not_found`, `unavailable`
      */
-    async rotate(account) {
+    async rotate(account: string): Promise<Issued> {
       const { bytes } = identify(account);
       const { secret, hash } = await makeHashed();
       const credential = await update(bytes, (before) =>
         before?.hash === hash ? before : { ...requireValid(before), hash },
       );
-      return { credential: /** @type {NewCredential} */ (credential), secret };
+      return { credential: credential as NewCredential, secret };
     },
 
-    /** @param {string} account name or id of the device @throws {MillraceError} `bad_id`, `not_found`, `unavailable` */
-    async revoke(account) {
+    /** @param account name or id of the device @throws {MillraceError} `bad_id`, `not_found`, `unavailable` */
+    async revoke(account: string) {
       if (!(await revoke(identify(account).bytes))) throw noCredential();
     },
 
     /**
      * Revokes the credential of a device, and removes the device from the list of every gateway. It reads all accounts.
-     *
-     * @param {Identity} device
-     * @returns {Promise<boolean>} whether any account could publish for the device
+     * @returns whether any account could publish for the device
      */
-    async forget({ id, bytes }) {
+    async forget({ id, bytes }: Identity): Promise<boolean> {
       const own = await revoke(bytes);
       const others = await removeFromGateways(id);
       return own || others;
@@ -128,13 +119,14 @@ export function createCredentialService({ store, clock, installation, onChange =
   };
 }
 
-/** @typedef {ReturnType<typeof createCredentialService>} CredentialService */
+export type CredentialService = ReturnType<typeof createCredentialService>;
 
-/** @param {string[]} devices names or ids @param {string} id */
-const without = (devices, id) => devices.filter((device) => identifyDevice(device)?.id !== id);
+/** @param devices names or ids */
+const without = (devices: string[], id: string) =>
+  devices.filter((device) => identifyDevice(device)?.id !== id);
 
-/** @param {string} text @throws {MillraceError} `bad_id` */
-function identify(text) {
+/** @throws {MillraceError} `bad_id` */
+function identify(text: string) {
   const identity = identifyDevice(text);
   if (identity) return identity;
   throw new MillraceError('bad_id', 'An account is the name of a device, 1 to 128 bytes, or its UUID.');
@@ -147,43 +139,50 @@ async function makeHashed() {
 
 const noCredential = () => new MillraceError('not_found', 'This account has no credential.');
 
-/** @param {Credential | null} credential @throws {MillraceError} `not_found` */
-function requireValid(credential) {
+/** @throws {MillraceError} `not_found` */
+function requireValid(credential: Credential | null) {
   if (!credential?.hash) throw noCredential();
   return credential;
 }
 
-/** @typedef {Omit<NewCredential, 'issuedAt' | 'changedAt'> & { issuedAt?: number }} Wanted */
+export type Wanted = Omit<NewCredential, 'issuedAt' | 'changedAt'> & { issuedAt?: number };
 
 /**
  * Returns a function that updates a credential by compare-and-set. After a concurrent update by another process it reads the row
  * and decides again. So a concurrent rotation cannot undo a revocation, and a rotation after a revocation fails. An attempt
  * fails only if the update of another process succeeded, so the loop ends.
- *
- * @param {object} deps
- * @param {Pick<CredentialStore, 'find' | 'replace'>} deps.store
- * @param {() => number} deps.clock epoch ms
- * @param {(deviceId: string) => Promise<void>} deps.onChange called for each credential that is no longer valid
  */
-export function createCredentialUpdater({ store, clock, onChange }) {
+export function createCredentialUpdater({
+  store,
+  clock,
+  onChange,
+}: {
+  store: Pick<CredentialStore, 'find' | 'replace'>;
+  /** epoch ms */
+  clock: () => number;
+  /** called for each credential that is no longer valid */
+  onChange: (deviceId: string) => Promise<void>;
+}) {
   // Concurrent lightweight transactions on one partition slow each other down.
   const oneAtATime = pLimit(1);
 
-  /** @param {Wanted} wanted @param {Credential | null} before @returns {NewCredential} */
-  function dated(wanted, before) {
+  function dated(wanted: Wanted, before: Credential | null): NewCredential {
     // `changedAt` must differ for each state of the row, even if the clocks of the processes differ.
     const changedAt = Math.max(clock(), (before?.changedAt ?? 0) + 1);
     return { ...wanted, issuedAt: wanted.issuedAt ?? changedAt, changedAt };
   }
 
   /**
-   * @param {Buffer} device the 16 bytes of the device id
-   * @param {(before: Credential | null) => Wanted | null} decide returns the new state; to change nothing, it returns its
-   *   argument. The driver repeats a request whose answer was lost, so `decide` may get its own result as `before`
-   * @returns {Promise<NewCredential | null>} the new state
+   * @param device the 16 bytes of the device id
+   * @param decide returns the new state; to change nothing, it returns its argument. The driver repeats a request whose
+   * answer was lost, so `decide` may get its own result as `before`
+   * @returns the new state
    * @throws {MillraceError} `unavailable`: the update may have been applied
    */
-  return async function update(device, decide) {
+  return async function update(
+    device: Buffer,
+    decide: (before: Credential | null) => Wanted | null,
+  ): Promise<NewCredential | null> {
     let wasValid = false;
     const result = await oneAtATime(async () => {
       for (;;) {
@@ -200,19 +199,15 @@ export function createCredentialUpdater({ store, clock, onChange }) {
   };
 }
 
-/** @typedef {(device: Identity) => Promise<boolean>} Retire */
+type Retire = (device: Identity) => Promise<boolean>;
 
 /**
  * Returns a function that revokes the credential of a device and then retires the device. In the other order, a connected device
  * could register again.
- *
- * @param {object} deps
- * @param {Retire} deps.retire
- * @param {CredentialService['forget']} deps.forget
- * @returns {Retire} resolves to false if the device was not registered and had no credential
+ * @returns resolves to false if the device was not registered and had no credential
  */
 export const revokeBefore =
-  ({ retire, forget }) =>
+  ({ retire, forget }: { retire: Retire; forget: CredentialService['forget'] }): Retire =>
   async (device) => {
     const revoked = await forget(device);
     const retired = await retire(device);

@@ -1,30 +1,33 @@
-import { identifyDevice } from '../../../schema/ids.js';
-import { STATES, STATES_2 } from '../../../schema/sparkplug-topics.js';
-import { OWN_TOPICS } from '../../../schema/topics.js';
-
-/** @import { Topic } from '../../../schema/topics.js' */
-/** @import { Credential } from '../../store/credentials.js' */
+import { identifyDevice } from '../../../schema/ids.ts';
+import { STATES, STATES_2 } from '../../../schema/sparkplug-topics.ts';
+import { OWN_TOPICS, type Topic } from '../../../schema/topics.ts';
+import type { Credential } from '../../store/credentials.ts';
 
 const WILDCARD = /[+#]/;
 
 /** Topics of Sparkplug commands: `spBv1.0/{group}/NCMD/{node}`, `spBv1.0/{group}/DCMD/{node}/{device}`. */
 const COMMAND = /^spBv1\.0\/([^/]+)\/(?:NCMD\/([^/]+)|DCMD\/([^/]+)\/[^/]+)$/;
 
-/**
- * The account of a client. Permissions are checked by device id, so a device may use its name or its id.
- *
- * @typedef {object} Account
- * @property {string} name the user name; empty without authentication
- * @property {boolean} isInstallation the account may do everything: an account of the installation's programs, or any client
- *   while MQTT_AUTH is off
- * @property {string} deviceId id of the device; empty for the installation
- * @property {number} writtenAt write timestamp of the credential, epoch µs
- * @property {Set<string>} speaksFor names and ids of devices for which the account may publish, as the credential lists them
- * @property {Set<string>} ids ids of the devices in `speaksFor`
- */
+/** The account of a client. Permissions are checked by device id, so a device may use its name or its id. */
+export interface Account {
+  /** the user name; empty without authentication */
+  name: string;
+  /**
+   * the account may do everything: an account of the installation's programs, or any client while MQTT_AUTH
+   * is off
+   */
+  isInstallation: boolean;
+  /** id of the device; empty for the installation */
+  deviceId: string;
+  /** write timestamp of the credential, epoch µs */
+  writtenAt: number;
+  /** names and ids of devices for which the account may publish, as the credential lists them */
+  speaksFor: Set<string>;
+  /** ids of the devices in `speaksFor` */
+  ids: Set<string>;
+}
 
-/** @param {string} name @returns {Account} */
-export const installationAccount = (name) => ({
+export const installationAccount = (name: string): Account => ({
   name,
   isInstallation: true,
   deviceId: '',
@@ -33,8 +36,12 @@ export const installationAccount = (name) => ({
   ids: new Set(),
 });
 
-/** @param {Pick<Credential, 'account' | 'deviceId' | 'devices' | 'writtenAt'>} credential @returns {Account} */
-export function deviceAccount({ account, deviceId, devices, writtenAt }) {
+export function deviceAccount({
+  account,
+  deviceId,
+  devices,
+  writtenAt,
+}: Pick<Credential, 'account' | 'deviceId' | 'devices' | 'writtenAt'>): Account {
   const speaksFor = new Set();
   const ids = new Set();
   for (const text of [account, ...devices]) {
@@ -49,29 +56,23 @@ export function deviceAccount({ account, deviceId, devices, writtenAt }) {
 /**
  * Tests whether an account may publish on a topic. A device may publish on its own topics. A Sparkplug edge node may also
  * publish for its devices.
- *
- * @param {Account} account
- * @param {Topic | null} topic as `parseTopic` read it; null: the topic belongs to no device
+ * @param topic as `parseTopic` read it; null: the topic belongs to no device
  */
-export const canPublish = (account, topic) =>
+export const canPublish = (account: Account, topic: Topic | null) =>
   account.isInstallation || (topic !== null && isOwn(account, topic.sparkplug?.node ?? topic.device));
 
 /**
  * Tests whether an account may send for a device that a mapping found in a topic or a payload.
- *
- * @param {Account} account
- * @param {string} device name or id of the device
+ * @param device name or id of the device
  */
-export const canSendFor = (account, device) => account.isInstallation || isOwn(account, device);
+export const canSendFor = (account: Account, device: string) =>
+  account.isInstallation || isOwn(account, device);
 
 /**
  * Tests whether an account may subscribe to a filter. A device may subscribe to its own level of `iot/v1`, to its commands as an edge
  * node, and to the states of hosts. Nobody may subscribe to `$` topics, which belong to the broker.
- *
- * @param {Account} account
- * @param {string} filter
  */
-export function canSubscribe(account, filter) {
+export function canSubscribe(account: Account, filter: string) {
   if (filter.startsWith('$')) return false;
   if (account.isInstallation) return true;
   if (filter.startsWith(OWN_TOPICS))
@@ -85,9 +86,7 @@ export function canSubscribe(account, filter) {
 /**
  * Tests whether a topic level denotes a device of the account. A device may be named `+` or `#`. In a filter these are
  * wildcards, so they never match.
- *
- * @param {Account} account
- * @param {string} device name or id of the device
+ * @param device name or id of the device
  */
-const isOwn = ({ speaksFor, ids }, device) =>
+const isOwn = ({ speaksFor, ids }: Account, device: string) =>
   !WILDCARD.test(device) && (speaksFor.has(device) || ids.has(identifyDevice(device)?.id ?? ''));

@@ -26,14 +26,11 @@ const NO_ACCOUNT = {
   expected: Buffer.alloc(HASH_BYTES),
 };
 
-/** @returns {string} a new random secret for a device; only its hash is stored */
-export const makeSecret = () => randomBytes(SECRET_BYTES).toString('base64url');
+/** @returns a new random secret for a device; only its hash is stored */
+export const makeSecret = (): string => randomBytes(SECRET_BYTES).toString('base64url');
 
-/**
- * @param {string | Buffer} secret
- * @returns {Promise<string>} in the format of Mosquitto's password file: `$7$101$salt$hash`
- */
-export async function hashSecret(secret) {
+/** @returns in the format of Mosquitto's password file: `$7$101$salt$hash` */
+export async function hashSecret(secret: string | Buffer): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
   const hash = await derive(secret, salt, ITERATIONS, HASH_BYTES, 'sha512');
   return `$${KIND}$${ITERATIONS}$${salt.toString('base64')}$${hash.toString('base64')}`;
@@ -42,19 +39,16 @@ export async function hashSecret(secret) {
 /**
  * Checks a secret against a hash. Without a hash the function does the same work, so that the time does not reveal whether the
  * account exists.
- *
- * @param {string | Buffer} secret
- * @param {string | null} hash null or empty: the account does not exist, or is revoked
+ * @param hash null or empty: the account does not exist, or is revoked
  */
-export async function isSecret(secret, hash) {
+export async function isSecret(secret: string | Buffer, hash: string | null) {
   const known = readHash(hash ?? '');
   const { iterations, salt, expected } = known ?? NO_ACCOUNT;
   const given = await derive(secret, salt, iterations, HASH_BYTES, 'sha512');
   return timingSafeEqual(given, expected) && known !== null;
 }
 
-/** @param {string} text @returns {typeof NO_ACCOUNT | null} */
-function readHash(text) {
+function readHash(text: string): typeof NO_ACCOUNT | null {
   const [, kind, count, salt = '', hash = ''] = text.split('$');
   const iterations = Number(count);
   const expected = Buffer.from(hash, 'base64');

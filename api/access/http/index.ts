@@ -1,46 +1,46 @@
-import { isLoopback } from '../../../common/addresses.js';
-import { MillraceError } from '../../../common/errors.js';
-import { LogThrottle } from '../../../common/log-throttle.js';
-import { createAttempts } from './rate-limits.js';
-import { COOKIE, cookieOptions, cookiesOf, createSessions } from './sessions.js';
-import { createTokens, readToken, SCOPES } from './tokens.js';
+import type { Request, RequestHandler, Response } from 'express';
+import type { Logger } from 'pino';
+import { isLoopback } from '../../../common/addresses.ts';
+import { MillraceError } from '../../../common/errors.ts';
+import { LogThrottle } from '../../../common/log-throttle.ts';
+import type { Config } from '../../../common/settings/config.ts';
+import { type Attempts, createAttempts, type Rate } from './rate-limits.ts';
+import { COOKIE, cookieOptions, cookiesOf, createSessions } from './sessions.ts';
+import { createTokens, readToken, SCOPES, type Scope } from './tokens.ts';
 
-export { limitRequests } from './rate-limits.js';
-export { COOKIE } from './sessions.js';
-export { SCOPES } from './tokens.js';
+export { limitRequests } from './rate-limits.ts';
+export { COOKIE } from './sessions.ts';
+export { SCOPES } from './tokens.ts';
 
-/** @import { Request, RequestHandler, Response } from 'express' */
-/** @import { Logger } from 'pino' */
-/** @import { Config } from '../../../common/settings/config.js' */
-/** @import { Attempts, Rate } from './rate-limits.js' */
-/** @import { Scope } from './tokens.js' */
+/** The caller of a request and its scopes. */
+export interface Caller {
+  /** `anybody`: no token is configured; `nobody`: the request has no token */
+  by: 'anybody' | 'nobody' | 'token' | 'session';
+  scopes: readonly Scope[];
+  /** end of the session, in epoch ms; null: the caller has no session */
+  endsAt: number | null;
+}
 
-/**
- * The caller of a request and its scopes.
- *
- * @typedef {object} Caller
- * @property {'anybody' | 'nobody' | 'token' | 'session'} by `anybody`: no token is configured; `nobody`: the
- *   request has no token
- * @property {readonly Scope[]} scopes
- * @property {number | null} endsAt end of the session, in epoch ms; null: the caller has no session
- */
+const ANYBODY: Caller = { by: 'anybody', scopes: SCOPES, endsAt: null };
+const NOBODY: Caller = { by: 'nobody', scopes: [], endsAt: null };
 
-/** @type {Caller} */
-const ANYBODY = { by: 'anybody', scopes: SCOPES, endsAt: null };
-/** @type {Caller} */
-const NOBODY = { by: 'nobody', scopes: [], endsAt: null };
-
-/**
- * Returns the access control of the HTTP API: requests need a token, or a session that was started with a token.
- *
- * @param {object} deps
- * @param {Pick<Config['http'], 'host' | 'tls' | 'apiToken' | 'readTokens' | 'ingestTokens' | 'sessionMs'>} deps.settings
- * @param {string} deps.secret signs sessions
- * @param {Rate} deps.attempts limit of wrong tokens by address
- * @param {() => number} deps.clock epoch ms
- * @param {Logger} deps.logger
- */
-export function createAccess({ settings, secret, attempts, clock, logger }) {
+/** Returns the access control of the HTTP API: requests need a token, or a session that was started with a token. */
+export function createAccess({
+  settings,
+  secret,
+  attempts,
+  clock,
+  logger,
+}: {
+  settings: Pick<Config['http'], 'host' | 'tls' | 'apiToken' | 'readTokens' | 'ingestTokens' | 'sessionMs'>;
+  /** signs sessions */
+  secret: string;
+  /** limit of wrong tokens by address */
+  attempts: Rate;
+  /** epoch ms */
+  clock: () => number;
+  logger: Logger;
+}) {
   const cookie = cookieOptions(settings.tls !== null || !isLoopback(settings.host));
   const tokens = createTokens(settings);
   const sessions = createSessions({ secret, known: tokens.known, sessionMs: settings.sessionMs, clock });
@@ -50,11 +50,8 @@ export function createAccess({ settings, secret, attempts, clock, logger }) {
   const signIns = createAttempts(attempts);
   const notices = new TokenNotices({ logger });
 
-  /**
-   * @param {Request} req @param {Response} res @param {string} given @param {Attempts} limiter
-   * @throws {MillraceError} `unauthorized`, `rate_limited`
-   */
-  async function checkToken(req, res, given, limiter) {
+  /** @throws {MillraceError} `unauthorized`, `rate_limited` */
+  async function checkToken(req: Request, res: Response, given: string, limiter: Attempts) {
     const known = tokens.find(given);
     if (known) return known;
     const address = req.ip ?? '';
@@ -68,8 +65,12 @@ export function createAccess({ settings, secret, attempts, clock, logger }) {
     throw unauthorized(res, 'The token is not valid.', 'invalid_token');
   }
 
-  /** @param {Request} req @param {Response} res @param {{ tokenInQuery?: boolean }} [options] @returns {Promise<Caller>} @throws {MillraceError} `unauthorized`, `rate_limited` */
-  async function callerOf(req, res, { tokenInQuery = false } = {}) {
+  /** @throws {MillraceError} `unauthorized`, `rate_limited` */
+  async function callerOf(
+    req: Request,
+    res: Response,
+    { tokenInQuery = false }: { tokenInQuery?: boolean } = {},
+  ): Promise<Caller> {
     if (!tokens.areSet) return ANYBODY;
     const [session] = cookiesOf(req).flatMap((value) => sessions.open(value) ?? []);
     if (session) return { by: 'session', ...session };
@@ -87,31 +88,25 @@ export function createAccess({ settings, secret, attempts, clock, logger }) {
 
     /**
      * Middleware that requires a scope. It stores the caller in `res.locals.caller`.
-     *
-     * @param {'open' | Scope} scope
-     * @param {{ tokenInQuery?: boolean }} [options] `tokenInQuery`: the token may also be in the query parameter `p`
-     * @returns {RequestHandler}
+     * @param options `tokenInQuery`: the token may also be in the query parameter `p`
      */
-    guard: (scope, options) => async (req, res, next) => {
-      if (scope === 'open') return next();
-      const caller = await callerOf(req, res, options);
-      if (caller.by === 'nobody') throw unauthorized(res, 'Show a token as a bearer, or sign in.');
-      if (!caller.scopes.includes(scope)) throw forbidden(res, scope);
-      requireSameOrigin(req, caller);
-      res.locals['caller'] = caller;
-      next();
-    },
+    guard:
+      (scope: 'open' | Scope, options?: { tokenInQuery?: boolean }): RequestHandler =>
+      async (req, res, next) => {
+        if (scope === 'open') return next();
+        const caller = await callerOf(req, res, options);
+        if (caller.by === 'nobody') throw unauthorized(res, 'Show a token as a bearer, or sign in.');
+        if (!caller.scopes.includes(scope)) throw forbidden(res, scope);
+        requireSameOrigin(req, caller);
+        res.locals['caller'] = caller;
+        next();
+      },
 
     /**
      * Starts a session. The server stores nothing, because the cookie has the whole state.
-     *
-     * @param {Request} req
-     * @param {Response} res
-     * @param {string} token
-     * @returns {Promise<Caller>}
      * @throws {MillraceError} `unauthorized`, `forbidden`, `rate_limited`
      */
-    async signIn(req, res, token) {
+    async signIn(req: Request, res: Response, token: string): Promise<Caller> {
       requireSameOrigin(req, ANYBODY);
       if (!tokens.areSet) return ANYBODY;
       const known = await checkToken(req, res, token, signIns);
@@ -121,28 +116,26 @@ export function createAccess({ settings, secret, attempts, clock, logger }) {
       return { by: 'session', ...session };
     },
 
-    /** @param {Request} req @param {Response} res @throws {MillraceError} `forbidden` */
-    signOut(req, res) {
+    /** @throws {MillraceError} `forbidden` */
+    signOut(req: Request, res: Response) {
       requireSameOrigin(req, ANYBODY);
       res.clearCookie(COOKIE, cookie);
     },
   };
 }
 
-/** @typedef {ReturnType<typeof createAccess>} Access */
+export type Access = ReturnType<typeof createAccess>;
 
-/** Returns the password in the query parameter `p`, as clients of InfluxDB 1 send it. @param {Request} req @returns {string | null} */
-const passwordOf = ({ query }) => (typeof query['p'] === 'string' ? query['p'] : null);
+/** Returns the password in the query parameter `p`, as clients of InfluxDB 1 send it. */
+const passwordOf = ({ query }: Request): string | null =>
+  typeof query['p'] === 'string' ? query['p'] : null;
 
 /**
  * Finds the origin of a request by the browser's headers. No page can set `Sec-Fetch-Site`. Browsers omit it without TLS, and
  * then `Origin` decides.
- *
- * @param {Request} req
- * @returns {'same' | 'cross' | 'unknown'} `same`: a page of this server; `cross`: a page of another server; `unknown`: no
- *   browser
+ * @returns `same`: a page of this server; `cross`: a page of another server; `unknown`: no browser
  */
-export function originOf(req) {
+export function originOf(req: Request): 'same' | 'cross' | 'unknown' {
   const { origin } = req.headers;
   const site = req.get('Sec-Fetch-Site');
   if (site !== undefined) return site === 'same-origin' ? 'same' : 'cross';
@@ -152,28 +145,27 @@ export function originOf(req) {
 
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** @param {Request} req @returns {boolean} whether the method is not safe (RFC 9110, section 9.2.1) */
-export const isUnsafe = (req) => !SAFE_METHODS.has(req.method);
+/** @returns whether the method is not safe (RFC 9110, section 9.2.1) */
+export const isUnsafe = (req: Request): boolean => !SAFE_METHODS.has(req.method);
 
 /** Logs wrong tokens: one line per address and minute, and a second line when an address reaches the limit. */
 class TokenNotices {
   #logger;
   #throttle;
 
-  /** @param {{ logger: Logger, everyMs?: number }} options */
-  constructor({ logger, everyMs }) {
+  constructor({ logger, everyMs }: { logger: Logger; everyMs?: number }) {
     this.#logger = logger;
     this.#throttle = new LogThrottle({ everyMs });
   }
 
-  /** Counts a wrong token. @param {string} address of the client */
-  wrong(address) {
+  /** Counts a wrong token. @param address of the client */
+  wrong(address: string) {
     const wrong = this.#throttle.count(`wrong ${address}`);
     if (wrong > 0) this.#logger.warn({ address, wrong }, 'a wrong token');
   }
 
-  /** Counts a request above the limit of an address. @param {string} address of the client */
-  tooMany(address) {
+  /** Counts a request above the limit of an address. @param address of the client */
+  tooMany(address: string) {
     const refused = this.#throttle.count(`too many ${address}`);
     if (refused > 0) this.#logger.warn({ address, refused }, 'too many wrong tokens; the client has to wait');
   }
@@ -183,12 +175,9 @@ class TokenNotices {
  * Prevents cross-site request forgery. A browser sends the cookie with requests from any page, and pages can also reach a server
  * that requires no token. So an unsafe request (any method that may change data) must not come from another origin. An unsafe
  * request of a session must come from the origin of this server.
- *
- * @param {Request} req
- * @param {Caller} caller
  * @throws {MillraceError} `forbidden`
  */
-function requireSameOrigin(req, { by }) {
+function requireSameOrigin(req: Request, { by }: Caller) {
   if (by === 'token' || !isUnsafe(req)) return;
   const origin = originOf(req);
   if (origin === 'same' || (origin === 'unknown' && by !== 'session')) return;
@@ -198,21 +187,14 @@ function requireSameOrigin(req, { by }) {
   );
 }
 
-/**
- * @param {Response} res
- * @param {string} message
- * @param {string} [error] a code of RFC 6750
- */
-function unauthorized(res, message, error) {
+/** @param error a code of RFC 6750 */
+function unauthorized(res: Response, message: string, error?: string) {
   res.set('WWW-Authenticate', `Bearer realm="Millrace"${error ? `, error="${error}"` : ''}`);
   return new MillraceError('unauthorized', message);
 }
 
-/**
- * @param {Response} res
- * @param {Scope} scope the scope that the caller lacks
- */
-function forbidden(res, scope) {
+/** @param scope the scope that the caller lacks */
+function forbidden(res: Response, scope: Scope) {
   res.set('WWW-Authenticate', `Bearer realm="Millrace", error="insufficient_scope", scope="${scope}"`);
   return new MillraceError('forbidden', `This needs a token of the scope ${scope}.`, { details: { scope } });
 }

@@ -1,20 +1,21 @@
+import type { Request, Response } from 'express';
 import { rateLimit } from 'express-rate-limit';
-import { MillraceError } from '../../../common/errors.js';
+import { MillraceError } from '../../../common/errors.ts';
 
-/** @import { Request, Response } from 'express' */
+export interface Rate {
+  /** requests in a window */
+  most: number;
+  /** length of the window */
+  windowMs: number;
+}
 
-/**
- * @typedef {object} Rate
- * @property {number} most requests in a window
- * @property {number} windowMs length of the window
- */
-
-/**
- * Returns middleware that limits the requests of each client address (of each /56 network for IPv6).
- *
- * @param {Rate & { message: string, skip?: (req: Request) => boolean }} options
- */
-const createLimiter = ({ most, windowMs, message, skip = () => false }) =>
+/** Returns middleware that limits the requests of each client address (of each /56 network for IPv6). */
+const createLimiter = ({
+  most,
+  windowMs,
+  message,
+  skip = () => false,
+}: Rate & { message: string; skip?: (req: Request) => boolean }) =>
   rateLimit({
     windowMs,
     limit: most,
@@ -24,13 +25,12 @@ const createLimiter = ({ most, windowMs, message, skip = () => false }) =>
     // Turn off the library's warning about X-Forwarded-For. Express ignores that header while no proxy is trusted.
     validate: { xForwardedForHeader: false, forwardedHeader: false },
     handler: (req, res, next) => {
-      const { resetTime } = /** @type {any} */ (req).rateLimit;
+      const { resetTime } = (req as any).rateLimit;
       next(tooMany(res, message, resetTime));
     },
   });
 
-/** @param {Response} res @param {string} message @param {Date | undefined} until */
-function tooMany(res, message, until) {
+function tooMany(res: Response, message: string, until: Date | undefined) {
   const seconds = Math.ceil(((until?.getTime() ?? 0) - Date.now()) / 1000);
   res.set('Retry-After', String(Math.max(1, seconds)));
   return new MillraceError('rate_limited', message);
@@ -39,30 +39,23 @@ function tooMany(res, message, until) {
 /**
  * Limits wrong tokens by address. Requests with a valid token are still answered: many people may share an address, and a
  * program with an old token must not lock them out. So an attacker learns whether a token is correct, and tokens must be
- * impossible to guess (see `common/settings/rules.js`).
- *
- * @param {Rate} rate
+ * impossible to guess (see `common/settings/rules.ts`).
  */
-export function createAttempts(rate) {
+export function createAttempts(rate: Rate) {
   const limiter = createLimiter({
     ...rate,
     message: 'Too many wrong tokens came from this address. Wait for the time in Retry-After.',
   });
   return {
-    /**
-     * @param {Request} req
-     * @param {Response} res
-     * @returns {Promise<void>}
-     * @throws {MillraceError} `rate_limited`
-     */
-    count: (req, res) =>
+    /** @throws {MillraceError} `rate_limited` */
+    count: (req: Request, res: Response): Promise<void> =>
       new Promise((resolve, reject) => {
         void limiter(req, res, (error) => (error ? reject(error) : resolve()));
       }),
   };
 }
 
-/** @typedef {ReturnType<typeof createAttempts>} Attempts */
+export type Attempts = ReturnType<typeof createAttempts>;
 
 /**
  * Paths without a limit: probes, metrics, and the files of the dashboard. Serving a file costs no more than refusing it. A page
@@ -72,17 +65,14 @@ const EXEMPT = /^\/(?:healthz|readyz|metrics|assets\/.+|mark\.svg)$/;
 
 /**
  * Returns middleware that limits all requests of each client address.
- *
- * @param {Rate} rate
- * @param {{ exemptLoopback: boolean }} options `exemptLoopback`: requests from loopback without X-Forwarded-For do not count
+ * @param options `exemptLoopback`: requests from loopback without X-Forwarded-For do not count
  */
-export const limitRequests = (rate, { exemptLoopback }) =>
+export const limitRequests = (rate: Rate, { exemptLoopback }: { exemptLoopback: boolean }) =>
   createLimiter({
     ...rate,
     message: 'Too many requests come from this address. Wait for the time in Retry-After.',
     skip: (req) => EXEMPT.test(req.path) || (exemptLoopback && isLoopbackClient(req)),
   });
 
-/** @param {Request} req */
-const isLoopbackClient = (req) =>
+const isLoopbackClient = (req: Request) =>
   /^(::ffff:)?127\.|^::1$/.test(req.ip ?? '') && req.headers['x-forwarded-for'] === undefined;

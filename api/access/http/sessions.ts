@@ -1,11 +1,11 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
-
-/** @import { CookieOptions, Request } from 'express' */
-/** @import { Known, Scope } from './tokens.js' */
+import type { CookieOptions, Request } from 'express';
+import type { Known, Scope } from './tokens.ts';
 
 const FORMAT = /^(\d{1,16})\.([\w-]{43})$/;
 
-/** @typedef {{ scopes: readonly Scope[], endsAt: number }} Session `endsAt`: epoch ms */
+/** `endsAt`: epoch ms */
+type Session = { scopes: readonly Scope[]; endsAt: number };
 
 /**
  * Returns functions that begin and open stateless sessions. A session is its expiry time and a signature, with a key derived
@@ -13,41 +13,37 @@ const FORMAT = /^(\d{1,16})\.([\w-]{43})$/;
  * the token is removed.
  *
  *     end in epoch ms . base64url( HMAC-SHA256(key, end) )     key = HKDF-SHA256(secret, salt: token)
- *
- * @param {object} deps
- * @param {string} deps.secret
- * @param {Known[]} deps.known
- * @param {number} deps.sessionMs
- * @param {() => number} deps.clock epoch ms
  */
-export function createSessions({ secret, known, sessionMs, clock }) {
+export function createSessions({
+  secret,
+  known,
+  sessionMs,
+  clock,
+}: {
+  secret: string;
+  known: Known[];
+  sessionMs: number;
+  /** epoch ms */
+  clock: () => number;
+}) {
   const keyed = known.map(({ token, scopes }) => ({
     token,
     scopes,
     key: Buffer.from(hkdfSync('sha256', secret, token, 'millrace session', 32)),
   }));
 
-  /** @param {Buffer} key @param {string} end */
-  const sign = (key, end) => createHmac('sha256', key).update(end).digest();
+  const sign = (key: Buffer, end: string) => createHmac('sha256', key).update(end).digest();
 
   return {
-    /**
-     * @param {Known} by the token with which the user signed in
-     * @returns {Session & { value: string }}
-     */
-    begin({ token }) {
-      const { key, scopes } = /** @type {(typeof keyed)[number]} */ (
-        keyed.find((candidate) => candidate.token === token)
-      );
+    /** @param by the token with which the user signed in */
+    begin({ token }: Known): Session & { value: string } {
+      const { key, scopes } = keyed.find((candidate) => candidate.token === token) as (typeof keyed)[number];
       const endsAt = clock() + sessionMs;
       return { scopes, endsAt, value: `${endsAt}.${sign(key, String(endsAt)).toString('base64url')}` };
     },
 
-    /**
-     * @param {string} value
-     * @returns {Session | null} null: the signature is wrong, or the session has ended
-     */
-    open(value) {
+    /** @returns null: the signature is wrong, or the session has ended */
+    open(value: string): Session | null {
       const [, end = '', signature = ''] = FORMAT.exec(value) ?? [];
       const given = Buffer.from(signature, 'base64url');
       if (given.length !== 32 || Number(end) <= clock()) return null;
@@ -58,8 +54,6 @@ export function createSessions({ secret, known, sessionMs, clock }) {
   };
 }
 
-/** @typedef {ReturnType<typeof createSessions>} Sessions */
-
 export const COOKIE = 'millrace_session';
 
 /**
@@ -68,11 +62,8 @@ export const COOKIE = 'millrace_session';
  */
 const MAX_COOKIES = 4;
 
-/**
- * @param {Request} req
- * @returns {string[]} values of the first `MAX_COOKIES` session cookies; other services on the host may use the same cookie name
- */
-export const cookiesOf = (req) =>
+/** @returns values of the first `MAX_COOKIES` session cookies; other services on the host may use the same cookie name */
+export const cookiesOf = (req: Request): string[] =>
   (req.headers.cookie ?? '')
     .split(';')
     .flatMap((pair) => {
@@ -83,8 +74,11 @@ export const cookiesOf = (req) =>
 
 /**
  * Returns the options of the session cookie. Scripts cannot read the cookie, and requests from other sites do not carry it.
- *
- * @param {boolean} secure whether browsers send the cookie over TLS only
- * @returns {CookieOptions}
+ * @param secure whether browsers send the cookie over TLS only
  */
-export const cookieOptions = (secure) => ({ httpOnly: true, sameSite: 'strict', path: '/', secure });
+export const cookieOptions = (secure: boolean): CookieOptions => ({
+  httpOnly: true,
+  sameSite: 'strict',
+  path: '/',
+  secure,
+});

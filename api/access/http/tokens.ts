@@ -1,27 +1,25 @@
-import { sameSecret } from '../../../common/timing-safe-equal.js';
+import type { Config } from '../../../common/settings/config.ts';
+import { sameSecret } from '../../../common/timing-safe-equal.ts';
 
-/** @import { Config } from '../../../common/settings/config.js' */
-
-/**
- * @typedef {{ token: string, scopes: readonly Scope[] }} Known a configured token and its scopes
- */
+/** a configured token and its scopes */
+export type Known = { token: string; scopes: readonly Scope[] };
 
 /**
  * Reads the configured tokens. With several tokens of one kind, the old and the new token are both valid during a rotation.
- *
- * @param {Pick<Config['http'], 'apiToken' | 'readTokens' | 'ingestTokens'>} settings
  */
-export function createTokens({ apiToken, readTokens, ingestTokens }) {
-  /** @type {Map<string, Set<Scope>>} */
-  const scopesOf = new Map();
-  /** @param {string} token @param {readonly Scope[]} scopes */
-  const add = (token, scopes) => scopesOf.set(token, new Set([...(scopesOf.get(token) ?? []), ...scopes]));
+export function createTokens({
+  apiToken,
+  readTokens,
+  ingestTokens,
+}: Pick<Config['http'], 'apiToken' | 'readTokens' | 'ingestTokens'>) {
+  const scopesOf: Map<string, Set<Scope>> = new Map();
+  const add = (token: string, scopes: readonly Scope[]) =>
+    scopesOf.set(token, new Set([...(scopesOf.get(token) ?? []), ...scopes]));
   if (apiToken) add(apiToken, SCOPES);
   for (const token of readTokens) add(token, ['read']);
   for (const token of ingestTokens) add(token, ['ingest']);
 
-  /** @type {Known[]} */
-  const known = [...scopesOf].map(([token, scopes]) => ({ token, scopes: [...scopes] }));
+  const known: Known[] = [...scopesOf].map(([token, scopes]) => ({ token, scopes: [...scopes] }));
 
   return {
     known,
@@ -29,11 +27,7 @@ export function createTokens({ apiToken, readTokens, ingestTokens }) {
     /** Whether any token is configured. */
     areSet: known.length > 0,
 
-    /**
-     * @param {string} given
-     * @returns {Known | null}
-     */
-    find(given) {
+    find(given: string): Known | null {
       // Compare with all tokens, so that the duration does not reveal which token is similar.
       const same = known.map(({ token }) => sameSecret(given, token));
       return known[same.indexOf(true)] ?? null;
@@ -41,16 +35,13 @@ export function createTokens({ apiToken, readTokens, ingestTokens }) {
   };
 }
 
-/** @typedef {ReturnType<typeof createTokens>} Tokens */
-
 /**
  * Reads the token of a request. It accepts a bearer token (RFC 6750), the scheme `Token` of InfluxDB clients, or the password of
  * Basic (RFC 7617), which `curl -u` sends.
- *
- * @param {string | undefined} header value of the header `Authorization`
- * @returns {string | null} null: no token
+ * @param header value of the header `Authorization`
+ * @returns null: no token
  */
-export function readToken(header) {
+export function readToken(header: string | undefined): string | null {
   if (!header) return null;
   const [, scheme = '', rest = ''] = /^(\S+) +(.*)$/.exec(header) ?? [];
   if (['bearer', 'token'].includes(scheme.toLowerCase())) return rest;
@@ -66,6 +57,6 @@ export function readToken(header) {
  * - `ingest`: may send measurements
  * - `admin`: may manage devices, credentials, annotations and dead letters; the admin token has all scopes
  */
-export const SCOPES = /** @type {const} */ (['read', 'ingest', 'admin']);
+export const SCOPES = ['read', 'ingest', 'admin'] as const;
 
-/** @typedef {(typeof SCOPES)[number]} Scope */
+export type Scope = (typeof SCOPES)[number];

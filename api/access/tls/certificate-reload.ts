@@ -1,13 +1,12 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { MillraceError } from '../../../common/errors.js';
-
-/** @import { Server as NetServer } from 'node:net' */
-/** @import { Server, TlsOptions } from 'node:tls' */
-/** @import { Logger } from 'pino' */
-/** @import { TlsFiles } from '../../../common/settings/config.js' */
-/** @import { CertificateState } from '../../observability/metrics.js' */
+import type { Server as NetServer } from 'node:net';
+import type { Server, TlsOptions } from 'node:tls';
+import type { Logger } from 'pino';
+import { MillraceError } from '../../../common/errors.ts';
+import type { TlsFiles } from '../../../common/settings/config.ts';
+import type { CertificateState } from '../../observability/metrics.ts';
 
 /** A client that does not finish the TLS handshake is disconnected after this time, in ms. Node's default is two minutes. */
 const HANDSHAKE_MS = 10_000;
@@ -23,18 +22,22 @@ export class OwnCertificate {
   /** Version of the files that are in use; empty before the first check, so that the first check loads the files. */
   #loaded = '';
   #problem = '';
-  /** Options of the server. @type {TlsOptions} */
-  options;
+  /** Options of the server. */
+  options: TlsOptions;
 
-  /**
-   * @param {object} deps
-   * @param {'http' | 'mqtt'} deps.purpose
-   * @param {TlsFiles} deps.files
-   * @param {number} deps.everyMs how often the files are checked
-   * @param {Logger} deps.logger
-   * @throws {MillraceError} `bad_settings`
-   */
-  constructor({ purpose, files, everyMs, logger }) {
+  /** @throws {MillraceError} `bad_settings` */
+  constructor({
+    purpose,
+    files,
+    everyMs,
+    logger,
+  }: {
+    purpose: 'http' | 'mqtt';
+    files: TlsFiles;
+    /** how often the files are checked */
+    everyMs: number;
+    logger: Logger;
+  }) {
     this.#purpose = purpose;
     this.#files = files;
     this.#everyMs = everyMs;
@@ -46,22 +49,17 @@ export class OwnCertificate {
     this.#logExpiry();
   }
 
-  /** The state of the certificate for the metrics. @returns {CertificateState} */
-  get state() {
+  /** The state of the certificate for the metrics. */
+  get state(): CertificateState {
     return { purpose: this.#purpose, expires: this.#expires, refused: this.#problem !== '' };
   }
 
   /**
    * Starts to reload the certificate of a server while the server runs. Open connections keep their certificate.
-   *
-   * @param {Server | NetServer} server
    */
-  renewOn(server) {
+  renewOn(server: Server | NetServer) {
     server.once('listening', () => {
-      const timer = setInterval(
-        () => void this.#check(/** @type {Server} */ (server)),
-        this.#everyMs,
-      ).unref();
+      const timer = setInterval(() => void this.#check(server as Server), this.#everyMs).unref();
       server.once('close', () => clearInterval(timer));
     });
   }
@@ -73,8 +71,8 @@ export class OwnCertificate {
     else this.#logger.info({ setting: this.#setting, expires: date }, 'certificate');
   }
 
-  /** @param {Server} server @returns {Promise<boolean>} whether the certificate is a new one */
-  async #renew(server) {
+  /** @returns whether the certificate is a new one */
+  async #renew(server: Server): Promise<boolean> {
     const version = await versionOf(this.#files);
     if (version === this.#loaded) return false;
     const { cert, key, ...pair } = readPair(this.#files);
@@ -85,13 +83,12 @@ export class OwnCertificate {
     return isNew;
   }
 
-  /** @param {Server} server */
-  async #check(server) {
+  async #check(server: Server) {
     let reason = '';
     try {
       if (await this.#renew(server)) this.#logExpiry();
     } catch (error) {
-      reason = /** @type {Error} */ (error).message;
+      reason = (error as Error).message;
       // Certificate and key are replaced one after the other, so a check may fail in between and the next check tries again.
       // Each problem is logged once.
       if (reason !== this.#problem)
@@ -104,42 +101,38 @@ export class OwnCertificate {
   }
 }
 
-const SECURE = /** @type {const} */ ({ minVersion: 'TLSv1.2' });
+const SECURE = { minVersion: 'TLSv1.2' } as const;
 
-/** @param {TlsFiles} files @param {string} setting */
-function readFirst(files, setting) {
+function readFirst(files: TlsFiles, setting: string) {
   try {
     return readPair(files);
   } catch (error) {
-    throw new MillraceError('bad_settings', `${setting}: ${/** @type {Error} */ (error).message}`, {
+    throw new MillraceError('bad_settings', `${setting}: ${(error as Error).message}`, {
       cause: error,
     });
   }
 }
 
-/** Identifies the content of the files. It includes the inode, because a link may be moved to another file. @param {TlsFiles} files */
-async function versionOf({ cert, key }) {
+/** Identifies the content of the files. It includes the inode, because a link may be moved to another file. */
+async function versionOf({ cert, key }: TlsFiles) {
   const states = await Promise.all([stat(cert), stat(key)]);
   return states.map(({ ino, mtimeMs, size }) => `${ino}:${mtimeMs}:${size}`).join(' ');
 }
 
 const BLOCK = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
 
-/**
- * A certificate and its key.
- *
- * @typedef {object} Pair
- * @property {Buffer} cert PEM, with the intermediate certificates
- * @property {Buffer} key PEM
- * @property {number} expires epoch seconds at which the first certificate expires
- */
+/** A certificate and its key. */
+interface Pair {
+  /** PEM, with the intermediate certificates */
+  cert: Buffer;
+  /** PEM */
+  key: Buffer;
+  /** epoch seconds at which the first certificate expires */
+  expires: number;
+}
 
-/**
- * @param {TlsFiles} files
- * @returns {Pair}
- * @throws {Error} whose message names the file and the problem
- */
-export function readPair(files) {
+/** @throws {Error} whose message names the file and the problem */
+export function readPair(files: TlsFiles): Pair {
   const [cert, key] = [readFileSync(files.cert), readFileSync(files.key)];
   const chain = certificatesIn(cert, files.cert);
   if (!chain[0]?.checkPrivateKey(privateKeyIn(key, files.key))) {
@@ -149,25 +142,24 @@ export function readPair(files) {
 }
 
 /**
- * @param {string} path path of a file with the certificates of authorities
- * @returns {number} epoch seconds at which the first certificate in the file expires
+ * @param path path of a file with the certificates of authorities
+ * @returns epoch seconds at which the first certificate in the file expires
  * @throws {Error} whose message names the file
  */
-export const authorityExpires = (path) => firstEnd(certificatesIn(readFileSync(path), path));
+export const authorityExpires = (path: string): number => firstEnd(certificatesIn(readFileSync(path), path));
 
-/** @param {Buffer} pem @param {string} path @returns {X509Certificate[]} at least one certificate */
-function certificatesIn(pem, path) {
+/** @returns at least one certificate */
+function certificatesIn(pem: Buffer, path: string): X509Certificate[] {
   const blocks = pem.toString('latin1').match(BLOCK);
   if (!blocks) throw new Error(`${path} holds no certificate in PEM`);
   try {
     return blocks.map((block) => new X509Certificate(block));
   } catch (error) {
-    throw new Error(`${path} holds a broken certificate: ${/** @type {Error} */ (error).message}`);
+    throw new Error(`${path} holds a broken certificate: ${(error as Error).message}`);
   }
 }
 
-/** @param {Buffer} pem @param {string} path */
-function privateKeyIn(pem, path) {
+function privateKeyIn(pem: Buffer, path: string) {
   try {
     return createPrivateKey(pem);
   } catch {
@@ -176,5 +168,6 @@ function privateKeyIn(pem, path) {
   }
 }
 
-/** @param {X509Certificate[]} certificates @returns {number} epoch seconds */
-const firstEnd = (certificates) => Math.min(...certificates.map(({ validTo }) => Date.parse(validTo) / 1000));
+/** @returns epoch seconds */
+const firstEnd = (certificates: X509Certificate[]): number =>
+  Math.min(...certificates.map(({ validTo }) => Date.parse(validTo) / 1000));

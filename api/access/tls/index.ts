@@ -1,21 +1,21 @@
-import { MillraceError } from '../../../common/errors.js';
-import { authorityExpires, OwnCertificate } from './certificate-reload.js';
-
-/** @import { Server, Socket } from 'node:net' */
-/** @import { TlsFiles } from '../../../common/settings/config.js' */
-/** @import { Context } from '../../observability/index.js' */
-/** @import { CertificateState } from '../../observability/metrics.js' */
+import type { Server, Socket } from 'node:net';
+import { MillraceError } from '../../../common/errors.ts';
+import type { TlsFiles } from '../../../common/settings/config.ts';
+import type { Context } from '../../observability/index.ts';
+import type { CertificateState } from '../../observability/metrics.ts';
+import { authorityExpires, OwnCertificate } from './certificate-reload.ts';
 
 /**
  * Loads the certificates of this process: the certificates of its servers, and the authorities that it trusts. The result
  * reports when the certificates expire.
- *
- * @param {Pick<Context, 'config' | 'logger'>} context
- * @param {{ everyMs: number }} options how often the files are checked, in ms
+ * @param options how often the files are checked, in ms
  * @throws {MillraceError} `bad_settings` if a file has no valid certificate or key
  */
-export function createTls({ config: { http, mqtt, cql }, logger }, { everyMs }) {
-  const own = (/** @type {'http' | 'mqtt'} */ purpose, /** @type {TlsFiles | null} */ files) =>
+export function createTls(
+  { config: { http, mqtt, cql }, logger }: Pick<Context, 'config' | 'logger'>,
+  { everyMs }: { everyMs: number },
+) {
+  const own = (purpose: 'http' | 'mqtt', files: TlsFiles | null) =>
     files && new OwnCertificate({ purpose, files, everyMs, logger });
 
   const servers = { http: own('http', http.tls), mqtt: mqtt.url ? null : own('mqtt', mqtt.tls) };
@@ -27,26 +27,20 @@ export function createTls({ config: { http, mqtt, cql }, logger }, { everyMs }) 
   return {
     ...servers,
 
-    /** @returns {CertificateState[]} */
-    states: () => [
+    states: (): CertificateState[] => [
       ...Object.values(servers).flatMap((server) => (server ? [server.state] : [])),
       ...authorities,
     ],
   };
 }
 
-/**
- * @param {string} purpose
- * @param {string} setting
- * @param {string | undefined} path
- * @returns {CertificateState[]} state of the authorities in the file; empty without a path
- */
-function authority(purpose, setting, path) {
+/** @returns state of the authorities in the file; empty without a path */
+function authority(purpose: string, setting: string, path: string | undefined): CertificateState[] {
   if (!path) return [];
   try {
     return [{ purpose, expires: authorityExpires(path), refused: false }];
   } catch (error) {
-    throw new MillraceError('bad_settings', `${setting}: ${/** @type {Error} */ (error).message}`, {
+    throw new MillraceError('bad_settings', `${setting}: ${(error as Error).message}`, {
       cause: error,
     });
   }
@@ -55,12 +49,9 @@ function authority(purpose, setting, path) {
 /**
  * Tracks all sockets of a server. A server that closes waits for all of them, but neither HTTP nor MQTT knows a socket during
  * its TLS handshake.
- *
- * @param {Server} server
  */
-export function socketsOf(server) {
-  /** @type {Set<Socket>} */
-  const sockets = new Set();
+export function socketsOf(server: Server) {
+  const sockets: Set<Socket> = new Set();
   server.on('connection', (socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));

@@ -1,10 +1,9 @@
-import { LogThrottle } from '../../../common/log-throttle.js';
-import { bucketOf, DAY_MS, HOUR_MS } from '../../../schema/rules.js';
-
-/** @import { Logger } from 'pino' */
-/** @import { AlarmDeliveryStore, Delivery } from '../../store/alarms/deliveries.js' */
-/** @import { Alarm, AlarmStore } from '../../store/alarms/episodes.js' */
-/** @import { createReceivers } from './receivers.js' */
+import type { Logger } from 'pino';
+import { LogThrottle } from '../../../common/log-throttle.ts';
+import { bucketOf, DAY_MS, HOUR_MS } from '../../../schema/rules.ts';
+import type { AlarmDeliveryStore, Delivery } from '../../store/alarms/deliveries.ts';
+import type { Alarm, AlarmStore } from '../../store/alarms/episodes.ts';
+import type { createReceivers } from './receivers.ts';
 
 /** Age at which a delivery becomes a dead letter, in ms. */
 export const GIVE_UP_MS = DAY_MS;
@@ -15,7 +14,7 @@ export const LONGEST_PAUSE_MS = HOUR_MS;
 
 const REPORT_EVERY_MS = 60_000;
 
-/** @typedef {'delivered' | 'failed' | 'dead'} DeliveryResult */
+export type DeliveryResult = 'delivered' | 'failed' | 'dead';
 
 /**
  * Attempts to deliver reports of alarms to receivers. A receiver may get the reports of two processes in the wrong order. So a
@@ -26,27 +25,26 @@ export class AlarmSender {
   #deps;
   #throttle = new LogThrottle({ everyMs: REPORT_EVERY_MS });
 
-  /**
-   * @param {object} deps
-   * @param {ReturnType<typeof createReceivers>} deps.receivers
-   * @param {AlarmDeliveryStore} deps.store
-   * @param {AlarmStore} deps.episodes
-   * @param {() => number} deps.clock epoch ms
-   * @param {Logger} deps.logger
-   * @param {(target: string, result: DeliveryResult) => void} deps.onResult
-   * @param {(seconds: number) => void} deps.onDelivered gets the time from the change of the alarm to the receiver's answer
-   */
-  constructor(deps) {
+  constructor(deps: {
+    receivers: ReturnType<typeof createReceivers>;
+    store: AlarmDeliveryStore;
+    episodes: AlarmStore;
+    /** epoch ms */
+    clock: () => number;
+    logger: Logger;
+    onResult: (target: string, result: DeliveryResult) => void;
+    /** gets the time from the change of the alarm to the receiver's answer */
+    onDelivered: (seconds: number) => void;
+  }) {
     this.#deps = deps;
   }
 
   /**
    * Sends an alarm.
-   * @param {Delivery} delivery
-   * @param {Alarm} alarm as it is now
-   * @returns {Promise<boolean>} false: the delivery is unfinished, and is attempted again later
+   * @param alarm as it is now
+   * @returns false: the delivery is unfinished, and is attempted again later
    */
-  async attempt(delivery, alarm) {
+  async attempt(delivery: Delivery, alarm: Alarm): Promise<boolean> {
     const { target, event, begunAt } = delivery;
     const { store, clock, onResult, onDelivered } = this.#deps;
     try {
@@ -69,11 +67,9 @@ export class AlarmSender {
 
   /**
    * Moves a delivery of a shelved alarm to the end of the shelving. (Shelving mutes an alarm for a time.)
-   *
-   * @param {Delivery} delivery
-   * @param {number} until epoch ms
+   * @param until epoch ms
    */
-  async postpone(delivery, until) {
+  async postpone(delivery: Delivery, until: number) {
     const { store, clock } = this.#deps;
     const now = clock();
     await store.write(postponedTo(delivery, until), now);
@@ -84,13 +80,9 @@ export class AlarmSender {
    * Sends the alarm. If another change of the alarm was stored meanwhile, it sends the alarm again, because the report of that
    * change may have arrived first. So the last report that the receiver gets is correct. While the alarm is shelved, the
    * repetition has to wait.
-   *
-   * @param {Delivery} delivery
-   * @param {Alarm} alarm
-   * @returns {Promise<number | null>} epoch ms until which the alarm is shelved, and has to be sent again then; null: the alarm
-   *   is delivered
+   * @returns epoch ms until which the alarm is shelved, and has to be sent again then; null: the alarm is delivered
    */
-  async #bring({ key, target, event }, alarm) {
+  async #bring({ key, target, event }: Delivery, alarm: Alarm): Promise<number | null> {
     const receiver = this.#deps.receivers[target];
     let sent = alarm;
     await receiver?.(sent, event);
@@ -103,8 +95,8 @@ export class AlarmSender {
     }
   }
 
-  /** @param {Delivery} delivery @param {string} error @returns {Promise<boolean>} true: the delivery has become a dead letter */
-  async #fail(delivery, error) {
+  /** @returns true: the delivery has become a dead letter */
+  async #fail(delivery: Delivery, error: string): Promise<boolean> {
     const { store, clock, logger, onResult } = this.#deps;
     const now = clock();
     const isDead = now - delivery.begunAt >= GIVE_UP_MS;
@@ -125,23 +117,24 @@ export class AlarmSender {
   }
 }
 
-/** @param {Alarm} alarm @param {number} now epoch ms */
-export const isShelved = ({ shelvedUntil }, now) => shelvedUntil !== null && shelvedUntil > now;
+/** @param now epoch ms */
+export const isShelved = ({ shelvedUntil }: Alarm, now: number) =>
+  shelvedUntil !== null && shelvedUntil > now;
 
-/** @param {Delivery} delivery @param {number} until epoch ms @returns {Delivery} the delivery, with its begin moved to `until` */
-export const postponedTo = (delivery, until) => ({ ...delivery, begunAt: until, nextAt: until, attempts: 0 });
+/** @param until epoch ms @returns the delivery, with its begin moved to `until` */
+export const postponedTo = (delivery: Delivery, until: number): Delivery => ({
+  ...delivery,
+  begunAt: until,
+  nextAt: until,
+  attempts: 0,
+});
 
-/** @param {unknown} error of a receiver @returns {string} */
-export function reasonOf(error) {
-  const { message, cause } = /** @type {Error} */ (error);
+/** @param error of a receiver */
+export function reasonOf(error: unknown): string {
+  const { message, cause } = error as Error;
   return cause instanceof Error ? `${message}: ${cause.message}` : message;
 }
 
-/**
- * Whether both states cause the same report. The peak is not compared, because it grows all the time.
- *
- * @param {Alarm} a
- * @param {Alarm} b
- */
-const isSameState = (a, b) =>
+/** Whether both states cause the same report. The peak is not compared, because it grows all the time. */
+const isSameState = (a: Alarm, b: Alarm) =>
   a.opened === b.opened && a.cleared === b.cleared && Boolean(a.withdrawn) === Boolean(b.withdrawn);

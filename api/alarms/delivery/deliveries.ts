@@ -1,22 +1,21 @@
-import { DAY_MS, DEAD_LETTER_DAYS } from '../../../schema/rules.js';
-import { alarmId, deliveryId } from '../../store/index.js';
+import type { Logger } from 'pino';
+import { DAY_MS, DEAD_LETTER_DAYS } from '../../../schema/rules.ts';
+import type { AlarmDeliveryStore, Delivery } from '../../store/alarms/deliveries.ts';
+import type { Alarm, AlarmStore, EpisodeKey } from '../../store/alarms/episodes.ts';
+import type { AlarmProgress } from '../../store/alarms/progress.ts';
+import { alarmId, deliveryId } from '../../store/index.ts';
+import type { AlarmEventKind } from '../evaluation/evaluator.ts';
 import {
   AlarmSender,
+  type DeliveryResult,
   GIVE_UP_MS,
   isShelved,
   LONGEST_PAUSE_MS,
   postponedTo,
   reasonOf,
-} from './alarm-sender.js';
-import { DeliveryChains } from './delivery-chains.js';
-
-/** @import { Logger } from 'pino' */
-/** @import { AlarmDeliveryStore, Delivery } from '../../store/alarms/deliveries.js' */
-/** @import { Alarm, AlarmStore, EpisodeKey } from '../../store/alarms/episodes.js' */
-/** @import { AlarmProgress } from '../../store/alarms/progress.js' */
-/** @import { AlarmEventKind } from '../evaluation/evaluator.js' */
-/** @import { DeliveryResult } from './alarm-sender.js' */
-/** @import { createReceivers } from './receivers.js' */
+} from './alarm-sender.ts';
+import { DeliveryChains } from './delivery-chains.ts';
+import type { createReceivers } from './receivers.ts';
 
 /** Time in ms in which only the process that began a delivery sends it. After that, the process with the lease for repetitions sends it. */
 const OWN_MS = 15_000;
@@ -57,37 +56,33 @@ export class Deliveries {
   /**
    * Deliveries that this process has begun, until the change of their alarm is written. If that write fails, the garbage
    * collector removes the entry together with the alarm object.
-   *
-   * @type {WeakMap<Alarm, Delivery[]>}
    */
-  #begun = new WeakMap();
+  #begun: WeakMap<Alarm, Delivery[]> = new WeakMap();
   #lookBackMs = FIRST_LOOK_BACK_MS;
   #pending = 0;
   #repeatedAt = Number.NEGATIVE_INFINITY;
   #removedAt = Number.NEGATIVE_INFINITY;
-  /** @type {Promise<void> | null} */
-  #repeating = null;
-  /** @type {NodeJS.Timeout | undefined} */
-  #timer;
-  /** @type {Promise<void>} */
-  #round = Promise.resolve();
+  #repeating: Promise<void> | null = null;
+  #timer: NodeJS.Timeout | undefined;
+  #round: Promise<void> = Promise.resolve();
   #stopped = false;
 
-  /**
-   * @param {object} deps
-   * @param {ReturnType<typeof createReceivers>} deps.receivers
-   * @param {AlarmDeliveryStore} deps.store
-   * @param {AlarmStore} deps.episodes
-   * @param {AlarmProgress} deps.leases
-   * @param {() => Promise<Alarm[]>} deps.open all open alarms
-   * @param {() => number} deps.clock epoch ms
-   * @param {Logger} deps.logger
-   * @param {string} deps.owner
-   * @param {number} deps.everyMs
-   * @param {(target: string, result: DeliveryResult) => void} deps.onResult
-   * @param {(seconds: number) => void} deps.onDelivered gets the time from the change of the alarm to the receiver's answer
-   */
-  constructor(deps) {
+  constructor(deps: {
+    receivers: ReturnType<typeof createReceivers>;
+    store: AlarmDeliveryStore;
+    episodes: AlarmStore;
+    leases: AlarmProgress;
+    /** all open alarms */
+    open: () => Promise<Alarm[]>;
+    /** epoch ms */
+    clock: () => number;
+    logger: Logger;
+    owner: string;
+    everyMs: number;
+    onResult: (target: string, result: DeliveryResult) => void;
+    /** gets the time from the change of the alarm to the receiver's answer */
+    onDelivered: (seconds: number) => void;
+  }) {
     const { receivers, store, episodes, clock } = deps;
     this.#deps = deps;
     this.#receivers = receivers;
@@ -103,9 +98,7 @@ export class Deliveries {
 
   /** The names of the configured receivers. */
   get targets() {
-    return /** @type {Delivery['target'][]} */ (
-      ['webhook', 'alertmanager'].filter((target) => target in this.#receivers)
-    );
+    return ['webhook', 'alertmanager'].filter((target) => target in this.#receivers) as Delivery['target'][];
   }
 
   /**
@@ -130,13 +123,8 @@ export class Deliveries {
     if (this.targets.length > 0) await this.#deps.leases.release(LEASE, this.#deps.owner).catch(() => {});
   }
 
-  /**
-   * Stores the deliveries of a change, before the alarm itself is written.
-   *
-   * @param {Alarm} alarm
-   * @param {AlarmEventKind[]} kinds
-   */
-  async begin(alarm, kinds) {
+  /** Stores the deliveries of a change, before the alarm itself is written. */
+  async begin(alarm: Alarm, kinds: AlarmEventKind[]) {
     const { store, episodes, clock } = this.#deps;
     const now = clock();
     const begun = this.#deliveriesOf(alarm, kinds);
@@ -155,11 +143,10 @@ export class Deliveries {
 
   /**
    * Moves the deliveries of a shelved alarm to a new end of the shelving.
-   *
-   * @param {Alarm} alarm with the previous end of the shelving
-   * @param {number} until epoch ms; a time in the past ends the shelving now
+   * @param alarm with the previous end of the shelving
+   * @param until epoch ms; a time in the past ends the shelving now
    */
-  async shelve(alarm, until) {
+  async shelve(alarm: Alarm, until: number) {
     const { store, clock } = this.#deps;
     const now = clock();
     if (!isShelved(alarm, now)) return;
@@ -172,21 +159,18 @@ export class Deliveries {
 
   /**
    * Sends the deliveries that `begin` stored, after the alarm is written.
-   *
-   * @param {Alarm} alarm the object that `begin` got
+   * @param alarm the object that `begin` got
    */
-  send(alarm) {
+  send(alarm: Alarm) {
     this.#chains.sendBegun(this.#begun.get(alarm) ?? [], alarm);
     this.#begun.delete(alarm);
   }
 
   /**
    * Sends an alarm to all receivers once, for a test button.
-   *
-   * @param {Alarm} alarm
-   * @returns {Promise<Array<{ target: string, error: string | null }>>} `error`: why the receiver refused it
+   * @returns `error`: why the receiver refused it
    */
-  test(alarm) {
+  test(alarm: Alarm): Promise<Array<{ target: string; error: string | null }>> {
     return Promise.all(
       this.targets.map(async (target) => {
         try {
@@ -199,8 +183,7 @@ export class Deliveries {
     );
   }
 
-  /** @param {Alarm} alarm @param {AlarmEventKind[]} kinds @returns {Delivery[]} */
-  #deliveriesOf(alarm, kinds) {
+  #deliveriesOf(alarm: Alarm, kinds: AlarmEventKind[]): Delivery[] {
     const now = this.#deps.clock();
     return this.targets.flatMap((target) =>
       kinds.map((event) => ({
@@ -271,8 +254,8 @@ export class Deliveries {
       });
   }
 
-  /** @param {(alarms: Alarm[]) => Promise<void>} repeat @param {number} now epoch ms */
-  async #sendOpen(repeat, now) {
+  /** @param now epoch ms */
+  async #sendOpen(repeat: (alarms: Alarm[]) => Promise<void>, now: number) {
     const { open, onResult } = this.#deps;
     const alarms = (await open()).filter((alarm) => !isShelved(alarm, now));
     for (let from = 0; from < alarms.length && !this.#stopped; from += REPEATED_AT_ONCE) {
@@ -282,8 +265,8 @@ export class Deliveries {
     }
   }
 
-  /** @param {unknown} error of the database */
-  #report(error) {
+  /** @param error of the database */
+  #report(error: unknown) {
     this.#deps.logger.debug(
       { reason: String(error) },
       'the deliveries of alarms could not be read or written',
@@ -291,5 +274,4 @@ export class Deliveries {
   }
 }
 
-/** @param {Alarm} alarm @returns {EpisodeKey} */
-const keyOf = ({ device, sensor, rule, start }) => ({ device, sensor, rule, start });
+const keyOf = ({ device, sensor, rule, start }: Alarm): EpisodeKey => ({ device, sensor, rule, start });

@@ -1,10 +1,8 @@
 import pLimit from 'p-limit';
-import { alarmId } from '../../store/index.js';
-import { isShelved } from './alarm-sender.js';
-
-/** @import { AlarmDeliveryStore, Delivery } from '../../store/alarms/deliveries.js' */
-/** @import { Alarm, AlarmStore } from '../../store/alarms/episodes.js' */
-/** @import { AlarmSender } from './alarm-sender.js' */
+import type { AlarmDeliveryStore, Delivery } from '../../store/alarms/deliveries.ts';
+import type { Alarm, AlarmStore } from '../../store/alarms/episodes.ts';
+import { alarmId } from '../../store/index.ts';
+import { type AlarmSender, isShelved } from './alarm-sender.ts';
 
 /** Limit of chains of one target that are sent concurrently. A receiver that hangs occupies each of them for ten seconds. */
 const AT_ONCE = 16;
@@ -28,25 +26,27 @@ const ABANDONED_MS = 120_000;
  */
 export class DeliveryChains {
   #deps;
-  /** @type {Record<Delivery['target'], ReturnType<typeof pLimit>>} */
-  #limits = { webhook: pLimit(AT_ONCE), alertmanager: pLimit(AT_ONCE) };
-  /** The newest job of each chain that is being sent. It ends after the earlier jobs of the chain. @type {Map<string, Promise<void>>} */
-  #jobs = new Map();
-  /** Number of deliveries in memory, by target. @type {Record<Delivery['target'], number>} */
-  #sizes = { webhook: 0, alertmanager: 0 };
-  /** Chains that have no unfinished delivery, as far as this process knows. @type {Set<string>} */
-  #finished = new Set();
+  #limits: Record<Delivery['target'], ReturnType<typeof pLimit>> = {
+    webhook: pLimit(AT_ONCE),
+    alertmanager: pLimit(AT_ONCE),
+  };
+  /** The newest job of each chain that is being sent. It ends after the earlier jobs of the chain. */
+  #jobs: Map<string, Promise<void>> = new Map();
+  /** Number of deliveries in memory, by target. */
+  #sizes: Record<Delivery['target'], number> = { webhook: 0, alertmanager: 0 };
+  /** Chains that have no unfinished delivery, as far as this process knows. */
+  #finished: Set<string> = new Set();
   #stopped = false;
 
-  /**
-   * @param {object} deps
-   * @param {AlarmSender} deps.sender
-   * @param {AlarmDeliveryStore} deps.store
-   * @param {AlarmStore} deps.episodes
-   * @param {() => number} deps.clock epoch ms
-   * @param {(error: unknown) => void} deps.onError called when the database fails
-   */
-  constructor(deps) {
+  constructor(deps: {
+    sender: AlarmSender;
+    store: AlarmDeliveryStore;
+    episodes: AlarmStore;
+    /** epoch ms */
+    clock: () => number;
+    /** called when the database fails */
+    onError: (error: unknown) => void;
+  }) {
     this.#deps = deps;
   }
 
@@ -55,8 +55,8 @@ export class DeliveryChains {
     return this.#sizes.webhook + this.#sizes.alertmanager;
   }
 
-  /** @returns {Set<string>} names of the chains that are being sent */
-  get busy() {
+  /** @returns names of the chains that are being sent */
+  get busy(): Set<string> {
     return new Set(this.#jobs.keys());
   }
 
@@ -68,22 +68,19 @@ export class DeliveryChains {
 
   /**
    * Sends deliveries that this process has just begun.
-   *
-   * @param {Delivery[]} begun of one alarm
-   * @param {Alarm} alarm as it is now
+   * @param begun of one alarm
+   * @param alarm as it is now
    */
-  sendBegun(begun, alarm) {
+  sendBegun(begun: Delivery[], alarm: Alarm) {
     for (const [chain, deliveries] of chainsOf(begun))
       this.#add(chain, deliveries, () => this.#attemptBegun(chain, deliveries, alarm));
   }
 
   /**
-   * Sends the deliveries that are due.
-   *
-   * @param {Delivery[]} stored all unfinished deliveries
-   * @param {Set<string>} busy chains that were being sent before these rows were read, so the rows may be old
+   * @param stored all unfinished deliveries
+   * @param busy chains that were being sent before these rows were read, so the rows may be old
    */
-  sendDue(stored, busy) {
+  sendDue(stored: Delivery[], busy: Set<string>) {
     const now = this.#deps.clock();
     for (const [chain, deliveries] of chainsOf(stored)) {
       const isBusy = busy.has(chain) || this.#jobs.has(chain);
@@ -95,19 +92,16 @@ export class DeliveryChains {
   /**
    * Adds a job to a chain. If the target has too many deliveries in memory, the job is dropped, and the next round reads its
    * deliveries again.
-   *
-   * @param {string} chain
-   * @param {Delivery[]} deliveries deliveries of the chain, at least one
-   * @param {() => Promise<boolean>} job sends the deliveries; false: some deliveries are unfinished
+   * @param deliveries deliveries of the chain, at least one
+   * @param job sends the deliveries; false: some deliveries are unfinished
    */
-  #add(chain, deliveries, job) {
-    const { target } = /** @type {Delivery} */ (deliveries[0]);
+  #add(chain: string, deliveries: Delivery[], job: () => Promise<boolean>) {
+    const { target } = deliveries[0] as Delivery;
     if (this.#sizes[target] >= MAX_IN_MEMORY) return;
     const limit = this.#limits[target];
     this.#sizes[target] += deliveries.length;
     const before = this.#jobs.get(chain) ?? Promise.resolve();
-    /** @type {Promise<void>} */
-    const ended = before
+    const ended: Promise<void> = before
       .then(() => limit(job))
       .catch((error) => {
         this.#deps.onError(error);
@@ -121,8 +115,7 @@ export class DeliveryChains {
     this.#jobs.set(chain, ended);
   }
 
-  /** @param {string} chain @param {boolean} isFinished */
-  #remember(chain, isFinished) {
+  #remember(chain: string, isFinished: boolean) {
     this.#finished.delete(chain);
     if (!isFinished) return;
     // Later deliveries of a chain that is removed here wait for the next round, which reads the whole chain.
@@ -130,8 +123,7 @@ export class DeliveryChains {
     this.#finished.add(chain);
   }
 
-  /** @param {string} chain @param {Delivery[]} deliveries @param {Alarm} alarm @returns {Promise<boolean>} */
-  async #attemptBegun(chain, deliveries, alarm) {
+  async #attemptBegun(chain: string, deliveries: Delivery[], alarm: Alarm): Promise<boolean> {
     if (this.#stopped) return false;
     const { sender, store, clock } = this.#deps;
     if (deliveries[0]?.event !== 'opened' && !this.#finished.has(chain)) {
@@ -146,11 +138,8 @@ export class DeliveryChains {
     return true;
   }
 
-  /**
-   * @param {Delivery[]} deliveries all unfinished deliveries of a chain
-   * @returns {Promise<boolean>} false: some deliveries are unfinished
-   */
-  async #attemptDue(deliveries) {
+  /** @param deliveries all unfinished deliveries of a chain @returns false: some deliveries are unfinished */
+  async #attemptDue(deliveries: Delivery[]): Promise<boolean> {
     const { sender, store, episodes, clock } = this.#deps;
     let isFinished = true;
     for (const delivery of deliveries) {
@@ -173,19 +162,14 @@ export class DeliveryChains {
   }
 }
 
-/** @param {string} event @returns {number} rank of the event among events that begin in the same ms */
-const rankOf = (event) => (event === 'opened' ? 0 : event === 'cleared' ? 2 : 1);
+/** @returns rank of the event among events that begin in the same ms */
+const rankOf = (event: string): number => (event === 'opened' ? 0 : event === 'cleared' ? 2 : 1);
 
-/** @param {Delivery} a @param {Delivery} b */
-const byOrder = (a, b) => a.begunAt - b.begunAt || rankOf(a.event) - rankOf(b.event);
+const byOrder = (a: Delivery, b: Delivery) => a.begunAt - b.begunAt || rankOf(a.event) - rankOf(b.event);
 
-/**
- * @param {Delivery[]} deliveries
- * @returns {Map<string, Delivery[]>} deliveries by the name of their chain, in the order in which the receiver gets them
- */
-function chainsOf(deliveries) {
-  /** @type {Map<string, Delivery[]>} */
-  const chains = new Map();
+/** @returns deliveries by the name of their chain, in the order in which the receiver gets them */
+function chainsOf(deliveries: Delivery[]): Map<string, Delivery[]> {
+  const chains: Map<string, Delivery[]> = new Map();
   for (const delivery of [...deliveries].sort(byOrder)) {
     const chain = `${delivery.target}.${alarmId(delivery.key)}`;
     const earlier = chains.get(chain);
@@ -195,11 +179,6 @@ function chainsOf(deliveries) {
   return chains;
 }
 
-/**
- * Whether the stored alarm contains the change that a delivery reports.
- *
- * @param {Delivery} delivery
- * @param {Alarm} alarm
- */
-const isWritten = ({ event }, { cleared, withdrawn, acknowledgedAt }) =>
+/** Whether the stored alarm contains the change that a delivery reports. */
+const isWritten = ({ event }: Delivery, { cleared, withdrawn, acknowledgedAt }: Alarm) =>
   event === 'cleared' ? cleared !== null || withdrawn : event !== 'acknowledged' || acknowledgedAt !== null;

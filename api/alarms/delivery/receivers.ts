@@ -1,10 +1,9 @@
 import { createHmac } from 'node:crypto';
-import { formatTime } from '../../../common/times.js';
-import { changeId } from '../../store/index.js';
-
-/** @import { Config } from '../../../common/settings/config.js' */
-/** @import { Alarm } from '../../store/alarms/episodes.js' */
-/** @import { AlarmItem } from '../alarm-item.js' */
+import type { Config } from '../../../common/settings/config.ts';
+import { formatTime } from '../../../common/times.ts';
+import type { Alarm } from '../../store/alarms/episodes.ts';
+import { changeId } from '../../store/index.ts';
+import type { AlarmItem } from '../alarm-item.ts';
 
 /** Time in ms after which a request without an answer fails. */
 const TIMEOUT_MS = 10_000;
@@ -14,41 +13,38 @@ const KEPT_MS = 5 * 60_000;
 
 /**
  * Signs a body. The receiver computes the signature from the body and the time `t` of the header, and compares it.
- *
- * @param {string} secret
- * @param {number} now epoch ms
- * @param {string} body
- * @returns {string} `t=EPOCH,v1=HEX`
+ * @param now epoch ms
+ * @returns `t=EPOCH,v1=HEX`
  */
-export function signatureOf(secret, now, body) {
+export function signatureOf(secret: string, now: number, body: string): string {
   const epoch = Math.floor(now / 1000);
   return `t=${epoch},v1=${createHmac('sha256', secret).update(`${epoch}.${body}`).digest('hex')}`;
 }
 
 /**
  * Reports a change of an alarm to a receiver.
- *
- * @callback Send
- * @param {Alarm} alarm
- * @param {string} event
- * @param {Alarm} [sentBefore] the state that the receiver got just before; `alarm` corrects it
- * @returns {Promise<void>} resolves when the receiver has accepted the report
+ * @param sentBefore the state that the receiver got just before; `alarm` corrects it
+ * @returns resolves when the receiver has accepted the report
  * @throws {Error} with the reason
  */
+type Send = (alarm: Alarm, event: string, sentBefore?: Alarm) => Promise<void>;
 
 /**
  * Returns the functions that send alarms to the configured receivers.
- *
- * @param {Config['alarms']} settings
- * @param {object} deps
- * @param {() => number} deps.clock epoch ms
- * @param {(alarm: Alarm) => AlarmItem} deps.toItem
- * @returns {{ webhook?: Send, alertmanager?: Send, repeat?: (alarms: Alarm[]) => Promise<void> }} only configured receivers;
- *   `repeat` sends open alarms to Alertmanager again
+ * @returns only configured receivers; `repeat` sends open alarms to Alertmanager again
  */
-export function createReceivers({ webhookUrl, webhookSecret, alertmanagerUrl }, { clock, toItem }) {
-  /** @type {Send} */
-  async function webhook(alarm, event, sentBefore) {
+export function createReceivers(
+  { webhookUrl, webhookSecret, alertmanagerUrl }: Config['alarms'],
+  {
+    clock,
+    toItem,
+  }: {
+    /** epoch ms */
+    clock: () => number;
+    toItem: (alarm: Alarm) => AlarmItem;
+  },
+): { webhook?: Send; alertmanager?: Send; repeat?: (alarms: Alarm[]) => Promise<void> } {
+  async function webhook(alarm: Alarm, event: string, sentBefore?: Alarm) {
     const body = JSON.stringify({ alarm: toItem(alarm), event });
     await post(String(webhookUrl), body, {
       // A correction has a key of both states, so the key is new. Otherwise a receiver that got the new state before the old
@@ -60,8 +56,7 @@ export function createReceivers({ webhookUrl, webhookSecret, alertmanagerUrl }, 
     });
   }
 
-  /** @param {Alarm[]} alarms */
-  const repeat = (alarms) =>
+  const repeat = (alarms: Alarm[]) =>
     post(
       new URL('api/v2/alerts', `${alertmanagerUrl}/`).href,
       JSON.stringify(alarms.map((alarm) => alertOf(alarm, toItem(alarm), clock()))),
@@ -71,15 +66,13 @@ export function createReceivers({ webhookUrl, webhookSecret, alertmanagerUrl }, 
   return {
     ...(webhookUrl !== undefined && { webhook }),
     ...(alertmanagerUrl !== undefined && {
-      /** @type {Send} */
-      alertmanager: (alarm) => repeat([alarm]),
+      alertmanager: ((alarm) => repeat([alarm])) satisfies Send,
       repeat,
     }),
   };
 }
 
-/** @param {string} url @param {string} body @param {Record<string, string>} headers */
-async function post(url, body, headers) {
+async function post(url: string, body: string, headers: Record<string, string>) {
   const response = await fetch(url, {
     method: 'POST',
     body,
@@ -92,8 +85,8 @@ async function post(url, body, headers) {
   if (!response.ok) throw new Error(`the receiver answered ${response.status}`);
 }
 
-/** @param {Alarm} alarm @param {AlarmItem} item of the alarm @param {number} now epoch ms */
-function alertOf(alarm, item, now) {
+/** @param now epoch ms */
+function alertOf(alarm: Alarm, item: AlarmItem, now: number) {
   const ended = alarm.withdrawn ? Math.max(now, alarm.opened) : alarm.cleared;
   const labels = {
     alertname: item.rule,

@@ -1,36 +1,41 @@
-/** @import { HourStatistics } from '../../../schema/packed/statistics.js' */
-/** @import { Episode } from '../../store/alarms/episodes.js' */
-/** @import { RuleCondition } from '../rules/rule.js' */
+import type { HourStatistics } from '../../../schema/packed/statistics.ts';
+import type { Episode } from '../../store/alarms/episodes.ts';
+import type { RuleCondition } from '../rules/rule.ts';
 
-/**
- * A condition on the value of a sensor, or on its rate of change.
- *
- * @typedef {object} Threshold
- * @property {(value: number) => boolean} breaches whether a value is beyond the limit
- * @property {(value: number) => boolean} clears whether a value ends an episode; false for a value that breaches or lies between
- *   the limit and `clear`
- * @property {(a: number, b: number) => number} worse returns the more extreme of two values
- * @property {(hour: HourStatistics) => boolean} mayClear whether a sample of the hour may clear
- * @property {(hour: HourStatistics) => boolean} mustClear whether the hour certainly has a sample that clears
- * @property {(hour: HourStatistics) => boolean} mayBreach whether a sample of the hour may breach
- * @property {(hour: HourStatistics) => number} worst returns the most extreme value of the hour
- * @property {boolean} isRate whether the values are rates of change
- * @property {number} forMs time in ms for which the condition must hold before an episode opens
- * @property {number} forSamples number of samples for which the condition must hold before an episode opens
- */
+/** A condition on the value of a sensor, or on its rate of change. */
+export interface Threshold {
+  /** whether a value is beyond the limit */
+  breaches: (value: number) => boolean;
+  /**
+   * whether a value ends an episode; false for a value that breaches or lies between the limit and `clear`
+   */
+  clears: (value: number) => boolean;
+  /** returns the more extreme of two values */
+  worse: (a: number, b: number) => number;
+  /** whether a sample of the hour may clear */
+  mayClear: (hour: HourStatistics) => boolean;
+  /** whether the hour certainly has a sample that clears */
+  mustClear: (hour: HourStatistics) => boolean;
+  /** whether a sample of the hour may breach */
+  mayBreach: (hour: HourStatistics) => boolean;
+  /** returns the most extreme value of the hour */
+  worst: (hour: HourStatistics) => number;
+  /** whether the values are rates of change */
+  isRate: boolean;
+  /** time in ms for which the condition must hold before an episode opens */
+  forMs: number;
+  /** number of samples for which the condition must hold before an episode opens */
+  forSamples: number;
+}
 
-/**
- * @param {Exclude<RuleCondition, { kind: 'absent' }>} condition
- * @returns {Threshold}
- */
-export function thresholdOf(condition) {
+export function thresholdOf(condition: Exclude<RuleCondition, { kind: 'absent' }>): Threshold {
   const { for_ms: forMs = 0, for_samples: forSamples = 1 } = condition;
   const rest = { isRate: condition.kind === 'rate', forMs, forSamples };
   if (condition.kind === 'outside') {
     const [low, high] = condition.limit;
     const [clearLow, clearHigh] = condition.clear ?? condition.limit;
-    const distance = (/** @type {number} */ value) => Math.max(low - value, value - high);
-    const worse = (/** @type {number} */ a, /** @type {number} */ b) => (distance(b) > distance(a) ? b : a);
+    const distance = (value: number) => Math.max(low - value, value - high);
+    const worse = (a: number, b: number) => (distance(b) > distance(a) ? b : a);
     return {
       ...rest,
       breaches: (value) => value < low || value > high,
@@ -80,29 +85,27 @@ export function thresholdOf(condition) {
  */
 export class EpisodeTracker {
   #threshold;
-  /** @type {{ start: number, opened: number | null, samples: number, peak: number } | null} */
-  #run = null;
-  /** @type {{ ts: number, value: number } | null} the previous sample, to compute a rate */
-  #before = null;
+  #run: { start: number; opened: number | null; samples: number; peak: number } | null = null;
+  /** the previous sample, to compute a rate */
+  #before: { ts: number; value: number } | null = null;
   #ended;
-  /** Epoch ms of the first sample; null: no samples yet. @type {number | null} */
-  first = null;
+  /** Epoch ms of the first sample; null: no samples yet. */
+  first: number | null = null;
   /** Epoch ms of the last value that cleared; -Infinity: no value has cleared. */
   clearedAt = Number.NEGATIVE_INFINITY;
 
   /**
-   * @param {Threshold} threshold
-   * @param {number} most limit of episodes that are kept; further episodes are counted
-   * @param {Episode | null} [open] an episode that is open before the first sample
+   * @param most limit of episodes that are kept; further episodes are counted
+   * @param open an episode that is open before the first sample
    */
-  constructor(threshold, most, open = null) {
+  constructor(threshold: Threshold, most: number, open: Episode | null = null) {
     this.#threshold = threshold;
     this.#ended = new EpisodeList(most);
     if (open) this.#run = { start: open.start, opened: open.opened, samples: 0, peak: Number(open.peak) };
   }
 
-  /** Takes a sample. @param {number} ts epoch ms, later than all previous samples @param {number} value */
-  take(ts, value) {
+  /** Takes a sample. @param ts epoch ms, later than all previous samples */
+  take(ts: number, value: number) {
     this.first ??= ts;
     const signal = this.#threshold.isRate ? this.#rateOf(ts, value) : value;
     if (signal === null) return;
@@ -123,12 +126,10 @@ export class EpisodeTracker {
 
   /**
    * Takes all samples of an hour by their statistics, if the single samples would not change the state.
-   *
-   * @param {HourStatistics} hour
-   * @param {number} end epoch ms
-   * @returns {boolean} false: the samples of the hour have to be read
+   * @param end epoch ms
+   * @returns false: the samples of the hour have to be read
    */
-  takeHour(hour, end) {
+  takeHour(hour: HourStatistics, end: number): boolean {
     const run = this.#run;
     if (run === null) {
       if (this.#threshold.mayBreach(hour)) return false;
@@ -141,8 +142,8 @@ export class EpisodeTracker {
     return true;
   }
 
-  /** Ends the run of breaching samples, because the rule ends or a value clears. @param {number} ts epoch ms */
-  end(ts) {
+  /** Ends the run of breaching samples, because the rule ends or a value clears. @param ts epoch ms */
+  end(ts: number) {
     if (this.#run?.opened != null) this.#ended.add({ ...episodeOf(this.#run), cleared: ts });
     this.#run = null;
   }
@@ -157,21 +158,27 @@ export class EpisodeTracker {
     return this.#run?.opened != null ? this.#ended.with(episodeOf(this.#run)) : this.#ended;
   }
 
-  /** @param {{ start: number, samples: number }} run @param {number} ts */
-  #isHeld({ start, samples }, ts) {
+  #isHeld({ start, samples }: { start: number; samples: number }, ts: number) {
     return ts - start >= this.#threshold.forMs && samples >= this.#threshold.forSamples;
   }
 
-  /** @param {number} ts epoch ms @param {number} value @returns {number | null} absolute change per second; null for the first sample */
-  #rateOf(ts, value) {
+  /** @param ts epoch ms @returns absolute change per second; null for the first sample */
+  #rateOf(ts: number, value: number): number | null {
     const before = this.#before;
     this.#before = { ts, value };
     return before && Math.abs((value - before.value) / ((ts - before.ts) / 1000));
   }
 }
 
-/** @param {{ start: number, opened: number | null, peak: number }} run @returns {Episode} */
-const episodeOf = ({ start, opened, peak }) => ({ start, opened: Number(opened), cleared: null, peak });
+const episodeOf = ({
+  start,
+  opened,
+  peak,
+}: {
+  start: number;
+  opened: number | null;
+  peak: number;
+}): Episode => ({ start, opened: Number(opened), cleared: null, peak });
 
 /**
  * Follows the times of the samples of one sensor, and finds its absences. An absence begins with the last sample before the
@@ -183,22 +190,31 @@ export class AbsenceTracker {
   #since;
   #until;
   #open;
-  /** @type {number | null} epoch ms of the newest sample */
-  #last = null;
-  /** Epoch ms of the first sample; null: no samples yet. @type {number | null} */
-  first = null;
+  /** epoch ms of the newest sample */
+  #last: number | null = null;
+  /** Epoch ms of the first sample; null: no samples yet. */
+  first: number | null = null;
   /** The absences in order of time; the last absence may be open. */
   found;
 
-  /**
-   * @param {object} options
-   * @param {number} options.silenceMs silence in ms that counts as an absence
-   * @param {number} options.since epoch ms from which the rule applies
-   * @param {number} options.until epoch ms at which the rule ends, not later than now
-   * @param {number} options.most limit of absences that are kept; further absences are counted
-   * @param {Episode | null} options.open an absence that is open before the first sample
-   */
-  constructor({ silenceMs, since, until, most, open }) {
+  constructor({
+    silenceMs,
+    since,
+    until,
+    most,
+    open,
+  }: {
+    /** silence in ms that counts as an absence */
+    silenceMs: number;
+    /** epoch ms from which the rule applies */
+    since: number;
+    /** epoch ms at which the rule ends, not later than now */
+    until: number;
+    /** limit of absences that are kept; further absences are counted */
+    most: number;
+    /** an absence that is open before the first sample */
+    open: Episode | null;
+  }) {
     this.#silenceMs = silenceMs;
     this.#since = since;
     this.#until = until;
@@ -206,8 +222,8 @@ export class AbsenceTracker {
     this.found = new EpisodeList(most);
   }
 
-  /** Takes a sample. @param {number} ts epoch ms, later than all previous samples */
-  take(ts) {
+  /** Takes a sample. @param ts epoch ms, later than all previous samples */
+  take(ts: number) {
     this.first ??= ts;
     this.#judge(ts);
     this.#last = ts;
@@ -218,8 +234,8 @@ export class AbsenceTracker {
     this.#judge(null);
   }
 
-  /** @param {number | null} next epoch ms of the sample after the silence; null: the silence continues */
-  #judge(next) {
+  /** @param next epoch ms of the sample after the silence; null: the silence continues */
+  #judge(next: number | null) {
     if (this.#last === null) {
       if (this.#open && (next === null || next > this.#open.opened))
         this.found.add({ ...this.#open, cleared: next });
@@ -235,13 +251,10 @@ export class AbsenceTracker {
 /**
  * Returns the absence of a sensor that has sent nothing since its registration. Its start differs from `since`, because an absence
  * after a sample that is older than the rule starts then.
- *
- * @param {number} registeredAt epoch ms
- * @param {number} since epoch ms from which the rule applies
- * @param {number} silenceMs
- * @returns {Episode}
+ * @param registeredAt epoch ms
+ * @param since epoch ms from which the rule applies
  */
-export const unsentAbsence = (registeredAt, since, silenceMs) => ({
+export const unsentAbsence = (registeredAt: number, since: number, silenceMs: number): Episode => ({
   start: Math.max(registeredAt, since + 1),
   opened: Math.max(registeredAt, since) + silenceMs,
   cleared: null,
@@ -251,23 +264,21 @@ export const unsentAbsence = (registeredAt, since, silenceMs) => ({
 /** The first episodes in order of time, and the number of all episodes. */
 export class EpisodeList {
   #most;
-  /** @type {Episode[]} */
-  episodes = [];
+  episodes: Episode[] = [];
   count = 0;
 
-  /** @param {number} most episodes that are kept */
-  constructor(most) {
+  /** @param most episodes that are kept */
+  constructor(most: number) {
     this.#most = most;
   }
 
-  /** @param {Episode} episode */
-  add(episode) {
+  add(episode: Episode) {
     if (this.episodes.length < this.#most) this.episodes.push(episode);
     this.count++;
   }
 
-  /** @param {Episode} episode @returns {EpisodeList} a copy of the list with this episode at the end */
-  with(episode) {
+  /** @returns a copy of the list with this episode at the end */
+  with(episode: Episode): EpisodeList {
     const list = new EpisodeList(this.#most);
     list.episodes = [...this.episodes];
     list.count = this.count;
@@ -279,9 +290,9 @@ export class EpisodeList {
 /**
  * Returns the silence in ms that counts as an absence. The result is null if the rule counts reporting intervals, and the sensor
  * has announced no interval.
- *
- * @param {Extract<RuleCondition, { kind: 'absent' }>} condition
- * @param {number | null} intervalMs reporting interval of the sensor, from its birth message
+ * @param intervalMs reporting interval of the sensor, from its birth message
  */
-export const silenceOf = ({ for_ms, intervals = 3 }, intervalMs) =>
-  for_ms ?? (intervalMs === null ? null : Math.round(intervals * intervalMs));
+export const silenceOf = (
+  { for_ms, intervals = 3 }: Extract<RuleCondition, { kind: 'absent' }>,
+  intervalMs: number | null,
+) => for_ms ?? (intervalMs === null ? null : Math.round(intervals * intervalMs));

@@ -1,14 +1,11 @@
-import { newestOf } from '../rules/rule.js';
-import { thresholdOf } from './condition.js';
-import { RecheckQueue } from './recheck-queue.js';
-
-/** @import { Logger } from 'pino' */
-/** @import { Numbers } from '../../../schema/packed/series.js' */
-/** @import { EpisodeKey } from '../../store/alarms/episodes.js' */
-/** @import { Rule } from '../rules/rule.js' */
-/** @import { RuleRegistry } from '../rules/rule-registry.js' */
-/** @import { Threshold } from './condition.js' */
-/** @import { AlarmChange, Evaluated, Evaluator, MonitoredSensor } from './evaluator.js' */
+import type { Logger } from 'pino';
+import type { Numbers } from '../../../schema/packed/series.ts';
+import type { EpisodeKey } from '../../store/alarms/episodes.ts';
+import { newestOf, type Rule } from '../rules/rule.ts';
+import type { RuleRegistry } from '../rules/rule-registry.ts';
+import { type Threshold, thresholdOf } from './condition.ts';
+import type { AlarmChange, Evaluated, Evaluator, MonitoredSensor } from './evaluator.ts';
+import { RecheckQueue } from './recheck-queue.ts';
 
 /** Limit of tasks with new samples that are evaluated concurrently. */
 const AT_ONCE = 16;
@@ -44,38 +41,52 @@ const RECHECK_MS = { first: 1000, longest: 60_000 };
  */
 const SHORT_RANGE_MS = 60_000;
 
-/**
- * New samples, or a silence, that a task has to evaluate.
- *
- * @typedef {object} Due
- * @property {number} from epoch ms of the first sample
- * @property {number} to epoch ms of the last sample
- * @property {number} committedAt commit time of the oldest of these samples, in epoch ms
- * @property {number} silentAt epoch ms; a silence that had lasted long enough at this time is an absence; -Infinity: no silence
- *   is an absence
- */
+/** New samples, or a silence, that a task has to evaluate. */
+interface Due {
+  /** epoch ms of the first sample */
+  from: number;
+  /** epoch ms of the last sample */
+  to: number;
+  /** commit time of the oldest of these samples, in epoch ms */
+  committedAt: number;
+  /**
+   * epoch ms; a silence that had lasted long enough at this time is an absence; -Infinity: no silence is an
+   * absence
+   */
+  silentAt: number;
+}
 
 /**
  * The evaluation of one rule for one sensor. A task waits for its evaluation, or is evaluated repeatedly until its episodes are
  * settled.
- *
- * @typedef {object} EvaluationTask
- * @property {string} key
- * @property {MonitoredSensor} subject
- * @property {Rule} rule
- * @property {Due | null} due samples that wait for evaluation
- * @property {Due | null} current samples that are being evaluated
- * @property {number} notBefore earliest time of the next evaluation, by `performance.now()`
- * @property {{ start: number, samples: number, opened: number | null } | null} run the present run of breaching samples, as of
- *   the last evaluation
- * @property {number} seen number of samples of the run since the last evaluation
- * @property {number} newest epoch ms of the newest sample that this process received
- * @property {number} settledAt epoch ms from which the task need not be evaluated repeatedly
- * @property {number} recheckMs pause in ms until the task is evaluated again
- * @property {number} recheckAt epoch ms of the next repeated evaluation
- * @property {number} watchedFrom epoch ms of the earliest sample that a repeated evaluation reads
- * @property {number} longRangeAt epoch ms at which the last repeated evaluation with the long range was queued
  */
+interface EvaluationTask {
+  key: string;
+  subject: MonitoredSensor;
+  rule: Rule;
+  /** samples that wait for evaluation */
+  due: Due | null;
+  /** samples that are being evaluated */
+  current: Due | null;
+  /** earliest time of the next evaluation, by `performance.now()` */
+  notBefore: number;
+  /** the present run of breaching samples, as of the last evaluation */
+  run: { start: number; samples: number; opened: number | null } | null;
+  /** number of samples of the run since the last evaluation */
+  seen: number;
+  /** epoch ms of the newest sample that this process received */
+  newest: number;
+  /** epoch ms from which the task need not be evaluated repeatedly */
+  settledAt: number;
+  /** pause in ms until the task is evaluated again */
+  recheckMs: number;
+  /** epoch ms of the next repeated evaluation */
+  recheckAt: number;
+  /** epoch ms of the earliest sample that a repeated evaluation reads */
+  watchedFrom: number;
+  /** epoch ms at which the last repeated evaluation with the long range was queued */
+  longRangeAt: number;
+}
 
 /**
  * Decides when a rule is evaluated for a sensor. A sample that changes nothing costs one comparison: a value that clears while
@@ -92,16 +103,15 @@ export class EvaluationScheduler {
   #onEvaluated;
   #spacingMs;
   #recheckMs;
-  /** @type {Map<string, EvaluationTask>} */
-  #tasks = new Map();
-  /** Number of tasks by the id of their sensor. @type {Map<string, number>} */
-  #watched = new Map();
-  /** @type {Set<EvaluationTask>} tasks that wait for evaluation, the longest waiting first */
-  #waiting = new Set();
-  /** @type {Set<EvaluationTask>} tasks with new samples that are being evaluated */
-  #running = new Set();
-  /** Tasks without new samples. @type {RecheckQueue<EvaluationTask>} */
-  #rechecks = new RecheckQueue({
+  #tasks: Map<string, EvaluationTask> = new Map();
+  /** Number of tasks by the id of their sensor. */
+  #watched: Map<string, number> = new Map();
+  /** tasks that wait for evaluation, the longest waiting first */
+  #waiting: Set<EvaluationTask> = new Set();
+  /** tasks with new samples that are being evaluated */
+  #running: Set<EvaluationTask> = new Set();
+  /** Tasks without new samples. */
+  #rechecks: RecheckQueue<EvaluationTask> = new RecheckQueue({
     run: (task, running) => this.#run(task, running),
     onBatchEnd: () => this.#next(),
   });
@@ -110,26 +120,25 @@ export class EvaluationScheduler {
    * all samples were queued.
    */
   #overflowedAt = Number.POSITIVE_INFINITY;
-  /** @type {WeakMap<Rule, Threshold | null>} */
-  #thresholds = new WeakMap();
-  /** @type {NodeJS.Timeout | undefined} */
-  #timer;
-  /** @type {NodeJS.Timeout | undefined} */
-  #recheckTimer;
+  #thresholds: WeakMap<Rule, Threshold | null> = new WeakMap();
+  #timer: NodeJS.Timeout | undefined;
+  #recheckTimer: NodeJS.Timeout | undefined;
   #stopped = false;
 
-  /**
-   * @param {object} deps
-   * @param {Pick<Evaluator, 'evaluate'>} deps.evaluator
-   * @param {Pick<RuleRegistry, 'find'>} deps.rules
-   * @param {() => number} deps.clock epoch ms
-   * @param {Logger} deps.logger
-   * @param {(change: AlarmChange) => void} deps.onChange called after a change is committed
-   * @param {(ok: boolean, waitedMs: number) => void} deps.onEvaluated
-   * @param {number} [deps.spacingMs] shortest pause between two evaluations of a task
-   * @param {number} [deps.recheckMs] first pause before a task is evaluated again
-   */
-  constructor(deps) {
+  constructor(deps: {
+    evaluator: Pick<Evaluator, 'evaluate'>;
+    rules: Pick<RuleRegistry, 'find'>;
+    /** epoch ms */
+    clock: () => number;
+    logger: Logger;
+    /** called after a change is committed */
+    onChange: (change: AlarmChange) => void;
+    onEvaluated: (ok: boolean, waitedMs: number) => void;
+    /** shortest pause between two evaluations of a task */
+    spacingMs?: number;
+    /** first pause before a task is evaluated again */
+    recheckMs?: number;
+  }) {
     const { spacingMs = SPACING_MS, recheckMs = RECHECK_MS.first } = deps;
     this.#evaluator = deps.evaluator;
     this.#rules = deps.rules;
@@ -159,8 +168,8 @@ export class EvaluationScheduler {
     );
   }
 
-  /** @returns {number} epoch ms; all samples that this process committed before this time are evaluated */
-  get evaluatedUntil() {
+  /** @returns epoch ms; all samples that this process committed before this time are evaluated */
+  get evaluatedUntil(): number {
     let until = Math.min(this.#overflowedAt, this.#clock());
     for (const { due, current } of [...this.#waiting, ...this.#running, ...this.#rechecks.running])
       until = Math.min(until, due?.committedAt ?? until, current?.committedAt ?? until);
@@ -169,19 +178,18 @@ export class EvaluationScheduler {
 
   /**
    * Returns from which commit time samples have to be evaluated later, once there is room for tasks again.
-   *
-   * @returns {number | null} commit time of the oldest samples that were not queued, in epoch ms; null: all samples were queued,
-   *   or too many tasks still wait
+   * @returns commit time of the oldest samples that were not queued, in epoch ms; null: all samples were queued, or too many
+   * tasks still wait
    */
-  takeOverflow() {
+  takeOverflow(): number | null {
     if (!this.isOverflowed || this.#waiting.size > MAX_WAITING / 2) return null;
     const since = this.#overflowedAt;
     this.#overflowedAt = Number.POSITIVE_INFINITY;
     return since;
   }
 
-  /** @param {number} since epoch ms; samples that were committed at this time or later were not queued */
-  overflow(since) {
+  /** @param since epoch ms; samples that were committed at this time or later were not queued */
+  overflow(since: number) {
     this.#overflowedAt = Math.min(this.#overflowedAt, since);
   }
 
@@ -190,15 +198,13 @@ export class EvaluationScheduler {
     return Number.isFinite(this.#overflowedAt);
   }
 
-  /**
-   * Takes committed samples of a sensor, in order of time. A usual sample costs only one comparison.
-   *
-   * @param {MonitoredSensor['device']} device
-   * @param {MonitoredSensor['sensor']} sensor
-   * @param {Rule} rule
-   * @param {{ times: Numbers, values: Numbers }} samples
-   */
-  takeSamples(device, sensor, rule, { times, values }) {
+  /** Takes committed samples of a sensor, in order of time. A usual sample costs only one comparison. */
+  takeSamples(
+    device: MonitoredSensor['device'],
+    sensor: MonitoredSensor['sensor'],
+    rule: Rule,
+    { times, values }: { times: Numbers; values: Numbers },
+  ) {
     // Making a key takes longer than everything else here, and most sensors have no task.
     const task = this.#watched.has(sensor.id) ? this.#tasks.get(keyOf(sensor.bytes, rule.bytes)) : undefined;
     const threshold = this.#thresholdOf(rule);
@@ -214,13 +220,14 @@ export class EvaluationScheduler {
 
   /**
    * Queues the evaluation of a rule around a range of samples.
-   *
-   * @param {MonitoredSensor} subject
-   * @param {Rule} rule
-   * @param {{ from: number, to: number, silentAt?: number }} range epoch ms; `silentAt`: see `Due`
-   * @returns {boolean} false: too many tasks wait already, or this process ends
+   * @param range epoch ms; `silentAt`: see `Due`
+   * @returns false: too many tasks wait already, or this process ends
    */
-  evaluate(subject, rule, { from, to, silentAt = Number.NEGATIVE_INFINITY }) {
+  evaluate(
+    subject: MonitoredSensor,
+    rule: Rule,
+    { from, to, silentAt = Number.NEGATIVE_INFINITY }: { from: number; to: number; silentAt?: number },
+  ): boolean {
     if (this.#stopped) return false;
     const key = keyOf(subject.sensor.bytes, rule.bytes);
     let task = this.#tasks.get(key);
@@ -244,8 +251,8 @@ export class EvaluationScheduler {
     return true;
   }
 
-  /** Whether a task in memory follows this open episode. @param {EpisodeKey} key */
-  watches({ sensor, rule, start }) {
+  /** Whether a task in memory follows this open episode. */
+  watches({ sensor, rule, start }: EpisodeKey) {
     return this.#tasks.get(keyOf(sensor, rule))?.run?.start === start;
   }
 
@@ -254,8 +261,8 @@ export class EvaluationScheduler {
     for (const task of this.#tasks.values()) task.rule = this.#newest(task.rule);
   }
 
-  /** Stops after the present and the waiting evaluations. @param {number} withinMs time limit */
-  async stop(withinMs) {
+  /** Stops after the present and the waiting evaluations. @param withinMs time limit */
+  async stop(withinMs: number) {
     this.#stopped = true;
     clearInterval(this.#recheckTimer);
     this.#rechecks.clear();
@@ -284,10 +291,10 @@ export class EvaluationScheduler {
     if (Number.isFinite(soonest)) this.#timer = setTimeout(() => this.#next(), soonest - now + 1).unref();
   }
 
-  /** @param {EvaluationTask} task @param {Set<EvaluationTask>} running set that holds the task while it is evaluated */
-  async #run(task, running) {
+  /** @param running set that holds the task while it is evaluated */
+  async #run(task: EvaluationTask, running: Set<EvaluationTask>) {
     running.add(task);
-    const current = /** @type {Due} */ (task.due);
+    const current = task.due as Due;
     task.due = null;
     task.current = current;
     task.seen = 0;
@@ -315,8 +322,7 @@ export class EvaluationScheduler {
     this.#next();
   }
 
-  /** @param {EvaluationTask} task @param {Evaluated} evaluated @param {number} from */
-  #note(task, { changes, run, episodes }, from) {
+  #note(task: EvaluationTask, { changes, run, episodes }: Evaluated, from: number) {
     const now = this.#clock();
     const isNew = run?.start !== task.run?.start || run?.opened !== task.run?.opened;
     task.run = run;
@@ -328,8 +334,7 @@ export class EvaluationScheduler {
     task.recheckAt = now + task.recheckMs;
   }
 
-  /** @param {EvaluationTask} task */
-  #forget(task) {
+  #forget(task: EvaluationTask) {
     const { id } = task.subject.sensor;
     const others = (this.#watched.get(id) ?? 1) - 1;
     this.#tasks.delete(task.key);
@@ -355,13 +360,12 @@ export class EvaluationScheduler {
     this.#next();
   }
 
-  /** @param {Rule} rule @returns {Rule} the rule with all versions that this process knows */
-  #newest(rule) {
+  /** @returns the rule with all versions that this process knows */
+  #newest(rule: Rule): Rule {
     return this.#rules.find(rule.id) ?? rule;
   }
 
-  /** @param {Rule} rule */
-  #thresholdOf(rule) {
+  #thresholdOf(rule: Rule) {
     const known = this.#thresholds.get(rule);
     if (known !== undefined) return known;
     const { condition } = newestOf(rule).definition;
@@ -371,11 +375,9 @@ export class EvaluationScheduler {
   }
 }
 
-/** @param {Buffer} sensor @param {Buffer} rule @returns {string} */
-const keyOf = (sensor, rule) => sensor.toString('latin1') + rule.toString('latin1');
+const keyOf = (sensor: Buffer, rule: Buffer): string => sensor.toString('latin1') + rule.toString('latin1');
 
-/** @param {string} key @param {MonitoredSensor} subject @param {Rule} rule @param {number} recheckMs @returns {EvaluationTask} */
-const newTask = (key, subject, rule, recheckMs) => ({
+const newTask = (key: string, subject: MonitoredSensor, rule: Rule, recheckMs: number): EvaluationTask => ({
   key,
   subject,
   rule,
@@ -392,8 +394,7 @@ const newTask = (key, subject, rule, recheckMs) => ({
   longRangeAt: Number.NEGATIVE_INFINITY,
 });
 
-/** @param {Due | null} a @param {Due} b @returns {Due} */
-const merged = (a, b) =>
+const merged = (a: Due | null, b: Due): Due =>
   a
     ? {
         from: Math.min(a.from, b.from),
@@ -403,18 +404,19 @@ const merged = (a, b) =>
       }
     : b;
 
-/** @param {EvaluationTask} task @param {number} now epoch ms */
-const isSettled = (task, now) => task.run === null && now >= task.settledAt;
+/** @param now epoch ms */
+const isSettled = (task: EvaluationTask, now: number) => task.run === null && now >= task.settledAt;
 
 /**
  * Whether samples may change an episode.
- *
- * @param {Threshold} threshold
- * @param {EvaluationTask | undefined} task undefined: no episode is open, and none has ended lately
- * @param {Numbers} times
- * @param {Numbers} values
+ * @param task undefined: no episode is open, and none has ended lately
  */
-function isInteresting({ breaches, clears, forMs, forSamples }, task, times, values) {
+function isInteresting(
+  { breaches, clears, forMs, forSamples }: Threshold,
+  task: EvaluationTask | undefined,
+  times: Numbers,
+  values: Numbers,
+) {
   const run = task?.run;
   // A sample older than the newest known one may move the start or the end of a known episode.
   if (task && Number(times[0]) <= task.newest) return true;

@@ -1,28 +1,33 @@
-import { bucketOf, DAY_MS } from '../../../schema/rules.js';
-import { writeTimestamp } from '../../store/index.js';
-import { covers } from '../rules/rule.js';
-import { readWindow } from './windows.js';
+import { bucketOf, DAY_MS } from '../../../schema/rules.ts';
+import type { Reading } from '../../history/reading/index.ts';
+import type { Alarm, AlarmStore, Episode, EpisodeKey } from '../../store/alarms/episodes.ts';
+import type { ClockGuard } from '../../store/clock-guard.ts';
+import { writeTimestamp } from '../../store/index.ts';
+import { covers, type Rule, type RuleCondition, type RuleVersion } from '../rules/rule.ts';
+import type { SensorState } from '../subjects.ts';
+import { readWindow, type Window } from './windows.ts';
 
-/** @import { Reading } from '../../history/reading/index.js' */
-/** @import { ClockGuard } from '../../store/clock-guard.js' */
-/** @import { Alarm, AlarmStore, Episode, EpisodeKey } from '../../store/alarms/episodes.js' */
-/** @import { Rule, RuleCondition, RuleVersion } from '../rules/rule.js' */
-/** @import { SensorState } from '../subjects.js' */
-/** @import { Window } from './windows.js' */
+/** A sensor with the labels that alarms show. */
+export interface MonitoredSensor {
+  device: { id: string; bytes: Buffer; group: number; name: string | null };
+  /** `registeredAt`: epoch ms; `ts`: epoch ms of the newest sample, null: unknown */
+  sensor: {
+    id: string;
+    bytes: Buffer;
+    name: string | null;
+    type: string | null;
+    unit: string | null;
+    site: string | null;
+    intervalMs: number | null;
+    registeredAt: number;
+    ts: number | null;
+  };
+}
 
-/**
- * A sensor with the labels that alarms show.
- *
- * @typedef {object} MonitoredSensor
- * @property {{ id: string, bytes: Buffer, group: number, name: string | null }} device
- * @property {{ id: string, bytes: Buffer, name: string | null, type: string | null, unit: string | null,
- *   site: string | null, intervalMs: number | null, registeredAt: number, ts: number | null }} sensor
- *   `registeredAt`: epoch ms; `ts`: epoch ms of the newest sample, null: unknown
- */
+export type AlarmEventKind = 'opened' | 'cleared' | 'acknowledged' | 'corrected';
 
-/** @typedef {'opened' | 'cleared' | 'acknowledged' | 'corrected'} AlarmEventKind */
-
-/** A change of an episode that has to be reported. @typedef {{ alarm: Alarm, group: number, kinds: AlarmEventKind[] }} AlarmChange */
+/** A change of an episode that has to be reported. */
+export type AlarmChange = { alarm: Alarm; group: number; kinds: AlarmEventKind[] };
 
 /** Time in ms after the opening of an episode. If an evaluation finds the episode even later, the alarm is marked as seen late. */
 const LATE_AFTER_MS = 5 * 60_000;
@@ -30,14 +35,14 @@ const LATE_AFTER_MS = 5 * 60_000;
 /** The row of an open episode is written again after this share of `HISTORY_DAYS`, because it would expire otherwise. */
 const REWRITE_SHARE = 1 / 4;
 
-/**
- * The result of an evaluation.
- *
- * @typedef {object} Evaluated
- * @property {AlarmChange[]} changes
- * @property {number} episodes number of episodes around the samples
- * @property {Window['run']} run the present run of breaching samples, even before it opens an episode; null: no run
- */
+/** The result of an evaluation. */
+export interface Evaluated {
+  changes: AlarmChange[];
+  /** number of episodes around the samples */
+  episodes: number;
+  /** the present run of breaching samples, even before it opens an episode; null: no run */
+  run: Window['run'];
+}
 
 /**
  * Computes the episodes of a sensor and a rule around some samples, and writes the episodes that differ from the stored
@@ -47,17 +52,16 @@ const REWRITE_SHARE = 1 / 4;
 export class Evaluator {
   #deps;
 
-  /**
-   * @param {object} deps
-   * @param {Pick<Reading, 'hours' | 'samplesOf'>} deps.reading
-   * @param {AlarmStore} deps.episodes
-   * @param {Pick<ClockGuard, 'now'>} deps.clock
-   * @param {number} deps.historyMs
-   * @param {number} deps.maxClockSkewMs
-   * @param {(key: { device: Buffer, sensor: Buffer }, now: number) => Promise<SensorState>} deps.stateOf
-   * @param {(change: AlarmChange) => Promise<void>} deps.announce begins the deliveries, before the change is written
-   */
-  constructor(deps) {
+  constructor(deps: {
+    reading: Pick<Reading, 'hours' | 'samplesOf'>;
+    episodes: AlarmStore;
+    clock: Pick<ClockGuard, 'now'>;
+    historyMs: number;
+    maxClockSkewMs: number;
+    stateOf: (key: { device: Buffer; sensor: Buffer }, now: number) => Promise<SensorState>;
+    /** begins the deliveries, before the change is written */
+    announce: (change: AlarmChange) => Promise<void>;
+  }) {
     this.#deps = deps;
   }
 
@@ -65,14 +69,13 @@ export class Evaluator {
    * Evaluates a rule around new samples. A silence without a later sample may have ended already, because a sample may be on its
    * way. So only the caller that watches for silence may open an absence, with `silentAt`. A stored absence continues in any
    * case.
-   *
-   * @param {MonitoredSensor} subject
-   * @param {Rule} rule
-   * @param {{ from: number, to: number, silentAt: number }} range epoch ms of the new samples; a silence that had lasted long
-   *   enough at `silentAt` is an absence
-   * @returns {Promise<Evaluated>}
+   * @param range epoch ms of the new samples; a silence that had lasted long enough at `silentAt` is an absence
    */
-  async evaluate(subject, rule, { from, to, silentAt }) {
+  async evaluate(
+    subject: MonitoredSensor,
+    rule: Rule,
+    { from, to, silentAt }: { from: number; to: number; silentAt: number },
+  ): Promise<Evaluated> {
     const { clock, historyMs } = this.#deps;
     const time = await clock.now();
     const readAt = writeTimestamp(time);
@@ -80,12 +83,10 @@ export class Evaluator {
     const now = Math.max(time, silentAt);
     const first = Math.max(from, now - historyMs);
     const { device, sensor } = subject;
-    /** @type {Promise<SensorState> | undefined} */
-    let read;
+    let read: Promise<SensorState> | undefined;
     // Most evaluations need no state, and a device may have thousands of sensors.
     const state = () => (read ??= this.#deps.stateOf({ device: device.bytes, sensor: sensor.bytes }, now));
-    /** @type {Evaluated} */
-    const result = { changes: [], episodes: 0, run: null };
+    const result: Evaluated = { changes: [], episodes: 0, run: null };
     for (const version of rule.versions) {
       // Skip versions of the rule that the samples cannot concern. An episode that ended with its version may begin before the
       // samples.
@@ -102,12 +103,13 @@ export class Evaluator {
   /**
    * Ends an open episode of a sensor that is no longer registered. The episode ends at the end of its version of the rule, or
    * now. Samples are not read.
-   *
-   * @param {EpisodeKey} key
-   * @param {{ group: number, rule: Rule | undefined }} known `rule`: undefined if this process cannot read the rule
-   * @returns {Promise<AlarmChange | null>} null: the episode is not open
+   * @param known `rule`: undefined if this process cannot read the rule
+   * @returns null: the episode is not open
    */
-  async end(key, { group, rule }) {
+  async end(
+    key: EpisodeKey,
+    { group, rule }: { group: number; rule: Rule | undefined },
+  ): Promise<AlarmChange | null> {
     const now = await this.#deps.clock.now();
     const alarm = await this.#deps.episodes.find(key);
     if (!alarm || alarm.withdrawn || alarm.cleared !== null) return null;
@@ -118,14 +120,19 @@ export class Evaluator {
     return this.#write({ group, now, readAt: writeTimestamp(now) }, ended, ['cleared']);
   }
 
-  /**
-   * @param {{ subject: MonitoredSensor, rule: Rule, version: RuleVersion, state: () => Promise<SensorState>, now: number, readAt: Buffer,
-   *   silentAt: number }} task
-   * @param {number} from
-   * @param {number} to
-   * @returns {Promise<Evaluated>}
-   */
-  async #evaluateVersion(task, from, to) {
+  async #evaluateVersion(
+    task: {
+      subject: MonitoredSensor;
+      rule: Rule;
+      version: RuleVersion;
+      state: () => Promise<SensorState>;
+      now: number;
+      readAt: Buffer;
+      silentAt: number;
+    },
+    from: number,
+    to: number,
+  ): Promise<Evaluated> {
     const { subject, rule, version, state, now } = task;
     const { reading, episodes, historyMs } = this.#deps;
     const { device, sensor } = subject;
@@ -177,8 +184,7 @@ export class Evaluator {
     if (isGone && goneAt < version.until) endLast(found, known, goneAt);
     const computed = found.map((episode) => endedBy(episode, version.until));
     const isOpen = computed.at(-1)?.cleared === null;
-    /** @type {AlarmChange[]} */
-    const changes = [];
+    const changes: AlarmChange[] = [];
     for (const episode of computed) {
       const change = await this.#store(task, episode, known.get(episode.start));
       known.delete(episode.start);
@@ -197,13 +203,11 @@ export class Evaluator {
   /**
    * Finds the time after which a sensor has no sample. The clock of a device may be ahead by `MAX_CLOCK_SKEW`, up to a day. Without
    * the newest sample, each evaluation would read the empty hours of that day.
-   *
-   * @param {() => Promise<SensorState>} state
-   * @param {number} now epoch ms
-   * @param {number} to epoch ms of the last new sample
-   * @returns {Promise<number>} epoch ms, exclusive
+   * @param now epoch ms
+   * @param to epoch ms of the last new sample
+   * @returns epoch ms, exclusive
    */
-  async #endOfSamples(state, now, to) {
+  async #endOfSamples(state: () => Promise<SensorState>, now: number, to: number): Promise<number> {
     const latest = now + this.#deps.maxClockSkewMs;
     if (bucketOf(latest) <= bucketOf(Math.max(now, to))) return latest + 1;
     const { newest } = await state();
@@ -211,14 +215,16 @@ export class Evaluator {
   }
 
   /**
-   * @param {number} group group of the device
-   * @param {Omit<EpisodeKey, 'start'>} key
-   * @param {RuleVersion} version
-   * @param {{ until: number, unsent?: number }} bounds epoch ms
-   * @returns {Promise<Episode | null>} the oldest open episode that began at `until` or earlier, or the episode that began at `unsent`,
-   *   as if it were open
+   * @param group group of the device
+   * @param bounds epoch ms
+   * @returns the oldest open episode that began at `until` or earlier, or the episode that began at `unsent`, as if it were open
    */
-  async #openBefore(group, key, { version }, { until, unsent }) {
+  async #openBefore(
+    group: number,
+    key: Omit<EpisodeKey, 'start'>,
+    { version }: RuleVersion,
+    { until, unsent }: { until: number; unsent?: number },
+  ): Promise<Episode | null> {
     const { episodes } = this.#deps;
     const starts = await episodes.openUntil(group, key, until);
     for (const start of unsent === undefined ? starts : [...starts, unsent]) {
@@ -230,13 +236,12 @@ export class Evaluator {
     return null;
   }
 
-  /**
-   * @param {{ subject: MonitoredSensor, rule: Rule, version: RuleVersion, now: number, readAt: Buffer }} task
-   * @param {Episode} episode
-   * @param {Alarm | undefined} before the stored alarm
-   * @returns {Promise<AlarmChange | null>} null: no change has to be reported
-   */
-  async #store(task, episode, before) {
+  /** @param before the stored alarm @returns null: no change has to be reported */
+  async #store(
+    task: { subject: MonitoredSensor; rule: Rule; version: RuleVersion; now: number; readAt: Buffer },
+    episode: Episode,
+    before: Alarm | undefined,
+  ): Promise<AlarmChange | null> {
     const { subject, rule, version, now } = task;
     const { device, sensor } = subject;
     const kinds = kindsOf(before, episode);
@@ -244,8 +249,7 @@ export class Evaluator {
     if (before && isSame && !this.#expires(before, now)) return null;
     const isCorrected = kinds.includes('corrected');
     const { definition } = version;
-    /** @type {Alarm} */
-    const alarm = {
+    const alarm: Alarm = {
       acknowledgedAt: null,
       acknowledgedBy: null,
       comment: null,
@@ -269,18 +273,16 @@ export class Evaluator {
     return this.#write({ ...task, group: device.group }, alarm, kinds);
   }
 
-  /** Whether the row of an open episode is so old that it has to be written again. @param {Alarm} alarm @param {number} now epoch ms */
-  #expires({ cleared, writtenAt }, now) {
+  /** Whether the row of an open episode is so old that it has to be written again. @param now epoch ms */
+  #expires({ cleared, writtenAt }: Alarm, now: number) {
     return cleared === null && now - (writtenAt ?? now) > this.#deps.historyMs * REWRITE_SHARE;
   }
 
-  /**
-   * @param {{ group: number, now: number, readAt: Buffer }} target
-   * @param {Alarm} alarm
-   * @param {AlarmEventKind[]} kinds
-   * @returns {Promise<AlarmChange>}
-   */
-  async #write({ group, now, readAt }, alarm, kinds) {
+  async #write(
+    { group, now, readAt }: { group: number; now: number; readAt: Buffer },
+    alarm: Alarm,
+    kinds: AlarmEventKind[],
+  ): Promise<AlarmChange> {
     const change = { alarm, group, kinds };
     // The history orders the events of one ms by their names, and `cleared` would stand before `opened`.
     const events = kinds.map((kind, index) => ({ at: now + index, kind, actor: null, comment: null }));
@@ -294,45 +296,44 @@ export class Evaluator {
 
 /**
  * Whether an episode is a continuing silence that no evaluation has yet found to be an absence.
- *
- * @param {RuleCondition} condition
- * @param {Episode} episode
- * @param {Map<number, Alarm>} known stored alarms by start
- * @param {number} silentAt epoch ms
+ * @param known stored alarms by start
+ * @param silentAt epoch ms
  */
-function isUnjudged({ kind }, { start, opened, cleared }, known, silentAt) {
+function isUnjudged(
+  { kind }: RuleCondition,
+  { start, opened, cleared }: Episode,
+  known: Map<number, Alarm>,
+  silentAt: number,
+) {
   if (kind !== 'absent' || cleared !== null || opened <= silentAt) return false;
   return known.get(start)?.withdrawn !== false;
 }
 
-/** @param {Episode} episode @param {number} until end of the version of the rule, in epoch ms */
-const endedBy = (episode, until) =>
+/** @param until end of the version of the rule, in epoch ms */
+const endedBy = (episode: Episode, until: number) =>
   Number.isFinite(until) && (episode.cleared === null || episode.cleared > until)
     ? { ...episode, cleared: until }
     : episode;
 
 /**
- * @param {Episode} episode
- * @param {number} at epoch ms
- * @returns {number} end of the episode in epoch ms; never before it opened, because samples may be ahead of the clock
+ * @param at epoch ms
+ * @returns end of the episode in epoch ms; never before it opened, because samples may be ahead of the clock
  */
-const endOf = ({ opened }, at) => Math.max(opened, at);
+const endOf = ({ opened }: Episode, at: number): number => Math.max(opened, at);
 
 /**
  * Ends the last episode of a retired sensor at its stored end, or at the retirement. An episode that is not stored is dropped.
- *
- * @param {Episode[]} computed episodes; the last episode is open
- * @param {Map<number, Alarm>} known stored alarms by start
- * @param {number} goneAt epoch ms
+ * @param computed episodes; the last episode is open
+ * @param known stored alarms by start
+ * @param goneAt epoch ms
  */
-function endLast(computed, known, goneAt) {
-  const last = /** @type {Episode} */ (computed.pop());
+function endLast(computed: Episode[], known: Map<number, Alarm>, goneAt: number) {
+  const last = computed.pop() as Episode;
   const stored = known.get(last.start);
   if (stored) computed.push({ ...last, cleared: stored.cleared ?? endOf(last, goneAt) });
 }
 
-/** @param {Alarm | undefined} before @param {Episode} episode @returns {AlarmEventKind[]} */
-function kindsOf(before, { opened, cleared }) {
+function kindsOf(before: Alarm | undefined, { opened, cleared }: Episode): AlarmEventKind[] {
   if (!before) return cleared === null ? ['opened'] : ['opened', 'cleared'];
   if (before.withdrawn || before.opened !== opened) return ['corrected'];
   if (before.cleared === cleared) return [];

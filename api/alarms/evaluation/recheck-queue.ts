@@ -1,29 +1,30 @@
-import { forEachConcurrently } from '../../../common/concurrency.js';
+import { forEachConcurrently } from '../../../common/concurrency.ts';
 
 /** Limits of repeated evaluations that run concurrently: devices, and tasks of one device. */
 const AT_ONCE = { devices: 2, tasks: 16 };
 
 /**
  * Tasks that wait for a repeated evaluation. The tasks of a device begin together, so that they share the reads of its samples.
- *
- * @template {{ subject: { device: { id: string } } }} Task
  */
-export class RecheckQueue {
+export class RecheckQueue<Task extends { subject: { device: { id: string } } }> {
   #run;
   #onBatchEnd;
-  /** Waiting tasks by device id, the longest waiting device first. @type {Map<string, Set<Task>>} */
-  #waiting = new Map();
-  /** The waiting tasks of devices whose repeated evaluations have begun. @type {Set<Set<Task>>} */
-  #batches = new Set();
-  /** Tasks whose repeated evaluation is running. @type {Set<Task>} */
-  #running = new Set();
+  /** Waiting tasks by device id, the longest waiting device first. */
+  #waiting: Map<string, Set<Task>> = new Map();
+  /** The waiting tasks of devices whose repeated evaluations have begun. */
+  #batches: Set<Set<Task>> = new Set();
+  /** Tasks whose repeated evaluation is running. */
+  #running: Set<Task> = new Set();
 
-  /**
-   * @param {object} options
-   * @param {(task: Task, running: Set<Task>) => Promise<void>} options.run evaluates a task, which `running` holds meanwhile
-   * @param {() => void} options.onBatchEnd called when all tasks of a device are evaluated
-   */
-  constructor({ run, onBatchEnd }) {
+  constructor({
+    run,
+    onBatchEnd,
+  }: {
+    /** evaluates a task, which `running` holds meanwhile */
+    run: (task: Task, running: Set<Task>) => Promise<void>;
+    /** called when all tasks of a device are evaluated */
+    onBatchEnd: () => void;
+  }) {
     this.#run = run;
     this.#onBatchEnd = onBatchEnd;
   }
@@ -35,21 +36,20 @@ export class RecheckQueue {
     return size;
   }
 
-  /** @returns {Iterable<Task>} tasks that are being evaluated */
-  get running() {
+  /** @returns tasks that are being evaluated */
+  get running(): Iterable<Task> {
     return this.#running;
   }
 
-  /** @param {Task} task */
-  add(task) {
+  add(task: Task) {
     const { id } = task.subject.device;
     const tasks = this.#waiting.get(id);
     if (tasks) tasks.add(task);
     else this.#waiting.set(id, new Set([task]));
   }
 
-  /** Removes a task that waits. @param {Task} task */
-  remove(task) {
+  /** Removes a task that waits. */
+  remove(task: Task) {
     const { id } = task.subject.device;
     const tasks = this.#waiting.get(id);
     if (tasks?.delete(task) && tasks.size === 0) this.#waiting.delete(id);
@@ -71,8 +71,8 @@ export class RecheckQueue {
     }
   }
 
-  /** @param {Set<Task>} batch tasks of one device; is emptied */
-  async #runBatch(batch) {
+  /** @param batch tasks of one device; is emptied */
+  async #runBatch(batch: Set<Task>) {
     this.#batches.add(batch);
     await forEachConcurrently(Math.min(AT_ONCE.tasks, batch.size), batch, (task) => {
       batch.delete(task);

@@ -1,45 +1,64 @@
-import { bucketOf, HOUR_MS } from '../../../schema/rules.js';
-import { unpackedHours } from '../../history/reading/index.js';
-import { AbsenceTracker, EpisodeTracker, silenceOf, thresholdOf, unsentAbsence } from './condition.js';
+import type { Series } from '../../../schema/packed/series.ts';
+import { bucketOf, HOUR_MS } from '../../../schema/rules.ts';
+import type { Sensor } from '../../history/reading/hours.ts';
+import { type Reading, unpackedHours } from '../../history/reading/index.ts';
+import type { Episode } from '../../store/alarms/episodes.ts';
+import type { RuleCondition } from '../rules/rule.ts';
+import {
+  AbsenceTracker,
+  EpisodeTracker,
+  silenceOf,
+  type Threshold,
+  thresholdOf,
+  unsentAbsence,
+} from './condition.ts';
 
-/** @import { Series } from '../../../schema/packed/series.js' */
-/** @import { Reading } from '../../history/reading/index.js' */
-/** @import { Sensor } from '../../history/reading/hours.js' */
-/** @import { Episode } from '../../store/alarms/episodes.js' */
-/** @import { RuleCondition } from '../rules/rule.js' */
-/** @import { Threshold } from './condition.js' */
+/** A range of time whose episodes are certain, because no sample outside of the range can change them. */
+export interface Window {
+  /** epoch ms; earliest start of an episode in the window */
+  from: number;
+  /** epoch ms; latest start of an episode in the window */
+  to: number;
+  /** in order of time; the last episode may be open */
+  episodes: Episode[];
+  /** number of all episodes, including episodes that were not kept */
+  count: number;
+  /** epoch ms of the oldest sample that was read; null: no sample was read */
+  first: number | null;
+  /** the run of breaching samples at the end of the window; null: no run */
+  run: { start: number; samples: number; opened: number | null } | null;
+}
 
-/**
- * A range of time whose episodes are certain, because no sample outside of the range can change them.
- *
- * @typedef {object} Window
- * @property {number} from epoch ms; earliest start of an episode in the window
- * @property {number} to epoch ms; latest start of an episode in the window
- * @property {Episode[]} episodes in order of time; the last episode may be open
- * @property {number} count number of all episodes, including episodes that were not kept
- * @property {number | null} first epoch ms of the oldest sample that was read; null: no sample was read
- * @property {{ start: number, samples: number, opened: number | null } | null} run the run of breaching samples at the end of
- *   the window; null: no run
- */
-
-/**
- * The samples of one sensor that have to be evaluated, and the version of the rule that applies to them.
- *
- * @typedef {object} Part
- * @property {Sensor} sensor
- * @property {number | null} intervalMs reporting interval of the sensor
- * @property {{ at: number, since: number, hasSent: boolean }} registration `at`: epoch ms at which the sensor was registered; `since`:
- *   epoch ms from which the rule applies, even before all stored samples
- * @property {number} from epoch ms of the first changed sample
- * @property {number} to epoch ms of the last changed sample
- * @property {number} since epoch ms from which the rule applies
- * @property {number} until epoch ms at which the rule ends, exclusive
- * @property {number} historyFrom epoch ms before which no samples are stored
- * @property {number} now epoch ms
- * @property {number} [most] limit of episodes that are kept; default: all
- * @property {(unsent?: number) => Promise<Episode | null>} [openBefore] reads an open episode that began at `since` or earlier. For an
- *   absence, reads an open episode that began at `from` or earlier, or the episode that began at `unsent`
- */
+/** The samples of one sensor that have to be evaluated, and the version of the rule that applies to them. */
+interface Part {
+  sensor: Sensor;
+  /** reporting interval of the sensor */
+  intervalMs: number | null;
+  /**
+   * `at`: epoch ms at which the sensor was registered; `since`: epoch ms from which the rule applies, even
+   * before all stored samples
+   */
+  registration: { at: number; since: number; hasSent: boolean };
+  /** epoch ms of the first changed sample */
+  from: number;
+  /** epoch ms of the last changed sample */
+  to: number;
+  /** epoch ms from which the rule applies */
+  since: number;
+  /** epoch ms at which the rule ends, exclusive */
+  until: number;
+  /** epoch ms before which no samples are stored */
+  historyFrom: number;
+  /** epoch ms */
+  now: number;
+  /** limit of episodes that are kept; default: all */
+  most?: number;
+  /**
+   * reads an open episode that began at `since` or earlier. For an absence, reads an open episode that began
+   * at `from` or earlier, or the episode that began at `unsent`
+   */
+  openBefore?: (unsent?: number) => Promise<Episode | null>;
+}
 
 /** Samples that are younger than this, in ms, are first searched without a look-up of packed hours. */
 const YOUNG_MS = 50 * 60_000;
@@ -60,13 +79,12 @@ const ALL = Number.POSITIVE_INFINITY;
  * Computes the episodes around changed samples from the stored samples. The window begins after the last value before these
  * samples that clears, and ends with the first value after them that clears. So the evaluation needs no stored state, and finds
  * the same episodes in any order of arrival. Only an episode that began before all stored samples is continued from its row.
- *
- * @param {Pick<Reading, 'hours' | 'samplesOf'>} reading
- * @param {RuleCondition} condition
- * @param {Part} part
- * @returns {Promise<Window>}
  */
-export async function readWindow(reading, condition, part) {
+export async function readWindow(
+  reading: Pick<Reading, 'hours' | 'samplesOf'>,
+  condition: RuleCondition,
+  part: Part,
+): Promise<Window> {
   if (condition.kind === 'absent') return readAbsences(reading, condition, part);
   const threshold = thresholdOf(condition);
   if (part.from > part.now - YOUNG_MS) {
@@ -80,14 +98,15 @@ export async function readWindow(reading, condition, part) {
 
 /**
  * Reads the window in the usual case: the samples are minutes old, and a value shortly before them clears.
- *
- * @param {Pick<Reading, 'samplesOf'>} reading
- * @param {Threshold} threshold
- * @param {Part} part
- * @param {number} lookBackMs range before the samples that is searched
- * @returns {Promise<Window | null>} null: no value that clears was found
+ * @param lookBackMs range before the samples that is searched
+ * @returns null: no value that clears was found
  */
-async function readYoung(reading, threshold, { sensor, from, since, until, most = ALL }, lookBackMs) {
+async function readYoung(
+  reading: Pick<Reading, 'samplesOf'>,
+  threshold: Threshold,
+  { sensor, from, since, until, most = ALL }: Part,
+  lookBackMs: number,
+): Promise<Window | null> {
   const begin = Math.max(since, from - lookBackMs);
   const hours = [...unpackedHours(bucketOf(begin), until)];
   const found = join(await reading.samplesOf(sensor, hours, begin));
@@ -106,13 +125,12 @@ async function readYoung(reading, threshold, { sensor, from, since, until, most 
 
 /**
  * Reads the window of samples of any age. It skips hours whose statistics show that their samples change nothing.
- *
- * @param {Pick<Reading, 'hours' | 'samplesOf'>} reading
- * @param {Threshold} threshold
- * @param {Part} part
- * @returns {Promise<Window>}
  */
-async function readOld(reading, threshold, { sensor, from, to, since, until, openBefore, most = ALL }) {
+async function readOld(
+  reading: Pick<Reading, 'hours' | 'samplesOf'>,
+  threshold: Threshold,
+  { sensor, from, to, since, until, openBefore, most = ALL }: Part,
+): Promise<Window> {
   const begin = await findClear(reading, threshold, sensor, { from: since, to: from });
   const open = begin === since && openBefore ? await openBefore() : null;
   const earliest = open?.start ?? begin;
@@ -130,7 +148,7 @@ async function readOld(reading, threshold, { sensor, from, to, since, until, ope
         continue;
       }
       const [series] = await reading.samplesOf(sensor, [hour]);
-      const { times, values } = /** @type {Series} */ (series);
+      const { times, values } = series as Series;
       for (let index = 0; index < times.length; index++) {
         const ts = Number(times[index]);
         if (ts < begin) continue;
@@ -146,20 +164,21 @@ async function readOld(reading, threshold, { sensor, from, to, since, until, ope
 
 /**
  * Finds the time from which evaluation can begin.
- *
- * @param {Pick<Reading, 'hours' | 'samplesOf'>} reading
- * @param {Threshold} threshold
- * @param {Sensor} sensor
- * @param {{ from: number, to: number }} range epoch ms
- * @returns {Promise<number>} epoch ms of the last sample before `to` that clears (for a rate: of the sample before that sample);
- *   `from` if no sample clears
+ * @param range epoch ms
+ * @returns epoch ms of the last sample before `to` that clears (for a rate: of the sample before that sample); `from` if no
+ * sample clears
  */
-async function findClear(reading, threshold, sensor, { from, to }) {
+async function findClear(
+  reading: Pick<Reading, 'hours' | 'samplesOf'>,
+  threshold: Threshold,
+  sensor: Sensor,
+  { from, to }: { from: number; to: number },
+): Promise<number> {
   for await (const hours of reading.hours(sensor, { from, to }, 'desc', FIRST_MS)) {
     for (const hour of hours) {
       if (!threshold.isRate && hour.exact && !threshold.mayClear(hour.exact)) continue;
       const [series] = await reading.samplesOf(sensor, [hour]);
-      const found = /** @type {Series} */ (series);
+      const found = series as Series;
       const first = found.times.findIndex((ts) => ts >= from);
       const place = first < 0 ? null : lastClear(threshold, found, first, to);
       if (place) return Number(found.times[place.index]);
@@ -170,15 +189,16 @@ async function findClear(reading, threshold, sensor, { from, to }) {
 
 /**
  * Finds the last sample that clears.
- *
- * @param {Threshold} threshold
- * @param {Series} series
- * @param {number} first index of the first sample that counts
- * @param {number} before epoch ms
- * @returns {{ index: number, ts: number } | null} the sample that clears; for a rate, `index` is the index of the sample before
- *   it
+ * @param first index of the first sample that counts
+ * @param before epoch ms
+ * @returns the sample that clears; for a rate, `index` is the index of the sample before it
  */
-function lastClear({ isRate, clears, breaches }, { times, values }, first, before) {
+function lastClear(
+  { isRate, clears, breaches }: Threshold,
+  { times, values }: Series,
+  first: number,
+  before: number,
+): { index: number; ts: number } | null {
   for (let index = times.length - 1; index >= first + Number(isRate); index--) {
     const ts = Number(times[index]);
     if (ts >= before) continue;
@@ -190,8 +210,11 @@ function lastClear({ isRate, clears, breaches }, { times, values }, first, befor
   return null;
 }
 
-/** @param {EpisodeTracker} tracker @param {number} from @param {number} to @returns {Window} */
-const windowOf = ({ found: { episodes, count }, first, run }, from, to) => ({
+const windowOf = (
+  { found: { episodes, count }, first, run }: EpisodeTracker,
+  from: number,
+  to: number,
+): Window => ({
   from,
   to,
   episodes,
@@ -200,13 +223,11 @@ const windowOf = ({ found: { episodes, count }, first, run }, from, to) => ({
   run,
 });
 
-/**
- * @param {Pick<Reading, 'hours' | 'samplesOf'>} reading
- * @param {Extract<RuleCondition, { kind: 'absent' }>} condition
- * @param {Part} part
- * @returns {Promise<Window>}
- */
-async function readAbsences(reading, condition, part) {
+async function readAbsences(
+  reading: Pick<Reading, 'hours' | 'samplesOf'>,
+  condition: Extract<RuleCondition, { kind: 'absent' }>,
+  part: Part,
+): Promise<Window> {
   const { sensor, intervalMs, registration, from, to, since, until, now, most = ALL } = part;
   const silenceMs = silenceOf(condition, intervalMs);
   if (silenceMs === null) return { from, to, episodes: [], count: 0, first: null, run: null };
@@ -225,7 +246,7 @@ async function readAbsences(reading, condition, part) {
   search: for await (const hours of reading.hours(sensor, { from, to: until }, 'asc', FIRST_MS)) {
     for (const hour of hours) {
       const [series] = await reading.samplesOf(sensor, [hour]);
-      for (const ts of /** @type {Series} */ (series).times) {
+      for (const ts of (series as Series).times) {
         if (ts < from || ts >= until) continue;
         tracker.take(ts);
         if (ts > to) {
@@ -243,8 +264,7 @@ async function readAbsences(reading, condition, part) {
   return absencesOf(tracker, Math.min(open?.start ?? earliest, earliest), next - 1);
 }
 
-/** @param {AbsenceTracker} tracker @param {number} from @param {number} to @returns {Window} */
-function absencesOf({ found: { episodes, count }, first }, from, to) {
+function absencesOf({ found: { episodes, count }, first }: AbsenceTracker, from: number, to: number): Window {
   const last = episodes.at(-1);
   const run = last && last.cleared === null ? { start: last.start, samples: 0, opened: last.opened } : null;
   return { from, to, episodes, count, first, run };
@@ -253,13 +273,13 @@ function absencesOf({ found: { episodes, count }, first }, from, to) {
 /**
  * Finds the last sample before the changed samples, or the absence that takes its place. After the registration, an absence before
  * the first sample counts more than a sample before the registration, which may be of an earlier registration.
- *
- * @param {Pick<Reading, 'hours' | 'samplesOf'>} reading
- * @param {Part} part
- * @param {number} unsent epoch ms at which an absence before the first sample starts
- * @returns {Promise<{ before: number | null, open: Episode | null }>}
+ * @param unsent epoch ms at which an absence before the first sample starts
  */
-async function findLast(reading, { sensor, from, historyFrom, openBefore }, unsent) {
+async function findLast(
+  reading: Pick<Reading, 'hours' | 'samplesOf'>,
+  { sensor, from, historyFrom, openBefore }: Part,
+  unsent: number,
+): Promise<{ before: number | null; open: Episode | null }> {
   const middle = unsent <= from ? Math.max(historyFrom, unsent) : historyFrom;
   const before = await findBefore(reading, sensor, { from: middle, to: from });
   const open = before === null && openBefore ? await openBefore(unsent) : null;
@@ -267,17 +287,16 @@ async function findLast(reading, { sensor, from, historyFrom, openBefore }, unse
   return { before: await findBefore(reading, sensor, { from: historyFrom, to: middle }), open };
 }
 
-/**
- * @param {Pick<Reading, 'hours' | 'samplesOf'>} reading
- * @param {Sensor} sensor
- * @param {{ from: number, to: number }} range
- * @returns {Promise<number | null>} epoch ms of the newest sample in the range
- */
-async function findBefore(reading, sensor, { from, to }) {
+/** @returns epoch ms of the newest sample in the range */
+async function findBefore(
+  reading: Pick<Reading, 'hours' | 'samplesOf'>,
+  sensor: Sensor,
+  { from, to }: { from: number; to: number },
+): Promise<number | null> {
   for await (const hours of reading.hours(sensor, { from, to }, 'desc', FIRST_MS)) {
     for (const hour of hours) {
       const [series] = await reading.samplesOf(sensor, [hour]);
-      const { times } = /** @type {Series} */ (series);
+      const { times } = series as Series;
       for (let index = times.length - 1; index >= 0; index--) {
         const ts = Number(times[index]);
         if (ts < to) {
@@ -290,8 +309,8 @@ async function findBefore(reading, sensor, { from, to }) {
   return null;
 }
 
-/** @param {Series[]} list in order of time @returns {{ times: number[], values: number[] }} all samples in one series */
-const join = (list) => ({
+/** @param list in order of time @returns all samples in one series */
+const join = (list: Series[]): { times: number[]; values: number[] } => ({
   times: list.flatMap(({ times }) => [...times]),
   values: list.flatMap(({ values }) => [...values]),
 });

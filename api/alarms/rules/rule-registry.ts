@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { MillraceError } from '../../../common/errors.js';
-import { uuidBytes, uuidText } from '../../../schema/ids.js';
-import { covers, newestOf, toRule } from './rule.js';
-
-/** @import { Logger } from 'pino' */
-/** @import { AlarmRuleStore, StoredRule } from '../../store/alarms/rules.js' */
-/** @import { Definition, Rule } from './rule.js' */
+import type { Logger } from 'pino';
+import { MillraceError } from '../../../common/errors.ts';
+import { uuidBytes, uuidText } from '../../../schema/ids.ts';
+import type { AlarmRuleStore, StoredRule } from '../../store/alarms/rules.ts';
+import { covers, type Definition, newestOf, type Rule, toRule } from './rule.ts';
 
 /** Limit of rules of an installation. */
 export const MAX_RULES = 10_000;
@@ -19,16 +17,12 @@ const TRIES = 5;
 /** Period in ms after which all rules are read, even if no change was noticed. */
 const READ_ALL_EVERY_MS = 60_000;
 
-/** @typedef {{ id: string, name: string | null, type: string | null, site: string | null }} NamedSensor */
+type NamedSensor = { id: string; name: string | null; type: string | null; site: string | null };
 
-/**
- * The rules of a sensor, with the state of the sensor and the rules for which they were found.
- *
- * @typedef {{ generation: number, type: string | null, site: string | null, rules: Rule[] }} Found
- */
+/** The rules of a sensor, with the state of the sensor and the rules for which they were found. */
+type Found = { generation: number; type: string | null; site: string | null; rules: Rule[] };
 
-/** @type {Rule[]} */
-const NONE = [];
+const NONE: Rule[] = [];
 
 /** The rules of the installation, in memory. Every few seconds a process checks whether the rules have changed. */
 export class RuleRegistry {
@@ -36,29 +30,31 @@ export class RuleRegistry {
   #clock;
   #logger;
   #everyMs;
-  /** @type {Map<string, Rule>} */
-  #rules = new Map();
-  /** @type {{ device: Map<string, Rule[]>, type: Map<string, Rule[]>, site: Map<string, Rule[]> }} */
-  #index = { device: new Map(), type: new Map(), site: new Map() };
-  /** @type {WeakMap<object, Found>} */
-  #found = new WeakMap();
+  #rules: Map<string, Rule> = new Map();
+  #index: { device: Map<string, Rule[]>; type: Map<string, Rule[]>; site: Map<string, Rule[]> } = {
+    device: new Map(),
+    type: new Map(),
+    site: new Map(),
+  };
+  #found: WeakMap<object, Found> = new WeakMap();
   #generation = 0;
-  /** @type {number | null} */
-  #changedAt = null;
+  #changedAt: number | null = null;
   #readAt = Number.NEGATIVE_INFINITY;
-  /** @type {NodeJS.Timeout | undefined} */
-  #timer;
-  /** @type {Set<(rules: Rule[]) => void>} */
-  #listeners = new Set();
+  #timer: NodeJS.Timeout | undefined;
+  #listeners: Set<(rules: Rule[]) => void> = new Set();
 
-  /**
-   * @param {object} deps
-   * @param {AlarmRuleStore} deps.store
-   * @param {() => number} deps.clock epoch ms
-   * @param {Logger} deps.logger
-   * @param {number} deps.everyMs
-   */
-  constructor({ store, clock, logger, everyMs }) {
+  constructor({
+    store,
+    clock,
+    logger,
+    everyMs,
+  }: {
+    store: AlarmRuleStore;
+    /** epoch ms */
+    clock: () => number;
+    logger: Logger;
+    everyMs: number;
+  }) {
     this.#store = store;
     this.#clock = clock;
     this.#logger = logger;
@@ -70,23 +66,21 @@ export class RuleRegistry {
     return this.#rules.size === 0;
   }
 
-  /** @returns {Rule[]} all rules that are not removed */
-  list() {
+  /** @returns all rules that are not removed */
+  list(): Rule[] {
     return [...this.#rules.values()].filter((rule) => !newestOf(rule).removed);
   }
 
-  /** @param {string} id @returns {Rule | undefined} the rule, even if it was removed */
-  find(id) {
+  /** @returns the rule, even if it was removed */
+  find(id: string): Rule | undefined {
     return this.#rules.get(id);
   }
 
   /**
    * Finds the instructions for an alarm, in the version of the rule that opened the alarm.
-   *
-   * @param {{ rule: Buffer, version: number }} alarm
-   * @returns {string | null} null: the version has no text, or the rule was removed, or this process does not know it yet
+   * @returns null: the version has no text, or the rule was removed, or this process does not know it yet
    */
-  textOf({ rule, version }) {
+  textOf({ rule, version }: { rule: Buffer; version: number }): string | null {
     const known = this.#rules.get(uuidText(rule));
     if (!known || newestOf(known).removed) return null;
     return known.versions.find((entry) => entry.version === version)?.definition.text ?? null;
@@ -94,12 +88,9 @@ export class RuleRegistry {
 
   /**
    * Finds the rules that cover a sensor now, or covered it earlier.
-   *
-   * @param {{ id: string }} device
-   * @param {NamedSensor} sensor the same object in each call, because the found rules are cached by this object
-   * @returns {Rule[]}
+   * @param sensor the same object in each call, because the found rules are cached by this object
    */
-  rulesOf(device, sensor) {
+  rulesOf(device: { id: string }, sensor: NamedSensor): Rule[] {
     const { type, site } = sensor;
     const known = this.#found.get(sensor);
     if (known?.generation === this.#generation && known.type === type && known.site === site)
@@ -118,10 +109,9 @@ export class RuleRegistry {
 
   /**
    * Adds a listener for changes of rules.
-   *
-   * @param {(changed: Rule[]) => void} listener called with the rules that are new to this process, or have a new version
+   * @param listener called with the rules that are new to this process, or have a new version
    */
-  onChange(listener) {
+  onChange(listener: (changed: Rule[]) => void) {
     this.#listeners.add(listener);
   }
 
@@ -150,15 +140,8 @@ export class RuleRegistry {
     this.#readAt = now;
   }
 
-  /**
-   * Adds a rule.
-   *
-   * @param {Definition} definition
-   * @param {number} since epoch ms
-   * @returns {Promise<Rule>}
-   * @throws {MillraceError} `too_large`: there are 10,000 rules
-   */
-  async add(definition, since) {
+  /** @param since epoch ms @throws {MillraceError} `too_large`: there are 10,000 rules */
+  async add(definition: Definition, since: number): Promise<Rule> {
     if (this.list().length >= MAX_RULES)
       throw new MillraceError('too_large', `An installation has at most ${MAX_RULES} alarm rules.`);
     const ruleId = randomUUID();
@@ -168,13 +151,11 @@ export class RuleRegistry {
 
   /**
    * Replaces or removes a rule. The new version applies to measurements from `since` on.
-   *
-   * @param {string} ruleId
-   * @param {Definition | null} definition null: the rule is removed
-   * @param {number} since epoch ms
-   * @returns {Promise<Rule | null>} null: the rule does not exist, or was removed before
+   * @param definition null: the rule is removed
+   * @param since epoch ms
+   * @returns null: the rule does not exist, or was removed before
    */
-  async replace(ruleId, definition, since) {
+  async replace(ruleId: string, definition: Definition | null, since: number): Promise<Rule | null> {
     for (let attempt = 0; attempt < TRIES; attempt++) {
       const newest = (await this.#store.versions(ruleId)).at(-1);
       if (!newest || newest.removed) return null;
@@ -185,18 +166,16 @@ export class RuleRegistry {
     throw new MillraceError('unavailable', 'The rule changed several times meanwhile. Try again.');
   }
 
-  /** @param {string} ruleId */
-  async #reread(ruleId) {
+  async #reread(ruleId: string) {
     const before = new Map(this.#rules);
     this.#take(ruleId, await this.#store.versions(ruleId), before);
     this.#report(before);
-    return /** @type {Rule} */ (this.#rules.get(ruleId));
+    return this.#rules.get(ruleId) as Rule;
   }
 
-  /** @param {StoredRule[]} rows of all rules */
-  #takeAll(rows) {
-    /** @type {Map<string, StoredRule[]>} */
-    const byRule = new Map();
+  /** @param rows of all rules */
+  #takeAll(rows: StoredRule[]) {
+    const byRule: Map<string, StoredRule[]> = new Map();
     for (const row of rows) {
       const versions = byRule.get(row.ruleId);
       if (versions) versions.push(row);
@@ -208,8 +187,8 @@ export class RuleRegistry {
     this.#report(before);
   }
 
-  /** @param {string} id @param {StoredRule[]} versions all stored versions of the rule @param {Map<string, Rule>} before */
-  #take(id, versions, before) {
+  /** @param versions all stored versions of the rule */
+  #take(id: string, versions: StoredRule[], before: Map<string, Rule>) {
     const known = before.get(id);
     try {
       // A read that began before a change may end after it. Then the version in memory is newer, and is kept.
@@ -220,8 +199,8 @@ export class RuleRegistry {
     }
   }
 
-  /** Reports changed rules to the listeners. @param {Map<string, Rule>} before */
-  #report(before) {
+  /** Reports changed rules to the listeners. */
+  #report(before: Map<string, Rule>) {
     const changed = [...this.#rules.values()].filter((rule) => before.get(rule.id) !== rule);
     if (changed.length === 0) return;
     this.#generation++;
@@ -230,8 +209,7 @@ export class RuleRegistry {
   }
 }
 
-/** @param {string} ruleId @param {number} version @param {number} since @param {Definition} definition @returns {StoredRule} */
-const versionOf = (ruleId, version, since, definition) => ({
+const versionOf = (ruleId: string, version: number, since: number, definition: Definition): StoredRule => ({
   ruleId,
   version,
   since,
@@ -239,8 +217,8 @@ const versionOf = (ruleId, version, since, definition) => ({
   removed: false,
 });
 
-/** Indexes each rule by the narrowest member of its scope. @param {Iterable<Rule>} rules */
-function indexOf(rules) {
+/** Indexes each rule by the narrowest member of its scope. */
+function indexOf(rules: Iterable<Rule>) {
   const index = { device: new Map(), type: new Map(), site: new Map() };
   for (const rule of rules) {
     for (const { ids, definition } of rule.versions) {
@@ -253,8 +231,7 @@ function indexOf(rules) {
   return index;
 }
 
-/** @param {Map<string, Rule[]>} map @param {string} key @param {Rule} rule */
-function put(map, key, rule) {
+function put(map: Map<string, Rule[]>, key: string, rule: Rule) {
   const rules = map.get(key);
   if (!rules) map.set(key, [rule]);
   else if (!rules.includes(rule)) rules.push(rule);

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { identifyDevice, identifySensor, isName } from '../../../schema/ids.js';
-
-/** @import { StoredRule } from '../../store/alarms/rules.js' */
+import { identifyDevice, identifySensor, isName } from '../../../schema/ids.ts';
+import type { StoredRule } from '../../store/alarms/rules.ts';
 
 const Name = z
   .string()
@@ -31,19 +30,18 @@ const held = {
 };
 
 // Not a tuple, because generators of client code do not support tuples.
-const band = /** @type {z.ZodType<[number, number]>} */ (
-  /** @type {unknown} */ (
-    z
-      .array(z.number())
-      .length(2)
-      .refine(([low, high]) => Number(low) < Number(high), 'the first number must be less than the second')
-  )
-);
+const band = z
+  .array(z.number())
+  .length(2)
+  .refine(
+    ([low, high]) => Number(low) < Number(high),
+    'the first number must be less than the second',
+  ) as unknown as z.ZodType<[number, number]>;
 
 const THRESHOLD = { clear: limit.optional(), ...held };
 
 /** The kinds of conditions that rules check. */
-export const CONDITION_KINDS = /** @type {const} */ (['above', 'below', 'outside', 'rate', 'absent']);
+export const CONDITION_KINDS = ['above', 'below', 'outside', 'rate', 'absent'] as const;
 
 const Condition = z.discriminatedUnion('kind', [
   z
@@ -103,7 +101,7 @@ const Scope = z
     error: 'must stand with device',
   });
 
-export const SEVERITIES = /** @type {const} */ (['info', 'warning', 'critical']);
+export const SEVERITIES = ['info', 'warning', 'critical'] as const;
 
 const shape = {
   name: Name.meta({ description: 'A text of 1 to 128 bytes.' }),
@@ -139,37 +137,34 @@ export const WantedRule = z
 /** A rule as it is stored. */
 export const RuleDefinition = z.strictObject(shape);
 
-/** @typedef {z.infer<typeof RuleDefinition>} Definition */
-/** @typedef {z.infer<typeof WantedRule>} Wanted */
-/** @typedef {z.infer<typeof Condition>} RuleCondition */
+export type Definition = z.infer<typeof RuleDefinition>;
+export type Wanted = z.infer<typeof WantedRule>;
+export type RuleCondition = z.infer<typeof Condition>;
 
-/**
- * One version of a rule, which applies to the measurements of [since, until).
- *
- * @typedef {object} RuleVersion
- * @property {number} version
- * @property {number} since epoch ms
- * @property {number} until epoch ms; infinite for the newest
- * @property {Definition} definition
- * @property {boolean} removed
- * @property {{ device: string | null, sensor: string | null }} ids of the scope
- */
+/** One version of a rule, which applies to the measurements of [since, until). */
+export interface RuleVersion {
+  version: number;
+  /** epoch ms */
+  since: number;
+  /** epoch ms; infinite for the newest */
+  until: number;
+  definition: Definition;
+  removed: boolean;
+  /** of the scope */
+  ids: { device: string | null; sensor: string | null };
+}
 
-/**
- * A rule with all its versions.
- *
- * @typedef {object} Rule
- * @property {string} id
- * @property {Buffer} bytes the 16 bytes of the id
- * @property {RuleVersion[]} versions in order; at least one
- */
+/** A rule with all its versions. */
+export interface Rule {
+  id: string;
+  /** the 16 bytes of the id */
+  bytes: Buffer;
+  /** in order; at least one */
+  versions: RuleVersion[];
+}
 
-/**
- * @param {StoredRule[]} rows of one rule, in order
- * @param {Buffer} bytes the 16 bytes of the id
- * @returns {Rule}
- */
-export function toRule(rows, bytes) {
+/** @param rows of one rule, in order @param bytes the 16 bytes of the id */
+export function toRule(rows: StoredRule[], bytes: Buffer): Rule {
   const versions = rows.map((row, index) => {
     const definition = RuleDefinition.parse(JSON.parse(row.definition));
     // A later version that begins earlier replaces the one before from its own start.
@@ -183,26 +178,22 @@ export function toRule(rows, bytes) {
       ids: idsOf(definition.scope),
     };
   });
-  return { id: /** @type {StoredRule} */ (rows[0]).ruleId, bytes, versions };
+  return { id: (rows[0] as StoredRule).ruleId, bytes, versions };
 }
 
-/** @param {Definition['scope']} scope */
-function idsOf({ device, sensor }) {
+function idsOf({ device, sensor }: Definition['scope']) {
   const id = device === undefined ? null : (identifyDevice(device)?.id ?? null);
   return { device: id, sensor: id && sensor !== undefined ? (identifySensor(id, sensor)?.id ?? null) : null };
 }
 
-/** @param {Rule} rule @returns {RuleVersion} */
-export const newestOf = (rule) => /** @type {RuleVersion} */ (rule.versions.at(-1));
+export const newestOf = (rule: Rule): RuleVersion => rule.versions.at(-1) as RuleVersion;
 
-/**
- * Whether a version is about a sensor.
- *
- * @param {Pick<RuleVersion, 'definition' | 'ids' | 'removed'>} version
- * @param {string} deviceId
- * @param {{ id: string, type: string | null, site: string | null }} sensor
- */
-export function covers({ definition: { scope }, ids, removed }, deviceId, sensor) {
+/** Whether a version is about a sensor. */
+export function covers(
+  { definition: { scope }, ids, removed }: Pick<RuleVersion, 'definition' | 'ids' | 'removed'>,
+  deviceId: string,
+  sensor: { id: string; type: string | null; site: string | null },
+) {
   return (
     !removed &&
     (ids.device === null ? scope.device === undefined : ids.device === deviceId) &&

@@ -1,13 +1,10 @@
-import { parseGroup } from '../../../common/flags.js';
-import { DATABASE_SETTINGS } from '../../../common/settings/index.js';
-
-/** @import { CommandGroup, CommandLine } from '../../../common/flags.js' */
+import { type CommandGroup, type CommandLine, parseGroup } from '../../../common/flags.ts';
+import { DATABASE_SETTINGS } from '../../../common/settings/index.ts';
 
 const COMMAND = 'npm run alarms --';
 
 const FILE = { usage: 'FILE', rule: 'one YAML file', least: 1, most: 1 };
 
-/** @satisfies {Record<string, Omit<CommandLine, 'command'>>} */
 const COMMANDS = {
   list: {
     help: 'prints all rules as YAML, in the form that apply reads',
@@ -26,10 +23,9 @@ const COMMANDS = {
     words: FILE,
     flags: { days: { type: 'integer', min: 1, fallback: 30, help: 'days of history' } },
   },
-};
+} satisfies Record<string, Omit<CommandLine, 'command'>>;
 
-/** @type {CommandGroup<typeof COMMANDS>} */
-const GROUP = {
+const GROUP: CommandGroup<typeof COMMANDS> = {
   command: COMMAND,
   help: 'Keeps the rules of alarms in a file, at the database itself. Each command answers --help.',
   examples: [`${COMMAND} list`, `${COMMAND} apply alarms.yaml`],
@@ -37,24 +33,21 @@ const GROUP = {
   settings: DATABASE_SETTINGS,
 };
 
-/**
- * The parsed command line.
- *
- * @typedef {object} Arguments
- * @property {keyof typeof COMMANDS} command
- * @property {string} file path of the file of rules; empty for `list`
- * @property {boolean} prune
- * @property {number} days
- */
+/** The parsed command line. */
+export interface Arguments {
+  command: keyof typeof COMMANDS;
+  /** path of the file of rules; empty for `list` */
+  file: string;
+  prune: boolean;
+  days: number;
+}
 
 /**
  * Reads the command line.
- *
- * @param {string[]} argv arguments without node and script
- * @returns {Arguments}
+ * @param argv arguments without node and script
  * @throws {MillraceError} `usage`, `help`
  */
-export function readArguments(argv) {
+export function readArguments(argv: string[]): Arguments {
   // The first word may be `rules`, which names the subject of the commands. It has no effect.
   const { command, flags, words } = parseGroup(GROUP, argv[0] === 'rules' ? argv.slice(1) : argv);
   return { command, file: words[0] ?? '', prune: flags.prune === true, days: flags.days ?? 30 };

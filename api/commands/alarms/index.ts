@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { parse, stringify } from 'yaml';
 import { z } from 'zod';
-import { runCommand } from '../../../common/command.js';
-import { readCommandSettings } from '../../../common/dev-addresses.js';
-import { MillraceError } from '../../../common/errors.js';
-import { formatTime } from '../../../common/times.js';
-import { DAY_MS } from '../../../schema/rules.js';
+import { runCommand } from '../../../common/command.ts';
+import { readCommandSettings } from '../../../common/dev-addresses.ts';
+import { MillraceError } from '../../../common/errors.ts';
+import { formatTime } from '../../../common/times.ts';
+import { DAY_MS } from '../../../schema/rules.ts';
+import type { Backtest } from '../../alarms/backtest.ts';
 import {
   createBacktest,
   createSubjects,
@@ -14,36 +15,34 @@ import {
   RuleDefinition,
   RuleRegistry,
   toRule,
-} from '../../alarms/index.js';
-import { createReading } from '../../history/reading/index.js';
-import { createLogger } from '../../observability/index.js';
-import { connectStore } from '../../store/index.js';
-import { readArguments } from './arguments.js';
+} from '../../alarms/index.ts';
+import type { Definition, Rule } from '../../alarms/rules/rule.ts';
+import { createReading } from '../../history/reading/index.ts';
+import { createLogger } from '../../observability/index.ts';
+import { connectStore, type Store } from '../../store/index.ts';
+import { type Arguments, readArguments } from './arguments.ts';
 
-/** @import { Backtest } from '../../alarms/backtest.js' */
-/** @import { Definition, Rule } from '../../alarms/rules/rule.js' */
-/** @import { Store } from '../../store/index.js' */
-/** @import { Arguments } from './arguments.js' */
+type CommandParts = {
+  store: Store;
+  registry: RuleRegistry;
+  given: Arguments;
+  groups: number;
+  historyDays: number;
+  print: (text: string) => void;
+};
 
-/** @typedef {{ store: Store, registry: RuleRegistry, given: Arguments, groups: number, historyDays: number, print: (text: string) => void }} CommandParts */
-
-/** @param {CommandParts} parts */
-async function list({ registry, print }) {
+async function list({ registry, print }: CommandParts) {
   print(stringify(registry.list().map((rule) => newestOf(rule).definition)).trimEnd());
 }
 
-/** @param {CommandParts} parts */
-async function apply({ registry, given, print }) {
+async function apply({ registry, given, print }: CommandParts) {
   const wanted = readRules(given.file);
-  /** @type {Map<string, Rule>} */
-  const known = new Map();
+  const known: Map<string, Rule> = new Map();
   /**
    * Further rules with a name that `known` already has. Rules that were made over HTTP may share a name; rules of a file may
    * not.
-   *
-   * @type {Rule[]}
    */
-  const repeated = [];
+  const repeated: Rule[] = [];
   for (const rule of registry.list()) {
     const { name } = newestOf(rule).definition;
     if (known.has(name)) repeated.push(rule);
@@ -68,8 +67,7 @@ async function apply({ registry, given, print }) {
   }
 }
 
-/** @param {CommandParts} parts */
-async function test({ store, groups, historyDays, given, print }) {
+async function test({ store, groups, historyDays, given, print }: CommandParts) {
   const stopping = new AbortController();
   process.once('SIGINT', () => stopping.abort(new MillraceError('failed', 'Stopped before the end.')));
   const backtest = createBacktest({
@@ -104,24 +102,23 @@ async function test({ store, groups, historyDays, given, print }) {
   }
 }
 
-/** @param {Backtest} found @param {number} days the requested days @returns {string} message about the time range of the stored samples */
-function storedText({ stored }, days) {
+/** @param days the requested days @returns message about the time range of the stored samples */
+function storedText({ stored }: Backtest, days: number): string {
   if (!stored) return `and the last ${counted(days, 'day')} have no samples`;
   return `in samples from ${formatTime(stored.from)} to ${formatTime(stored.to)}`;
 }
 
-/** @param {{ limit: number, count: number }} suggestion */
-const suggestionText = ({ limit, count }) => `limit ${limit} gives ${counted(count, 'alarm')}`;
+const suggestionText = ({ limit, count }: { limit: number; count: number }) =>
+  `limit ${limit} gives ${counted(count, 'alarm')}`;
 
-/** @param {number} count @param {string} noun */
-const counted = (count, noun) => `${count} ${noun}${count === 1 ? '' : 's'}`;
+const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 const COMMANDS = { list, apply, test };
 
 const RULES = z.array(RuleDefinition);
 
-/** @param {string} file @returns {Definition[]} @throws {MillraceError} `failed` */
-function readRules(file) {
+/** @throws {MillraceError} `failed` */
+function readRules(file: string): Definition[] {
   try {
     const rules = RULES.parse(parse(readFileSync(file, 'utf8')));
     const names = new Set(rules.map(({ name }) => name));
@@ -130,8 +127,7 @@ function readRules(file) {
     return rules;
   } catch (error) {
     if (error instanceof MillraceError) throw error;
-    const message =
-      error instanceof z.ZodError ? z.prettifyError(error) : /** @type {Error} */ (error).message;
+    const message = error instanceof z.ZodError ? z.prettifyError(error) : (error as Error).message;
     throw new MillraceError('failed', `${file}: ${message}`, { cause: error });
   }
 }
@@ -148,7 +144,7 @@ await runCommand(async () => {
   const registry = new RuleRegistry({ store: store.alarms.rules, clock: Date.now, logger, everyMs: DAY_MS });
   try {
     await registry.refresh();
-    const print = (/** @type {string} */ text) => void process.stdout.write(`${text}\n`);
+    const print = (text: string) => void process.stdout.write(`${text}\n`);
     const { latestGroups: groups, historyDays } = retention;
     await COMMANDS[given.command]({ store, registry, given, groups, historyDays, print });
   } finally {

@@ -1,15 +1,18 @@
-import { parseGroup, usageError } from '../../../common/flags.js';
-import { DATABASE_SETTINGS } from '../../../common/settings/index.js';
-
-/** @import { CommandGroup, CommandLine, Flag } from '../../../common/flags.js' */
+import {
+  type CommandGroup,
+  type CommandLine,
+  type Flag,
+  parseGroup,
+  usageError,
+} from '../../../common/flags.ts';
+import { DATABASE_SETTINGS } from '../../../common/settings/index.ts';
 
 const COMMAND = 'npm run credentials --';
 
-/** @satisfies {Flag} */
-const FILE = /** @type {const} */ ({
+const FILE = {
   type: 'text',
   help: 'file that the accounts and secrets are added to, a line each, instead of being printed; its owner alone may read it',
-});
+} as const satisfies Flag;
 
 const ACCOUNTS = {
   usage: 'ACCOUNT…',
@@ -18,7 +21,6 @@ const ACCOUNTS = {
   most: Number.POSITIVE_INFINITY,
 };
 
-/** @satisfies {Record<string, Omit<CommandLine, 'command'>>} */
 const COMMANDS = {
   issue: {
     help: 'makes a secret for each account, which is the name or the UUID of a device',
@@ -53,10 +55,9 @@ const COMMANDS = {
     examples: [`${COMMAND} mosquitto --out /etc/mosquitto/millrace`],
     flags: { out: { type: 'text', help: 'directory for passwords and acl; both are replaced' } },
   },
-};
+} satisfies Record<string, Omit<CommandLine, 'command'>>;
 
-/** @type {CommandGroup<typeof COMMANDS>} */
-const GROUP = {
+const GROUP: CommandGroup<typeof COMMANDS> = {
   command: COMMAND,
   help: 'Keeps the credentials of devices, at the database itself. Each command answers --help.',
   examples: [`${COMMAND} issue pump-7`, `${COMMAND} list`],
@@ -64,25 +65,23 @@ const GROUP = {
   settings: [...DATABASE_SETTINGS, 'MQTT_AUTH', 'MQTT_USERNAME'],
 };
 
-/**
- * The parsed command line.
- *
- * @typedef {object} Arguments
- * @property {keyof typeof COMMANDS} command
- * @property {string[]} accounts
- * @property {string[]} devices
- * @property {string} out path of a directory
- * @property {string} [file] path of the file for secrets
- */
+/** The parsed command line. */
+export interface Arguments {
+  command: keyof typeof COMMANDS;
+  accounts: string[];
+  devices: string[];
+  /** path of a directory */
+  out: string;
+  /** path of the file for secrets */
+  file?: string;
+}
 
 /**
  * Reads the command line.
- *
- * @param {string[]} argv arguments without node and script
- * @returns {Arguments}
+ * @param argv arguments without node and script
  * @throws {MillraceError} `usage`, `help`
  */
-export function readArguments(argv) {
+export function readArguments(argv: string[]): Arguments {
   const { command, flags, words: accounts } = parseGroup(GROUP, argv);
   const { devices, out = '', file } = flags;
   if (command === 'mosquitto' && !out)

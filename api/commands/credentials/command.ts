@@ -1,46 +1,55 @@
-import { createCredentialService } from '../../access/credentials/index.js';
-import { Mappings } from '../../ingest/mappings/index.js';
-import { readArguments } from './arguments.js';
-import { issue, list, revoke, rotate } from './commands.js';
-import { mosquitto } from './mosquitto.js';
+import type { Config } from '../../../common/settings/config.ts';
+import type { CredentialService } from '../../access/credentials/credential-service.ts';
+import { createCredentialService } from '../../access/credentials/index.ts';
+import { Mappings } from '../../ingest/mappings/index.ts';
+import type { CredentialStore } from '../../store/credentials.ts';
+import type { connectStore } from '../../store/index.ts';
+import { type Arguments, readArguments } from './arguments.ts';
+import { issue, list, revoke, rotate } from './commands.ts';
+import { mosquitto } from './mosquitto.ts';
 
-/** @import { Config } from '../../../common/settings/config.js' */
-/** @import { CredentialService } from '../../access/credentials/credential-service.js' */
-/** @import { CredentialStore } from '../../store/credentials.js' */
-/** @import { connectStore } from '../../store/index.js' */
-/** @import { Arguments } from './arguments.js' */
+/** The parameters of each command. */
+export interface CommandParts {
+  credentialService: CredentialService;
+  given: Arguments;
+  /** account of the installation */
+  installation: { username?: string | undefined; password?: string | undefined };
+  /** of MQTT_MAPPINGS */
+  mappings: Mappings;
+  /** HOME_ASSISTANT_PREFIX */
+  homeAssistantPrefix?: string;
+  /** whether devices register by their first message */
+  autoRegister: boolean;
+  /** writes a line of the answer to standard output */
+  print: (text: string) => void;
+  /** writes a line for a person to standard error */
+  note: (text: string) => void;
+}
 
-/**
- * The parameters of each command.
- *
- * @typedef {object} CommandParts
- * @property {CredentialService} credentialService
- * @property {Arguments} given
- * @property {{ username?: string | undefined, password?: string | undefined }} installation account of the installation
- * @property {Mappings} mappings of MQTT_MAPPINGS
- * @property {string} [homeAssistantPrefix] HOME_ASSISTANT_PREFIX
- * @property {boolean} autoRegister whether devices register by their first message
- * @property {(text: string) => void} print writes a line of the answer to standard output
- * @property {(text: string) => void} note writes a line for a person to standard error
- */
-
-/** @typedef {{ credentials: CredentialStore, close: () => Promise<unknown> }} OpenStore */
+type OpenStore = { credentials: CredentialStore; close: () => Promise<unknown> };
 
 const COMMANDS = { issue, list, rotate, revoke, mosquitto };
 
 /**
  * Runs `npm run credentials`. It reads the arguments first, so a wrong argument is reported even without a database.
- *
- * @param {string[]} argv arguments without node and script
- * @param {object} deps
- * @param {() => Pick<Config, 'cql' | 'retention' | 'mqtt' | 'live' | 'ingest'>} deps.readSettings
- * @param {(options: Parameters<typeof connectStore>[0]) => Promise<OpenStore>} deps.connect opens the store, which is closed at
- *   the end
- * @param {CommandParts['print']} deps.print
- * @param {CommandParts['note']} deps.note
+ * @param argv arguments without node and script
  * @throws {MillraceError} `usage`, `help`, `bad_settings`, `unavailable`, `failed`
  */
-export async function credentialsCommand(argv, { readSettings, connect, print, note }) {
+export async function credentialsCommand(
+  argv: string[],
+  {
+    readSettings,
+    connect,
+    print,
+    note,
+  }: {
+    readSettings: () => Pick<Config, 'cql' | 'retention' | 'mqtt' | 'live' | 'ingest'>;
+    /** opens the store, which is closed at the end */
+    connect: (options: Parameters<typeof connectStore>[0]) => Promise<OpenStore>;
+    print: CommandParts['print'];
+    note: CommandParts['note'];
+  },
+) {
   const given = readArguments(argv);
   const { cql, retention, mqtt, live, ingest } = readSettings();
   const store = await connect({ cql, retention, observe: () => {}, onStaleIndex: () => {} });

@@ -1,11 +1,10 @@
-import { credentialLine, openCredentialsFile } from '../../../common/credentials-file.js';
-import { MillraceError } from '../../../common/errors.js';
-import { printable, shortened } from '../../../common/printable.js';
-import { formatTime } from '../../../common/times.js';
-
-/** @import { Issued } from '../../access/credentials/credential-service.js' */
-/** @import { Credential } from '../../store/credentials.js' */
-/** @import { CommandParts } from './command.js' */
+import { credentialLine, openCredentialsFile } from '../../../common/credentials-file.ts';
+import { MillraceError } from '../../../common/errors.ts';
+import { printable, shortened } from '../../../common/printable.ts';
+import { formatTime } from '../../../common/times.ts';
+import type { Issued } from '../../access/credentials/credential-service.ts';
+import type { Credential } from '../../store/credentials.ts';
+import type { CommandParts } from './command.ts';
 
 const ONCE = 'The secret is shown once: only a salted hash is stored.';
 const BIRTH =
@@ -14,8 +13,7 @@ const BIRTH =
 /** Codes of errors that concern a single account. After such an error, the command continues with the next account. */
 const ACCOUNT_ERRORS = new Set(['bad_id', 'credential_exists', 'not_found']);
 
-/** @param {CommandParts} parts */
-export async function issue(parts) {
+export async function issue(parts: CommandParts) {
   const { credentialService, given, note, autoRegister } = parts;
   const completed = await outputEach(parts, (account) =>
     credentialService.issue({ account, devices: given.devices }),
@@ -24,8 +22,7 @@ export async function issue(parts) {
   requireAll(parts, completed);
 }
 
-/** @param {CommandParts} parts */
-export async function rotate(parts) {
+export async function rotate(parts: CommandParts) {
   const { credentialService, note } = parts;
   const completed = await outputEach(parts, credentialService.rotate);
   if (completed > 0) {
@@ -36,8 +33,7 @@ export async function rotate(parts) {
   requireAll(parts, completed);
 }
 
-/** @param {CommandParts} parts */
-export async function revoke(parts) {
+export async function revoke(parts: CommandParts) {
   const { credentialService, note } = parts;
   const completed = await forEachAccount(parts, async (account) => {
     await credentialService.revoke(account);
@@ -46,8 +42,7 @@ export async function revoke(parts) {
   requireAll(parts, completed);
 }
 
-/** @param {CommandParts} parts */
-export async function list({ credentialService, print, note }) {
+export async function list({ credentialService, print, note }: CommandParts) {
   let shown = 0;
   for await (const row of credentialService.all()) {
     print(lineOf(row));
@@ -59,12 +54,9 @@ export async function list({ credentialService, print, note }) {
 /**
  * Makes a secret for each account. It prints each secret, or adds it to the file, before it makes the next secret. So a failure
  * half-way loses no secret.
- *
- * @param {CommandParts} parts
- * @param {(account: string) => Promise<Issued>} make
- * @returns {Promise<number>} number of accounts that succeeded
+ * @returns number of accounts that succeeded
  */
-async function outputEach(parts, make) {
+async function outputEach(parts: CommandParts, make: (account: string) => Promise<Issued>): Promise<number> {
   const { given, print } = parts;
   const file = given.file === undefined ? null : await openCredentialsFile(given.file);
   try {
@@ -80,12 +72,12 @@ async function outputEach(parts, make) {
 
 /**
  * Runs an action for each account. It reports the error of an account and continues with the next account.
- *
- * @param {CommandParts} parts
- * @param {(account: string) => Promise<void>} act
- * @returns {Promise<number>} number of accounts that succeeded
+ * @returns number of accounts that succeeded
  */
-async function forEachAccount({ given, note }, act) {
+async function forEachAccount(
+  { given, note }: CommandParts,
+  act: (account: string) => Promise<void>,
+): Promise<number> {
   let completed = 0;
   for (const account of given.accounts) {
     try {
@@ -99,14 +91,13 @@ async function forEachAccount({ given, note }, act) {
   return completed;
 }
 
-/** @param {CommandParts} parts @param {number} completed @throws {MillraceError} `failed` */
-function requireAll({ given: { command, accounts } }, completed) {
+/** @throws {MillraceError} `failed` */
+function requireAll({ given: { command, accounts } }: CommandParts, completed: number) {
   if (completed === accounts.length) return;
   throw new MillraceError('failed', `${command}: done for ${completed} of ${accounts.length}.`);
 }
 
-/** @param {Credential} credential */
-function lineOf({ deviceId, account, devices, issuedAt, changedAt }) {
+function lineOf({ deviceId, account, devices, issuedAt, changedAt }: Credential) {
   const words = [deviceId, shortened(account), `issued ${formatTime(issuedAt)}`];
   if (changedAt !== issuedAt) words.push(`changed ${formatTime(changedAt)}`);
   if (devices.length > 0) words.push(`speaks for ${shortened(devices.join(', '))}`);

@@ -1,7 +1,7 @@
-import { runCommand } from '../../../common/command.js';
-import { readCommandSettings } from '../../../common/dev-addresses.js';
-import { connectStore } from '../../store/index.js';
-import { credentialsCommand } from './command.js';
+import { runCommand } from '../../../common/command.ts';
+import { readCommandSettings } from '../../../common/dev-addresses.ts';
+import { connectStore } from '../../store/index.ts';
+import { credentialsCommand } from './command.ts';
 
 // npm run credentials: it connects to the database with the settings of npm start, so it also works while no other process runs.
 await runCommand(async () => {

@@ -1,28 +1,23 @@
 import { chmod, chown, mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { MillraceError } from '../../../common/errors.js';
-import { printable } from '../../../common/printable.js';
-import { EDGE_FILTERS } from '../../../schema/sparkplug-topics.js';
-import { KINDS } from '../../../schema/topics.js';
-import { deviceAccount, hashSecret } from '../../access/credentials/index.js';
-
-/** @import { Mappings } from '../../ingest/mappings/index.js' */
-/** @import { CommandParts } from './command.js' */
-/** @import { Credential } from '../../store/credentials.js' */
+import { MillraceError } from '../../../common/errors.ts';
+import { printable } from '../../../common/printable.ts';
+import { EDGE_FILTERS } from '../../../schema/sparkplug-topics.ts';
+import { KINDS } from '../../../schema/topics.ts';
+import { deviceAccount, hashSecret } from '../../access/credentials/index.ts';
+import type { Mappings } from '../../ingest/mappings/index.ts';
+import type { Credential } from '../../store/credentials.ts';
+import type { CommandParts } from './command.ts';
 
 /**
  * Writes Mosquitto's `password_file` and `acl_file`. They contain every account that has a credential, and the account of the
  * installation.
- *
- * @param {CommandParts} parts
  */
-export async function mosquitto(parts) {
+export async function mosquitto(parts: CommandParts) {
   const { credentialService, given, installation, mappings, homeAssistantPrefix, note } = parts;
   const { username, password } = installation;
-  /** @type {string[]} */
-  const passwords = [];
-  /** @type {string[]} */
-  const rights = [];
+  const passwords: string[] = [];
+  const rights: string[] = [];
   if (username && password && isFit(username)) {
     passwords.push(passwordLine(username, await hashSecret(password)));
     const own = [...INSTALLATION_RIGHTS, ...readRights(mappings), ...discoveryRights(homeAssistantPrefix)];
@@ -54,8 +49,7 @@ export async function mosquitto(parts) {
   note(NEXT_STEP);
 }
 
-/** @param {string[]} lines */
-const text = (lines) => lines.map((line) => `${line}\n`).join('');
+const text = (lines: string[]) => lines.map((line) => `${line}\n`).join('');
 
 const NAME_TAKEN = 'MQTT_USERNAME has this name.';
 const NAME_INVALID =
@@ -63,8 +57,7 @@ const NAME_INVALID =
 const NEXT_STEP =
   'Send SIGHUP to Mosquitto. It reads both files again and disconnects clients whose password is no longer valid.';
 
-/** @param {string} directory */
-const handOver = (directory) =>
+const handOver = (directory: string) =>
   `Only the owner can read the files. If Mosquitto runs as another user: chown -R mosquitto: ${directory}. Later runs keep the owner.`;
 
 /**
@@ -77,13 +70,11 @@ const GROUP_READS = 0o040;
 /**
  * Replaces a file atomically. The new file belongs to the owner of the old file. If there is no old file, it belongs to the
  * owner of the directory. So Mosquitto can still read a file whose owner was changed for it.
- *
- * @param {string} path path in an existing directory
- * @param {string} text
- * @returns {Promise<{ isHandedOver: boolean }>} whether another user, or a group, can read the file
+ * @param path path in an existing directory
+ * @returns whether another user, or a group, can read the file
  * @throws {MillraceError} `failed`: this user may not change the owner, so the old file stays
  */
-async function replaceFile(path, text) {
+async function replaceFile(path: string, text: string): Promise<{ isHandedOver: boolean }> {
   const directory = await stat(dirname(path));
   const before = await stat(path).catch(() => null);
   const { uid, gid } = before ?? directory;
@@ -96,7 +87,7 @@ async function replaceFile(path, text) {
     await rename(draft, path);
   } catch (error) {
     await rm(draft, { force: true });
-    if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EPERM') throw error;
+    if ((error as NodeJS.ErrnoException).code !== 'EPERM') throw error;
     throw new MillraceError(
       'failed',
       `${path} stays as it was: it belongs to user ${uid} and group ${gid}. Write it as that user, or as root.`,
@@ -124,33 +115,30 @@ export const INSTALLATION_RIGHTS = [
   'topic read $SYS/broker/publish/messages/dropped',
 ];
 
-/** @param {Mappings} mappings @returns {string[]} permissions of the installation for mapped topics */
-const readRights = ({ filters }) =>
+/** @returns permissions of the installation for mapped topics */
+const readRights = ({ filters }: Mappings): string[] =>
   [...filters.shared, ...filters.own].map((filter) => `topic read ${filter}`);
 
 /**
  * Home Assistant signs in with the account of the installation, so this account also gets the discovery topics.
- *
- * @param {string} [prefix] prefix of the discovery topics of Home Assistant
- * @returns {string[]} permissions for the discovery topics
+ * @param prefix prefix of the discovery topics of Home Assistant
+ * @returns permissions for the discovery topics
  */
-const discoveryRights = (prefix) => (prefix === undefined ? [] : [`topic readwrite ${prefix}/#`]);
+const discoveryRights = (prefix?: string): string[] =>
+  prefix === undefined ? [] : [`topic readwrite ${prefix}/#`];
 
-/** @param {string} account @returns {boolean} whether Mosquitto allows this user name */
-export const isFit = (account) => !INVALID_NAME.test(account);
+/** @returns whether Mosquitto allows this user name */
+export const isFit = (account: string): boolean => !INVALID_NAME.test(account);
 
-/** @param {string} account @param {string} hash as `hashSecret` makes it @returns {string} a line of the password file */
-export const passwordLine = (account, hash) => `${account}:${hash}`;
+/** @param hash as `hashSecret` makes it @returns a line of the password file */
+export const passwordLine = (account: string, hash: string): string => `${account}:${hash}`;
 
 /**
  * Lists the permissions of an account, topic by topic. They are equal to its permissions at the embedded broker. Mosquitto's
  * patterns are not used, because a name such as `+` would be a wildcard in them.
- *
- * @param {Credential} credential
- * @param {Mappings} mappings
- * @returns {string[]} lines of the access file
+ * @returns lines of the access file
  */
-export function rightsLines(credential, mappings) {
+export function rightsLines(credential: Credential, mappings: Mappings): string[] {
   const { speaksFor, ids } = deviceAccount(credential);
   const topics = [...new Set([...speaksFor, ...ids])].flatMap((device) => [
     ...topicsOf(device),
@@ -159,8 +147,8 @@ export function rightsLines(credential, mappings) {
   return [`user ${credential.account}`, ...topics, 'topic read spBv1.0/STATE/+'];
 }
 
-/** @param {string} device name or id of the device @returns {string[]} lines of the access file */
-function topicsOf(device) {
+/** @param device name or id of the device @returns lines of the access file */
+function topicsOf(device: string): string[] {
   const [, group, node] = NODE.exec(device) ?? [];
   if (group && node) return topicsOfNode(group, node);
   // A name with a slash or a wildcard cannot be a topic level. A device with such a name uses its id in topics.
@@ -169,18 +157,16 @@ function topicsOf(device) {
 }
 
 /**
- * @param {string} device name or id of the device
- * @param {Mappings} mappings
- * @returns {string[]} permissions for mapped topics whose level {device} is this device
+ * @param device name or id of the device
+ * @returns permissions for mapped topics whose level {device} is this device
  */
-const mappedTopicsOf = (device, { all }) =>
+const mappedTopicsOf = (device: string, { all }: Mappings): string[] =>
   // The name may stand at the end of a line, and Mosquitto trims lines. So names with outer white space are left out.
   device.includes('/') || WILDCARD.test(device) || device !== device.trim()
     ? []
     : all.flatMap((mapping) => mapping.filtersOf(device)).map((filter) => `topic write ${filter}`);
 
-/** @param {string} group @param {string} node */
-const topicsOfNode = (group, node) => [
+const topicsOfNode = (group: string, node: string) => [
   ...EDGE_FILTERS.map((filter) => `topic write ${filter.replace('+', () => group).replace('+', () => node)}`),
   `topic read spBv1.0/${group}/NCMD/${node}`,
   `topic read spBv1.0/${group}/DCMD/${node}/+`,

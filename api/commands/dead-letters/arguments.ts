@@ -1,28 +1,29 @@
-import { ERRORS } from '../../../common/errors.js';
-import { parseGroup, usageError } from '../../../common/flags.js';
-import { DATABASE_SETTINGS } from '../../../common/settings/index.js';
-import { parseMoment } from '../../../common/times.js';
-import { DAY_MS, DEAD_LETTER_DAYS, MOST_CLOCK_DIFFERENCE_MS } from '../../../schema/rules.js';
-
-/** @import { CommandGroup, CommandLine, Flag } from '../../../common/flags.js' */
-/** @import { Range } from '../../store/dead-letters/reads.js' */
+import { ERRORS } from '../../../common/errors.ts';
+import {
+  type CommandGroup,
+  type CommandLine,
+  type Flag,
+  parseGroup,
+  usageError,
+} from '../../../common/flags.ts';
+import { DATABASE_SETTINGS } from '../../../common/settings/index.ts';
+import { parseMoment } from '../../../common/times.ts';
+import { DAY_MS, DEAD_LETTER_DAYS, MOST_CLOCK_DIFFERENCE_MS } from '../../../schema/rules.ts';
+import type { Range } from '../../store/dead-letters/reads.ts';
 
 const COMMAND = 'npm run dead-letters --';
 
-/** @satisfies {Record<string, Flag>} */
 const RANGE = {
   from: { type: 'text', help: 'ISO 8601, or how long ago, such as 2h; default a day ago' },
   to: { type: 'text', help: 'the same, not included; default now' },
-};
+} satisfies Record<string, Flag>;
 
-/** @satisfies {Record<string, Flag>} */
 const FILTER = {
   ...RANGE,
   code: { type: 'text', help: 'only dead letters with this code, such as unknown_device' },
   device: { type: 'text', help: 'only dead letters of this device, as the topic has it' },
-};
+} satisfies Record<string, Flag>;
 
-/** @satisfies {Record<string, Omit<CommandLine, 'command'>>} */
 const COMMANDS = {
   list: {
     help: 'lists dead letters, the newest first',
@@ -52,10 +53,9 @@ const COMMANDS = {
     words: { usage: '[ID…]', rule: 'ids', least: 0, most: Number.POSITIVE_INFINITY },
     flags: FILTER,
   },
-};
+} satisfies Record<string, Omit<CommandLine, 'command'>>;
 
-/** @type {CommandGroup<typeof COMMANDS>} */
-const GROUP = {
+const GROUP: CommandGroup<typeof COMMANDS> = {
   command: COMMAND,
   help: 'Shows and replays messages that ingest refused, at the database itself. Each command answers --help.',
   examples: [`${COMMAND} summary`, `${COMMAND} list --from 2h`],
@@ -63,27 +63,25 @@ const GROUP = {
   settings: DATABASE_SETTINGS,
 };
 
-/**
- * The parsed command line.
- *
- * @typedef {object} Arguments
- * @property {keyof typeof COMMANDS} command
- * @property {string[]} ids ids of dead letters
- * @property {Range} range epoch ms
- * @property {string | undefined} code
- * @property {string | undefined} device
- * @property {number} limit
- */
+/** The parsed command line. */
+export interface Arguments {
+  command: keyof typeof COMMANDS;
+  /** ids of dead letters */
+  ids: string[];
+  /** epoch ms */
+  range: Range;
+  code: string | undefined;
+  device: string | undefined;
+  limit: number;
+}
 
 /**
  * Reads the command line.
- *
- * @param {string[]} argv arguments without node and script
- * @param {number} now epoch ms
- * @returns {Arguments}
+ * @param argv arguments without node and script
+ * @param now epoch ms
  * @throws {MillraceError} `usage`, `help`
  */
-export function readArguments(argv, now) {
+export function readArguments(argv: string[], now: number): Arguments {
   const { command, flags: given, words: ids } = parseGroup(GROUP, argv);
   const [from, to] = [parseMoment(given['from'], now), parseMoment(given['to'], now)];
   const problems = [];
@@ -108,16 +106,11 @@ export function readArguments(argv, now) {
 const WRONG_CODE = '--code is one of the refusals in docs/reference/errors.md';
 const WRONG_MOMENT = 'is ISO 8601, or a duration such as 2h';
 
-/** @param {string} code */
-const isRefusal = (code) =>
-  Object.hasOwn(ERRORS, code) && ERRORS[/** @type {keyof typeof ERRORS} */ (code)].kind === 'refusal';
+const isRefusal = (code: string) =>
+  Object.hasOwn(ERRORS, code) && ERRORS[code as keyof typeof ERRORS].kind === 'refusal';
 
-/**
- * @param {number | null | undefined} from
- * @param {number | null | undefined} to
- * @param {number} now epoch ms
- */
-function rangeOf(from, to, now) {
+/** @param now epoch ms */
+function rangeOf(from: number | null | undefined, to: number | null | undefined, now: number) {
   // The id of a dead letter has the time of another process, whose clock may be ahead.
   const end = Math.min(to ?? Number.POSITIVE_INFINITY, now + MOST_CLOCK_DIFFERENCE_MS);
   return {

@@ -1,29 +1,25 @@
-import { runCommand } from '../../../common/command.js';
-import { readCommandSettings } from '../../../common/dev-addresses.js';
-import { createStatusLine } from '../../../common/status-line.js';
-import { openDatabase } from '../../database.js';
-import { createIngest } from '../../ingest/index.js';
-import { createContext, createLogger } from '../../observability/index.js';
-import { readArguments } from './arguments.js';
-import { list, summary } from './list.js';
-import { replay } from './replay.js';
-import { show } from './show.js';
+import { runCommand } from '../../../common/command.ts';
+import { readCommandSettings } from '../../../common/dev-addresses.ts';
+import { createStatusLine, type StatusLine } from '../../../common/status-line.ts';
+import { openDatabase } from '../../database.ts';
+import { createIngest, type Ingest } from '../../ingest/index.ts';
+import { createContext, createLogger } from '../../observability/index.ts';
+import type { Store } from '../../store/index.ts';
+import { type Arguments, readArguments } from './arguments.ts';
+import { list, summary } from './list.ts';
+import { replay } from './replay.ts';
+import { show } from './show.ts';
 
-/** @import { StatusLine } from '../../../common/status-line.js' */
-/** @import { Ingest } from '../../ingest/index.js' */
-/** @import { Store } from '../../store/index.js' */
-/** @import { Arguments } from './arguments.js' */
-
-/**
- * The parameters of each command.
- *
- * @typedef {object} CommandParts
- * @property {Store} store
- * @property {Ingest} ingest pipeline that is not started yet
- * @property {Arguments} given
- * @property {(text: string) => void} print writes a line of the answer
- * @property {StatusLine} statusLine
- */
+/** The parameters of each command. */
+export interface CommandParts {
+  store: Store;
+  /** pipeline that is not started yet */
+  ingest: Ingest;
+  given: Arguments;
+  /** writes a line of the answer */
+  print: (text: string) => void;
+  statusLine: StatusLine;
+}
 
 const COMMANDS = { list, summary, show, replay };
 
@@ -35,7 +31,7 @@ await runCommand(async () => {
   // The program that reads the output, such as head, may close the pipe early.
   process.stdout.on('error', () => process.exit());
   const statusLine = createStatusLine(process.stderr);
-  const print = (/** @type {string} */ text) => {
+  const print = (text: string) => {
     statusLine.clear();
     process.stdout.write(`${text}\n`);
   };

@@ -1,13 +1,11 @@
-import { shortened } from '../../../common/printable.js';
-import { formatTime } from '../../../common/times.js';
-import { uuidText } from '../../../schema/ids.js';
-import { addCodes, compareDeadLetterIds, hoursOf } from '../../store/index.js';
+import { shortened } from '../../../common/printable.ts';
+import { formatTime } from '../../../common/times.ts';
+import { uuidText } from '../../../schema/ids.ts';
+import type { StoredDeadLetter } from '../../store/dead-letters/dead-letter.ts';
+import { addCodes, compareDeadLetterIds, hoursOf } from '../../store/index.ts';
+import type { CommandParts } from './index.ts';
 
-/** @import { StoredDeadLetter } from '../../store/dead-letters/dead-letter.js' */
-/** @import { CommandParts } from './index.js' */
-
-/** @param {CommandParts} parts */
-export async function list(parts) {
+export async function list(parts: CommandParts) {
   const { store, given, print } = parts;
   let shown = 0;
   for await (const ids of matchingIds(parts, 'newest')) {
@@ -27,10 +25,8 @@ export async function list(parts) {
   if (shown === 0) print(NOTHING);
 }
 
-/** @param {CommandParts} parts */
-export async function summary({ store, given, print, statusLine }) {
-  /** @type {Record<string, number>} */
-  const codes = {};
+export async function summary({ store, given, print, statusLine }: CommandParts) {
+  const codes: Record<string, number> = {};
   let total = 0;
   const { hours } = await store.deadLetters.summary(given.range, {
     maxDeadLetters: Number.POSITIVE_INFINITY,
@@ -50,17 +46,16 @@ const NOTHING = 'Nothing was refused in this range.';
 /**
  * Finds the dead letters that a command selects, in order of time. It yields the ids of each hour, so it holds the ids of one
  * hour in memory.
- *
- * @param {CommandParts} parts
- * @param {'newest' | 'oldest'} first
- * @returns {AsyncGenerator<Buffer[], void>} ids of the selected dead letters of an hour
+ * @returns ids of the selected dead letters of an hour
  */
-export async function* matchingIds({ store, given, statusLine }, first) {
+export async function* matchingIds(
+  { store, given, statusLine }: CommandParts,
+  first: 'newest' | 'oldest',
+): AsyncGenerator<Buffer[], void> {
   const { range, code, device } = given;
   for (const part of hoursOf(range, first)) {
     statusLine.update(`reading ${formatTime(part.from)}`);
-    /** @type {Buffer[]} */
-    const ids = [];
+    const ids: Buffer[] = [];
     await store.deadLetters.scanHour(part, (head) => {
       if (code !== undefined && !Object.hasOwn(head.codes, code)) return;
       if (device !== undefined && head.device !== device) return;
@@ -71,8 +66,7 @@ export async function* matchingIds({ store, given, statusLine }, first) {
   }
 }
 
-/** @param {StoredDeadLetter} deadLetter */
-const lineOf = ({ id, receivedAt, topic, codes, content }) =>
+const lineOf = ({ id, receivedAt, topic, codes, content }: StoredDeadLetter) =>
   [
     formatTime(receivedAt),
     uuidText(id),
@@ -81,11 +75,10 @@ const lineOf = ({ id, receivedAt, topic, codes, content }) =>
     codesText(codes),
   ].join('  ');
 
-/** @param {number} count */
-export const countText = (count) => (count === 1 ? '1 dead letter' : `${count} dead letters`);
+export const countText = (count: number) => (count === 1 ? '1 dead letter' : `${count} dead letters`);
 
-/** @param {Record<string, number>} codes @returns {string} such as `2 not_numeric, 1 too_old` */
-export const codesText = (codes) =>
+/** @returns such as `2 not_numeric, 1 too_old` */
+export const codesText = (codes: Record<string, number>): string =>
   Object.entries(codes)
     .sort(([, a], [, b]) => b - a)
     .map(([code, count]) => `${count} ${code}`)

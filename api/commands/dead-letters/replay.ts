@@ -1,13 +1,12 @@
-import { MillraceError } from '../../../common/errors.js';
-import { shortened } from '../../../common/printable.js';
-import { formatTime } from '../../../common/times.js';
-import { uuidText } from '../../../schema/ids.js';
-import { addCodes } from '../../store/index.js';
-import { codesText, countText, matchingIds, NOT_FOUND } from './list.js';
-
-/** @import { CommandParts } from './index.js' */
-/** @import { IngestResult } from '../../ingest/ingest-result.js' */
-/** @import { StoredDeadLetter } from '../../store/dead-letters/dead-letter.js' */
+import { MillraceError } from '../../../common/errors.ts';
+import { shortened } from '../../../common/printable.ts';
+import { formatTime } from '../../../common/times.ts';
+import { uuidText } from '../../../schema/ids.ts';
+import type { IngestResult } from '../../ingest/ingest-result.ts';
+import type { StoredDeadLetter } from '../../store/dead-letters/dead-letter.ts';
+import { addCodes } from '../../store/index.ts';
+import type { CommandParts } from './index.ts';
+import { codesText, countText, matchingIds, NOT_FOUND } from './list.ts';
 
 /** Limit of concurrent replays. Each dead letter in memory may have 64 KiB. */
 const CONCURRENT_REPLAYS = 16;
@@ -15,11 +14,9 @@ const CONCURRENT_REPLAYS = 16;
 /**
  * Replays the given dead letters, or all dead letters of a range. It begins with the oldest, so that a birth message precedes
  * the measurements that need it.
- *
- * @param {CommandParts} parts
  * @throws {MillraceError} `not_all_replayed`
  */
-export async function replay(parts) {
+export async function replay(parts: CommandParts) {
   const { store, ingest, given, statusLine, print } = parts;
   const report = createReport();
   const stopping = new AbortController();
@@ -30,8 +27,7 @@ export async function replay(parts) {
     ingest.abort();
   });
 
-  /** @param {StoredDeadLetter} deadLetter */
-  async function replayOne(deadLetter) {
+  async function replayOne(deadLetter: StoredDeadLetter) {
     try {
       report.replayed(deadLetter, await ingest.replay(deadLetter));
     } catch (error) {
@@ -42,8 +38,7 @@ export async function replay(parts) {
     statusLine.update(`replayed up to ${formatTime(deadLetter.receivedAt)} · ${report.progress()}${waiting}`);
   }
 
-  /** @param {string[]} ids */
-  async function replayBatch(ids) {
+  async function replayBatch(ids: string[]) {
     // Read the whole batch before its first replay, so that the replays start in order.
     const deadLetters = await Promise.all(ids.map(store.deadLetters.find));
     await Promise.all(
@@ -53,8 +48,7 @@ export async function replay(parts) {
     );
   }
 
-  /** @param {string[]} ids */
-  async function replayAll(ids) {
+  async function replayAll(ids: string[]) {
     for (let from = 0; from < ids.length && !stopping.signal.aborted; from += CONCURRENT_REPLAYS) {
       await replayBatch(ids.slice(from, from + CONCURRENT_REPLAYS));
     }
@@ -83,51 +77,44 @@ const MAX_LISTED = 20;
 
 /** Collects the results of a replay. */
 function createReport() {
-  /** @type {string[]} */
-  const listed = [];
-  /** @type {Record<string, number>} */
-  const refusedAgain = {};
+  const listed: string[] = [];
+  const refusedAgain: Record<string, number> = {};
   let replayed = 0;
   let stored = 0;
   let incomplete = 0;
   let failed = 0;
 
-  /** @param {string} line about a dead letter that is not stored completely */
-  function listIncomplete(line) {
+  /** @param line about a dead letter that is not stored completely */
+  function listIncomplete(line: string) {
     incomplete++;
     if (incomplete <= MAX_LISTED) listed.push(line);
   }
 
-  const titleOf = (/** @type {StoredDeadLetter} */ { id, topic }) => `${uuidText(id)}  ${shortened(topic)}`;
+  const titleOf = ({ id, topic }: StoredDeadLetter) => `${uuidText(id)}  ${shortened(topic)}`;
   const progress = () => `${countText(replayed)}: ${stored} stored`;
 
   return {
-    /** @param {StoredDeadLetter} deadLetter @param {IngestResult} result */
-    replayed(deadLetter, { accepted, refused }) {
+    replayed(deadLetter: StoredDeadLetter, { accepted, refused }: IngestResult) {
       replayed++;
       stored += accepted;
       if (refused.length === 0) return;
-      /** @type {Record<string, number>} */
-      const codes = {};
+      const codes: Record<string, number> = {};
       for (const { code } of refused) addCodes(codes, { [code]: 1 });
       addCodes(refusedAgain, codes);
       listIncomplete(`${titleOf(deadLetter)}  refused again: ${codesText(codes)}`);
     },
-    /** @param {StoredDeadLetter} deadLetter @param {Error} error */
-    failed(deadLetter, error) {
+    failed(deadLetter: StoredDeadLetter, error: Error) {
       replayed++;
       failed++;
       listIncomplete(`${titleOf(deadLetter)}  ${error.message}`);
     },
-    /** @param {string} id */
-    missing(id) {
+    missing(id: string) {
       failed++;
       listIncomplete(`${shortened(id)}  ${NOT_FOUND}`);
     },
     isComplete: () => incomplete === 0,
     progress,
-    /** @returns {string[]} */
-    lines() {
+    lines(): string[] {
       const more = incomplete > listed.length ? [`… and ${incomplete - listed.length} more`] : [];
       const refused =
         Object.keys(refusedAgain).length > 0 ? `, refused again: ${codesText(refusedAgain)}` : '';

@@ -1,16 +1,15 @@
-import { charsetOf, decodeText } from '../../../common/encodings.js';
-import { MillraceError, refusalText } from '../../../common/errors.js';
-import { printable } from '../../../common/printable.js';
-import { formatTime } from '../../../common/times.js';
-import { uuidText } from '../../../schema/ids.js';
-import { parseSenmlCbor } from '../../ingest/decode/index.js';
-import { codesText, NOT_FOUND } from './list.js';
+import { charsetOf, decodeText } from '../../../common/encodings.ts';
+import { MillraceError, refusalText } from '../../../common/errors.ts';
+import { printable } from '../../../common/printable.ts';
+import { formatTime } from '../../../common/times.ts';
+import { uuidText } from '../../../schema/ids.ts';
+import { parseSenmlCbor } from '../../ingest/decode/index.ts';
+import type { StoredContent } from '../../store/dead-letters/dead-letter.ts';
+import type { CommandParts } from './index.ts';
+import { codesText, NOT_FOUND } from './list.ts';
 
-/** @import { CommandParts } from './index.js' */
-/** @import { StoredContent } from '../../store/dead-letters/dead-letter.js' */
-
-/** @param {CommandParts} parts @throws {MillraceError} `not_found` */
-export async function show({ store, given, print }) {
+/** @throws {MillraceError} `not_found` */
+export async function show({ store, given, print }: CommandParts) {
   const wanted = String(given.ids[0]);
   const deadLetter = await store.deadLetters.find(wanted);
   if (!deadLetter) throw new MillraceError('not_found', `${printable(wanted)}: ${NOT_FOUND}`);
@@ -48,11 +47,8 @@ const MAX_LEVELS = 32;
 /**
  * Formats a payload for people. An array (JSON or CBOR) is shown with one element per line, and each refused element with its
  * error code. Other JSON is indented. Any other payload is shown as text, or in hexadecimal if it is not text.
- *
- * @param {StoredContent} content
- * @returns {string[]} lines
  */
-export function payloadLines(content) {
+export function payloadLines(content: StoredContent): string[] {
   const { payload } = content;
   const text = textOf(content);
   const read = parse(payload, text);
@@ -65,21 +61,19 @@ export function payloadLines(content) {
   return payload.length > MAX_HEX_BYTES ? [...lines, '…'] : lines;
 }
 
-/** @param {unknown} element @param {number} index @param {StoredContent} content */
-function elementLine(element, index, { refused, isRefused }) {
+function elementLine(element: unknown, index: number, { refused, isRefused }: StoredContent) {
   const code = refused.find((refusal) => refusal.index === index)?.code;
   const mark = code ?? (isRefused?.(index) ? 'refused' : '');
   return `[${index}] ${printable(JSON.stringify(element))}${mark && `   <- ${mark}`}`;
 }
 
-/** @param {unknown} value @param {number} [levels] @returns {boolean} */
-const isShallow = (value, levels = MAX_LEVELS) =>
+const isShallow = (value: unknown, levels: number = MAX_LEVELS): boolean =>
   typeof value !== 'object' ||
   value === null ||
   (levels > 0 && Object.values(value).every((each) => isShallow(each, levels - 1)));
 
-/** @param {Buffer} payload @param {string | null} text @returns {unknown} the parsed value; undefined: the payload is neither JSON nor SenML in CBOR */
-function parse(payload, text) {
+/** @returns the parsed value; undefined: the payload is neither JSON nor SenML in CBOR */
+function parse(payload: Buffer, text: string | null): unknown {
   try {
     if (text !== null) return JSON.parse(text);
   } catch {
@@ -92,8 +86,8 @@ function parse(payload, text) {
   }
 }
 
-/** @param {StoredContent} content @returns {string | null} null: the payload is no text */
-function textOf({ payload, contentType }) {
+/** @returns null: the payload is no text */
+function textOf({ payload, contentType }: StoredContent): string | null {
   try {
     return decodeText(payload, charsetOf(contentType));
   } catch {

@@ -8,34 +8,42 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
-import { MillraceError } from '../../../common/errors.js';
-import { importFile } from '../../import/index.js';
-import { proposalLines, proposeFor, siteOfPath } from './proposal.js';
-
-/** @import { Config } from '../../../common/settings/config.js' */
-/** @import { StatusLine } from '../../../common/status-line.js' */
-/** @import { MergedLine, Progress, RefusedLine, StoredRow } from '../../import/importer.js' */
-/** @import { FileOptions } from '../../import/options.js' */
-/** @import { Ingest } from '../../ingest/index.js' */
+import { MillraceError } from '../../../common/errors.ts';
+import type { Config } from '../../../common/settings/config.ts';
+import type { StatusLine } from '../../../common/status-line.ts';
+import type { MergedLine, Progress, RefusedLine, StoredRow } from '../../import/importer.ts';
+import { importFile } from '../../import/index.ts';
+import type { FileOptions } from '../../import/options.ts';
+import type { Ingest } from '../../ingest/index.ts';
+import { proposalLines, proposeFor, siteOfPath } from './proposal.ts';
 
 /** Suffix of the file of refused lines. It is added to the name of the imported file. */
 export const REFUSED_SUFFIX = '.refused.csv';
 
 /**
  * Imports a file, and handles its saved state, its refused lines and its progress.
- *
- * @param {Ingest} ingest
- * @param {Parameters<typeof importFile>[1]} file
- * @param {object} options
- * @param {{ device: string | undefined, 'dry-run': boolean | undefined, restart: boolean | undefined }} options.flags
- * @param {FileOptions} options.options how the file is written
- * @param {Config['cql']} options.cql settings of the database that gets the samples
- * @param {StatusLine} options.statusLine
- * @param {AbortSignal} options.signal
- * @returns {Promise<number>} number of refused samples and lines
+ * @returns number of refused samples and lines
  * @throws {MillraceError} `failed` after a stop
  */
-export async function importOne(ingest, file, { flags, options, cql, statusLine, signal }) {
+export async function importOne(
+  ingest: Ingest,
+  file: Parameters<typeof importFile>[1],
+  {
+    flags,
+    options,
+    cql,
+    statusLine,
+    signal,
+  }: {
+    flags: { device: string | undefined; 'dry-run': boolean | undefined; restart: boolean | undefined };
+    /** how the file is written */
+    options: FileOptions;
+    /** settings of the database that gets the samples */
+    cql: Config['cql'];
+    statusLine: StatusLine;
+    signal: AbortSignal;
+  },
+): Promise<number> {
   const { path } = file;
   const dryRun = flags['dry-run'] === true;
   const state = createState(path, { device: flags.device ?? null, options, cql });
@@ -53,7 +61,7 @@ export async function importOne(ingest, file, { flags, options, cql, statusLine,
     dryRun,
     signal,
     onRefused: refusals.add,
-    onProgress: (/** @type {Progress} */ progress) => {
+    onProgress: (progress: Progress) => {
       if (!dryRun) state.write(progress.rows);
       statusLine.update(`${path}: ${progressText(progress, began)}`);
     },
@@ -81,12 +89,11 @@ export async function importOne(ingest, file, { flags, options, cql, statusLine,
   return progress.refused;
 }
 
-/** @param {Progress} progress @param {number} began by `performance.now()` */
-const progressText = ({ rows, samples, refused }, began) =>
+/** @param began by `performance.now()` */
+const progressText = ({ rows, samples, refused }: Progress, began: number) =>
   `${rows} rows, ${samples} samples, ${refused} refused, ${Math.round((samples / (performance.now() - began)) * 1000)} samples/s`;
 
-/** @param {StoredRow[]} rows */
-const shownRows = (rows) =>
+const shownRows = (rows: StoredRow[]) =>
   rows.map(({ line, device, sensor, ts, local, value, type, unit, site }) =>
     [
       `line ${line}`,
@@ -103,8 +110,7 @@ const shownRows = (rows) =>
       .trimEnd(),
   );
 
-/** @param {MergedLine[]} lines */
-const mergedText = (lines) =>
+const mergedText = (lines: MergedLine[]) =>
   lines
     .slice(0, SHOWN)
     .map((merged) => `line ${merged.line}: has the time and sensor of line ${merged.same_as}`);
@@ -112,19 +118,19 @@ const mergedText = (lines) =>
 /**
  * Remembers how many rows of a file are committed. The state is valid only for the same size and modification time of the file,
  * the same options, and the same database.
- *
- * @param {string} path
- * @param {{ device: string | null, options: FileOptions, cql: Config['cql'] }} target
  */
-function createState(path, { device, options, cql }) {
+function createState(
+  path: string,
+  { device, options, cql }: { device: string | null; options: FileOptions; cql: Config['cql'] },
+) {
   const place = `${path}.import.json`;
   const { size, mtimeMs } = statSync(path);
   const { keyspace, contactPoints, localPort } = cql;
   const target = { device, keyspace, contactPoints: contactPoints ?? [`127.0.0.1:${localPort}`] };
   const subject = { size, mtimeMs, ...target, ...(Object.keys(options).length > 0 && { options }) };
   return {
-    /** @returns {number} number of committed rows */
-    read() {
+    /** @returns number of committed rows */
+    read(): number {
       try {
         const { rows, ...known } = JSON.parse(readFileSync(place, 'utf8'));
         return Number.isInteger(rows) && isDeepStrictEqual(known, subject) ? rows : 0;
@@ -132,8 +138,7 @@ function createState(path, { device, options, cql }) {
         return 0; // There is no valid state. Rows that are imported again change nothing.
       }
     },
-    /** @param {number} rows */
-    write(rows) {
+    write(rows: number) {
       writeFileSync(`${place}.new`, `${JSON.stringify({ ...subject, rows })}\n`);
       renameSync(`${place}.new`, place);
     },
@@ -146,20 +151,16 @@ const SHOWN = 20;
 
 /**
  * Collects refused lines in a file. The first refused line creates the file.
- *
- * @param {string | null} path null: the lines are shown instead
- * @param {boolean} continues whether an earlier import may have begun the file
+ * @param path null: the lines are shown instead
+ * @param continues whether an earlier import may have begun the file
  */
-function createRefusedFile(path, continues) {
+function createRefusedFile(path: string | null, continues: boolean) {
   // An import that begins with the first row makes the refused lines of an earlier import out of date.
   if (path !== null && !continues) rmSync(path, { force: true });
-  /** @type {ReturnType<typeof createWriteStream> | undefined} */
-  let file;
-  /** @type {string[]} */
-  const shown = [];
+  let file: ReturnType<typeof createWriteStream> | undefined;
+  const shown: string[] = [];
   return {
-    /** @param {RefusedLine} refused */
-    add({ line, code, rule }) {
+    add({ line, code, rule }: RefusedLine) {
       if (path === null) {
         if (shown.length < SHOWN) shown.push(`line ${line}: ${code}: ${rule}`);
         return;
@@ -171,8 +172,8 @@ function createRefusedFile(path, continues) {
       }
       file.write(`${line},${code},"${rule.replaceAll('"', '""')}"\n`);
     },
-    /** @returns {Promise<string[]>} lines to print */
-    async end() {
+    /** @returns lines to print */
+    async end(): Promise<string[]> {
       if (!file) return shown;
       await new Promise((resolve) => file?.end(() => resolve(undefined)));
       return [`The refused lines are in ${path}`];

@@ -1,43 +1,39 @@
 // cspell:ignore Uhrzeit
 import { existsSync } from 'node:fs';
-import { runCommand } from '../../../common/command.js';
-import { readCommandSettings } from '../../../common/dev-addresses.js';
-import { MillraceError } from '../../../common/errors.js';
-import { parseLine } from '../../../common/flags.js';
-import { DATABASE_SETTINGS } from '../../../common/settings/index.js';
-import { createStatusLine } from '../../../common/status-line.js';
-import { openDatabase } from '../../database.js';
-import { FILE_OPTIONS, formatOf, parseFileOptions } from '../../import/index.js';
-import { createIngest } from '../../ingest/index.js';
-import { createContext, createLogger } from '../../observability/index.js';
-import { importOne, REFUSED_SUFFIX } from './import-one.js';
+import { runCommand } from '../../../common/command.ts';
+import { readCommandSettings } from '../../../common/dev-addresses.ts';
+import { MillraceError } from '../../../common/errors.ts';
+import { type CommandLine, type Flag, parseLine } from '../../../common/flags.ts';
+import { DATABASE_SETTINGS } from '../../../common/settings/index.ts';
+import { createStatusLine } from '../../../common/status-line.ts';
+import { openDatabase } from '../../database.ts';
+import { FILE_OPTIONS, formatOf, parseFileOptions } from '../../import/index.ts';
+import { createIngest } from '../../ingest/index.ts';
+import { createContext, createLogger } from '../../observability/index.ts';
+import { importOne, REFUSED_SUFFIX } from './import-one.ts';
 
-/** @import { CommandLine, Flag } from '../../../common/flags.js' */
-
-/** Flags of the options that describe a file. @type {Record<string, Flag & { type: 'text' }>} */
-const FILE_FLAGS = Object.fromEntries(
+/** Flags of the options that describe a file. */
+const FILE_FLAGS: Record<string, Flag & { type: 'text' }> = Object.fromEntries(
   Object.entries(FILE_OPTIONS).map(([option, field]) => [
     option.replaceAll('_', '-'),
     { type: 'text', help: helpOf(field.meta()?.description ?? ''), group: 'How the file is written:' },
   ]),
 );
 
-/** @param {string} description @returns {string} as help of a flag */
-function helpOf(description) {
+/** @returns as help of a flag */
+function helpOf(description: string): string {
   const text = description.replace(/\.$/, '');
   return text.slice(0, 1).toLowerCase() + text.slice(1);
 }
 
-/** @satisfies {Record<string, Flag>} */
 const FLAGS = {
   device: { type: 'text', help: 'the device of all rows, if the file does not name it' },
   'dry-run': { type: 'switch', help: 'shows the first samples as they will be stored, and stores nothing' },
   restart: { type: 'switch', help: 'begins at the first row, also where an earlier run was stopped' },
   ...FILE_FLAGS,
-};
+} satisfies Record<string, Flag>;
 
-/** @type {CommandLine<typeof FLAGS>} */
-const LINE = {
+const LINE: CommandLine<typeof FLAGS> = {
   command: 'npm run import --',
   help: 'Stores measurements of CSV, NDJSON and Parquet files at their original times. The same file twice changes nothing.',
   examples: [
@@ -54,11 +50,8 @@ const LINE = {
 /**
  * Whether a path is the file of refused lines of another given path. With `*.csv`, a shell lists both paths. The file of refused
  * lines must not be imported: the import of the other path replaces it.
- *
- * @param {string[]} paths
- * @param {string} path
  */
-const isRefusedFile = (paths, path) =>
+const isRefusedFile = (paths: string[], path: string) =>
   path.endsWith(REFUSED_SUFFIX) && paths.includes(path.slice(0, -REFUSED_SUFFIX.length));
 
 // npm run import: it writes to the database with the settings of npm start, as an additional ingest process.

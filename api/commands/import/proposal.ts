@@ -1,11 +1,8 @@
 import { closeSync, openSync, readSync } from 'node:fs';
-import { PROPOSAL_BYTES, proposeOptions } from '../../import/index.js';
+import { type FileFormat, PROPOSAL_BYTES, proposeOptions } from '../../import/index.ts';
+import type { Proposal } from '../../import/proposal.ts';
 
-/** @import { FileFormat } from '../../import/index.js' */
-/** @import { Proposal } from '../../import/proposal.js' */
-
-/** @param {{ path: string, format: FileFormat }} file @returns {Proposal} */
-export function proposeFor({ path, format }) {
+export function proposeFor({ path, format }: { path: string; format: FileFormat }): Proposal {
   const bytes = Buffer.alloc(PROPOSAL_BYTES);
   const file = openSync(path, 'r');
   try {
@@ -17,11 +14,10 @@ export function proposeFor({ path, format }) {
 }
 
 /**
- * @param {Proposal} proposal
- * @param {Record<string, unknown>} given options of the command
- * @returns {string[]} what the first lines of the file show beyond the given options
+ * @param given options of the command
+ * @returns what the first lines of the file show beyond the given options
  */
-export function proposalLines({ options, questions }, given) {
+export function proposalLines({ options, questions }: Proposal, given: Record<string, unknown>): string[] {
   const flags = Object.entries(options)
     .filter(([option]) => given[option] === undefined)
     .map(([option, value]) => flagText(option, value));
@@ -36,12 +32,12 @@ export function proposalLines({ options, questions }, given) {
   ];
 }
 
-/** @param {string} option @param {string} value @returns {string} a flag as a shell takes it */
-const flagText = (option, value) =>
+/** @returns a flag as a shell takes it */
+const flagText = (option: string, value: string): string =>
   `--${option.replaceAll('_', '-')} ${/^[\w.,:/+#…-]+$/.test(value) ? value : `'${value.replaceAll("'", "'\\''")}'`}`;
 
-/** @param {string} path of a file, maybe in a data set of `npm run export` @returns {string | null} the site in the names of its directories */
-export function siteOfPath(path) {
+/** @param path of a file, maybe in a data set of `npm run export` @returns the site in the names of its directories */
+export function siteOfPath(path: string): string | null {
   const encoded = /(?:^|\/)site=([^/]+)\//.exec(path)?.[1];
   if (encoded === undefined) return null;
   try {

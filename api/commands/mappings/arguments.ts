@@ -1,10 +1,7 @@
-import { parseGroup } from '../../../common/flags.js';
-
-/** @import { CommandGroup, CommandLine } from '../../../common/flags.js' */
+import { type CommandGroup, type CommandLine, parseGroup } from '../../../common/flags.ts';
 
 const COMMAND = 'npm run mappings --';
 
-/** @satisfies {Record<string, Omit<CommandLine, 'command'>>} */
 const COMMANDS = {
   test: {
     help: 'prints what a message would become, and stores nothing',
@@ -30,10 +27,9 @@ const COMMANDS = {
     words: { usage: 'PRESET', rule: 'the name of one preset', least: 1, most: 1 },
     flags: {},
   },
-};
+} satisfies Record<string, Omit<CommandLine, 'command'>>;
 
-/** @type {CommandGroup<typeof COMMANDS>} */
-const GROUP = {
+const GROUP: CommandGroup<typeof COMMANDS> = {
   command: COMMAND,
   help: 'Shows how topics of other products become measurements. It needs neither a database nor a broker.',
   examples: [`${COMMAND} list`, ...COMMANDS.test.examples],
@@ -43,9 +39,10 @@ const GROUP = {
 
 /**
  * Reads the command line.
- *
- * @param {string[]} argv arguments without node and script
- * @returns {{ command: keyof typeof COMMANDS, flags: { topic?: string, payload?: string }, words: string[] }}
+ * @param argv arguments without node and script
  * @throws {MillraceError} `usage`, `help`
  */
-export const readArguments = (argv) => parseGroup(GROUP, argv);
+export const readArguments = (
+  argv: string[],
+): { command: keyof typeof COMMANDS; flags: { topic?: string; payload?: string }; words: string[] } =>
+  parseGroup(GROUP, argv);

@@ -1,13 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { runCommand } from '../../../common/command.js';
-import { MillraceError, refusalText } from '../../../common/errors.js';
-import { usageError } from '../../../common/flags.js';
-import { printable } from '../../../common/printable.js';
-import { readSetting } from '../../../common/settings/index.js';
-import { formatTime } from '../../../common/times.js';
-import { DAY_MS } from '../../../schema/rules.js';
-import { parseTopic } from '../../../schema/topics.js';
-import { MessageDecoder } from '../../ingest/decode/index.js';
+import { runCommand } from '../../../common/command.ts';
+import { MillraceError, refusalText } from '../../../common/errors.ts';
+import { usageError } from '../../../common/flags.ts';
+import { printable } from '../../../common/printable.ts';
+import { readSetting } from '../../../common/settings/index.ts';
+import { formatTime } from '../../../common/times.ts';
+import { DAY_MS } from '../../../schema/rules.ts';
+import { parseTopic } from '../../../schema/topics.ts';
+import { MessageDecoder } from '../../ingest/decode/index.ts';
 import {
   expandPreset,
   Mapping,
@@ -15,16 +15,14 @@ import {
   proposeMapping,
   readMappings,
   readPresets,
-} from '../../ingest/mappings/index.js';
-import { readArguments } from './arguments.js';
-
-/** @import { ParsedMessage } from '../../ingest/mappings/mapping.js' */
+} from '../../ingest/mappings/index.ts';
+import type { ParsedMessage } from '../../ingest/mappings/mapping.ts';
+import { readArguments } from './arguments.ts';
 
 /** Limit of values that `test` prints; further values are omitted. */
 const MAX_PRINTED = 200;
 
-/** @param {string} text */
-const print = (text) => process.stdout.write(`${text}\n`);
+const print = (text: string) => process.stdout.write(`${text}\n`);
 
 // npm run mappings: it reads only files, and needs no database.
 await runCommand(async () => {
@@ -36,8 +34,7 @@ await runCommand(async () => {
   else testMessage(String(words[0]), flags);
 });
 
-/** @param {string | undefined} path */
-function list(path) {
+function list(path: string | undefined) {
   const groups = path
     ? [{ title: path, mappings: readMappings(path) }]
     : readPresets().map((preset) => ({
@@ -54,11 +51,10 @@ function list(path) {
 }
 
 /**
- * @param {string} source path of a file, or name of a preset
- * @param {{ topic?: string, payload?: string }} flags
+ * @param source path of a file, or name of a preset
  * @throws {MillraceError} `usage`, `bad_settings`, and `failed` if a part of the message would not be stored
  */
-function testMessage(source, { topic, payload }) {
+function testMessage(source: string, { topic, payload }: { topic?: string; payload?: string }) {
   const problems = [];
   if (topic === undefined) problems.push('test takes --topic');
   if (payload === undefined) problems.push('test takes --payload');
@@ -85,8 +81,7 @@ function testMessage(source, { topic, payload }) {
   else printValues(match.mapping, opened);
 }
 
-/** @param {Mapping} mapping @param {ParsedMessage} opened */
-function printDescription(mapping, opened) {
+function printDescription(mapping: Mapping, opened: ParsedMessage) {
   const description = mapping.describe(opened);
   if (!description) throw new MillraceError('failed', 'The message names no sensor.');
   const { sensor, unit, type } = description;
@@ -95,8 +90,8 @@ function printDescription(mapping, opened) {
   );
 }
 
-/** @param {Mapping} mapping @param {ParsedMessage} opened @throws {MillraceError} `failed` if a value is refused */
-function printValues(mapping, opened) {
+/** @throws {MillraceError} `failed` if a value is refused */
+function printValues(mapping: Mapping, opened: ParsedMessage) {
   const decoder = new MessageDecoder({
     historyMs: readSetting('HISTORY_DAYS') * DAY_MS,
     maxClockSkewMs: readSetting('MAX_CLOCK_SKEW'),
@@ -124,8 +119,8 @@ function printValues(mapping, opened) {
   }
 }
 
-/** @param {string[][]} rows @returns {string[]} lines with aligned columns */
-function table(rows) {
+/** @returns lines with aligned columns */
+function table(rows: string[][]): string[] {
   const widths = (rows[0] ?? []).map((_, column) =>
     Math.max(...rows.map((row) => (row[column] ?? '').length)),
   );
@@ -137,8 +132,8 @@ function table(rows) {
   );
 }
 
-/** @param {string} name @throws {MillraceError} `usage` */
-function presetOf(name) {
+/** @throws {MillraceError} `usage` */
+function presetOf(name: string) {
   const presets = readPresets();
   const preset = presets.find((each) => each.name === name);
   if (preset) return preset;
@@ -146,17 +141,17 @@ function presetOf(name) {
   throw usageError('npm run mappings --', [`${name} is neither a file nor a preset: ${names}`]);
 }
 
-/** @param {string} preset name of the preset @returns {Mapping[]} */
-function mappingsOf(preset) {
+/** @param preset name of the preset */
+function mappingsOf(preset: string): Mapping[] {
   return expandPreset(presetOf(preset)).map((spec) => new Mapping(spec));
 }
 
-/** @param {string} payload text from the command line @returns {Buffer} @throws {MillraceError} `failed` */
-function bytesOf(payload) {
+/** @param payload text from the command line @throws {MillraceError} `failed` */
+function bytesOf(payload: string): Buffer {
   if (payload !== '-' && !payload.startsWith('@')) return Buffer.from(payload);
   try {
     return readFileSync(payload === '-' ? 0 : payload.slice(1));
   } catch (error) {
-    throw new MillraceError('failed', `The payload cannot be read: ${/** @type {Error} */ (error).message}`);
+    throw new MillraceError('failed', `The payload cannot be read: ${(error as Error).message}`);
   }
 }

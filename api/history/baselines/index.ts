@@ -1,15 +1,13 @@
-import { forEachConcurrently } from '../../../common/concurrency.js';
-import { DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.js';
-import { BaselineTable } from './table.js';
+import { forEachConcurrently } from '../../../common/concurrency.ts';
+import { DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.ts';
+import type { Context } from '../../observability/index.ts';
+import type { Store } from '../../store/index.ts';
+import { BaselineTable } from './table.ts';
 
-export { createLearning } from './learner.js';
-
-/** @import { MillraceError } from '../../../common/errors.js' */
-/** @import { Context } from '../../observability/index.js' */
-/** @import { Store } from '../../store/index.js' */
+export { createLearning } from './learner.ts';
 
 /**
- * A baseline is the usual value of a sensor and its deviation, for each hour. `learner.js` learns baselines from history,
+ * A baseline is the usual value of a sensor and its deviation, for each hour. `learner.ts` learns baselines from history,
  * day by day, and stores them. `Baselines` loads the stored days into memory and judges values by them. So all processes
  * give the same answer, independent of the values that each process receives. Until a day of history is learned, no value
  * of a sensor is judged: a judgment by the first hours is wrong too often.
@@ -24,31 +22,21 @@ const MARGIN_MS = HOUR_MS;
 /** Number of groups of devices whose progress is read at once. */
 const GROUPS_AT_ONCE = 8;
 
-/**
- * A value and the time of its measurement.
- *
- * @typedef {{ ts: string | null, value: number | null }} Measured `ts`: ISO 8601
- */
+/** A value and the time of its measurement. `ts`: ISO 8601 */
+type Measured = { ts: string | null; value: number | null };
 
 /**
- * A value and its judgment. The judgment is written into the object of the value instead of a new object, because values
- * are judged as fast as they arrive.
- *
- * @typedef {Measured & { sigmas: number | undefined }} JudgedValue `sigmas`: deviations above (negative: below) the mean; undefined:
- *   there is no value, it is too old, or no baseline is known
+ * A value and its judgment. The judgment is written into the object of the value instead of a new object, because values are judged
+ * as fast as they arrive.
+ * `sigmas`: deviations above (negative: below) the mean; undefined: there is no value, it is too old, or no baseline is known
  */
+type JudgedValue = Measured & { sigmas: number | undefined };
 
-/**
- * The usual value of a sensor and its deviation, in its unit.
- *
- * @typedef {{ mean: number, deviation: number }} Baseline
- */
+/** The usual value of a sensor and its deviation, in its unit. */
+export type Baseline = { mean: number; deviation: number };
 
-/**
- * Called when values may be judged differently than before.
- *
- * @callback OnChange
- */
+/** Called when values may be judged differently than before. */
+type OnChange = () => void;
 
 /** Judges values by the baselines of the present days. It regularly reads newly learned baselines from the database. */
 export class Baselines {
@@ -57,22 +45,24 @@ export class Baselines {
   #clock;
   #logger;
   #everyMs;
-  /** Baselines by day, in epoch ms; `loaded`: groups that were read. @type {Map<number, { table: BaselineTable, loaded: Set<number> }>} */
-  #days = new Map();
+  /** Baselines by day, in epoch ms; `loaded`: groups that were read. */
+  #days: Map<number, { table: BaselineTable; loaded: Set<number> }> = new Map();
   #changed = false;
-  /** @type {Set<OnChange>} */
-  #listeners = new Set();
-  /** @type {NodeJS.Timeout | undefined} */
-  #timer;
+  #listeners: Set<OnChange> = new Set();
+  #timer: NodeJS.Timeout | undefined;
   #stopped = false;
 
-  /**
-   * @param {Pick<Context, 'config' | 'clock' | 'logger' | 'metrics'>} context
-   * @param {object} deps
-   * @param {Pick<Store, 'baselines'>} deps.store
-   * @param {number} deps.everyMs time between two checks for newly learned groups
-   */
-  constructor(context, { store, everyMs }) {
+  constructor(
+    context: Pick<Context, 'config' | 'clock' | 'logger' | 'metrics'>,
+    {
+      store,
+      everyMs,
+    }: {
+      store: Pick<Store, 'baselines'>;
+      /** time between two checks for newly learned groups */
+      everyMs: number;
+    },
+  ) {
     const { config, clock, logger, metrics } = context;
     this.#store = store.baselines;
     this.#groups = config.retention.latestGroups;
@@ -101,11 +91,10 @@ export class Baselines {
 
   /**
    * Judges a value by the learned baseline of the hour in which it was measured.
-   *
-   * @param {string} key `device id/sensor id`
-   * @param {JudgedValue} measured the value, into which the judgment is written
+   * @param key `device id/sensor id`
+   * @param measured the value, into which the judgment is written
    */
-  judge(key, measured) {
+  judge(key: string, measured: JudgedValue) {
     const { ts, value } = measured;
     measured.sigmas = undefined;
     if (ts === null || value === null) return;
@@ -113,19 +102,15 @@ export class Baselines {
     measured.sigmas = this.#days.get(dayOf(at))?.table.sigmas(key, hourOf(at), value) ?? undefined;
   }
 
-  /**
-   * @param {string} key
-   * @param {string | null} ts ISO 8601
-   * @returns {Baseline | null} the baseline for this time; null: no baseline is known
-   */
-  at(key, ts) {
+  /** @param ts ISO 8601 @returns the baseline for this time; null: no baseline is known */
+  at(key: string, ts: string | null): Baseline | null {
     if (ts === null) return null;
     const at = Date.parse(ts);
     return this.#days.get(dayOf(at))?.table.at(key, hourOf(at)) ?? null;
   }
 
-  /** @param {string} key @returns {Array<Baseline & { ts: number }>} baselines of all known hours, oldest first; `ts` in epoch ms */
-  hours(key) {
+  /** @returns baselines of all known hours, oldest first; `ts` in epoch ms */
+  hours(key: string): Array<Baseline & { ts: number }> {
     const hours = [];
     for (const [day, { table }] of [...this.#days].sort(([a], [b]) => a - b)) {
       for (let hour = 0; hour < 24; hour++) {
@@ -136,15 +121,14 @@ export class Baselines {
     return hours;
   }
 
-  /** @param {OnChange} listener @returns {() => void} function that removes the listener */
-  onChange(listener) {
+  /** @returns function that removes the listener */
+  onChange(listener: OnChange): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
   /**
    * Reads the baselines that were learned since the last call, and removes days that are over from memory.
-   *
    * @throws {MillraceError} `unavailable`
    */
   async refresh() {
@@ -169,8 +153,8 @@ export class Baselines {
     for (const listener of this.#listeners) listener();
   }
 
-  /** @param {number} day epoch ms */
-  async #loadDay(day) {
+  /** @param day epoch ms */
+  async #loadDay(day: number) {
     const { table, loaded } = this.#days.get(day) ?? { table: new BaselineTable(), loaded: new Set() };
     this.#days.set(day, { table, loaded });
     const groups = Array.from({ length: this.#groups }, (_, group) => group);
@@ -198,5 +182,5 @@ export class Baselines {
   }
 }
 
-/** @param {number} ts epoch ms @returns {number} hour of the UTC day, from 0 to 23 */
-const hourOf = (ts) => Math.floor(ts / HOUR_MS) % 24;
+/** @param ts epoch ms @returns hour of the UTC day, from 0 to 23 */
+const hourOf = (ts: number): number => Math.floor(ts / HOUR_MS) % 24;

@@ -1,18 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { bucketOf, DAY_MS, dayOf, HOUR_MS, yearOf } from '../../../schema/rules.js';
-import { Retry } from '../../store/index.js';
-import { createLeases } from '../packing/packer.js';
-import { iteratePages, Steps } from '../packing/steps.js';
-import { LEARNED_DAYS, learnProfile } from './profile.js';
-
-/** @import { Context } from '../../observability/index.js' */
-/** @import { ClockGuard } from '../../store/clock-guard.js' */
-/** @import { LearnedProfile } from '../../store/history/baselines.js' */
-/** @import { SensorBytes } from '../../store/history/keys.js' */
-/** @import { HourRow } from '../../store/history/reads.js' */
-/** @import { Store } from '../../store/index.js' */
-/** @import { Leases } from '../packing/packer.js' */
+import { bucketOf, DAY_MS, dayOf, HOUR_MS, yearOf } from '../../../schema/rules.ts';
+import type { Context } from '../../observability/index.ts';
+import type { ClockGuard } from '../../store/clock-guard.ts';
+import type { LearnedProfile } from '../../store/history/baselines.ts';
+import type { SensorBytes } from '../../store/history/keys.ts';
+import type { HourRow } from '../../store/history/reads.ts';
+import { Retry, type Store } from '../../store/index.ts';
+import { createLeases, type Leases } from '../packing/packer.ts';
+import { iteratePages, Steps } from '../packing/steps.ts';
+import { LEARNED_DAYS, learnProfile } from './profile.ts';
 
 /**
  * Time of a UTC day, in ms, from which the next day is learned. By then all hours of the previous day are packed.
@@ -27,21 +24,30 @@ const STOP_WITHIN_MS = 3000;
  * devices after the other. After an interruption the group is learned again from its beginning. While the clock is
  * wrong, the learner waits. With a clock that is ahead it would mark future days as learned, and `learned_until` never
  * goes back.
- *
- * @param {object} deps
- * @param {Pick<Store, 'packing' | 'baselines'>} deps.store
- * @param {number} deps.groups `LATEST_GROUPS`
- * @param {Pick<ClockGuard, 'now'>} deps.clock
- * @param {Pick<Steps, 'run' | 'stopped'>} deps.steps
- * @param {Leases} deps.leases
- * @param {LearningLag} deps.lag
- * @param {() => void} deps.onLearned called for each sensor that has a baseline
  */
-export function createLearner({ store, groups, clock, steps, leases, lag, onLearned }) {
+export function createLearner({
+  store,
+  groups,
+  clock,
+  steps,
+  leases,
+  lag,
+  onLearned,
+}: {
+  store: Pick<Store, 'packing' | 'baselines'>;
+  /** `LATEST_GROUPS` */
+  groups: number;
+  clock: Pick<ClockGuard, 'now'>;
+  steps: Pick<Steps, 'run' | 'stopped'>;
+  leases: Leases;
+  lag: LearningLag;
+  /** called for each sensor that has a baseline */
+  onLearned: () => void;
+}) {
   const { packing, baselines } = store;
 
-  /** @param {number} group @returns {Promise<number>} epoch ms of the day that the group has to learn next */
-  async function nextDay(group) {
+  /** @returns epoch ms of the day that the group has to learn next */
+  async function nextDay(group: number): Promise<number> {
     const until = await steps.run(() => baselines.learnedUntil(group));
     // Days that are over are skipped, even if they were never learned.
     const next = Math.max(until ?? 0, dayOf(await clock.now()));
@@ -49,10 +55,9 @@ export function createLearner({ store, groups, clock, steps, leases, lag, onLear
     return next;
   }
 
-  /** @param {SensorBytes} key @param {number} from epoch ms @param {number} to epoch ms @returns {Promise<HourRow[]>} */
-  async function readHours(key, from, to) {
-    /** @type {HourRow[]} */
-    const rows = [];
+  /** @param from epoch ms @param to epoch ms */
+  async function readHours(key: SensorBytes, from: number, to: number): Promise<HourRow[]> {
+    const rows: HourRow[] = [];
     for (let start = from; start < to; ) {
       const begin = start;
       const end = Math.min(to, Date.UTC(yearOf(begin) + 1, 0));
@@ -62,11 +67,10 @@ export function createLearner({ store, groups, clock, steps, leases, lag, onLear
     return rows;
   }
 
-  /** @param {number} group @param {Buffer} device 16 bytes @param {number} day epoch ms */
-  async function learnDevice(group, device, day) {
+  /** @param device 16 bytes @param day epoch ms */
+  async function learnDevice(group: number, device: Buffer, day: number) {
     const to = Math.min(day, bucketOf(await clock.now()));
-    /** @type {LearnedProfile[]} */
-    const learned = [];
+    const learned: LearnedProfile[] = [];
     for (const sensor of await steps.run(() => packing.sensorIds(group, device))) {
       const rows = await readHours({ device, sensor }, to - LEARNED_DAYS * DAY_MS, to);
       const profile = learnProfile(rows, day);
@@ -77,8 +81,7 @@ export function createLearner({ store, groups, clock, steps, leases, lag, onLear
     if (learned.length > 0) await steps.run(() => baselines.write(group, day, learned));
   }
 
-  /** @param {number} group */
-  async function learnGroup(group) {
+  async function learnGroup(group: number) {
     // Progress is read again, because the previous owner of the lease may have learned the day.
     const day = await nextDay(group);
     if ((await clock.now()) < dueAt(day)) return;
@@ -92,13 +95,10 @@ export function createLearner({ store, groups, clock, steps, leases, lag, onLear
   return {
     /**
      * Learns all groups that are due now and that no other process is learning.
-     *
-     * @returns {Promise<void>}
      * @throws the error of the first group that failed, after the other groups were learned
      */
-    async learnDue() {
-      /** @type {unknown[]} */
-      const failures = [];
+    async learnDue(): Promise<void> {
+      const failures: unknown[] = [];
       for (let group = 0; group < groups && !steps.stopped; group++) {
         try {
           if (!lag.isDue(group)) continue;
@@ -116,39 +116,37 @@ export function createLearner({ store, groups, clock, steps, leases, lag, onLear
   };
 }
 
-/** @typedef {ReturnType<typeof createLearner>} Learner */
-
-/** @param {number} day epoch ms @returns {number} epoch ms from which the day is learned */
-const dueAt = (day) => day - DAY_MS + LEARN_FROM_MS;
+/** @param day epoch ms @returns epoch ms from which the day is learned */
+const dueAt = (day: number): number => day - DAY_MS + LEARN_FROM_MS;
 
 /** Computes how far learning is behind, from the progress of each group that was last read. */
 export class LearningLag {
   #clock;
-  /** @type {Map<number, number>} by group: the day that has to be learned next, in epoch ms */
-  #next = new Map();
+  /** by group: the day that has to be learned next, in epoch ms */
+  #next: Map<number, number> = new Map();
 
-  /** @param {() => number} clock epoch ms */
-  constructor(clock) {
+  /** @param clock epoch ms */
+  constructor(clock: () => number) {
     this.#clock = clock;
   }
 
-  /** @param {number} group @param {number} next epoch ms of the day that has to be learned next */
-  note(group, next) {
+  /** @param next epoch ms of the day that has to be learned next */
+  note(group: number, next: number) {
     this.#next.set(group, next);
   }
 
-  /** @param {number} group @returns {boolean} false: the next day of the group is not due yet, so its progress need not be read */
-  isDue(group) {
+  /** @returns false: the next day of the group is not due yet, so its progress need not be read */
+  isDue(group: number): boolean {
     return this.#clock() >= dueAt(this.#next.get(group) ?? 0);
   }
 
-  /** Returns how long ago the group that is farthest behind became due. @returns {number} ms; 0 before any progress was read */
-  overdueMs() {
+  /** Returns how long ago the group that is farthest behind became due. @returns ms; 0 before any progress was read */
+  overdueMs(): number {
     return this.#next.size === 0 ? 0 : Math.max(0, this.#clock() - dueAt(Math.min(...this.#next.values())));
   }
 
-  /** Counts the groups that have the baselines of the present day, and those that do not. @returns {{ learned: number, missing: number }} */
-  groups() {
+  /** Counts the groups that have the baselines of the present day, and those that do not. */
+  groups(): { learned: number; missing: number } {
     const today = dayOf(this.#clock());
     const learned = [...this.#next.values()].filter((next) => next > today).length;
     return { learned, missing: this.#next.size - learned };
@@ -158,14 +156,20 @@ export class LearningLag {
 /**
  * Creates the task that learns while the process runs. It sends one request at a time and rests after each request. So it uses one
  * connection for a tenth of the time, and for at most half of the time when it is behind.
- *
- * @param {Context} context
- * @param {object} deps
- * @param {Pick<Store, 'packing' | 'baselines' | 'packLeases'>} deps.store
- * @param {ClockGuard} deps.clockGuard
- * @param {number} deps.pauseMs time between two checks for groups to learn
  */
-export function createLearning({ config, clock, logger, metrics }, { store, clockGuard, pauseMs }) {
+export function createLearning(
+  { config, clock, logger, metrics }: Context,
+  {
+    store,
+    clockGuard,
+    pauseMs,
+  }: {
+    store: Pick<Store, 'packing' | 'baselines' | 'packLeases'>;
+    clockGuard: ClockGuard;
+    /** time between two checks for groups to learn */
+    pauseMs: number;
+  },
+) {
   const lag = new LearningLag(clock);
   const retry = new Retry({ logger, onRetry: () => metrics.retries.inc() });
   const steps = new Steps({ retry, isPressed: () => true, overdueMs: () => lag.overdueMs() });
@@ -189,10 +193,8 @@ export function createLearning({ config, clock, logger, metrics }, { store, cloc
     'Groups of devices by their baselines of the present day: learned, missing',
     () => lag.groups(),
   );
-  /** @type {NodeJS.Timeout | undefined} */
-  let timer;
-  /** @type {Promise<void>} */
-  let round = Promise.resolve();
+  let timer: NodeJS.Timeout | undefined;
+  let round: Promise<void> = Promise.resolve();
 
   async function learnOnce() {
     try {
@@ -223,5 +225,3 @@ export function createLearning({ config, clock, logger, metrics }, { store, cloc
     },
   };
 }
-
-/** @typedef {ReturnType<typeof createLearning>} Learning */

@@ -1,7 +1,6 @@
-import { DAY_MS, HOUR_MS } from '../../../schema/rules.js';
-import { PROFILE_FLOATS } from '../../store/index.js';
-
-/** @import { HourRow } from '../../store/history/reads.js' */
+import { DAY_MS, HOUR_MS } from '../../../schema/rules.ts';
+import type { HourRow } from '../../store/history/reads.ts';
+import { PROFILE_FLOATS } from '../../store/index.ts';
 
 /**
  * Computes the baseline of a sensor from the statistics of its hours. `docs/explanation/baselines.md` has the
@@ -51,16 +50,19 @@ const MOST_REACH = 2;
 /** The expected maximum of 1, 2, 4, 8, 16 and 32 samples of a normal distribution, in standard deviations. */
 const REACHES = [0, 0.564, 1.029, 1.424, 1.766, 2.07];
 
-/** @typedef {{ slot: number, hour: number, mean: number, min: number, max: number, count: number }} LearnedHour `slot`: hour of the week */
+/** `slot`: hour of the week */
+type LearnedHour = { slot: number; hour: number; mean: number; min: number; max: number; count: number };
 
 /**
  * Learns the baseline of one UTC day.
- *
- * @param {readonly Pick<HourRow, 'hour' | 'statistics'>[]} rows hours of the last `LEARNED_DAYS`, in any order; hours may be missing
- * @param {number} day epoch ms of its start
- * @returns {Float32Array | null} mean and deviation of each hour, NaN where no usual value is known; null: too few hours
+ * @param rows hours of the last `LEARNED_DAYS`, in any order; hours may be missing
+ * @param day epoch ms of its start
+ * @returns mean and deviation of each hour, NaN where no usual value is known; null: too few hours
  */
-export function learnProfile(rows, day) {
+export function learnProfile(
+  rows: readonly Pick<HourRow, 'hour' | 'statistics'>[],
+  day: number,
+): Float32Array | null {
   const hours = rows.flatMap(learnedHour);
   if (hours.length < LEAST_HOURS) return null;
   const resolution = resolutionOf(hours);
@@ -79,8 +81,8 @@ export function learnProfile(rows, day) {
   return profile;
 }
 
-/** @param {Pick<HourRow, 'hour' | 'statistics'>} row @returns {LearnedHour[]} one hour; empty: it is not packed, or its sum exceeds a double */
-function learnedHour({ hour, statistics }) {
+/** @returns one hour; empty: it is not packed, or its sum exceeds a double */
+function learnedHour({ hour, statistics }: Pick<HourRow, 'hour' | 'statistics'>): LearnedHour[] {
   if (!statistics) return [];
   const { count, min, max, sum } = statistics;
   const mean = sum / count;
@@ -88,22 +90,20 @@ function learnedHour({ hour, statistics }) {
   return [{ slot: slotOf(hour), hour, mean, min, max, count }];
 }
 
-/** @param {number} ts epoch ms @returns {number} hour of the week; 0 is the hour at which the epoch began, a midnight */
-const slotOf = (ts) => Math.floor(ts / HOUR_MS) % HOURS_A_WEEK;
+/** @param ts epoch ms @returns hour of the week; 0 is the hour at which the epoch began, a midnight */
+const slotOf = (ts: number): number => Math.floor(ts / HOUR_MS) % HOURS_A_WEEK;
 
 /**
  * Creates functions that return the usual mean of an hour. It is the median of the hourly means in the same hour of the week. If
  * these are too few, it is the median for the same hour of the day, and otherwise of all hours.
- *
- * @param {readonly LearnedHour[]} hours
  */
-function createCenters(hours) {
+function createCenters(hours: readonly LearnedHour[]) {
   const weekly = sortedBy(hours, ({ slot }) => slot);
   const daily = sortedBy(hours, ({ slot }) => slot % HOURS_A_DAY);
   const all = hours.map(({ mean }) => mean).sort(ascending);
 
-  /** @param {number} slot @returns {{ means: number[], isWeekly: boolean }} sorted */
-  function meansAt(slot) {
+  /** @returns sorted */
+  function meansAt(slot: number): { means: number[]; isWeekly: boolean } {
     const ofWeek = weekly.get(slot) ?? [];
     if (ofWeek.length >= LEAST_OF_SLOT) return { means: ofWeek, isWeekly: true };
     const ofDay = daily.get(slot % HOURS_A_DAY) ?? [];
@@ -111,8 +111,8 @@ function createCenters(hours) {
   }
 
   return {
-    /** @param {number} slot hour of the week */
-    at(slot) {
+    /** @param slot hour of the week */
+    at(slot: number) {
       const { means, isWeekly } = meansAt(slot);
       return { center: medianOf(means), isWeekly };
     },
@@ -120,28 +120,22 @@ function createCenters(hours) {
     /**
      * Returns the mean that all other hours predict for an hour. A prediction that includes the hour itself would look
      * too accurate.
-     *
-     * @param {LearnedHour} hour
      */
-    without({ slot, mean }) {
+    without({ slot, mean }: LearnedHour) {
       const { means } = meansAt(slot);
       return medianOf(means, means.indexOf(mean));
     },
   };
 }
 
-/** @typedef {ReturnType<typeof createCenters>} Centers */
+type Centers = ReturnType<typeof createCenters>;
 
 /**
  * Returns how far the means of the last two days were above the usual means, because of a new level or a drift.
- *
- * @param {readonly LearnedHour[]} hours
- * @param {Centers} centers
  */
-function levelOf(hours, centers) {
+function levelOf(hours: readonly LearnedHour[], centers: Centers) {
   const newest = hours.reduce((latest, { hour }) => Math.max(latest, hour), 0);
-  /** @type {number[]} */
-  const offsets = [];
+  const offsets: number[] = [];
   for (const hour of hours) {
     if (hour.hour <= newest - RECENT_MS || !centers.at(hour.slot).isWeekly) continue;
     offsets.push(hour.mean - centers.without(hour));
@@ -152,12 +146,14 @@ function levelOf(hours, centers) {
 /**
  * Returns the usual deviation in an hour. It combines two spreads: how far hourly means are from their predictions, and
  * how far samples are from the mean of their hour.
- *
- * @param {readonly LearnedHour[]} hours
- * @param {readonly number[]} residuals absolute differences between the means of these hours and their predictions
- * @param {{ slot: number, mean: number, resolution: number }} at `slot`: hour of the week
+ * @param residuals absolute differences between the means of these hours and their predictions
+ * @param at `slot`: hour of the week
  */
-function deviationOf(hours, residuals, { slot, mean, resolution }) {
+function deviationOf(
+  hours: readonly LearnedHour[],
+  residuals: readonly number[],
+  { slot, mean, resolution }: { slot: number; mean: number; resolution: number },
+) {
   const near = hours.flatMap((hour, index) => (isNear(hour.slot, slot) ? [index] : []));
   const pool = near.length < LEAST_POOL ? hours.map((_, index) => index) : near;
   const between = spreadOf(
@@ -166,7 +162,7 @@ function deviationOf(hours, residuals, { slot, mean, resolution }) {
     FROM_MEAN,
   );
   const within = spreadOf(
-    pool.flatMap((index) => withinOf(/** @type {LearnedHour} */ (hours[index]))),
+    pool.flatMap((index) => withinOf(hours[index] as LearnedHour)),
     1,
     1,
   );
@@ -179,11 +175,9 @@ function deviationOf(hours, residuals, { slot, mean, resolution }) {
 /**
  * Returns the resolution of a sensor: the smallest difference between two of its extremes, and at most half of its range. A
  * sensor with steps of 0.5 °C that is nearly constant would otherwise be far off with its first step.
- *
- * @param {readonly LearnedHour[]} hours
- * @returns {number} in the unit of the sensor; 0: its value never changed
+ * @returns in the unit of the sensor; 0: its value never changed
  */
-function resolutionOf(hours) {
+function resolutionOf(hours: readonly LearnedHour[]): number {
   const extremes = hours.flatMap(({ min, max }) => [min, max]).sort(ascending);
   let least = Number.POSITIVE_INFINITY;
   for (let index = 1; index < extremes.length; index++) {
@@ -194,18 +188,18 @@ function resolutionOf(hours) {
   return Number.isFinite(least) ? Math.min(least, range / 2) : 0;
 }
 
-/** @param {number} a @param {number} b hours of the week @returns {boolean} whether their hours of the day are the same or next to each other */
-function isNear(a, b) {
+/** @param b hours of the week @returns whether their hours of the day are the same or next to each other */
+function isNear(a: number, b: number): boolean {
   const apart = Math.abs((a % HOURS_A_DAY) - (b % HOURS_A_DAY));
   return apart <= 1 || apart === HOURS_A_DAY - 1;
 }
 
-/** @param {LearnedHour} hour @returns {number[]} deviation of the samples in the hour, estimated by their extreme; empty for a single sample */
-const withinOf = ({ mean, min, max, count }) =>
+/** @returns deviation of the samples in the hour, estimated by their extreme; empty for a single sample */
+const withinOf = ({ mean, min, max, count }: LearnedHour): number[] =>
   count < 2 ? [] : [Math.max(max - mean, mean - min) / expectedExtreme(count)];
 
-/** @param {number} count number of samples @returns {number} expected distance of their extreme from the mean, in deviations */
-export function expectedExtreme(count) {
+/** @param count number of samples @returns expected distance of their extreme from the mean, in deviations */
+export function expectedExtreme(count: number): number {
   const place = Math.log2(count);
   const index = Math.floor(place);
   const [low, high] = [REACHES[index], REACHES[index + 1]];
@@ -216,29 +210,24 @@ export function expectedExtreme(count) {
 /**
  * Estimates the spread by the median of absolute deviations. If most deviations are 0, it uses their mean, because a value that
  * changes rarely is still not constant.
- *
- * @param {number[]} sizes
- * @param {number} fromMedian factor of the median
- * @param {number} fromMean factor of the mean
+ * @param fromMedian factor of the median
+ * @param fromMean factor of the mean
  */
-function spreadOf(sizes, fromMedian, fromMean) {
+function spreadOf(sizes: number[], fromMedian: number, fromMean: number) {
   if (sizes.length === 0) return 0;
   const median = medianOf(sizes.sort(ascending));
   if (median > 0) return fromMedian * median;
   return (fromMean * sizes.reduce((sum, size) => sum + size, 0)) / sizes.length;
 }
 
-/** @param {number} a @param {number} b */
-const ascending = (a, b) => a - b;
+const ascending = (a: number, b: number) => a - b;
 
-/**
- * @param {readonly LearnedHour[]} hours
- * @param {(hour: LearnedHour) => number} slotOfHour slot of an hour
- * @returns {Map<number, number[]>} sorted means of the hours, by slot
- */
-function sortedBy(hours, slotOfHour) {
-  /** @type {Map<number, number[]>} */
-  const slots = new Map();
+/** @returns sorted means of the hours, by slot */
+function sortedBy(
+  hours: readonly LearnedHour[],
+  slotOfHour: (hour: LearnedHour) => number,
+): Map<number, number[]> {
+  const slots: Map<number, number[]> = new Map();
   for (const hour of hours) {
     const slot = slotOfHour(hour);
     const means = slots.get(slot);
@@ -251,13 +240,12 @@ function sortedBy(hours, slotOfHour) {
 
 /**
  * Returns the median of sorted numbers.
- *
- * @param {readonly number[]} sorted not empty
- * @param {number} [skipped] index of a number that is left out
+ * @param sorted not empty
+ * @param skipped index of a number that is left out
  */
-function medianOf(sorted, skipped = sorted.length) {
+function medianOf(sorted: readonly number[], skipped: number = sorted.length) {
   const count = skipped < sorted.length ? sorted.length - 1 : sorted.length;
-  const valueAt = (/** @type {number} */ index) => Number(sorted[index < skipped ? index : index + 1]);
+  const valueAt = (index: number) => Number(sorted[index < skipped ? index : index + 1]);
   const half = count >> 1;
   return count % 2 === 1 ? valueAt(half) : valueAt(half - 1) / 2 + valueAt(half) / 2;
 }

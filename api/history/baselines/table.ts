@@ -1,4 +1,4 @@
-import { PROFILE_FLOATS } from '../../store/index.js';
+import { PROFILE_FLOATS } from '../../store/index.ts';
 
 /** Number of sensors in one block of floats. A table grows by whole blocks, so that existing floats are never copied. */
 const BLOCK_SENSORS = 1024;
@@ -11,18 +11,17 @@ export const MOST_SIGMAS = 99;
  * midnight the baselines of two days are in memory.
  */
 export class BaselineTable {
-  /** @type {Map<string, number>} position of each sensor in the blocks, by key */
-  #index = new Map();
-  /** @type {Float32Array[]} */
-  #blocks = [];
+  /** position of each sensor in the blocks, by key */
+  #index: Map<string, number> = new Map();
+  #blocks: Float32Array[] = [];
 
   /** Number of sensors. */
   get size() {
     return this.#index.size;
   }
 
-  /** @param {string} key `device id/sensor id` @param {Float32Array} profile `PROFILE_FLOATS` numbers */
-  set(key, profile) {
+  /** @param key `device id/sensor id` @param profile `PROFILE_FLOATS` numbers */
+  set(key: string, profile: Float32Array) {
     const number = this.#index.get(key) ?? this.#index.size;
     this.#index.set(key, number);
     const blockNumber = Math.floor(number / BLOCK_SENSORS);
@@ -31,18 +30,18 @@ export class BaselineTable {
     block.set(profile, (number % BLOCK_SENSORS) * PROFILE_FLOATS);
   }
 
-  /** @param {string} key @param {number} hour of the day @returns {{ mean: number, deviation: number } | null} */
-  at(key, hour) {
+  /** @param hour of the day */
+  at(key: string, hour: number): { mean: number; deviation: number } | null {
     const number = this.#index.get(key);
     if (number === undefined) return null;
     const place = (number % BLOCK_SENSORS) * PROFILE_FLOATS + 2 * hour;
-    const block = /** @type {Float32Array} */ (this.#blocks[Math.floor(number / BLOCK_SENSORS)]);
+    const block = this.#blocks[Math.floor(number / BLOCK_SENSORS)] as Float32Array;
     const mean = Number(block[place]);
     return Number.isNaN(mean) ? null : { mean, deviation: Number(block[place + 1]) };
   }
 
-  /** @param {string} key @param {number} hour of the day @param {number} value @returns {number | null} see `sigmasOf`; null: no baseline */
-  sigmas(key, hour, value) {
+  /** @param hour of the day @returns see `sigmasOf`; null: no baseline */
+  sigmas(key: string, hour: number, value: number): number | null {
     const baseline = this.at(key, hour);
     return baseline && sigmasOf(baseline, value);
   }
@@ -50,12 +49,10 @@ export class BaselineTable {
 
 /**
  * Judges a value by a baseline.
- *
- * @param {{ mean: number, deviation: number }} baseline with single-precision floats
- * @param {number} value
- * @returns {number} number of deviations by which the value is above (negative: below) the mean, rounded to a tenth
+ * @param baseline with single-precision floats
+ * @returns number of deviations by which the value is above (negative: below) the mean, rounded to a tenth
  */
-export function sigmasOf({ mean, deviation }, value) {
+export function sigmasOf({ mean, deviation }: { mean: number; deviation: number }, value: number): number {
   // The value is rounded like the stored mean, so that a value equal to the mean has no deviation.
   const off = Math.fround(value) - mean;
   if (off === 0) return 0;

@@ -1,39 +1,44 @@
-import { visitBlock } from '../../../schema/packed/block.js';
-import { allParts } from '../../store/index.js';
-
-/** @import { Series } from '../../../schema/packed/series.js' */
-/** @import { Store } from '../../store/index.js' */
-/** @import { PackingObserver } from './sensor-hour.js' */
-/** @import { Steps } from './steps.js' */
+import { visitBlock } from '../../../schema/packed/block.ts';
+import type { Series } from '../../../schema/packed/series.ts';
+import { allParts, type Store } from '../../store/index.ts';
+import type { PackingObserver } from './sensor-hour.ts';
+import type { Steps } from './steps.ts';
 
 /**
  * The samples of a sensor in one hour, as the rows of `message` hold them. The samples are in the order of reading, and a
  * time may occur more than once.
- *
- * @typedef {{ sensor: Buffer, times: number[], values: number[] }} Collected `sensor`: 16 bytes; `times` in epoch ms
+ * `sensor`: 16 bytes; `times` in epoch ms
  */
+type Collected = { sensor: Buffer; times: number[]; values: number[] };
 
-/**
- * Some sensors of a device in one hour.
- *
- * @typedef {object} Gathered
- * @property {Map<string, Collected>} sensors samples of sensors, by sensor id in hex
- * @property {number} unreadable number of rows that this process cannot read; they may hold samples of any sensor
- */
+/** Some sensors of a device in one hour. */
+interface Gathered {
+  /** samples of sensors, by sensor id in hex */
+  sensors: Map<string, Collected>;
+  /** number of rows that this process cannot read; they may hold samples of any sensor */
+  unreadable: number;
+}
 
 /**
  * Reads an hour of a device from `message`. If the device has many sensors, the hour is read part by part, with some sensors in each
  * part. If the number of parts has grown during the hour, a sensor may be in several parts, so all parts are read together.
- *
- * @param {object} deps
- * @param {Pick<Store['packing'], 'blockPage'>} deps.store
- * @param {Steps} deps.steps
- * @param {Pick<PackingObserver, 'onUnreadable'>} deps.observer
- * @param {Buffer} deps.device 16 bytes
- * @param {number} deps.hour epoch ms
- * @returns {AsyncGenerator<Gathered, void>} sensors of the hour; each sensor occurs in only one item
+ * @returns sensors of the hour; each sensor occurs in only one item
  */
-export async function* readDeviceHour({ store, steps, observer, device, hour }) {
+export async function* readDeviceHour({
+  store,
+  steps,
+  observer,
+  device,
+  hour,
+}: {
+  store: Pick<Store['packing'], 'blockPage'>;
+  steps: Steps;
+  observer: Pick<PackingObserver, 'onUnreadable'>;
+  /** 16 bytes */
+  device: Buffer;
+  /** epoch ms */
+  hour: number;
+}): AsyncGenerator<Gathered, void> {
   let gathered = createGathered();
   const counts = await readPart(gathered, 0);
   const others = allParts(counts);
@@ -45,13 +50,11 @@ export async function* readDeviceHour({ store, steps, observer, device, hour }) 
   }
   if (!disjoint) yield gathered;
 
-  /** @param {Gathered} into @param {number} part @returns {Promise<number[]>} each number of parts over which sensors of the hour were spread */
-  async function readPart(into, part) {
-    /** @type {string | undefined} */
-    let after;
+  /** @returns each number of parts over which sensors of the hour were spread */
+  async function readPart(into: Gathered, part: number): Promise<number[]> {
+    let after: string | undefined;
     const before = into.unreadable;
-    /** @type {Set<number>} */
-    const found = new Set();
+    const found: Set<number> = new Set();
     do {
       const { blocks, parts, next } = await steps.run(() => store.blockPage(device, hour, part, after));
       for (const blob of blocks) collect(into, hour, blob);
@@ -63,13 +66,11 @@ export async function* readDeviceHour({ store, steps, observer, device, hour }) 
   }
 }
 
-/** @returns {Gathered} */
-const createGathered = () => ({ sensors: new Map(), unreadable: 0 });
+const createGathered = (): Gathered => ({ sensors: new Map(), unreadable: 0 });
 
-/** @param {Gathered} into @param {number} hour epoch ms @param {Buffer} blob */
-function collect(into, hour, blob) {
-  /** @type {Array<{ sensor: Buffer, series: Series }>} */
-  const read = [];
+/** @param hour epoch ms */
+function collect(into: Gathered, hour: number, blob: Buffer) {
+  const read: Array<{ sensor: Buffer; series: Series }> = [];
   try {
     visitBlock(hour, blob, (sensor, series) => read.push({ sensor, series: series() }));
   } catch (error) {
@@ -87,8 +88,8 @@ function collect(into, hour, blob) {
       into.sensors.set(id, collected);
     }
     for (let i = 0; i < series.times.length; i++) {
-      collected.times.push(/** @type {number} */ (series.times[i]));
-      collected.values.push(/** @type {number} */ (series.values[i]));
+      collected.times.push(series.times[i] as number);
+      collected.values.push(series.values[i] as number);
     }
   }
 }

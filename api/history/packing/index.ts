@@ -1,20 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { uuidText } from '../../../schema/ids.js';
-import { closingOf, DAY_MS } from '../../../schema/rules.js';
-import { Retry } from '../../store/index.js';
-import { createLeases, createPacker } from './packer.js';
-import { Steps } from './steps.js';
+import type { Logger } from 'pino';
+import { uuidText } from '../../../schema/ids.ts';
+import { closingOf, DAY_MS } from '../../../schema/rules.ts';
+import type { Context } from '../../observability/index.ts';
+import type { ClockGuard } from '../../store/clock-guard.ts';
+import { Retry, type Store } from '../../store/index.ts';
+import { createLeases, createPacker, type Leases } from './packer.ts';
+import type { DeviceHour } from './sensor-hour.ts';
+import { Steps } from './steps.ts';
 
-export { createLeases } from './packer.js';
-export { iteratePages, Steps } from './steps.js';
+export { createLeases } from './packer.ts';
+export { iteratePages, Steps } from './steps.ts';
 
-/** @import { Logger } from 'pino' */
-/** @import { Context } from '../../observability/index.js' */
-/** @import { ClockGuard } from '../../store/clock-guard.js' */
-/** @import { Store } from '../../store/index.js' */
-/** @import { DeviceHour } from './sensor-hour.js' */
-
-/** @typedef {import('./packer.js').Leases} Leases */
+export type { Leases };
 
 const REPORT_EVERY_MS = 60_000;
 
@@ -23,17 +21,20 @@ const STOP_WITHIN_MS = 3000;
 
 /**
  * Creates the task that packs while the process runs: it moves the samples of closed hours into history, and rests while ingest is under
- * pressure. `packer.js` chooses the hours that are due, `passes.js` reads them for the first and second time, and `sensor-hour.js` packs
+ * pressure. `packer.ts` chooses the hours that are due, `passes.ts` reads them for the first and second time, and `sensor-hour.ts` packs
  * one sensor.
- *
- * @param {Context} context
- * @param {object} deps
- * @param {Store} deps.store
- * @param {ClockGuard} deps.clockGuard
- * @param {() => boolean} deps.isPressed whether requests of ingest wait for the congestion window
- * @param {number} deps.pauseMs time between two checks for due hours
  */
-export function createPacking({ config, clock, logger, metrics }, deps) {
+export function createPacking(
+  { config, clock, logger, metrics }: Context,
+  deps: {
+    store: Store;
+    clockGuard: ClockGuard;
+    /** whether requests of ingest wait for the congestion window */
+    isPressed: () => boolean;
+    /** time between two checks for due hours */
+    pauseMs: number;
+  },
+) {
   const { store, clockGuard, isPressed, pauseMs } = deps;
   const { latestGroups, batchDays } = config.retention;
   const behind = new Behind({ clock, batchDays, logger });
@@ -73,10 +74,8 @@ export function createPacking({ config, clock, logger, metrics }, deps) {
     'Lag that raises an alert: a quarter of BATCH_DAYS',
     () => behind.mostMs / 1000,
   );
-  /** @type {NodeJS.Timeout | undefined} */
-  let timer;
-  /** @type {Promise<void>} */
-  let round = Promise.resolve();
+  let timer: NodeJS.Timeout | undefined;
+  let round: Promise<void> = Promise.resolve();
 
   async function packOnce() {
     try {
@@ -105,8 +104,7 @@ export function createPacking({ config, clock, logger, metrics }, deps) {
     async stop() {
       clearTimeout(timer);
       steps.stop();
-      /** @type {NodeJS.Timeout | undefined} */
-      let limit;
+      let limit: NodeJS.Timeout | undefined;
       const tooLong = new Promise((resolve) => {
         limit = setTimeout(resolve, STOP_WITHIN_MS);
       });
@@ -116,21 +114,17 @@ export function createPacking({ config, clock, logger, metrics }, deps) {
   };
 }
 
-/** @typedef {ReturnType<typeof createPacking>} Packing */
-
-/** @param {DeviceHour} of */
-const textsOf = ({ device, sensor, hour }) => ({
+const textsOf = ({ device, sensor, hour }: DeviceHour) => ({
   device: uuidText(device),
   ...(sensor && { sensor: uuidText(sensor) }),
   hour: new Date(hour),
 });
 
-/** Limits log lines, because an error that occurs in one hour often occurs in many. @param {Logger} logger */
-function createRareReports(logger) {
-  /** @type {Map<string, number>} */
-  const reportedAt = new Map();
-  /** @param {string} text one of a few fixed texts @param {Record<string, unknown>} details details of the newest error */
-  return (text, details) => {
+/** Limits log lines, because an error that occurs in one hour often occurs in many. */
+function createRareReports(logger: Logger) {
+  const reportedAt: Map<string, number> = new Map();
+  /** @param text one of a few fixed texts @param details details of the newest error */
+  return (text: string, details: Record<string, unknown>) => {
     const now = performance.now();
     if (now - (reportedAt.get(text) ?? Number.NEGATIVE_INFINITY) < REPORT_EVERY_MS) return;
     reportedAt.set(text, now);
@@ -151,37 +145,40 @@ export class Behind {
   #clock;
   #batchDays;
   #logger;
-  /** @type {Map<number, number>} */
-  #packedUntil = new Map();
+  #packedUntil: Map<number, number> = new Map();
   #warnedAt = Number.NEGATIVE_INFINITY;
   /** Lag in ms from which an operator must act. */
   mostMs;
 
-  /**
-   * @param {object} deps
-   * @param {() => number} deps.clock epoch ms
-   * @param {number} deps.batchDays `BATCH_DAYS`
-   * @param {Logger} deps.logger
-   */
-  constructor({ clock, batchDays, logger }) {
+  constructor({
+    clock,
+    batchDays,
+    logger,
+  }: {
+    /** epoch ms */
+    clock: () => number;
+    /** `BATCH_DAYS` */
+    batchDays: number;
+    logger: Logger;
+  }) {
     this.#clock = clock;
     this.#batchDays = batchDays;
     this.#logger = logger;
     this.mostMs = ALERT_SHARE * batchDays * DAY_MS;
   }
 
-  /** Notes the progress of a group. @param {number} group @param {number} until epoch ms before which all hours are packed */
-  note(group, until) {
+  /** Notes the progress of a group. @param until epoch ms before which all hours are packed */
+  note(group: number, until: number) {
     this.#packedUntil.set(group, until);
   }
 
-  /** Returns how far packing is behind. @returns {number} ms since the oldest `packed_until` of a group; 0 before any progress was read */
-  behindMs() {
+  /** Returns how far packing is behind. @returns ms since the oldest `packed_until` of a group; 0 before any progress was read */
+  behindMs(): number {
     return this.#packedUntil.size === 0 ? 0 : Math.max(0, this.#clock() - this.#oldest());
   }
 
-  /** Returns how long packing is overdue. @returns {number} ms since the oldest unpacked hour could have been packed */
-  overdueMs() {
+  /** Returns how long packing is overdue. @returns ms since the oldest unpacked hour could have been packed */
+  overdueMs(): number {
     return this.#packedUntil.size === 0 ? 0 : Math.max(0, this.#clock() - closingOf(this.#oldest()));
   }
 

@@ -1,13 +1,11 @@
-import { forEachConcurrently } from '../../../common/concurrency.js';
-import { DAY_MS, isExact, MIN_BATCH_DAYS } from '../../../schema/rules.js';
-import { readDeviceHour } from './device-hour.js';
-import { iteratePages } from './steps.js';
-
-/** @import { ClockGuard } from '../../store/clock-guard.js' */
-/** @import { PackingObserver, SensorPacker } from './sensor-hour.js' */
-/** @import { Series } from '../../../schema/packed/series.js' */
-/** @import { Steps } from './steps.js' */
-/** @import { Store } from '../../store/index.js' */
+import { forEachConcurrently } from '../../../common/concurrency.ts';
+import type { Series } from '../../../schema/packed/series.ts';
+import { DAY_MS, isExact, MIN_BATCH_DAYS } from '../../../schema/rules.ts';
+import type { ClockGuard } from '../../store/clock-guard.ts';
+import type { Store } from '../../store/index.ts';
+import { readDeviceHour } from './device-hour.ts';
+import type { PackingObserver, SensorPacker } from './sensor-hour.ts';
+import { iteratePages, type Steps } from './steps.ts';
 
 /** Number of devices of a group, and of sensors of a device, that are packed concurrently: enough to hide the round trips. */
 const DEVICES_AT_ONCE = 4;
@@ -19,22 +17,24 @@ const SENSORS_AT_ONCE = 2;
  */
 const MAY_HAVE_EXPIRED_MS = (MIN_BATCH_DAYS - 1) * DAY_MS;
 
-/**
- * Creates the first pass, which packs an hour of a whole group of devices after the hour has closed.
- *
- * @param {object} deps
- * @param {Store['packing']} deps.store
- * @param {Pick<ClockGuard, 'now'>} deps.clock
- * @param {Steps} deps.steps
- * @param {SensorPacker} deps.sensors
- * @param {PackingObserver} deps.observer
- */
-export function createFirstPass({ store, clock, steps, sensors, observer }) {
-  /** @param {number} group @param {Buffer} device @param {number} hour epoch ms */
-  async function packDevice(group, device, hour) {
+/** Creates the first pass, which packs an hour of a whole group of devices after the hour has closed. */
+export function createFirstPass({
+  store,
+  clock,
+  steps,
+  sensors,
+  observer,
+}: {
+  store: Store['packing'];
+  clock: Pick<ClockGuard, 'now'>;
+  steps: Steps;
+  sensors: SensorPacker;
+  observer: PackingObserver;
+}) {
+  /** @param hour epoch ms */
+  async function packDevice(group: number, device: Buffer, hour: number) {
     const readFrom = await clock.now();
-    /** @type {Set<string>} */
-    const packed = new Set();
+    const packed: Set<string> = new Set();
     let unreadable = 0;
     for await (const found of readDeviceHour({ store, steps, observer, device, hour })) {
       unreadable += found.unreadable;
@@ -53,11 +53,10 @@ export function createFirstPass({ store, clock, steps, sensors, observer }) {
 
   return {
     /**
-     * @param {number} group
-     * @param {number} hour epoch ms of an hour that has closed, so that samples of it that arrive now are late samples
-     * @returns {Promise<void>} settles when the statistics of all devices are committed
+     * @param hour epoch ms of an hour that has closed, so that samples of it that arrive now are late samples
+     * @returns settles when the statistics of all devices are committed
      */
-    packHour: (group, hour) =>
+    packHour: (group: number, hour: number): Promise<void> =>
       forEachConcurrently(
         DEVICES_AT_ONCE,
         iteratePages((after) => steps.run(() => store.devicePage(group, after))),
@@ -66,10 +65,7 @@ export function createFirstPass({ store, clock, steps, sensors, observer }) {
   };
 }
 
-/** @typedef {ReturnType<typeof createFirstPass>} FirstPass */
-
-/** @type {Series} */
-const NOTHING = { times: [], values: [] };
+const NOTHING: Series = { times: [], values: [] };
 
 /** Number of devices that the second pass checks concurrently. */
 const CHECKED_AT_ONCE = 8;
@@ -77,24 +73,26 @@ const CHECKED_AT_ONCE = 8;
 /**
  * Creates the second pass, which packs hours with late samples again. It checks a whole UTC day of a sensor with one
  * request. Nearly always the answer shows that no hour has to be packed again.
- *
- * @param {object} deps
- * @param {Store['packing']} deps.store
- * @param {Pick<ClockGuard, 'now'>} deps.clock
- * @param {Steps} deps.steps
- * @param {SensorPacker} deps.sensors
- * @param {PackingObserver} deps.observer
  */
-export function createSecondPass({ store, clock, steps, sensors, observer }) {
+export function createSecondPass({
+  store,
+  clock,
+  steps,
+  sensors,
+  observer,
+}: {
+  store: Store['packing'];
+  clock: Pick<ClockGuard, 'now'>;
+  steps: Steps;
+  sensors: SensorPacker;
+  observer: PackingObserver;
+}) {
   /**
    * Copies the statistics of a day to one row, if all of them are exact.
-   *
-   * @param {Buffer} device
-   * @param {Buffer} sensor
-   * @param {number} day epoch ms
-   * @returns {Promise<number[]>} the hours whose statistics are not exact, in epoch ms
+   * @param day epoch ms
+   * @returns the hours whose statistics are not exact, in epoch ms
    */
-  async function copyDay(device, sensor, day) {
+  async function copyDay(device: Buffer, sensor: Buffer, day: number): Promise<number[]> {
     const readAt = await clock.now();
     const rows = await steps.run(() => store.readStatistics({ device, sensor }, day, day + DAY_MS));
     const inexact = rows.filter((row) => !isExact(row)).map(({ hour }) => hour);
@@ -106,16 +104,13 @@ export function createSecondPass({ store, clock, steps, sensors, observer }) {
     return inexact;
   }
 
-  /**
-   * @param {number} group
-   * @param {Buffer} device
-   * @param {number} day epoch ms
-   * @returns {Promise<Map<number, Map<string, Buffer>>>} by hour, in epoch ms: ids of the sensors whose statistics are not exact, by
-   *   the id in hex
-   */
-  async function findInexact(group, device, day) {
-    /** @type {Map<number, Map<string, Buffer>>} */
-    const hours = new Map();
+  /** @param day epoch ms @returns by hour, in epoch ms: ids of the sensors whose statistics are not exact, by the id in hex */
+  async function findInexact(
+    group: number,
+    device: Buffer,
+    day: number,
+  ): Promise<Map<number, Map<string, Buffer>>> {
+    const hours: Map<number, Map<string, Buffer>> = new Map();
     for (const sensor of await steps.run(() => store.sensorIds(group, device))) {
       for (const hour of await copyDay(device, sensor, day)) {
         const inexact = hours.get(hour) ?? new Map();
@@ -127,12 +122,9 @@ export function createSecondPass({ store, clock, steps, sensors, observer }) {
 
   /**
    * Packs late samples of a device. Each hour of the device is read once for all of its sensors.
-   *
-   * @param {number} group
-   * @param {Buffer} device
-   * @param {number} day epoch ms
+   * @param day epoch ms
    */
-  async function settleDevice(group, device, day) {
+  async function settleDevice(group: number, device: Buffer, day: number) {
     const found = await findInexact(group, device, day);
     const packed = new Map([...found.values()].flatMap((sensors) => [...sensors]));
     for (const [hour, inexact] of found) {
@@ -154,12 +146,10 @@ export function createSecondPass({ store, clock, steps, sensors, observer }) {
   return {
     /**
      * Packs the late samples of a day.
-     *
-     * @param {number} group
-     * @param {number} day epoch ms of the day's start; the first pass has packed all hours of the day
-     * @returns {Promise<void>} settles when the statistics include all late samples that had arrived before the call
+     * @param day epoch ms of the day's start; the first pass has packed all hours of the day
+     * @returns settles when the statistics include all late samples that had arrived before the call
      */
-    settleDay: (group, day) =>
+    settleDay: (group: number, day: number): Promise<void> =>
       forEachConcurrently(
         CHECKED_AT_ONCE,
         iteratePages((after) => steps.run(() => store.devicePage(group, after))),
@@ -168,12 +158,10 @@ export function createSecondPass({ store, clock, steps, sensors, observer }) {
 
     /**
      * Packs the late samples that arrived in an hour, for days of any age.
-     *
-     * @param {number} group
-     * @param {number} noticed epoch ms of an hour that has closed
-     * @returns {Promise<void>} settles when the statistics include these samples
+     * @param noticed epoch ms of an hour that has closed
+     * @returns settles when the statistics include these samples
      */
-    settleNoticed: (group, noticed) =>
+    settleNoticed: (group: number, noticed: number): Promise<void> =>
       forEachConcurrently(
         CHECKED_AT_ONCE,
         iteratePages((after) => steps.run(() => store.lateDayPage(group, noticed, after))),
@@ -181,5 +169,3 @@ export function createSecondPass({ store, clock, steps, sensors, observer }) {
       ),
   };
 }
-
-/** @typedef {ReturnType<typeof createSecondPass>} SecondPass */

@@ -1,38 +1,43 @@
-import { MillraceError } from '../../../common/errors.js';
-import { packHour } from '../../../schema/packed/hour/pack-hour.js';
-import { mergeSeries, sortMerge } from '../../../schema/packed/series.js';
-import { hourStatisticsOf } from '../../../schema/packed/statistics.js';
-import { MAX_SAMPLES_PER_HISTORY_ROW } from '../../../schema/rules.js';
+import { MillraceError } from '../../../common/errors.ts';
+import { packHour } from '../../../schema/packed/hour/pack-hour.ts';
+import { mergeSeries, type Series, sortMerge } from '../../../schema/packed/series.ts';
+import { hourStatisticsOf } from '../../../schema/packed/statistics.ts';
+import { MAX_SAMPLES_PER_HISTORY_ROW } from '../../../schema/rules.ts';
+import type { StoredSeries } from '../../store/history/unpacked.ts';
+import type { Store } from '../../store/index.ts';
+import type { Steps } from './steps.ts';
 
-/** @import { Series } from '../../../schema/packed/series.js' */
-/** @import { StoredSeries } from '../../store/history/unpacked.js' */
-/** @import { Store } from '../../store/index.js' */
-/** @import { Steps } from './steps.js' */
+/** `hour` in epoch ms */
+type SensorHour = { device: Buffer; sensor: Buffer; hour: number };
+/** An hour of one sensor, or of a whole device. `hour` in epoch ms */
+export type DeviceHour = { device: Buffer; sensor?: Buffer; hour: number };
 
-/** @typedef {{ device: Buffer, sensor: Buffer, hour: number }} SensorHour `hour` in epoch ms */
-/** An hour of one sensor, or of a whole device. @typedef {{ device: Buffer, sensor?: Buffer, hour: number }} DeviceHour `hour` in epoch ms */
+/** Receives the events of packing. */
+export interface PackingObserver {
+  /** called when an hour of a sensor was packed, with the number of its samples */
+  onPacked: (samples: number) => void;
+  /** called with the number of rows that this process cannot read */
+  onUnreadable: (of: DeviceHour, rows: number) => void;
+  /** called when an hour cannot be packed, even by a repetition */
+  onRefused: (of: SensorHour, error: unknown) => void;
+}
 
 /**
- * Receives the events of packing.
- *
- * @typedef {object} PackingObserver
- * @property {(samples: number) => void} onPacked called when an hour of a sensor was packed, with the number of its samples
- * @property {(of: DeviceHour, rows: number) => void} onUnreadable called with the number of rows that this process cannot read
- * @property {(of: SensorHour, error: unknown) => void} onRefused called when an hour cannot be packed, even by a repetition
+ * Creates a function that packs one hour of one sensor. It merges the samples of the table `message` ("batches") with the samples in
+ * history into one row, and then writes the statistics. The order matters: a reader that sees statistics must find all of their samples in
+ * history.
  */
-
-/**
- * Creates a function that packs one hour of one sensor. It merges the samples of the table `message` ("batches") with the samples in history
- * into one row, and then writes the statistics. The order matters: a reader that sees statistics must find all of their samples in history.
- *
- * @param {object} deps
- * @param {Store['packing']} deps.store
- * @param {Steps} deps.steps
- * @param {PackingObserver} deps.observer
- */
-export function createSensorPacker({ store, steps, observer }) {
-  /** @param {SensorHour} of @param {Series} whole @param {Series[]} known rows of history */
-  async function writeSamples(of, whole, known) {
+export function createSensorPacker({
+  store,
+  steps,
+  observer,
+}: {
+  store: Store['packing'];
+  steps: Steps;
+  observer: PackingObserver;
+}) {
+  /** @param known rows of history */
+  async function writeSamples(of: SensorHour, whole: Series, known: Series[]) {
     // If history already has an equal row, nothing is written. The row is safe, because later quorum reads also return a row that one
     // quorum read has returned.
     if (known.some((row) => isSame(row, whole))) return;
@@ -41,8 +46,8 @@ export function createSensorPacker({ store, steps, observer }) {
     }
   }
 
-  /** @param {SensorHour} of @param {Series} batches @param {number} readFrom epoch ms @param {number} unreadableBatches */
-  async function packWhole(of, batches, readFrom, unreadableBatches) {
+  /** @param readFrom epoch ms */
+  async function packWhole(of: SensorHour, batches: Series, readFrom: number, unreadableBatches: number) {
     const history = await steps.run(() => store.historyHour(of, of.hour));
     const known = history.filter(isReadable);
     const unreadable = unreadableBatches + history.length - known.length;
@@ -66,15 +71,13 @@ export function createSensorPacker({ store, steps, observer }) {
     /**
      * Packs the hour. An hour that cannot be packed stops its group of devices, and each check packs it again. No sample is lost while its
      * batches exist. After an operator has fixed the reason, the group catches up. Skipping the hour would lose its samples.
-     *
-     * @param {SensorHour} of
-     * @param {Series} batches samples of `message` in any order; a time may occur more than once
-     * @param {number} readFrom epoch ms at which the read of the batches began
-     * @param {number} unreadable number of unreadable rows of `message` that may contain more samples of this hour
-     * @returns {Promise<void>} settles when all readable samples are committed
+     * @param batches samples of `message` in any order; a time may occur more than once
+     * @param readFrom epoch ms at which the read of the batches began
+     * @param unreadable number of unreadable rows of `message` that may contain more samples of this hour
+     * @returns settles when all readable samples are committed
      * @throws {MillraceError} `unavailable` when packing ends; `rejected`; any defect of the program
      */
-    async pack(of, batches, readFrom, unreadable) {
+    async pack(of: SensorHour, batches: Series, readFrom: number, unreadable: number): Promise<void> {
       try {
         await packWhole(of, batches, readFrom, unreadable);
       } catch (error) {
@@ -86,27 +89,25 @@ export function createSensorPacker({ store, steps, observer }) {
   };
 }
 
-/** @typedef {ReturnType<typeof createSensorPacker>} SensorPacker */
+export type SensorPacker = ReturnType<typeof createSensorPacker>;
 
-/** @param {StoredSeries} series @returns {series is Series} */
-const isReadable = (series) => series !== null;
+const isReadable = (series: StoredSeries): series is Series => series !== null;
 
 /**
  * Encodes all samples of a sensor in one hour as rows of `history`. A sensor with fewer than 18 samples a second needs
  * one row.
- *
- * @param {number} hour epoch ms
- * @param {Series} series sorted
- * @returns {Generator<Buffer, void>} encoded rows; each row is encoded on demand, because encoding takes a while
+ * @param hour epoch ms
+ * @param series sorted
+ * @returns encoded rows; each row is encoded on demand, because encoding takes a while
  */
-export function* historyRows(hour, { times, values }) {
+export function* historyRows(hour: number, { times, values }: Series): Generator<Buffer, void> {
   for (let from = 0; from < times.length; from += MAX_SAMPLES_PER_HISTORY_ROW) {
     const to = Math.min(times.length, from + MAX_SAMPLES_PER_HISTORY_ROW);
     yield packHour(hour, times, values, from, to);
   }
 }
 
-/** @param {Series} a @param {Series} b @returns {boolean} whether both series have equal samples, bit by bit */
-export const isSame = (a, b) =>
+/** @returns whether both series have equal samples, bit by bit */
+export const isSame = (a: Series, b: Series): boolean =>
   a.times.length === b.times.length &&
   a.times.every((time, at) => time === b.times[at] && Object.is(a.values[at], b.values[at]));

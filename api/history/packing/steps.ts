@@ -1,10 +1,9 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MillraceError } from '../../../common/errors.js';
-import { HOUR_MS } from '../../../schema/rules.js';
-
-/** @import { Page as HistoryPage } from '../../store/history/unpacked.js' */
-/** @import { Retry } from '../../store/sending/retry.js' */
+import { MillraceError } from '../../../common/errors.ts';
+import { HOUR_MS } from '../../../schema/rules.ts';
+import type { Page as HistoryPage } from '../../store/history/unpacked.ts';
+import type { Retry } from '../../store/sending/retry.ts';
 
 /**
  * Share of its full speed at which packing runs while ingest waits: a tenth, and a tenth more for each hour that packing
@@ -16,7 +15,8 @@ const MOST_SHARE = 0.5;
 /** Longest rest after a step, in ms. The load that made ingest wait may be over after this time. */
 const LONGEST_REST_MS = 2000;
 
-/** Waits between two steps. @callback Rest @param {number} ms @param {AbortSignal} signal ends it @returns {Promise<unknown>} */
+/** Waits between two steps. @param signal ends it */
+type Rest = (ms: number, signal: AbortSignal) => Promise<unknown>;
 
 /**
  * Runs the steps of packing. A step is one request, with the computation for it. A step is repeated until the database
@@ -34,15 +34,17 @@ export class Steps {
   #monotonic;
   #ending = new AbortController();
 
-  /**
-   * @param {object} deps
-   * @param {Retry} deps.retry a retry that only these steps use; `stop` ends it
-   * @param {() => boolean} deps.isPressed returns whether requests of ingest wait for the congestion window
-   * @param {() => number} deps.overdueMs returns the time in ms since the oldest unpacked hour became due
-   * @param {Rest | undefined} [deps.rest]
-   * @param {() => number} [deps.monotonic] ms of a monotonic clock
-   */
-  constructor(deps) {
+  constructor(deps: {
+    /** a retry that only these steps use; `stop` ends it */
+    retry: Retry;
+    /** returns whether requests of ingest wait for the congestion window */
+    isPressed: () => boolean;
+    /** returns the time in ms since the oldest unpacked hour became due */
+    overdueMs: () => number;
+    rest?: Rest | undefined;
+    /** ms of a monotonic clock */
+    monotonic?: () => number;
+  }) {
     const { retry, isPressed, overdueMs, rest = sleepUnless, monotonic = () => performance.now() } = deps;
     this.#retry = retry;
     this.#isPressed = isPressed;
@@ -53,13 +55,10 @@ export class Steps {
 
   /**
    * Runs a step, and rests after it while ingest is under pressure.
-   *
-   * @template T
-   * @param {() => Promise<T>} step idempotent
-   * @returns {Promise<T>}
+   * @param step idempotent
    * @throws {MillraceError} `unavailable` when packing ends; `rejected`
    */
-  async run(step) {
+  async run<T>(step: () => Promise<T>): Promise<T> {
     if (this.#ending.signal.aborted) throw new MillraceError('unavailable', 'packing ends');
     const began = this.#monotonic();
     const answer = await this.#retry.run(step);
@@ -78,8 +77,8 @@ export class Steps {
     return this.#ending.signal.aborted;
   }
 
-  /** Rests while ingest is under pressure. @param {number} workedMs duration of the last step */
-  async #giveWay(workedMs) {
+  /** Rests while ingest is under pressure. @param workedMs duration of the last step */
+  async #giveWay(workedMs: number) {
     if (!this.#isPressed()) return;
     await this.#rest(
       Math.min(LONGEST_REST_MS, workedMs * (1 / shareOf(this.#overdueMs()) - 1)),
@@ -88,25 +87,20 @@ export class Steps {
   }
 }
 
-/** Waits until the time is over or the signal aborts. @param {number} ms @param {AbortSignal} signal */
-const sleepUnless = (ms, signal) => sleep(ms, undefined, { signal }).catch(() => {});
+/** Waits until the time is over or the signal aborts. */
+const sleepUnless = (ms: number, signal: AbortSignal) => sleep(ms, undefined, { signal }).catch(() => {});
 
-/** @param {number} overdueMs @returns {number} share of the full speed at which packing runs while ingest waits */
-export const shareOf = (overdueMs) =>
+/** @returns share of the full speed at which packing runs while ingest waits */
+export const shareOf = (overdueMs: number): number =>
   Math.min(MOST_SHARE, SHARE_AN_HOUR * (1 + Math.max(0, overdueMs) / HOUR_MS));
 
-/** @template T @typedef {HistoryPage<T>} Page */
+export type Page<T> = HistoryPage<T>;
 
-/**
- * Iterates over all items of a paged read, with one page in memory at a time.
- *
- * @template T
- * @param {(after: string | undefined) => Promise<Page<T>>} read
- * @returns {AsyncGenerator<T, void>}
- */
-export async function* iteratePages(read) {
-  /** @type {string | undefined} */
-  let after;
+/** Iterates over all items of a paged read, with one page in memory at a time. */
+export async function* iteratePages<T>(
+  read: (after: string | undefined) => Promise<Page<T>>,
+): AsyncGenerator<T, void> {
+  let after: string | undefined;
   do {
     const { items, next } = await read(after);
     yield* items;

@@ -1,18 +1,16 @@
-import { mapInOrder } from '../../../common/concurrency.js';
-import { HOUR_MS } from '../../../schema/rules.js';
-import { Bins } from './bins.js';
-import { readBins } from './series.js';
+import { mapInOrder } from '../../../common/concurrency.ts';
+import { HOUR_MS } from '../../../schema/rules.ts';
+import { Bins } from './bins.ts';
+import type { Grid } from './grid.ts';
+import type { Range, Sensor } from './hours.ts';
+import { readBins } from './series.ts';
 
-/** @import { Grid } from './grid.js' */
-/** @import { Range, Sensor } from './hours.js' */
-
-/**
- * A sensor of a query that reads several sensors with the same bins.
- *
- * @typedef {object} AlignedSensor
- * @property {Sensor} key
- * @property {number | null} newest epoch ms of the newest sample; null: there are no samples
- */
+/** A sensor of a query that reads several sensors with the same bins. */
+export interface AlignedSensor {
+  key: Sensor;
+  /** epoch ms of the newest sample; null: there are no samples */
+  newest: number | null;
+}
 
 /**
  * Limits of sensors that are read concurrently. For statistics the limit is high enough to hide the round trips. With 32
@@ -26,16 +24,17 @@ const BINS_AT_ONCE = 200_000;
 
 /**
  * Reads the bins of many sensors, with the bins of a bounded number of sensors in memory.
- *
- * @template {AlignedSensor} T
- * @param {Parameters<typeof readBins>[0]} deps
- * @param {T[]} sensors
- * @param {Range} range within retention, not empty
- * @param {{ grid: Grid, signal: AbortSignal }} options `signal` aborts when the client disconnects
- * @returns {AsyncGenerator<{ sensor: T, bins: Bins }, void>} sensors with their bins, in the order of `sensors`
+ * @param range within retention, not empty
+ * @param options `signal` aborts when the client disconnects
+ * @returns sensors with their bins, in the order of `sensors`
  * @throws the reason with which `signal` was aborted
  */
-export function readAligned(deps, sensors, range, { grid, signal }) {
+export function readAligned<T extends AlignedSensor>(
+  deps: Parameters<typeof readBins>[0],
+  sensors: T[],
+  range: Range,
+  { grid, signal }: { grid: Grid; signal: AbortSignal },
+): AsyncGenerator<{ sensor: T; bins: Bins }, void> {
   const atOnce = AT_ONCE[grid.narrowest < HOUR_MS ? 'samples' : 'statistics'];
   const concurrency = Math.max(2, Math.min(atOnce, Math.floor(BINS_AT_ONCE / grid.length)));
   return mapInOrder(concurrency, sensors, async (sensor) => {
@@ -46,25 +45,19 @@ export function readAligned(deps, sensors, range, { grid, signal }) {
   });
 }
 
-/**
- * The sum of a group of sensors.
- *
- * @template T
- * @typedef {{ sensors: T[], bins: Bins }} Group
- */
+/** The sum of a group of sensors. */
+export type Group<T> = { sensors: T[]; bins: Bins };
 
 /**
  * Adds up the bins of each group of sensors. Bins are added in the order of the sensors, so that a repeated query gives
  * exactly the same sums.
- *
- * @template {AlignedSensor} T
- * @param {AsyncIterable<{ sensor: T, bins: Bins }>} read sensors with their bins; the sensors of a group follow each other
- * @param {(sensor: T) => unknown} groupOf
- * @returns {AsyncGenerator<Group<T>, void>}
+ * @param read sensors with their bins; the sensors of a group follow each other
  */
-export async function* addGroups(read, groupOf) {
-  /** @type {Group<T> | null} */
-  let group = null;
+export async function* addGroups<T extends AlignedSensor>(
+  read: AsyncIterable<{ sensor: T; bins: Bins }>,
+  groupOf: (sensor: T) => unknown,
+): AsyncGenerator<Group<T>, void> {
+  let group: Group<T> | null = null;
   for await (const { sensor, bins } of read) {
     const [first] = group?.sensors ?? [];
     if (group && first && groupOf(first) === groupOf(sensor)) {

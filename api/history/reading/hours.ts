@@ -1,44 +1,48 @@
-import { bucketOf, DAY_MS, HOUR_MS, isExact, yearOf } from '../../../schema/rules.js';
+import type { HourStatistics } from '../../../schema/packed/statistics.ts';
+import { bucketOf, DAY_MS, HOUR_MS, isExact, yearOf } from '../../../schema/rules.ts';
+import type { SensorBytes } from '../../store/history/keys.ts';
+import type { HistoryReads, HourRow } from '../../store/history/reads.ts';
 
-/** @import { HourStatistics } from '../../../schema/packed/statistics.js' */
-/** @import { SensorBytes } from '../../store/history/keys.js' */
-/** @import { HistoryReads, HourRow } from '../../store/history/reads.js' */
+/** The key of a sensor. `group`: group of the sensor's device */
+export type Sensor = SensorBytes & { group: number };
 
-/** The key of a sensor. @typedef {SensorBytes & { group: number }} Sensor `group`: group of the sensor's device */
-
-/**
- * An hour of a sensor that may have samples, and the tables in which the samples are.
- *
- * @typedef {object} Hour
- * @property {number} hour epoch ms
- * @property {boolean} packed true: history has all samples of the hour; false: samples of history and of the table
- *   `message` have to be merged
- * @property {HourStatistics | null} exact statistics of all samples of the hour; null: unknown
- * @property {number | null} count number of all or most samples of the hour; null: unknown
- */
+/** An hour of a sensor that may have samples, and the tables in which the samples are. */
+export interface Hour {
+  /** epoch ms */
+  hour: number;
+  /**
+   * true: history has all samples of the hour; false: samples of history and of the table `message` have to
+   * be merged
+   */
+  packed: boolean;
+  /** statistics of all samples of the hour; null: unknown */
+  exact: HourStatistics | null;
+  /** number of all or most samples of the hour; null: unknown */
+  count: number | null;
+}
 
 /**
  * Finds the hours that may have samples.
- *
- * @callback LookUp
- * @param {Sensor} sensor
- * @param {number} from epoch ms, the start of an hour
- * @param {number} to epoch ms, the end of an hour
- * @returns {Promise<Hour[]>} hours in order of time
+ * @param from epoch ms, the start of an hour
+ * @param to epoch ms, the end of an hour
+ * @returns hours in order of time
  */
+export type LookUp = (sensor: Sensor, from: number, to: number) => Promise<Hour[]>;
 
 /**
  * Creates a function that finds the hours with samples. Readers of history must read in this order: first the progress of
  * packing, then statistics, then samples, which the caller reads. Meanwhile hours may be packed or get late samples. In
  * this order each read sees the state of the previous read, or a newer state.
- *
- * @param {object} deps
- * @param {(group: number) => Promise<number>} deps.packedUntil epoch ms; the value may be outdated
- * @param {HistoryReads['readStatistics']} deps.readStatistics
- * @returns {LookUp}
  */
 export const createLookUp =
-  ({ packedUntil, readStatistics }) =>
+  ({
+    packedUntil,
+    readStatistics,
+  }: {
+    /** epoch ms; the value may be outdated */
+    packedUntil: (group: number) => Promise<number>;
+    readStatistics: HistoryReads['readStatistics'];
+  }): LookUp =>
   async (sensor, from, to) => {
     const until = await packedUntil(sensor.group);
     const years = await Promise.all(
@@ -48,14 +52,13 @@ export const createLookUp =
   };
 
 /**
- * @param {HourRow[][]} years rows of each year, in order of time
- * @param {number} unpackedFrom epoch ms before which all hours are packed, so that an hour without a row has no samples
- * @param {number} to epoch ms
- * @returns {Hour[]} hours in order of time
+ * @param years rows of each year, in order of time
+ * @param unpackedFrom epoch ms before which all hours are packed, so that an hour without a row has no samples
+ * @param to epoch ms
+ * @returns hours in order of time
  */
-function hoursOf(years, unpackedFrom, to) {
-  /** @type {Hour[]} */
-  const hours = [];
+function hoursOf(years: HourRow[][], unpackedFrom: number, to: number): Hour[] {
+  const hours: Hour[] = [];
   let next = unpackedFrom;
   // One loop without intermediate lists: a query of a month of 1,000 sensors has 744,000 rows.
   for (const rows of years) {
@@ -73,29 +76,23 @@ function hoursOf(years, unpackedFrom, to) {
 
 /**
  * Lists hours as not packed. That is safe also for packed hours: both tables are read then, and merged.
- *
- * @param {number} from epoch ms, the start of an hour
- * @param {number} to epoch ms
- * @returns {Generator<Hour, void>} hours in order of time
+ * @param from epoch ms, the start of an hour
+ * @param to epoch ms
+ * @returns hours in order of time
  */
-export function* unpackedHours(from, to) {
+export function* unpackedHours(from: number, to: number): Generator<Hour, void> {
   for (let hour = from; hour < to; hour += HOUR_MS) yield { hour, packed: false, exact: null, count: null };
 }
 
-/** @param {HourRow} row @returns {Hour} */
-const known = (row) => ({
+const known = (row: HourRow): Hour => ({
   hour: row.hour,
   packed: row.readFrom !== null,
   exact: isExact(row) ? row.statistics : null,
   count: row.statistics?.count ?? null,
 });
 
-/**
- * @param {number} from epoch ms
- * @param {number} to epoch ms
- * @returns {Array<{ from: number, to: number }>} the range, divided at the starts of UTC years
- */
-function yearsOf(from, to) {
+/** @param from epoch ms @param to epoch ms @returns the range, divided at the starts of UTC years */
+function yearsOf(from: number, to: number): Array<{ from: number; to: number }> {
   const years = [];
   for (let at = from; at < to; ) {
     const end = Math.min(to, Date.UTC(yearOf(at) + 1, 0));
@@ -112,20 +109,23 @@ const FIRST_MS = 4 * DAY_MS;
 const GROWTH = 4;
 export const LONGEST_MS = 366 * DAY_MS;
 
-/** @typedef {{ from: number, to: number }} Range epoch ms, half-open */
-/** @typedef {'asc' | 'desc'} Order by time */
+/** epoch ms, half-open */
+export type Range = { from: number; to: number };
+/** by time */
+export type Order = 'asc' | 'desc';
 
 /**
  * Finds the hours of a range that may have samples. It reads the range in parts that become longer and longer.
- *
- * @param {LookUp} lookUp
- * @param {Sensor} sensor
- * @param {Range} range
- * @param {Order} order
- * @param {number} [length] length of the first part, in ms
- * @returns {AsyncGenerator<Hour[], void>} hours of each part in the requested order
+ * @param length length of the first part, in ms
+ * @returns hours of each part in the requested order
  */
-export async function* chunksOf(lookUp, sensor, range, order, length = FIRST_MS) {
+export async function* chunksOf(
+  lookUp: LookUp,
+  sensor: Sensor,
+  range: Range,
+  order: Order,
+  length: number = FIRST_MS,
+): AsyncGenerator<Hour[], void> {
   if (range.from >= range.to) return;
   let from = bucketOf(range.from);
   let to = bucketOf(range.to - 1) + HOUR_MS;

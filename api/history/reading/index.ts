@@ -1,83 +1,62 @@
 import { performance } from 'node:perf_hooks';
-import { readAligned } from './aligned.js';
-import { chunksOf, createLookUp } from './hours.js';
-import { readPage } from './pages.js';
-import { readAhead, readHours } from './samples.js';
-import { readSeries } from './series.js';
+import type { Series } from '../../../schema/packed/series.ts';
+import type { Store } from '../../store/index.ts';
+import { type AlignedSensor, readAligned } from './aligned.ts';
+import { chunksOf, createLookUp, type Hour, type Order, type Range, type Sensor } from './hours.ts';
+import { readPage } from './pages.ts';
+import { readAhead, readHours } from './samples.ts';
+import { readSeries } from './series.ts';
 
-export { addGroups } from './aligned.js';
-export { binsOf, calendarGrid, isZone, mostCalendarBins, NO_BINS, uniformGrid, wholeGrid } from './grid.js';
-export { unpackedHours } from './hours.js';
-
-/** @import { Series } from '../../../schema/packed/series.js' */
-/** @import { Store } from '../../store/index.js' */
-/** @import { AlignedSensor } from './aligned.js' */
-/** @import { Hour, Order, Range, Sensor } from './hours.js' */
+export { addGroups } from './aligned.ts';
+export { binsOf, calendarGrid, isZone, mostCalendarBins, NO_BINS, uniformGrid, wholeGrid } from './grid.ts';
+export { unpackedHours } from './hours.ts';
 
 /**
  * Creates the reads of samples from history and from the table `message` ("batches"). Callers do not see in which table a sample is.
- * `hours.js` has the rules.
- *
- * @param {Pick<Store, 'samples' | 'packed' | 'scans' | 'packProgress'>} store
+ * `hours.ts` has the rules.
  */
-export function createReading(store) {
+export function createReading(store: Pick<Store, 'samples' | 'packed' | 'scans' | 'packProgress'>) {
   const packedUntil = rememberPackedUntil(store.packProgress);
   const lookUp = createLookUp({ packedUntil, readStatistics: store.packed.readStatistics });
   return {
     /**
      * Finds the hours of a range that may have samples, with exact statistics if they are known.
-     *
-     * @param {Sensor} sensor
-     * @param {Range} range
-     * @param {Order} order
-     * @param {number} length length of the first part of the range that is read, in ms
+     * @param length length of the first part of the range that is read, in ms
      */
-    hours: (sensor, range, order, length) => chunksOf(lookUp, sensor, range, order, length),
+    hours: (sensor: Sensor, range: Range, order: Order, length: number) =>
+      chunksOf(lookUp, sensor, range, order, length),
 
-    /**
-     * @param {Sensor} sensor
-     * @param {Hour[]} hours
-     * @param {number} [since] epoch ms: samples before it may be left out
-     * @returns {Promise<Series[]>} one sorted series for each hour
-     */
-    samplesOf: (sensor, hours, since) => readHours(store, sensor, hours, since),
+    /** @param since epoch ms: samples before it may be left out @returns one sorted series for each hour */
+    samplesOf: (sensor: Sensor, hours: Hour[], since?: number): Promise<Series[]> =>
+      readHours(store, sensor, hours, since),
 
-    /**
-     * @param {Sensor} sensor
-     * @param {Range} range within retention
-     * @param {{ order: Order, limit: number }} page
-     */
-    page: (sensor, range, page) => readPage({ lookUp, source: store }, sensor, range, page),
+    /** @param range within retention */
+    page: (sensor: Sensor, range: Range, page: { order: Order; limit: number }) =>
+      readPage({ lookUp, source: store }, sensor, range, page),
 
     /**
      * Reads all samples of the hours that a range touches. Only the results of a few reads are in memory.
-     *
-     * @param {Sensor} sensor
-     * @param {Range} range within retention
-     * @param {Order} order order of the hours; the samples of an hour are always in order of time
-     * @param {AbortSignal} signal aborts when the client disconnects
+     * @param range within retention
+     * @param order order of the hours; the samples of an hour are always in order of time
+     * @param signal aborts when the client disconnects
      */
-    all: (sensor, range, order, signal) =>
+    all: (sensor: Sensor, range: Range, order: Order, signal: AbortSignal) =>
       readAhead(store.scans, sensor, chunksOf(lookUp, sensor, range, order), signal),
 
-    /**
-     * @param {Sensor} sensor
-     * @param {Range} range within retention
-     * @param {Parameters<typeof readSeries>[3]} options
-     */
-    series: (sensor, range, options) => readSeries({ lookUp, source: store }, sensor, range, options),
+    /** @param range within retention */
+    series: (sensor: Sensor, range: Range, options: Parameters<typeof readSeries>[3]) =>
+      readSeries({ lookUp, source: store }, sensor, range, options),
 
-    /**
-     * @template {AlignedSensor} T
-     * @param {T[]} sensors
-     * @param {Range} range within retention, not empty
-     * @param {Parameters<typeof readAligned>[3]} options
-     */
-    aligned: (sensors, range, options) => readAligned({ lookUp, source: store }, sensors, range, options),
+    /** @param range within retention, not empty */
+    aligned: <T extends AlignedSensor>(
+      sensors: T[],
+      range: Range,
+      options: Parameters<typeof readAligned>[3],
+    ) => readAligned({ lookUp, source: store }, sensors, range, options),
   };
 }
 
-/** @typedef {ReturnType<typeof createReading>} Reading */
+export type Reading = ReturnType<typeof createReading>;
 
 /**
  * Time in ms for which the cached progress of packing is used. Outdated progress causes no wrong answer, but more hours
@@ -87,14 +66,10 @@ const KEPT_MS = 5000;
 
 /**
  * Caches the packing progress of groups for all readers.
- *
- * @param {Pick<Store['packProgress'], 'read'>} store
- * @returns {(group: number) => Promise<number>} returns the epoch ms before which every hour is packed, or has only late
- *   samples
+ * @returns returns the epoch ms before which every hour is packed, or has only late samples
  */
-function rememberPackedUntil(store) {
-  /** @type {Map<number, { at: number, packedUntil: Promise<number> }>} */
-  const groups = new Map();
+function rememberPackedUntil(store: Pick<Store['packProgress'], 'read'>): (group: number) => Promise<number> {
+  const groups: Map<number, { at: number; packedUntil: Promise<number> }> = new Map();
   return (group) => {
     const now = performance.now();
     const known = groups.get(group);

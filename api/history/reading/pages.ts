@@ -1,10 +1,7 @@
-import { HOUR_MS } from '../../../schema/rules.js';
-import { chunksOf } from './hours.js';
-import { readHours } from './samples.js';
-
-/** @import { Series } from '../../../schema/packed/series.js' */
-/** @import { Hour, LookUp, Order, Range, Sensor } from './hours.js' */
-/** @import { SampleSource } from './samples.js' */
+import type { Series } from '../../../schema/packed/series.ts';
+import { HOUR_MS } from '../../../schema/rules.ts';
+import { chunksOf, type Hour, type LookUp, type Order, type Range, type Sensor } from './hours.ts';
+import { readHours, type SampleSource } from './samples.ts';
 
 /**
  * Limit of hours that one page reads. At the limit the page ends, so a page of mostly empty hours may have few samples.
@@ -17,32 +14,36 @@ const MOST_HOURS_A_PAGE = 32 * 24;
  */
 const HOURS_AT_ONCE = 32;
 
-/**
- * A page of raw samples.
- *
- * @typedef {object} SamplePage
- * @property {number[]} times epoch ms, in the requested order
- * @property {number[]} values
- * @property {number | null} reached position of the next page, in epoch ms. In ascending order the next page begins at this
- *   instant, in descending order it has only samples before this instant; null at the end of the range
- */
+/** A page of raw samples. */
+interface SamplePage {
+  /** epoch ms, in the requested order */
+  times: number[];
+  values: number[];
+  /**
+   * position of the next page, in epoch ms. In ascending order the next page begins at this instant, in
+   * descending order it has only samples before this instant; null at the end of the range
+   */
+  reached: number | null;
+}
 
 /**
  * Reads samples in [from, to), hour by hour. All rows of an hour are merged before its samples are returned. So rows that
- * overlap never repeat or drop a sample between pages. The position between pages is an instant, because an instant
- * stays valid when an hour is packed between two pages.
- *
- * @param {object} deps
- * @param {LookUp} deps.lookUp
- * @param {SampleSource} deps.source
- * @param {Sensor} sensor
- * @param {Range} range
- * @param {{ order: Order, limit: number }} page
- * @returns {Promise<SamplePage>}
+ * overlap never repeat or drop a sample between pages. The position between pages is an instant, because an instant stays
+ * valid when an hour is packed between two pages.
  */
-export async function readPage({ lookUp, source }, sensor, range, { order, limit }) {
-  /** @type {SamplePage} */
-  const page = { times: [], values: [], reached: null };
+export async function readPage(
+  {
+    lookUp,
+    source,
+  }: {
+    lookUp: LookUp;
+    source: SampleSource;
+  },
+  sensor: Sensor,
+  range: Range,
+  { order, limit }: { order: Order; limit: number },
+): Promise<SamplePage> {
+  const page: SamplePage = { times: [], values: [], reached: null };
   let left = MOST_HOURS_A_PAGE;
   let atOnce = 1;
   for await (const hours of chunksOf(lookUp, sensor, range, order)) {
@@ -56,28 +57,25 @@ export async function readPage({ lookUp, source }, sensor, range, { order, limit
       left -= next.length;
       // As long as the page is not full, each read may have twice as many hours with an unknown number of samples.
       atOnce = Math.min(2 * atOnce, HOURS_AT_ONCE);
-      if (left <= 0) return { ...page, reached: placeAfter(/** @type {Hour} */ (next.at(-1)), order) };
+      if (left <= 0) return { ...page, reached: placeAfter(next.at(-1) as Hour, order) };
     }
   }
   return page;
 }
 
-/** @param {Hour} hour the last hour that was read @param {Order} order @returns {number} epoch ms at which the next page begins */
-const placeAfter = ({ hour }, order) => (order === 'asc' ? hour + HOUR_MS : hour);
+/** @param hour the last hour that was read @returns epoch ms at which the next page begins */
+const placeAfter = ({ hour }: Hour, order: Order): number => (order === 'asc' ? hour + HOUR_MS : hour);
 
 /**
  * Chooses the hours to read next, so that they have the missing samples, as far as the numbers of samples are known.
- *
- * @param {Hour[]} hours
- * @param {number} at index of the next hour
- * @param {number} missing number of samples that the page needs
- * @param {number} uncounted limit of hours with an unknown number of samples
- * @returns {Hour[]}
+ * @param at index of the next hour
+ * @param missing number of samples that the page needs
+ * @param uncounted limit of hours with an unknown number of samples
  */
-function enough(hours, at, missing, uncounted) {
+function enough(hours: Hour[], at: number, missing: number, uncounted: number): Hour[] {
   let [samples, unknown, end] = [0, 0, at];
   while (end < hours.length && end - at < HOURS_AT_ONCE && samples <= missing && unknown < uncounted) {
-    const { count } = /** @type {Hour} */ (hours[end++]);
+    const { count } = hours[end++] as Hour;
     if (count === null) unknown++;
     else samples += count;
   }
@@ -86,25 +84,26 @@ function enough(hours, at, missing, uncounted) {
 
 /**
  * Adds an hour's samples to the page.
- *
- * @param {SamplePage} page is changed
- * @param {Series} series
- * @param {Range} range
- * @param {Order} order
- * @param {number} limit
- * @returns {boolean} whether the page is full and more samples follow
+ * @param page is changed
+ * @returns whether the page is full and more samples follow
  */
-function fill(page, { times, values }, { from, to }, order, limit) {
+function fill(
+  page: SamplePage,
+  { times, values }: Series,
+  { from, to }: Range,
+  order: Order,
+  limit: number,
+): boolean {
   const step = order === 'asc' ? 1 : -1;
   for (let at = order === 'asc' ? 0 : times.length - 1; at >= 0 && at < times.length; at += step) {
-    const ts = /** @type {number} */ (times[at]);
+    const ts = times[at] as number;
     if (ts < from || ts >= to) continue;
     if (page.times.length === limit) {
       page.reached = order === 'asc' ? ts : ts + 1;
       return true;
     }
     page.times.push(ts);
-    page.values.push(/** @type {number} */ (values[at]));
+    page.values.push(values[at] as number);
   }
   return false;
 }

@@ -1,39 +1,42 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { mergeSeries } from '../../../schema/packed/series.js';
-import { dayOf, HOUR_MS } from '../../../schema/rules.js';
+import { mergeSeries, type Series } from '../../../schema/packed/series.ts';
+import { dayOf, HOUR_MS } from '../../../schema/rules.ts';
+import type { HistoryReads } from '../../store/history/reads.ts';
+import type { SampleReads } from '../../store/measurements/reads.ts';
+import type { Hour, Sensor } from './hours.ts';
 
-/** @import { HistoryReads } from '../../store/history/reads.js' */
-/** @import { Hour, Sensor } from './hours.js' */
-/** @import { SampleReads } from '../../store/measurements/reads.js' */
-/** @import { Series } from '../../../schema/packed/series.js' */
-
-/**
- * The tables that hold samples.
- *
- * @typedef {object} SampleSource
- * @property {Pick<HistoryReads, 'readSamples'>} packed
- * @property {Pick<SampleReads, 'readHour'>} samples
- */
+/** The tables that hold samples. */
+export interface SampleSource {
+  packed: Pick<HistoryReads, 'readSamples'>;
+  samples: Pick<SampleReads, 'readHour'>;
+}
 
 /**
  * Reads all samples of some hours, and merges the rows of each hour.
- *
- * @param {SampleSource} source
- * @param {Sensor} sensor
- * @param {Hour[]} hours hours in any order. They are read concurrently; one request reads all packed hours of a day
- * @param {number} [since] epoch ms: samples before it may be left out
- * @returns {Promise<Series[]>} one sorted series for each hour
+ * @param hours hours in any order. They are read concurrently; one request reads all packed hours of a day
+ * @param since epoch ms: samples before it may be left out
+ * @returns one sorted series for each hour
  */
-export async function readHours(source, sensor, hours, since = Number.NEGATIVE_INFINITY) {
-  const days = new Map(hours.map(({ hour }) => [dayOf(hour), /** @type {Hour[]} */ ([])]));
+export async function readHours(
+  source: SampleSource,
+  sensor: Sensor,
+  hours: Hour[],
+  since: number = Number.NEGATIVE_INFINITY,
+): Promise<Series[]> {
+  const days = new Map(hours.map(({ hour }) => [dayOf(hour), [] as Hour[]]));
   for (const hour of hours) days.get(dayOf(hour.hour))?.push(hour);
   const read = await Promise.all([...days.values()].map((day) => readDay(source, sensor, day, since)));
   const found = new Map(read.flat());
-  return hours.map(({ hour }) => /** @type {Series} */ (found.get(hour)));
+  return hours.map(({ hour }) => found.get(hour) as Series);
 }
 
-/** @param {SampleSource} source @param {Sensor} sensor @param {Hour[]} hours of one UTC day @param {number} since epoch ms @returns {Promise<Array<[hour: number, Series]>>} */
-async function readDay(source, sensor, hours, since) {
+/** @param hours of one UTC day @param since epoch ms */
+async function readDay(
+  source: SampleSource,
+  sensor: Sensor,
+  hours: Hour[],
+  since: number,
+): Promise<Array<[hour: number, Series]>> {
   const starts = hours.map(({ hour }) => hour);
   const [packed, batches] = await Promise.all([
     source.packed.readSamples(sensor, Math.min(...starts), Math.max(...starts) + HOUR_MS),
@@ -41,13 +44,17 @@ async function readDay(source, sensor, hours, since) {
   ]);
   return starts.map((hour, at) => [
     hour,
-    mergeSeries([...(packed.get(hour) ?? []), .../** @type {Series[]} */ (batches[at])]),
+    mergeSeries([...(packed.get(hour) ?? []), ...(batches[at] as Series[])]),
   ]);
 }
 
-/** @param {SampleSource} source @param {Sensor} sensor @param {Hour} hour @param {number} since epoch ms @returns {Promise<Series[]>} */
-const readBatches = async ({ samples }, { device, sensor }, { hour, packed }, since) =>
-  packed ? [] : [await samples.readHour(device, sensor, hour, Math.max(hour, since))];
+/** @param since epoch ms */
+const readBatches = async (
+  { samples }: SampleSource,
+  { device, sensor }: Sensor,
+  { hour, packed }: Hour,
+  since: number,
+): Promise<Series[]> => (packed ? [] : [await samples.readHour(device, sensor, hour, Math.max(hour, since))]);
 
 /**
  * Approximate number of samples per read: 8 hours at 1 Hz. With 90,000, arrays of several reads survived a few garbage
@@ -64,18 +71,19 @@ const AHEAD = 2;
 /**
  * Reads the samples of many hours, with a bounded number of samples in memory. Other tasks of this process run between
  * two reads.
- *
- * @param {SampleSource} source
- * @param {Sensor} sensor
- * @param {AsyncIterable<Hour[]>} chunks
- * @param {AbortSignal} [signal] aborts when the client disconnects
- * @param {number} [since] epoch ms: samples before it may be left out
- * @returns {AsyncGenerator<Series, void>} one series for each hour, in the order of the hours
+ * @param signal aborts when the client disconnects
+ * @param since epoch ms: samples before it may be left out
+ * @returns one series for each hour, in the order of the hours
  * @throws the reason with which `signal` was aborted
  */
-export async function* readAhead(source, sensor, chunks, signal, since) {
-  /** @type {Array<Promise<Series[]>>} */
-  const reads = [];
+export async function* readAhead(
+  source: SampleSource,
+  sensor: Sensor,
+  chunks: AsyncIterable<Hour[]>,
+  signal?: AbortSignal,
+  since?: number,
+): AsyncGenerator<Series, void> {
+  const reads: Array<Promise<Series[]>> = [];
   for await (const hours of chunks) {
     for (const group of groupsOf(hours)) {
       signal?.throwIfAborted();
@@ -83,7 +91,7 @@ export async function* readAhead(source, sensor, chunks, signal, since) {
       // A failure is reported when this read is consumed, if ever.
       read.catch(() => {});
       reads.push(read);
-      if (reads.length > AHEAD) yield* await /** @type {Promise<any>} */ (reads.shift());
+      if (reads.length > AHEAD) yield* await (reads.shift() as Promise<any>);
       await nextTurn();
     }
   }
@@ -96,13 +104,10 @@ export async function* readAhead(source, sensor, chunks, signal, since) {
 
 /**
  * Divides hours into groups. The hours of a group lie in one UTC day, and have about as many samples as one read should return.
- *
- * @param {Hour[]} hours in ascending or descending order
- * @returns {Generator<Hour[], void>}
+ * @param hours in ascending or descending order
  */
-function* groupsOf(hours) {
-  /** @type {Hour[]} */
-  let group = [];
+function* groupsOf(hours: Hour[]): Generator<Hour[], void> {
+  let group: Hour[] = [];
   let samples = 0;
   for (const hour of hours) {
     const expected = hour.count ?? UNCOUNTED;

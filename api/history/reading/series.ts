@@ -1,13 +1,8 @@
-import { DAY_MS, HOUR_MS } from '../../../schema/rules.js';
-import { Bins, widthFor } from './bins.js';
-import { uniformGrid } from './grid.js';
-import { chunksOf, LONGEST_MS } from './hours.js';
-import { readAhead } from './samples.js';
-
-/** @import { Grid } from './grid.js' */
-/** @import { Hour, LookUp, Range, Sensor } from './hours.js' */
-/** @import { SampleSource } from './samples.js' */
-/** @import { Point } from './bins.js' */
+import { DAY_MS, HOUR_MS } from '../../../schema/rules.ts';
+import { Bins, type Point, widthFor } from './bins.ts';
+import { type Grid, uniformGrid } from './grid.ts';
+import { chunksOf, type Hour, LONGEST_MS, type LookUp, type Range, type Sensor } from './hours.ts';
+import { readAhead, type SampleSource } from './samples.ts';
 
 /** Length of a range, in ms, above which reads of samples bypass the row cache of the server. */
 const LONG_MS = 2 * DAY_MS;
@@ -15,31 +10,36 @@ const LONG_MS = 2 * DAY_MS;
 /** The width that an answer without bins reports, in ms. */
 const NO_WIDTH = 1000;
 
-/**
- * The shape of a signal: minimum, maximum and average in each bin.
- *
- * @typedef {object} Shape
- * @property {Point[]} points
- * @property {number} width of a bin, in ms
- * @property {'statistics' | 'samples'} source `statistics`: the statistics of whole hours were used
- */
+/** The shape of a signal: minimum, maximum and average in each bin. */
+export interface Shape {
+  points: Point[];
+  /** of a bin, in ms */
+  width: number;
+  /** `statistics`: the statistics of whole hours were used */
+  source: 'statistics' | 'samples';
+}
 
 /**
- * Reads the shape of a signal. It uses the statistics of whole hours if they are exact, and samples
- * otherwise.
- *
- * @param {object} deps
- * @param {LookUp} deps.lookUp
- * @param {SampleSource & { scans: SampleSource }} deps.source
- * @param {Sensor} sensor
- * @param {Range} range within retention; a shorter range has narrower bins
- * @param {{ points: number, newest: number | null, shift?: number, signal?: AbortSignal }} options
- *   `points`: limit of bins; `newest`: epoch ms of the newest sample, null: there are no samples; `shift`: ms by which
- *   the clock of the bins is ahead of UTC
- * @returns {Promise<Shape>}
+ * Reads the shape of a signal. It uses the statistics of whole hours if they are exact, and samples otherwise.
+ * @param range within retention; a shorter range has narrower bins
+ * @param options `points`: limit of bins; `newest`: epoch ms of the newest sample, null: there are no samples;
+ * `shift`: ms by which the clock of the bins is ahead of UTC
  * @throws the reason with which `signal` was aborted
  */
-export async function readSeries(deps, sensor, range, { points, newest, shift = 0, signal }) {
+export async function readSeries(
+  deps: {
+    lookUp: LookUp;
+    source: SampleSource & { scans: SampleSource };
+  },
+  sensor: Sensor,
+  range: Range,
+  {
+    points,
+    newest,
+    shift = 0,
+    signal,
+  }: { points: number; newest: number | null; shift?: number; signal?: AbortSignal },
+): Promise<Shape> {
   if (range.from >= range.to) return { points: [], width: NO_WIDTH, source: 'samples' };
   const width = widthFor(range, points, shift);
   const grid = uniformGrid(range, width, shift);
@@ -50,22 +50,29 @@ export async function readSeries(deps, sensor, range, { points, newest, shift = 
 
 /**
  * Adds all samples of a sensor in a range to bins.
- *
- * @param {Parameters<typeof readSeries>[0]} deps
- * @param {Sensor} sensor
- * @param {Range} range not empty
- * @param {{ grid: Grid, bins: Bins, newest: number | null, signal?: AbortSignal | undefined }} options see `readSeries`
- * @returns {Promise<number>} number of hours whose statistics were used instead of their samples
+ * @param range not empty
+ * @param options see `readSeries`
+ * @returns number of hours whose statistics were used instead of their samples
  * @throws the reason with which `signal` was aborted
  */
-export async function readBins({ lookUp, source }, sensor, range, { grid, bins, newest, signal }) {
+export async function readBins(
+  { lookUp, source }: Parameters<typeof readSeries>[0],
+  sensor: Sensor,
+  range: Range,
+  {
+    grid,
+    bins,
+    newest,
+    signal,
+  }: { grid: Grid; bins: Bins; newest: number | null; signal?: AbortSignal | undefined },
+): Promise<number> {
   const end = newest === null ? range.from : Math.min(range.to, newest + 1);
   const stored = { from: range.from, to: end };
   const fromSamples = grid.narrowest < HOUR_MS;
   let taken = 0;
 
-  /** Adds the statistics of an hour if they can replace its samples. @param {Hour} hour @returns {boolean} false: the samples are needed */
-  function take({ hour, exact }) {
+  /** Adds the statistics of an hour if they can replace its samples. @returns false: the samples are needed */
+  function take({ hour, exact }: Hour): boolean {
     const isInRange = hour >= range.from && hour + HOUR_MS <= range.to;
     // The sum of an hour may overflow while the sum of the whole bin is finite. Then the samples are needed.
     if (fromSamples || !isInRange || !exact || !Number.isFinite(exact.sum)) return false;

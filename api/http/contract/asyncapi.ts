@@ -1,7 +1,7 @@
-import { WAITED } from '../../live/index.js';
-import { componentSchemas, refTo } from './openapi.js';
-import { MESSAGES, PAYLOADS } from './payloads.js';
-import { SCHEMAS } from './schemas/index.js';
+import { WAITED } from '../../live/index.ts';
+import { componentSchemas, refTo } from './openapi.ts';
+import { MESSAGES, PAYLOADS } from './payloads.ts';
+import { SCHEMAS } from './schemas/index.ts';
 
 const DESCRIPTION = `The MQTT topics that devices publish to and subscribe to. Publish with QoS 1. The acknowledgement comes when all measurements of a
 message are committed or in a dead letter. The content type of MQTT 5 selects the format of measurements; without it the shape of the payload does.
@@ -28,11 +28,14 @@ const DEVICE = {
 const GROUP = { description: 'The group of Sparkplug.', examples: ['plant'] };
 const NODE = { description: 'The edge node. Its name as a device is `group/node`.', examples: ['edge-1'] };
 
-/** @param {string} contentType @param {string} name of a schema @param {string} summary */
-const jsonMessage = (contentType, name, summary) => ({ contentType, summary, payload: refTo(name) });
+/** @param name of a schema */
+const jsonMessage = (contentType: string, name: string, summary: string) => ({
+  contentType,
+  summary,
+  payload: refTo(name),
+});
 
-/** @param {string} contentType @param {string} summary */
-const binaryMessage = (contentType, summary) => ({
+const binaryMessage = (contentType: string, summary: string) => ({
   contentType,
   summary,
   payload: { type: 'string', format: 'binary' },
@@ -253,12 +256,8 @@ export const CHANNELS = {
   },
 };
 
-/**
- * Makes the AsyncAPI document of the MQTT interface.
- *
- * @param {{ version: string }} options
- */
-export function asyncApiDocument({ version }) {
+/** Makes the AsyncAPI document of the MQTT interface. */
+export function asyncApiDocument({ version }: { version: string }) {
   const channels = Object.entries(CHANNELS);
   const { Id, Name, Time, LatestItem, Alarm, AlarmMessage } = SCHEMAS;
   return {
@@ -289,11 +288,13 @@ export function asyncApiDocument({ version }) {
   };
 }
 
-/** @param {string} id @param {{ action: string }} channel */
-const operationId = (id, { action }) => `${action}${id[0]?.toUpperCase()}${id.slice(1)}`;
+const operationId = (id: string, { action }: { action: string }) =>
+  `${action}${id[0]?.toUpperCase()}${id.slice(1)}`;
 
-/** @param {string} id @param {{ action: string, qos: number, title: string, messages: object }} channel */
-const operationOf = (id, { action, qos, title, messages }) => ({
+const operationOf = (
+  id: string,
+  { action, qos, title, messages }: { action: string; qos: number; title: string; messages: object },
+) => ({
   action,
   channel: { $ref: `#/channels/${id}` },
   summary: title,

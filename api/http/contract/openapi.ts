@@ -1,14 +1,20 @@
 import { STATUS_CODES } from 'node:http';
-import { z } from 'zod';
-import { ERRORS } from '../../../common/errors.js';
-import { COOKIE } from '../../access/http/index.js';
-import { PROBLEM_CODES, PROBLEMS, problemName, problemsOf, TAGS } from './operation.js';
-import { PAYLOADS } from './payloads.js';
-import { SCHEMAS } from './schemas/index.js';
-
-/** @import { ZodRawShape } from 'zod' */
-/** @import { Route } from '../routes/index.js' */
-/** @import { Body, Content, Operation } from './operation.js' */
+import { type ZodRawShape, z } from 'zod';
+import { ERRORS } from '../../../common/errors.ts';
+import { COOKIE } from '../../access/http/index.ts';
+import type { Route } from '../routes/index.ts';
+import {
+  type Body,
+  type Content,
+  type Operation,
+  PROBLEM_CODES,
+  PROBLEMS,
+  problemName,
+  problemsOf,
+  TAGS,
+} from './operation.ts';
+import { PAYLOADS } from './payloads.ts';
+import { SCHEMAS } from './schemas/index.ts';
 
 const DESCRIPTION = `Reads measurements, devices and dead letters. Takes measurements from devices without MQTT.
 
@@ -17,8 +23,7 @@ now such as \`-1h\` (\`ms\`, \`s\`, \`m\`, \`h\`, \`d\`, \`y\`) and \`now\`. Ran
 \`[from, to)\`. A UUID or a percent-encoded name addresses a device or a sensor. Every page except the last one
 has a cursor, \`next\`, and may be short. An error is a problem document (RFC 9457) with a stable \`code\`.`;
 
-/** @type {Record<string, z.ZodType>} */
-const NAMED = {
+const NAMED: Record<string, z.ZodType> = {
   ...SCHEMAS,
   ...PAYLOADS,
   ...Object.fromEntries(PROBLEM_CODES.map((code) => [problemName(code), PROBLEMS[code]])),
@@ -26,17 +31,18 @@ const NAMED = {
 
 const nameOf = new Map(Object.entries(NAMED).map(([name, schema]) => [schema, name]));
 
-/**
- * Makes the OpenAPI document of the HTTP interface from the table of routes.
- *
- * @param {object} options
- * @param {Route[]} options.routes
- * @param {string} options.version
- * @param {boolean} options.guarded whether requests need a token
- */
-export function openApiDocument({ routes, version, guarded }) {
-  /** @type {Record<string, Record<string, object>>} */
-  const paths = {};
+/** Makes the OpenAPI document of the HTTP interface from the table of routes. */
+export function openApiDocument({
+  routes,
+  version,
+  guarded,
+}: {
+  routes: Route[];
+  version: string;
+  /** whether requests need a token */
+  guarded: boolean;
+}) {
+  const paths: Record<string, Record<string, object>> = {};
   for (const { method, path, operation } of routes) {
     paths[path] = { ...paths[path], [method]: describe(path, operation, guarded) };
   }
@@ -61,12 +67,7 @@ const SECURITY = {
   session: { type: 'apiKey', in: 'cookie', name: COOKIE, description: '`POST /session` sets this cookie.' },
 };
 
-/**
- * @param {string} path
- * @param {Operation} operation
- * @param {boolean} guarded
- */
-function describe(path, operation, guarded) {
+function describe(path: string, operation: Operation, guarded: boolean) {
   const { id, tag, summary, description, query = {}, body, emptyBody = false, answers, scope } = operation;
   return {
     operationId: id,
@@ -89,8 +90,7 @@ function describe(path, operation, guarded) {
   };
 }
 
-/** @param {Operation} operation @param {string} status @param {Content} content */
-function goodResponse({ id, query, links }, status, content) {
+function goodResponse({ id, query, links }: Operation, status: string, content: Content) {
   const nextPage = query?.['cursor'] && {
     nextPage: { to: id, parameters: { cursor: '$response.body#/next' } },
   };
@@ -106,8 +106,7 @@ function goodResponse({ id, query, links }, status, content) {
   };
 }
 
-/** @param {Operation} operation */
-function problemResponses(operation) {
+function problemResponses(operation: Operation) {
   const responses = [...problemsOf(operation)].map(([status, codes]) => {
     const schemas = codes.map((code) => refTo(problemName(code)));
     const schema = schemas.length === 1 ? schemas[0] : { oneOf: schemas };
@@ -117,12 +116,10 @@ function problemResponses(operation) {
   return Object.fromEntries(responses);
 }
 
-/** @param {Content} content */
-const contentOf = (content) =>
+const contentOf = (content: Content) =>
   Object.fromEntries(Object.entries(content).map(([type, body]) => [type, mediaOf(body)]));
 
-/** @param {Body} body */
-function mediaOf(body) {
+function mediaOf(body: Body) {
   if (!(body instanceof z.ZodType)) {
     const { text, example } = body;
     return { schema: { type: 'string', description: text }, ...(example && { example }) };
@@ -171,28 +168,28 @@ const IN_PATH = {
   },
 };
 
-/** @param {string} path @returns {string[]} the names of the parameters in the path */
-const named = (path) => [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => String(name));
+/** @returns the names of the parameters in the path */
+const named = (path: string): string[] => [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => String(name));
 
 /**
- * @param {string} path path with its parameters in braces
- * @returns {object[]} parameters as OpenAPI writes them
+ * @param path path with its parameters in braces
+ * @returns parameters as OpenAPI writes them
  * @throws {Error} a parameter has no description in `IN_PATH`
  */
-const pathParameters = (path) =>
+const pathParameters = (path: string): object[] =>
   named(path).map((name) => {
-    const described = IN_PATH[/** @type {keyof typeof IN_PATH} */ (name)];
+    const described = IN_PATH[name as keyof typeof IN_PATH];
     if (!described) throw new Error(`${path}: {${name}} is not described in IN_PATH`);
     return { name, in: 'path', required: true, ...described };
   });
 
 /**
- * @param {ZodRawShape} shape shape of a query; `meta` of each field has its description
- * @returns {object[]} parameters as OpenAPI writes them
+ * @param shape shape of a query; `meta` of each field has its description
+ * @returns parameters as OpenAPI writes them
  */
-const queryParameters = (shape) =>
+const queryParameters = (shape: ZodRawShape): object[] =>
   Object.entries(shape).map(([name, field]) => {
-    const schema = /** @type {z.ZodType} */ (field);
+    const schema = field as z.ZodType;
     const {
       $schema,
       description,
@@ -210,18 +207,17 @@ const queryParameters = (shape) =>
       // The default is in the description. With `default` in the schema, a generated client would send the parameter in every
       // request, even to routes that refuse it.
       description: absent.data === undefined ? description : `${description} Default: ${absent.data}.`,
-      schema: /** @type {object} */ (means ?? described),
+      schema: (means ?? described) as object,
       ...(example === undefined ? {} : { example }),
     };
   });
 
 /**
- * @param {Record<string, z.ZodType>} named schemas by name
- * @returns {Record<string, object>} schemas as JSON Schema; their references point to `#/components/schemas`
+ * @param named schemas by name
+ * @returns schemas as JSON Schema; their references point to `#/components/schemas`
  */
-export function componentSchemas(named) {
-  /** @type {z.core.$ZodRegistry<{ id?: string | undefined }>} */
-  const registry = z.registry();
+export function componentSchemas(named: Record<string, z.ZodType>): Record<string, object> {
+  const registry: z.core.$ZodRegistry<{ id?: string | undefined }> = z.registry();
   for (const [id, schema] of Object.entries(named)) registry.add(schema, { ...schema.meta(), id });
   const { schemas } = z.toJSONSchema(registry, { uri: (id) => `#/components/schemas/${id}` });
   return Object.fromEntries(
@@ -232,23 +228,18 @@ export function componentSchemas(named) {
 /**
  * Removes `additionalProperties: {}`, which is the default of JSON Schema. With it, generated types would accept a member with a
  * misspelled name. An object without described members keeps it.
- *
- * @template T
- * @param {T} schema
- * @returns {T}
  */
-const withoutIndex = (schema) =>
+const withoutIndex = <T>(schema: T): T =>
   JSON.parse(JSON.stringify(schema), (_, value) => {
     if (!isOpenObject(value)) return value;
     const { additionalProperties, ...rest } = value;
     return rest;
   });
 
-/** @param {any} value @returns {boolean} whether the value is a schema that describes members and allows any others */
-const isOpenObject = (value) =>
+/** @returns whether the value is a schema that describes members and allows any others */
+const isOpenObject = (value: any): boolean =>
   Object.keys(value?.properties ?? {}).length > 0 &&
   typeof value.additionalProperties === 'object' &&
   Object.keys(value.additionalProperties).length === 0;
 
-/** @param {string} name @returns {{ $ref: string }} */
-export const refTo = (name) => ({ $ref: `#/components/schemas/${name}` });
+export const refTo = (name: string): { $ref: string } => ({ $ref: `#/components/schemas/${name}` });

@@ -1,39 +1,48 @@
 import { STATUS_CODES } from 'node:http';
-import { z } from 'zod';
-import { ERRORS } from '../../../common/errors.js';
-import { SCOPES } from '../../access/http/index.js';
-import { LineRefusal, Refusal } from './schemas/index.js';
-
-/** @import { ErrorCode as Code } from '../../../common/errors.js' */
-/** @import { Scope } from '../../access/http/tokens.js' */
-/** @import { ZodRawShape, ZodType } from 'zod' */
+import { type ZodRawShape, type ZodType, z } from 'zod';
+import { type ErrorCode as Code, ERRORS } from '../../../common/errors.ts';
+import { SCOPES } from '../../access/http/index.ts';
+import type { Scope } from '../../access/http/tokens.ts';
+import { LineRefusal, Refusal } from './schemas/index.ts';
 
 /**
  * The description of a route. The document at `/openapi.json` is made from it. The server checks requests against its media
  * types, and the tests check every answer against it.
- *
- * @typedef {object} Operation
- * @property {string} id unique name in camel case
- * @property {keyof typeof TAGS} tag
- * @property {'open' | Scope} scope the scope that a token needs; `open`: no token is needed
- * @property {boolean} [tokenInQuery] whether the query parameter `p` may have the token, for clients of InfluxDB 1
- * @property {string} summary a few words
- * @property {string} [description] details, in Markdown
- * @property {ZodRawShape} [query] the shape that the handler passes to `readQuery`
- * @property {Content} [body] body of a request
- * @property {boolean} [emptyBody] whether a request without a body is valid as well
- * @property {Record<number, Content>} answers answers by status, without problems
- * @property {Record<string, Link>} [links] links of a successful answer, in addition to the link to the next page
- * @property {Code[]} problems problems of this route, in addition to the problems of every route
- *
- * @typedef {{ to: string, parameters: Record<string, string> }} Link id of an operation, and where this answer contains its
- *   parameters, as OpenAPI writes it
- *
- * @typedef {Record<string, Body>} Content body by media type
- *
- * @typedef {ZodType | { text: string, example?: string }} Body a schema of `SCHEMAS` or `PAYLOADS` for JSON; or the description
- *   of a text or of bytes
  */
+export interface Operation {
+  /** unique name in camel case */
+  id: string;
+  tag: keyof typeof TAGS;
+  /** the scope that a token needs; `open`: no token is needed */
+  scope: 'open' | Scope;
+  /** whether the query parameter `p` may have the token, for clients of InfluxDB 1 */
+  tokenInQuery?: boolean;
+  /** a few words */
+  summary: string;
+  /** details, in Markdown */
+  description?: string;
+  /** the shape that the handler passes to `readQuery` */
+  query?: ZodRawShape;
+  /** body of a request */
+  body?: Content;
+  /** whether a request without a body is valid as well */
+  emptyBody?: boolean;
+  /** answers by status, without problems */
+  answers: Record<number, Content>;
+  /** links of a successful answer, in addition to the link to the next page */
+  links?: Record<string, Link>;
+  /** problems of this route, in addition to the problems of every route */
+  problems: Code[];
+}
+
+/** id of an operation, and where this answer contains its parameters, as OpenAPI writes it */
+type Link = { to: string; parameters: Record<string, string> };
+
+/** body by media type */
+export type Content = Record<string, Body>;
+
+/** a schema of `SCHEMAS` or `PAYLOADS` for JSON; or the description of a text or of bytes */
+export type Body = ZodType | { text: string; example?: string };
 
 /** Groups of routes, in the order of the document. */
 export const TAGS = {
@@ -51,24 +60,21 @@ export const TAGS = {
   contract: 'These documents, for programs.',
 };
 
-/** @param {ZodType} schema @returns {Content} */
-export const json = (schema) => ({ 'application/json': schema });
+export const json = (schema: ZodType): Content => ({ 'application/json': schema });
 
-/** Codes of the problems of every listing with pages. @type {Code[]} */
-export const PAGED = ['bad_parameter', 'bad_cursor', 'unavailable'];
+/** Codes of the problems of every listing with pages. */
+export const PAGED: Code[] = ['bad_parameter', 'bad_cursor', 'unavailable'];
 
 /** Codes of all errors that can be the problem of a request. */
-export const PROBLEM_CODES = /** @type {Code[]} */ (
-  Object.entries(ERRORS)
-    .filter(([, { kind }]) => kind !== 'stop')
-    .map(([code]) => code)
-);
+export const PROBLEM_CODES = Object.entries(ERRORS)
+  .filter(([, { kind }]) => kind !== 'stop')
+  .map(([code]) => code) as Code[];
 
 /** Codes of the problems that can refuse a whole message. */
 export const REFUSAL_CODES = PROBLEM_CODES.filter((code) => ERRORS[code].kind === 'refusal');
 
-/** Codes of the problems of every route, including problems before routing. @type {Code[]} */
-const ANYWHERE = [
+/** Codes of the problems of every route, including problems before routing. */
+const ANYWHERE: Code[] = [
   'bad_request',
   'unauthorized',
   'forbidden',
@@ -80,19 +86,18 @@ const ANYWHERE = [
   'internal',
 ];
 
-/** `ANYWHERE` without the two codes that a route without a scope never answers with. @type {Code[]} */
-const ANYWHERE_OPEN = ANYWHERE.filter((code) => !['unauthorized', 'forbidden'].includes(code));
+/** `ANYWHERE` without the two codes that a route without a scope never answers with. */
+const ANYWHERE_OPEN: Code[] = ANYWHERE.filter((code) => !['unauthorized', 'forbidden'].includes(code));
 
-/** @param {Code} code @returns {number} */
-export const statusOf = (code) => /** @type {{ status?: number }} */ (ERRORS[code]).status ?? 500;
+export const statusOf = (code: Code): number => (ERRORS[code] as { status?: number }).status ?? 500;
 
 const INGEST_RESULT = {
   accepted: z.int().min(0),
   refused: z.array(Refusal),
 };
 
-/** Members of a problem in addition to the members of every problem, by code. @type {Partial<Record<Code, ZodRawShape>>} */
-const MEMBERS = {
+/** Members of a problem in addition to the members of every problem, by code. */
+const MEMBERS: Partial<Record<Code, ZodRawShape>> = {
   bad_parameter: {
     parameters: z.array(z.strictObject({ name: z.string(), reason: z.string() })).optional(),
   },
@@ -111,8 +116,7 @@ const MEMBERS = {
 /** The members of `IngestResult`, all optional. A problem that refuses a whole message contains them if its measurements were counted. */
 const OPTIONAL_RESULT = z.strictObject(INGEST_RESULT).partial().shape;
 
-/** @param {Code} code */
-const problemOf = (code) =>
+const problemOf = (code: Code) =>
   z
     .strictObject({
       type: z.literal('about:blank'),
@@ -129,19 +133,17 @@ const problemOf = (code) =>
     .meta({ description: `${ERRORS[code].title}.` });
 
 /** The problem documents (RFC 9457), by code. */
-export const PROBLEMS = /** @type {Record<string, ZodType>} */ (
-  Object.fromEntries(PROBLEM_CODES.map((code) => [code, problemOf(code)]))
-);
+export const PROBLEMS = Object.fromEntries(PROBLEM_CODES.map((code) => [code, problemOf(code)])) as Record<
+  string,
+  ZodType
+>;
 
-/** @param {Code} code @returns {string} name of the problem's schema in the documents, such as `BadIdProblem` for `bad_id` */
-export const problemName = (code) =>
+/** @returns name of the problem's schema in the documents, such as `BadIdProblem` for `bad_id` */
+export const problemName = (code: Code): string =>
   `${code.replace(/(?:^|_)(\w)/g, (_, first) => first.toUpperCase())}Problem`;
 
-/**
- * @param {Operation} operation
- * @returns {Map<number, Code[]>} problems of the operation, by status
- */
-export function problemsOf({ problems, scope }) {
+/** @returns problems of the operation, by status */
+export function problemsOf({ problems, scope }: Operation): Map<number, Code[]> {
   const codes = [...new Set([...problems, ...(scope === 'open' ? ANYWHERE_OPEN : ANYWHERE)])];
   const statuses = [...new Set(codes.map(statusOf))].sort((a, b) => a - b);
   return new Map(statuses.map((status) => [status, codes.filter((code) => statusOf(code) === status)]));

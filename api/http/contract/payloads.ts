@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { MAX_SAMPLES_PER_MESSAGE, MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.js';
-import { MAX_DEVICES } from '../../access/credentials/index.js';
-import { WantedRule } from '../../alarms/index.js';
-import { BUCKETS } from '../../observability/index.js';
-import { AnnotationText, SCHEMAS } from './schemas/index.js';
+import { MAX_SAMPLES_PER_MESSAGE, MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.ts';
+import { MAX_DEVICES } from '../../access/credentials/index.ts';
+import { WantedRule } from '../../alarms/index.ts';
+import { BUCKETS } from '../../observability/index.ts';
+import { AnnotationText, SCHEMAS } from './schemas/index.ts';
 
 /**
  * The schemas of payloads. `api/ingest` has its own decoders, which are faster. If a message contains valid and invalid
@@ -41,8 +41,8 @@ const OTHERS_IN_ARRAY = `${OTHERS}|v|bt|vb|vs|vd|bver|s|bv|bs|bu|u|t`;
 
 const ArrayElement = z.union([z.number(), z.boolean(), z.string(), z.null()]);
 
-/** @param {string} others pattern of names that a sensor in a map cannot have */
-const sensorMap = (others) =>
+/** @param others pattern of names that a sensor in a map cannot have */
+const sensorMap = (others: string) =>
   z.record(
     z.string().regex(new RegExp(`^(?!(?:${others})$)`)),
     z.union([

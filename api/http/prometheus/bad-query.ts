@@ -1,4 +1,4 @@
-import { MillraceError } from '../../../common/errors.js';
+import { MillraceError } from '../../../common/errors.ts';
 
-/** Makes the error of a query that Millrace cannot answer. @param {string} reason */
-export const badQuery = (reason) => new MillraceError('bad_parameter', reason);
+/** Makes the error of a query that Millrace cannot answer. */
+export const badQuery = (reason: string) => new MillraceError('bad_parameter', reason);

@@ -1,6 +1,4 @@
-import { badQuery } from './bad-query.js';
-
-/** @import { MillraceError } from '../../../common/errors.js' */
+import { badQuery } from './bad-query.ts';
 
 const UNIT_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000, y: 31_536_000_000 };
 
@@ -12,15 +10,13 @@ const SECONDS = /^\d{1,12}(?:\.\d{1,12})?$/;
 
 /**
  * Reads a duration of Prometheus, such as `1h30m`, or a number of seconds.
- *
- * @param {string} text
- * @returns {number} ms, at least 1
+ * @returns ms, at least 1
  * @throws {MillraceError} `bad_parameter`
  */
-export function durationOf(text) {
+export function durationOf(text: string): number {
   const parts = DURATION.test(text) ? [...text.matchAll(/(\d+)(ms|[smhdwy])/g)] : null;
   const ms = parts
-    ? parts.reduce((sum, [, count, unit]) => sum + Number(count) * UNIT_MS[/** @type {'s'} */ (unit)], 0)
+    ? parts.reduce((sum, [, count, unit]) => sum + Number(count) * UNIT_MS[unit as 's'], 0)
     : Math.round((SECONDS.test(text) ? Number(text) : 0) * 1000);
   if (ms >= 1 && ms <= Number.MAX_SAFE_INTEGER) return ms;
   throw badQuery(

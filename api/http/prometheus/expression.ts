@@ -1,44 +1,44 @@
+import type { SyntaxNode } from '@lezer/common';
 import { parser } from '@prometheus-io/lezer-promql';
-import { badQuery } from './bad-query.js';
-import { durationOf } from './durations.js';
-import { createMatcher, PatternBudget, unquote } from './matchers.js';
+import type { Aggregate } from '../../history/reading/bins.ts';
+import { badQuery } from './bad-query.ts';
+import { durationOf } from './durations.ts';
+import { createMatcher, type Matcher, PatternBudget, unquote } from './matchers.ts';
 
-/** @import { SyntaxNode } from '@lezer/common' */
-/** @import { MillraceError } from '../../../common/errors.js' */
-/** @import { Aggregate } from '../../history/reading/bins.js' */
-/** @import { Matcher } from './matchers.js' */
-
-/** The labels of a series. A missing label counts as an empty text. @typedef {Record<string, string>} Labels */
+/** The labels of a series. A missing label counts as an empty text. */
+export type Labels = Record<string, string>;
 
 /**
  * The part of PromQL that Millrace answers: a selector, over a window of time, and at most one aggregation of its series.
- *
- * @typedef {object} Expression
- * @property {Matcher[]} matchers
- * @property {Aggregate} aggregate of the samples of a window
- * @property {number | null} windowMs null: the selector has no window of its own
- * @property {boolean} keepsName whether the series keep the label `__name__`
- * @property {{ operator: SeriesOperator, labels: string[] } | null} group null: each series by itself
  */
+export interface Expression {
+  matchers: Matcher[];
+  /** of the samples of a window */
+  aggregate: Aggregate;
+  /** null: the selector has no window of its own */
+  windowMs: number | null;
+  /** whether the series keep the label `__name__` */
+  keepsName: boolean;
+  /** null: each series by itself */
+  group: { operator: SeriesOperator; labels: string[] } | null;
+}
 
-/** @typedef {'sum' | 'avg' | 'min' | 'max' | 'count'} SeriesOperator */
+export type SeriesOperator = 'sum' | 'avg' | 'min' | 'max' | 'count';
 
 /** The label that has the name of the metric. */
 export const NAME_LABEL = '__name__';
 
-/** @type {Map<string, Aggregate>} */
-const WINDOW_FUNCTIONS = new Map(
-  /** @type {const} */ (['avg', 'min', 'max', 'sum', 'count', 'first', 'last']).map((aggregate) => [
+const WINDOW_FUNCTIONS: Map<string, Aggregate> = new Map(
+  (['avg', 'min', 'max', 'sum', 'count', 'first', 'last'] as const).map((aggregate) => [
     `${aggregate}_over_time`,
     aggregate,
   ]),
 );
 
-/** Aggregates that keep the label `__name__`, as in Prometheus. @type {Aggregate[]} */
-const KEEPS_NAME = ['first', 'last'];
+/** Aggregates that keep the label `__name__`, as in Prometheus. */
+const KEEPS_NAME: Aggregate[] = ['first', 'last'];
 
-/** @type {readonly string[]} */
-const SERIES_OPERATORS = ['sum', 'avg', 'min', 'max', 'count'];
+const SERIES_OPERATORS: readonly string[] = ['sum', 'avg', 'min', 'max', 'count'];
 
 const SUPPORTED = `Millrace supports selectors, the functions ${[...WINDOW_FUNCTIONS.keys()].join(', ')}, and one of the aggregations ${SERIES_OPERATORS.join(', ')} around these, with or without "by".`;
 
@@ -55,22 +55,19 @@ const MAX_BRACKETS = 200;
 const MAX_MATCHERS = 30;
 
 /**
- * Parses an expression.
- *
- * @param {string} text PromQL
- * @param {PatternBudget} [budget] of all expressions of a request
- * @returns {Expression}
+ * @param text PromQL
+ * @param budget of all expressions of a request
  * @throws {MillraceError} `bad_parameter`: the text is not PromQL, or is not supported
  */
-export function parseExpression(text, budget = new PatternBudget()) {
+export function parseExpression(text: string, budget: PatternBudget = new PatternBudget()): Expression {
   if (text.length > MAX_EXPRESSION) throw badQuery(`an expression has at most ${MAX_EXPRESSION} characters`);
   if (text.split('(').length > MAX_BRACKETS)
     throw badQuery(`an expression has at most ${MAX_BRACKETS} opening brackets`);
   return readExpression(onlyChild(parse(text).topNode), { text, budget });
 }
 
-/** @param {string} text @throws {MillraceError} `bad_parameter` */
-function parse(text) {
+/** @throws {MillraceError} `bad_parameter` */
+function parse(text: string) {
   try {
     return STRICT.parse(text);
   } catch (error) {
@@ -81,13 +78,10 @@ function parse(text) {
 
 /**
  * Parses a selector, such as `millrace_value{device="press-1"}`.
- *
- * @param {string} text
- * @param {PatternBudget} [budget] of all selectors of a request
- * @returns {Matcher[]}
+ * @param budget of all selectors of a request
  * @throws {MillraceError} `bad_parameter`
  */
-export function parseSelector(text, budget) {
+export function parseSelector(text: string, budget?: PatternBudget): Matcher[] {
   const { matchers, windowMs, keepsName, group } = parseExpression(text, budget);
   if (windowMs !== null || !keepsName || group)
     throw badQuery(
@@ -96,29 +90,28 @@ export function parseSelector(text, budget) {
   return matchers;
 }
 
-/** The text of an expression, and what its patterns may take. @typedef {{ text: string, budget: PatternBudget }} Source */
+/** The text of an expression, and what its patterns may take. */
+type Source = { text: string; budget: PatternBudget };
 
-/** @param {SyntaxNode} node @param {Source} source @returns {Expression} */
-function readExpression(node, source) {
+function readExpression(node: SyntaxNode, source: Source): Expression {
   const { text } = source;
   if (node.name === 'ParenExpr') return readExpression(onlyChild(node), source);
   if (node.name !== 'AggregateExpr') return { ...readWindow(node, source), group: null };
-  const operator = textOf(/** @type {SyntaxNode} */ (node.getChild('AggregateOp')), text).toLowerCase();
+  const operator = textOf(node.getChild('AggregateOp') as SyntaxNode, text).toLowerCase();
   const modifier = node.getChild('AggregateModifier');
   if (!SERIES_OPERATORS.includes(operator) || modifier?.getChild('Without')) throw unsupported(node, text);
   const grouping = modifier?.getChild('GroupingLabels');
   if (grouping?.getChild('QuotedLabelName')) throw unsupported(node, text);
   const labels = grouping?.getChildren('LabelName') ?? [];
-  const inner = readWindow(onlyChild(/** @type {SyntaxNode} */ (node.getChild('FunctionCallBody'))), source);
+  const inner = readWindow(onlyChild(node.getChild('FunctionCallBody') as SyntaxNode), source);
   const group = {
-    operator: /** @type {SeriesOperator} */ (operator),
+    operator: operator as SeriesOperator,
     labels: labels.map((label) => textOf(label, text)),
   };
   return { ...inner, group };
 }
 
-/** @param {SyntaxNode} node @param {Source} source @returns {Omit<Expression, 'group'>} */
-function readWindow(node, source) {
+function readWindow(node: SyntaxNode, source: Source): Omit<Expression, 'group'> {
   const { text } = source;
   if (node.name === 'ParenExpr') return readWindow(onlyChild(node), source);
   if (node.name === 'VectorSelector')
@@ -126,7 +119,7 @@ function readWindow(node, source) {
   const identifier = node.getChild('FunctionIdentifier');
   const aggregate = identifier && WINDOW_FUNCTIONS.get(textOf(identifier, text));
   if (!aggregate) throw unsupported(node, text);
-  const matrix = onlyChild(/** @type {SyntaxNode} */ (node.getChild('FunctionCallBody')));
+  const matrix = onlyChild(node.getChild('FunctionCallBody') as SyntaxNode);
   const [selector, duration] = ['VectorSelector', 'DurationExpr'].map((name) => matrix.getChild(name));
   if (matrix.name !== 'MatrixSelector' || !selector || !duration) throw unsupported(matrix, text);
   return {
@@ -137,8 +130,7 @@ function readWindow(node, source) {
   };
 }
 
-/** @param {SyntaxNode} selector @param {Source} source @returns {Matcher[]} */
-function readMatchers(selector, { text, budget }) {
+function readMatchers(selector: SyntaxNode, { text, budget }: Source): Matcher[] {
   const name = selector.getChild('Identifier');
   const list = selector.getChild('LabelMatchers');
   if (list?.getChild('QuotedLabelMatcher') || list?.getChild('QuotedLabelName'))
@@ -148,15 +140,15 @@ function readMatchers(selector, { text, budget }) {
     throw badQuery(`a selector has at most ${MAX_MATCHERS} matchers. List the texts of a label: a=~"(b|c)"`);
   const matchers = nodes.map((matcher) => {
     const [label, operator, literal] = ['LabelName', 'MatchOp', 'StringLiteral'].map((child) =>
-      textOf(/** @type {SyntaxNode} */ (matcher.getChild(child)), text),
+      textOf(matcher.getChild(child) as SyntaxNode, text),
     );
     return createMatcher(String(label), String(operator), unquote(String(literal)), budget);
   });
   return name ? [createMatcher(NAME_LABEL, '=', textOf(name, text)), ...matchers] : matchers;
 }
 
-/** @param {SyntaxNode} node @returns {SyntaxNode} its only child, without brackets */
-const onlyChild = (node) => {
+/** @returns its only child, without brackets */
+const onlyChild = (node: SyntaxNode): SyntaxNode => {
   const children = [];
   for (let child = node.firstChild; child; child = child.nextSibling)
     if (child.name !== 'LineComment') children.push(child);
@@ -165,9 +157,7 @@ const onlyChild = (node) => {
   return first;
 };
 
-/** @param {SyntaxNode} node @param {string} text */
-const textOf = ({ from, to }, text) => text.slice(from, to);
+const textOf = ({ from, to }: SyntaxNode, text: string) => text.slice(from, to);
 
-/** @param {SyntaxNode} node @param {string} text */
-const unsupported = (node, text) =>
+const unsupported = (node: SyntaxNode, text: string) =>
   badQuery(`${textOf(node, text).slice(0, 200)} is not supported. ${SUPPORTED}`);

@@ -1,12 +1,9 @@
-import { identifyDevice, isName } from '../../../schema/ids.js';
-import { selectSensors } from '../sensor-selection.js';
-import { NAME_LABEL } from './expression.js';
-
-/** @import { LatestRow } from '../../store/devices/latest-rows.js' */
-/** @import { RouteDeps } from '../api.js' */
-/** @import { SelectedSensor } from '../sensor-selection.js' */
-/** @import { Labels } from './expression.js' */
-/** @import { Matcher } from './matchers.js' */
+import { identifyDevice, isName } from '../../../schema/ids.ts';
+import type { LatestRow } from '../../store/devices/latest-rows.ts';
+import type { RouteDeps } from '../api.ts';
+import { type SelectedSensor, selectSensors } from '../sensor-selection.ts';
+import { type Labels, NAME_LABEL } from './expression.ts';
+import type { Matcher } from './matchers.ts';
 
 /** The metric of all sensors. */
 export const METRIC = 'millrace_value';
@@ -14,30 +11,30 @@ export const METRIC = 'millrace_value';
 /** Maximum number of devices that a query reads one by one. With more devices it reads the whole fleet. */
 const MAX_DEVICES = 100;
 
-/**
- * @param {LatestRow} row
- * @returns {Labels} labels that the sensor does not have are missing; no label is inherited, because a query may ask for `constructor`
- */
-export function labelsOf({ deviceName, deviceId, name, id, type, unit, site }) {
+/** @returns labels that the sensor does not have are missing; no label is inherited, because a query may ask for `constructor` */
+export function labelsOf({ deviceName, deviceId, name, id, type, unit, site }: LatestRow): Labels {
   const all = { [NAME_LABEL]: METRIC, device: deviceName ?? deviceId, sensor: name ?? id, type, unit, site };
   const own = Object.fromEntries(
-    Object.entries(all).filter(/** @returns {entry is [string, string]} */ (entry) => Boolean(entry[1])),
+    Object.entries(all).filter((entry): entry is [string, string] => Boolean(entry[1])),
   );
   return Object.assign(Object.create(null), own);
 }
 
 /**
- * Finds the sensors that at least one selector matches. A single selector narrows the read down. For several ones the whole
- * fleet is read.
- *
- * @param {Pick<RouteDeps, 'store' | 'groups'>} deps
- * @param {Matcher[][]} selectors
- * @param {{ limit: number, to: number, signal: AbortSignal, accepts?: (labels: Labels) => boolean }} options `to`: end of the range
- *   that will be read, in epoch ms; `accepts`: a further condition
- * @returns {Promise<SelectedSensor[]>} sensors in no particular order
+ * Finds the sensors that at least one selector matches. A single selector narrows the read down. For several ones the whole fleet
+ * is read.
+ * @param options `to`: end of the range that will be read, in epoch ms; `accepts`: a further condition
+ * @returns sensors in no particular order
  * @throws {MillraceError} `query_too_large`: more than `limit` sensors
  */
-export async function selectMatching(deps, selectors, { accepts = () => true, ...options }) {
+export async function selectMatching(
+  deps: Pick<RouteDeps, 'store' | 'groups'>,
+  selectors: Matcher[][],
+  {
+    accepts = () => true,
+    ...options
+  }: { limit: number; to: number; signal: AbortSignal; accepts?: (labels: Labels) => boolean },
+): Promise<SelectedSensor[]> {
   const [matchers = []] = selectors.length === 1 ? selectors : [];
   const name = matchers.find(({ label }) => label === NAME_LABEL);
   if (name && !name.accepts(METRIC)) return [];
@@ -62,20 +59,18 @@ export async function selectMatching(deps, selectors, { accepts = () => true, ..
   });
 }
 
-/** @param {Labels} labels @param {Matcher[]} matchers */
-const matches = (labels, matchers) => matchers.every(({ label, accepts }) => accepts(labels[label] ?? ''));
+const matches = (labels: Labels, matchers: Matcher[]) =>
+  matchers.every(({ label, accepts }) => accepts(labels[label] ?? ''));
 
-/** @param {string[] | null | undefined} texts @returns {string | undefined} undefined: several texts, or the empty text of a missing label */
-const onlyName = (texts) => (texts?.length === 1 && texts[0] ? texts[0] : undefined);
+/** @returns undefined: several texts, or the empty text of a missing label */
+const onlyName = (texts: string[] | null | undefined): string | undefined =>
+  texts?.length === 1 && texts[0] ? texts[0] : undefined;
 
 /**
  * Lists the only values that a label may have.
- *
- * @param {Matcher[]} matchers
- * @param {string} label
- * @returns {string[] | null} null: the matchers do not list the values, or list more than MAX_DEVICES
+ * @returns null: the matchers do not list the values, or list more than MAX_DEVICES
  */
-function allowedValues(matchers, label) {
+function allowedValues(matchers: Matcher[], label: string): string[] | null {
   const listed = matchers.find((matcher) => matcher.label === label && matcher.texts);
   return listed?.texts && listed.texts.length <= MAX_DEVICES ? listed.texts : null;
 }

@@ -1,13 +1,10 @@
 import { RE2JS, RE2JSException } from 're2js';
-import { badQuery } from './bad-query.js';
-
-/** @import { MillraceError } from '../../../common/errors.js' */
+import { badQuery } from './bad-query.ts';
 
 /**
  * The condition of a selector on one label. `texts`: the only values that it accepts; null: it does not list them.
- *
- * @typedef {{ label: string, texts: string[] | null, accepts: (value: string) => boolean }} Matcher
  */
+export type Matcher = { label: string; texts: string[] | null; accepts: (value: string) => boolean };
 
 /**
  * Limits of regular expressions: `characters` of one, and the sums over a request. A match of one name takes up to 2.5 µs for each
@@ -23,8 +20,8 @@ export class PatternBudget {
   #work = LIMITS.work;
   #instructions = LIMITS.instructions;
 
-  /** @param {string} text a pattern that is to be compiled @throws {MillraceError} `bad_parameter` */
-  takeText(text) {
+  /** @param text a pattern that is to be compiled @throws {MillraceError} `bad_parameter` */
+  takeText(text: string) {
     const [classes, ranges] = [/\\p/gi, /-/g].map((part) => text.match(part)?.length ?? 0);
     const isFolded = /\(\?\w*i/.test(text);
     this.#work -=
@@ -32,21 +29,19 @@ export class PatternBudget {
     if (text.length > LIMITS.characters || this.#work < 0) throw tooLarge(text);
   }
 
-  /** @param {string} text @param {number} instructions of the compiled pattern @throws {MillraceError} `bad_parameter` */
-  takeInstructions(text, instructions) {
+  /** @param instructions of the compiled pattern @throws {MillraceError} `bad_parameter` */
+  takeInstructions(text: string, instructions: number) {
     this.#instructions -= instructions;
     if (this.#instructions < 0) throw tooLarge(text);
   }
 }
 
-/** @param {string} text */
-const tooLarge = (text) =>
+const tooLarge = (text: string) =>
   badQuery(
     `the regular expressions up to ${shown(text)} are too large. Together they may have ${LIMITS.instructions} instructions of RE2, and each ${LIMITS.characters} characters. List the texts: (a|b|c), or use fewer classes and repetitions`,
   );
 
-/** @param {string} text */
-const shown = (text) => (text.length > 60 ? `${text.slice(0, 60)}…` : text);
+const shown = (text: string) => (text.length > 60 ? `${text.slice(0, 60)}…` : text);
 
 /** Limit of label values whose match is remembered. The sensors of a fleet have few sites, types and units. */
 const MAX_REMEMBERED = 10_000;
@@ -58,8 +53,8 @@ const ALTERNATIVES = (() => {
   return new RegExp(String.raw`^(?:\(${texts}\)|${texts})$`, 's');
 })();
 
-/** @param {string} pattern @returns {string[] | null} the texts of a list; null: the pattern is not a list */
-function alternativesOf(pattern) {
+/** @returns the texts of a list; null: the pattern is not a list */
+function alternativesOf(pattern: string): string[] | null {
   const [, inBrackets, bare] = ALTERNATIVES.exec(pattern) ?? [];
   const list = inBrackets ?? bare;
   // A bar without a backslash separates two texts.
@@ -68,15 +63,13 @@ function alternativesOf(pattern) {
     : (list.match(/(?:[^\\|]|\\.)+/gs) ?? []).map((text) => text.replaceAll(/\\(.)/gs, '$1'));
 }
 
-/**
- * @param {string} label
- * @param {string} operator
- * @param {string} text
- * @param {PatternBudget} [budget]
- * @returns {Matcher}
- * @throws {MillraceError} `bad_parameter`
- */
-export function createMatcher(label, operator, text, budget = new PatternBudget()) {
+/** @throws {MillraceError} `bad_parameter` */
+export function createMatcher(
+  label: string,
+  operator: string,
+  text: string,
+  budget: PatternBudget = new PatternBudget(),
+): Matcher {
   const isWanted = operator === '=' || operator === '=~';
   const isPattern = operator === '=~' || operator === '!~';
   const texts = isPattern ? alternativesOf(text) : [text];
@@ -87,18 +80,13 @@ export function createMatcher(label, operator, text, budget = new PatternBudget(
 /**
  * Compiles a regular expression of RE2, as in Prometheus. Its time grows with the length of a value, and not exponentially as
  * that of a hostile `RegExp`.
- *
- * @param {string} text
- * @param {PatternBudget} budget
- * @returns {(value: string) => boolean}
  * @throws {MillraceError} `bad_parameter`
  */
-function compile(text, budget) {
+function compile(text: string, budget: PatternBudget): (value: string) => boolean {
   budget.takeText(text);
   const pattern = compiled(text);
   budget.takeInstructions(text, pattern.programSize());
-  /** @type {Map<string, boolean>} */
-  const known = new Map();
+  const known: Map<string, boolean> = new Map();
   return (value) => {
     const isMatch = known.get(value) ?? pattern.matches(value);
     if (known.size < MAX_REMEMBERED) known.set(value, isMatch);
@@ -106,8 +94,8 @@ function compile(text, budget) {
   };
 }
 
-/** @param {string} text @throws {MillraceError} `bad_parameter` */
-function compiled(text) {
+/** @throws {MillraceError} `bad_parameter` */
+function compiled(text: string) {
   try {
     return RE2JS.compile(text, RE2JS.DOTALL);
   } catch (error) {
@@ -116,8 +104,7 @@ function compiled(text) {
   }
 }
 
-/** @param {string[]} texts @returns {(value: string) => boolean} */
-function isOneOf(texts) {
+function isOneOf(texts: string[]): (value: string) => boolean {
   const set = new Set(texts);
   return (value) => set.has(value);
 }
@@ -138,8 +125,8 @@ const ESCAPES = new Map(
 );
 const ESCAPE = /\\(?:x([\da-fA-F]{2})|u([\da-fA-F]{4})|U([\da-fA-F]{8})|([0-7]{3})|(.))/gs;
 
-/** Reads a string literal with the escapes of Go. @param {string} literal with its quotation marks @returns {string} @throws {MillraceError} `bad_parameter` */
-export function unquote(literal) {
+/** Reads a string literal with the escapes of Go. @param literal with its quotation marks @throws {MillraceError} `bad_parameter` */
+export function unquote(literal: string): string {
   const text = literal.slice(1, -1);
   if (literal.startsWith('`')) return text;
   return text.replaceAll(ESCAPE, (written, x, u, long, octal, plain) => {

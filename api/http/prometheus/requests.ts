@@ -1,19 +1,16 @@
 import { parse } from 'node:querystring';
-import { z } from 'zod';
-import { MillraceError } from '../../../common/errors.js';
-import { parseTime } from '../../../common/times.js';
-import { bodyOf } from '../body.js';
-import { json } from '../contract/operation.js';
-import { SCHEMAS } from '../contract/schemas/index.js';
-import { checkEncoding, readParameters } from '../parameters.js';
+import type { Request, RequestHandler, Response } from 'express';
+import { type ZodObject, type ZodRawShape, z } from 'zod';
+import { MillraceError } from '../../../common/errors.ts';
+import { parseTime } from '../../../common/times.ts';
+import type { RouteDeps } from '../api.ts';
+import { bodyOf } from '../body.ts';
+import { type Content, json, type Operation } from '../contract/operation.ts';
+import { SCHEMAS } from '../contract/schemas/index.ts';
+import type { WaitingLimit } from '../long-requests.ts';
+import { checkEncoding, readParameters } from '../parameters.ts';
 
-/** @import { RequestHandler, Request, Response } from 'express' */
-/** @import { ZodObject, ZodRawShape } from 'zod' */
-/** @import { RouteDeps } from '../api.js' */
-/** @import { Content, Operation } from '../contract/operation.js' */
-/** @import { WaitingLimit } from '../long-requests.js' */
-
-/** @typedef {RouteDeps & { limits: { promql: WaitingLimit } }} Deps */
+export type Deps = RouteDeps & { limits: { promql: WaitingLimit } };
 
 const MAX_BODY_BYTES = 64 * 1024;
 
@@ -33,8 +30,8 @@ const instant = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-/** Describes a parameter that is a time. @param {string} description @param {string} example */
-export const time = (description, example) =>
+/** Describes a parameter that is a time. */
+export const time = (description: string, example: string) =>
   instant.meta({ description, example, means: { type: 'string' } });
 
 /** The limit of an answer, as a parameter. */
@@ -51,15 +48,13 @@ export const LIMIT = z
 /**
  * Reads parameters from the query string, and for POST also from the form. A parameter of the form replaces that of the query
  * string. As in Prometheus, an empty parameter counts as missing, and an unknown one has no effect.
- *
- * @template {ZodRawShape} S
- * @param {Request} req
- * @param {Response} res
- * @param {S} shape
- * @returns {Promise<z.infer<ZodObject<S>>>}
  * @throws {MillraceError} `bad_parameter`, `too_large`
  */
-export async function parametersOf(req, res, shape) {
+export async function parametersOf<S extends ZodRawShape>(
+  req: Request,
+  res: Response,
+  shape: S,
+): Promise<z.infer<ZodObject<S>>> {
   checkEncoding(req.url);
   const form = req.method === 'POST' ? parse((await bodyOf(req, res, MAX_BODY_BYTES).read()).toString()) : {};
   const given = Object.entries({ ...req.query, ...form }).filter(([, text]) => text !== '');
@@ -69,32 +64,28 @@ export async function parametersOf(req, res, shape) {
 /**
  * Wraps a handler. It answers an error of the client with 422 and the error body of Prometheus. The Go client of Prometheus
  * (`client_golang`, `api/prometheus/v1`) reads an error body only with 400 and 422. Other errors stay problem documents.
- *
- * @param {(req: Request, res: Response) => Promise<void>} answer
- * @returns {RequestHandler}
  */
-export const withPrometheusErrors = (answer) => async (req, res) => {
-  try {
-    await answer(req, res);
-  } catch (error) {
-    const isClientError = error instanceof MillraceError && error.status < 500;
-    if (!isClientError || res.headersSent) throw error;
-    res.status(422).json({ status: 'error', errorType: 'bad_data', error: error.message });
-  }
-};
+export const withPrometheusErrors =
+  (answer: (req: Request, res: Response) => Promise<void>): RequestHandler =>
+  async (req, res) => {
+    try {
+      await answer(req, res);
+    } catch (error) {
+      const isClientError = error instanceof MillraceError && error.status < 500;
+      if (!isClientError || res.headersSent) throw error;
+      res.status(422).json({ status: 'error', errorType: 'bad_data', error: error.message });
+    }
+  };
 
-/** Makes a successful answer. @param {unknown} data */
-export const success = (data) => ({ status: 'success', data });
+/** Makes a successful answer. */
+export const success = (data: unknown) => ({ status: 'success', data });
 
-/**
- * Describes a route that reads its parameters from the query string.
- *
- * @param {string} id
- * @param {string} summary
- * @param {{ query: ZodRawShape, answer: Content, description: string }} parts
- * @returns {Operation & { query: ZodRawShape }}
- */
-export const operationOf = (id, summary, { query, answer, description }) => ({
+/** Describes a route that reads its parameters from the query string. */
+export const operationOf = (
+  id: string,
+  summary: string,
+  { query, answer, description }: { query: ZodRawShape; answer: Content; description: string },
+): Operation & { query: ZodRawShape } => ({
   id,
   tag: 'prometheus',
   scope: 'read',
@@ -105,13 +96,8 @@ export const operationOf = (id, summary, { query, answer, description }) => ({
   problems: ['bad_parameter', 'unavailable'],
 });
 
-/**
- * Describes the same route for POST, whose parameters may stand in a form instead of the query string.
- *
- * @param {ReturnType<typeof operationOf>} operation
- * @returns {Operation}
- */
-export function formOf({ query, ...operation }) {
+/** Describes the same route for POST, whose parameters may stand in a form instead of the query string. */
+export function formOf({ query, ...operation }: ReturnType<typeof operationOf>): Operation {
   const names = Object.keys(query).map((name) => `\`${name}\``);
   return {
     ...operation,

@@ -1,27 +1,24 @@
-import { average, finite } from './windows.js';
-
-/** @import { SeriesOperator } from './expression.js' */
+import type { SeriesOperator } from './expression.ts';
+import { average, finite } from './windows.ts';
 
 /**
  * Aggregates the values of several series at each step.
- *
- * @param {SeriesOperator} operator
- * @param {Array<Array<number | null>>} series
- * @returns {Array<number | null>} null: no series has a value at the step, or the sum is too large for a double
+ * @returns null: no series has a value at the step, or the sum is too large for a double
  */
-export const aggregateSeries = (operator, series) =>
+export const aggregateSeries = (
+  operator: SeriesOperator,
+  series: Array<Array<number | null>>,
+): Array<number | null> =>
   Array.from({ length: series[0]?.length ?? 0 }, (_, step) => {
     const values = series.map((column) => column[step] ?? null).filter((value) => value !== null);
     return values.length === 0 ? null : finite(OPERATORS[operator](values));
   });
 
-/** @param {number[]} values */
-function sumOf(values) {
+function sumOf(values: number[]) {
   return values.reduce((sum, value) => sum + value, 0);
 }
 
-/** @type {Record<SeriesOperator, (values: number[]) => number>} */
-const OPERATORS = {
+const OPERATORS: Record<SeriesOperator, (values: number[]) => number> = {
   sum: sumOf,
   count: (values) => values.length,
   avg: (values) =>

@@ -1,13 +1,11 @@
-import { MillraceError } from '../../../common/errors.js';
-import { orderOf } from '../aligned-answers.js';
-import { cutRange } from '../parameters.js';
-import { NAME_LABEL } from './expression.js';
-import { labelsOf, selectMatching } from './labels.js';
-import { aggregateSeries } from './series-aggregation.js';
-
-/** @import { RouteDeps } from '../api.js' */
-/** @import { Expression, Labels } from './expression.js' */
-/** @import { Windows } from './windows.js' */
+import { MillraceError } from '../../../common/errors.ts';
+import { orderOf } from '../aligned-answers.ts';
+import type { RouteDeps } from '../api.ts';
+import { cutRange } from '../parameters.ts';
+import { type Expression, type Labels, NAME_LABEL } from './expression.ts';
+import { labelsOf, selectMatching } from './labels.ts';
+import { aggregateSeries } from './series-aggregation.ts';
+import type { Windows } from './windows.ts';
 
 /** Limit of the series of one answer. */
 export const MAX_SERIES = 10_000;
@@ -18,18 +16,19 @@ const MAX_BINS = 100_000;
 /** Limit of the bins of all series of one answer, and of the additions of these bins to windows. */
 const MAX_CELLS = 1_000_000;
 
-/** A series with at least one value. @typedef {{ labels: Labels, values: Array<number | null> }} Series `values`: one for each window */
+/** A series with at least one value. `values`: one for each window */
+export type Series = { labels: Labels; values: Array<number | null> };
 
 /**
- * Evaluates an expression.
- *
- * @param {Pick<RouteDeps, 'store' | 'groups' | 'reading' | 'clock' | 'historyDays' | 'maxClockSkewMs'>} deps
- * @param {Expression} expression
- * @param {{ windows: Windows, signal: AbortSignal }} options `signal` aborts when the client disconnects
- * @returns {AsyncGenerator<Series, void>} series in the order of their devices and sensors
+ * @param options `signal` aborts when the client disconnects
+ * @returns series in the order of their devices and sensors
  * @throws {MillraceError} `query_too_large`
  */
-export async function* evaluate(deps, expression, { windows, signal }) {
+export async function* evaluate(
+  deps: Pick<RouteDeps, 'store' | 'groups' | 'reading' | 'clock' | 'historyDays' | 'maxClockSkewMs'>,
+  expression: Expression,
+  { windows, signal }: { windows: Windows; signal: AbortSignal },
+): AsyncGenerator<Series, void> {
   const { matchers, aggregate, group } = expression;
   const range = cutRange(windows.range, deps);
   if (range.from >= range.to) return;
@@ -41,8 +40,7 @@ export async function* evaluate(deps, expression, { windows, signal }) {
     );
   }
   selected.sort(orderOf('sensor'));
-  /** @type {Map<string, { labels: Labels, columns: Array<Array<number | null>> }>} */
-  const groups = new Map();
+  const groups: Map<string, { labels: Labels; columns: Array<Array<number | null>> }> = new Map();
   for await (const { sensor, bins } of deps.reading.aligned(selected, range, {
     grid: windows.grid(),
     signal,
@@ -63,9 +61,9 @@ export async function* evaluate(deps, expression, { windows, signal }) {
     yield { labels, values: aggregateSeries(group.operator, columns) };
 }
 
-/** @param {Labels} labels @param {Expression} expression @returns {Labels} the labels that a series of the result has */
-function shownLabels(labels, { group, keepsName }) {
-  const isShown = (/** @type {string} */ label) =>
+/** @returns the labels that a series of the result has */
+function shownLabels(labels: Labels, { group, keepsName }: Expression): Labels {
+  const isShown = (label: string) =>
     (keepsName || label !== NAME_LABEL) && (group === null || group.labels.includes(label));
   return Object.fromEntries(Object.entries(labels).filter(([label]) => isShown(label)));
 }

@@ -1,7 +1,8 @@
-/** @import { Aggregate, Bins } from '../../history/reading/bins.js' */
-/** @import { Grid } from '../../history/reading/grid.js' */
+import type { Aggregate, Bins } from '../../history/reading/bins.ts';
+import type { Grid } from '../../history/reading/grid.ts';
 
-/** The steps of a query: `start`, `start + step` and so on until `end`, all in epoch ms. @typedef {{ start: number, end: number, step: number }} Steps */
+/** The steps of a query: `start`, `start + step` and so on until `end`, all in epoch ms. */
+type Steps = { start: number; end: number; step: number };
 
 /**
  * The windows of a query: one for each step. A window begins `windowMs` before its step, and does not include the step. Windows may
@@ -13,14 +14,18 @@
  *                    [--------)       window: 8; step: 5, which is a bin of 3 and a bin of 2
  */
 export class Windows {
+  declare length: number;
+  declare range: { from: number; to: number };
+  declare bins: number;
+  declare additions: number;
+
   #steps;
   /** Width of the first of the two bins of a step, in ms; 0: a step has one bin. */
   #rest;
   #binsPerStep;
   #binsPerWindow;
 
-  /** @param {Steps} steps @param {number} windowMs */
-  constructor({ start, end, step }, windowMs) {
+  constructor({ start, end, step }: Steps, windowMs: number) {
     /** Number of steps. */
     this.length = Math.floor((end - start) / step) + 1;
     // With one step, the window is the only bin.
@@ -36,8 +41,8 @@ export class Windows {
     this.additions = this.length * this.#binsPerWindow;
   }
 
-  /** @returns {Grid} the bins of all windows */
-  grid() {
+  /** @returns the bins of all windows */
+  grid(): Grid {
     const { from } = this.range;
     const { step } = this.#steps;
     const rest = this.#rest;
@@ -52,18 +57,17 @@ export class Windows {
     };
   }
 
-  /** @param {number} index @returns {number} the instant of a step, in epoch ms */
-  timeOf(index) {
+  /** @returns the instant of a step, in epoch ms */
+  timeOf(index: number): number {
     return this.#steps.start + index * this.#steps.step;
   }
 
   /**
-   * @param {Bins} bins of `grid`
-   * @param {Aggregate} aggregate
-   * @returns {Array<number | null>} for each window; null: no sample, or a sum that is too large for a double
+   * @param bins of `grid`
+   * @returns for each window; null: no sample, or a sum that is too large for a double
    */
-  valuesOf(bins, aggregate) {
-    const counts = /** @type {number[]} */ (bins.column('count'));
+  valuesOf(bins: Bins, aggregate: Aggregate): Array<number | null> {
+    const counts = bins.column('count') as number[];
     const column = aggregate === 'count' ? counts : bins.column(aggregate);
     return Array.from({ length: this.length }, (_, step) => {
       const first = step * this.#binsPerStep;
@@ -71,9 +75,19 @@ export class Windows {
     });
   }
 
-  /** @param {{ first: number, counts: number[], column: Array<number | null>, aggregate: Aggregate }} window `first`: index of its first bin */
-  #valueOf({ first, counts, column, aggregate }) {
-    let [total, result] = [0, /** @type {number | null} */ (null)];
+  /** @param window `first`: index of its first bin */
+  #valueOf({
+    first,
+    counts,
+    column,
+    aggregate,
+  }: {
+    first: number;
+    counts: number[];
+    column: Array<number | null>;
+    aggregate: Aggregate;
+  }) {
+    let [total, result] = [0, null as number | null];
     for (let bin = first; bin < first + this.#binsPerWindow; bin++) {
       const count = Number(counts[bin]);
       if (count === 0) continue;
@@ -88,12 +102,12 @@ export class Windows {
 
 /**
  * Merges the aggregates of two sets of samples, of which the second is later.
- *
- * @param {Aggregate} aggregate
- * @param {{ result: number | null, total: number, value: number, count: number }} samples `result`, `total`: aggregate and number
- *   of the samples before; `value`, `count`: of the samples to merge
+ * @param samples `result`, `total`: aggregate and number of the samples before; `value`, `count`: of the samples to merge
  */
-function mergeAggregates(aggregate, { result, total, value, count }) {
+function mergeAggregates(
+  aggregate: Aggregate,
+  { result, total, value, count }: { result: number | null; total: number; value: number; count: number },
+) {
   if (result === null) return value;
   switch (aggregate) {
     case 'avg':
@@ -115,12 +129,9 @@ function mergeAggregates(aggregate, { result, total, value, count }) {
   }
 }
 
-/**
- * @param {number} sum
- * @param {number} count
- * @param {() => number} ofParts computes the average from smaller parts, less exactly
- */
-export const average = (sum, count, ofParts) => (Number.isFinite(sum) ? sum / count : ofParts());
+/** @param ofParts computes the average from smaller parts, less exactly */
+export const average = (sum: number, count: number, ofParts: () => number) =>
+  Number.isFinite(sum) ? sum / count : ofParts();
 
-/** @param {number | null} value @returns {number | null} null: too large for a double */
-export const finite = (value) => (Number.isFinite(value) ? value : null);
+/** @returns null: too large for a double */
+export const finite = (value: number | null): number | null => (Number.isFinite(value) ? value : null);

@@ -1,21 +1,18 @@
+import type { Request, RequestHandler, Response } from 'express';
 import { z } from 'zod';
-import { MillraceError } from '../../../common/errors.js';
-import { formatTime } from '../../../common/times.js';
-import { DAY_MS } from '../../../schema/rules.js';
-import { MAX_EPISODES, MAX_SENSORS, newestOf, toRule, WantedRule } from '../../alarms/index.js';
-import { audit } from '../audit.js';
-import { readJsonText } from '../body.js';
-import { json } from '../contract/operation.js';
-import { SCHEMAS } from '../contract/schemas/index.js';
-import { abortOnClose, MAX_CONCURRENT } from '../long-requests.js';
-import { cutRange, fields, parseDevice, parseSensor, readQuery, timeOf } from '../parameters.js';
-
-/** @import { Request, RequestHandler, Response } from 'express' */
-/** @import { Backtest } from '../../alarms/backtest.js' */
-/** @import { Definition, Rule, Wanted } from '../../alarms/rules/rule.js' */
-/** @import { RouteDeps } from '../api.js' */
-/** @import { Operation } from '../contract/operation.js' */
-/** @import { ConcurrencyLimit } from '../long-requests.js' */
+import { MillraceError } from '../../../common/errors.ts';
+import { formatTime } from '../../../common/times.ts';
+import { DAY_MS } from '../../../schema/rules.ts';
+import type { Backtest } from '../../alarms/backtest.ts';
+import { MAX_EPISODES, MAX_SENSORS, newestOf, toRule, WantedRule } from '../../alarms/index.ts';
+import type { Definition, Rule, Wanted } from '../../alarms/rules/rule.ts';
+import type { RouteDeps } from '../api.ts';
+import { audit } from '../audit.ts';
+import { readJsonText } from '../body.ts';
+import { json, type Operation } from '../contract/operation.ts';
+import { SCHEMAS } from '../contract/schemas/index.ts';
+import { abortOnClose, type ConcurrencyLimit, MAX_CONCURRENT } from '../long-requests.ts';
+import { cutRange, fields, parseDevice, parseSensor, readQuery, timeOf } from '../parameters.ts';
 
 /** Limit of a rule in a request body, in bytes. A rule with the longest texts, all characters escaped, fits. */
 const MAX_BYTES = 16 * 1024;
@@ -27,28 +24,18 @@ const RULE_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 const NOT_FOUND = 'There is no such rule.';
 
-/**
- * `GET /alarm-rules`: lists all rules.
- *
- * @param {RouteDeps} deps
- * @returns {RequestHandler}
- */
+/** `GET /alarm-rules`: lists all rules. */
 export const getRules =
-  ({ alarms }) =>
+  ({ alarms }: RouteDeps): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     await alarms.rules.refresh();
     res.json({ items: alarms.rules.list().map(ruleItem).sort(byName) });
   };
 
-/**
- * `POST /alarm-rules`: adds a rule.
- *
- * @param {RouteDeps} deps
- * @returns {RequestHandler}
- */
+/** `POST /alarm-rules`: adds a rule. */
 export const postRule =
-  ({ alarms, clock, logger }) =>
+  ({ alarms, clock, logger }: RouteDeps): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const { since, ...definition } = await readRule(req, res);
@@ -66,14 +53,9 @@ export const postRule =
     res.status(201).json(ruleItem(rule));
   };
 
-/**
- * `PUT /alarm-rules/{rule_id}`: replaces a rule from now on.
- *
- * @param {RouteDeps} deps
- * @returns {RequestHandler}
- */
+/** `PUT /alarm-rules/{rule_id}`: replaces a rule from now on. */
 export const putRule =
-  ({ alarms, clock, logger }) =>
+  ({ alarms, clock, logger }: RouteDeps): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const { since: _, ...definition } = await readRule(req, res);
@@ -83,14 +65,9 @@ export const putRule =
     res.json(ruleItem(rule));
   };
 
-/**
- * `DELETE /alarm-rules/{rule_id}`: removes a rule. Its open alarms end.
- *
- * @param {RouteDeps} deps
- * @returns {RequestHandler}
- */
+/** `DELETE /alarm-rules/{rule_id}`: removes a rule. Its open alarms end. */
 export const deleteRule =
-  ({ alarms, clock, logger }) =>
+  ({ alarms, clock, logger }: RouteDeps): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const rule = await alarms.rules.replace(ruleId(req), null, clock());
@@ -108,44 +85,41 @@ export const TEST = {
   sensor: fields.id.meta({ description: 'Only this sensor of `device`.' }),
 };
 
-/**
- * `POST /alarm-rules/test`: computes when a rule would have opened alarms.
- *
- * @param {RouteDeps & { limits: { queries: ConcurrencyLimit } }} deps
- * @returns {RequestHandler}
- */
-export const postTest = (deps) => async (req, res) => {
-  const { from, to, device, sensor } = readQuery(req, TEST);
-  const { since: _, ...definition } = await readRule(req, res);
-  const now = deps.clock();
-  const range = cutRange({ from: from ?? now - TEST_MS, to: to ?? now }, deps);
-  if (sensor !== undefined && device === undefined)
-    throw new MillraceError('bad_parameter', 'sensor: must stand with device');
-  if (device !== undefined) {
-    const { id } = parseDevice(device);
-    if (sensor !== undefined) parseSensor(id, sensor);
-    definition.scope = { device, ...(sensor !== undefined && { sensor }) };
-  }
-  const row = {
-    ruleId: '',
-    version: 1,
-    since: range.from,
-    definition: JSON.stringify(definition),
-    removed: false,
+/** `POST /alarm-rules/test`: computes when a rule would have opened alarms. */
+export const postTest =
+  (deps: RouteDeps & { limits: { queries: ConcurrencyLimit } }): RequestHandler =>
+  async (req, res) => {
+    const { from, to, device, sensor } = readQuery(req, TEST);
+    const { since: _, ...definition } = await readRule(req, res);
+    const now = deps.clock();
+    const range = cutRange({ from: from ?? now - TEST_MS, to: to ?? now }, deps);
+    if (sensor !== undefined && device === undefined)
+      throw new MillraceError('bad_parameter', 'sensor: must stand with device');
+    if (device !== undefined) {
+      const { id } = parseDevice(device);
+      if (sensor !== undefined) parseSensor(id, sensor);
+      definition.scope = { device, ...(sensor !== undefined && { sensor }) };
+    }
+    const row = {
+      ruleId: '',
+      version: 1,
+      since: range.from,
+      definition: JSON.stringify(definition),
+      removed: false,
+    };
+    const version = newestOf(toRule([row], Buffer.alloc(16)));
+    const release = deps.limits.queries.acquire();
+    try {
+      await abortOnClose(res, async (signal) => {
+        res.json(backtestItem(await deps.alarms.backtest(version, range, signal), range));
+      });
+    } finally {
+      release();
+    }
   };
-  const version = newestOf(toRule([row], Buffer.alloc(16)));
-  const release = deps.limits.queries.acquire();
-  try {
-    await abortOnClose(res, async (signal) => {
-      res.json(backtestItem(await deps.alarms.backtest(version, range, signal), range));
-    });
-  } finally {
-    release();
-  }
-};
 
-/** @param {Backtest} found @param {{ from: number, to: number }} range epoch ms */
-function backtestItem(found, range) {
+/** @param range epoch ms */
+function backtestItem(found: Backtest, range: { from: number; to: number }) {
   const items = found.episodes.map(({ subject, episode }) => ({
     device_id: subject.device.id,
     device: subject.device.name,
@@ -173,15 +147,15 @@ function backtestItem(found, range) {
   };
 }
 
-/** @param {Request} req @throws {MillraceError} `not_found` */
-function ruleId(req) {
+/** @throws {MillraceError} `not_found` */
+function ruleId(req: Request) {
   const id = String(req.params['rule_id']);
   if (!RULE_ID.test(id)) throw new MillraceError('not_found', NOT_FOUND);
   return id;
 }
 
-/** @param {Request} req @param {Response} res @returns {Promise<Wanted>} @throws {MillraceError} `malformed` */
-async function readRule(req, res) {
+/** @throws {MillraceError} `malformed` */
+async function readRule(req: Request, res: Response): Promise<Wanted> {
   const text = await readJsonText(req, res, MAX_BYTES);
   try {
     return WantedRule.parse(JSON.parse(text));
@@ -190,24 +164,21 @@ async function readRule(req, res) {
   }
 }
 
-/** @param {unknown} error @returns {string} message that names the first invalid field */
-function reasonOf(error) {
+/** @returns message that names the first invalid field */
+function reasonOf(error: unknown): string {
   if (!(error instanceof z.ZodError)) return 'it is not JSON.';
   const [issue] = error.issues;
   return `${issue?.path.join('.') || 'the rule'}: ${issue?.message}.`;
 }
 
-/** @param {Rule} rule */
-function ruleItem(rule) {
+function ruleItem(rule: Rule) {
   const { version, since, definition } = newestOf(rule);
   return { rule_id: rule.id, version, since: formatTime(since), ...definition };
 }
 
-/** @param {Definition} a @param {Definition} b */
-const byName = (a, b) => (a.name < b.name ? -1 : Number(a.name > b.name));
+const byName = (a: Definition, b: Definition) => (a.name < b.name ? -1 : Number(a.name > b.name));
 
-/** @type {Operation['problems']} */
-const BODY_PROBLEMS = [
+const BODY_PROBLEMS: Operation['problems'] = [
   'bad_parameter',
   'malformed',
   'bad_timestamp',
@@ -216,8 +187,7 @@ const BODY_PROBLEMS = [
   'unavailable',
 ];
 
-/** @type {Operation} */
-export const listRules = {
+export const listRules: Operation = {
   id: 'listAlarmRules',
   tag: 'alarms',
   scope: 'read',
@@ -226,8 +196,7 @@ export const listRules = {
   problems: ['bad_parameter', 'unavailable'],
 };
 
-/** @type {Operation} */
-export const addRule = {
+export const addRule: Operation = {
   id: 'addAlarmRule',
   tag: 'alarms',
   scope: 'admin',
@@ -239,8 +208,7 @@ export const addRule = {
   problems: BODY_PROBLEMS,
 };
 
-/** @type {Operation} */
-export const replaceRule = {
+export const replaceRule: Operation = {
   id: 'replaceAlarmRule',
   tag: 'alarms',
   scope: 'admin',
@@ -252,8 +220,7 @@ export const replaceRule = {
   problems: [...BODY_PROBLEMS, 'not_found'],
 };
 
-/** @type {Operation} */
-export const removeRule = {
+export const removeRule: Operation = {
   id: 'removeAlarmRule',
   tag: 'alarms',
   scope: 'admin',
@@ -263,8 +230,7 @@ export const removeRule = {
   problems: ['bad_parameter', 'not_found', 'unavailable'],
 };
 
-/** @type {Operation} */
-export const testRule = {
+export const testRule: Operation = {
   id: 'testAlarmRule',
   tag: 'alarms',
   scope: 'read',

@@ -1,20 +1,18 @@
+import type { Request, RequestHandler, Response } from 'express';
 import { z } from 'zod';
-import { MillraceError } from '../../../common/errors.js';
-import { formatTime } from '../../../common/times.js';
-import { DAY_MS, dayOf } from '../../../schema/rules.js';
-import { SEVERITIES } from '../../alarms/index.js';
-import { alarmId, newestFirst, parseAlarmId } from '../../store/index.js';
-import { audit } from '../audit.js';
-import { readJsonText } from '../body.js';
-import { json, PAGED } from '../contract/operation.js';
-import { PAYLOADS } from '../contract/payloads.js';
-import { SCHEMAS } from '../contract/schemas/index.js';
-import { cutRange, fields, parseDevice, parseSensor, readQuery, timeOf } from '../parameters.js';
-
-/** @import { Request, RequestHandler, Response } from 'express' */
-/** @import { Alarm, EpisodeKey } from '../../store/alarms/episodes.js' */
-/** @import { RouteDeps } from '../api.js' */
-/** @import { Operation } from '../contract/operation.js' */
+import { MillraceError } from '../../../common/errors.ts';
+import { formatTime } from '../../../common/times.ts';
+import { DAY_MS, dayOf } from '../../../schema/rules.ts';
+import { SEVERITIES } from '../../alarms/index.ts';
+import type { Alarm, EpisodeKey } from '../../store/alarms/episodes.ts';
+import { alarmId, newestFirst, parseAlarmId } from '../../store/index.ts';
+import type { RouteDeps } from '../api.ts';
+import { audit } from '../audit.ts';
+import { readJsonText } from '../body.ts';
+import { json, type Operation, PAGED } from '../contract/operation.ts';
+import { PAYLOADS } from '../contract/payloads.ts';
+import { SCHEMAS } from '../contract/schemas/index.ts';
+import { cutRange, fields, parseDevice, parseSensor, readQuery, timeOf } from '../parameters.ts';
 
 /** Limit of a request body with a comment, in bytes. The longest comment, all characters escaped, fits. */
 const MAX_BYTES = 8 * 1024;
@@ -55,109 +53,95 @@ export const LIST = {
 
 /**
  * The position of the next page: the start of an alarm, and the number of alarms with that start that earlier pages have read.
- *
- * @typedef {{ until: number, skip: number }} Place
  */
+export type Place = { until: number; skip: number };
 
-/**
- * `GET /alarms`: lists the alarms of the installation, newest first.
- *
- * @param {RouteDeps} deps
- * @returns {RequestHandler}
- */
-export const getAlarms = (deps) => async (req, res) => {
-  const { store, cursors, groups } = deps;
-  const { limit, cursor, state, from, to, device, sensor, site, severity } = readQuery(req, LIST);
-  const deviceBytes = device === undefined ? null : parseDevice(device);
-  if (sensor !== undefined && !deviceBytes)
-    throw new MillraceError('bad_parameter', 'sensor: must stand with device');
-  const sensorBytes = deviceBytes && sensor !== undefined ? parseSensor(deviceBytes.id, sensor).bytes : null;
-  const isByDay = state !== 'open' && sensorBytes === null;
-  // An open alarm is kept until it ends, even beyond retention. Only a list by days must stop at the retention.
-  const range = cutRange({ from, to }, isByDay ? deps : { ...deps, historyDays: Number.POSITIVE_INFINITY });
-  const scope = JSON.stringify(['alarms', state, from, to, deviceBytes?.id, sensor, site, severity]);
-  /** @type {Place} */
-  const after = cursor === undefined ? { until: range.to - 1, skip: 0 } : cursors.open(scope, cursor);
-  const { episodes } = store.alarms;
+/** `GET /alarms`: lists the alarms of the installation, newest first. */
+export const getAlarms =
+  (deps: RouteDeps): RequestHandler =>
+  async (req, res) => {
+    const { store, cursors, groups } = deps;
+    const { limit, cursor, state, from, to, device, sensor, site, severity } = readQuery(req, LIST);
+    const deviceBytes = device === undefined ? null : parseDevice(device);
+    if (sensor !== undefined && !deviceBytes)
+      throw new MillraceError('bad_parameter', 'sensor: must stand with device');
+    const sensorBytes =
+      deviceBytes && sensor !== undefined ? parseSensor(deviceBytes.id, sensor).bytes : null;
+    const isByDay = state !== 'open' && sensorBytes === null;
+    // An open alarm is kept until it ends, even beyond retention. Only a list by days must stop at the retention.
+    const range = cutRange({ from, to }, isByDay ? deps : { ...deps, historyDays: Number.POSITIVE_INFINITY });
+    const scope = JSON.stringify(['alarms', state, from, to, deviceBytes?.id, sensor, site, severity]);
+    const after: Place =
+      cursor === undefined ? { until: range.to - 1, skip: 0 } : cursors.open(scope, cursor);
+    const { episodes } = store.alarms;
 
-  /** @returns {AsyncGenerator<{ alarms: Array<Alarm | null>, keys: EpisodeKey[] }>} newest first */
-  async function* read() {
-    const page = { until: after.until, limit: MAX_READ + after.skip + 1 };
-    if (deviceBytes && sensorBytes) {
-      const alarms = await episodes.ofSensor(deviceBytes.bytes, sensorBytes, page);
-      yield* inChunks(alarms, async (some) => some);
-    } else if (state === 'open') {
-      const open = await Promise.all(Array.from({ length: groups }, (_, group) => episodes.open(group)));
-      yield* inChunks(open.flat().sort(newestFirst), (keys) => Promise.all(keys.map(episodes.find)));
-    } else {
-      const oldest = Math.max(dayOf(range.from), dayOf(after.until) - MAX_DAYS * DAY_MS);
-      for (let day = dayOf(after.until); day >= oldest; day -= DAY_MS) {
-        const until = Math.min(after.until, day + DAY_MS - 1);
-        const keys = await episodes.ofDay(day, until, page.limit);
-        yield* inChunks(keys, (some) => Promise.all(some.map(episodes.find)));
+    /** @returns newest first */
+    async function* read(): AsyncGenerator<{ alarms: Array<Alarm | null>; keys: EpisodeKey[] }> {
+      const page = { until: after.until, limit: MAX_READ + after.skip + 1 };
+      if (deviceBytes && sensorBytes) {
+        const alarms = await episodes.ofSensor(deviceBytes.bytes, sensorBytes, page);
+        yield* inChunks(alarms, async (some) => some);
+      } else if (state === 'open') {
+        const open = await Promise.all(Array.from({ length: groups }, (_, group) => episodes.open(group)));
+        yield* inChunks(open.flat().sort(newestFirst), (keys) => Promise.all(keys.map(episodes.find)));
+      } else {
+        const oldest = Math.max(dayOf(range.from), dayOf(after.until) - MAX_DAYS * DAY_MS);
+        for (let day = dayOf(after.until); day >= oldest; day -= DAY_MS) {
+          const until = Math.min(after.until, day + DAY_MS - 1);
+          const keys = await episodes.ofDay(day, until, page.limit);
+          yield* inChunks(keys, (some) => Promise.all(some.map(episodes.find)));
+        }
       }
     }
-  }
 
-  const matches = (/** @type {Alarm} */ alarm) =>
-    (state === 'all' || (!alarm.withdrawn && (state === 'open') === (alarm.cleared === null))) &&
-    (site === undefined || alarm.site === site) &&
-    (severity === undefined || alarm.severity === severity) &&
-    (!deviceBytes || alarm.device.equals(deviceBytes.bytes));
+    const matches = (alarm: Alarm) =>
+      (state === 'all' || (!alarm.withdrawn && (state === 'open') === (alarm.cleared === null))) &&
+      (site === undefined || alarm.site === site) &&
+      (severity === undefined || alarm.severity === severity) &&
+      (!deviceBytes || alarm.device.equals(deviceBytes.bytes));
 
-  /** @type {Alarm[]} */
-  const found = [];
-  let place = after;
-  let { skip } = after;
-  let isEnd = true;
-  let seen = 0;
-  search: for await (const { alarms, keys } of read()) {
-    for (const [index, { start }] of keys.entries()) {
-      if (start > after.until) continue;
-      if (start < range.from) break search;
-      if (start === after.until && skip > 0) {
-        skip--;
-        continue;
+    const found: Alarm[] = [];
+    let place = after;
+    let { skip } = after;
+    let isEnd = true;
+    let seen = 0;
+    search: for await (const { alarms, keys } of read()) {
+      for (const [index, { start }] of keys.entries()) {
+        if (start > after.until) continue;
+        if (start < range.from) break search;
+        if (start === after.until && skip > 0) {
+          skip--;
+          continue;
+        }
+        if (found.length === limit || seen === MAX_READ) {
+          isEnd = false;
+          break search;
+        }
+        seen++;
+        place = start === place.until ? { until: start, skip: place.skip + 1 } : { until: start, skip: 1 };
+        const alarm = alarms[index];
+        if (alarm && matches(alarm)) found.push(alarm);
       }
-      if (found.length === limit || seen === MAX_READ) {
-        isEnd = false;
-        break search;
-      }
-      seen++;
-      place = start === place.until ? { until: start, skip: place.skip + 1 } : { until: start, skip: 1 };
-      const alarm = alarms[index];
-      if (alarm && matches(alarm)) found.push(alarm);
     }
-  }
-  const oldestRead = dayOf(after.until) - MAX_DAYS * DAY_MS;
-  if (isEnd && isByDay && oldestRead > dayOf(range.from)) {
-    // The page has read its limit of days without reaching the start of the range. Earlier days may have alarms, too.
-    place = { until: oldestRead - 1, skip: 0 };
-    isEnd = false;
-  }
-  res.json({ items: found.map(deps.alarms.toItem), next: isEnd ? null : cursors.seal(scope, place) });
-};
+    const oldestRead = dayOf(after.until) - MAX_DAYS * DAY_MS;
+    if (isEnd && isByDay && oldestRead > dayOf(range.from)) {
+      // The page has read its limit of days without reaching the start of the range. Earlier days may have alarms, too.
+      place = { until: oldestRead - 1, skip: 0 };
+      isEnd = false;
+    }
+    res.json({ items: found.map(deps.alarms.toItem), next: isEnd ? null : cursors.seal(scope, place) });
+  };
 
-/**
- * @template {EpisodeKey} K
- * @param {K[]} keys
- * @param {(keys: K[]) => Promise<Array<Alarm | null>>} read
- */
-async function* inChunks(keys, read) {
+async function* inChunks<K extends EpisodeKey>(keys: K[], read: (keys: K[]) => Promise<Array<Alarm | null>>) {
   for (let from = 0; from < keys.length; from += ROWS_AT_ONCE) {
     const some = keys.slice(from, from + ROWS_AT_ONCE);
     yield { alarms: await read(some), keys: some };
   }
 }
 
-/**
- * `GET /alarms/{alarm_id}/events`: lists the changes of an alarm, and who made them.
- *
- * @param {RouteDeps} deps
- * @returns {RequestHandler}
- */
+/** `GET /alarms/{alarm_id}/events`: lists the changes of an alarm, and who made them. */
 export const getAlarmEvents =
-  ({ store }) =>
+  ({ store }: RouteDeps): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const key = keyOf(req);
@@ -172,14 +156,9 @@ export const getAlarmEvents =
     res.json({ items });
   };
 
-/**
- * `POST /alarms/{alarm_id}/acknowledge`: records that a person takes care of the alarm.
- *
- * @param {RouteDeps} deps
- * @returns {RequestHandler}
- */
+/** `POST /alarms/{alarm_id}/acknowledge`: records that a person takes care of the alarm. */
 export const postAcknowledgement =
-  ({ alarms, logger }) =>
+  ({ alarms, logger }: RouteDeps): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const key = keyOf(req);
@@ -192,14 +171,9 @@ export const postAcknowledgement =
     res.json(alarms.toItem(alarm));
   };
 
-/**
- * `POST /alarms/{alarm_id}/shelve`: postpones the deliveries of the alarm.
- *
- * @param {RouteDeps} deps
- * @returns {RequestHandler}
- */
+/** `POST /alarms/{alarm_id}/shelve`: postpones the deliveries of the alarm. */
 export const postShelving =
-  ({ alarms, clock, logger }) =>
+  ({ alarms, clock, logger }: RouteDeps): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const key = keyOf(req);
@@ -215,14 +189,9 @@ export const postShelving =
     res.json(alarms.toItem(alarm));
   };
 
-/**
- * `GET /alarm-deliveries`: lists the deliveries that receivers have not accepted.
- *
- * @param {RouteDeps} deps
- * @returns {RequestHandler}
- */
+/** `GET /alarm-deliveries`: lists the deliveries that receivers have not accepted. */
 export const getDeliveries =
-  ({ store, clock }) =>
+  ({ store, clock }: RouteDeps): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const now = clock();
@@ -245,14 +214,9 @@ export const getDeliveries =
 /** The id of device and sensor in a test alarm. No real device or sensor has this id. */
 const TEST_ID = Buffer.alloc(16);
 
-/**
- * `POST /alarm-deliveries/test`: sends a made-up alarm to the receivers.
- *
- * @param {RouteDeps} deps
- * @returns {RequestHandler}
- */
+/** `POST /alarm-deliveries/test`: sends a made-up alarm to the receivers. */
 export const postDeliveryTest =
-  ({ alarms, clock, logger }) =>
+  ({ alarms, clock, logger }: RouteDeps): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const now = clock();
@@ -285,22 +249,15 @@ export const postDeliveryTest =
 
 const NOT_FOUND = 'There is no such alarm, or it has expired.';
 
-/** @param {Request} req @returns {EpisodeKey} @throws {MillraceError} `not_found` */
-function keyOf(req) {
+/** @throws {MillraceError} `not_found` */
+function keyOf(req: Request): EpisodeKey {
   const key = parseAlarmId(String(req.params['alarm_id']));
   if (!key) throw new MillraceError('not_found', NOT_FOUND);
   return key;
 }
 
-/**
- * @template {z.ZodType} S
- * @param {Request} req
- * @param {Response} res
- * @param {S} schema
- * @returns {Promise<z.infer<S>>}
- * @throws {MillraceError} `malformed`
- */
-async function readBody(req, res, schema) {
+/** @throws {MillraceError} `malformed` */
+async function readBody<S extends z.ZodType>(req: Request, res: Response, schema: S): Promise<z.infer<S>> {
   const text = await readJsonText(req, res, MAX_BYTES);
   try {
     return schema.parse(JSON.parse(text));
@@ -310,8 +267,7 @@ async function readBody(req, res, schema) {
   }
 }
 
-/** @type {Operation} */
-export const listAlarms = {
+export const listAlarms: Operation = {
   id: 'listAlarms',
   tag: 'alarms',
   scope: 'read',
@@ -324,8 +280,7 @@ export const listAlarms = {
   problems: [...PAGED, 'bad_range', 'bad_id'],
 };
 
-/** @type {Operation} */
-export const listAlarmEvents = {
+export const listAlarmEvents: Operation = {
   id: 'listAlarmEvents',
   tag: 'alarms',
   scope: 'read',
@@ -334,11 +289,16 @@ export const listAlarmEvents = {
   problems: ['bad_parameter', 'not_found', 'unavailable'],
 };
 
-/** @type {Operation['problems']} */
-const ACT = ['bad_parameter', 'malformed', 'not_found', 'too_large', 'unknown_format', 'unavailable'];
+const ACT: Operation['problems'] = [
+  'bad_parameter',
+  'malformed',
+  'not_found',
+  'too_large',
+  'unknown_format',
+  'unavailable',
+];
 
-/** @type {Operation} */
-export const acknowledgeAlarm = {
+export const acknowledgeAlarm: Operation = {
   id: 'acknowledgeAlarm',
   tag: 'alarms',
   scope: 'admin',
@@ -349,8 +309,7 @@ export const acknowledgeAlarm = {
   problems: ACT,
 };
 
-/** @type {Operation} */
-export const shelveAlarm = {
+export const shelveAlarm: Operation = {
   id: 'shelveAlarm',
   tag: 'alarms',
   scope: 'admin',
@@ -362,8 +321,7 @@ export const shelveAlarm = {
   problems: [...ACT, 'bad_timestamp'],
 };
 
-/** @type {Operation} */
-export const listDeliveries = {
+export const listDeliveries: Operation = {
   id: 'listAlarmDeliveries',
   tag: 'alarms',
   scope: 'admin',
@@ -373,8 +331,7 @@ export const listDeliveries = {
   problems: ['bad_parameter', 'unavailable'],
 };
 
-/** @type {Operation} */
-export const testDelivery = {
+export const testDelivery: Operation = {
   id: 'testAlarmDelivery',
   tag: 'alarms',
   scope: 'admin',

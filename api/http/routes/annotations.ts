@@ -1,19 +1,17 @@
-import { MillraceError } from '../../../common/errors.js';
-import { formatTime, parseTime } from '../../../common/times.js';
-import { uuidText } from '../../../schema/ids.js';
-import { DAY_MS } from '../../../schema/rules.js';
-import { parseTimeId } from '../../store/index.js';
-import { audit } from '../audit.js';
-import { readJsonText } from '../body.js';
-import { json, PAGED } from '../contract/operation.js';
-import { PAYLOADS } from '../contract/payloads.js';
-import { SCHEMAS } from '../contract/schemas/index.js';
-import { cutRange, fields, parseDevice, readQuery } from '../parameters.js';
-
-/** @import { RequestHandler } from 'express' */
-/** @import { Annotation } from '../../store/annotations.js' */
-/** @import { RouteDeps } from '../api.js' */
-/** @import { Operation } from '../contract/operation.js' */
+import type { RequestHandler } from 'express';
+import { MillraceError } from '../../../common/errors.ts';
+import { formatTime, parseTime } from '../../../common/times.ts';
+import { uuidText } from '../../../schema/ids.ts';
+import { DAY_MS } from '../../../schema/rules.ts';
+import type { Annotation } from '../../store/annotations.ts';
+import { parseTimeId } from '../../store/index.ts';
+import type { RouteDeps } from '../api.ts';
+import { audit } from '../audit.ts';
+import { readJsonText } from '../body.ts';
+import { json, type Operation, PAGED } from '../contract/operation.ts';
+import { PAYLOADS } from '../contract/payloads.ts';
+import { SCHEMAS } from '../contract/schemas/index.ts';
+import { cutRange, fields, parseDevice, readQuery } from '../parameters.ts';
 
 const device = fields.id.meta({
   description: 'The annotated device: a UUID in lower case, or a name. Default: the whole installation.',
@@ -27,41 +25,30 @@ const ONE = { device };
 /** Limit of a request body, in bytes. The longest text and name, all characters escaped, fit. */
 const MAX_BYTES = 16 * 1024;
 
-/**
- * @param {string | undefined} ref
- * @returns {Buffer | null} 16 bytes of the device id; null: the installation
- * @throws {MillraceError} `bad_id`
- */
-const deviceBytes = (ref) => (ref === undefined ? null : parseDevice(ref).bytes);
+/** @returns 16 bytes of the device id; null: the installation @throws {MillraceError} `bad_id` */
+const deviceBytes = (ref: string | undefined): Buffer | null =>
+  ref === undefined ? null : parseDevice(ref).bytes;
 
-/**
- * `GET /annotations`: lists the annotations of a device or of the installation, newest first.
- *
- * @param {RouteDeps} deps
- * @returns {RequestHandler}
- */
-export const getAnnotations = (deps) => async (req, res) => {
-  const { store, cursors } = deps;
-  const { limit, cursor, device: ref, from, to } = readQuery(req, LIST);
-  const range = cutRange({ from, to }, deps);
-  const bytes = deviceBytes(ref);
-  const scope = JSON.stringify(['annotations', bytes?.toString('hex'), from, to]);
-  const before = cursor === undefined ? null : Buffer.from(cursors.open(scope, cursor), 'hex');
-  const { annotations, next } = await store.annotations.page(bytes, range, { before, limit });
-  res.json({
-    items: annotations.map((annotation) => annotationItem(annotation, bytes)),
-    next: next && cursors.seal(scope, next.toString('hex')),
-  });
-};
+/** `GET /annotations`: lists the annotations of a device or of the installation, newest first. */
+export const getAnnotations =
+  (deps: RouteDeps): RequestHandler =>
+  async (req, res) => {
+    const { store, cursors } = deps;
+    const { limit, cursor, device: ref, from, to } = readQuery(req, LIST);
+    const range = cutRange({ from, to }, deps);
+    const bytes = deviceBytes(ref);
+    const scope = JSON.stringify(['annotations', bytes?.toString('hex'), from, to]);
+    const before = cursor === undefined ? null : Buffer.from(cursors.open(scope, cursor), 'hex');
+    const { annotations, next } = await store.annotations.page(bytes, range, { before, limit });
+    res.json({
+      items: annotations.map((annotation) => annotationItem(annotation, bytes)),
+      next: next && cursors.seal(scope, next.toString('hex')),
+    });
+  };
 
-/**
- * `POST /annotations`: stores an annotation, which is a text about an instant.
- *
- * @param {RouteDeps} deps
- * @returns {RequestHandler}
- */
+/** `POST /annotations`: stores an annotation, which is a text about an instant. */
 export const postAnnotation =
-  ({ store, clock, historyDays, maxClockSkewMs, logger }) =>
+  ({ store, clock, historyDays, maxClockSkewMs, logger }: RouteDeps): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const { text, ts, device: ref } = readWanted(await readJsonText(req, res, MAX_BYTES));
@@ -75,14 +62,9 @@ export const postAnnotation =
     res.status(201).json(item);
   };
 
-/**
- * `DELETE /annotations/{annotation}`: removes an annotation.
- *
- * @param {RouteDeps} deps
- * @returns {RequestHandler}
- */
+/** `DELETE /annotations/{annotation}`: removes an annotation. */
 export const deleteAnnotation =
-  ({ store, logger }) =>
+  ({ store, logger }: RouteDeps): RequestHandler =>
   async (req, res) => {
     const bytes = deviceBytes(readQuery(req, ONE).device);
     const text = String(req.params['annotation']);
@@ -93,8 +75,8 @@ export const deleteAnnotation =
     res.status(204).end();
   };
 
-/** @param {string} body @throws {MillraceError} `malformed` */
-function readWanted(body) {
+/** @throws {MillraceError} `malformed` */
+function readWanted(body: string) {
   try {
     return PAYLOADS.WantedAnnotation.parse(JSON.parse(body));
   } catch (error) {
@@ -104,23 +86,22 @@ function readWanted(body) {
   }
 }
 
-/** @param {string | number} ts @returns {number} epoch ms @throws {MillraceError} `bad_timestamp` */
-function instantOf(ts) {
+/** @returns epoch ms @throws {MillraceError} `bad_timestamp` */
+function instantOf(ts: string | number): number {
   const ms = typeof ts === 'number' ? ts : parseTime(ts);
   if (ms === null) throw new MillraceError('bad_timestamp');
   return ms;
 }
 
-/** @param {Annotation} annotation @param {Buffer | null} device 16 bytes; null: the installation */
-const annotationItem = ({ id, ts, text }, device) => ({
+/** @param device 16 bytes; null: the installation */
+const annotationItem = ({ id, ts, text }: Annotation, device: Buffer | null) => ({
   id: uuidText(id),
   ts: formatTime(ts),
   device_id: device && uuidText(device),
   text,
 });
 
-/** @type {Operation} */
-export const listAnnotations = {
+export const listAnnotations: Operation = {
   id: 'listAnnotations',
   tag: 'annotations',
   scope: 'read',
@@ -132,8 +113,7 @@ export const listAnnotations = {
   problems: [...PAGED, 'bad_range', 'bad_id'],
 };
 
-/** @type {Operation} */
-export const storeAnnotation = {
+export const storeAnnotation: Operation = {
   id: 'storeAnnotation',
   tag: 'annotations',
   scope: 'admin',
@@ -155,8 +135,7 @@ export const storeAnnotation = {
   ],
 };
 
-/** @type {Operation} */
-export const removeAnnotation = {
+export const removeAnnotation: Operation = {
   id: 'removeAnnotation',
   tag: 'annotations',
   scope: 'admin',

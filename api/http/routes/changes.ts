@@ -1,17 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { RequestHandler } from 'express';
 import { z } from 'zod';
-import { MillraceError } from '../../../common/errors.js';
-import { DAY_MS, LATE_DAY_DAYS } from '../../../schema/rules.js';
-import { CommitHorizon, createChanges } from '../../stream-out/changes/index.js';
-import { abortOnClose } from '../long-requests.js';
-import { digits, fields, parseTimeParameter, readQuery } from '../parameters.js';
-import { createWrite } from '../write.js';
-
-/** @import { RequestHandler } from 'express' */
-/** @import { Position } from '../../stream-out/changes/index.js' */
-/** @import { RouteDeps } from '../api.js' */
-/** @import { Operation } from '../contract/operation.js' */
-/** @import { ConcurrencyLimit } from '../long-requests.js' */
+import { MillraceError } from '../../../common/errors.ts';
+import { DAY_MS, LATE_DAY_DAYS } from '../../../schema/rules.ts';
+import { CommitHorizon, createChanges, type Position } from '../../stream-out/changes/index.ts';
+import type { RouteDeps } from '../api.ts';
+import type { Operation } from '../contract/operation.ts';
+import { abortOnClose, type ConcurrencyLimit } from '../long-requests.ts';
+import { digits, fields, parseTimeParameter, readQuery } from '../parameters.ts';
+import { createWrite } from '../write.ts';
 
 /** Limit of the time that an answer waits for its first change, in s. Proxies close a silent connection after a minute. */
 const MAX_WAIT_S = 20;
@@ -36,11 +33,15 @@ const QUERY = {
 /**
  * `GET /changes`: streams committed samples as NDJSON, from a cursor or a time on. If there are no new changes, the request
  * waits for a while.
- *
- * @param {RouteDeps & { limits: { changes: ConcurrencyLimit } }} deps
- * @returns {RequestHandler}
  */
-export function getChanges({ store, groups, batchDays, cursors, clock, limits }) {
+export function getChanges({
+  store,
+  groups,
+  batchDays,
+  cursors,
+  clock,
+  limits,
+}: RouteDeps & { limits: { changes: ConcurrencyLimit } }): RequestHandler {
   const horizon = new CommitHorizon({ marks: store.commitMarks });
   const changes = createChanges({ store, groups, horizon, clock });
   // The table of blocks keeps a block for BATCH_DAYS, and the notes of late samples expire after LATE_DAY_DAYS. Older changes
@@ -49,12 +50,8 @@ export function getChanges({ store, groups, batchDays, cursors, clock, limits })
   // A cursor at the oldest allowed time must stay valid until its client has moved past that time.
   const validMs = (days + 1 / 2) * DAY_MS;
 
-  /**
-   * @param {string | undefined} since
-   * @returns {Promise<Position>}
-   * @throws {MillraceError} `bad_parameter`, `bad_cursor`, `unavailable`
-   */
-  async function positionOf(since) {
+  /** @throws {MillraceError} `bad_parameter`, `bad_cursor`, `unavailable` */
+  async function positionOf(since: string | undefined): Promise<Position> {
     if (since === undefined) return changes.fromNow();
     const time = parseTimeParameter(since);
     if (time === null) return openCursor(since);
@@ -67,10 +64,9 @@ export function getChanges({ store, groups, batchDays, cursors, clock, limits })
     });
   }
 
-  /** @param {string} cursor @returns {Position} @throws {MillraceError} `bad_cursor` */
-  function openCursor(cursor) {
-    /** @type {Position} */
-    const position = cursors.open(SCOPE, cursor);
+  /** @throws {MillraceError} `bad_cursor` */
+  function openCursor(cursor: string): Position {
+    const position: Position = cursors.open(SCOPE, cursor);
     if (position.at >= clock() - validMs) return position;
     throw new MillraceError(
       'bad_cursor',
@@ -84,8 +80,7 @@ export function getChanges({ store, groups, batchDays, cursors, clock, limits })
     const seal = () => cursors.seal(SCOPE, position, validMs);
     const release = limits.changes.acquire();
     res.set('Content-Type', 'application/x-ndjson; charset=utf-8');
-    /** @param {AbortSignal} signal */
-    async function send(signal) {
+    async function send(signal: AbortSignal) {
       const write = createWrite(res, signal, 'utf8');
       const began = performance.now();
       let sent = 0;
@@ -124,8 +119,7 @@ export function getChanges({ store, groups, batchDays, cursors, clock, limits })
   };
 }
 
-/** @type {Operation} */
-export const readChanges = {
+export const readChanges: Operation = {
   id: 'readChanges',
   tag: 'measurements',
   scope: 'read',

@@ -1,17 +1,15 @@
-import { MillraceError } from '../../../common/errors.js';
-import { formatTime } from '../../../common/times.js';
-import { audit } from '../audit.js';
-import { readJsonText } from '../body.js';
-import { json, PAGED } from '../contract/operation.js';
-import { PAYLOADS } from '../contract/payloads.js';
-import { SCHEMAS } from '../contract/schemas/index.js';
-import { fields, readQuery } from '../parameters.js';
-
-/** @import { RequestHandler } from 'express' */
-/** @import { Issued } from '../../access/credentials/credential-service.js' */
-/** @import { NewCredential } from '../../store/credentials.js' */
-/** @import { RouteDeps } from '../api.js' */
-/** @import { Operation } from '../contract/operation.js' */
+import type { RequestHandler } from 'express';
+import { MillraceError } from '../../../common/errors.ts';
+import { formatTime } from '../../../common/times.ts';
+import type { Issued } from '../../access/credentials/credential-service.ts';
+import type { NewCredential } from '../../store/credentials.ts';
+import type { RouteDeps } from '../api.ts';
+import { audit } from '../audit.ts';
+import { readJsonText } from '../body.ts';
+import { json, type Operation, PAGED } from '../contract/operation.ts';
+import { PAYLOADS } from '../contract/payloads.ts';
+import { SCHEMAS } from '../contract/schemas/index.ts';
+import { fields, readQuery } from '../parameters.ts';
 
 export const LIST = { limit: fields.limit, cursor: fields.cursor };
 
@@ -20,14 +18,9 @@ const MAX_BYTES = 1024 * 1024;
 
 const SCOPE = JSON.stringify(['credentials']);
 
-/**
- * `GET /credentials`: lists the accounts of devices, page by page.
- *
- * @param {RouteDeps} deps
- * @returns {RequestHandler}
- */
+/** `GET /credentials`: lists the accounts of devices, page by page. */
 export const getCredentials =
-  ({ credentials, cursors }) =>
+  ({ credentials, cursors }: RouteDeps): RequestHandler =>
   async (req, res) => {
     const { limit, cursor } = readQuery(req, LIST);
     const after = cursor === undefined ? null : cursors.open(SCOPE, cursor);
@@ -35,14 +28,9 @@ export const getCredentials =
     res.json({ items: rows.map(credentialItem), next: next && cursors.seal(SCOPE, next) });
   };
 
-/**
- * `POST /credentials`: issues a credential to a device.
- *
- * @param {RouteDeps} deps
- * @returns {RequestHandler}
- */
+/** `POST /credentials`: issues a credential to a device. */
 export const postCredential =
-  ({ credentials, logger }) =>
+  ({ credentials, logger }: RouteDeps): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const issued = await credentials.issue(readWanted(await readJsonText(req, res, MAX_BYTES)));
@@ -50,14 +38,9 @@ export const postCredential =
     res.status(201).json(issuedItem(issued));
   };
 
-/**
- * `POST /credentials/{device}/rotate`: replaces the secret of an account.
- *
- * @param {RouteDeps} deps
- * @returns {RequestHandler}
- */
+/** `POST /credentials/{device}/rotate`: replaces the secret of an account. */
 export const postRotation =
-  ({ credentials, logger }) =>
+  ({ credentials, logger }: RouteDeps): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const issued = await credentials.rotate(String(req.params['device']));
@@ -65,14 +48,9 @@ export const postRotation =
     res.json(issuedItem(issued));
   };
 
-/**
- * `DELETE /credentials/{device}`: revokes a credential.
- *
- * @param {RouteDeps} deps
- * @returns {RequestHandler}
- */
+/** `DELETE /credentials/{device}`: revokes a credential. */
 export const deleteCredential =
-  ({ credentials, logger }) =>
+  ({ credentials, logger }: RouteDeps): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const account = String(req.params['device']);
@@ -81,8 +59,8 @@ export const deleteCredential =
     res.status(204).end();
   };
 
-/** @param {string} text @returns {{ account: string, devices?: string[] }} @throws {MillraceError} `malformed` */
-function readWanted(text) {
+/** @throws {MillraceError} `malformed` */
+function readWanted(text: string): { account: string; devices?: string[] } {
   try {
     return PAYLOADS.WantedCredential.parse(JSON.parse(text));
   } catch (error) {
@@ -91,8 +69,7 @@ function readWanted(text) {
   }
 }
 
-/** @param {NewCredential} credential */
-const credentialItem = ({ deviceId, account, devices, issuedAt, changedAt }) => ({
+const credentialItem = ({ deviceId, account, devices, issuedAt, changedAt }: NewCredential) => ({
   device_id: deviceId,
   account,
   devices,
@@ -100,13 +77,11 @@ const credentialItem = ({ deviceId, account, devices, issuedAt, changedAt }) => 
   changed_at: formatTime(changedAt),
 });
 
-/** @param {Issued} issued */
-const issuedItem = ({ credential, secret }) => ({ ...credentialItem(credential), secret });
+const issuedItem = ({ credential, secret }: Issued) => ({ ...credentialItem(credential), secret });
 
 const ONCE = 'Only this answer contains the secret. The database keeps a salted hash.';
 
-/** @type {Operation} */
-export const listCredentials = {
+export const listCredentials: Operation = {
   id: 'listCredentials',
   tag: 'credentials',
   scope: 'admin',
@@ -117,8 +92,7 @@ export const listCredentials = {
   problems: PAGED,
 };
 
-/** @type {Operation} */
-export const issueCredential = {
+export const issueCredential: Operation = {
   id: 'issueCredential',
   tag: 'credentials',
   scope: 'admin',
@@ -138,8 +112,7 @@ its own topics. A gateway may use the topics of the listed devices too. ${ONCE} 
   ],
 };
 
-/** @type {Operation} */
-export const rotateCredential = {
+export const rotateCredential: Operation = {
   id: 'rotateCredential',
   tag: 'credentials',
   scope: 'admin',
@@ -149,8 +122,7 @@ export const rotateCredential = {
   problems: ['bad_parameter', 'bad_id', 'not_found', 'unavailable'],
 };
 
-/** @type {Operation} */
-export const revokeCredential = {
+export const revokeCredential: Operation = {
   id: 'revokeCredential',
   tag: 'credentials',
   scope: 'admin',

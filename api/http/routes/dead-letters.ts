@@ -1,21 +1,18 @@
+import type { Request, RequestHandler } from 'express';
 import { z } from 'zod';
-import { MillraceError } from '../../../common/errors.js';
-import { formatTime } from '../../../common/times.js';
-import { uuidText } from '../../../schema/ids.js';
-import { DAY_MS, DEAD_LETTER_DAYS, MOST_CLOCK_DIFFERENCE_MS } from '../../../schema/rules.js';
-import { audit } from '../audit.js';
-import { json, PAGED, REFUSAL_CODES } from '../contract/operation.js';
-import { SCHEMAS } from '../contract/schemas/index.js';
-import { fields, rangeAt, readQuery } from '../parameters.js';
-import { answerResult } from '../problems.js';
-
-/** @import { Request, RequestHandler } from 'express' */
-/** @import { StoredDeadLetter } from '../../store/dead-letters/dead-letter.js' */
-/** @import { Range } from '../../store/dead-letters/reads.js' */
-/** @import { Store } from '../../store/index.js' */
-/** @import { RouteDeps } from '../api.js' */
-/** @import { Operation } from '../contract/operation.js' */
-/** @import { TimeParameter } from '../parameters.js' */
+import { MillraceError } from '../../../common/errors.ts';
+import { formatTime } from '../../../common/times.ts';
+import { uuidText } from '../../../schema/ids.ts';
+import { DAY_MS, DEAD_LETTER_DAYS, MOST_CLOCK_DIFFERENCE_MS } from '../../../schema/rules.ts';
+import type { StoredDeadLetter } from '../../store/dead-letters/dead-letter.ts';
+import type { Range } from '../../store/dead-letters/reads.ts';
+import type { Store } from '../../store/index.ts';
+import type { RouteDeps } from '../api.ts';
+import { audit } from '../audit.ts';
+import { json, type Operation, PAGED, REFUSAL_CODES } from '../contract/operation.ts';
+import { SCHEMAS } from '../contract/schemas/index.ts';
+import { fields, rangeAt, readQuery, type TimeParameter } from '../parameters.ts';
+import { answerResult } from '../problems.ts';
 
 export const RANGE = {
   from: fields.from.meta({
@@ -37,14 +34,9 @@ export const LIST = {
   }),
 };
 
-/**
- * `GET /dead-letters`: lists the dead letters (messages with refused measurements), newest first.
- *
- * @param {RouteDeps} deps
- * @returns {RequestHandler}
- */
+/** `GET /dead-letters`: lists the dead letters (messages with refused measurements), newest first. */
 export const getDeadLetters =
-  ({ store, cursors, clock }) =>
+  ({ store, cursors, clock }: RouteDeps): RequestHandler =>
   async (req, res) => {
     const { limit, cursor, device, code, ...given } = readQuery(req, LIST);
     const scope = JSON.stringify(['dead-letters', given.from, given.to, device, code]);
@@ -59,14 +51,9 @@ export const getDeadLetters =
     });
   };
 
-/**
- * `GET /dead-letters/{id}`: returns a dead letter.
- *
- * @param {RouteDeps} deps
- * @returns {RequestHandler}
- */
+/** `GET /dead-letters/{id}`: returns a dead letter. */
 export const getDeadLetter =
-  ({ store }) =>
+  ({ store }: RouteDeps): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     res.json(deadLetterItem(await findDeadLetter(store, req)));
@@ -75,12 +62,9 @@ export const getDeadLetter =
 /**
  * `GET /dead-letters/summary`: counts refused measurements by code and hour, newest first. If the range has too many dead
  * letters for one answer, `from` of the answer is later than requested. The client sends that time as `to` of its next request.
- *
- * @param {RouteDeps} deps
- * @returns {RequestHandler}
  */
 export const getDeadLetterSummary =
-  ({ store, clock }) =>
+  ({ store, clock }: RouteDeps): RequestHandler =>
   async (req, res) => {
     const range = readRange(readQuery(req, RANGE), clock());
     const { hours, from } = await store.deadLetters.summary(range);
@@ -98,12 +82,9 @@ export const getDeadLetterSummary =
 /**
  * `POST /dead-letters/{id}/replay`: stores the refused measurements of a dead letter after the cause of the refusal is
  * corrected.
- *
- * @param {RouteDeps} deps
- * @returns {RequestHandler}
  */
 export const postReplay =
-  ({ store, replay, logger }) =>
+  ({ store, replay, logger }: RouteDeps): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const result = await replay(await findDeadLetter(store, req));
@@ -111,13 +92,8 @@ export const postReplay =
     answerResult(res, result);
   };
 
-/**
- * @param {Store} store
- * @param {Request} req
- * @returns {Promise<StoredDeadLetter>}
- * @throws {MillraceError} `not_found`
- */
-async function findDeadLetter(store, req) {
+/** @throws {MillraceError} `not_found` */
+async function findDeadLetter(store: Store, req: Request): Promise<StoredDeadLetter> {
   const deadLetter = await store.deadLetters.find(String(req.params['id']));
   if (!deadLetter) throw new MillraceError('not_found', 'There is no such dead letter, or it has expired.');
   return deadLetter;
@@ -125,13 +101,13 @@ async function findDeadLetter(store, req) {
 
 /**
  * Returns the requested range, cut to the retention of dead letters. The default is the last 24 hours.
- *
- * @param {{ from?: TimeParameter | undefined, to?: TimeParameter | undefined }} given
- * @param {number} now epoch ms
- * @returns {Range}
+ * @param now epoch ms
  * @throws {MillraceError} `bad_range`
  */
-function readRange(given, now) {
+function readRange(
+  given: { from?: TimeParameter | undefined; to?: TimeParameter | undefined },
+  now: number,
+): Range {
   const { from, to } = rangeAt(given, now);
   const oldest = now - DEAD_LETTER_DAYS * DAY_MS;
   // The time of a dead letter comes from the process that received the message. Its clock may be ahead.
@@ -140,8 +116,7 @@ function readRange(given, now) {
   return { from: Math.max(oldest, Math.min(begin, end)), to: end };
 }
 
-/** @param {StoredDeadLetter} deadLetter */
-const deadLetterItem = ({ id, receivedAt, device, topic, codes, content }) => ({
+const deadLetterItem = ({ id, receivedAt, device, topic, codes, content }: StoredDeadLetter) => ({
   id: uuidText(id),
   ts: formatTime(receivedAt),
   device,
@@ -153,8 +128,7 @@ const deadLetterItem = ({ id, receivedAt, device, topic, codes, content }) => ({
   payload_base64: content?.payload.toString('base64') ?? null,
 });
 
-/** @type {Operation} */
-export const listDeadLetters = {
+export const listDeadLetters: Operation = {
   id: 'listDeadLetters',
   tag: 'dead-letters',
   scope: 'read',
@@ -170,8 +144,7 @@ export const listDeadLetters = {
   problems: [...PAGED, 'bad_range'],
 };
 
-/** @type {Operation} */
-export const readDeadLetter = {
+export const readDeadLetter: Operation = {
   id: 'readDeadLetter',
   tag: 'dead-letters',
   scope: 'read',
@@ -181,8 +154,7 @@ export const readDeadLetter = {
   problems: ['bad_parameter', 'not_found', 'unavailable'],
 };
 
-/** @type {Operation} */
-export const summarizeDeadLetters = {
+export const summarizeDeadLetters: Operation = {
   id: 'summarizeDeadLetters',
   tag: 'dead-letters',
   scope: 'read',
@@ -194,8 +166,7 @@ export const summarizeDeadLetters = {
   problems: ['bad_parameter', 'bad_range', 'unavailable'],
 };
 
-/** @type {Operation} */
-export const replayDeadLetter = {
+export const replayDeadLetter: Operation = {
   id: 'replayDeadLetter',
   tag: 'dead-letters',
   scope: 'admin',

@@ -1,26 +1,23 @@
+import type { Request, RequestHandler, Response } from 'express';
 import { z } from 'zod';
-import { MillraceError } from '../../../common/errors.js';
-import { formatTime } from '../../../common/times.js';
-import { groupOf } from '../../../schema/ids.js';
-import { audit } from '../audit.js';
-import { readJsonText } from '../body.js';
-import { json, PAGED } from '../contract/operation.js';
-import { PAYLOADS } from '../contract/payloads.js';
-import { SCHEMAS } from '../contract/schemas/index.js';
-import { tableType } from '../export.js';
-import { deviceItem, eventItem, presenceOf, sensorItem } from '../items.js';
-import { cutRange, fields, parseDevice, parseSensor, readQuery } from '../parameters.js';
-import { answerResult } from '../problems.js';
-import { allPages, sendTable } from '../tables.js';
-
-/** @import { Request, RequestHandler, Response } from 'express' */
-/** @import { Identity } from '../../../schema/ids.js' */
-/** @import { DevicePlace } from '../../store/devices/device-pages.js' */
-/** @import { DeviceRow } from '../../store/registry/rows.js' */
-/** @import { RouteDeps } from '../api.js' */
-/** @import { createStream } from '../stream/index.js' */
-/** @import { Operation } from '../contract/operation.js' */
-/** @import { ConcurrencyLimit, WaitingLimit } from '../long-requests.js' */
+import { MillraceError } from '../../../common/errors.ts';
+import { formatTime } from '../../../common/times.ts';
+import { groupOf, type Identity } from '../../../schema/ids.ts';
+import type { DevicePlace } from '../../store/devices/device-pages.ts';
+import type { DeviceRow } from '../../store/registry/rows.ts';
+import type { RouteDeps } from '../api.ts';
+import { audit } from '../audit.ts';
+import { readJsonText } from '../body.ts';
+import { json, type Operation, PAGED } from '../contract/operation.ts';
+import { PAYLOADS } from '../contract/payloads.ts';
+import { SCHEMAS } from '../contract/schemas/index.ts';
+import { tableType } from '../export.ts';
+import { deviceItem, eventItem, presenceOf, sensorItem } from '../items.ts';
+import type { ConcurrencyLimit, WaitingLimit } from '../long-requests.ts';
+import { cutRange, fields, parseDevice, parseSensor, readQuery } from '../parameters.ts';
+import { answerResult } from '../problems.ts';
+import type { createStream } from '../stream/index.ts';
+import { allPages, sendTable } from '../tables.ts';
 
 const EVENTS_QUERY = {
   limit: fields.limit,
@@ -47,27 +44,25 @@ const COLUMNS = ['device_id', 'name', 'site', 'state', 'online', 'last_seen'];
 /** Number of rows in each page that is read for a file. */
 const FILE_PAGE = 1000;
 
-/**
- * `GET /devices`: lists all devices, page by page. A CSV or NDJSON file has the devices of all pages.
- *
- * @param {RouteDeps & { limits: { exports: ConcurrencyLimit } }} deps
- * @returns {RequestHandler}
- */
+/** `GET /devices`: lists all devices, page by page. A CSV or NDJSON file has the devices of all pages. */
 export const getDevices =
-  ({ store, cursors, clock, limits }) =>
+  ({
+    store,
+    cursors,
+    clock,
+    limits,
+  }: RouteDeps & { limits: { exports: ConcurrencyLimit } }): RequestHandler =>
   async (req, res) => {
     const { limit, cursor, state, site, name, format } = readQuery(req, LIST);
     const scope = JSON.stringify(['devices', state, site, name]);
     const now = clock();
     const type = tableType(req, format);
     res.vary('Accept');
-    /** @param {DeviceRow} row */
-    const accept = (row) =>
+    const accept = (row: DeviceRow) =>
       (state === undefined || presenceOf(row, now) === state) &&
       (name === undefined || (row.name ?? '').startsWith(name));
 
-    /** @param {DevicePlace | null} after @param {number} most */
-    async function read(after, most) {
+    async function read(after: DevicePlace | null, most: number) {
       const { rows, next } = await store.fleet.devicePage({
         site,
         accept: state === undefined && name === undefined ? null : accept,
@@ -83,28 +78,27 @@ export const getDevices =
         type,
         name: 'devices',
         columns: COLUMNS,
-        read: (signal) =>
-          allPages(signal, (/** @type {DevicePlace | null} */ after) => read(after, FILE_PAGE)),
+        read: (signal) => allPages(signal, (after: DevicePlace | null) => read(after, FILE_PAGE)),
       });
     }
     const { rows, next } = await read(cursor === undefined ? null : cursors.open(scope, cursor), limit);
     res.json({ items: rows, next: next && cursors.seal(scope, next) });
   };
 
-/**
- * `GET /devices/{device}`: returns a device with its sensors.
- *
- * @param {RouteDeps & { limits: { pages: WaitingLimit } }} deps
- * @returns {RequestHandler}
- */
-export const getDevice = (deps) => async (req, res) => {
-  readQuery(req, {});
-  const device = parseDevice(String(req.params['device']));
-  await deps.limits.pages(res, async () => void res.json(await readItem(deps, device)));
-};
+/** `GET /devices/{device}`: returns a device with its sensors. */
+export const getDevice =
+  (deps: RouteDeps & { limits: { pages: WaitingLimit } }): RequestHandler =>
+  async (req, res) => {
+    readQuery(req, {});
+    const device = parseDevice(String(req.params['device']));
+    await deps.limits.pages(res, async () => void res.json(await readItem(deps, device)));
+  };
 
-/** @param {Pick<RouteDeps, 'store' | 'groups' | 'clock'>} deps @param {Identity} device @throws {MillraceError} `not_found` */
-async function readItem({ store, groups, clock }, { id, bytes }) {
+/** @throws {MillraceError} `not_found` */
+async function readItem(
+  { store, groups, clock }: Pick<RouteDeps, 'store' | 'groups' | 'clock'>,
+  { id, bytes }: Identity,
+) {
   const key = { group: groupOf(bytes, groups), bytes };
   const [device, sensors] = await Promise.all([store.devices.device(key), store.fleet.latestOfDevice(key)]);
   if (!device) throw noSuchDevice();
@@ -116,55 +110,50 @@ async function readItem({ store, groups, clock }, { id, bytes }) {
   };
 }
 
-/**
- * `PUT /devices/{device}`: describes a device, and registers it if it is new.
- *
- * @param {RouteDeps} deps
- * @returns {RequestHandler}
- */
-export const putDevice = (deps) => async (req, res) => {
-  readQuery(req, {});
-  const { descriptions, maxMessageBytes, logger } = deps;
-  const name = String(req.params['device']);
-  const device = parseDevice(name);
-  const result = await descriptions.device(device, await readDescription(req, res, maxMessageBytes));
-  if (result.accepted > 0 || result.refused.length === 0) audit(logger, res, 'a device was described', name);
-  if (result.refused.length > 0) return answerResult(res, result);
-  res.json(await readItem(deps, device));
-};
+/** `PUT /devices/{device}`: describes a device, and registers it if it is new. */
+export const putDevice =
+  (deps: RouteDeps): RequestHandler =>
+  async (req, res) => {
+    readQuery(req, {});
+    const { descriptions, maxMessageBytes, logger } = deps;
+    const name = String(req.params['device']);
+    const device = parseDevice(name);
+    const result = await descriptions.device(device, await readDescription(req, res, maxMessageBytes));
+    if (result.accepted > 0 || result.refused.length === 0)
+      audit(logger, res, 'a device was described', name);
+    if (result.refused.length > 0) return answerResult(res, result);
+    res.json(await readItem(deps, device));
+  };
 
-/**
- * `PATCH /devices/{device}/sensors/{sensor}`: describes a sensor.
- *
- * @param {RouteDeps} deps
- * @returns {RequestHandler}
- */
-export const patchSensor = (deps) => async (req, res) => {
-  readQuery(req, {});
-  const { descriptions, maxMessageBytes, logger } = deps;
-  const name = String(req.params['device']);
-  const sensor = String(req.params['sensor']);
-  const device = parseDevice(name);
-  parseSensor(device.id, sensor);
-  const body = await readDescription(req, res, maxMessageBytes);
-  const result = await descriptions.sensor(device, sensor, body);
-  if (result.refused.length > 0) return answerResult(res, result);
-  audit(logger, res, 'a sensor was described', `${name}/${sensor}`);
-  const { deviceId, row } = await findSensor(deps, req.params);
-  res.json({ device_id: deviceId, ...sensorItem(row) });
-};
+/** `PATCH /devices/{device}/sensors/{sensor}`: describes a sensor. */
+export const patchSensor =
+  (deps: RouteDeps): RequestHandler =>
+  async (req, res) => {
+    readQuery(req, {});
+    const { descriptions, maxMessageBytes, logger } = deps;
+    const name = String(req.params['device']);
+    const sensor = String(req.params['sensor']);
+    const device = parseDevice(name);
+    parseSensor(device.id, sensor);
+    const body = await readDescription(req, res, maxMessageBytes);
+    const result = await descriptions.sensor(device, sensor, body);
+    if (result.refused.length > 0) return answerResult(res, result);
+    audit(logger, res, 'a sensor was described', `${name}/${sensor}`);
+    const { deviceId, row } = await findSensor(deps, req.params);
+    res.json({ device_id: deviceId, ...sensorItem(row) });
+  };
 
-/** @param {Request} req @param {Response} res @param {number} limit bytes @returns {Promise<Buffer>} a message in UTF-8, as devices send it */
-const readDescription = async (req, res, limit) => Buffer.from(await readJsonText(req, res, limit));
+/** @param limit bytes @returns a message in UTF-8, as devices send it */
+const readDescription = async (req: Request, res: Response, limit: number): Promise<Buffer> =>
+  Buffer.from(await readJsonText(req, res, limit));
 
-/**
- * `DELETE /devices/{device}`: retires a device.
- *
- * @param {RouteDeps & { stream: Pick<ReturnType<typeof createStream>, 'removeDevice'> }} deps
- * @returns {RequestHandler}
- */
+/** `DELETE /devices/{device}`: retires a device. */
 export const deleteDevice =
-  ({ retire, stream, logger }) =>
+  ({
+    retire,
+    stream,
+    logger,
+  }: RouteDeps & { stream: Pick<ReturnType<typeof createStream>, 'removeDevice'> }): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const name = String(req.params['device']);
@@ -175,24 +164,20 @@ export const deleteDevice =
     res.status(204).end();
   };
 
-/**
- * `GET /devices/{device}/sensors/{sensor}`: returns a sensor.
- *
- * @param {RouteDeps} deps
- * @returns {RequestHandler}
- */
-export const getSensor = (deps) => async (req, res) => {
-  readQuery(req, {});
-  const { deviceId, row } = await findSensor(deps, req.params);
-  res.json({ device_id: deviceId, ...sensorItem(row) });
-};
+/** `GET /devices/{device}/sensors/{sensor}`: returns a sensor. */
+export const getSensor =
+  (deps: RouteDeps): RequestHandler =>
+  async (req, res) => {
+    readQuery(req, {});
+    const { deviceId, row } = await findSensor(deps, req.params);
+    res.json({ device_id: deviceId, ...sensorItem(row) });
+  };
 
-/**
- * @param {Pick<RouteDeps, 'store' | 'groups'>} deps
- * @param {Request['params']} params
- * @throws {MillraceError} `bad_id`, `not_found`
- */
-export async function findSensor({ store, groups }, params) {
+/** @throws {MillraceError} `bad_id`, `not_found` */
+export async function findSensor(
+  { store, groups }: Pick<RouteDeps, 'store' | 'groups'>,
+  params: Request['params'],
+) {
   const device = parseDevice(String(params['device']));
   const sensor = parseSensor(device.id, String(params['sensor']));
   const group = groupOf(device.bytes, groups);
@@ -205,14 +190,13 @@ export async function findSensor({ store, groups }, params) {
 /**
  * Finds a sensor and the time of its newest sample. The table `latest` has that time, unless the device was retired. After a
  * retirement, older samples stay until they expire. Their times may be later than the time in `latest`.
- *
- * @param {RouteDeps} deps
- * @param {Request['params']} params
- * @returns {Promise<Awaited<ReturnType<typeof findSensor>> & { newest: number | null }>} `newest`: no sample is later than this
- *   time, in epoch ms; null: the sensor has no samples
+ * @returns `newest`: no sample is later than this time, in epoch ms; null: the sensor has no samples
  * @throws {MillraceError} `bad_id`, `not_found`
  */
-export async function findMeasured(deps, params) {
+export async function findMeasured(
+  deps: RouteDeps,
+  params: Request['params'],
+): Promise<Awaited<ReturnType<typeof findSensor>> & { newest: number | null }> {
   const found = await findSensor(deps, params);
   const { group, device } = found.key;
   // This read must follow the read of the sensor. So if the device was registered again in between, this read sees its
@@ -223,8 +207,7 @@ export async function findMeasured(deps, params) {
 
 export const noSuchDevice = () => new MillraceError('not_found', 'There is no such device.');
 
-/** @type {Operation} */
-export const listDevices = {
+export const listDevices: Operation = {
   id: 'listDevices',
   tag: 'devices',
   scope: 'read',
@@ -251,8 +234,7 @@ devices for one page, because there is no index of states or device names. So a 
   problems: [...PAGED, 'busy'],
 };
 
-/** @type {Operation} */
-export const readDevice = {
+export const readDevice: Operation = {
   id: 'readDevice',
   tag: 'devices',
   scope: 'read',
@@ -267,8 +249,7 @@ export const readDevice = {
   problems: ['bad_parameter', 'bad_id', 'not_found', 'unavailable'],
 };
 
-/** @type {Operation} */
-export const retireDevice = {
+export const retireDevice: Operation = {
   id: 'retireDevice',
   tag: 'devices',
   scope: 'admin',
@@ -280,8 +261,7 @@ may be half done. Repeat it.`,
   problems: ['bad_parameter', 'bad_id', 'not_found', 'unavailable'],
 };
 
-/** @type {Operation['problems']} */
-const DESCRIPTION_PROBLEMS = [
+const DESCRIPTION_PROBLEMS: Operation['problems'] = [
   'bad_parameter',
   'bad_id',
   'malformed',
@@ -291,8 +271,7 @@ const DESCRIPTION_PROBLEMS = [
   'unavailable',
 ];
 
-/** @type {Operation} */
-export const describeDevice = {
+export const describeDevice: Operation = {
   id: 'describeDevice',
   tag: 'devices',
   scope: 'admin',
@@ -304,8 +283,7 @@ has. If some sensors are refused, the others are described. Other processes see 
   problems: [...DESCRIPTION_PROBLEMS, 'refused', 'registration_limit'],
 };
 
-/** @type {Operation} */
-export const describeSensor = {
+export const describeSensor: Operation = {
   id: 'describeSensor',
   tag: 'devices',
   scope: 'admin',
@@ -317,8 +295,7 @@ export const describeSensor = {
   problems: [...DESCRIPTION_PROBLEMS, 'not_found'],
 };
 
-/** @type {Operation} */
-export const listEvents = {
+export const listEvents: Operation = {
   id: 'listEvents',
   tag: 'devices',
   scope: 'read',
@@ -331,8 +308,7 @@ device minus that of the server, if it is off. Sessions are in the order of thei
   problems: [...PAGED, 'bad_range', 'bad_id', 'not_found'],
 };
 
-/** @type {Operation} */
-export const readSensor = {
+export const readSensor: Operation = {
   id: 'readSensor',
   tag: 'devices',
   scope: 'read',
@@ -341,20 +317,17 @@ export const readSensor = {
   problems: ['bad_parameter', 'bad_id', 'not_found', 'unavailable'],
 };
 
-/**
- * `GET /devices/{device}/events`: lists births, online times and offline times of a device, newest first.
- *
- * @param {RouteDeps} deps
- * @returns {RequestHandler}
- */
-export const getEvents = (deps) => async (req, res) => {
-  const { store, cursors, groups } = deps;
-  const { limit, cursor, from, to } = readQuery(req, EVENTS_QUERY);
-  const range = cutRange({ from, to }, deps);
-  const { id, bytes } = parseDevice(String(req.params['device']));
-  if (!(await store.devices.device({ group: groupOf(bytes, groups), bytes }))) throw noSuchDevice();
-  const scope = JSON.stringify(['events', id, from, to]);
-  const after = cursor === undefined ? null : cursors.open(scope, cursor);
-  const { events, next } = await store.events.page(bytes, range, { after, limit });
-  res.json({ items: events.map(eventItem), next: next && cursors.seal(scope, next) });
-};
+/** `GET /devices/{device}/events`: lists births, online times and offline times of a device, newest first. */
+export const getEvents =
+  (deps: RouteDeps): RequestHandler =>
+  async (req, res) => {
+    const { store, cursors, groups } = deps;
+    const { limit, cursor, from, to } = readQuery(req, EVENTS_QUERY);
+    const range = cutRange({ from, to }, deps);
+    const { id, bytes } = parseDevice(String(req.params['device']));
+    if (!(await store.devices.device({ group: groupOf(bytes, groups), bytes }))) throw noSuchDevice();
+    const scope = JSON.stringify(['events', id, from, to]);
+    const after = cursor === undefined ? null : cursors.open(scope, cursor);
+    const { events, next } = await store.events.page(bytes, range, { after, limit });
+    res.json({ items: events.map(eventItem), next: next && cursors.seal(scope, next) });
+  };

@@ -1,16 +1,13 @@
+import type { Request, RequestHandler, Response } from 'express';
 import { z } from 'zod';
-import { groupOf } from '../../../schema/ids.js';
-import { COLUMN_FORMATS, listSensors, readSensors } from '../../export/index.js';
-import { safeName, sendColumns, TYPE_OF } from '../export.js';
-import { cutRange, fields, parseDevice, readQuery } from '../parameters.js';
-import { noSuchDevice } from './devices.js';
-
-/** @import { Request, RequestHandler, Response } from 'express' */
-/** @import { Identity } from '../../../schema/ids.js' */
-/** @import { RouteDeps } from '../api.js' */
-/** @import { Content, Operation } from '../contract/operation.js' */
-/** @import { ConcurrencyLimit } from '../long-requests.js' */
-/** @import { TimeParameter } from '../parameters.js' */
+import { groupOf, type Identity } from '../../../schema/ids.ts';
+import { COLUMN_FORMATS, listSensors, readSensors } from '../../export/index.ts';
+import type { RouteDeps } from '../api.ts';
+import type { Content, Operation } from '../contract/operation.ts';
+import { safeName, sendColumns, TYPE_OF } from '../export.ts';
+import type { ConcurrencyLimit } from '../long-requests.ts';
+import { cutRange, fields, parseDevice, readQuery, type TimeParameter } from '../parameters.ts';
+import { noSuchDevice } from './devices.ts';
 
 const format = z.enum(['parquet', 'arrow'], 'parquet or arrow').default('parquet').meta({
   description: 'The format of the file: a Parquet file, or an Arrow IPC stream.',
@@ -28,44 +25,39 @@ const QUERY = {
   }),
 };
 
-/** @typedef {RouteDeps & { limits: { exports: ConcurrencyLimit } }} ExportDeps */
+export type ExportDeps = RouteDeps & { limits: { exports: ConcurrencyLimit } };
 
-/**
- * `GET /export`: sends the samples of all matching sensors as one file.
- *
- * @param {ExportDeps} deps
- * @returns {RequestHandler}
- */
-export const getExport = (deps) => async (req, res) => {
-  const { device: ref, ...query } = readQuery(req, QUERY);
-  const device = ref === undefined ? undefined : parseDevice(ref);
-  await send(deps, { req, res, query: { ...query, device }, name: ref ?? query.site ?? 'samples' });
-};
+/** `GET /export`: sends the samples of all matching sensors as one file. */
+export const getExport =
+  (deps: ExportDeps): RequestHandler =>
+  async (req, res) => {
+    const { device: ref, ...query } = readQuery(req, QUERY);
+    const device = ref === undefined ? undefined : parseDevice(ref);
+    await send(deps, { req, res, query: { ...query, device }, name: ref ?? query.site ?? 'samples' });
+  };
 
-/**
- * `GET /devices/{device}/export`: sends the samples of all sensors of a device as one file.
- *
- * @param {ExportDeps} deps
- * @returns {RequestHandler}
- */
-export const getDeviceExport = (deps) => async (req, res) => {
-  const query = readQuery(req, DEVICE_QUERY);
-  const name = String(req.params['device']);
-  await send(deps, { req, res, query: { ...query, device: parseDevice(name) }, name });
-};
+/** `GET /devices/{device}/export`: sends the samples of all sensors of a device as one file. */
+export const getDeviceExport =
+  (deps: ExportDeps): RequestHandler =>
+  async (req, res) => {
+    const query = readQuery(req, DEVICE_QUERY);
+    const name = String(req.params['device']);
+    await send(deps, { req, res, query: { ...query, device: parseDevice(name) }, name });
+  };
 
-/**
- * @typedef {object} ExportQuery
- * @property {TimeParameter | undefined} [from]
- * @property {TimeParameter | undefined} [to]
- * @property {'parquet' | 'arrow'} format
- * @property {string | undefined} [site]
- * @property {string | undefined} [type]
- * @property {Identity | undefined} [device]
- */
+export interface ExportQuery {
+  from?: TimeParameter | undefined;
+  to?: TimeParameter | undefined;
+  format: 'parquet' | 'arrow';
+  site?: string | undefined;
+  type?: string | undefined;
+  device?: Identity | undefined;
+}
 
-/** @param {ExportDeps} deps @param {{ req: Request, res: Response, query: ExportQuery, name: string }} request */
-async function send(deps, { req, res, query, name }) {
+async function send(
+  deps: ExportDeps,
+  { req, res, query, name }: { req: Request; res: Response; query: ExportQuery; name: string },
+) {
   const { store, reading, groups, limits, metrics } = deps;
   const { device, site, type: sensorType } = query;
   const range = cutRange({ from: query.from, to: query.to }, deps);
@@ -82,8 +74,7 @@ async function send(deps, { req, res, query, name }) {
   });
 }
 
-/** @type {Content} */
-export const COLUMN_CONTENT = {
+export const COLUMN_CONTENT: Content = {
   'application/vnd.apache.parquet': {
     text: 'A Parquet file. Each row group has the exact least and greatest value of each column.',
   },
@@ -97,8 +88,7 @@ const COLUMNS = `| column | type | content |
 | \`type\`, \`unit\` | text or null | |
 | \`value\` | double | to the last bit |`;
 
-/** @type {Operation} */
-export const exportSamples = {
+export const exportSamples: Operation = {
   id: 'exportSamples',
   tag: 'measurements',
   scope: 'read',
@@ -114,8 +104,7 @@ an answer that ends normally is complete.`,
   problems: ['bad_parameter', 'bad_range', 'bad_id', 'not_found', 'busy', 'unavailable'],
 };
 
-/** @type {Operation} */
-export const exportDevice = {
+export const exportDevice: Operation = {
   id: 'exportDevice',
   tag: 'measurements',
   scope: 'read',

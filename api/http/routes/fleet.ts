@@ -1,24 +1,16 @@
-import { formatTime } from '../../../common/times.js';
-import { isSilent, sumOf } from '../../observability/index.js';
-import { json } from '../contract/operation.js';
-import { SCHEMAS } from '../contract/schemas/index.js';
-import { fleetItem, nodeItem, optionalTime, presenceOf, processItem, streamItem } from '../items.js';
-import { cutRange, fields, readQuery } from '../parameters.js';
+import type { RequestHandler } from 'express';
+import { formatTime } from '../../../common/times.ts';
+import { isSilent, sumOf } from '../../observability/index.ts';
+import type { Tally } from '../../store/devices/index.ts';
+import type { RouteDeps } from '../api.ts';
+import { json, type Operation } from '../contract/operation.ts';
+import { SCHEMAS } from '../contract/schemas/index.ts';
+import { fleetItem, nodeItem, optionalTime, presenceOf, processItem, streamItem } from '../items.ts';
+import type { WaitingLimit } from '../long-requests.ts';
+import { cutRange, fields, readQuery } from '../parameters.ts';
 
-/** @import { RequestHandler } from 'express' */
-/** @import { MillraceError } from '../../../common/errors.js' */
-/** @import { Tally } from '../../store/devices/index.js' */
-/** @import { RouteDeps } from '../api.js' */
-/** @import { Operation } from '../contract/operation.js' */
-/** @import { WaitingLimit } from '../long-requests.js' */
-
-/**
- * `GET /fleet`: returns the numbers of devices and sensors.
- *
- * @param {RouteDeps} deps
- * @returns {RequestHandler}
- */
-export function getFleet({ store, groups, clock }) {
+/** `GET /fleet`: returns the numbers of devices and sensors. */
+export function getFleet({ store, groups, clock }: RouteDeps): RequestHandler {
   const fleet = createFleetCount({ tally: store.fleet.tally, groups, clock });
   return async (req, res) => {
     readQuery(req, {});
@@ -35,45 +27,47 @@ const RECOUNT_MS = 5000;
 /** Limit of types, and of sites, in an answer. The types and sites with the most sensors are listed. */
 const MAX_TERMS = 1000;
 
-/** @typedef {{ sensors: number, types: Map<string, number>, sites: Map<string, number> }} SensorCount */
+export type SensorCount = { sensors: number; types: Map<string, number>; sites: Map<string, number> };
 
-/**
- * @typedef {object} FleetCount
- * @property {{ online: number, offline: number, not_live: number }} devices number of devices by their state
- * @property {number} sensors
- * @property {Map<string, number>} types number of sensors by type
- * @property {Map<string, number>} sites number of sensors by site
- */
+export interface FleetCount {
+  /** number of devices by their state */
+  devices: { online: number; offline: number; not_live: number };
+  sensors: number;
+  /** number of sensors by type */
+  types: Map<string, number>;
+  /** number of sensors by site */
+  sites: Map<string, number>;
+}
 
 /**
  * Counts all devices and sensors, once for all concurrent requests. It uses no stored counter, which could become wrong. Each
  * count reads four small columns of all devices. It reads the sensors only in groups in which a device has changed sensors. Each
  * count also reads the sensors of one further group in rotation. A process that dies between its two writes leaves a change
  * without a mark, and the rotation finds it.
- *
- * @param {object} deps
- * @param {Tally} deps.tally
- * @param {number} deps.groups number of groups of devices (`LATEST_GROUPS`)
- * @param {() => number} deps.clock epoch ms
  */
-export function createFleetCount({ tally, groups, clock }) {
-  /** @type {Array<{ mark: string, count: SensorCount }>} the last count of sensors, by group */
-  const counted = [];
+export function createFleetCount({
+  tally,
+  groups,
+  clock,
+}: {
+  tally: Tally;
+  /** number of groups of devices (`LATEST_GROUPS`) */
+  groups: number;
+  /** epoch ms */
+  clock: () => number;
+}) {
+  /** the last count of sensors, by group */
+  const counted: Array<{ mark: string; count: SensorCount }> = [];
   let rotation = 0;
   let startedAt = Number.NEGATIVE_INFINITY;
-  /** @type {FleetCount | null} */
-  let answer = null;
-  /** @type {Promise<FleetCount> | null} */
-  let counting = null;
+  let answer: FleetCount | null = null;
+  let counting: Promise<FleetCount> | null = null;
 
   /**
-   * Counts the devices of a group.
-   *
-   * @param {number} group
-   * @param {FleetCount['devices']} devices counts to which the devices are added
-   * @returns {Promise<string>} a mark, which differs from the last mark if sensors of the group have changed
+   * @param devices counts to which the devices are added
+   * @returns a mark, which differs from the last mark if sensors of the group have changed
    */
-  async function countDevices(group, devices) {
+  async function countDevices(group: number, devices: FleetCount['devices']): Promise<string> {
     let registered = 0;
     let changes = 0;
     for await (const page of tally.devices(group)) {
@@ -87,10 +81,8 @@ export function createFleetCount({ tally, groups, clock }) {
     return `${registered} ${changes}`;
   }
 
-  /** @param {number} group @returns {Promise<SensorCount>} */
-  async function countSensors(group) {
-    /** @type {SensorCount} */
-    const count = { sensors: 0, types: new Map(), sites: new Map() };
+  async function countSensors(group: number): Promise<SensorCount> {
+    const count: SensorCount = { sensors: 0, types: new Map(), sites: new Map() };
     for await (const page of tally.sensors(group)) {
       count.sensors += page.length;
       for (const { type, site } of page) {
@@ -101,10 +93,8 @@ export function createFleetCount({ tally, groups, clock }) {
     return count;
   }
 
-  /** @returns {Promise<FleetCount>} */
-  async function count() {
-    /** @type {FleetCount} */
-    const fleet = {
+  async function count(): Promise<FleetCount> {
+    const fleet: FleetCount = {
       devices: { online: 0, offline: 0, not_live: 0 },
       sensors: 0,
       types: new Map(),
@@ -137,11 +127,8 @@ export function createFleetCount({ tally, groups, clock }) {
   }
 
   return {
-    /**
-     * @returns {Promise<FleetCount>}
-     * @throws {MillraceError} `unavailable`
-     */
-    async read() {
+    /** @throws {MillraceError} `unavailable` */
+    async read(): Promise<FleetCount> {
       // Use the absolute value, so that an answer does not seem younger after the clock was set back.
       const age = Math.abs(clock() - startedAt);
       if (age >= RECOUNT_MS && !counting) {
@@ -150,19 +137,18 @@ export function createFleetCount({ tally, groups, clock }) {
         counting.catch(() => {});
       }
       if (answer && age < MAX_AGE_MS) return answer;
-      return /** @type {Promise<FleetCount>} */ (counting);
+      return counting as Promise<FleetCount>;
     },
   };
 }
 
-/** @param {Map<string, number>} counts @param {string} term @param {number} more */
-const add = (counts, term, more) => counts.set(term, (counts.get(term) ?? 0) + more);
+const add = (counts: Map<string, number>, term: string, more: number) =>
+  counts.set(term, (counts.get(term) ?? 0) + more);
 
-/** @param {Map<string, number>} counts */
-const largest = (counts) => new Map([...counts].sort(([, a], [, b]) => b - a).slice(0, MAX_TERMS));
+const largest = (counts: Map<string, number>) =>
+  new Map([...counts].sort(([, a], [, b]) => b - a).slice(0, MAX_TERMS));
 
-/** @type {Operation} */
-export const readFleet = {
+export const readFleet: Operation = {
   id: 'readFleet',
   tag: 'devices',
   scope: 'read',
@@ -173,8 +159,7 @@ export const readFleet = {
   problems: ['bad_parameter', 'unavailable'],
 };
 
-/** @type {Operation} */
-export const readPipeline = {
+export const readPipeline: Operation = {
   id: 'readPipeline',
   tag: 'operation',
   scope: 'read',
@@ -186,8 +171,7 @@ process, of one with a failed check if there is one. History before \`packed_unt
   problems: ['bad_parameter', 'unavailable'],
 };
 
-/** @type {Operation} */
-export const readRecentStats = {
+export const readRecentStats: Operation = {
   id: 'readRecentStats',
   tag: 'operation',
   scope: 'read',
@@ -200,8 +184,7 @@ export const readRecentStats = {
 
 const UNWATCHED_QUERY = { from: fields.from, to: fields.to };
 
-/** @type {Operation} */
-export const readUnwatchedTime = {
+export const readUnwatchedTime: Operation = {
   id: 'readUnwatchedTime',
   tag: 'operation',
   scope: 'read',
@@ -214,46 +197,33 @@ An item that goes on ends now.`,
   problems: ['bad_parameter', 'bad_range', 'unavailable'],
 };
 
-/**
- * `GET /pipeline/unwatched`: lists the periods in which no process received samples and evaluated alarms.
- *
- * @param {RouteDeps & { limits: { pages: WaitingLimit } }} deps
- * @returns {RequestHandler}
- */
-export const getUnwatchedTime = (deps) => async (req, res) => {
-  const range = cutRange(readQuery(req, UNWATCHED_QUERY), deps);
-  // Several years of a large installation are many rows. So the request counts toward the limit of pages.
-  await deps.limits.pages(res, async () => {
-    const { since, spans, leftOutMs } = await deps.unwatchedTime.read(range);
-    res.json({
-      since: optionalTime(since),
-      items: spans.map(({ from, to }) => ({ from: formatTime(from), to: formatTime(to) })),
-      left_out_ms: leftOutMs,
+/** `GET /pipeline/unwatched`: lists the periods in which no process received samples and evaluated alarms. */
+export const getUnwatchedTime =
+  (deps: RouteDeps & { limits: { pages: WaitingLimit } }): RequestHandler =>
+  async (req, res) => {
+    const range = cutRange(readQuery(req, UNWATCHED_QUERY), deps);
+    // Several years of a large installation are many rows. So the request counts toward the limit of pages.
+    await deps.limits.pages(res, async () => {
+      const { since, spans, leftOutMs } = await deps.unwatchedTime.read(range);
+      res.json({
+        since: optionalTime(since),
+        items: spans.map(({ from, to }) => ({ from: formatTime(from), to: formatTime(to) })),
+        left_out_ms: leftOutMs,
+      });
     });
-  });
-};
+  };
 
-/**
- * `GET /pipeline/recent`: returns the rates of the last five minutes.
- *
- * @param {RouteDeps} deps
- * @returns {RequestHandler}
- */
+/** `GET /pipeline/recent`: returns the rates of the last five minutes. */
 export const getRecentStats =
-  ({ stats }) =>
+  ({ stats }: RouteDeps): RequestHandler =>
   (req, res) => {
     readQuery(req, {});
     res.json({ items: stats.recent() });
   };
 
-/**
- * `GET /pipeline`: returns the state of the installation's processes, the database and the broker.
- *
- * @param {RouteDeps} deps
- * @returns {RequestHandler}
- */
+/** `GET /pipeline`: returns the state of the installation's processes, the database and the broker. */
 export const getPipeline =
-  ({ store, groups, clock, autoRegister, mqtt }) =>
+  ({ store, groups, clock, autoRegister, mqtt }: RouteDeps): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const all = Array.from({ length: groups }, (_, group) => store.packProgress.read(group));

@@ -1,26 +1,24 @@
+import type { Request, RequestHandler } from 'express';
 import { z } from 'zod';
-import { charsetOf } from '../../../common/encodings.js';
-import { MillraceError } from '../../../common/errors.js';
+import { charsetOf } from '../../../common/encodings.ts';
+import { MillraceError } from '../../../common/errors.ts';
+import type { RefusedLine } from '../../import/importer.ts';
 import {
   FILE_OPTIONS,
+  type Imported,
+  type ImportOptions,
   importParquet,
   importStream,
   PROPOSAL_BYTES,
   proposeOptions,
-} from '../../import/index.js';
-import { bodyOf, closeUnread, codingOf } from '../body.js';
-import { json } from '../contract/operation.js';
-import { SCHEMAS } from '../contract/schemas/index.js';
-import { abortOnClose } from '../long-requests.js';
-import { digits, fields, parseDevice, readQuery } from '../parameters.js';
-import { chunksOf, withUpload } from '../uploads.js';
-
-/** @import { Request, RequestHandler } from 'express' */
-/** @import { RefusedLine } from '../../import/importer.js' */
-/** @import { ImportOptions, Imported } from '../../import/index.js' */
-/** @import { RouteDeps } from '../api.js' */
-/** @import { Operation } from '../contract/operation.js' */
-/** @import { ConcurrencyLimit } from '../long-requests.js' */
+} from '../../import/index.ts';
+import type { RouteDeps } from '../api.ts';
+import { bodyOf, closeUnread, codingOf } from '../body.ts';
+import { json, type Operation } from '../contract/operation.ts';
+import { SCHEMAS } from '../contract/schemas/index.ts';
+import { abortOnClose, type ConcurrencyLimit } from '../long-requests.ts';
+import { digits, fields, parseDevice, readQuery } from '../parameters.ts';
+import { chunksOf, withUpload } from '../uploads.ts';
 
 /** Limit of refused lines that an answer lists. Its count includes further refused lines. */
 const MAX_LISTED = 1000;
@@ -41,86 +39,80 @@ const QUERY = {
 };
 
 /** File formats by media type. */
-const FORMATS = /** @type {const} */ ({
+const FORMATS = {
   'text/csv': 'csv',
   'application/x-ndjson': 'ndjson',
   'application/vnd.apache.parquet': 'parquet',
-});
+} as const;
 
-/**
- * `POST /import`: stores a file of old measurements at their original times.
- *
- * @param {RouteDeps & { limits: { imports: ConcurrencyLimit } }} deps
- * @returns {RequestHandler}
- */
-export const postImport = (deps) => async (req, res) => {
-  const { device, dry_run: dryRun, skip, ...file } = readQuery(req, QUERY);
-  if (device !== undefined) parseDevice(device);
-  closeUnread(req, res);
-  // This refuses compressed bodies, because the parser of each format reads the raw bytes.
-  codingOf(req, res, false);
-  const format = formatOf(req);
-  const release = deps.limits.imports.acquire();
-  /** @type {RefusedLine[]} */
-  const refused = [];
-  try {
-    await abortOnClose(res, async (signal) => {
-      /** @type {ImportOptions} */
-      const options = {
-        ...declaredEncoding(req),
-        ...file,
-        device,
-        skip,
-        dryRun: dryRun === 'true',
-        signal,
-        onRefused(line) {
-          if (refused.length < MAX_LISTED) refused.push(line);
-        },
-        onProgress: () => {},
-      };
-      const { progress, first, mergedLines } = await run(deps, req, format, options);
-      if (!options.dryRun) deps.metrics.importedSamples.inc({ format }, progress.samples);
-      res.json({
-        ...progress,
-        refused_lines: refused,
-        merged_lines: mergedLines,
-        first: options.dryRun ? first : [],
+/** `POST /import`: stores a file of old measurements at their original times. */
+export const postImport =
+  (deps: RouteDeps & { limits: { imports: ConcurrencyLimit } }): RequestHandler =>
+  async (req, res) => {
+    const { device, dry_run: dryRun, skip, ...file } = readQuery(req, QUERY);
+    if (device !== undefined) parseDevice(device);
+    closeUnread(req, res);
+    // This refuses compressed bodies, because the parser of each format reads the raw bytes.
+    codingOf(req, res, false);
+    const format = formatOf(req);
+    const release = deps.limits.imports.acquire();
+    const refused: RefusedLine[] = [];
+    try {
+      await abortOnClose(res, async (signal) => {
+        const options: ImportOptions = {
+          ...declaredEncoding(req),
+          ...file,
+          device,
+          skip,
+          dryRun: dryRun === 'true',
+          signal,
+          onRefused(line) {
+            if (refused.length < MAX_LISTED) refused.push(line);
+          },
+          onProgress: () => {},
+        };
+        const { progress, first, mergedLines } = await run(deps, req, format, options);
+        if (!options.dryRun) deps.metrics.importedSamples.inc({ format }, progress.samples);
+        res.json({
+          ...progress,
+          refused_lines: refused,
+          merged_lines: mergedLines,
+          first: options.dryRun ? first : [],
+        });
       });
-    });
-  } finally {
-    release();
-  }
-};
+    } finally {
+      release();
+    }
+  };
 
-/** @param {Request} req @returns {typeof FORMATS[keyof typeof FORMATS]} @throws {MillraceError} `unknown_format` */
-function formatOf(req) {
+/** @throws {MillraceError} `unknown_format` */
+function formatOf(req: Request): (typeof FORMATS)[keyof typeof FORMATS] {
   const type = Object.entries(FORMATS).find(([media]) => req.is(media));
   if (type) return type[1];
   throw new MillraceError('unknown_format', `Send one of ${Object.keys(FORMATS).join(', ')}.`);
 }
 
-/** @param {Request} req @returns {{ encoding?: any }} the charset of the content type, which may be any that the decoder knows */
-function declaredEncoding(req) {
+/** @returns the charset of the content type, which may be any that the decoder knows */
+function declaredEncoding(req: Request): { encoding?: any } {
   const charset = charsetOf(req.headers['content-type']);
   return charset === undefined ? {} : { encoding: charset };
 }
 
-/**
- * `POST /import/proposal`: proposes the options for a file from its beginning.
- *
- * @param {RouteDeps} deps
- * @returns {RequestHandler}
- */
+/** `POST /import/proposal`: proposes the options for a file from its beginning. */
 export const postProposal =
-  ({ clock }) =>
+  ({ clock }: RouteDeps): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const body = bodyOf(req, res, PROPOSAL_BYTES);
     res.json(proposeOptions(await body.read(), { format: formatOf(req), now: clock() }));
   };
 
-/** @param {RouteDeps} deps @param {Request} req @param {typeof FORMATS[keyof typeof FORMATS]} format @param {ImportOptions} options @returns {Promise<Imported>} */
-async function run({ importer, dataDir, maxImportBytes }, req, format, options) {
+async function run(
+  { importer, dataDir, maxImportBytes }: RouteDeps,
+  req: Request,
+  format: (typeof FORMATS)[keyof typeof FORMATS],
+  options: ImportOptions,
+): Promise<Imported> {
   if (format !== 'parquet') return importStream(importer, { source: chunksOf(req), format }, options);
   // A Parquet file is first stored as a whole, because its footer is at its end.
   return withUpload(req, { dataDir, limit: maxImportBytes }, (file) =>
@@ -128,8 +120,7 @@ async function run({ importer, dataDir, maxImportBytes }, req, format, options) 
   );
 }
 
-/** @type {Operation} */
-export const importSamples = {
+export const importSamples: Operation = {
   id: 'importSamples',
   tag: 'measurements',
   scope: 'ingest',
@@ -166,8 +157,7 @@ A request must arrive within the time limit of a request, and a Parquet file may
   ],
 };
 
-/** @type {Operation} */
-export const proposeImport = {
+export const proposeImport: Operation = {
   id: 'proposeImport',
   tag: 'measurements',
   scope: 'ingest',

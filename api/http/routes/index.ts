@@ -1,47 +1,44 @@
-import { formOf } from '../prometheus/requests.js';
-import * as alarmRules from './alarm-rules.js';
-import * as alarms from './alarms.js';
-import * as annotations from './annotations.js';
-import * as changes from './changes.js';
-import * as credentials from './credentials.js';
-import * as deadLetters from './dead-letters.js';
-import * as devices from './devices.js';
-import * as exports from './export.js';
-import * as fleet from './fleet.js';
-import * as imports from './import.js';
-import * as latest from './latest.js';
-import * as lineProtocol from './line-protocol.js';
-import * as measurements from './measurements.js';
-import * as outliers from './outliers.js';
-import * as prometheus from './prometheus.js';
-import * as prometheusLabels from './prometheus-labels.js';
-import * as query from './query.js';
-import * as refusedDevices from './refused-devices.js';
-import * as search from './search.js';
-import * as service from './service.js';
-import * as session from './session.js';
-import * as unmatchedTopics from './unmatched-topics.js';
+import type { RequestHandler } from 'express';
+import type { RouteDeps } from '../api.ts';
+import type { Operation } from '../contract/operation.ts';
+import type { createConcurrencyLimits } from '../long-requests.ts';
+import { formOf } from '../prometheus/requests.ts';
+import type { createStream } from '../stream/index.ts';
+import * as alarmRules from './alarm-rules.ts';
+import * as alarms from './alarms.ts';
+import * as annotations from './annotations.ts';
+import * as changes from './changes.ts';
+import * as credentials from './credentials.ts';
+import * as deadLetters from './dead-letters.ts';
+import * as devices from './devices.ts';
+import * as exports from './export.ts';
+import * as fleet from './fleet.ts';
+import * as imports from './import.ts';
+import * as latest from './latest.ts';
+import type { InfluxDeps } from './line-protocol.ts';
+import * as lineProtocol from './line-protocol.ts';
+import * as measurements from './measurements.ts';
+import * as outliers from './outliers.ts';
+import * as prometheus from './prometheus.ts';
+import * as prometheusLabels from './prometheus-labels.ts';
+import * as query from './query.ts';
+import * as refusedDevices from './refused-devices.ts';
+import * as search from './search.ts';
+import type { DocumentDeps, ServiceDeps } from './service.ts';
+import * as service from './service.ts';
+import * as session from './session.ts';
+import * as unmatchedTopics from './unmatched-topics.ts';
 
-/** @import { RequestHandler } from 'express' */
-/** @import { RouteDeps } from '../api.js' */
-/** @import { Operation } from '../contract/operation.js' */
-/** @import { createConcurrencyLimits } from '../long-requests.js' */
-/** @import { createStream } from '../stream/index.js' */
-/** @import { InfluxDeps } from './line-protocol.js' */
-/** @import { DocumentDeps, ServiceDeps } from './service.js' */
+/** A route: a method at an address. */
+export interface RouteOf<P> {
+  method: 'get' | 'post' | 'put' | 'patch' | 'delete';
+  /** full path as OpenAPI writes it, with parameters in braces */
+  path: string;
+  create: (deps: P) => RequestHandler;
+  operation: Operation;
+}
 
-/**
- * A route: a method at an address.
- *
- * @template P
- * @typedef {object} RouteOf
- * @property {'get' | 'post' | 'put' | 'patch' | 'delete'} method
- * @property {string} path full path as OpenAPI writes it, with parameters in braces
- * @property {(deps: P) => RequestHandler} create
- * @property {Operation} operation
- */
-
-/** @typedef {RouteOf<any>} Route */
+export type Route = RouteOf<any>;
 
 /**
  * Every route under `/api/v1`, with its description. Routes are registered and described only here. To add one:
@@ -49,14 +46,19 @@ import * as unmatchedTopics from './unmatched-topics.js';
  * 1. write its handler in a file of this folder; its query is a zod shape in which every field has a description;
  * 2. add the shape of its answer to `SCHEMAS` in the file of its subject in `contract/schemas/`;
  * 3. write its operation next to the handler: summary, scope, query, answers by status and media type, and the codes of
- *    `common/errors.js` that it can answer with, except those of every route (`ANYWHERE` in `contract/operation.js`);
+ *    `common/errors.ts` that it can answer with, except those of every route (`ANYWHERE` in `contract/operation.ts`);
  * 4. add a line here.
  *
  * The tests compare every answer with its operation. `npm run test:contract` sends generated requests.
- *
- * @type {Array<RouteOf<RouteDeps & { limits: ReturnType<typeof createConcurrencyLimits>, stream: ReturnType<typeof createStream> }>>}
  */
-export const API_ROUTES = [
+export const API_ROUTES: Array<
+  RouteOf<
+    RouteDeps & {
+      limits: ReturnType<typeof createConcurrencyLimits>;
+      stream: ReturnType<typeof createStream>;
+    }
+  >
+> = [
   { method: 'get', path: '/api/v1/latest', create: latest.getLatest, operation: latest.listLatest },
   {
     method: 'get',
@@ -307,12 +309,8 @@ export const API_ROUTES = [
   { method: 'delete', path: '/api/v1/session', create: session.deleteSession, operation: session.endSession },
 ];
 
-/**
- * The routes on which clients of InfluxDB write line protocol.
- *
- * @type {Array<RouteOf<RouteDeps>>}
- */
-export const LINE_ROUTES = [
+/** The routes on which clients of InfluxDB write line protocol. */
+export const LINE_ROUTES: Array<RouteOf<RouteDeps>> = [
   {
     method: 'post',
     path: '/api/v2/write',
@@ -330,8 +328,8 @@ export const LINE_ROUTES = [
 /** Prefix of the routes for clients of Prometheus, which append the rest of a path to it. */
 export const PROMETHEUS_PATH = '/prometheus';
 
-/** The routes for clients of Prometheus. @type {Array<RouteOf<Parameters<typeof prometheus.getRange>[0]>>} */
-export const PROMETHEUS_ROUTES = [
+/** The routes for clients of Prometheus. */
+export const PROMETHEUS_ROUTES: Array<RouteOf<Parameters<typeof prometheus.getRange>[0]>> = [
   ...getAndPost('query_range', prometheus.getRange, prometheus.rangeQuery),
   ...getAndPost('query', prometheus.getInstant, prometheus.instantQuery),
   ...getAndPost('series', prometheusLabels.getSeries, prometheusLabels.series),
@@ -350,16 +348,13 @@ export const PROMETHEUS_ROUTES = [
   },
 ];
 
-/**
- * @template P
- * @param {string} name
- * @param {(deps: P) => RequestHandler} create
- * @param {Parameters<typeof formOf>[0]} operation
- * @returns {Array<RouteOf<P>>}
- */
-function getAndPost(name, create, operation) {
+function getAndPost<P>(
+  name: string,
+  create: (deps: P) => RequestHandler,
+  operation: Parameters<typeof formOf>[0],
+): Array<RouteOf<P>> {
   const path = `${PROMETHEUS_PATH}/api/v1/${name}`;
-  return /** @type {const} */ (['get', 'post']).map((method) => ({
+  return (['get', 'post'] as const).map((method) => ({
     method,
     path,
     create,
@@ -369,10 +364,8 @@ function getAndPost(name, create, operation) {
 
 /**
  * The routes that clients of InfluxDB request before they write. Only a process that serves the API serves them.
- *
- * @type {Array<RouteOf<InfluxDeps>>}
  */
-export const INFLUX_ROUTES = [
+export const INFLUX_ROUTES: Array<RouteOf<InfluxDeps>> = [
   { method: 'get', path: '/ping', create: lineProtocol.getPing, operation: lineProtocol.pingInflux },
   {
     method: 'get',
@@ -382,29 +375,20 @@ export const INFLUX_ROUTES = [
   },
 ];
 
-/**
- * The routes that report the state of this process. A process in any role serves them.
- *
- * @type {Array<RouteOf<ServiceDeps>>}
- */
-export const SERVICE_ROUTES = [
+/** The routes that report the state of this process. A process in any role serves them. */
+export const SERVICE_ROUTES: Array<RouteOf<ServiceDeps>> = [
   { method: 'get', path: '/healthz', create: service.getHealth, operation: service.readHealth },
   { method: 'get', path: '/readyz', create: service.getReadiness, operation: service.readReadiness },
   { method: 'get', path: '/metrics', create: service.getMetrics, operation: service.readMetrics },
 ];
 
-/**
- * The routes of the OpenAPI and AsyncAPI documents. Only a process that serves the API serves them.
- *
- * @type {Array<RouteOf<DocumentDeps>>}
- */
-export const DOCUMENT_ROUTES = [
+/** The routes of the OpenAPI and AsyncAPI documents. Only a process that serves the API serves them. */
+export const DOCUMENT_ROUTES: Array<RouteOf<DocumentDeps>> = [
   { method: 'get', path: '/openapi.json', create: service.getOpenApi, operation: service.readOpenApi },
   { method: 'get', path: '/asyncapi.json', create: service.getAsyncApi, operation: service.readAsyncApi },
 ];
 
-/** @type {Route[]} */
-export const ROUTES = [
+export const ROUTES: Route[] = [
   ...API_ROUTES,
   ...LINE_ROUTES,
   ...PROMETHEUS_ROUTES,

@@ -1,20 +1,18 @@
+import type { RequestHandler } from 'express';
 import { z } from 'zod';
-import { formatTime } from '../../../common/times.js';
-import { groupOf } from '../../../schema/ids.js';
-import { rowsAsOf } from '../as-of.js';
-import { json, PAGED } from '../contract/operation.js';
-import { SCHEMAS } from '../contract/schemas/index.js';
-import { tableType } from '../export.js';
-import { latestItem } from '../items.js';
-import { fields, parseDevice, rangeAt, readQuery } from '../parameters.js';
-import { allPages, sendTable } from '../tables.js';
-
-/** @import { RequestHandler } from 'express' */
-/** @import { LatestPlace } from '../../store/devices/latest-pages.js' */
-/** @import { LatestRow } from '../../store/devices/latest-rows.js' */
-/** @import { RouteDeps } from '../api.js' */
-/** @import { Operation } from '../contract/operation.js' */
-/** @import { ConcurrencyLimit, WaitingLimit } from '../long-requests.js' */
+import { formatTime } from '../../../common/times.ts';
+import { groupOf } from '../../../schema/ids.ts';
+import type { LatestPlace } from '../../store/devices/latest-pages.ts';
+import type { LatestRow } from '../../store/devices/latest-rows.ts';
+import type { RouteDeps } from '../api.ts';
+import { rowsAsOf } from '../as-of.ts';
+import { json, type Operation, PAGED } from '../contract/operation.ts';
+import { SCHEMAS } from '../contract/schemas/index.ts';
+import { tableType } from '../export.ts';
+import { latestItem } from '../items.ts';
+import type { ConcurrencyLimit, WaitingLimit } from '../long-requests.ts';
+import { fields, parseDevice, rangeAt, readQuery } from '../parameters.ts';
+import { allPages, sendTable } from '../tables.ts';
 
 export const QUERY = {
   limit: fields.limit,
@@ -36,8 +34,7 @@ const FILE_PAGE = 1000;
 /** The names of the columns of a table of latest values. */
 const COLUMNS = ['ts', 'device', 'sensor', 'unit', 'value', 'type', 'site', 'device_id', 'sensor_id'];
 
-/** @param {LatestRow} row */
-const tableRow = (row) => ({
+const tableRow = (row: LatestRow) => ({
   ts: row.ts === null ? null : formatTime(row.ts),
   device: row.deviceName ?? row.deviceId,
   sensor: row.name ?? row.id,
@@ -51,53 +48,50 @@ const tableRow = (row) => ({
 
 /**
  * `GET /latest`: lists the latest value of every sensor, page by page. A CSV or NDJSON file has the values of all pages.
- *
- * @param {RouteDeps & { limits: { exports: ConcurrencyLimit, pages: WaitingLimit } }} deps
- * @returns {RequestHandler}
  */
-export const getLatest = (deps) => async (req, res) => {
-  const { store, cursors, groups, clock, limits } = deps;
-  const { limit, cursor, device: ref, asof, format, ...filter } = readQuery(req, QUERY);
-  const device = ref === undefined ? null : parseDevice(ref);
-  const instant = rangeAt({ to: asof }, clock()).to;
-  const type = tableType(req, format);
-  res.vary('Accept');
+export const getLatest =
+  (deps: RouteDeps & { limits: { exports: ConcurrencyLimit; pages: WaitingLimit } }): RequestHandler =>
+  async (req, res) => {
+    const { store, cursors, groups, clock, limits } = deps;
+    const { limit, cursor, device: ref, asof, format, ...filter } = readQuery(req, QUERY);
+    const device = ref === undefined ? null : parseDevice(ref);
+    const instant = rangeAt({ to: asof }, clock()).to;
+    const type = tableType(req, format);
+    res.vary('Accept');
 
-  /** @param {LatestPlace | null} after @param {number} most @param {AbortSignal} [signal] */
-  async function read(after, most, signal) {
-    const page = { filter, after, limit: most };
-    const { rows, next } = device
-      ? await store.fleet.latestPageOfDevice(
-          { group: groupOf(device.bytes, groups), bytes: device.bytes },
-          page,
-        )
-      : await store.fleet.latestPage(page);
-    return { rows: instant === undefined ? rows : await rowsAsOf(deps, rows, instant, signal), next };
-  }
+    async function read(after: LatestPlace | null, most: number, signal?: AbortSignal) {
+      const page = { filter, after, limit: most };
+      const { rows, next } = device
+        ? await store.fleet.latestPageOfDevice(
+            { group: groupOf(device.bytes, groups), bytes: device.bytes },
+            page,
+          )
+        : await store.fleet.latestPage(page);
+      return { rows: instant === undefined ? rows : await rowsAsOf(deps, rows, instant, signal), next };
+    }
 
-  if (type !== null) {
-    return sendTable(req, res, {
-      limit: limits.exports,
-      type,
-      name: 'latest',
-      columns: COLUMNS,
-      read: (signal) =>
-        allPages(signal, async (/** @type {LatestPlace | null} */ after) => {
-          const { rows, next } = await read(after, FILE_PAGE, signal);
-          return { rows: rows.map(tableRow), next };
-        }),
+    if (type !== null) {
+      return sendTable(req, res, {
+        limit: limits.exports,
+        type,
+        name: 'latest',
+        columns: COLUMNS,
+        read: (signal) =>
+          allPages(signal, async (after: LatestPlace | null) => {
+            const { rows, next } = await read(after, FILE_PAGE, signal);
+            return { rows: rows.map(tableRow), next };
+          }),
+      });
+    }
+    const scope = JSON.stringify(['latest', filter, device?.id, ...(asof === undefined ? [] : [asof])]);
+    const after = cursor === undefined ? null : cursors.open(scope, cursor);
+    await limits.pages(res, async () => {
+      const { rows, next } = await read(after, limit);
+      res.json({ items: rows.map(latestItem), next: next && cursors.seal(scope, next) });
     });
-  }
-  const scope = JSON.stringify(['latest', filter, device?.id, ...(asof === undefined ? [] : [asof])]);
-  const after = cursor === undefined ? null : cursors.open(scope, cursor);
-  await limits.pages(res, async () => {
-    const { rows, next } = await read(after, limit);
-    res.json({ items: rows.map(latestItem), next: next && cursors.seal(scope, next) });
-  });
-};
+  };
 
-/** @type {Operation} */
-export const listLatest = {
+export const listLatest: Operation = {
   id: 'listLatest',
   tag: 'latest',
   scope: 'read',
@@ -144,16 +138,15 @@ const SUBSCRIPTION = {
     }),
 };
 
-/** The schemas of the data of events, by event name. @type {Record<string, z.ZodType>} */
-export const EVENTS = {
+/** The schemas of the data of events, by event name. */
+export const EVENTS: Record<string, z.ZodType> = {
   snapshot: SCHEMAS.Snapshot,
   delta: SCHEMAS.Delta,
   stats: SCHEMAS.StatsEvent,
   alarm: SCHEMAS.AlarmMessage,
 };
 
-/** @type {Operation} */
-export const followLatest = {
+export const followLatest: Operation = {
   id: 'followLatest',
   tag: 'latest',
   scope: 'read',

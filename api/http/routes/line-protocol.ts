@@ -1,17 +1,15 @@
+import type { Request, RequestHandler } from 'express';
 import { z } from 'zod';
-import { MillraceError, refusalText } from '../../../common/errors.js';
-import { bodyOf } from '../body.js';
-import { json } from '../contract/operation.js';
-import { SCHEMAS } from '../contract/schemas/index.js';
-import { readQuery } from '../parameters.js';
-
-/** @import { RequestHandler } from 'express' */
-/** @import { Access } from '../../access/http/index.js' */
-/** @import { Precision } from '../../ingest/decode/line-decoder.js' */
-/** @import { LineResult } from '../../ingest/submission.js' */
-/** @import { Readiness } from '../../observability/readiness.js' */
-/** @import { RouteDeps } from '../api.js' */
-/** @import { Operation } from '../contract/operation.js' */
+import { MillraceError, refusalText } from '../../../common/errors.ts';
+import type { Access } from '../../access/http/index.ts';
+import type { Precision } from '../../ingest/decode/line-decoder.ts';
+import type { LineResult } from '../../ingest/submission.ts';
+import type { Readiness } from '../../observability/readiness.ts';
+import type { RouteDeps } from '../api.ts';
+import { bodyOf } from '../body.ts';
+import { json, type Operation } from '../contract/operation.ts';
+import { SCHEMAS } from '../contract/schemas/index.ts';
+import { readQuery } from '../parameters.ts';
 
 /** Limit of refused lines that an answer lists with a reason. Further refused lines are listed only by their numbers. */
 const MAX_REASONS = 100;
@@ -22,8 +20,8 @@ const MAX_REASONS_IN_MESSAGE = 3;
 /** Limit of line numbers in the error message; further numbers are omitted. */
 const MAX_NUMBERS_IN_MESSAGE = 20;
 
-/** Describes a parameter that clients of InfluxDB send, and that has no effect here. @param {string} description */
-const ignored = (description) =>
+/** Describes a parameter that clients of InfluxDB send, and that has no effect here. */
+const ignored = (description: string) =>
   z
     .string()
     .optional()
@@ -51,32 +49,22 @@ const V1_QUERY = {
   consistency: ignored('The consistency level.'),
 };
 
-/** Units of time by their other names in version 1. @type {Record<string, Precision>} */
-const V1_UNITS = { n: 'ns', u: 'us', µ: 'us' };
+/** Units of time by their other names in version 1. */
+const V1_UNITS: Record<string, Precision> = { n: 'ns', u: 'us', µ: 'us' };
 
-/**
- * `POST /api/v2/write`: stores measurements in line protocol, and answers after their commit.
- *
- * @param {RouteDeps} deps
- * @returns {RequestHandler}
- */
-export const postV2 = (deps) => writeLines(deps, (req) => readQuery(req, V2_QUERY).precision);
+/** `POST /api/v2/write`: stores measurements in line protocol, and answers after their commit. */
+export const postV2 = (deps: RouteDeps): RequestHandler =>
+  writeLines(deps, (req) => readQuery(req, V2_QUERY).precision);
 
-/**
- * `POST /write`: stores measurements in line protocol from clients of InfluxDB 1.
- *
- * @param {RouteDeps} deps
- * @returns {RequestHandler}
- */
-export const postV1 = (deps) =>
+/** `POST /write`: stores measurements in line protocol from clients of InfluxDB 1. */
+export const postV1 = (deps: RouteDeps): RequestHandler =>
   writeLines(deps, (req) => {
     const { precision } = readQuery(req, V1_QUERY);
-    return V1_UNITS[precision] ?? /** @type {Precision} */ (precision);
+    return V1_UNITS[precision] ?? (precision as Precision);
   });
 
-/** @param {RouteDeps} deps @param {(req: import('express').Request) => Precision} precisionOf @returns {RequestHandler} */
 const writeLines =
-  ({ submitLines, maxMessageBytes }, precisionOf) =>
+  ({ submitLines, maxMessageBytes }: RouteDeps, precisionOf: (req: Request) => Precision): RequestHandler =>
   async (req, res) => {
     const precision = precisionOf(req);
     const body = bodyOf(req, res, maxMessageBytes, { compressed: true });
@@ -85,8 +73,7 @@ const writeLines =
     res.status(204).end();
   };
 
-/** @param {LineResult} result */
-function linesRefused({ accepted, refused }) {
+function linesRefused({ accepted, refused }: LineResult) {
   const lines = [...new Set(refused.map(({ line }) => line))];
   const reasons = refused
     .slice(0, MAX_REASONS_IN_MESSAGE)
@@ -101,16 +88,16 @@ function linesRefused({ accepted, refused }) {
   });
 }
 
-/** `GET /ping` @param {{ version: string }} deps @returns {RequestHandler} */
+/** `GET /ping` */
 export const getPing =
-  ({ version }) =>
+  ({ version }: { version: string }): RequestHandler =>
   (_req, res) => {
     res.set('X-Influxdb-Version', `Millrace ${version}`).status(204).end();
   };
 
-/** `GET /health` @param {{ readiness: Readiness, version: string }} deps @returns {RequestHandler} */
+/** `GET /health` */
 export const getInfluxHealth =
-  ({ readiness, version }) =>
+  ({ readiness, version }: { readiness: Readiness; version: string }): RequestHandler =>
   async (_req, res) => {
     const { ready } = await readiness.read();
     res.status(ready ? 200 : 503).json({
@@ -121,7 +108,7 @@ export const getInfluxHealth =
     });
   };
 
-/** @typedef {{ access: Access, readiness: Readiness, version: string }} InfluxDeps */
+export type InfluxDeps = { access: Access; readiness: Readiness; version: string };
 
 const DESCRIPTION = `Takes line protocol, plain or with \`Content-Encoding: gzip\`, \`deflate\` or \`br\`, and answers 204 after the commit.
 
@@ -139,8 +126,7 @@ const BODY = {
   },
 };
 
-/** @type {Operation['problems']} */
-const PROBLEMS = [
+const PROBLEMS: Operation['problems'] = [
   'lines_refused',
   'malformed',
   'too_large',
@@ -150,8 +136,7 @@ const PROBLEMS = [
   'unavailable',
 ];
 
-/** @type {Operation} */
-export const writeLineProtocol = {
+export const writeLineProtocol: Operation = {
   id: 'writeLineProtocol',
   tag: 'line-protocol',
   scope: 'ingest',
@@ -164,8 +149,7 @@ export const writeLineProtocol = {
   problems: PROBLEMS,
 };
 
-/** @type {Operation} */
-export const writeLineProtocolV1 = {
+export const writeLineProtocolV1: Operation = {
   id: 'writeLineProtocolV1',
   tag: 'line-protocol',
   scope: 'ingest',
@@ -179,8 +163,7 @@ export const writeLineProtocolV1 = {
   problems: PROBLEMS,
 };
 
-/** @type {Operation} */
-export const pingInflux = {
+export const pingInflux: Operation = {
   id: 'pingInflux',
   tag: 'line-protocol',
   scope: 'open',
@@ -189,8 +172,7 @@ export const pingInflux = {
   problems: [],
 };
 
-/** @type {Operation} */
-export const readInfluxHealth = {
+export const readInfluxHealth: Operation = {
   id: 'readInfluxHealth',
   tag: 'line-protocol',
   scope: 'open',

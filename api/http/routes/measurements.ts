@@ -1,21 +1,18 @@
+import type { RequestHandler } from 'express';
 import { z } from 'zod';
-import { formatTime } from '../../../common/times.js';
-import { bodyOf } from '../body.js';
-import { json, PAGED, REFUSAL_CODES } from '../contract/operation.js';
-import { PAYLOADS } from '../contract/payloads.js';
-import { SCHEMAS } from '../contract/schemas/index.js';
-import { exportType, sendExport, tableType } from '../export.js';
-import { abortOnClose } from '../long-requests.js';
-import { cutRange, fields, parseDevice, readQuery } from '../parameters.js';
-import { answerResult } from '../problems.js';
-import { sendTable } from '../tables.js';
-import { findMeasured } from './devices.js';
-import { COLUMN_CONTENT } from './export.js';
-
-/** @import { RequestHandler } from 'express' */
-/** @import { RouteDeps } from '../api.js' */
-/** @import { Operation } from '../contract/operation.js' */
-/** @import { ConcurrencyLimit, WaitingLimit } from '../long-requests.js' */
+import { formatTime } from '../../../common/times.ts';
+import type { RouteDeps } from '../api.ts';
+import { bodyOf } from '../body.ts';
+import { json, type Operation, PAGED, REFUSAL_CODES } from '../contract/operation.ts';
+import { PAYLOADS } from '../contract/payloads.ts';
+import { SCHEMAS } from '../contract/schemas/index.ts';
+import { exportType, sendExport, tableType } from '../export.ts';
+import { abortOnClose, type ConcurrencyLimit, type WaitingLimit } from '../long-requests.ts';
+import { cutRange, fields, parseDevice, readQuery } from '../parameters.ts';
+import { answerResult } from '../problems.ts';
+import { sendTable } from '../tables.ts';
+import { findMeasured } from './devices.ts';
+import { COLUMN_CONTENT } from './export.ts';
 
 const SUBMISSION_QUERY = {
   device: z
@@ -53,46 +50,44 @@ export const QUERY = {
 /**
  * `GET /devices/{device}/sensors/{sensor}/measurements`: returns the samples in [from, to). JSON has pages, newest first by
  * default. Its cursor holds the instant that the page reached. The other formats stream the whole range.
- *
- * @param {RouteDeps & { limits: { exports: ConcurrencyLimit } }} deps
- * @returns {RequestHandler}
  */
-export const getMeasurements = (deps) => async (req, res) => {
-  const { reading, cursors, limits, metrics } = deps;
-  const { limit, cursor, order: wanted, format, ...given } = readQuery(req, QUERY);
-  const range = cutRange(given, deps);
-  const sensor = await findMeasured(deps, req.params);
-  const { deviceId, sensorId, key, newest } = sensor;
-  // End the range after the newest sample. Otherwise a page of a sensor that has been silent for long would read many empty
-  // hours.
-  range.to = newest === null ? range.from : Math.min(range.to, newest + 1);
-  const type = exportType(req, format);
-  const order = wanted ?? (type === null ? 'desc' : 'asc');
-  res.vary('Accept');
-  if (type !== null)
-    return sendExport(req, res, {
-      reading,
-      limit: limits.exports,
-      type,
-      key,
-      sensor,
-      range,
-      order,
-      metrics,
+export const getMeasurements =
+  (deps: RouteDeps & { limits: { exports: ConcurrencyLimit } }): RequestHandler =>
+  async (req, res) => {
+    const { reading, cursors, limits, metrics } = deps;
+    const { limit, cursor, order: wanted, format, ...given } = readQuery(req, QUERY);
+    const range = cutRange(given, deps);
+    const sensor = await findMeasured(deps, req.params);
+    const { deviceId, sensorId, key, newest } = sensor;
+    // End the range after the newest sample. Otherwise a page of a sensor that has been silent for long would read many empty
+    // hours.
+    range.to = newest === null ? range.from : Math.min(range.to, newest + 1);
+    const type = exportType(req, format);
+    const order = wanted ?? (type === null ? 'desc' : 'asc');
+    res.vary('Accept');
+    if (type !== null)
+      return sendExport(req, res, {
+        reading,
+        limit: limits.exports,
+        type,
+        key,
+        sensor,
+        range,
+        order,
+        metrics,
+      });
+    const scope = JSON.stringify(['measurements', deviceId, sensorId, given.from, given.to, order]);
+    const reached = cursor === undefined ? null : cursors.open(scope, cursor);
+    if (reached !== null && order === 'asc') range.from = Math.max(range.from, reached);
+    if (reached !== null && order === 'desc') range.to = Math.min(range.to, reached);
+    const page = await reading.page(key, range, { order, limit });
+    res.json({
+      items: page.times.map((ts, index) => ({ ts: formatTime(ts), value: page.values[index] })),
+      next: page.reached === null ? null : cursors.seal(scope, page.reached),
     });
-  const scope = JSON.stringify(['measurements', deviceId, sensorId, given.from, given.to, order]);
-  const reached = cursor === undefined ? null : cursors.open(scope, cursor);
-  if (reached !== null && order === 'asc') range.from = Math.max(range.from, reached);
-  if (reached !== null && order === 'desc') range.to = Math.min(range.to, reached);
-  const page = await reading.page(key, range, { order, limit });
-  res.json({
-    items: page.times.map((ts, index) => ({ ts: formatTime(ts), value: page.values[index] })),
-    next: page.reached === null ? null : cursors.seal(scope, page.reached),
-  });
-};
+  };
 
-/** @type {Operation} */
-export const listMeasurements = {
+export const listMeasurements: Operation = {
   id: 'listMeasurements',
   tag: 'measurements',
   scope: 'read',
@@ -121,8 +116,7 @@ that ends normally is complete.`,
   problems: [...PAGED, 'busy', 'bad_range', 'bad_id', 'not_found'],
 };
 
-/** @type {Operation} */
-export const readSeries = {
+export const readSeries: Operation = {
   id: 'readSeries',
   tag: 'measurements',
   scope: 'read',
@@ -149,8 +143,7 @@ samples within the range.
   problems: ['bad_parameter', 'bad_range', 'bad_id', 'not_found', 'busy', 'unavailable'],
 };
 
-/** @type {Operation} */
-export const postMeasurements = {
+export const postMeasurements: Operation = {
   id: 'postMeasurements',
   tag: 'measurements',
   scope: 'ingest',
@@ -173,50 +166,43 @@ refused, the problem has the code of that refusal. After \`busy\`, wait for the 
 
 /**
  * `GET /devices/{device}/sensors/{sensor}/series`: returns a signal, reduced to a requested number of points.
- *
- * @param {RouteDeps & { limits: { series: ConcurrencyLimit, points: WaitingLimit } }} deps
- * @returns {RequestHandler}
  */
-export const getSeries = (deps) => async (req, res) => {
-  const { points, utc_offset: offset, format, ...given } = readQuery(req, SERIES_QUERY);
-  const shift = offset * MINUTE_MS;
-  const range = cutRange(given, deps);
-  const { key, newest } = await findMeasured(deps, req.params);
-  const limit = deps.limits.series;
-  const type = tableType(req, format);
-  res.vary('Accept');
+export const getSeries =
+  (deps: RouteDeps & { limits: { series: ConcurrencyLimit; points: WaitingLimit } }): RequestHandler =>
+  async (req, res) => {
+    const { points, utc_offset: offset, format, ...given } = readQuery(req, SERIES_QUERY);
+    const shift = offset * MINUTE_MS;
+    const range = cutRange(given, deps);
+    const { key, newest } = await findMeasured(deps, req.params);
+    const limit = deps.limits.series;
+    const type = tableType(req, format);
+    res.vary('Accept');
 
-  /** @param {AbortSignal} signal */
-  async function read(signal) {
-    const series = await deps.reading.series(key, range, { points, newest, shift, signal });
-    const shown = series.points.map((point) => ({ ...point, ts: formatTime(point.ts) }));
-    return { points: shown, step_ms: series.width, source: series.source };
-  }
+    async function read(signal: AbortSignal) {
+      const series = await deps.reading.series(key, range, { points, newest, shift, signal });
+      const shown = series.points.map((point) => ({ ...point, ts: formatTime(point.ts) }));
+      return { points: shown, step_ms: series.width, source: series.source };
+    }
 
-  if (type !== null) {
-    const table = async function* (/** @type {AbortSignal} */ signal) {
-      yield (await read(signal)).points;
-    };
-    return sendTable(req, res, { limit, type, name: 'series', columns: POINT, read: table });
-  }
-  const release = limit.acquire();
-  try {
-    await abortOnClose(res, (signal) =>
-      deps.limits.points(res, async () => void res.json(await read(signal))),
-    );
-  } finally {
-    release();
-  }
-};
+    if (type !== null) {
+      const table = async function* (signal: AbortSignal) {
+        yield (await read(signal)).points;
+      };
+      return sendTable(req, res, { limit, type, name: 'series', columns: POINT, read: table });
+    }
+    const release = limit.acquire();
+    try {
+      await abortOnClose(res, (signal) =>
+        deps.limits.points(res, async () => void res.json(await read(signal))),
+      );
+    } finally {
+      release();
+    }
+  };
 
-/**
- * `POST /measurements?device=`: stores a message as the MQTT listener does, and answers after its commit.
- *
- * @param {RouteDeps} deps
- * @returns {RequestHandler}
- */
+/** `POST /measurements?device=`: stores a message as the MQTT listener does, and answers after its commit. */
 export const postSubmission =
-  ({ submit, maxMessageBytes }) =>
+  ({ submit, maxMessageBytes }: RouteDeps): RequestHandler =>
   async (req, res) => {
     const device = parseDevice(readQuery(req, SUBMISSION_QUERY).device);
     const body = bodyOf(req, res, maxMessageBytes, { compressed: true });

@@ -1,17 +1,15 @@
+import type { RequestHandler } from 'express';
 import { z } from 'zod';
-import { json } from '../contract/operation.js';
-import { SCHEMAS } from '../contract/schemas/index.js';
-import { baselineHourItem, createRanking, groupItem, OUTLIER_SIGMAS, outlierItem } from '../outliers.js';
-import { fields, readQuery } from '../parameters.js';
-import { keyOf } from '../stream/latest-cache.js';
-import { findSensor } from './devices.js';
+import type { RouteDeps } from '../api.ts';
+import { json, type Operation } from '../contract/operation.ts';
+import { SCHEMAS } from '../contract/schemas/index.ts';
+import { baselineHourItem, createRanking, groupItem, OUTLIER_SIGMAS, outlierItem } from '../outliers.ts';
+import { fields, readQuery } from '../parameters.ts';
+import type { createStream } from '../stream/index.ts';
+import { keyOf } from '../stream/latest-cache.ts';
+import { findSensor } from './devices.ts';
 
-/** @import { RequestHandler } from 'express' */
-/** @import { RouteDeps } from '../api.js' */
-/** @import { Operation } from '../contract/operation.js' */
-/** @import { createStream } from '../stream/index.js' */
-
-/** @typedef {RouteDeps & { stream: Pick<ReturnType<typeof createStream>, 'latest'> }} OutlierDeps */
+export type OutlierDeps = RouteDeps & { stream: Pick<ReturnType<typeof createStream>, 'latest'> };
 
 const limit = fields.limit.meta({ description: 'The limit of items of the answer.' });
 const type = fields.name.meta({ description: 'Sensors of this type.', example: 'temperature' });
@@ -29,13 +27,8 @@ export const GROUPS_QUERY = {
   site,
 };
 
-/**
- * `GET /outliers`: lists the sensors whose newest value is unusual.
- *
- * @param {OutlierDeps} deps
- * @returns {RequestHandler}
- */
-export function getOutliers(deps) {
+/** `GET /outliers`: lists the sensors whose newest value is unusual. */
+export function getOutliers(deps: OutlierDeps): RequestHandler {
   const ranking = createRanking({ latest: deps.stream.latest, clock: deps.clock });
   return async (req, res) => {
     const { limit, type, site } = readQuery(req, OUTLIERS_QUERY);
@@ -49,13 +42,8 @@ export function getOutliers(deps) {
   };
 }
 
-/**
- * `GET /outliers/groups`: lists sites or devices, each with its most unusual sensor.
- *
- * @param {OutlierDeps} deps
- * @returns {RequestHandler}
- */
-export function getOutlierGroups(deps) {
+/** `GET /outliers/groups`: lists sites or devices, each with its most unusual sensor. */
+export function getOutlierGroups(deps: OutlierDeps): RequestHandler {
   const ranking = createRanking({ latest: deps.stream.latest, clock: deps.clock });
   return async (req, res) => {
     const { by, limit, type, site } = readQuery(req, GROUPS_QUERY);
@@ -64,21 +52,17 @@ export function getOutlierGroups(deps) {
   };
 }
 
-/**
- * `GET /devices/{device}/sensors/{sensor}/baseline`: returns the usual values of a sensor, hour by hour.
- *
- * @param {RouteDeps} deps
- * @returns {RequestHandler}
- */
-export const getBaseline = (deps) => async (req, res) => {
-  readQuery(req, {});
-  const { deviceId, sensorId } = await findSensor(deps, req.params);
-  const hours = deps.baselines.hours(keyOf({ device_id: deviceId, sensor_id: sensorId }));
-  res.json({ hours: hours.map(baselineHourItem) });
-};
+/** `GET /devices/{device}/sensors/{sensor}/baseline`: returns the usual values of a sensor, hour by hour. */
+export const getBaseline =
+  (deps: RouteDeps): RequestHandler =>
+  async (req, res) => {
+    readQuery(req, {});
+    const { deviceId, sensorId } = await findSensor(deps, req.params);
+    const hours = deps.baselines.hours(keyOf({ device_id: deviceId, sensor_id: sensorId }));
+    res.json({ hours: hours.map(baselineHourItem) });
+  };
 
-/** @type {Operation} */
-export const listOutliers = {
+export const listOutliers: Operation = {
   id: 'listOutliers',
   tag: 'latest',
   scope: 'read',
@@ -100,8 +84,7 @@ is not judged, and neither is a value of an earlier day. \`judged\` and \`sensor
   problems: ['bad_parameter', 'unavailable'],
 };
 
-/** @type {Operation} */
-export const listOutlierGroups = {
+export const listOutlierGroups: Operation = {
   id: 'listOutlierGroups',
   tag: 'latest',
   scope: 'read',
@@ -113,8 +96,7 @@ export const listOutlierGroups = {
   problems: ['bad_parameter', 'unavailable'],
 };
 
-/** @type {Operation} */
-export const readBaseline = {
+export const readBaseline: Operation = {
   id: 'readBaseline',
   tag: 'measurements',
   scope: 'read',

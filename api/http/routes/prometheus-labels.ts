@@ -1,18 +1,21 @@
+import type { Request, RequestHandler, Response } from 'express';
 import { z } from 'zod';
-import { MillraceError } from '../../../common/errors.js';
-import { json } from '../contract/operation.js';
-import { SCHEMAS } from '../contract/schemas/index.js';
-import { abortOnClose } from '../long-requests.js';
-import { NAME_LABEL, parseSelector } from '../prometheus/expression.js';
-import { METRIC, selectMatching } from '../prometheus/labels.js';
-import { PatternBudget } from '../prometheus/matchers.js';
-import { LIMIT, operationOf, parametersOf, success, withPrometheusErrors } from '../prometheus/requests.js';
-import { MAX_SERIES } from '../prometheus/vector.js';
-
-/** @import { RequestHandler, Request, Response } from 'express' */
-/** @import { Operation } from '../contract/operation.js' */
-/** @import { Labels } from '../prometheus/expression.js' */
-/** @import { Deps } from '../prometheus/requests.js' */
+import { MillraceError } from '../../../common/errors.ts';
+import { json, type Operation } from '../contract/operation.ts';
+import { SCHEMAS } from '../contract/schemas/index.ts';
+import { abortOnClose } from '../long-requests.ts';
+import { type Labels, NAME_LABEL, parseSelector } from '../prometheus/expression.ts';
+import { METRIC, selectMatching } from '../prometheus/labels.ts';
+import { PatternBudget } from '../prometheus/matchers.ts';
+import {
+  type Deps,
+  LIMIT,
+  operationOf,
+  parametersOf,
+  success,
+  withPrometheusErrors,
+} from '../prometheus/requests.ts';
+import { MAX_SERIES } from '../prometheus/vector.ts';
 
 const MAX_SELECTORS = 100;
 
@@ -30,13 +33,12 @@ const MATCH = {
   limit: LIMIT,
 };
 
-/** `series` @param {Deps} deps @returns {RequestHandler} */
-export const getSeries = (deps) =>
+/** `series` */
+export const getSeries = (deps: Deps): RequestHandler =>
   withPrometheusErrors(async (req, res) => {
     const { 'match[]': texts, limit } = await parametersOf(req, res, MATCH);
     const most = limit || MAX_SERIES;
-    /** @type {Labels[]} */
-    const series = [];
+    const series: Labels[] = [];
     await eachSensor(deps, { res, texts }, (labels) => {
       if (series.length < most) series.push(labels);
       else if (!limit)
@@ -48,26 +50,25 @@ export const getSeries = (deps) =>
     if (!res.closed) res.json(success(series));
   });
 
-/** `labels` @param {Deps} deps @returns {RequestHandler} */
-export const getLabels = (deps) =>
+/** `labels` */
+export const getLabels = (deps: Deps): RequestHandler =>
   withPrometheusErrors((req, res) => answerTexts(deps, req, res, (labels) => Object.keys(labels)));
 
-/** `label/{label}/values` @param {Deps} deps @returns {RequestHandler} */
-export const getLabelValues = (deps) =>
+/** `label/{label}/values` */
+export const getLabelValues = (deps: Deps): RequestHandler =>
   withPrometheusErrors((req, res) =>
     answerTexts(deps, req, res, (labels) => labels[String(req.params['label'])] ?? []),
   );
 
-/**
- * @param {Deps} deps
- * @param {Request} req
- * @param {Response} res
- * @param {(labels: Labels) => string | string[]} textsOf returns the texts to which a sensor leads
- */
-async function answerTexts(deps, req, res, textsOf) {
+/** @param textsOf returns the texts to which a sensor leads */
+async function answerTexts(
+  deps: Deps,
+  req: Request,
+  res: Response,
+  textsOf: (labels: Labels) => string | string[],
+) {
   const { 'match[]': texts, limit } = await parametersOf(req, res, MATCH);
-  /** @type {Set<string>} */
-  const found = new Set();
+  const found: Set<string> = new Set();
   await eachSensor(deps, { res, texts }, (labels) => {
     for (const text of [textsOf(labels)].flat()) found.add(text);
   });
@@ -77,17 +78,18 @@ async function answerTexts(deps, req, res, textsOf) {
 /**
  * Reads the labels of each sensor that at least one selector matches. The sensors themselves are not kept, so that a fleet of any
  * size has an answer.
- *
- * @param {Deps} deps
- * @param {{ res: Response, texts: string[] | undefined }} request `texts`: selectors
- * @param {(labels: Labels) => void} onLabels
+ * @param request `texts`: selectors
  */
-async function eachSensor(deps, { res, texts = [`{${NAME_LABEL}="${METRIC}"}`] }, onLabels) {
-  const accepts = (/** @type {Labels} */ labels) => {
+async function eachSensor(
+  deps: Deps,
+  { res, texts = [`{${NAME_LABEL}="${METRIC}"}`] }: { res: Response; texts: string[] | undefined },
+  onLabels: (labels: Labels) => void,
+) {
+  const accepts = (labels: Labels) => {
     onLabels(labels);
     return false;
   };
-  const read = async (/** @type {AbortSignal} */ signal) => {
+  const read = async (signal: AbortSignal) => {
     const budget = new PatternBudget();
     const selectors = texts.map((text) => parseSelector(text, budget));
     await selectMatching(deps, selectors, { limit: 0, to: 0, signal, accepts });
@@ -95,8 +97,8 @@ async function eachSensor(deps, { res, texts = [`{${NAME_LABEL}="${METRIC}"}`] }
   await deps.limits.promql(res, () => abortOnClose(res, read));
 }
 
-/** `metadata` @returns {RequestHandler} */
-export const getMetadata = () => (req, res) => {
+/** `metadata` */
+export const getMetadata = (): RequestHandler => (req, res) => {
   const { metric } = req.query;
   const isKnown = metric === undefined || metric === '' || metric === METRIC;
   res.json(success(isKnown ? { [METRIC]: [{ type: 'gauge', help: 'A value of a sensor.', unit: '' }] } : {}));
@@ -123,8 +125,7 @@ export const labelValues = operationOf('prometheusLabelValues', 'The values of a
   description: `The values of a label ${OF_SELECTED}`,
 });
 
-/** @type {Operation} */
-export const metadata = {
+export const metadata: Operation = {
   id: 'prometheusMetadata',
   tag: 'prometheus',
   scope: 'read',

@@ -1,27 +1,24 @@
+import type { RequestHandler } from 'express';
 import { z } from 'zod';
-import { MillraceError } from '../../../common/errors.js';
-import { json } from '../contract/operation.js';
-import { SCHEMAS } from '../contract/schemas/index.js';
-import { sendPieces } from '../json-pieces.js';
-import { abortOnClose } from '../long-requests.js';
-import { durationOf } from '../prometheus/durations.js';
-import { parseExpression } from '../prometheus/expression.js';
-import { METRIC } from '../prometheus/labels.js';
+import { MillraceError } from '../../../common/errors.ts';
+import { json } from '../contract/operation.ts';
+import { SCHEMAS } from '../contract/schemas/index.ts';
+import { sendPieces } from '../json-pieces.ts';
+import { abortOnClose } from '../long-requests.ts';
+import { durationOf } from '../prometheus/durations.ts';
+import { type Expression, parseExpression } from '../prometheus/expression.ts';
+import { METRIC } from '../prometheus/labels.ts';
 import {
+  type Deps,
   LIMIT,
   operationOf,
   parametersOf,
   success,
   time,
   withPrometheusErrors,
-} from '../prometheus/requests.js';
-import { evaluate } from '../prometheus/vector.js';
-import { Windows } from '../prometheus/windows.js';
-
-/** @import { RequestHandler } from 'express' */
-/** @import { Expression } from '../prometheus/expression.js' */
-/** @import { Deps } from '../prometheus/requests.js' */
-/** @import { Series } from '../prometheus/vector.js' */
+} from '../prometheus/requests.ts';
+import { evaluate, type Series } from '../prometheus/vector.ts';
+import { Windows } from '../prometheus/windows.ts';
 
 /** Limit of the points of a series, as in Prometheus. */
 const MAX_STEPS = 11_000;
@@ -64,8 +61,8 @@ const RANGE_QUERY = {
   limit: LIMIT,
 };
 
-/** `query_range` @param {Deps} deps @returns {RequestHandler} */
-export const getRange = (deps) =>
+/** `query_range` */
+export const getRange = (deps: Deps): RequestHandler =>
   withPrometheusErrors(async (req, res) => {
     const { query: text, start, end, step: width, limit } = await parametersOf(req, res, RANGE_QUERY);
     if (start > end) throw new MillraceError('bad_range', 'end is before start');
@@ -74,7 +71,7 @@ export const getRange = (deps) =>
         'query_too_large',
         `The range has more than ${MAX_STEPS} steps. Take a longer step.`,
       );
-    const answer = async (/** @type {AbortSignal} */ signal) => {
+    const answer = async (signal: AbortSignal) => {
       const expression = parseExpression(text);
       const windows = windowsOf(expression, { start, end, step: width });
       const begin = '{"status":"success","data":{"resultType":"matrix","result":[';
@@ -83,8 +80,7 @@ export const getRange = (deps) =>
     };
     await deps.limits.promql(res, () => abortOnClose(res, answer));
 
-    /** @param {AsyncIterable<Series>} read @param {Windows} windows @param {number | undefined} limit */
-    async function* pieces(read, windows, limit) {
+    async function* pieces(read: AsyncIterable<Series>, windows: Windows, limit: number | undefined) {
       for await (const { labels, values } of takeFirst(read, limit)) {
         const points = values.flatMap((value, index) =>
           value === null ? [] : [[windows.timeOf(index) / 1000, String(value)]],
@@ -94,14 +90,13 @@ export const getRange = (deps) =>
     }
   });
 
-/** `query` @param {Deps} deps @returns {RequestHandler} */
-export const getInstant = (deps) =>
+/** `query` */
+export const getInstant = (deps: Deps): RequestHandler =>
   withPrometheusErrors(async (req, res) => {
     const { query: text, time: instant = deps.clock(), limit } = await parametersOf(req, res, INSTANT_QUERY);
     if (text.replaceAll(/\s/g, '') === TEST_EXPRESSION)
       return void res.json(success({ resultType: 'scalar', result: [instant / 1000, '2'] }));
-    /** @param {AbortSignal} signal */
-    async function answer(signal) {
+    async function answer(signal: AbortSignal) {
       const expression = parseExpression(text);
       const windows = windowsOf(expression, { start: instant, end: instant, step: 1 });
       const result = [];
@@ -115,13 +110,12 @@ export const getInstant = (deps) =>
     await deps.limits.promql(res, () => abortOnClose(res, answer));
   });
 
-/** @param {Expression} expression @param {{ start: number, end: number, step: number }} steps */
-function windowsOf({ windowMs }, steps) {
+function windowsOf({ windowMs }: Expression, steps: { start: number; end: number; step: number }) {
   return new Windows(steps, windowMs ?? Math.max(DEFAULT_WINDOW_MS, steps.step));
 }
 
-/** @template T @param {AsyncIterable<T>} items @param {number} [limit] 0: no limit @returns {AsyncGenerator<T, void>} */
-async function* takeFirst(items, limit = 0) {
+/** @param limit 0: no limit */
+async function* takeFirst<T>(items: AsyncIterable<T>, limit: number = 0): AsyncGenerator<T, void> {
   let count = 0;
   for await (const item of items) {
     yield item;

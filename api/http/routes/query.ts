@@ -1,7 +1,9 @@
+import type { RequestHandler } from 'express';
 import { z } from 'zod';
-import { parseDuration } from '../../../common/durations.js';
-import { MillraceError } from '../../../common/errors.js';
-import { COLUMN_FORMATS } from '../../export/index.js';
+import { parseDuration } from '../../../common/durations.ts';
+import { MillraceError } from '../../../common/errors.ts';
+import { COLUMN_FORMATS } from '../../export/index.ts';
+import type { CalendarUnit, Grid } from '../../history/reading/grid.ts';
 import {
   addGroups,
   binsOf,
@@ -11,8 +13,9 @@ import {
   NO_BINS,
   uniformGrid,
   wholeGrid,
-} from '../../history/reading/index.js';
+} from '../../history/reading/index.ts';
 import {
+  type AlignedShape,
   columnsOf,
   GROUP_KEYS,
   orderOf,
@@ -20,22 +23,15 @@ import {
   sendRows,
   tableRows,
   typedColumnsOf,
-} from '../aligned-answers.js';
-import { json } from '../contract/operation.js';
-import { SCHEMAS } from '../contract/schemas/index.js';
-import { exportType, hasColumns, sendEncoded } from '../export.js';
-import { abortOnClose } from '../long-requests.js';
-import { cutRange, fields, readQuery } from '../parameters.js';
-import { selectSensors } from '../sensor-selection.js';
-import { sendTable } from '../tables.js';
-
-/** @import { RequestHandler } from 'express' */
-/** @import { Aggregate } from '../../history/reading/bins.js' */
-/** @import { CalendarUnit, Grid } from '../../history/reading/grid.js' */
-/** @import { AlignedShape } from '../aligned-answers.js' */
-/** @import { RouteDeps } from '../api.js' */
-/** @import { Operation } from '../contract/operation.js' */
-/** @import { ConcurrencyLimit } from '../long-requests.js' */
+} from '../aligned-answers.ts';
+import type { RouteDeps } from '../api.ts';
+import { json, type Operation } from '../contract/operation.ts';
+import { SCHEMAS } from '../contract/schemas/index.ts';
+import { exportType, hasColumns, sendEncoded } from '../export.ts';
+import { abortOnClose, type ConcurrencyLimit } from '../long-requests.ts';
+import { cutRange, fields, readQuery } from '../parameters.ts';
+import { selectSensors } from '../sensor-selection.ts';
+import { sendTable } from '../tables.ts';
 
 /**
  * Limits of one answer: sensors, sensors that are read to find them, bins, and cells (sensors times bins). Larger queries are refused. A month of 1,000 sensors by
@@ -46,20 +42,21 @@ const MAX_READ = 100_000;
 const MAX_BINS = 100_000;
 const MAX_CELLS = 1_000_000;
 
-const AGGREGATES = /** @type {const} */ (['avg', 'min', 'max', 'count', 'sum', 'first', 'last']);
+const AGGREGATES = ['avg', 'min', 'max', 'count', 'sum', 'first', 'last'] as const;
 
-const FORMATS = /** @type {const} */ (['json', 'rows', 'csv', 'ndjson', 'parquet', 'arrow']);
+const FORMATS = ['json', 'rows', 'csv', 'ndjson', 'parquet', 'arrow'] as const;
 
-/** The width of a bin: in ms, or a unit of the calendar. @typedef {number | CalendarUnit} Step */
+/** The width of a bin: in ms, or a unit of the calendar. */
+export type Step = number | CalendarUnit;
 
 const BAD_STEP = 'a whole number with its unit from 1ms to 3650d, such as 15m or 1h; or day, week or month';
 const STEP = /^\d{1,9}(?:ms|[smhdy])$/;
 const MAX_STEP_MS = 3650 * 86_400_000;
 
 const step = z.string().transform((text, context) => {
-  if (text === 'day' || text === 'week' || text === 'month') return /** @type {Step} */ (text);
+  if (text === 'day' || text === 'week' || text === 'month') return text as Step;
   const width = STEP.test(text) ? parseDuration(text) : null;
-  if (width !== null && width >= 1 && width <= MAX_STEP_MS) return /** @type {Step} */ (width);
+  if (width !== null && width >= 1 && width <= MAX_STEP_MS) return width as Step;
   context.addIssue({ code: 'custom', message: BAD_STEP });
   return z.NEVER;
 });
@@ -72,14 +69,8 @@ const aggregates = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-/**
- * Describes a parameter that may be repeated.
- *
- * @param {number} most limit of repetitions
- * @param {string} description
- * @param {string} example
- */
-const repeated = (most, description, example) =>
+/** Describes a parameter that may be repeated. @param most limit of repetitions */
+const repeated = (most: number, description: string, example: string) =>
   z
     .union([z.string(), z.array(z.string())], 'a text, which may be repeated')
     .transform((given) => [given].flat())
@@ -132,68 +123,76 @@ export const QUERY = {
   }),
 };
 
-/**
- * `GET /query`: aggregates many sensors in the same bins.
- *
- * @param {RouteDeps & { limits: { queries: ConcurrencyLimit } }} deps
- * @returns {RequestHandler}
- */
-export const getQuery = (deps) => async (req, res) => {
-  const { format, from, to = { ago: 0 }, step: width, tz, aggregate, fill, ...given } = readQuery(req, QUERY);
-  const { device: devices = [], sensor: sensors = [], site, type, group = 'sensor' } = given;
-  if (tz !== undefined && typeof width !== 'string')
-    throw badParameter('tz', 'only with step=day, week or month');
-  const ordered = aggregate.filter((name) => name === 'first' || name === 'last');
-  if (group !== 'sensor' && ordered.length > 0)
-    throw badParameter('aggregate', `${ordered.join(' and ')} only without group`);
-  const range = cutRange({ from, to }, deps);
-  const grid = range.from < range.to ? gridOf(range, width, tz) : NO_BINS;
-  /** @type {AlignedShape} */
-  const shape = { grid, aggregates: aggregate, fill, group };
+/** `GET /query`: aggregates many sensors in the same bins. */
+export const getQuery =
+  (deps: RouteDeps & { limits: { queries: ConcurrencyLimit } }): RequestHandler =>
+  async (req, res) => {
+    const {
+      format,
+      from,
+      to = { ago: 0 },
+      step: width,
+      tz,
+      aggregate,
+      fill,
+      ...given
+    } = readQuery(req, QUERY);
+    const { device: devices = [], sensor: sensors = [], site, type, group = 'sensor' } = given;
+    if (tz !== undefined && typeof width !== 'string')
+      throw badParameter('tz', 'only with step=day, week or month');
+    const ordered = aggregate.filter((name) => name === 'first' || name === 'last');
+    if (group !== 'sensor' && ordered.length > 0)
+      throw badParameter('aggregate', `${ordered.join(' and ')} only without group`);
+    const range = cutRange({ from, to }, deps);
+    const grid = range.from < range.to ? gridOf(range, width, tz) : NO_BINS;
+    const shape: AlignedShape = { grid, aggregates: aggregate, fill, group };
 
-  /** @param {AbortSignal} signal */
-  async function* read(signal) {
-    const selection = { devices, sensors, site, type };
-    const selected = await selectSensors(deps, selection, {
-      limit: MAX_SENSORS,
-      maxRead: MAX_READ,
-      to: range.to,
-      signal,
-    });
-    checkCells(selected.length, grid.length);
-    if (grid.length === 0) return;
-    selected.sort(orderOf(group));
-    yield* addGroups(deps.reading.aligned(selected, range, { grid, signal }), GROUP_KEYS[group]);
-  }
+    async function* read(signal: AbortSignal) {
+      const selection = { devices, sensors, site, type };
+      const selected = await selectSensors(deps, selection, {
+        limit: MAX_SENSORS,
+        maxRead: MAX_READ,
+        to: range.to,
+        signal,
+      });
+      checkCells(selected.length, grid.length);
+      if (grid.length === 0) return;
+      selected.sort(orderOf(group));
+      yield* addGroups(deps.reading.aligned(selected, range, { grid, signal }), GROUP_KEYS[group]);
+    }
 
-  const limit = deps.limits.queries;
-  const file = exportType(req, format === 'rows' ? 'json' : format);
-  res.vary('Accept');
-  const table = (/** @type {AbortSignal} */ signal) => tableRows(read(signal), shape);
-  if (file !== null && hasColumns(file)) {
-    const { extension, encodeTable } = COLUMN_FORMATS[file];
-    const encode = (/** @type {AbortSignal} */ signal) => encodeTable(typedColumnsOf(shape), table(signal));
-    return sendEncoded(req, res, { limit, type: file, name: `query.${extension}`, encode });
-  }
-  if (file !== null)
-    return sendTable(req, res, { limit, type: file, name: 'query', columns: columnsOf(shape), read: table });
-  res.once('close', limit.acquire());
-  const send = format === 'rows' ? sendRows : sendColumns;
-  await abortOnClose(res, (signal) => send(res, read(signal), shape, signal));
-};
+    const limit = deps.limits.queries;
+    const file = exportType(req, format === 'rows' ? 'json' : format);
+    res.vary('Accept');
+    const table = (signal: AbortSignal) => tableRows(read(signal), shape);
+    if (file !== null && hasColumns(file)) {
+      const { extension, encodeTable } = COLUMN_FORMATS[file];
+      const encode = (signal: AbortSignal) => encodeTable(typedColumnsOf(shape), table(signal));
+      return sendEncoded(req, res, { limit, type: file, name: `query.${extension}`, encode });
+    }
+    if (file !== null)
+      return sendTable(req, res, {
+        limit,
+        type: file,
+        name: 'query',
+        columns: columnsOf(shape),
+        read: table,
+      });
+    res.once('close', limit.acquire());
+    const send = format === 'rows' ? sendRows : sendColumns;
+    await abortOnClose(res, (signal) => send(res, read(signal), shape, signal));
+  };
 
-/** @param {string} name @param {string} reason */
-const badParameter = (name, reason) =>
+const badParameter = (name: string, reason: string) =>
   new MillraceError('bad_parameter', `${name}: ${reason}`, { details: { parameters: [{ name, reason }] } });
 
 /**
- * @param {{ from: number, to: number }} range a range that is not empty, in epoch ms
- * @param {Step | undefined} width width of a bin; undefined: one bin for the whole range
- * @param {string} [zone] time zone of calendar bins
- * @returns {Grid}
+ * @param range a range that is not empty, in epoch ms
+ * @param width width of a bin; undefined: one bin for the whole range
+ * @param zone time zone of calendar bins
  * @throws {MillraceError} `query_too_large`
  */
-function gridOf(range, width, zone = 'utc') {
+function gridOf(range: { from: number; to: number }, width: Step | undefined, zone: string = 'utc'): Grid {
   if (width === undefined) return wholeGrid(range);
   const bins = typeof width === 'number' ? binsOf(range, width) : mostCalendarBins(range, width);
   if (bins > MAX_BINS) {
@@ -205,8 +204,8 @@ function gridOf(range, width, zone = 'utc') {
   return typeof width === 'number' ? uniformGrid(range, width) : calendarGrid(range, width, zone);
 }
 
-/** @param {number} sensors @param {number} bins @throws {MillraceError} `query_too_large` */
-function checkCells(sensors, bins) {
+/** @throws {MillraceError} `query_too_large` */
+function checkCells(sensors: number, bins: number) {
   if (sensors * bins <= MAX_CELLS) return;
   throw new MillraceError(
     'query_too_large',
@@ -214,8 +213,7 @@ function checkCells(sensors, bins) {
   );
 }
 
-/** @type {Operation} */
-export const query = {
+export const query: Operation = {
   id: 'query',
   tag: 'measurements',
   scope: 'read',

@@ -1,14 +1,12 @@
-import { formatTime } from '../../../common/times.js';
-import { identifyDevice } from '../../../schema/ids.js';
-import { MOST_CLOCK_DIFFERENCE_MS } from '../../../schema/rules.js';
-import { json } from '../contract/operation.js';
-import { SCHEMAS } from '../contract/schemas/index.js';
-import { readQuery } from '../parameters.js';
-
-/** @import { RequestHandler } from 'express' */
-/** @import { DeadLetterReads } from '../../store/dead-letters/reads.js' */
-/** @import { RouteDeps } from '../api.js' */
-/** @import { Operation } from '../contract/operation.js' */
+import type { RequestHandler } from 'express';
+import { formatTime } from '../../../common/times.ts';
+import { identifyDevice } from '../../../schema/ids.ts';
+import { MOST_CLOCK_DIFFERENCE_MS } from '../../../schema/rules.ts';
+import type { DeadLetterReads } from '../../store/dead-letters/reads.ts';
+import type { RouteDeps } from '../api.ts';
+import { json, type Operation } from '../contract/operation.ts';
+import { SCHEMAS } from '../contract/schemas/index.ts';
+import { readQuery } from '../parameters.ts';
 
 /** Time in ms for which a refusal of a device counts. */
 const WINDOW_MS = 300_000;
@@ -24,11 +22,8 @@ const MAX_DEVICES = 1000;
 
 /**
  * `GET /dead-letters/devices`: lists the devices whose measurements were refused within the last five minutes.
- *
- * @param {RouteDeps} deps
- * @returns {RequestHandler}
  */
-export function getRefusedDevices({ store, clock }) {
+export function getRefusedDevices({ store, clock }: RouteDeps): RequestHandler {
   const { refusedByDevice, summary } = store.deadLetters;
   const refusedDevices = createRefusedDevices({ count: refusedByDevice, summarize: summary, clock });
   return async (req, res) => {
@@ -37,22 +32,25 @@ export function getRefusedDevices({ store, clock }) {
   };
 }
 
-/** @typedef {{ device_id: string, device: string, refused: number, newest: string }} RefusedDevice */
+export type RefusedDevice = { device_id: string; device: string; refused: number; newest: string };
 
-/** @typedef {{ items: RefusedDevice[], dead_letters: number, from: string, to: string }} RefusedDevices */
+export type RefusedDevices = { items: RefusedDevice[]; dead_letters: number; from: string; to: string };
 
-/**
- * Counts refusals, once for all concurrent requests.
- *
- * @param {object} deps
- * @param {DeadLetterReads['refusedByDevice']} deps.count
- * @param {DeadLetterReads['summary']} deps.summarize
- * @param {() => number} deps.clock epoch ms
- * @param {() => number} [deps.monotonic] ms of a monotonic clock
- */
-export function createRefusedDevices({ count, summarize, clock, monotonic = () => performance.now() }) {
-  /** @type {Promise<RefusedDevices> | null} */
-  let answer = null;
+/** Counts refusals, once for all concurrent requests. */
+export function createRefusedDevices({
+  count,
+  summarize,
+  clock,
+  monotonic = () => performance.now(),
+}: {
+  count: DeadLetterReads['refusedByDevice'];
+  summarize: DeadLetterReads['summary'];
+  /** epoch ms */
+  clock: () => number;
+  /** ms of a monotonic clock */
+  monotonic?: () => number;
+}) {
+  let answer: Promise<RefusedDevices> | null = null;
   let validUntil = Number.POSITIVE_INFINITY;
 
   async function countNow() {
@@ -75,8 +73,8 @@ export function createRefusedDevices({ count, summarize, clock, monotonic = () =
   }
 
   return {
-    /** @returns {Promise<RefusedDevices>} the devices with the most refusals first */
-    read() {
+    /** @returns the devices with the most refusals first */
+    read(): Promise<RefusedDevices> {
       if (answer && monotonic() < validUntil) return answer;
       validUntil = Number.POSITIVE_INFINITY;
       const counting = countNow();
@@ -93,13 +91,9 @@ export function createRefusedDevices({ count, summarize, clock, monotonic = () =
 /**
  * Adds up the refusals of each device, because a device may use its name and its id in topics. A text that is neither a name nor
  * an id belongs to no device, and is left out.
- *
- * @param {Awaited<ReturnType<DeadLetterReads['refusedByDevice']>>} counts
- * @returns {RefusedDevice[]}
  */
-function itemsOf(counts) {
-  /** @type {Map<string, { device: string, refused: number, newest: number }>} */
-  const devices = new Map();
+function itemsOf(counts: Awaited<ReturnType<DeadLetterReads['refusedByDevice']>>): RefusedDevice[] {
+  const devices: Map<string, { device: string; refused: number; newest: number }> = new Map();
   for (const [device, { refused, newest }] of counts) {
     const identity = identifyDevice(device);
     if (!identity) continue;
@@ -121,8 +115,7 @@ function itemsOf(counts) {
     }));
 }
 
-/** @type {Operation} */
-export const listRefusedDevices = {
+export const listRefusedDevices: Operation = {
   id: 'listRefusedDevices',
   tag: 'dead-letters',
   scope: 'read',

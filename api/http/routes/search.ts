@@ -1,15 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { groupOf } from '../../../schema/ids.js';
-import { json } from '../contract/operation.js';
-import { SCHEMAS } from '../contract/schemas/index.js';
-import { fields, parseDevice, readQuery } from '../parameters.js';
-
-/** @import { RequestHandler } from 'express' */
-/** @import { MillraceError } from '../../../common/errors.js' */
-/** @import { LiveItem } from '../../live/messages.js' */
-/** @import { RouteDeps } from '../api.js' */
-/** @import { Operation } from '../contract/operation.js' */
-/** @import { createStream } from '../stream/index.js' */
+import type { RequestHandler } from 'express';
+import { groupOf } from '../../../schema/ids.ts';
+import type { LiveItem } from '../../live/messages.ts';
+import type { RouteDeps } from '../api.ts';
+import { json, type Operation } from '../contract/operation.ts';
+import { SCHEMAS } from '../contract/schemas/index.ts';
+import { fields, parseDevice, readQuery } from '../parameters.ts';
+import type { createStream } from '../stream/index.ts';
 
 export const QUERY = {
   q: fields.text.meta({
@@ -19,21 +16,19 @@ export const QUERY = {
   limit: fields.results,
 };
 
-/**
- * `GET /search`: finds sites, devices and sensors by any part of their names.
- *
- * @param {RouteDeps & { stream: ReturnType<typeof createStream> }} deps
- * @returns {RequestHandler}
- */
-export function getSearch({ store, stream, groups, clock }) {
+/** `GET /search`: finds sites, devices and sensors by any part of their names. */
+export function getSearch({
+  store,
+  stream,
+  groups,
+  clock,
+}: RouteDeps & { stream: ReturnType<typeof createStream> }): RequestHandler {
   const index = createSearchIndex({ read: stream.latest, clock });
 
   /**
    * Finds a device by its whole name or its id. Devices without sensors are not in the index, and are found only in this way.
-   *
-   * @param {string} text
    */
-  async function readDevice(text) {
+  async function readDevice(text: string) {
     const { id, bytes } = parseDevice(text);
     const row = await store.devices.device({ group: groupOf(bytes, groups), bytes });
     return row && deviceResult({ device_id: id, device: row.name, site: row.site });
@@ -50,19 +45,24 @@ export function getSearch({ store, stream, groups, clock }) {
 
 /**
  * A search result: a site, a device or a sensor. A member that does not apply to the kind of result is null.
- *
- * @typedef {object} SearchResult
- * @property {'site' | 'device' | 'sensor'} kind
- * @property {string} name name, or the id if there is no name
- * @property {string | null} device_id
- * @property {string | null} sensor_id
- * @property {string | null} device name of the device
- * @property {string | null} type
- * @property {string | null} site
  */
+export interface SearchResult {
+  kind: 'site' | 'device' | 'sensor';
+  /** name, or the id if there is no name */
+  name: string;
+  device_id: string | null;
+  sensor_id: string | null;
+  /** name of the device */
+  device: string | null;
+  type: string | null;
+  site: string | null;
+}
 
-/** @param {Pick<LiveItem, 'device_id' | 'device' | 'site'>} item @returns {SearchResult} */
-const deviceResult = ({ device_id, device, site }) => ({
+const deviceResult = ({
+  device_id,
+  device,
+  site,
+}: Pick<LiveItem, 'device_id' | 'device' | 'site'>): SearchResult => ({
   kind: 'device',
   name: device ?? device_id,
   device_id,
@@ -72,8 +72,7 @@ const deviceResult = ({ device_id, device, site }) => ({
   site,
 });
 
-/** @param {LiveItem} item @returns {SearchResult} */
-const sensorResult = ({ device_id, sensor_id, device, name, type, site }) => ({
+const sensorResult = ({ device_id, sensor_id, device, name, type, site }: LiveItem): SearchResult => ({
   kind: 'sensor',
   name: name ?? sensor_id,
   device_id,
@@ -83,8 +82,7 @@ const sensorResult = ({ device_id, sensor_id, device, name, type, site }) => ({
   site,
 });
 
-/** @param {string} site @returns {SearchResult} */
-const siteResult = (site) => ({
+const siteResult = (site: string): SearchResult => ({
   kind: 'site',
   name: site,
   device_id: null,
@@ -112,24 +110,21 @@ const RANKS = 4;
 /** Order of kinds within a rank: sites first. */
 const KINDS = { site: 0, device: 1, sensor: 2 };
 
-/** @typedef {{ name: string, text: string, result: SearchResult }} Entry `name` and `text` in lower case; `text` is searched */
+/** `name` and `text` in lower case; `text` is searched */
+export type Entry = { name: string; text: string; result: SearchResult };
 
 /**
  * Returns a search in the names of the fleet. The index is built from the newest values of the fleet at the first search, and
  * serves all searches of ten seconds. A search scans all texts: 5 MB for 100,000 sensors.
- *
- * @param {{ read: () => Promise<LiveItem[]>, clock: () => number }} deps `clock`: epoch ms
+ * @param deps `clock`: epoch ms
  */
-export function createSearchIndex({ read, clock }) {
-  /** @type {Promise<Entry[]> | null} */
-  let entries = null;
+export function createSearchIndex({ read, clock }: { read: () => Promise<LiveItem[]>; clock: () => number }) {
+  let entries: Promise<Entry[]> | null = null;
   let madeAt = Number.NEGATIVE_INFINITY;
 
   async function make() {
-    /** @type {Map<string, SearchResult>} */
-    const groups = new Map();
-    /** @type {Entry[]} */
-    const made = [];
+    const groups: Map<string, SearchResult> = new Map();
+    const made: Entry[] = [];
     for (const [count, item] of (await read()).entries()) {
       if (count % ITEMS_PER_TURN === 0) await nextTurn();
       made.push(entryOf(sensorResult(item)));
@@ -139,8 +134,7 @@ export function createSearchIndex({ read, clock }) {
     return [...[...groups.values()].map(entryOf), ...made];
   }
 
-  /** @returns {Promise<Entry[]>} */
-  function current() {
+  function current(): Promise<Entry[]> {
     // Use the absolute value, so that the index does not seem younger after the clock was set back.
     if (entries && Math.abs(clock() - madeAt) < MAX_AGE_MS) return entries;
     madeAt = clock();
@@ -154,18 +148,15 @@ export function createSearchIndex({ read, clock }) {
 
   return {
     /**
-     * @param {string} text
-     * @param {number} limit
-     * @returns {Promise<SearchResult[]>} the best matches first; if there are more than `limit`, the list has one result more
-     *   than `limit`
+     * @returns the best matches first; if there are more than `limit`, the list has one result more than `limit`
      * @throws {MillraceError} `unavailable`
      */
-    find: async (text, limit) => findEntries(await current(), text, limit + 1),
+    find: async (text: string, limit: number): Promise<SearchResult[]> =>
+      findEntries(await current(), text, limit + 1),
   };
 }
 
-/** @param {SearchResult} result @returns {Entry} */
-function entryOf(result) {
+function entryOf(result: SearchResult): Entry {
   const { name, device, site, type } = result;
   return {
     name: name.toLowerCase(),
@@ -174,18 +165,11 @@ function entryOf(result) {
   };
 }
 
-/**
- * @param {Entry[]} entries
- * @param {string} text
- * @param {number} limit
- * @returns {SearchResult[]}
- */
-export function findEntries(entries, text, limit) {
+export function findEntries(entries: Entry[], text: string, limit: number): SearchResult[] {
   const whole = text.trim().toLowerCase();
   const words = whole.split(/\s+/).filter(Boolean);
   if (words.length === 0) return [];
-  /** @type {Entry[][]} */
-  const ranks = Array.from({ length: RANKS }, () => []);
+  const ranks: Entry[][] = Array.from({ length: RANKS }, () => []);
   for (const entry of entries) {
     if (!words.every((word) => entry.text.includes(word))) continue;
     const rank = ranks[rankOf(entry.name, whole)];
@@ -197,8 +181,8 @@ export function findEntries(entries, text, limit) {
     .map(({ result }) => result);
 }
 
-/** @param {string} name @param {string} whole the searched text */
-function rankOf(name, whole) {
+/** @param whole the searched text */
+function rankOf(name: string, whole: string) {
   if (name === whole) return 0;
   if (name.startsWith(whole)) return 1;
   return name.includes(whole) ? 2 : 3;
@@ -206,14 +190,12 @@ function rankOf(name, whole) {
 
 const collator = new Intl.Collator('en', { numeric: true });
 
-/** @param {Entry} a @param {Entry} b */
-const inOrder = (a, b) =>
+const inOrder = (a: Entry, b: Entry) =>
   KINDS[a.result.kind] - KINDS[b.result.kind] ||
   collator.compare(a.name, b.name) ||
   collator.compare(a.text, b.text);
 
-/** @type {Operation} */
-export const search = {
+export const search: Operation = {
   id: 'search',
   tag: 'devices',
   scope: 'read',

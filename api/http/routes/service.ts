@@ -1,41 +1,37 @@
-import { json } from '../contract/operation.js';
-import { SCHEMAS } from '../contract/schemas/index.js';
+import type { RequestHandler } from 'express';
+import type { Access } from '../../access/http/index.ts';
+import type { Metrics } from '../../observability/metrics.ts';
+import type { Readiness } from '../../observability/readiness.ts';
+import { json, type Operation } from '../contract/operation.ts';
+import { SCHEMAS } from '../contract/schemas/index.ts';
 
-/** @import { RequestHandler } from 'express' */
-/** @import { Access } from '../../access/http/index.js' */
-/** @import { Metrics } from '../../observability/metrics.js' */
-/** @import { Readiness } from '../../observability/readiness.js' */
-/** @import { Operation } from '../contract/operation.js' */
+export interface ServiceDeps {
+  access: Access;
+  readiness: Readiness;
+  metrics: Metrics;
+}
 
-/**
- * @typedef {object} ServiceDeps
- * @property {Access} access
- * @property {Readiness} readiness
- * @property {Metrics} metrics
- */
-
-/** `GET /healthz`: reports that this process runs. @returns {RequestHandler} */
-export const getHealth = () => (_req, res) => {
+/** `GET /healthz`: reports that this process runs. */
+export const getHealth = (): RequestHandler => (_req, res) => {
   res.json({ status: 'alive' });
 };
 
-/** `GET /readyz`: reports whether this process is ready. @param {ServiceDeps} deps @returns {RequestHandler} */
+/** `GET /readyz`: reports whether this process is ready. */
 export const getReadiness =
-  ({ readiness }) =>
+  ({ readiness }: ServiceDeps): RequestHandler =>
   async (_req, res) => {
     const state = await readiness.read();
     res.status(state.ready ? 200 : 503).json(state);
   };
 
-/** `GET /metrics`: returns the metrics of this process. @param {ServiceDeps} deps @returns {RequestHandler} */
+/** `GET /metrics`: returns the metrics of this process. */
 export const getMetrics =
-  ({ metrics }) =>
+  ({ metrics }: ServiceDeps): RequestHandler =>
   async (_req, res) => {
     res.type(metrics.registry.contentType).send(await metrics.registry.metrics());
   };
 
-/** @type {Operation} */
-export const readHealth = {
+export const readHealth: Operation = {
   id: 'readHealth',
   tag: 'operation',
   scope: 'open',
@@ -44,8 +40,7 @@ export const readHealth = {
   problems: [],
 };
 
-/** @type {Operation} */
-export const readReadiness = {
+export const readReadiness: Operation = {
   id: 'readReadiness',
   tag: 'operation',
   scope: 'open',
@@ -54,8 +49,7 @@ export const readReadiness = {
   problems: [],
 };
 
-/** @type {Operation} */
-export const readMetrics = {
+export const readMetrics: Operation = {
   id: 'readMetrics',
   tag: 'operation',
   scope: 'read',
@@ -71,8 +65,7 @@ export const readMetrics = {
   problems: [],
 };
 
-/** @type {Operation} */
-export const readOpenApi = {
+export const readOpenApi: Operation = {
   id: 'readOpenApi',
   tag: 'contract',
   scope: 'open',
@@ -81,8 +74,7 @@ export const readOpenApi = {
   problems: [],
 };
 
-/** @type {Operation} */
-export const readAsyncApi = {
+export const readAsyncApi: Operation = {
   id: 'readAsyncApi',
   tag: 'contract',
   scope: 'open',
@@ -91,20 +83,20 @@ export const readAsyncApi = {
   problems: [],
 };
 
-/**
- * @typedef {object} DocumentDeps
- * @property {Access} access
- * @property {object} openApi
- * @property {object} asyncApi
- */
+export interface DocumentDeps {
+  access: Access;
+  openApi: object;
+  asyncApi: object;
+}
 
-/** `GET /openapi.json` @param {DocumentDeps} deps */
-export const getOpenApi = ({ openApi }) => answerWith(openApi);
+/** `GET /openapi.json` */
+export const getOpenApi = ({ openApi }: DocumentDeps) => answerWith(openApi);
 
-/** `GET /asyncapi.json` @param {DocumentDeps} deps */
-export const getAsyncApi = ({ asyncApi }) => answerWith(asyncApi);
+/** `GET /asyncapi.json` */
+export const getAsyncApi = ({ asyncApi }: DocumentDeps) => answerWith(asyncApi);
 
-/** @param {object} document @returns {RequestHandler} */
-const answerWith = (document) => (_req, res) => {
-  res.set({ 'Cache-Control': 'no-cache', 'X-Content-Type-Options': 'nosniff' }).json(document);
-};
+const answerWith =
+  (document: object): RequestHandler =>
+  (_req, res) => {
+    res.set({ 'Cache-Control': 'no-cache', 'X-Content-Type-Options': 'nosniff' }).json(document);
+  };

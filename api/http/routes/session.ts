@@ -1,62 +1,45 @@
-import { MillraceError } from '../../../common/errors.js';
-import { formatTime } from '../../../common/times.js';
-import { readJsonText } from '../body.js';
-import { json } from '../contract/operation.js';
-import { PAYLOADS } from '../contract/payloads.js';
-import { SCHEMAS } from '../contract/schemas/index.js';
-import { readQuery } from '../parameters.js';
-
-/** @import { RequestHandler } from 'express' */
-/** @import { Access, Caller } from '../../access/http/index.js' */
-/** @import { RouteDeps } from '../api.js' */
-/** @import { Operation } from '../contract/operation.js' */
+import type { RequestHandler } from 'express';
+import { MillraceError } from '../../../common/errors.ts';
+import { formatTime } from '../../../common/times.ts';
+import type { Access, Caller } from '../../access/http/index.ts';
+import type { RouteDeps } from '../api.ts';
+import { readJsonText } from '../body.ts';
+import { json, type Operation } from '../contract/operation.ts';
+import { PAYLOADS } from '../contract/payloads.ts';
+import { SCHEMAS } from '../contract/schemas/index.ts';
+import { readQuery } from '../parameters.ts';
 
 /** Limit of a request body, in bytes. The longest token, all characters escaped, fits. */
 const MAX_BYTES = 32 * 1024;
 
-/**
- * `POST /session`: signs in.
- *
- * @param {RouteDeps} deps
- * @returns {RequestHandler}
- */
+/** `POST /session`: signs in. */
 export const postSession =
-  ({ access }) =>
+  ({ access }: RouteDeps): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const { token } = readSignIn(await readJsonText(req, res, MAX_BYTES));
     res.json(sessionItem(access, await access.signIn(req, res, token)));
   };
 
-/**
- * `GET /session`: returns the scopes of the caller.
- *
- * @param {RouteDeps} deps
- * @returns {RequestHandler}
- */
+/** `GET /session`: returns the scopes of the caller. */
 export const getSession =
-  ({ access }) =>
+  ({ access }: RouteDeps): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     res.json(sessionItem(access, await access.callerOf(req, res)));
   };
 
-/**
- * `DELETE /session`: signs out.
- *
- * @param {RouteDeps} deps
- * @returns {RequestHandler}
- */
+/** `DELETE /session`: signs out. */
 export const deleteSession =
-  ({ access }) =>
+  ({ access }: RouteDeps): RequestHandler =>
   (req, res) => {
     readQuery(req, {});
     access.signOut(req, res);
     res.status(204).end();
   };
 
-/** @param {string} text @returns {{ token: string }} @throws {MillraceError} `malformed` */
-function readSignIn(text) {
+/** @throws {MillraceError} `malformed` */
+function readSignIn(text: string): { token: string } {
   try {
     return PAYLOADS.SignIn.parse(JSON.parse(text));
   } catch (error) {
@@ -64,15 +47,13 @@ function readSignIn(text) {
   }
 }
 
-/** @param {Access} access @param {Caller} caller */
-const sessionItem = ({ isRequired }, { scopes, endsAt }) => ({
+const sessionItem = ({ isRequired }: Access, { scopes, endsAt }: Caller) => ({
   required: isRequired,
   scopes,
   ends_at: endsAt === null ? null : formatTime(endsAt),
 });
 
-/** @type {Operation} */
-export const beginSession = {
+export const beginSession: Operation = {
   id: 'beginSession',
   tag: 'access',
   scope: 'open',
@@ -85,8 +66,7 @@ itself as a bearer token and need no session.`,
   problems: ['bad_parameter', 'malformed', 'too_large', 'unauthorized', 'forbidden', 'unknown_format'],
 };
 
-/** @type {Operation} */
-export const readSession = {
+export const readSession: Operation = {
   id: 'readSession',
   tag: 'access',
   scope: 'open',
@@ -95,8 +75,7 @@ export const readSession = {
   problems: ['bad_parameter', 'unauthorized'],
 };
 
-/** @type {Operation} */
-export const endSession = {
+export const endSession: Operation = {
   id: 'endSession',
   tag: 'access',
   scope: 'open',

@@ -1,23 +1,16 @@
-import { formatTime } from '../../../common/times.js';
-import { suggestTopic } from '../../../schema/topic-suggestion.js';
-import { proposeMappings } from '../../ingest/mappings/index.js';
-import { json } from '../contract/operation.js';
-import { SCHEMAS } from '../contract/schemas/index.js';
-import { readQuery } from '../parameters.js';
+import type { RequestHandler } from 'express';
+import { formatTime } from '../../../common/times.ts';
+import { suggestTopic } from '../../../schema/topic-suggestion.ts';
+import { proposeMappings } from '../../ingest/mappings/index.ts';
+import type { UnmatchedTopic } from '../../ingest/unmatched-topics.ts';
+import type { RouteDeps } from '../api.ts';
+import { json, type Operation } from '../contract/operation.ts';
+import { SCHEMAS } from '../contract/schemas/index.ts';
+import { readQuery } from '../parameters.ts';
 
-/** @import { RequestHandler } from 'express' */
-/** @import { UnmatchedTopic } from '../../ingest/unmatched-topics.js' */
-/** @import { RouteDeps } from '../api.js' */
-/** @import { Operation } from '../contract/operation.js' */
-
-/**
- * `GET /unmatched-topics`: lists the topics outside the contract on which clients publish.
- *
- * @param {RouteDeps} deps
- * @returns {RequestHandler}
- */
+/** `GET /unmatched-topics`: lists the topics outside the contract on which clients publish. */
 export const getUnmatchedTopics =
-  ({ unmatchedTopics, takesMqtt, mqtt }) =>
+  ({ unmatchedTopics, takesMqtt, mqtt }: RouteDeps): RequestHandler =>
   (req, res) => {
     readQuery(req, {});
     const { since } = unmatchedTopics;
@@ -34,8 +27,10 @@ export const getUnmatchedTopics =
     });
   };
 
-/** @param {UnmatchedTopic & { suggestion: string | null }} unmatched @param {string | null} mapping */
-const unmatchedItem = ({ topic, count, seenAt, size, payload, suggestion }, mapping) => ({
+const unmatchedItem = (
+  { topic, count, seenAt, size, payload, suggestion }: UnmatchedTopic & { suggestion: string | null },
+  mapping: string | null,
+) => ({
   topic,
   count,
   ts: formatTime(seenAt),
@@ -45,8 +40,7 @@ const unmatchedItem = ({ topic, count, seenAt, size, payload, suggestion }, mapp
   mapping,
 });
 
-/** @type {Operation} */
-export const listUnmatchedTopics = {
+export const listUnmatchedTopics: Operation = {
   id: 'listUnmatchedTopics',
   tag: 'operation',
   scope: 'read',

@@ -1,63 +1,54 @@
 import { randomBytes } from 'node:crypto';
-import { groupOf } from '../../../schema/ids.js';
-import { EVERY_DEVICE } from '../../live/index.js';
-import { latestItem } from '../items.js';
-import { createDelta, createSnapshot, readEventId } from './frames.js';
-import { createResync, LatestCache } from './latest-cache.js';
-import { follows } from './subscription.js';
+import type { LimitFunction } from 'p-limit';
+import type { Logger } from 'pino';
+import { groupOf } from '../../../schema/ids.ts';
+import type { Listener } from '../../live/hub.ts';
+import { EVERY_DEVICE, type Live } from '../../live/index.ts';
+import type { Metrics } from '../../observability/metrics.ts';
+import type { Fleet } from '../../store/devices/index.ts';
+import type { LatestRow } from '../../store/devices/latest-rows.ts';
+import type { Store } from '../../store/index.ts';
+import type { RouteDeps } from '../api.ts';
+import { latestItem } from '../items.ts';
+import { createDelta, createSnapshot, type Frames, readEventId } from './frames.ts';
+import type { Reader } from './index.ts';
+import { createResync, type Entry, LatestCache } from './latest-cache.ts';
+import { follows, type Subscription } from './subscription.ts';
 
-/** @import { LimitFunction } from 'p-limit' */
-/** @import { Logger } from 'pino' */
-/** @import { RouteDeps } from '../api.js' */
-/** @import { Live } from '../../live/index.js' */
-/** @import { Listener } from '../../live/hub.js' */
-/** @import { Metrics } from '../../observability/metrics.js' */
-/** @import { Fleet } from '../../store/devices/index.js' */
-/** @import { LatestRow } from '../../store/devices/latest-rows.js' */
-/** @import { Store } from '../../store/index.js' */
-/** @import { Entry } from './latest-cache.js' */
-/** @import { Frames } from './frames.js' */
-/** @import { Reader } from './index.js' */
-/** @import { Subscription } from './subscription.js' */
-
-/**
- * The context of all channels of a process.
- *
- * @typedef {object} ChannelDeps
- * @property {Pick<Store, 'fleet'>} store
- * @property {Live} live
- * @property {Pick<RouteDeps['baselines'], 'judge' | 'onChange'>} baselines judge how unusual each value is
- * @property {number} groups
- * @property {LimitFunction} limit limits concurrent reads of the database
- * @property {{ coalesce: number, resync: number }} periods ms
- * @property {() => number} clock epoch ms
- * @property {Logger} logger
- * @property {Metrics} metrics
- */
+/** The context of all channels of a process. */
+export interface ChannelDeps {
+  store: Pick<Store, 'fleet'>;
+  live: Live;
+  /** judge how unusual each value is */
+  baselines: Pick<RouteDeps['baselines'], 'judge' | 'onChange'>;
+  groups: number;
+  /** limits concurrent reads of the database */
+  limit: LimitFunction;
+  /** ms */
+  periods: { coalesce: number; resync: number };
+  /** epoch ms */
+  clock: () => number;
+  logger: Logger;
+  metrics: Metrics;
+}
 
 /**
  * Creates a channel. A channel is the shared state of all stream clients (readers) with the same subscription: the cache of
  * their newest values, and the events that carry the changes of the cache.
- *
- * @param {Subscription} subscription
- * @param {ChannelDeps} deps
  */
-export function createChannel(subscription, deps) {
+export function createChannel(subscription: Subscription, deps: ChannelDeps) {
   const { store, live, baselines, groups, limit, periods, clock, logger, metrics } = deps;
   const id = randomBytes(8).toString('hex');
   const cache = new LatestCache((key, item) => baselines.judge(key, item));
-  /** @type {Set<Reader>} */
-  const readers = new Set();
-  /** @type {NodeJS.Timeout | undefined} */
-  let timer;
+  const readers: Set<Reader> = new Set();
+  let timer: NodeJS.Timeout | undefined;
   let sentAt = Number.NEGATIVE_INFINITY;
-  /** @type {Frames | undefined} the newest snapshot, shared by readers that join at the same time */
-  let snapshot;
+  /** the newest snapshot, shared by readers that join at the same time */
+  let snapshot: Frames | undefined;
   let open = true;
   let loaded = false;
   let resyncPosition = 0;
-  /** @type {Array<() => void>} */
-  const cleanUps = [];
+  const cleanUps: Array<() => void> = [];
 
   /** Sends the first change of a quiet channel at once. Later changes wait until `periods.coalesce` is over. */
   function sendSoon() {
@@ -69,8 +60,8 @@ export function createChannel(subscription, deps) {
     timer = undefined;
     sentAt = performance.now();
     const { position } = cache;
-    /** @type {Map<number, Frames>} changes by the position of readers; nearly all readers have the same position */
-    const deltas = new Map();
+    /** changes by the position of readers; nearly all readers have the same position */
+    const deltas: Map<number, Frames> = new Map();
     for (const reader of readers) {
       if (reader.busy || reader.position === position) continue;
       const delta =
@@ -82,14 +73,15 @@ export function createChannel(subscription, deps) {
     cache.markSent();
   }
 
-  /** @param {Reader} reader @param {Frames} frames */
-  async function send(reader, frames) {
+  async function send(reader: Reader, frames: Frames) {
     await reader.send(frames);
     if (reader.isOpen() && reader.position < cache.position) sendSoon();
   }
 
-  /** @type {Listener} */
-  function onItems(items, committedAt) {
+  function onItems(
+    items: Parameters<Listener>[0],
+    committedAt: Parameters<Listener>[1],
+  ): ReturnType<Listener> {
     for (const item of items) if (follows(subscription, item) && cache.update(item, committedAt)) sendSoon();
   }
 
@@ -157,11 +149,9 @@ export function createChannel(subscription, deps) {
     /**
      * Sends a reader the changes since its last event, or a snapshot if that event is unknown. After that, the reader gets every
      * change.
-     *
-     * @param {Reader} reader
-     * @param {string} lastId id of the last event that the reader got; empty: none
+     * @param lastId id of the last event that the reader got; empty: none
      */
-    join(reader, lastId) {
+    join(reader: Reader, lastId: string) {
       const last = readEventId(lastId);
       readers.add(reader);
       if (last?.channel === id && last.position <= cache.position) {
@@ -170,42 +160,36 @@ export function createChannel(subscription, deps) {
       } else void send(reader, currentSnapshot());
     },
 
-    /** @returns {Entry[]} entries of all sensors that the channel follows */
-    entries: () => cache.all(),
+    /** @returns entries of all sensors that the channel follows */
+    entries: (): Entry[] => cache.all(),
 
-    /** Removes a device that was retired, so that new readers do not get it any more. @param {string} device id */
-    removeDevice: (device) => cache.removeDevice(device),
+    /** Removes a device that was retired, so that new readers do not get it any more. @param device id */
+    removeDevice: (device: string) => cache.removeDevice(device),
 
-    /** @param {Reader} reader */
-    leave: (reader) => readers.delete(reader),
+    leave: (reader: Reader) => readers.delete(reader),
 
     end,
   };
 }
 
-/** @typedef {ReturnType<typeof createChannel>} Channel */
+export type Channel = ReturnType<typeof createChannel>;
 
-/** @param {{ device: { id: string } }} sensor */
-const deviceOf = ({ device }) => device.id;
+const deviceOf = ({ device }: { device: { id: string } }) => device.id;
 
 /** Number of items in a page that is read from the table `latest`. */
 const PAGE = 1000;
 
-/**
- * Reads the latest values of a subscription, in pages.
- *
- * @param {Fleet} fleet
- * @param {number} groups
- * @param {Subscription} subscription
- * @returns {AsyncGenerator<LatestRow[]>}
- */
-export async function* snapshotOf(fleet, groups, { everything, devices, sensors }) {
+/** Reads the latest values of a subscription, in pages. */
+export async function* snapshotOf(
+  fleet: Fleet,
+  groups: number,
+  { everything, devices, sensors }: Subscription,
+): AsyncGenerator<LatestRow[]> {
   if (everything) yield* wholeFleet(fleet);
   for (const { bytes } of devices.values()) {
     yield await fleet.latestOfDevice({ group: groupOf(bytes, groups), bytes });
   }
-  /** @type {Map<number, Array<{ device: Buffer, sensor: Buffer }>>} */
-  const byGroup = new Map();
+  const byGroup: Map<number, Array<{ device: Buffer; sensor: Buffer }>> = new Map();
   for (const { device, sensor } of sensors.values()) {
     const group = groupOf(device.bytes, groups);
     const keys = byGroup.get(group) ?? [];
@@ -215,12 +199,14 @@ export async function* snapshotOf(fleet, groups, { everything, devices, sensors 
   for (const [group, keys] of byGroup) yield await fleet.latestOfSensors(group, keys);
 }
 
-/** @param {Fleet} fleet */
-async function* wholeFleet(fleet) {
+async function* wholeFleet(fleet: Fleet) {
   let after = null;
   do {
-    /** @type {Awaited<ReturnType<typeof fleet.latestPage>>} */
-    const page = await fleet.latestPage({ filter: {}, after, limit: PAGE });
+    const page: Awaited<ReturnType<typeof fleet.latestPage>> = await fleet.latestPage({
+      filter: {},
+      after,
+      limit: PAGE,
+    });
     yield page.rows;
     after = page.next;
   } while (after);

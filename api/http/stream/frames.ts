@@ -1,6 +1,5 @@
-import { formatTime } from '../../../common/times.js';
-
-/** @import { Entry } from './latest-cache.js' */
+import { formatTime } from '../../../common/times.ts';
+import type { Entry } from './latest-cache.ts';
 
 /**
  * Limit of items in one event; further items go to the next event. A browser handles these items within 2 ms, so they fit
@@ -10,31 +9,30 @@ const MAX_ITEMS = 250;
 
 /**
  * The content of an event id. A reader that got the event with this id has all changes up to this position.
- *
- * @typedef {{ channel: string, position: number }} Until
  */
+type Until = { channel: string; position: number };
 
 /**
  * Events that belong together, as bytes that any number of readers share. Only the last event has an id. If a reader gets only
  * some of the events, it continues from the previous id.
- *
- * @typedef {{ position: number, count: number, frame: (index: number) => Buffer }} Frames
  */
+export type Frames = { position: number; count: number; frame: (index: number) => Buffer };
 
-/** @param {Entry[]} entries @param {Until} until */
-export const createSnapshot = (entries, until) =>
+export const createSnapshot = (entries: Entry[], until: Until) =>
   createFrames('snapshot', entries, until, (shown) => ({ items: itemsOf(shown) }));
 
 /**
  * Creates the events of changes. Each event has the time when it was made, and the commit time of its oldest value. Both times
  * are from one clock, so a reader can compute the delay of the values.
- *
- * @param {Entry[]} entries
- * @param {Until} until
- * @param {() => number} clock epoch ms
- * @param {() => number} [elapsed] ms of the clock that `committedAt` uses
+ * @param clock epoch ms
+ * @param elapsed ms of the clock that `committedAt` uses
  */
-export const createDelta = (entries, until, clock, elapsed = () => performance.now()) =>
+export const createDelta = (
+  entries: Entry[],
+  until: Until,
+  clock: () => number,
+  elapsed: () => number = () => performance.now(),
+) =>
   createFrames('delta', entries, until, (shown) => {
     const now = clock();
     const oldest = shown.reduce(
@@ -49,25 +47,21 @@ export const createDelta = (entries, until, clock, elapsed = () => performance.n
     };
   });
 
-/** @param {Entry[]} entries */
-const itemsOf = (entries) => entries.map(({ item }) => item);
+const itemsOf = (entries: Entry[]) => entries.map(({ item }) => item);
 
 /**
  * Creates events, each one when the first reader needs it. If an entry has changed again by then, a later event contains it.
- *
- * @param {'snapshot' | 'delta'} event
- * @param {Entry[]} entries
- * @param {Until} until
- * @param {(shown: Entry[]) => object} dataOf
- * @returns {Frames}
  */
-function createFrames(event, entries, { channel, position }, dataOf) {
+function createFrames(
+  event: 'snapshot' | 'delta',
+  entries: Entry[],
+  { channel, position }: Until,
+  dataOf: (shown: Entry[]) => object,
+): Frames {
   const count = Math.max(1, Math.ceil(entries.length / MAX_ITEMS));
-  /** @type {Buffer[]} */
-  const frames = [];
+  const frames: Buffer[] = [];
 
-  /** @param {number} index */
-  function make(index) {
+  function make(index: number) {
     const shown = entries
       .slice(index * MAX_ITEMS, (index + 1) * MAX_ITEMS)
       .filter((entry) => entry.position <= position);
@@ -85,8 +79,8 @@ function createFrames(event, entries, { channel, position }, dataOf) {
   };
 }
 
-/** @param {string} id `Last-Event-ID` of a reader @returns {{ channel: string, position: number } | null} */
-export function readEventId(id) {
+/** @param id `Last-Event-ID` of a reader */
+export function readEventId(id: string): { channel: string; position: number } | null {
   const [, channel, position] = /^([0-9a-f]{16})-(\d{1,16})$/.exec(id) ?? [];
   return channel && position ? { channel, position: Number(position) } : null;
 }

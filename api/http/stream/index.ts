@@ -1,19 +1,15 @@
 import { once } from 'node:events';
+import type { Writable } from 'node:stream';
+import type { RequestHandler, Response } from 'express';
 import pLimit from 'p-limit';
-import { compressEvents } from '../compression.js';
-import { createChannel } from './channel.js';
-import { readSubscription } from './subscription.js';
-
-/** @import { Caller } from '../../access/http/index.js' */
-/** @import { Channel, ChannelDeps } from './channel.js' */
-/** @import { Frames } from './frames.js' */
-/** @import { ConcurrencyLimit } from '../long-requests.js' */
-/** @import { MillraceError } from '../../../common/errors.js' */
-/** @import { RequestHandler, Response } from 'express' */
-/** @import { RouteDeps } from '../api.js' */
-/** @import { Subscription } from './subscription.js' */
-/** @import { Writable } from 'node:stream' */
-/** @import { JudgedItem } from './latest-cache.js' */
+import type { Caller } from '../../access/http/index.ts';
+import type { RouteDeps } from '../api.ts';
+import { compressEvents } from '../compression.ts';
+import type { ConcurrencyLimit } from '../long-requests.ts';
+import { type Channel, type ChannelDeps, createChannel } from './channel.ts';
+import type { Frames } from './frames.ts';
+import type { JudgedItem } from './latest-cache.ts';
+import { readSubscription, type Subscription } from './subscription.ts';
 
 /**
  * Periods of the stream, in ms:
@@ -28,33 +24,32 @@ const PERIODS_MS = { coalesce: 250, stats: 1000, heartbeat: 15_000, rest: 60_000
 /** Limit of pages of `latest` that are read concurrently, for all readers together. */
 const CONCURRENT_READS = 4;
 
-/** @type {Subscription} */
-const WHOLE_FLEET = { devices: new Map(), sensors: new Map(), everything: true };
+const WHOLE_FLEET: Subscription = { devices: new Map(), sensors: new Map(), everything: true };
 
 /** Limit of channels that are kept without readers, for readers that reconnect. */
 const MAX_RESTING = 100;
 
 /**
- * `GET /stream`: sends server-sent events. A reader gets a snapshot of its subscription, then the changes and the rates of the
- * pipeline. Every reader also gets the changes of all alarms, and requests the alarms again after a reconnect. A reader that
- * reconnects sends `Last-Event-ID` and gets the changes since that event. If its channel has ended, the reader gets a snapshot
- * again. So a reader never misses a newest value.
- *
- * @param {Pick<RouteDeps, 'store' | 'live' | 'stats' | 'groups' | 'resyncMs' | 'clock' | 'logger' | 'metrics'> & Pick<ChannelDeps, 'baselines'> & { limits: { streams: ConcurrencyLimit } }} deps
- * @param {typeof PERIODS_MS} [periods]
+ * `GET /stream`: sends server-sent events. A reader gets a snapshot of its subscription, then the changes and the rates of the pipeline.
+ * Every reader also gets the changes of all alarms, and requests the alarms again after a reconnect. A reader that reconnects sends
+ * `Last-Event-ID` and gets the changes since that event. If its channel has ended, the reader gets a snapshot again. So a reader never
+ * misses a newest value.
  */
-export function createStream(deps, periods = PERIODS_MS) {
+export function createStream(
+  deps: Pick<RouteDeps, 'store' | 'live' | 'stats' | 'groups' | 'resyncMs' | 'clock' | 'logger' | 'metrics'> &
+    Pick<ChannelDeps, 'baselines'> & { limits: { streams: ConcurrencyLimit } },
+  periods: typeof PERIODS_MS = PERIODS_MS,
+) {
   const { limits, stats, resyncMs, clock, logger, metrics } = deps;
   const limit = pLimit(CONCURRENT_READS);
   const channels = createChannels(
     { ...deps, limit, periods: { ...periods, resync: resyncMs } },
     periods.rest,
   );
-  /** @type {Set<Reader>} */
-  const readers = new Set();
+  const readers: Set<Reader> = new Set();
   metrics.gauge('iot_http_streams', 'Readers of the live stream', () => readers.size);
-  /** @type {NodeJS.Timeout[]} timers that run while there is a reader */
-  let timers = [];
+  /** timers that run while there is a reader */
+  let timers: NodeJS.Timeout[] = [];
 
   deps.live.onAlarm((alarm) => {
     const frame = Buffer.from(`event: alarm\ndata: ${alarm}\n\n`);
@@ -64,8 +59,7 @@ export function createStream(deps, periods = PERIODS_MS) {
   const statsFrame = () =>
     Buffer.from(`event: stats\ndata: ${JSON.stringify({ ...stats.read(), health: stats.health() })}\n\n`);
 
-  /** @param {Reader} reader */
-  function enter(reader) {
+  function enter(reader: Reader) {
     readers.add(reader);
     if (readers.size > 1) return;
     const sendStats = () => {
@@ -78,14 +72,12 @@ export function createStream(deps, periods = PERIODS_MS) {
     timers = [setInterval(sendStats, periods.stats), setInterval(sendHeartbeat, periods.heartbeat)];
   }
 
-  /** @param {Reader} reader */
-  function leave(reader) {
+  function leave(reader: Reader) {
     readers.delete(reader);
     if (readers.size === 0) for (const timer of timers.splice(0)) clearInterval(timer);
   }
 
-  /** @type {RequestHandler} */
-  async function handler(req, res) {
+  async function handler(req: Parameters<RequestHandler>[0], res: Parameters<RequestHandler>[1]) {
     const subscription = readSubscription(req.url);
     res.once('close', limits.streams.acquire());
     res.set({ 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' });
@@ -119,11 +111,9 @@ export function createStream(deps, periods = PERIODS_MS) {
     /**
      * Reads the newest values of the whole fleet, with their judgment, from the channel that readers of the whole fleet share.
      * If no such channel is open, it opens the channel, which is then kept for a minute.
-     *
-     * @returns {Promise<JudgedItem[]>}
      * @throws {MillraceError} `unavailable`
      */
-    async latest() {
+    async latest(): Promise<JudgedItem[]> {
       const { channel, release } = channels.hold(WHOLE_FLEET);
       try {
         await channel.loading;
@@ -135,8 +125,7 @@ export function createStream(deps, periods = PERIODS_MS) {
 
     removeDevice: channels.removeDevice,
 
-    /** @returns {number} the number of readers */
-    readers: () => readers.size,
+    readers: (): number => readers.size,
     /** Ends all streams. */
     stop() {
       for (const reader of readers) reader.end();
@@ -147,14 +136,10 @@ export function createStream(deps, periods = PERIODS_MS) {
 
 /**
  * Ends a stream when the session of its caller expires, because the caller has to sign in again.
- *
- * @param {Response} res
- * @param {Reader} reader
- * @param {number} now epoch ms
+ * @param now epoch ms
  */
-function endWithSession(res, reader, now) {
-  /** @type {Caller} */
-  const { endsAt } = res.locals['caller'];
+function endWithSession(res: Response, reader: Reader, now: number) {
+  const { endsAt }: Caller = res.locals['caller'];
   return endsAt === null ? undefined : setTimeout(() => reader.end(), endsAt - now);
 }
 
@@ -164,11 +149,10 @@ const MAX_WAITING_BYTES = 1024 * 1024;
 /**
  * Creates the connection to a reader. Unread data waits in the connection: one event, the alarms after it, and the bytes that
  * the socket itself buffers. So a slow reader costs little memory.
- *
- * @param {Response} res response whose headers are sent
- * @param {Writable} [events] receives the events: the response, or a compressor in front of it
+ * @param res response whose headers are sent
+ * @param events receives the events: the response, or a compressor in front of it
  */
-export function createReader(res, events = res) {
+export function createReader(res: Response, events: Writable = res) {
   let stalled = false;
   const closed = new AbortController();
   res.on('close', () => closed.abort());
@@ -188,18 +172,16 @@ export function createReader(res, events = res) {
 
     isOpen,
 
-    /** Sends an event that a reader may miss, unless earlier events still wait. @param {Buffer} frame */
-    sendIfWritable(frame) {
+    /** Sends an event that a reader may miss, unless earlier events still wait. */
+    sendIfWritable(frame: Buffer) {
       if (isOpen() && !isBehind()) events.write(frame);
     },
 
     /**
      * Sends an alarm, also while earlier events wait. The connection of a reader that is too slow is closed. The reader connects
      * again and requests the alarms.
-     *
-     * @param {Buffer} frame
      */
-    sendAlarm(frame) {
+    sendAlarm(frame: Buffer) {
       if (!isOpen()) return;
       if (events.writableLength > MAX_WAITING_BYTES) res.destroy();
       else events.write(frame);
@@ -207,11 +189,9 @@ export function createReader(res, events = res) {
 
     /**
      * Sends events one by one, as fast as the reader takes them.
-     *
-     * @param {Frames} frames
-     * @returns {Promise<void>} settles when all are sent, or the reader has disconnected
+     * @returns settles when all are sent, or the reader has disconnected
      */
-    async send({ position, count, frame }) {
+    async send({ position, count, frame }: Frames): Promise<void> {
       this.busy = true;
       for (let index = 0; index < count; index++) {
         // The wait fails only if the reader disconnects.
@@ -238,32 +218,27 @@ export function createReader(res, events = res) {
   };
 }
 
-/** @typedef {ReturnType<typeof createReader>} Reader */
+export type Reader = ReturnType<typeof createReader>;
 
 /**
  * Returns the channels of a process, by subscription. A channel without readers is kept for a while. So a reader that reconnects
  * continues from its last event.
- *
- * @param {ChannelDeps} deps
- * @param {number} restMs time in ms for which a channel without readers is kept
+ * @param restMs time in ms for which a channel without readers is kept
  */
-function createChannels(deps, restMs) {
-  /** @typedef {{ channel: Channel, holders: number, rest: NodeJS.Timeout | undefined }} Held */
-  /** @type {Map<string, Held>} */
-  const channels = new Map();
-  /** @type {Map<string, Held>} channels without readers, the longest resting first */
-  const resting = new Map();
+function createChannels(deps: ChannelDeps, restMs: number) {
+  type Held = { channel: Channel; holders: number; rest: NodeJS.Timeout | undefined };
+  const channels: Map<string, Held> = new Map();
+  /** channels without readers, the longest resting first */
+  const resting: Map<string, Held> = new Map();
 
-  /** @param {string} key @param {Held} held */
-  function end(key, held) {
+  function end(key: string, held: Held) {
     clearTimeout(held.rest);
     held.channel.end();
     resting.delete(key);
     if (channels.get(key) === held) channels.delete(key);
   }
 
-  /** @param {string} key @param {Held} held */
-  function release(key, held) {
+  function release(key: string, held: Held) {
     if (--held.holders > 0 || channels.get(key) !== held) return;
     resting.set(key, held);
     held.rest = setTimeout(end, restMs, key, held);
@@ -271,10 +246,8 @@ function createChannels(deps, restMs) {
     if (resting.size > MAX_RESTING && oldest) end(...oldest);
   }
 
-  /** @param {string} key @param {Subscription} subscription */
-  function open(key, subscription) {
-    /** @type {Held} */
-    const held = { channel: createChannel(subscription, deps), holders: 0, rest: undefined };
+  function open(key: string, subscription: Subscription) {
+    const held: Held = { channel: createChannel(subscription, deps), holders: 0, rest: undefined };
     channels.set(key, held);
     // After a failure, end the channel. The next reader then opens a new channel.
     held.channel.loading.catch(() => end(key, held));
@@ -284,11 +257,9 @@ function createChannels(deps, restMs) {
   return {
     /**
      * Opens a channel or joins the open channel of a subscription.
-     *
-     * @param {Subscription} subscription
-     * @returns {{ channel: Channel, release: () => void }} the caller must call `release` once
+     * @returns the caller must call `release` once
      */
-    hold(subscription) {
+    hold(subscription: Subscription): { channel: Channel; release: () => void } {
       const key = keyOf(subscription);
       const held = channels.get(key) ?? open(key, subscription);
       held.holders++;
@@ -300,10 +271,9 @@ function createChannels(deps, restMs) {
     /**
      * Removes a retired device from the snapshots of new readers at once. Without this, the next resync would remove the device
      * within a minute.
-     *
-     * @param {string} device id
+     * @param device id
      */
-    removeDevice(device) {
+    removeDevice(device: string) {
       for (const { channel } of channels.values()) channel.removeDevice(device);
     },
 
@@ -313,6 +283,6 @@ function createChannels(deps, restMs) {
   };
 }
 
-/** @param {Subscription} subscription @returns {string} a key, which is equal for equal subscriptions */
-const keyOf = ({ devices, sensors }) =>
+/** @returns a key, which is equal for equal subscriptions */
+const keyOf = ({ devices, sensors }: Subscription): string =>
   [...[...devices.keys()].sort(), ...[...sensors.keys()].sort()].join(' ');

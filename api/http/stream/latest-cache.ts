@@ -1,41 +1,37 @@
-/** @import { Logger } from 'pino' */
-/** @import { LiveItem } from '../../live/messages.js' */
-/** @import { LatestRow } from '../../store/devices/latest-rows.js' */
+import type { Logger } from 'pino';
+import type { LiveItem } from '../../live/messages.ts';
+import type { LatestRow } from '../../store/devices/latest-rows.ts';
 
-/**
- * Adds to an item how unusual its value is.
- *
- * @callback Judge
- * @param {string} key
- * @param {JudgedItem} item
- * @returns {void}
- */
+/** Adds to an item how unusual its value is. */
+type Judge = (key: string, item: JudgedItem) => void;
 
 /**
  * An item with a judgment of its value. `sigmas` is the distance of the value from the sensor's usual value (baseline), in
  * standard deviations. It is undefined while no baseline is known, so JSON omits it.
- *
- * @typedef {LiveItem & { sigmas: number | undefined }} JudgedItem
  */
+export type JudgedItem = LiveItem & { sigmas: number | undefined };
 
-/**
- * The cached state of one sensor.
- *
- * @typedef {object} Entry
- * @property {JudgedItem} item a copy, changed in place
- * @property {number} position position of its last change
- * @property {number} resync number of the last resync that found the sensor
- * @property {number} committedAt commit time of its value in ms of `performance.now()`; `Infinity` if the value was read from
- *   the database, which does not have that time
- */
+/** The cached state of one sensor. */
+export interface Entry {
+  /** a copy, changed in place */
+  item: JudgedItem;
+  /** position of its last change */
+  position: number;
+  /** number of the last resync that found the sensor */
+  resync: number;
+  /**
+   * commit time of its value in ms of `performance.now()`; `Infinity` if the value was read from the
+   * database, which does not have that time
+   */
+  committedAt: number;
+}
 
 /** The commit time of a value that was read from the database is unknown. */
 const UNKNOWN = Number.POSITIVE_INFINITY;
 
-const LABELS = /** @type {const} */ (['device', 'name', 'type', 'unit', 'site']);
+const LABELS = ['device', 'name', 'type', 'unit', 'site'] as const;
 
-/** @param {LiveItem} a @param {LiveItem} b */
-const sameLabels = (a, b) => LABELS.every((label) => a[label] === b[label]);
+const sameLabels = (a: LiveItem, b: LiveItem) => LABELS.every((label) => a[label] === b[label]);
 
 /**
  * The newest values that a channel follows. Changes are numbered: each entry has a position, which is the number of its last
@@ -46,33 +42,30 @@ const sameLabels = (a, b) => LABELS.every((label) => a[label] === b[label]);
  * value of the database replaces it. An entry that has changed meanwhile is replaced only by a newer value.
  */
 export class LatestCache {
-  /** @type {Map<string, Entry>} */
-  #entries = new Map();
-  /** @type {Set<Entry>} entries that changed after `#sentPosition` */
-  #unsent = new Set();
+  #entries: Map<string, Entry> = new Map();
+  /** entries that changed after `#sentPosition` */
+  #unsent: Set<Entry> = new Set();
   #position = 0;
   #sentPosition = 0;
   #resync = 0;
   #judge;
 
-  /** @param {Judge} [judge] default: no baseline is known for any sensor */
-  constructor(judge = () => {}) {
+  /** @param judge default: no baseline is known for any sensor */
+  constructor(judge: Judge = () => {}) {
     this.#judge = judge;
   }
 
-  /** @returns {number} position of the last change: the number of changes so far */
-  get position() {
+  /** @returns position of the last change: the number of changes so far */
+  get position(): number {
     return this.#position;
   }
 
   /**
    * Takes a published item.
-   *
-   * @param {LiveItem} item
-   * @param {number} committedAt ms of `performance.now()`
-   * @returns {boolean} whether it changed the cache
+   * @param committedAt ms of `performance.now()`
+   * @returns whether it changed the cache
    */
-  update(item, committedAt) {
+  update(item: LiveItem, committedAt: number): boolean {
     const key = keyOf(item);
     const entry = this.#entries.get(key);
     if (!entry) return this.#add(key, item, committedAt);
@@ -86,13 +79,11 @@ export class LatestCache {
 
   /**
    * Takes an item that a resync read from `latest`.
-   *
-   * @param {LiveItem} item
-   * @param {number} since position of the cache when the read started
-   * @returns {boolean} whether the item shows a change that the cache had missed; a new interval does not count, because
-   *   published items have no interval
+   * @param since position of the cache when the read started
+   * @returns whether the item shows a change that the cache had missed; a new interval does not count, because published
+   * items have no interval
    */
-  refresh(item, since) {
+  refresh(item: LiveItem, since: number): boolean {
     const key = keyOf(item);
     const entry = this.#entries.get(key);
     if (!entry) return this.#add(key, item, UNKNOWN);
@@ -109,10 +100,9 @@ export class LatestCache {
 
   /**
    * Ends a resync: removes entries that the resync did not find, and that have not changed since it started.
-   *
-   * @param {number} since position of the cache when the resync started
+   * @param since position of the cache when the resync started
    */
-  endResync(since) {
+  endResync(since: number) {
     const before = this.#entries.size;
     for (const [key, entry] of this.#entries) {
       if (entry.resync < this.#resync && entry.position <= since) this.#entries.delete(key);
@@ -121,30 +111,25 @@ export class LatestCache {
     if (this.#entries.size < before) this.#position++;
   }
 
-  /** Removes the sensors of a retired device. @param {string} device id */
-  removeDevice(device) {
+  /** Removes the sensors of a retired device. @param device id */
+  removeDevice(device: string) {
     const before = this.#entries.size;
     for (const [key, { item }] of this.#entries) if (item.device_id === device) this.#entries.delete(key);
     if (this.#entries.size < before) this.#position++;
   }
 
-  /** @param {number} position @returns {Entry[]} the entries that changed after this position */
-  since(position) {
+  /** @returns the entries that changed after this position */
+  since(position: number): Entry[] {
     const candidates = position >= this.#sentPosition ? this.#unsent : this.#entries.values();
     return [...candidates].filter((entry) => entry.position > position);
   }
 
-  /** @returns {Entry[]} */
-  all() {
+  all(): Entry[] {
     return [...this.#entries.values()];
   }
 
-  /**
-   * Judges all values again after their baselines have changed.
-   *
-   * @returns {boolean} whether the cache changed
-   */
-  judgeAgain() {
+  /** Judges all values again after their baselines have changed. @returns whether the cache changed */
+  judgeAgain(): boolean {
     const before = this.#position;
     for (const [key, entry] of this.#entries) {
       const { sigmas } = entry.item;
@@ -160,8 +145,7 @@ export class LatestCache {
     this.#unsent = new Set();
   }
 
-  /** @param {string} key @param {LiveItem} item @param {number} committedAt */
-  #add(key, item, committedAt) {
+  #add(key: string, item: LiveItem, committedAt: number) {
     const judged = { ...item, sigmas: undefined };
     this.#judge(key, judged);
     const entry = { item: judged, position: this.#position, resync: this.#resync, committedAt };
@@ -169,8 +153,7 @@ export class LatestCache {
     return this.#noteChange(entry, committedAt);
   }
 
-  /** @param {string} key @param {Entry} entry @param {LiveItem} item @param {number} committedAt */
-  #replace(key, entry, item, committedAt) {
+  #replace(key: string, entry: Entry, item: LiveItem, committedAt: number) {
     const { item: own } = entry;
     own.ts = item.ts;
     own.value = item.value;
@@ -181,8 +164,7 @@ export class LatestCache {
     return this.#noteChange(entry, committedAt);
   }
 
-  /** @param {Entry} entry @param {number} committedAt */
-  #noteChange(entry, committedAt) {
+  #noteChange(entry: Entry, committedAt: number) {
     entry.committedAt = committedAt;
     entry.position = ++this.#position;
     this.#unsent.add(entry);
@@ -190,17 +172,15 @@ export class LatestCache {
   }
 }
 
-/** @param {Pick<LiveItem, 'device_id' | 'sensor_id'>} item */
-export const keyOf = ({ device_id, sensor_id }) => `${device_id}/${sensor_id}`;
+export const keyOf = ({ device_id, sensor_id }: Pick<LiveItem, 'device_id' | 'sensor_id'>) =>
+  `${device_id}/${sensor_id}`;
 
 /**
  * Whether an item is newer than the cached item. An equal time does not count: the database keeps only one of two values of an
  * instant, and the next resync reads that value.
- *
- * @param {LiveItem} item
- * @param {LiveItem} cached
  */
-const isNewer = (item, cached) => item.ts !== null && (cached.ts === null || item.ts > cached.ts);
+const isNewer = (item: LiveItem, cached: LiveItem) =>
+  item.ts !== null && (cached.ts === null || item.ts > cached.ts);
 
 /** Delay in ms before a failed resync is repeated; `everyMs` if that is shorter. */
 const RETRY_MS = 5000;
@@ -208,24 +188,32 @@ const RETRY_MS = 5000;
 /**
  * Reads the sensors of a channel: once when the channel opens, then repeatedly. Each repeated read is spread over `everyMs`,
  * page by page. If live changes may have been lost, it reads all pages at once.
- *
- * @param {object} deps
- * @param {() => AsyncIterator<LatestRow[]>} deps.pages starts a read, and returns its pages
- * @param {(read: () => Promise<LatestRow[] | null>) => Promise<boolean>} deps.takePage reads one page into the cache; false: the
- *   last page was read before
- * @param {() => void} deps.begin called before a read
- * @param {() => void} deps.end called after a complete read
- * @param {number} deps.everyMs
- * @param {Logger} deps.logger
  */
-export function createResync({ pages, takePage, begin, end, everyMs, logger }) {
+export function createResync({
+  pages,
+  takePage,
+  begin,
+  end,
+  everyMs,
+  logger,
+}: {
+  /** starts a read, and returns its pages */
+  pages: () => AsyncIterator<LatestRow[]>;
+  /** reads one page into the cache; false: the last page was read before */
+  takePage: (read: () => Promise<LatestRow[] | null>) => Promise<boolean>;
+  /** called before a read */
+  begin: () => void;
+  /** called after a complete read */
+  end: () => void;
+  everyMs: number;
+  logger: Logger;
+}) {
   let stopped = false;
   let urgent = false;
   let pageCount = 1;
   let wake = () => {};
 
-  /** @param {number} ms @returns {Promise<void>} */
-  const pause = (ms) =>
+  const pause = (ms: number): Promise<void> =>
     new Promise((resolve) => {
       const timer = setTimeout(resolve, ms);
       wake = () => {
@@ -235,10 +223,10 @@ export function createResync({ pages, takePage, begin, end, everyMs, logger }) {
     });
 
   /**
-   * @param {number} pauseMs pause before each page
-   * @returns {Promise<void>} settles after the last page, or early after `refreshNow` or `stop`
+   * @param pauseMs pause before each page
+   * @returns settles after the last page, or early after `refreshNow` or `stop`
    */
-  async function readAll(pauseMs) {
+  async function readAll(pauseMs: number): Promise<void> {
     const iterator = pages();
     const read = async () => {
       const { done: isDone, value } = await iterator.next();
@@ -271,8 +259,8 @@ export function createResync({ pages, takePage, begin, end, everyMs, logger }) {
   }
 
   return {
-    /** @returns {Promise<void>} settles after the first complete read; rejects if that read fails */
-    async start() {
+    /** @returns settles after the first complete read; rejects if that read fails */
+    async start(): Promise<void> {
       do {
         urgent = false;
         await readAll(0);

@@ -1,31 +1,30 @@
-import { MillraceError } from '../../../common/errors.js';
-import { parseDevice, parseSensor } from '../parameters.js';
-
-/** @import { Identity } from '../../../schema/ids.js' */
+import { MillraceError } from '../../../common/errors.ts';
+import type { Identity } from '../../../schema/ids.ts';
+import { parseDevice, parseSensor } from '../parameters.ts';
 
 /** Limit of devices and sensors that one subscription may name. A longer subscription is refused. */
 const MAX_NAMES = 2000;
 
 /**
  * The devices and sensors that a reader follows. A reader that names neither devices nor sensors follows the whole fleet.
- *
- * @typedef {object} Subscription
- * @property {Map<string, Identity>} devices devices by id
- * @property {Map<string, { device: Identity, sensor: Identity }>} sensors sensors by `device id/sensor id`
- * @property {boolean} everything whether the reader follows the whole fleet
  */
+export interface Subscription {
+  /** devices by id */
+  devices: Map<string, Identity>;
+  /** sensors by `device id/sensor id` */
+  sensors: Map<string, { device: Identity; sensor: Identity }>;
+  /** whether the reader follows the whole fleet */
+  everything: boolean;
+}
 
 /**
  * Reads the query parameters `device=` and `sensor=DEVICE/SENSOR`, each any number of times. DEVICE and SENSOR are
  * percent-encoded separately. A name may contain a slash, so this function splits the raw query before it decodes the names.
- *
- * @param {string} url of the request
- * @returns {Subscription}
+ * @param url of the request
  * @throws {MillraceError} `bad_parameter`, `bad_id`
  */
-export function readSubscription(url) {
-  /** @type {Subscription} */
-  const subscription = { devices: new Map(), sensors: new Map(), everything: false };
+export function readSubscription(url: string): Subscription {
+  const subscription: Subscription = { devices: new Map(), sensors: new Map(), everything: false };
   const query = url.includes('?') ? url.slice(url.indexOf('?') + 1) : '';
   const pairs = query.split('&').filter(Boolean);
   if (pairs.length > MAX_NAMES) {
@@ -46,14 +45,12 @@ export function readSubscription(url) {
   return subscription;
 }
 
-/** @param {Subscription} subscription @param {string} raw */
-function addDevice({ devices }, raw) {
+function addDevice({ devices }: Subscription, raw: string) {
   const device = parseDevice(decode(plain(raw)));
   devices.set(device.id, device);
 }
 
-/** @param {Subscription} subscription @param {string} raw */
-function addSensor({ sensors }, raw) {
+function addSensor({ sensors }: Subscription, raw: string) {
   // Form encoders also encode the slash between device and sensor. Then the names are encoded twice, but spaces only once.
   const pair = raw.includes('/') ? plain(raw) : decode(plain(raw));
   const slash = pair.indexOf('/');
@@ -63,11 +60,10 @@ function addSensor({ sensors }, raw) {
   sensors.set(`${device.id}/${sensor.id}`, { device, sensor });
 }
 
-/** Replaces plus signs, because a plus sign in a query means a space. @param {string} text */
-const plain = (text) => text.replaceAll('+', '%20');
+/** Replaces plus signs, because a plus sign in a query means a space. */
+const plain = (text: string) => text.replaceAll('+', '%20');
 
-/** @param {string} text */
-function decode(text) {
+function decode(text: string) {
   try {
     return decodeURIComponent(text);
   } catch (error) {
@@ -75,6 +71,7 @@ function decode(text) {
   }
 }
 
-/** @param {Subscription} subscription @param {{ device_id: string, sensor_id: string }} change */
-export const follows = ({ everything, devices, sensors }, { device_id, sensor_id }) =>
-  everything || devices.has(device_id) || sensors.has(`${device_id}/${sensor_id}`);
+export const follows = (
+  { everything, devices, sensors }: Subscription,
+  { device_id, sensor_id }: { device_id: string; sensor_id: string },
+) => everything || devices.has(device_id) || sensors.has(`${device_id}/${sensor_id}`);

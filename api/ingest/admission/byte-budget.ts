@@ -1,5 +1,5 @@
-import { MillraceError } from '../../../common/errors.js';
-import { Queue } from '../../../common/queue.js';
+import { MillraceError } from '../../../common/errors.ts';
+import { Queue } from '../../../common/queue.ts';
 
 /** Memory of a message in addition to its payload, in bytes: decoded samples, promises, queue entries. */
 const MESSAGE_OVERHEAD = 2048;
@@ -12,44 +12,38 @@ const MESSAGE_OVERHEAD = 2048;
 export class ByteBudget {
   #limit;
   #used = 0;
-  /** @type {Queue<{ cost: number, enter: () => void }>} */
-  #waiting = new Queue();
-  /** @type {Array<() => void>} */
-  #listeners = [];
+  #waiting: Queue<{ cost: number; enter: () => void }> = new Queue();
+  #listeners: Array<() => void> = [];
 
-  /** @param {number} limit bytes */
-  constructor(limit) {
+  /** @param limit bytes */
+  constructor(limit: number) {
     this.#limit = limit;
   }
 
   /**
-   * @param {number} payloadBytes
-   * @param {AbortSignal} [signal] aborts when the sender disconnects; a message that has begun is finished
-   * @returns {Promise<void> | undefined} settles when the message may begin; undefined: the message may begin at once
+   * @param signal aborts when the sender disconnects; a message that has begun is finished
+   * @returns settles when the message may begin; undefined: the message may begin at once
    * @throws {MillraceError} `unavailable`: the signal aborted before the message began
    */
-  enter(payloadBytes, signal) {
+  enter(payloadBytes: number, signal?: AbortSignal): Promise<void> | undefined {
     const cost = payloadBytes + MESSAGE_OVERHEAD;
     if (this.isFull || !this.#hasRoom(cost)) return this.#untilAdmitted(cost, signal);
     this.#used += cost;
     return undefined;
   }
 
-  /** Frees the bytes of a message that entered, and admits waiting messages. @param {number} payloadBytes */
-  leave(payloadBytes) {
+  /** Frees the bytes of a message that entered, and admits waiting messages. */
+  leave(payloadBytes: number) {
     this.#used -= payloadBytes + MESSAGE_OVERHEAD;
     this.#admit();
   }
 
   /**
-   * @template T
-   * @param {number} payloadBytes
-   * @param {() => Promise<T>} work begins when the budget has room for the payload
-   * @param {AbortSignal} [signal] see `enter`
-   * @returns {Promise<T>}
+   * @param work begins when the budget has room for the payload
+   * @param signal see `enter`
    * @throws {MillraceError} `unavailable`: the signal aborted before the message began
    */
-  async run(payloadBytes, work, signal) {
+  async run<T>(payloadBytes: number, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const admitted = this.enter(payloadBytes, signal);
     if (admitted !== undefined) await admitted;
     try {
@@ -64,13 +58,13 @@ export class ByteBudget {
     return this.#waiting.size > 0;
   }
 
-  /** @param {number} payloadBytes @returns {boolean} whether a message of this size would enter at once */
-  fits(payloadBytes) {
+  /** @returns whether a message of this size would enter at once */
+  fits(payloadBytes: number): boolean {
     return !this.isFull && this.#hasRoom(payloadBytes + MESSAGE_OVERHEAD);
   }
 
-  /** @param {() => void} listener called when a message has left and no message waits */
-  onFree(listener) {
+  /** @param listener called when a message has left and no message waits */
+  onFree(listener: () => void) {
     this.#listeners.push(listener);
   }
 
@@ -83,8 +77,7 @@ export class ByteBudget {
     return this.#waiting.size;
   }
 
-  /** @param {number} cost */
-  #hasRoom(cost) {
+  #hasRoom(cost: number) {
     return this.#used === 0 || this.#used + cost <= this.#limit;
   }
 
@@ -97,8 +90,7 @@ export class ByteBudget {
     if (!this.isFull) for (const listener of this.#listeners) listener();
   }
 
-  /** @param {number} cost @param {AbortSignal} [signal] @returns {Promise<void>} */
-  #untilAdmitted(cost, signal) {
+  #untilAdmitted(cost: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const leave = this.#waiting.push({
         cost,
@@ -141,19 +133,15 @@ export class PayloadMemory {
   #slab = Buffer.allocUnsafeSlow(FREE_BYTES);
   #used = 0;
 
-  /**
-   * @param {Buffer | string} payload
-   * @returns {Buffer} a view whose ArrayBuffer has at most twice the length of the payload plus 2 KiB
-   */
-  own(payload) {
+  /** @returns a view whose ArrayBuffer has at most twice the length of the payload plus 2 KiB */
+  own(payload: Buffer | string): Buffer {
     const bytes = Buffer.isBuffer(payload) ? payload : Buffer.from(payload);
     const isLean = bytes.length >= MIN_SHARE * (bytes.buffer.byteLength - FREE_BYTES);
     if (isLean) return bytes;
     return bytes.length > MAX_SHARED_BYTES ? copyBytes(bytes) : this.#cut(bytes);
   }
 
-  /** @param {Buffer} bytes */
-  #cut(bytes) {
+  #cut(bytes: Buffer) {
     if (bytes.length > FREE_BYTES - this.#used) {
       this.#slab = Buffer.allocUnsafeSlow(FREE_BYTES);
       this.#used = 0;
@@ -168,11 +156,9 @@ export class PayloadMemory {
 /**
  * Copies bytes that stay in memory for long. `Buffer.from` would cut a small copy from the pool of Node.js: a retained status of
  * 6 bytes could keep 64 KiB alive.
- *
- * @param {Uint8Array} bytes
- * @returns {Buffer} a copy that shares its memory with no other Buffer
+ * @returns a copy that shares its memory with no other Buffer
  */
-export function copyBytes(bytes) {
+export function copyBytes(bytes: Uint8Array): Buffer {
   const copy = Buffer.allocUnsafeSlow(bytes.length);
   copy.set(bytes);
   return copy;
@@ -181,8 +167,6 @@ export function copyBytes(bytes) {
 /**
  * Returns the memory that a payload keeps alive, for the byte budget. Up to 2 KiB beyond the length of the payload are
  * not counted, because the overhead of each message includes them.
- *
- * @param {Buffer} payload
- * @returns {number} bytes
  */
-export const keptBytes = (payload) => Math.max(payload.length, payload.buffer.byteLength - FREE_BYTES);
+export const keptBytes = (payload: Buffer): number =>
+  Math.max(payload.length, payload.buffer.byteLength - FREE_BYTES);

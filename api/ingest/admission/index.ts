@@ -4,36 +4,33 @@
  */
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isBirth, isDeath } from '../../../schema/sparkplug-topics.js';
-import { ByteBudget, keptBytes } from './byte-budget.js';
+import type { Identity } from '../../../schema/ids.ts';
+import { isBirth, isDeath } from '../../../schema/sparkplug-topics.ts';
+import type { Check } from '../../observability/readiness.ts';
+import type { ClockGuard } from '../../store/clock-guard.ts';
+import type { Message, Route } from '../pipeline.ts';
+import { ByteBudget, keptBytes } from './byte-budget.ts';
 
-export { copyBytes, keptBytes, PayloadMemory } from './byte-budget.js';
-
-/** @import { Identity } from '../../../schema/ids.js' */
-/** @import { Check } from '../../observability/readiness.js' */
-/** @import { ClockGuard } from '../../store/clock-guard.js' */
-/** @import { Message, Route } from '../pipeline.js' */
+export { copyBytes, keptBytes, PayloadMemory } from './byte-budget.ts';
 
 /** Limit of the bytes of unsettled messages. Above this limit further messages wait. */
 const BUDGET_BYTES = 64 * 1024 * 1024;
 
-/**
- * The members of a message that admission uses.
- *
- * @typedef {Pick<Message, 'payload' | 'receivedAt' | 'signal'>} Admitted
- */
+/** The members of a message that admission uses. */
+type Admitted = Pick<Message, 'payload' | 'receivedAt' | 'signal'>;
 
-/**
- * Handles the messages of one source after their admission.
- *
- * @template {Admitted} M
- * @template T
- * @typedef {object} Handling
- * @property {(message: M) => Promise<T>} handle settles when everything in the message is committed or refused; it may also throw at once
- * @property {(message: M, error: unknown) => Promise<T>} [refuse] converts an error of `handle` to a result; missing: `admit` throws the error
- * @property {(message: M, result: T | undefined, began: number) => void} [end] called at the end of every message that was passed to
- *   `admit`. `result`: the result of `handle`; undefined: the message stays unacknowledged. `began`: arrival of the message by `performance.now()`
- */
+/** Handles the messages of one source after their admission. */
+export interface Handling<M extends Admitted, T> {
+  /** settles when everything in the message is committed or refused; it may also throw at once */
+  handle: (message: M) => Promise<T>;
+  /** converts an error of `handle` to a result; missing: `admit` throws the error */
+  refuse?: (message: M, error: unknown) => Promise<T>;
+  /**
+   * called at the end of every message that was passed to `admit`. `result`: the result of `handle`;
+   * undefined: the message stays unacknowledged. `began`: arrival of the message by `performance.now()`
+   */
+  end?: (message: M, result: T | undefined, began: number) => void;
+}
 
 /** The only way into ingest. Messages of all sources share one budget and one order for each device. */
 export class Admission {
@@ -45,12 +42,14 @@ export class Admission {
   /** The unsettled messages of the brokers. */
   progress;
 
-  /**
-   * @param {object} deps
-   * @param {ClockGuard} deps.clockGuard
-   * @param {() => number} deps.answeredAt when the database last answered, in ms of `performance.now()`
-   */
-  constructor({ clockGuard, answeredAt }) {
+  constructor({
+    clockGuard,
+    answeredAt,
+  }: {
+    clockGuard: ClockGuard;
+    /** when the database last answered, in ms of `performance.now()` */
+    answeredAt: () => number;
+  }) {
     this.#clockGuard = clockGuard;
     this.progress = new Progress({ answeredAt });
   }
@@ -59,16 +58,16 @@ export class Admission {
    * Handles a message when the byte budget has room for it. The clock is checked twice. With a clock that is wrong at the
    * arrival, ingest would refuse good measurements and give wrong times to measurements without a time. If the clock is
    * wrong after the commit, Millrace must not acknowledge.
-   *
-   * @template {Admitted} M
-   * @template T
-   * @param {M} message that arrived now
-   * @param {Handling<M, T>} handling
-   * @param {number} [began] arrival of the message by `performance.now()`; default: now
-   * @returns {Promise<T>} settles when the message may be acknowledged
+   * @param message that arrived now
+   * @param began arrival of the message by `performance.now()`; default: now
+   * @returns settles when the message may be acknowledged
    * @throws {MillraceError} `unavailable`: the process ends, or the sender disconnected before the message began
    */
-  admit(message, handling, began = performance.now()) {
+  admit<M extends Admitted, T>(
+    message: M,
+    handling: Handling<M, T>,
+    began: number = performance.now(),
+  ): Promise<T> {
     const isTimed = this.#clockGuard.isTrusted;
     const room = this.budget.enter(keptBytes(message.payload), message.signal);
     if (room === undefined && isTimed) return this.#handle(message, handling, began);
@@ -76,18 +75,12 @@ export class Admission {
   }
 
   /**
-   * Handles a message that need not wait. The function is not async, to save memory: see `pipeline.js`.
-   *
-   * @template {Admitted} M
-   * @template T
-   * @param {M} message that entered the budget
-   * @param {Handling<M, T>} handling
-   * @param {number} began by `performance.now()`
-   * @returns {Promise<T>}
+   * Handles a message that need not wait. The function is not async, to save memory: see `pipeline.ts`.
+   * @param message that entered the budget
+   * @param began by `performance.now()`
    */
-  #handle(message, handling, began) {
-    /** @type {Promise<T>} */
-    let handled;
+  #handle<M extends Admitted, T>(message: M, handling: Handling<M, T>, began: number): Promise<T> {
+    let handled: Promise<T>;
     try {
       handled = handling.handle(message);
     } catch (error) {
@@ -105,16 +98,14 @@ export class Admission {
 
   /**
    * Handles a message that waits for room in the byte budget, or for the right clock.
-   *
-   * @template {Admitted} M
-   * @template T
-   * @param {M} message
-   * @param {Handling<M, T>} handling
-   * @param {{ began: number, isTimed: boolean, room: Promise<void> | undefined }} arrival `began` by `performance.now()`; `isTimed`:
-   *   the clock was right at the arrival; `room` settles when the message enters the budget
-   * @returns {Promise<T>}
+   * @param arrival `began` by `performance.now()`; `isTimed`: the clock was right at the arrival; `room` settles when the message
+   * enters the budget
    */
-  async #handleLater(message, handling, { began, isTimed, room }) {
+  async #handleLater<M extends Admitted, T>(
+    message: M,
+    handling: Handling<M, T>,
+    { began, isTimed, room }: { began: number; isTimed: boolean; room: Promise<void> | undefined },
+  ): Promise<T> {
     try {
       if (room !== undefined) await room;
     } catch (error) {
@@ -129,41 +120,35 @@ export class Admission {
   /**
    * Handles a message that arrived while the clock was wrong, as soon as the clock is right. The message gets
    * its time of receipt by the right clock.
-   *
-   * @template {Admitted} M
-   * @template T
-   * @param {M} message
-   * @param {Handling<M, T>} handling
-   * @param {number} began arrival of the message by `performance.now()`
-   * @returns {Promise<T>}
+   * @param began arrival of the message by `performance.now()`
    */
-  async #handleWithRightClock(message, handling, began) {
+  async #handleWithRightClock<M extends Admitted, T>(
+    message: M,
+    handling: Handling<M, T>,
+    began: number,
+  ): Promise<T> {
     const time = this.#clockGuard.now();
     // A message that waits only for room begins at once when it enters the budget. An await of a number would
     // let it overtake this message.
     const now = typeof time === 'number' ? time : await time;
-    /** @type {M} */
-    const received = { ...message, receivedAt: now - Math.round(performance.now() - began) };
+    const received: M = { ...message, receivedAt: now - Math.round(performance.now() - began) };
     return handleOrRefuse(received, handling);
   }
 
   /**
    * Settles a message that waits for more than its handler: for room in the budget, for its dead letter, or for the right clock.
-   *
-   * @template {Admitted} M
-   * @template T
-   * @param {M} message that entered the budget
-   * @param {Handling<M, T>} handling
-   * @param {number} began by `performance.now()`
-   * @param {() => Promise<T>} work
-   * @returns {Promise<T>}
+   * @param message that entered the budget
+   * @param began by `performance.now()`
    */
-  async #settle(message, handling, began, work) {
-    /** @type {T | undefined} */
-    let result;
+  async #settle<M extends Admitted, T>(
+    message: M,
+    handling: Handling<M, T>,
+    began: number,
+    work: () => Promise<T>,
+  ): Promise<T> {
+    let result: T | undefined;
     try {
-      /** @type {T} */
-      const settled = await work();
+      const settled: T = await work();
       if (!this.#clockGuard.isTrusted) await this.#clockGuard.now();
       result = settled;
       return settled;
@@ -174,15 +159,10 @@ export class Admission {
 
   /**
    * Ends the handling of a message that entered the budget.
-   *
-   * @template {Admitted} M
-   * @template T
-   * @param {M} message
-   * @param {Handling<M, T>} handling
-   * @param {number} began by `performance.now()`
-   * @param {T | undefined} result undefined: the message stays unacknowledged
+   * @param began by `performance.now()`
+   * @param result undefined: the message stays unacknowledged
    */
-  #leave(message, handling, began, result) {
+  #leave<M extends Admitted, T>(message: M, handling: Handling<M, T>, began: number, result: T | undefined) {
     try {
       this.budget.leave(keptBytes(message.payload));
     } finally {
@@ -191,14 +171,7 @@ export class Admission {
   }
 }
 
-/**
- * @template {Admitted} M
- * @template T
- * @param {M} message
- * @param {Handling<M, T>} handling
- * @returns {Promise<T>}
- */
-async function handleOrRefuse(message, handling) {
+async function handleOrRefuse<M extends Admitted, T>(message: M, handling: Handling<M, T>): Promise<T> {
   try {
     return await handling.handle(message);
   } catch (error) {
@@ -206,16 +179,8 @@ async function handleOrRefuse(message, handling) {
   }
 }
 
-/**
- * @template {Admitted} M
- * @template T
- * @param {M} message
- * @param {Handling<M, T>} handling
- * @param {unknown} error error of the handler
- * @returns {Promise<T>}
- * @throws the error, if the source of the message handles errors itself
- */
-function refuse(message, handling, error) {
+/** @param error error of the handler @throws the error, if the source of the message handles errors itself */
+function refuse<M extends Admitted, T>(message: M, handling: Handling<M, T>, error: unknown): Promise<T> {
   if (!handling.refuse) throw error;
   return handling.refuse(message, error);
 }
@@ -227,17 +192,10 @@ function refuse(message, handling, error) {
  * next measurement, which shows that the device is online.
  */
 export class DeviceQueue {
-  /** The newest barrier of each key. @type {Map<string, Promise<unknown>>} */
-  #barriers = new Map();
+  /** The newest barrier of each key. */
+  #barriers: Map<string, Promise<unknown>> = new Map();
 
-  /**
-   * @template T
-   * @param {string} key
-   * @param {boolean} isBarrier
-   * @param {() => Promise<T>} work
-   * @returns {Promise<T>}
-   */
-  run(key, isBarrier, work) {
+  run<T>(key: string, isBarrier: boolean, work: () => Promise<T>): Promise<T> {
     const before = this.#barriers.get(key);
     // A failed barrier does not stop later messages. The failure is reported by the message of the barrier.
     const result = before ? before.then(work, work) : work();
@@ -254,15 +212,13 @@ export class DeviceQueue {
 
 /**
  * Returns the key of a device's queue. A Sparkplug edge node and its devices share one sequence of messages, so they share a queue.
- *
- * @param {Route} route
- * @param {Identity} identity of the device
- * @returns {string}
+ * @param identity of the device
  */
-export const queueKeyOf = ({ sparkplug }, identity) => sparkplug?.node ?? identity.id;
+export const queueKeyOf = ({ sparkplug }: Route, identity: Identity): string =>
+  sparkplug?.node ?? identity.id;
 
-/** @param {Route} route @returns {boolean} whether later messages of the device wait for a message of this route */
-export const isBarrier = ({ kind, sparkplug }) =>
+/** @returns whether later messages of the device wait for a message of this route */
+export const isBarrier = ({ kind, sparkplug }: Route): boolean =>
   kind === 'birth' ||
   kind === 'status' ||
   (sparkplug !== undefined && (isBirth(sparkplug.type) || isDeath(sparkplug.type)));
@@ -277,33 +233,34 @@ const POLL_MS = 20;
 export class Progress {
   #answeredAt;
   #clock;
-  /** Arrival of each unsettled message, the oldest first. @type {Map<object, number>} */
-  #unsettled = new Map();
+  /** Arrival of each unsettled message, the oldest first. */
+  #unsettled: Map<object, number> = new Map();
   #settledAt = Number.NEGATIVE_INFINITY;
 
-  /**
-   * @param {object} deps
-   * @param {() => number} deps.answeredAt when the database last answered, in ms of the same clock
-   * @param {() => number} [deps.clock] ms of a monotonic clock
-   */
-  constructor({ answeredAt, clock = () => performance.now() }) {
+  constructor({
+    answeredAt,
+    clock = () => performance.now(),
+  }: {
+    /** when the database last answered, in ms of the same clock */
+    answeredAt: () => number;
+    /** ms of a monotonic clock */
+    clock?: () => number;
+  }) {
     this.#answeredAt = answeredAt;
     this.#clock = clock;
   }
 
-  /** Counts a message that arrived as unsettled. @param {object} message @param {number} [now] ms of `clock` */
-  begin(message, now = this.#clock()) {
+  /** Counts a message that arrived as unsettled. @param now ms of `clock` */
+  begin(message: object, now: number = this.#clock()) {
     this.#unsettled.set(message, now);
   }
 
   /**
    * Ends the tracking of a message.
-   *
-   * @param {object} message
-   * @param {boolean} isSettled false: the message stays unacknowledged, or its topic is unknown, so it is no progress
-   * @param {number} [now] ms of `clock`
+   * @param isSettled false: the message stays unacknowledged, or its topic is unknown, so it is no progress
+   * @param now ms of `clock`
    */
-  end(message, isSettled, now = this.#clock()) {
+  end(message: object, isSettled: boolean, now: number = this.#clock()) {
     this.#unsettled.delete(message);
     if (isSettled) this.#settledAt = now;
   }
@@ -320,13 +277,12 @@ export class Progress {
   }
 
   /**
-   * The time without progress. Some messages need no database, for example empty messages. So progress needs both
-   * a settled message and an answer of the database.
-   *
-   * @returns {number} ms since the earlier of the last settled message and the last answer of the database, counted from the
-   *   arrival of the oldest unsettled message at most; 0: no message waits
+   * The time without progress. Some messages need no database, for example empty messages. So progress needs both a settled
+   * message and an answer of the database.
+   * @returns ms since the earlier of the last settled message and the last answer of the database, counted from the arrival
+   * of the oldest unsettled message at most; 0: no message waits
    */
-  get standstillMs() {
+  get standstillMs(): number {
     const [oldest] = this.#unsettled.values();
     return oldest === undefined
       ? 0
@@ -335,24 +291,25 @@ export class Progress {
 
   /**
    * Waits until no message is unsettled.
-   *
-   * @param {object} bounds
-   * @param {number} bounds.withinMs
-   * @param {() => boolean} [bounds.isHopeless] ends the wait early
-   * @returns {Promise<void>} settles when every message is settled, or at one of the bounds
+   * @returns settles when every message is settled, or at one of the bounds
    */
-  async untilSettled({ withinMs, isHopeless = () => false }) {
+  async untilSettled({
+    withinMs,
+    isHopeless = () => false,
+  }: {
+    withinMs: number;
+    /** ends the wait early */
+    isHopeless?: () => boolean;
+  }): Promise<void> {
     const deadline = this.#clock() + withinMs;
     while (this.#unsettled.size > 0 && this.#clock() < deadline && !isHopeless()) await sleep(POLL_MS);
   }
 
   /**
    * Returns the readiness check of ingest.
-   *
-   * @param {number} maxWaitMs the check fails when a message waits for longer
-   * @returns {Check}
+   * @param maxWaitMs the check fails when a message waits for longer
    */
-  check(maxWaitMs) {
+  check(maxWaitMs: number): Check {
     const waited = Math.round(this.oldestMs);
     return {
       ok: waited <= maxWaitMs,

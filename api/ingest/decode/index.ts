@@ -1,18 +1,18 @@
-import { encodingOf } from '../../../common/encodings.js';
-import { MillraceError } from '../../../common/errors.js';
-import { MAX_SAMPLES_PER_MESSAGE } from '../../../schema/rules.js';
-import { parseJson, readPlain } from './json.js';
-import { NameCache } from './json-cursor.js';
-import { MessageBatch } from './message-batch.js';
-import { PATHS, refusalOf } from './refusals.js';
-import { readCommonSenml, readSenml } from './senml.js';
-import { isSelfDescribed, parseSenmlCbor } from './senml-cbor.js';
-import { isSensorMap, readSensorMaps } from './sensor-map.js';
+import { encodingOf } from '../../../common/encodings.ts';
+import { MillraceError } from '../../../common/errors.ts';
+import { MAX_SAMPLES_PER_MESSAGE } from '../../../schema/rules.ts';
+import { parseJson, readPlain } from './json.ts';
+import { NameCache } from './json-cursor.ts';
+import { MessageBatch } from './message-batch.ts';
+import { PATHS, refusalOf } from './refusals.ts';
+import { readCommonSenml, readSenml } from './senml.ts';
+import { isSelfDescribed, parseSenmlCbor } from './senml-cbor.ts';
+import { isSensorMap, readSensorMaps } from './sensor-map.ts';
 
-export { timeRefusal } from './message-batch.js';
-export { ruleOf } from './refusals.js';
-export { parseSenmlCbor } from './senml-cbor.js';
-export { parseJsonText } from './text.js';
+export { timeRefusal } from './message-batch.ts';
+export { ruleOf } from './refusals.ts';
+export { parseSenmlCbor } from './senml-cbor.ts';
+export { parseJsonText } from './text.ts';
 
 /** Labels of SenML that plain JSON does not have (RFC 8428, table 1). */
 const SENML_LABELS = ['n', 'v', 'bn', 'bt', 'vb', 'vs', 'vd', 'bver', 'bv', 'bs', 'bu'];
@@ -23,8 +23,8 @@ const SENML_LABELS = ['n', 'v', 'bn', 'bt', 'vb', 'vs', 'vd', 'bver', 'bv', 'bs'
  */
 const AMBIGUOUS_LABELS = ['s', 't', 'u'];
 
-/** The decoder of each content type. @type {Map<string, (payload: Buffer, batch: MessageBatch, contentType?: string) => void>} */
-const BY_TYPE = new Map([
+/** The decoder of each content type. */
+const BY_TYPE: Map<string, (payload: Buffer, batch: MessageBatch, contentType?: string) => void> = new Map([
   ['application/json', readJson],
   ['text/json', readJson],
   ['application/senml+json', readSenmlJson],
@@ -40,8 +40,16 @@ export class MessageDecoder {
   #unitMs;
   #names = new NameCache();
 
-  /** @param {{ historyMs: number, maxClockSkewMs: number, relativeTimes: boolean, tsUnitMs?: number }} limits how old and how far in the future a time may be, whether relative times are accepted, and the ms in the unit of a `ts` that is a number */
-  constructor({ historyMs, maxClockSkewMs, relativeTimes, tsUnitMs = 1 }) {
+  /**
+   * @param limits how old and how far in the future a time may be, whether relative times are accepted, and the ms in the unit of a `ts`
+   * that is a number
+   */
+  constructor({
+    historyMs,
+    maxClockSkewMs,
+    relativeTimes,
+    tsUnitMs = 1,
+  }: { historyMs: number; maxClockSkewMs: number; relativeTimes: boolean; tsUnitMs?: number }) {
     this.#historyMs = historyMs;
     this.#maxClockSkewMs = maxClockSkewMs;
     this.#relative = relativeTimes;
@@ -49,14 +57,17 @@ export class MessageDecoder {
   }
 
   /**
-   * @param {Buffer} payload
-   * @param {string | undefined} contentType
-   * @param {number} receivedAt epoch ms
-   * @param {number} [now] epoch ms; the limits of age and clock skew count from this time, and not from the receipt (for a replay)
-   * @returns {MessageBatch} the good measurements, and a refusal for each bad measurement; a message that is refused as a whole
-   *   has one refusal, with index -1
+   * @param receivedAt epoch ms
+   * @param now epoch ms; the limits of age and clock skew count from this time, and not from the receipt (for a replay)
+   * @returns the good measurements, and a refusal for each bad measurement; a message that is refused as a whole has one refusal,
+   * with index -1
    */
-  decode(payload, contentType, receivedAt, now = receivedAt) {
+  decode(
+    payload: Buffer,
+    contentType: string | undefined,
+    receivedAt: number,
+    now: number = receivedAt,
+  ): MessageBatch {
     const batch = this.emptyBatch(receivedAt, now);
     try {
       decode(payload, contentType, batch);
@@ -68,8 +79,8 @@ export class MessageDecoder {
     return batch;
   }
 
-  /** Creates an empty batch with the rules of this decoder. @param {number} receivedAt epoch ms @param {number} [now] as in `decode` */
-  emptyBatch(receivedAt, now = receivedAt) {
+  /** Creates an empty batch with the rules of this decoder. @param receivedAt epoch ms @param now as in `decode` */
+  emptyBatch(receivedAt: number, now: number = receivedAt) {
     const rules = {
       receivedAt,
       oldest: now - this.#historyMs,
@@ -83,13 +94,10 @@ export class MessageDecoder {
 
 /**
  * Reads a payload into the batch. The content type selects the format. Without a content type the first bytes do.
- *
- * @param {Buffer} payload
- * @param {string | undefined} contentType as MQTT 5 or HTTP carry it
- * @param {MessageBatch} batch
+ * @param contentType as MQTT 5 or HTTP carry it
  * @throws {MillraceError} `malformed`, `unknown_format`, `too_large`: the message as a whole is refused
  */
-export function decode(payload, contentType, batch) {
+export function decode(payload: Buffer, contentType: string | undefined, batch: MessageBatch) {
   const type = contentType?.split(';', 1)[0]?.trim().toLowerCase();
   const read = type ? BY_TYPE.get(type) : byShape(payload);
   if (!read) {
@@ -101,8 +109,7 @@ export function decode(payload, contentType, batch) {
   read(payload, batch, contentType);
 }
 
-/** @param {Buffer} payload @param {MessageBatch} batch @param {string} [contentType] */
-function readJson(payload, batch, contentType) {
+function readJson(payload: Buffer, batch: MessageBatch, contentType?: string) {
   if (readCommonSenml(payload, batch)) return;
   batch.clear();
   const content = parseJson(payload, contentType);
@@ -115,35 +122,30 @@ function readJson(payload, batch, contentType) {
   }
 }
 
-/** @param {Buffer} payload @param {MessageBatch} batch @param {string} [contentType] */
-function readSenmlJson(payload, batch, contentType) {
+function readSenmlJson(payload: Buffer, batch: MessageBatch, contentType?: string) {
   if (readCommonSenml(payload, batch)) return;
   batch.clear();
   readSenml(limited(packOf(parseJson(payload, contentType))), batch);
 }
 
-/** @param {Buffer} payload @param {MessageBatch} batch */
-function readCbor(payload, batch) {
+function readCbor(payload: Buffer, batch: MessageBatch) {
   readSenml(limited(parseSenmlCbor(payload)), batch);
 }
 
-/** @param {object} content @returns {unknown[]} */
-const elementsOf = (content) => (Array.isArray(content) ? content : [content]);
+const elementsOf = (content: object): unknown[] => (Array.isArray(content) ? content : [content]);
 
-/** @param {unknown} content @returns {unknown[]} the SenML records (RFC 8428, section 4) @throws {MillraceError} `malformed` */
-function packOf(content) {
+/** @returns the SenML records (RFC 8428, section 4) @throws {MillraceError} `malformed` */
+function packOf(content: unknown): unknown[] {
   if (Array.isArray(content)) return content;
   throw new MillraceError('malformed', 'must be an array of SenML records');
 }
 
-/** @param {unknown[]} elements */
-function limited(elements) {
+function limited(elements: unknown[]) {
   if (elements.length <= MAX_SAMPLES_PER_MESSAGE) return elements;
   throw new MillraceError('too_large', `${elements.length} samples; ${MAX_SAMPLES_PER_MESSAGE} are the most`);
 }
 
-/** @param {Buffer} payload */
-function byShape(payload) {
+function byShape(payload: Buffer) {
   const first = payload.find((byte) => byte !== 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0d);
   // A printable character, or an empty payload: the sender probably tried to send JSON.
   if (first === undefined || (first >= 0x20 && first < 0x7f)) return readJson;
@@ -152,13 +154,11 @@ function byShape(payload) {
   return encodingOf(payload).isShown ? readJson : undefined;
 }
 
-/** @param {unknown[]} elements */
-const isSenmlPack = ([first, ...others]) =>
+const isSenmlPack = ([first, ...others]: unknown[]) =>
   hasLabel(first, SENML_LABELS) ||
   (hasLabel(first, AMBIGUOUS_LABELS) && others.some((element) => hasLabel(element, SENML_LABELS)));
 
-/** @param {unknown} element @param {string[]} labels */
-const hasLabel = (element, labels) =>
+const hasLabel = (element: unknown, labels: string[]) =>
   element !== null &&
   typeof element === 'object' &&
   !('sensor_id' in element) &&

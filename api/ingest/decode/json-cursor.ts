@@ -29,16 +29,15 @@ const MAX_LENGTH = 64;
  * name with the same hash.
  */
 export class NameCache {
-  /** @type {string[]} */
-  #names = Array.from({ length: SLOTS }, () => '');
+  #names: string[] = Array.from({ length: SLOTS }, () => '');
 
-  /** @param {Buffer} bytes ASCII @param {number} from @param {number} to @returns {string} the text of the bytes from `from` to `to` */
-  read(bytes, from, to) {
+  /** @param bytes ASCII @returns the text of the bytes from `from` to `to` */
+  read(bytes: Buffer, from: number, to: number): string {
     if (to - from > MAX_LENGTH) return bytes.toString('latin1', from, to);
     let hash = 0;
-    for (let at = from; at < to; at++) hash = (31 * hash + /** @type {number} */ (bytes[at])) | 0;
+    for (let at = from; at < to; at++) hash = (31 * hash + (bytes[at] as number)) | 0;
     const slot = hash & (SLOTS - 1);
-    const known = /** @type {string} */ (this.#names[slot]);
+    const known = this.#names[slot] as string;
     if (isSame(known, bytes, from, to)) return known;
     const name = bytes.toString('latin1', from, to);
     this.#names[slot] = name;
@@ -46,8 +45,7 @@ export class NameCache {
   }
 }
 
-/** @param {string} text @param {Buffer} bytes @param {number} from @param {number} to */
-function isSame(text, bytes, from, to) {
+function isSame(text: string, bytes: Buffer, from: number, to: number) {
   if (text.length !== to - from) return false;
   for (let index = 0; index < text.length; index++)
     if (text.charCodeAt(index) !== bytes[from + index]) return false;
@@ -59,28 +57,29 @@ function isSame(text, bytes, from, to) {
  * and then the caller parses the whole payload with `JSON.parse`.
  */
 export class JsonCursor {
-  /**
-   * @param {Buffer} bytes
-   * @param {NameCache | null} [names] default: each string is created from its bytes
-   */
-  constructor(bytes, names = null) {
+  declare bytes: Buffer;
+  declare names: NameCache | null;
+  declare at: number;
+
+  /** @param names default: each string is created from its bytes */
+  constructor(bytes: Buffer, names: NameCache | null = null) {
     this.bytes = bytes;
     this.names = names;
     this.at = 0;
   }
 
-  /** Skips white space. @returns {number} the byte after the white space, which is not skipped; NaN at the end */
-  peek() {
+  /** Skips white space. @returns the byte after the white space, which is not skipped; NaN at the end */
+  peek(): number {
     const { bytes } = this;
-    let byte = /** @type {number} */ (bytes[this.at]);
+    let byte = bytes[this.at] as number;
     while (byte <= SPACE && (byte === SPACE || byte === 0x0a || byte === 0x0d || byte === 0x09)) {
-      byte = /** @type {number} */ (bytes[++this.at]);
+      byte = bytes[++this.at] as number;
     }
     return byte === undefined ? Number.NaN : byte;
   }
 
-  /** Skips `byte` if it is the next byte after white space. @param {number} byte @returns {boolean} whether it was skipped */
-  pass(byte) {
+  /** Skips `byte` if it is the next byte after white space. @returns whether it was skipped */
+  pass(byte: number): boolean {
     if (this.peek() !== byte) return false;
     this.at++;
     return true;
@@ -88,11 +87,10 @@ export class JsonCursor {
 
   /**
    * Skips a string.
-   *
-   * @returns {number} index of the first byte after the opening quote; the text ends one byte before `at`. -1: no
-   *   string, or a string with escapes or bytes outside printable ASCII
+   * @returns index of the first byte after the opening quote; the text ends one byte before `at`. -1: no string,
+   * or a string with escapes or bytes outside printable ASCII
    */
-  passText() {
+  passText(): number {
     if (!this.pass(QUOTE)) return -1;
     const { bytes } = this;
     const from = this.at;
@@ -108,22 +106,21 @@ export class JsonCursor {
 
   /**
    * Skips a field name of one or two bytes, and the colon.
-   *
-   * @returns {number} the bytes of the field name as a big-endian number; -1: no such name
+   * @returns the bytes of the field name as a big-endian number; -1: no such name
    */
-  label() {
+  label(): number {
     if (this.peek() !== QUOTE) return -1;
     const { bytes } = this;
     let at = this.at + 1;
-    let label = /** @type {number} */ (bytes[at++]);
-    if (bytes[at] !== QUOTE) label = (label << 8) | /** @type {number} */ (bytes[at++]);
+    let label = bytes[at++] as number;
+    if (bytes[at] !== QUOTE) label = (label << 8) | (bytes[at++] as number);
     if (bytes[at] !== QUOTE) return -1;
     this.at = at + 1;
     return this.pass(COLON) ? label : -1;
   }
 
-  /** Reads a string. @returns {string | null} null: no string, or a string that `passText` declines */
-  text() {
+  /** Reads a string. @returns null: no string, or a string that `passText` declines */
+  text(): string | null {
     const from = this.passText();
     if (from < 0) return null;
     const { bytes, names } = this;
@@ -132,20 +129,19 @@ export class JsonCursor {
 
   /**
    * Reads a number as the nearest double, like JSON.parse. With up to 15 digits and no exponent it is the quotient of two integers that
-   * are exact as doubles, so the division rounds correctly (Clinger, "How to Read Floating Point Numbers Accurately", 1990). The
-   * engine parses all other numbers.
-   *
-   * @returns {number} NaN: no number
+   * are exact as doubles, so the division rounds correctly (Clinger, "How to Read Floating Point Numbers Accurately", 1990). The engine
+   * parses all other numbers.
+   * @returns NaN: no number
    */
-  number() {
+  number(): number {
     const first = this.peek();
     const { bytes } = this;
     const from = this.at;
     let at = first === MINUS ? from + 1 : from;
     const digitsFrom = at;
     let whole = 0;
-    let byte = /** @type {number} */ (bytes[at]);
-    for (; byte >= ZERO && byte <= NINE; byte = /** @type {number} */ (bytes[++at])) {
+    let byte = bytes[at] as number;
+    for (; byte >= ZERO && byte <= NINE; byte = bytes[++at] as number) {
       whole = whole * 10 + (byte - ZERO);
     }
     let digits = at - digitsFrom;
@@ -154,8 +150,8 @@ export class JsonCursor {
     let decimals = 0;
     if (byte === DOT) {
       const fractionFrom = ++at;
-      byte = /** @type {number} */ (bytes[at]);
-      for (; byte >= ZERO && byte <= NINE; byte = /** @type {number} */ (bytes[++at])) {
+      byte = bytes[at] as number;
+      for (; byte >= ZERO && byte <= NINE; byte = bytes[++at] as number) {
         whole = whole * 10 + (byte - ZERO);
       }
       decimals = at - fractionFrom;
@@ -165,22 +161,21 @@ export class JsonCursor {
     if (byte === LOWER_E || byte === UPPER_E) return this.#longNumber(from, this.#afterExponent(at));
     if (digits > EXACT_DIGITS) return this.#longNumber(from, at);
     this.at = at;
-    const magnitude = decimals === 0 ? whole : whole / /** @type {number} */ (POWERS[decimals]);
+    const magnitude = decimals === 0 ? whole : whole / (POWERS[decimals] as number);
     return first === MINUS ? -magnitude : magnitude;
   }
 
-  /** @param {number} at index of the `e` @returns {number} index behind the exponent; -1: the exponent has no digits */
-  #afterExponent(at) {
+  /** @param at index of the `e` @returns index behind the exponent; -1: the exponent has no digits */
+  #afterExponent(at: number): number {
     const { bytes } = this;
     let next = at + 1;
     if (bytes[next] === PLUS || bytes[next] === MINUS) next++;
     const from = next;
-    while (/** @type {number} */ (bytes[next]) >= ZERO && /** @type {number} */ (bytes[next]) <= NINE) next++;
+    while ((bytes[next] as number) >= ZERO && (bytes[next] as number) <= NINE) next++;
     return next === from ? -1 : next;
   }
 
-  /** @param {number} from @param {number} to */
-  #longNumber(from, to) {
+  #longNumber(from: number, to: number) {
     if (to < 0) return Number.NaN;
     this.at = to;
     return Number(this.bytes.toString('latin1', from, to));

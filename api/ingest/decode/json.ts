@@ -1,17 +1,15 @@
-import { charsetOf, decodeText } from '../../../common/encodings.js';
-import { MillraceError } from '../../../common/errors.js';
-import { brokenNameRule } from '../../../schema/ids.js';
-import { parseJsonText } from './text.js';
-
-/** @import { MessageBatch } from './message-batch.js' */
+import { charsetOf, decodeText } from '../../../common/encodings.ts';
+import { MillraceError } from '../../../common/errors.ts';
+import { brokenNameRule } from '../../../schema/ids.ts';
+import type { MessageBatch } from './message-batch.ts';
+import { parseJsonText } from './text.ts';
 
 /**
- * @param {Buffer} payload
- * @param {string} [contentType] may declare a charset
- * @returns {object} an object or an array
+ * @param contentType may declare a charset
+ * @returns an object or an array
  * @throws {MillraceError} `malformed`; `unknown_format`: the charset is unknown
  */
-export function parseJson(payload, contentType) {
+export function parseJson(payload: Buffer, contentType?: string): object {
   const content = parseJsonText(decodeText(payload, charsetOf(contentType)));
   if (content === null || typeof content !== 'object') {
     throw new MillraceError('malformed', 'must be an object or an array of objects');
@@ -25,11 +23,9 @@ const MAX_ELEMENTS = 100;
 /**
  * Checks whether the elements of an array can be sensors. Phases and channels have a fixed order, but the order of objects usually
  * has no meaning.
- *
- * @param {unknown[]} array
- * @returns {string | null} the rule that the array breaks
+ * @returns the rule that the array breaks
  */
-export function brokenArrayRule(array) {
+export function brokenArrayRule(array: unknown[]): string | null {
   if (array.length > MAX_ELEMENTS)
     return `must not have more than ${MAX_ELEMENTS} elements; each would become a sensor`;
   const isNested = array.some((element) => element !== null && typeof element === 'object');
@@ -41,27 +37,23 @@ export const NO_SENSOR_ID =
   'is missing; a measurement looks like {"sensor_id": "temperature", "value": 21.5}';
 
 /**
- * Reads plain JSON: `{"sensor_id", "ts", "value"}`, or an array of these. `ts` is epoch milliseconds (seconds if TS_UNIT is `s`) or
- * ISO 8601. A time without a zone is UTC. A measurement without `ts` gets the time of receipt. `true` is stored as 1, `false` as 0. Other
+ * Reads plain JSON: `{"sensor_id", "ts", "value"}`, or an array of these. `ts` is epoch milliseconds (seconds if TS_UNIT is `s`) or ISO
+ * 8601. A time without a zone is UTC. A measurement without `ts` gets the time of receipt. `true` is stored as 1, `false` as 0. Other
  * members are skipped and counted.
- *
- * @param {unknown[]} elements
- * @param {MessageBatch} batch
  */
-export function readPlain(elements, batch) {
+export function readPlain(elements: unknown[], batch: MessageBatch) {
   batch.countReceived(elements.length);
   for (let index = 0; index < elements.length; index++) readElement(index, elements[index], batch);
 }
 
-/** @param {number} index @param {unknown} element @param {MessageBatch} batch */
-function readElement(index, element, batch) {
+function readElement(index: number, element: unknown, batch: MessageBatch) {
   if (element === null || typeof element !== 'object') return batch.refuse(index, 'malformed');
   for (const member in element) {
     if (member === 'sensor_id' || member === 'value' || member === 'ts') continue;
     batch.countReceived(1);
     batch.skip();
   }
-  const { sensor_id: sensor, ts, value } = /** @type {Record<string, unknown>} */ (element);
+  const { sensor_id: sensor, ts, value } = element as Record<string, unknown>;
   if (typeof sensor !== 'string') {
     const rule = sensor === undefined ? NO_SENSOR_ID : brokenNameRule(sensor);
     return batch.refuse(index, 'bad_id', 'sensor', rule);

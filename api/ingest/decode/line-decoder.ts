@@ -1,12 +1,10 @@
-import { charsetOf, decodeReplacing } from '../../../common/encodings.js';
-import { MillraceError } from '../../../common/errors.js';
-import { MAX_SAMPLES_PER_MESSAGE } from '../../../schema/rules.js';
-import { lineName, lineNames } from '../../../schema/sensor-names.js';
-import { LineParser } from './line-parser.js';
-
-/** @import { Refusal } from '../../../common/errors.js' */
-/** @import { LineSkip, NumberConditions } from './line-skip.js' */
-/** @import { MessageBatch } from './message-batch.js' */
+import { charsetOf, decodeReplacing } from '../../../common/encodings.ts';
+import { MillraceError, type Refusal } from '../../../common/errors.ts';
+import { MAX_SAMPLES_PER_MESSAGE } from '../../../schema/rules.ts';
+import { lineName, lineNames } from '../../../schema/sensor-names.ts';
+import { LineParser } from './line-parser.ts';
+import type { LineSkip, NumberConditions } from './line-skip.ts';
+import type { MessageBatch } from './message-batch.ts';
 
 /** `ms`: milliseconds in the unit. `cut`: number of digits that are cut off, if the unit is smaller than a millisecond. */
 const UNITS = {
@@ -18,9 +16,9 @@ const UNITS = {
   h: { ms: 3_600_000, cut: 0 },
 };
 
-/** @typedef {keyof typeof UNITS} Precision */
+export type Precision = keyof typeof UNITS;
 
-export const PRECISIONS = /** @type {Precision[]} */ (Object.keys(UNITS));
+export const PRECISIONS = Object.keys(UNITS) as Precision[];
 
 /** Limit of values in one request, which is refused above it. A value takes 2 bytes or more of the request, and 24 bytes of memory. */
 const MAX_VALUES = 100_000;
@@ -28,29 +26,36 @@ const MAX_VALUES = 100_000;
 /** Limit of lines that break the grammar in one request, which is refused above it. Each such line has an entry in the answer. */
 const MAX_BROKEN_LINES = 10_000;
 
-/**
- * A refusal of a line that was not stored, or of which only some values were stored.
- *
- * @typedef {Omit<Refusal, 'index'> & { line: number }} LineRefusal `line` counts from 1
- */
+/** A refusal of a line that was not stored, or of which only some values were stored. `line` counts from 1 */
+export type LineRefusal = Omit<Refusal, 'index'> & { line: number };
 
-/**
- * @typedef {object} Lines
- * @property {number} lines number of lines in the request, without empty lines and comments
- * @property {Map<string, MessageBatch[]>} devices the valid values by the name of their device; the index of
- *   a value in its batch is the number of its line
- * @property {LineRefusal[]} refused
- * @property {number} skipped number of skipped fields: texts, and values that `LINE_SKIP` leaves out
- * @property {number} skippedLines number of lines that `LINE_SKIP` leaves out
- */
+interface Lines {
+  /** number of lines in the request, without empty lines and comments */
+  lines: number;
+  /**
+   * the valid values by the name of their device; the index of a value in its batch is the number of its line
+   */
+  devices: Map<string, MessageBatch[]>;
+  refused: LineRefusal[];
+  /** number of skipped fields: texts, and values that `LINE_SKIP` leaves out */
+  skipped: number;
+  /** number of lines that `LINE_SKIP` leaves out */
+  skippedLines: number;
+}
 
 /**
  * The device of a series, and the beginning and the end of the names of its sensors. `isDropped`: `LINE_SKIP` leaves out its lines.
- *
- * @typedef {{ device: string, batches: MessageBatch[], prefix: string, suffix: string, isDropped: boolean }} LineSeries
  */
+type LineSeries = {
+  device: string;
+  batches: MessageBatch[];
+  prefix: string;
+  suffix: string;
+  isDropped: boolean;
+};
 
-/** A field of a series. `numbers`: the conditions of `LINE_SKIP` for its values. @typedef {{ key: string, sensor: string, numbers: NumberConditions | null }} LineField */
+/** A field of a series. `numbers`: the conditions of `LINE_SKIP` for its values. */
+type LineField = { key: string; sensor: string; numbers: NumberConditions | null };
 
 /** Decodes line protocol into measurements of devices and sensors. */
 export class LineDecoder {
@@ -58,38 +63,38 @@ export class LineDecoder {
   #skip;
   #emptyBatch;
 
-  /**
-   * @param {object} deps
-   * @param {string[]} deps.deviceTags `LINE_DEVICE_TAGS`
-   * @param {LineSkip} deps.skip `LINE_SKIP`
-   * @param {(receivedAt: number) => MessageBatch} deps.emptyBatch
-   */
-  constructor({ deviceTags, skip, emptyBatch }) {
+  constructor({
+    deviceTags,
+    skip,
+    emptyBatch,
+  }: {
+    /** `LINE_DEVICE_TAGS` */
+    deviceTags: string[];
+    /** `LINE_SKIP` */
+    skip: LineSkip;
+    emptyBatch: (receivedAt: number) => MessageBatch;
+  }) {
     this.#skip = skip;
     this.#deviceTags = deviceTags;
     this.#emptyBatch = emptyBatch;
   }
 
   /**
-   * @param {Buffer} payload
-   * @param {Precision} precision unit of the times in the payload
-   * @param {number} receivedAt epoch ms
-   * @param {string} [contentType] may declare a charset
-   * @returns {Lines}
-   * @throws {MillraceError} `malformed`, `unknown_format`: the text cannot be decoded; `too_large`: the payload has too many values, or too many lines that break the
-   *   grammar
+   * @param precision unit of the times in the payload
+   * @param receivedAt epoch ms
+   * @param contentType may declare a charset
+   * @throws {MillraceError} `malformed`, `unknown_format`: the text cannot be decoded; `too_large`: the payload has too many values, or too
+   * many lines that break the grammar
    */
-  decode(payload, precision, receivedAt, contentType) {
-    /** @type {Lines} */
-    const result = { lines: 0, devices: new Map(), refused: [], skipped: 0, skippedLines: 0 };
+  decode(payload: Buffer, precision: Precision, receivedAt: number, contentType?: string): Lines {
+    const result: Lines = { lines: 0, devices: new Map(), refused: [], skipped: 0, skippedLines: 0 };
     const { devices, refused } = result;
     const { text, rule } = decodeReplacing(payload, charsetOf(contentType));
     const parser = new LineParser(
       text,
       {
         seriesOf: (measurement, tags) => this.#seriesOf(devices, measurement, tags),
-        /** @param {LineSeries} names @param {string} key @returns {LineField} */
-        fieldOf: (names, key) => ({
+        fieldOf: (names: LineSeries, key: string): LineField => ({
           key,
           sensor: lineName(names, key),
           numbers: this.#skip.numbersOf(key),
@@ -125,8 +130,7 @@ export class LineDecoder {
     return result;
   }
 
-  /** @param {Lines['devices']} devices @param {string} measurement @param {Map<string, string>} tags @returns {LineSeries} */
-  #seriesOf(devices, measurement, tags) {
+  #seriesOf(devices: Lines['devices'], measurement: string, tags: Map<string, string>): LineSeries {
     const deviceTag = this.#deviceTags.find((tag) => tags.has(tag));
     const device = deviceTag === undefined ? measurement : String(tags.get(deviceTag));
     const isDropped = this.#skip.dropsTexts(tags);
@@ -138,12 +142,10 @@ export class LineDecoder {
 
   /**
    * Removes the values of a line that `LINE_SKIP` leaves out.
-   *
-   * @param {LineParser<LineSeries, LineField>} parser a parser that has just read a good line
-   * @param {LineSeries} series
-   * @param {Lines} result counts them
+   * @param parser a parser that has just read a good line
+   * @param result counts them
    */
-  #leaveOut(parser, { isDropped }, result) {
+  #leaveOut(parser: LineParser<LineSeries, LineField>, { isDropped }: LineSeries, result: Lines) {
     const { fields, values, strings, count } = parser;
     const numbers = Array.from({ length: count }, (_, at) => fields[at]?.numbers ?? null);
     const isLineDropped =
@@ -153,7 +155,7 @@ export class LineDecoder {
     let kept = 0;
     for (let at = 0; at < count && !isLineDropped; at++) {
       if (numbers[at]?.invalid.includes(Number(values[at]))) continue;
-      fields[kept] = /** @type {LineField} */ (fields[at]);
+      fields[kept] = fields[at] as LineField;
       values[kept++] = Number(values[at]);
     }
     parser.count = kept;
@@ -163,13 +165,10 @@ export class LineDecoder {
 
   /**
    * Returns a batch with room for the `count` values of a line.
-   *
-   * @param {MessageBatch[]} batches batches of the device
-   * @param {number} count
-   * @param {number} receivedAt epoch ms
-   * @returns {MessageBatch}
+   * @param batches batches of the device
+   * @param receivedAt epoch ms
    */
-  #batchOf(batches, count, receivedAt) {
+  #batchOf(batches: MessageBatch[], count: number, receivedAt: number): MessageBatch {
     const newest = batches.at(-1);
     if (newest && newest.counts.samples + count <= MAX_SAMPLES_PER_MESSAGE) return newest;
     const batch = this.#emptyBatch(receivedAt);
@@ -183,12 +182,12 @@ export class LineDecoder {
 /** The name of a sensor has the measurement, the field and all tags. */
 const NAME_REMEDY = '; it has measurement, field and tags: leave tags out, in Telegraf by tagexclude';
 
-/**
- * @param {MessageBatch} batch
- * @param {LineParser<LineSeries, LineField>} parser a parser that has just read a good line
- * @param {Precision} precision
- */
-function addLine(batch, { line, fields, values, count, time }, precision) {
+/** @param parser a parser that has just read a good line */
+function addLine(
+  batch: MessageBatch,
+  { line, fields, values, count, time }: LineParser<LineSeries, LineField>,
+  precision: Precision,
+) {
   const ts = time === '' ? null : toMs(time, precision);
   if (ts !== null && !batch.isTimely(ts)) {
     const other = PRECISIONS.find((unit) => batch.isTimely(toMs(time, unit)));
@@ -201,15 +200,15 @@ function addLine(batch, { line, fields, values, count, time }, precision) {
   }
   batch.countReceived(count);
   for (let at = 0; at < count; at++) {
-    const { sensor } = /** @type {LineField} */ (fields[at]);
-    const value = /** @type {number} */ (values[at]);
+    const { sensor } = fields[at] as LineField;
+    const value = values[at] as number;
     if (ts === null) batch.addRelative(line, sensor, 0, value);
     else batch.add(line, sensor, ts, value);
   }
 }
 
-/** @param {string} time digits @param {Precision} precision @returns {number} epoch ms, rounded toward 0 */
-function toMs(time, precision) {
+/** @param time digits @returns epoch ms, rounded toward 0 */
+function toMs(time: string, precision: Precision): number {
   const { ms, cut } = UNITS[precision];
   if (cut === 0) return Number(time) * ms;
   // Nanoseconds since 1970 are not exact as a double. Without the last digits they are.
@@ -220,9 +219,6 @@ function toMs(time, precision) {
 /**
  * Checks whether a name in the line contains a replacement character. The bytes of such a name were not UTF-8, so
  * different names would become equal.
- *
- * @param {LineSeries} series
- * @param {LineParser<LineSeries, LineField>} parser
  */
-const isReplaced = ({ device }, { fields, count }) =>
+const isReplaced = ({ device }: LineSeries, { fields, count }: LineParser<LineSeries, LineField>) =>
   device.includes('\uFFFD') || fields.slice(0, count).some(({ sensor }) => sensor.includes('\uFFFD'));

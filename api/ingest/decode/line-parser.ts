@@ -43,83 +43,69 @@ const RULES = {
   time: 'must end after the fields, or with a time of at most 19 digits',
 };
 
-/**
- * One field of a series: its raw key, and the value that `fieldOf` returned for it.
- *
- * @template F
- * @typedef {{ raw: string, meaning: F }} Field
- */
+/** One field of a series: its raw key, and the value that `fieldOf` returned for it. */
+type Field<F> = { raw: string; meaning: F };
+
+type Series<S, F> = { meaning: S; fields: Field<F>[]; byRaw: Map<string, Field<F>> };
+
+interface Describe<S, F> {
+  /** called once for each series of the text */
+  seriesOf: (measurement: string, tags: Map<string, string>) => S;
+  /** called once for each field of a series */
+  fieldOf: (series: S, key: string) => F;
+}
 
 /**
- * @template S, F
- * @typedef {{ meaning: S, fields: Field<F>[], byRaw: Map<string, Field<F>> }} Series
- */
-
-/**
- * @template S, F
- * @typedef {object} Describe
- * @property {(measurement: string, tags: Map<string, string>) => S} seriesOf called once for each series of the text
- * @property {(series: S, key: string) => F} fieldOf called once for each field of a series
- */
-
-/**
- * Reads line protocol of InfluxDB by the grammar of Telegraf 1.37:
- * `measurement,tag=value field=1.5,other=2i 1795680000000000000`. A line that breaks the grammar ends at its
- * first newline, so the next lines are read normally.
+ * Reads line protocol of InfluxDB by the grammar of Telegraf 1.37: `measurement,tag=value field=1.5,other=2i
+ * 1795680000000000000`. A line that breaks the grammar ends at its first newline, so the next lines are read
+ * normally.
  *
- * The parser is written by hand, because npm has no parser of this format. Two measures make it fast. The
- * text up to the first space (measurement and tags) is looked up as a whole among the series of earlier lines.
- * Each key of a field is first compared with the known field of the series at the same position.
- *
- * @template S, F
+ * The parser is written by hand, because npm has no parser of this format. Two measures make it fast. The text
+ * up to the first space (measurement and tags) is looked up as a whole among the series of earlier lines. Each
+ * key of a field is first compared with the known field of the series at the same position.
  */
-export class LineParser {
+export class LineParser<S, F> {
   #text;
   #describe;
   #at = 0;
   #lineAt = 1;
   #nextSpace = -1;
   #nextNewline = -1;
-  /** By the raw text of measurement and tags. @type {Map<string, Series<S, F>>} */
-  #known = new Map();
+  /** By the raw text of measurement and tags. */
+  #known: Map<string, Series<S, F>> = new Map();
 
   /** The number of the current line, counted from 1. */
   line = 0;
-  /**
-   * The rule that the line breaks; null: the line is valid, and the members below are set.
-   *
-   * @type {string | null}
-   */
-  error = null;
-  /** @type {S | undefined} */
-  series = undefined;
-  /** Fields of the line that have a number. Only the first `count` elements are valid. @type {F[]} */
-  fields = [];
-  /** Values of `fields`. @type {number[]} */
-  values = [];
+  /** The rule that the line breaks; null: the line is valid, and the members below are set. */
+  error: string | null = null;
+  series: S | undefined = undefined;
+  /** Fields of the line that have a number. Only the first `count` elements are valid. */
+  fields: F[] = [];
+  /** Values of `fields`. */
+  values: number[] = [];
   count = 0;
   /** Number of text fields in the line. */
   texts = 0;
-  /** The text fields of the line, if `keepsStrings` is set. @type {Array<{ field: F, text: string }>} */
-  strings = [];
+  /** The text fields of the line, if `keepsStrings` is set. */
+  strings: Array<{ field: F; text: string }> = [];
   /** The raw time; empty: the line has no time. */
   time = '';
 
   #keepsStrings;
 
-  /** @param {string} text @param {Describe<S, F>} describe @param {{ keepsStrings?: boolean }} [options] `keepsStrings`: whether `strings` is set */
-  constructor(text, describe, { keepsStrings = false } = {}) {
+  /** @param options `keepsStrings`: whether `strings` is set */
+  constructor(
+    text: string,
+    describe: Describe<S, F>,
+    { keepsStrings = false }: { keepsStrings?: boolean } = {},
+  ) {
     this.#text = text;
     this.#describe = describe;
     this.#keepsStrings = keepsStrings;
   }
 
-  /**
-   * Reads the next line that is neither empty nor a comment.
-   *
-   * @returns {boolean} false: there is no further line
-   */
-  next() {
+  /** Reads the next line that is neither empty nor a comment. @returns false: there is no further line */
+  next(): boolean {
     if (!this.#skipEmptyLines()) return false;
     const begin = this.#at;
     this.line = this.#lineAt;
@@ -135,8 +121,8 @@ export class LineParser {
     return true;
   }
 
-  /** Skips empty lines and comments. @returns {boolean} whether a line follows */
-  #skipEmptyLines() {
+  /** Skips empty lines and comments. @returns whether a line follows */
+  #skipEmptyLines(): boolean {
     const text = this.#text;
     while (this.#at < text.length) {
       const char = text.charCodeAt(this.#at);
@@ -152,8 +138,8 @@ export class LineParser {
     return false;
   }
 
-  /** @returns {string | null} the rule that the line breaks */
-  #readLine() {
+  /** @returns the rule that the line breaks */
+  #readLine(): string | null {
     const series = this.#readSeries();
     if (typeof series === 'string') return series;
     this.series = series.meaning;
@@ -162,8 +148,8 @@ export class LineParser {
     return broken ?? this.#readEnd();
   }
 
-  /** @returns {Series<S, F> | string} a string: the rule that the line breaks */
-  #readSeries() {
+  /** @returns a string: the rule that the line breaks */
+  #readSeries(): Series<S, F> | string {
     const text = this.#text;
     const from = this.#at;
     if (this.#nextSpace < from) {
@@ -190,19 +176,17 @@ export class LineParser {
     if (typeof tags === 'string') return tags;
     if (!isSpace(text.charCodeAt(this.#at))) return RULES.field;
     const meaning = this.#describe.seriesOf(measurement, tags);
-    /** @type {Series<S, F>} */
-    const series = { meaning, fields: [], byRaw: new Map() };
+    const series: Series<S, F> = { meaning, fields: [], byRaw: new Map() };
     if (this.#at === this.#nextSpace && this.#known.size < MAX_KNOWN_SERIES) {
       this.#known.set(text.slice(from, this.#at), series);
     }
     return series;
   }
 
-  /** @returns {Map<string, string> | string} a string: the rule that the line breaks */
-  #readTags() {
+  /** @returns a string: the rule that the line breaks */
+  #readTags(): Map<string, string> | string {
     const text = this.#text;
-    /** @type {Map<string, string>} */
-    const tags = new Map();
+    const tags: Map<string, string> = new Map();
     while (text.charCodeAt(this.#at) === COMMA) {
       const keyFrom = this.#at + 1;
       const keyTo = this.#endOfTag(keyFrom);
@@ -217,12 +201,11 @@ export class LineParser {
     return tags;
   }
 
-  /** @param {Series<S, F>} series @returns {string | null} the rule that the line breaks */
-  #readFields(series) {
+  /** @returns the rule that the line breaks */
+  #readFields(series: Series<S, F>): string | null {
     const text = this.#text;
     // Fields in their usual places differ, so only a line with other fields is checked for a field that occurs twice.
-    /** @type {Set<string> | null} */
-    let seen = null;
+    let seen: Set<string> | null = null;
     for (let place = 0; ; place++) {
       const field = this.#readKey(series, place);
       if (!field) return RULES.field;
@@ -254,12 +237,10 @@ export class LineParser {
 
   /**
    * Reads a key and its equals sign.
-   *
-   * @param {Series<S, F>} series
-   * @param {number} place position of the field in the line, from 0
-   * @returns {Field<F> | null} null: there is no valid key
+   * @param place position of the field in the line, from 0
+   * @returns null: there is no valid key
    */
-  #readKey(series, place) {
+  #readKey(series: Series<S, F>, place: number): Field<F> | null {
     const text = this.#text;
     const from = this.#at;
     const usual = series.fields[place];
@@ -284,10 +265,9 @@ export class LineParser {
 
   /**
    * Skips a text in quotation marks, which may contain newlines.
-   *
-   * @returns {boolean} false: the text has no closing mark
+   * @returns false: the text has no closing mark
    */
-  #skipText() {
+  #skipText(): boolean {
     const text = this.#text;
     for (let at = this.#at + 1; at < text.length; at++) {
       const char = text.charCodeAt(at);
@@ -300,8 +280,8 @@ export class LineParser {
     return false;
   }
 
-  /** Reads a number or a boolean. @returns {number | null} NaN: no value; null: an integer beyond 64 bits */
-  #readValue() {
+  /** Reads a number or a boolean. @returns NaN: no value; null: an integer beyond 64 bits */
+  #readValue(): number | null {
     const text = this.#text;
     const from = this.#at;
     let at = text.charCodeAt(from) === MINUS ? from + 1 : from;
@@ -325,13 +305,13 @@ export class LineParser {
     if (at < 0) return Number.NaN;
     this.#at = at;
     if (isLong || digits > EXACT_DIGITS) return Number(text.slice(from, at));
-    // The quotient of two integers that are exact as doubles is rounded correctly (Clinger 1990), as in json-cursor.js.
-    const magnitude = decimals === 0 ? whole : whole / /** @type {number} */ (POWERS[decimals]);
+    // The quotient of two integers that are exact as doubles is rounded correctly (Clinger 1990), as in json-cursor.ts.
+    const magnitude = decimals === 0 ? whole : whole / (POWERS[decimals] as number);
     return digitsFrom === from ? magnitude : -magnitude;
   }
 
-  /** @param {number} from index of the first digit @param {number} to index of the `i` or `u` */
-  #readInteger(from, to) {
+  /** @param from index of the first digit @param to index of the `i` or `u` */
+  #readInteger(from: number, to: number) {
     const text = this.#text;
     const isSigned = text.charCodeAt(to) === LOWER_I;
     const isNegative = from !== this.#at;
@@ -350,8 +330,8 @@ export class LineParser {
     return isNegative ? 0 - Number(digits) : Number(digits);
   }
 
-  /** @returns {number} 1 or 0; NaN: no boolean */
-  #readBoolean() {
+  /** @returns 1 or 0; NaN: no boolean */
+  #readBoolean(): number {
     const text = this.#text;
     let to = this.#at;
     while (isAlphabetic(text.charCodeAt(to))) to++;
@@ -361,8 +341,8 @@ export class LineParser {
     return value ?? Number.NaN;
   }
 
-  /** @param {number} at index of the `e` @returns {number} index behind the exponent; -1: the exponent has no digit */
-  #endOfExponent(at) {
+  /** @param at index of the `e` @returns index behind the exponent; -1: the exponent has no digit */
+  #endOfExponent(at: number): number {
     const text = this.#text;
     const sign = text.charCodeAt(at + 1);
     const from = sign === PLUS || sign === MINUS ? at + 2 : at + 1;
@@ -370,8 +350,8 @@ export class LineParser {
     return to === from ? -1 : to;
   }
 
-  /** Reads the time and the end of the line. @returns {string | null} the rule that the line breaks */
-  #readEnd() {
+  /** Reads the time and the end of the line. @returns the rule that the line breaks */
+  #readEnd(): string | null {
     const text = this.#text;
     const from = this.#at;
     this.#skipSpaces();
@@ -386,8 +366,8 @@ export class LineParser {
     return this.#passNewline() ? null : RULES.time;
   }
 
-  /** Skips a newline. @returns {boolean} whether the line ends here */
-  #passNewline() {
+  /** Skips a newline. @returns whether the line ends here */
+  #passNewline(): boolean {
     const text = this.#text;
     if (this.#at >= text.length) return true;
     if (text.charCodeAt(this.#at) === RETURN && text.charCodeAt(this.#at + 1) === NEWLINE) this.#at++;
@@ -401,8 +381,7 @@ export class LineParser {
     while (isSpace(this.#text.charCodeAt(this.#at))) this.#at++;
   }
 
-  /** @param {number} at */
-  #endOfDigits(at) {
+  #endOfDigits(at: number) {
     let end = at;
     for (let char = this.#text.charCodeAt(end); char >= ZERO && char <= NINE; ) {
       char = this.#text.charCodeAt(++end);
@@ -410,12 +389,8 @@ export class LineParser {
     return end;
   }
 
-  /**
-   * Finds the end of the name of a measurement. The character after a backslash belongs to the name.
-   *
-   * @param {number} from
-   */
-  #endOfName(from) {
+  /** Finds the end of the name of a measurement. The character after a backslash belongs to the name. */
+  #endOfName(from: number) {
     const text = this.#text;
     let at = from;
     for (; at < text.length; at++) {
@@ -426,12 +401,8 @@ export class LineParser {
     return Math.min(at, text.length);
   }
 
-  /**
-   * Finds the end of a field key. The character after a backslash belongs to the key.
-   *
-   * @param {number} from
-   */
-  #endOfKey(from) {
+  /** Finds the end of a field key. The character after a backslash belongs to the key. */
+  #endOfKey(from: number) {
     const text = this.#text;
     let at = from;
     for (; at < text.length; at++) {
@@ -444,11 +415,9 @@ export class LineParser {
 
   /**
    * Finds the end of a tag's key or value. The first of two backslashes stands for itself.
-   *
-   * @param {number} from
-   * @returns {number} `from`: the text is not valid
+   * @returns `from`: the text is not valid
    */
-  #endOfTag(from) {
+  #endOfTag(from: number): number {
     const text = this.#text;
     let at = from;
     for (; at < text.length; at++) {
@@ -460,27 +429,25 @@ export class LineParser {
     return Math.min(at, text.length);
   }
 
-  /** @param {number} at index of a character @returns {boolean} whether a backslash may stand before this character */
-  #escapes(at) {
+  /** @param at index of a character @returns whether a backslash may stand before this character */
+  #escapes(at: number): boolean {
     const char = this.#text.charCodeAt(at);
     return at < this.#text.length && (char === SPACE || !isBreak(char));
   }
 }
 
-/** @type {Map<string, number>} */
-const BOOLEANS = new Map([
-  ...['t', 'T', 'true', 'True', 'TRUE'].map((word) => /** @type {const} */ ([word, 1])),
-  ...['f', 'F', 'false', 'False', 'FALSE'].map((word) => /** @type {const} */ ([word, 0])),
+const BOOLEANS: Map<string, number> = new Map([
+  ...['t', 'T', 'true', 'True', 'TRUE'].map((word) => [word, 1] as const),
+  ...['f', 'F', 'false', 'False', 'FALSE'].map((word) => [word, 0] as const),
 ]);
 
-/** Matches space, tab, vertical tab and form feed. @param {number} char */
-const isSpace = (char) => char === SPACE || char === TAB || (char > NEWLINE && char <= FORM_FEED);
+/** Matches space, tab, vertical tab and form feed. */
+const isSpace = (char: number) => char === SPACE || char === TAB || (char > NEWLINE && char <= FORM_FEED);
 
-/** Matches white space and newlines. @param {number} char */
-const isBreak = (char) => char === SPACE || (char >= TAB && char <= RETURN);
+/** Matches white space and newlines. */
+const isBreak = (char: number) => char === SPACE || (char >= TAB && char <= RETURN);
 
-/** @param {number} char */
-const isAlphabetic = (char) => (char | 0x20) >= 0x61 && (char | 0x20) <= 0x7a;
+const isAlphabetic = (char: number) => (char | 0x20) >= 0x61 && (char | 0x20) <= 0x7a;
 
-/** @param {string} text a field key, or the key or value of a tag */
-const unescaped = (text) => (text.includes('\\') ? text.replaceAll(/\\([,= "])/g, '$1') : text);
+/** @param text a field key, or the key or value of a tag */
+const unescaped = (text: string) => (text.includes('\\') ? text.replaceAll(/\\([,= "])/g, '$1') : text);

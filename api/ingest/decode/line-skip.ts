@@ -1,6 +1,4 @@
-import { globOf } from '../mappings/pattern.js';
-
-/** A condition: names of tags and fields, and the value that the condition compares. @typedef {ReturnType<typeof parse>} Condition */
+import { globOf } from '../mappings/pattern.ts';
 
 const WORDS = new Map([
   ['true', 1],
@@ -15,8 +13,8 @@ const WORDS = new Map([
 export class LineSkip {
   #conditions;
 
-  /** @param {string[]} conditions such as `Quality!=OK*`; the setting has checked their form */
-  constructor(conditions) {
+  /** @param conditions such as `Quality!=OK*`; the setting has checked their form */
+  constructor(conditions: string[]) {
     this.#conditions = conditions.map(parse);
   }
 
@@ -24,8 +22,8 @@ export class LineSkip {
     return this.#conditions.length > 0;
   }
 
-  /** @param {Iterable<[key: string, text: string]>} entries tags, or fields with a text @returns {boolean} whether the line is left out */
-  dropsTexts(entries) {
+  /** @param entries tags, or fields with a text @returns whether the line is left out */
+  dropsTexts(entries: Iterable<[key: string, text: string]>): boolean {
     for (const [key, text] of entries) {
       for (const { name, isNot, pattern } of this.#conditions)
         if (name.test(key) && pattern.test(text) !== isNot) return true;
@@ -33,11 +31,11 @@ export class LineSkip {
     return false;
   }
 
-  /** @param {string} key of a field with numbers @returns {NumberConditions | null} null: no condition names the field */
-  numbersOf(key) {
+  /** @param key of a field with numbers @returns null: no condition names the field */
+  numbersOf(key: string): NumberConditions | null {
     const named = this.#conditions.filter(({ name }) => name.test(key));
     if (named.length === 0) return null;
-    const numbersOf = (/** @type {boolean} */ isNot) =>
+    const numbersOf = (isNot: boolean) =>
       named.filter((each) => each.isNot === isNot).map(({ number }) => number);
     return { invalid: numbersOf(false), required: numbersOf(true) };
   }
@@ -45,12 +43,10 @@ export class LineSkip {
 
 /**
  * `invalid`: numbers that are left out; `required`: the line is left out if the field has another number than each of these.
- *
- * @typedef {{ invalid: number[], required: number[] }} NumberConditions
  */
+export type NumberConditions = { invalid: number[]; required: number[] };
 
-/** @param {string} condition */
-function parse(condition) {
+function parse(condition: string) {
   const at = condition.indexOf('=');
   const isNot = condition.charAt(at - 1) === '!';
   const value = condition.slice(at + 1).trim();

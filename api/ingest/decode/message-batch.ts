@@ -1,40 +1,40 @@
-import { formatTime, parseTime } from '../../../common/times.js';
-import { brokenNameRule } from '../../../schema/ids.js';
-import { PATHS, ruleOf } from './refusals.js';
-
-/** @import { ErrorCode } from '../../../common/errors.js' */
-/** @import { MeasurementCounts } from '../../observability/process-stats.js' */
-/** @import { Refusals } from '../../store/dead-letters/writes.js' */
-/** @import { NameCache } from './json-cursor.js' */
-/** @import { PathOf } from './refusals.js' */
+import type { ErrorCode } from '../../../common/errors.ts';
+import { formatTime, parseTime } from '../../../common/times.ts';
+import { brokenNameRule } from '../../../schema/ids.ts';
+import type { MeasurementCounts } from '../../observability/process-stats.ts';
+import type { Refusals } from '../../store/dead-letters/writes.ts';
+import type { NameCache } from './json-cursor.ts';
+import { PATHS, type PathOf, ruleOf } from './refusals.ts';
 
 /** Milliseconds in each unit of a time that is a number: s, ms, µs and ns. */
 const UNITS_MS = [1000, 1, 1e-3, 1e-6];
 
-/**
- * The good samples of one sensor in a message.
- *
- * @typedef {object} SensorSamples
- * @property {number[]} times epoch ms, in order of arrival
- * @property {number[]} values
- * @property {number[]} indexes index of each sample's element in the message
- */
+/** The good samples of one sensor in a message. */
+export interface SensorSamples {
+  /** epoch ms, in order of arrival */
+  times: number[];
+  values: number[];
+  /** index of each sample's element in the message */
+  indexes: number[];
+}
 
-/**
- * The measurements of one sensor whose times count from the receipt of the message.
- *
- * @typedef {object} Untimed
- * @property {number} count number of measurements without a time. Refused measurements are included, so that a replay gives
- *   the same number
- * @property {number[]} places indexes in `SensorSamples` of the good measurements with a relative time or without a time
- */
+/** The measurements of one sensor whose times count from the receipt of the message. */
+interface Untimed {
+  /**
+   * number of measurements without a time. Refused measurements are included, so that a replay gives the same
+   * number
+   */
+  count: number;
+  /** indexes in `SensorSamples` of the good measurements with a relative time or without a time */
+  places: number[];
+}
 
 /**
  * The accepted times, in epoch ms.
- *
- * @typedef {{ receivedAt: number, oldest: number, newest: number, relative: boolean, unitMs?: number }} TimeRules `relative`: whether
- *   measurements with a relative time, or without a time, are accepted; `unitMs`: ms in the unit of a `ts` that is a number, default 1
+ * `relative`: whether measurements with a relative time, or without a time, are accepted; `unitMs`: ms in the unit of a `ts` that is a
+ * number, default 1
  */
+type TimeRules = { receivedAt: number; oldest: number; newest: number; relative: boolean; unitMs?: number };
 
 /**
  * The measurements of one message. A decoder adds them one by one. Good measurements are grouped by sensor. Each bad measurement is
@@ -42,10 +42,11 @@ const UNITS_MS = [1000, 1, 1e-3, 1e-6];
  * memory, and each message creates a batch.
  */
 export class MessageBatch {
-  /** By the id or name of the sensor in the message. @type {Map<string, SensorSamples>} */
-  sensors = new Map();
-  /** @type {Refusals} */
-  refused = [];
+  declare names: NameCache | null;
+
+  /** By the id or name of the sensor in the message. */
+  sensors: Map<string, SensorSamples> = new Map();
+  refused: Refusals = [];
   /**
    * `received`: elements that the decoder found. Each element then becomes a sample, is merged with a sample of the same instant, is
    * skipped, or is refused. The statistics of the process compare `received` with the sum of these outcomes.
@@ -54,54 +55,43 @@ export class MessageBatch {
   /**
    * The measurements whose times count from the receipt of the message, by the id or name of the sensor. `ReceiptTimes` moves each of
    * them to its own instant. null: all measurements have absolute times.
-   *
-   * @type {Map<string, Untimed> | null}
    */
-  untimed = null;
+  untimed: Map<string, Untimed> | null = null;
   /**
    * Whether the last of two values of a sensor with the same instant is stored, and not the greater value. The decoder of Sparkplug sets
    * this, because an edge node reports the changes of a metric in order, also two changes within one ms, and sends no sample twice.
    */
   keepsLast = false;
-  /** Makes the paths of refused elements. The decoder of the format sets it. @type {PathOf} */
-  pathOf = PATHS.array;
+  /** Makes the paths of refused elements. The decoder of the format sets it. */
+  pathOf: PathOf = PATHS.array;
   /** Remedy for a name that is not valid, behind the rule that the name breaks. The decoder of the format sets it. */
   nameRemedy = '';
   #rules;
   // Usually the next sample has the same sensor, and its name is the same string object. So a map lookup is saved.
   #latestName = '';
-  /** @type {SensorSamples | undefined} */
-  #latest = undefined;
+  #latest: SensorSamples | undefined = undefined;
 
-  /** @param {TimeRules} rules @param {NameCache | null} [names] cache of sensor names for the decoder; default: no cache */
-  constructor(rules, names = null) {
+  /** @param names cache of sensor names for the decoder; default: no cache */
+  constructor(rules: TimeRules, names: NameCache | null = null) {
     this.#rules = rules;
     this.names = names;
   }
 
   /**
    * Adds a measurement, or refuses it.
-   *
-   * @param {number} index index of the element in the message
-   * @param {string} sensor id or name as the message has it
-   * @param {number} ts epoch ms
-   * @param {number} value
+   * @param index index of the element in the message
+   * @param sensor id or name as the message has it
+   * @param ts epoch ms
    */
-  add(index, sensor, ts, value) {
+  add(index: number, sensor: string, ts: number, value: number) {
     if (!Number.isFinite(value)) return this.refuse(index, 'not_finite', 'value');
     if (ts < this.#rules.oldest) return this.refuse(index, 'too_old', 'ts', tooOldRule(ts, this.#rules));
     if (ts > this.#rules.newest) return this.refuse(index, 'in_future', 'ts', inFutureRule(ts, this.#rules));
     this.#push(index, sensor, ts, value);
   }
 
-  /**
-   * @param {number} index
-   * @param {string} sensor
-   * @param {number} ts epoch ms
-   * @param {number} value
-   * @returns {number} index of the sample among the samples of the sensor
-   */
-  #push(index, sensor, ts, value) {
+  /** @param ts epoch ms @returns index of the sample among the samples of the sensor */
+  #push(index: number, sensor: string, ts: number, value: number): number {
     this.counts.samples++;
     const samples = this.#latest && sensor === this.#latestName ? this.#latest : this.sensors.get(sensor);
     this.#latestName = sensor;
@@ -122,18 +112,16 @@ export class MessageBatch {
     return this.#rules.receivedAt;
   }
 
-  /** @param {number} ts epoch ms @returns {boolean} whether a measurement of this time is accepted */
-  isTimely(ts) {
+  /** @param ts epoch ms @returns whether a measurement of this time is accepted */
+  isTimely(ts: number): boolean {
     return ts >= this.#rules.oldest && ts <= this.#rules.newest;
   }
 
   /**
    * Reads the member `ts` of plain JSON: a number in the unit of TS_UNIT, or ISO 8601.
-   *
-   * @param {unknown} ts
-   * @returns {number | null} epoch ms; null: `ts` is no time
+   * @returns epoch ms; null: `ts` is no time
    */
-  timeOf(ts) {
+  timeOf(ts: unknown): number | null {
     if (typeof ts === 'string') return parseTime(ts);
     if (typeof ts !== 'number') return null;
     const { unitMs = 1 } = this.#rules;
@@ -144,19 +132,17 @@ export class MessageBatch {
   /**
    * Reads the time of a sensor map, which programs in the field send in any unit. If a number is no accepted time in the unit of TS_UNIT,
    * but is an accepted time in exactly one of s, ms, µs and ns, it is read in that unit.
-   *
-   * @param {unknown} ts
-   * @returns {number | null} epoch ms; null: `ts` is no time
+   * @returns epoch ms; null: `ts` is no time
    */
-  timeBySize(ts) {
+  timeBySize(ts: unknown): number | null {
     const time = this.timeOf(ts);
     if (typeof ts !== 'number' || (time !== null && this.isTimely(time))) return time;
     const times = UNITS_MS.map((ms) => Math.round(ts * ms)).filter((other) => this.isTimely(other));
     return times.length === 1 ? Number(times[0]) : time;
   }
 
-  /** Refuses an element for a `ts` that `timeOf` cannot read. @param {number} index @param {unknown} ts */
-  refuseTime(index, ts) {
+  /** Refuses an element for a `ts` that `timeOf` cannot read. */
+  refuseTime(index: number, ts: unknown) {
     const { oldest, newest, unitMs = 1 } = this.#rules;
     // Many programs send seconds with a fraction. The refusal then names seconds as the probable mistake.
     const isSeconds = typeof ts === 'number' && ts * 1000 >= oldest && ts * 1000 <= newest;
@@ -166,13 +152,9 @@ export class MessageBatch {
 
   /**
    * Adds a measurement with a relative time, or without a time. Values of one sensor without a time get instants 1 ms apart.
-   *
-   * @param {number} index
-   * @param {string} sensor
-   * @param {number} agoMs offset from the time of receipt in ms, negative for the past; 0: no time
-   * @param {number} value
+   * @param agoMs offset from the time of receipt in ms, negative for the past; 0: no time
    */
-  addRelative(index, sensor, agoMs, value) {
+  addRelative(index: number, sensor: string, agoMs: number, value: number) {
     this.untimed ??= new Map();
     const untimed = this.untimed.get(sensor) ?? { count: 0, places: [] };
     if (untimed.count === 0 && untimed.places.length === 0) this.untimed.set(sensor, untimed);
@@ -186,8 +168,8 @@ export class MessageBatch {
     else this.add(index, sensor, ts, value);
   }
 
-  /** Adds `ms` to the times of a sensor that count from the receipt. @param {string} sensor key of `untimed` @param {number} ms */
-  moveUntimed(sensor, ms) {
+  /** Adds `ms` to the times of a sensor that count from the receipt. @param sensor key of `untimed` */
+  moveUntimed(sensor: string, ms: number) {
     const samples = this.sensors.get(sensor);
     if (!samples || ms === 0) return;
     for (const place of this.untimed?.get(sensor)?.places ?? []) {
@@ -195,30 +177,25 @@ export class MessageBatch {
     }
   }
 
-  /** Replaces the samples of a sensor. @param {string} sensor @param {SensorSamples} samples */
-  #keep(sensor, samples) {
+  /** Replaces the samples of a sensor. */
+  #keep(sensor: string, samples: SensorSamples) {
     this.#latest = undefined;
     if (samples.indexes.length > 0) this.sensors.set(sensor, samples);
     else this.sensors.delete(sensor);
   }
 
-  /**
-   * @param {number} index
-   * @param {ErrorCode} code
-   * @param {string} [field] the field that breaks the rule, as in `pathOf`; default: the element itself
-   * @param {string} [rule]
-   */
-  refuse(index, code, field, rule = ruleOf(code)) {
+  /** @param field the field that breaks the rule, as in `pathOf`; default: the element itself */
+  refuse(index: number, code: ErrorCode, field?: string, rule: string = ruleOf(code)) {
     this.refused.push({ index, code, path: this.pathOf(index, field), rule });
   }
 
-  /** Counts elements of the payload, whether they are stored or not. @param {number} elements */
-  countReceived(elements) {
+  /** Counts elements of the payload, whether they are stored or not. */
+  countReceived(elements: number) {
     this.counts.received += elements;
   }
 
-  /** Returns the number of elements by outcome, after the batch is settled. @returns {MeasurementCounts} */
-  measurementCounts() {
+  /** Returns the number of elements by outcome, after the batch is settled. */
+  measurementCounts(): MeasurementCounts {
     const { received, samples, merged, skipped } = this.counts;
     const refused = this.refused.length;
     const wholes = refused === 0 ? 0 : this.refused.filter(({ index }) => index < 0).length;
@@ -230,8 +207,8 @@ export class MessageBatch {
     this.counts.skipped++;
   }
 
-  /** `refused`: at least one element of the message is refused, and no element is stored. @returns {'accepted' | 'refused'} */
-  get outcome() {
+  /** `refused`: at least one element of the message is refused, and no element is stored. */
+  get outcome(): 'accepted' | 'refused' {
     return this.refused.length > 0 && this.counts.samples === 0 ? 'refused' : 'accepted';
   }
 
@@ -244,13 +221,8 @@ export class MessageBatch {
     this.counts = { received: 0, samples: 0, merged: 0, skipped: 0, relative: 0 };
   }
 
-  /**
-   * Removes the measurements of a sensor and refuses them.
-   *
-   * @param {string} sensor
-   * @param {ErrorCode} code
-   */
-  refuseSensor(sensor, code) {
+  /** Removes the measurements of a sensor and refuses them. */
+  refuseSensor(sensor: string, code: ErrorCode) {
     const samples = this.sensors.get(sensor);
     if (!samples) return;
     this.sensors.delete(sensor);
@@ -261,12 +233,8 @@ export class MessageBatch {
     for (const index of samples.indexes) this.refuse(index, code, field, rule);
   }
 
-  /**
-   * Removes the elements that `isWanted` rejects. A refusal of the whole message (index -1) stays.
-   *
-   * @param {(index: number) => boolean} isWanted
-   */
-  keepOnly(isWanted) {
+  /** Removes the elements that `isWanted` rejects. A refusal of the whole message (index -1) stays. */
+  keepOnly(isWanted: (index: number) => boolean) {
     this.refused = this.refused.filter(({ index }) => index < 0 || isWanted(index));
     this.#latest = undefined;
     Object.assign(this.counts, { samples: 0, skipped: 0 });
@@ -279,12 +247,11 @@ export class MessageBatch {
   }
 }
 
-/**
- * @param {number} ts epoch ms
- * @param {Pick<TimeRules, 'oldest' | 'newest'>} rules
- * @returns {{ code: ErrorCode, rule: string } | null} null: the time is accepted
- */
-export function timeRefusal(ts, rules) {
+/** @param ts epoch ms @returns null: the time is accepted */
+export function timeRefusal(
+  ts: number,
+  rules: Pick<TimeRules, 'oldest' | 'newest'>,
+): { code: ErrorCode; rule: string } | null {
   if (ts < rules.oldest) return { code: 'too_old', rule: tooOldRule(ts, rules) };
   if (ts > rules.newest) return { code: 'in_future', rule: inFutureRule(ts, rules) };
   return null;
@@ -292,39 +259,41 @@ export function timeRefusal(ts, rules) {
 
 const NO_RELATIVE_TIMES = 'must be an absolute time, since RELATIVE_TIMES is off';
 
-/** @param {number} ts epoch ms @param {Pick<TimeRules, 'oldest' | 'newest'>} rules */
-const tooOldRule = (ts, { oldest, newest }) =>
+/** @param ts epoch ms */
+const tooOldRule = (ts: number, { oldest, newest }: Pick<TimeRules, 'oldest' | 'newest'>) =>
   ts * 1000 >= oldest && ts * 1000 <= newest
     ? secondsRule(ts)
     : `must not be before ${formatTime(oldest)}, as far back as HISTORY_DAYS reaches`;
 
-/** @param {number} ts as in the message */
-const secondsRule = (ts) => `${ts} is ${new Date(ts).getUTCFullYear()} in ms; did you send seconds?`;
+/** @param ts as in the message */
+const secondsRule = (ts: number) => `${ts} is ${new Date(ts).getUTCFullYear()} in ms; did you send seconds?`;
 
-/** @param {number} ts epoch ms @param {Pick<TimeRules, 'oldest' | 'newest' | 'unitMs'>} rules */
-const inFutureRule = (ts, { oldest, newest, unitMs = 1 }) =>
+/** @param ts epoch ms */
+const inFutureRule = (
+  ts: number,
+  { oldest, newest, unitMs = 1 }: Pick<TimeRules, 'oldest' | 'newest' | 'unitMs'>,
+) =>
   unitMs !== 1 && ts / unitMs >= oldest && ts / unitMs <= newest
     ? `${ts / unitMs} is beyond ${formatTime(newest)} in seconds; did you send milliseconds? TS_UNIT is s`
     : `must not be after ${formatTime(newest)}, as far ahead as MAX_CLOCK_SKEW allows`;
 
-/** @param {SensorSamples} all @param {(index: number) => boolean} isWanted @returns {SensorSamples} */
-function pick({ times, values, indexes }, isWanted) {
-  const isKept = (/** @type {unknown} */ _, /** @type {number} */ i) => isWanted(Number(indexes[i]));
+function pick(
+  { times, values, indexes }: SensorSamples,
+  isWanted: (index: number) => boolean,
+): SensorSamples {
+  const isKept = (_: unknown, i: number) => isWanted(Number(indexes[i]));
   return { times: times.filter(isKept), values: values.filter(isKept), indexes: indexes.filter(isWanted) };
 }
 
 /**
  * Joins the samples of one sensor that a message names by its id and by its name.
- *
- * @param {SensorSamples} some
- * @param {SensorSamples} others
- * @returns {SensorSamples} all samples, in the order of the message
+ * @returns all samples, in the order of the message
  */
-export function joinSamples(some, others) {
+export function joinSamples(some: SensorSamples, others: SensorSamples): SensorSamples {
   const indexes = [...some.indexes, ...others.indexes];
   const times = [...some.times, ...others.times];
   const values = [...some.values, ...others.values];
   const order = [...indexes.keys()].sort((a, b) => Number(indexes[a]) - Number(indexes[b]));
-  const sorted = (/** @type {number[]} */ list) => order.map((place) => /** @type {number} */ (list[place]));
+  const sorted = (list: number[]) => order.map((place) => list[place] as number);
   return { times: sorted(times), values: sorted(values), indexes: sorted(indexes) };
 }

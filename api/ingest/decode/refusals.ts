@@ -1,24 +1,22 @@
-import { ERRORS, MillraceError } from '../../../common/errors.js';
-import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.js';
-
-/** @import { ErrorCode, Refusal } from '../../../common/errors.js' */
+import { ERRORS, type ErrorCode, MillraceError, type Refusal } from '../../../common/errors.ts';
+import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.ts';
 
 /**
  * Makes the JSON path of an element, or of one of its fields. `sensor`, `ts` and `value` stand for the names of these three fields in
  * the format. Any other field has its own name.
- *
- * @typedef {(index: number, field?: string) => string} PathOf
  */
+export type PathOf = (index: number, field?: string) => string;
 
-/** @param {(index: number) => string} element @param {Record<string, string>} names @returns {PathOf} */
-const paths = (element, names) => (index, field) => {
-  const begin = element(index);
-  if (field === undefined) return begin;
-  const name = names[field] ?? field;
-  return begin === '' ? name : `${begin}.${name}`;
-};
+const paths =
+  (element: (index: number) => string, names: Record<string, string>): PathOf =>
+  (index, field) => {
+    const begin = element(index);
+    if (field === undefined) return begin;
+    const name = names[field] ?? field;
+    return begin === '' ? name : `${begin}.${name}`;
+  };
 
-const inArray = (/** @type {number} */ index) => `[${index}]`;
+const inArray = (index: number) => `[${index}]`;
 const PLAIN = { sensor: 'sensor_id' };
 
 /** Functions that make the paths of each format. Only refusals call them: a path for each measurement would cost time on the hot path. */
@@ -30,8 +28,8 @@ export const PATHS = {
   birth: paths((index) => `sensors[${index}]`, {}),
 };
 
-/** The broken rule of one element, by error code. A decoder may give a more precise rule. @type {Partial<Record<ErrorCode, string>>} */
-const RULES = {
+/** The broken rule of one element, by error code. A decoder may give a more precise rule. */
+const RULES: Partial<Record<ErrorCode, string>> = {
   malformed: 'must be an object',
   bad_timestamp: 'must be whole epoch milliseconds or ISO 8601',
   not_finite: 'must be a finite number',
@@ -42,23 +40,25 @@ const RULES = {
   rejected: 'the database refuses this content',
 };
 
-/** @param {ErrorCode} code @returns {string} */
-export const ruleOf = (code) => RULES[code] ?? ERRORS[code].title;
+export const ruleOf = (code: ErrorCode): string => RULES[code] ?? ERRORS[code].title;
 
 /** Maximum length of a rule in a dead letter, in characters. A longer rule is cut off, because an error message may quote the payload. */
 const MAX_RULE_LENGTH = 200;
 
-/** @param {ErrorCode} code @param {string} [rule] @param {string} [path] @returns {Refusal} a refusal of the whole message */
-export const wholeRefusal = (code, rule = ruleOf(code), path = '') => ({ index: -1, code, path, rule });
+/** @returns a refusal of the whole message */
+export const wholeRefusal = (code: ErrorCode, rule: string = ruleOf(code), path: string = ''): Refusal => ({
+  index: -1,
+  code,
+  path,
+  rule,
+});
 
 /**
  * Makes the refusal of a whole message from an error.
- *
- * @param {ErrorCode} code code of the refusal
- * @param {unknown} error the reason why the message is refused
- * @returns {Refusal}
+ * @param code code of the refusal
+ * @param error the reason why the message is refused
  */
-export function refusalOf(code, error) {
+export function refusalOf(code: ErrorCode, error: unknown): Refusal {
   // The texts of these errors are not for clients. A database error quotes statements and hosts, and a defect belongs in the log.
   if (!(error instanceof MillraceError) || code === 'rejected') return wholeRefusal(code);
   return wholeRefusal(code, error.message.slice(0, MAX_RULE_LENGTH), error.path);

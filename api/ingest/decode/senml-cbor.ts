@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { decode, Tokenizer, Type } from 'cborg';
-import { brokenUtf8Rule } from '../../../common/encodings.js';
-import { MillraceError } from '../../../common/errors.js';
-import { MAX_SAMPLES_PER_MESSAGE } from '../../../schema/rules.js';
+import { brokenUtf8Rule } from '../../../common/encodings.ts';
+import { MillraceError } from '../../../common/errors.ts';
+import { MAX_SAMPLES_PER_MESSAGE } from '../../../schema/rules.ts';
 
 /** Limit of CBOR items per sample. A map of seven labels and their values has 15 items. */
 const ITEMS_PER_SAMPLE = 16;
@@ -39,8 +39,8 @@ const OPTIONS = {
     // A decimal fraction, [exponent, mantissa]: RFC 8428, section 6, allows it for numbers (RFC 8949, section 3.4.4).
     // The number is parsed from text, so that 2025 with exponent -2 becomes the double nearest to 20.25. A
     // product is not always the nearest double.
-    4: (/** @type {() => unknown} */ content) => {
-      const [exponent, mantissa] = /** @type {unknown[]} */ (content());
+    4: (content: () => unknown) => {
+      const [exponent, mantissa] = content() as unknown[];
       return Number(`${mantissa}e${exponent}`);
     },
   },
@@ -53,8 +53,7 @@ const OPTIONS = {
 class BoundedTokenizer extends Tokenizer {
   #items = 0;
 
-  /** @override */
-  next() {
+  override next() {
     if (++this.#items > MAX_SAMPLES_PER_MESSAGE * ITEMS_PER_SAMPLE) {
       throw new MillraceError('too_large', `${MAX_SAMPLES_PER_MESSAGE} records are the most`);
     }
@@ -69,18 +68,16 @@ class BoundedTokenizer extends Tokenizer {
 /** The tag 55799, which only marks the bytes as CBOR (RFC 8949, section 3.4.6). */
 const SELF_DESCRIBED = Buffer.from([0xd9, 0xd9, 0xf7]);
 
-/** @param {Buffer} payload @returns {boolean} whether the payload begins with the tag of self-described CBOR */
-export const isSelfDescribed = (payload) =>
+/** @returns whether the payload begins with the tag of self-described CBOR */
+export const isSelfDescribed = (payload: Buffer): boolean =>
   payload[0] === SELF_DESCRIBED[0] && payload.subarray(0, SELF_DESCRIBED.length).equals(SELF_DESCRIBED);
 
 /**
  * Parses SenML in CBOR (RFC 8428, section 6).
- *
- * @param {Buffer} payload
- * @returns {unknown[]} records like those of SenML JSON, for `readSenml`
+ * @returns records like those of SenML JSON, for `readSenml`
  * @throws {MillraceError} `malformed`, `too_large`
  */
-export function parseSenmlCbor(payload) {
+export function parseSenmlCbor(payload: Buffer): unknown[] {
   let bytes = payload;
   while (isSelfDescribed(bytes)) bytes = bytes.subarray(SELF_DESCRIBED.length);
   let records;
@@ -88,17 +85,15 @@ export function parseSenmlCbor(payload) {
     records = decode(bytes, { ...OPTIONS, tokenizer: new BoundedTokenizer(bytes, OPTIONS) });
   } catch (error) {
     if (error instanceof MillraceError) throw error;
-    throw new MillraceError('malformed', /** @type {Error} */ (error).message, { cause: error });
+    throw new MillraceError('malformed', (error as Error).message, { cause: error });
   }
   if (!Array.isArray(records)) throw new MillraceError('malformed', 'must be an array of SenML records');
   return records.map(toLabelled);
 }
 
-/** @param {unknown} record @param {number} index @returns {unknown} */
-function toLabelled(record, index) {
+function toLabelled(record: unknown, index: number): unknown {
   if (!(record instanceof Map)) return record;
-  /** @type {Record<string, unknown>} */
-  const fields = {};
+  const fields: Record<string, unknown> = {};
   for (const [key, value] of record) {
     const label = typeof key === 'number' ? (LABELS.get(key) ?? String(key)) : String(key);
     // A label `__proto__` would set the prototype. A pack with an unknown label that ends in "_" must be refused as a

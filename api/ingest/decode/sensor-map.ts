@@ -1,9 +1,8 @@
-import { MillraceError } from '../../../common/errors.js';
-import { MAX_SAMPLES_PER_MESSAGE } from '../../../schema/rules.js';
-import { withoutMarks, withPart } from '../../../schema/sensor-names.js';
-import { brokenArrayRule, NO_SENSOR_ID } from './json.js';
-
-/** @import { MessageBatch } from './message-batch.js' */
+import { MillraceError } from '../../../common/errors.ts';
+import { MAX_SAMPLES_PER_MESSAGE } from '../../../schema/rules.ts';
+import { withoutMarks, withPart } from '../../../schema/sensor-names.ts';
+import { brokenArrayRule, NO_SENSOR_ID } from './json.ts';
+import type { MessageBatch } from './message-batch.ts';
 
 /** Limit of nested objects around a value, including the message itself. */
 const MAX_DEPTH = 8;
@@ -28,32 +27,26 @@ const NUMERIC = /^\s*[-+]?(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:e[-+]?\d+)?\s*$/i;
 
 /**
  * Checks whether an element of JSON maps names of sensors to values. An object with `sensor_id` is one measurement.
- * An object with `value`, `n` or `bn` is also one measurement, but lacks the name of its sensor or is outside
- * a pack of SenML. If such an object were read as a map, the values of all sensors would be stored under one name.
- *
- * @param {unknown} element
- * @returns {element is Record<string, unknown>}
+ * An object with `value`, `n` or `bn` is also one measurement, but lacks the name of its sensor or is outside a
+ * pack of SenML. If such an object were read as a map, the values of all sensors would be stored under one name.
  */
-export const isSensorMap = (element) =>
+export const isSensorMap = (element: unknown): element is Record<string, unknown> =>
   element !== null &&
   typeof element === 'object' &&
   !Array.isArray(element) &&
   !('sensor_id' in element || 'value' in element || 'n' in element || 'bn' in element);
 
 /**
- * Reads maps of sensors: `{"ts", "temperature": 21.5, "battery": {"level": 80}}`, or an array of these. Each number is a measurement of
- * the sensor that its key names. Keys of nested objects, and indexes of arrays, are joined by dots: `battery.level`. `true` is stored as 1, `false` as 0. Other
- * texts and `null` are skipped. Without `ts` the time is a number or text named `time` or `timestamp`, but not a time of day. Otherwise it
- * is the time of receipt. The size of a number shows whether it is in s, ms, µs or ns.
+ * Reads maps of sensors: `{"ts", "temperature": 21.5, "battery": {"level": 80}}`, or an array of these. Each number is a measurement of the
+ * sensor that its key names. Keys of nested objects, and indexes of arrays, are joined by dots: `battery.level`. `true` is stored as 1,
+ * `false` as 0. Other texts and `null` are skipped. Without `ts` the time is a number or text named `time` or `timestamp`, but not a time
+ * of day. Otherwise it is the time of receipt. The size of a number shows whether it is in s, ms, µs or ns.
  *
  * A refusal names a value, and not the whole object. So a replay of one refused value stores only that value.
- *
- * @param {unknown[]} elements
- * @param {MessageBatch} batch
- * @param {boolean} isArray whether the elements stand in an array
+ * @param isArray whether the elements stand in an array
  * @throws {MillraceError} `too_large`: too many values
  */
-export function readSensorMaps(elements, batch, isArray) {
+export function readSensorMaps(elements: unknown[], batch: MessageBatch, isArray: boolean) {
   const reader = new MapReader(batch, isArray);
   for (let element = 0; element < elements.length; element++) reader.read(element, elements[element]);
 }
@@ -61,21 +54,20 @@ export function readSensorMaps(elements, batch, isArray) {
 /** Reads one element after the other, and numbers the values of all elements. */
 class MapReader {
   #batch;
-  /** The name of each value, by the index of the value in the message. @type {string[]} */
-  #names = [];
-  /** The index of the first value of each element. Each element has at least one value, which may be refused. @type {number[]} */
-  #firstValues = [];
+  /** The name of each value, by the index of the value in the message. */
+  #names: string[] = [];
+  /** The index of the first value of each element. Each element has at least one value, which may be refused. */
+  #firstValues: number[] = [];
   /** The key of the time in the current element. */
   #timeKey = 'ts';
-  /** The key of the time by element, for elements in which the key is not `ts`. @type {string[]} */
-  #timeKeys = [];
-  /** The raw time of the current element. @type {unknown} */
-  #ts = undefined;
-  /** The time of the current element in epoch ms; null: it is not valid. @type {number | null} */
-  #time = null;
+  /** The key of the time by element, for elements in which the key is not `ts`. */
+  #timeKeys: string[] = [];
+  /** The raw time of the current element. */
+  #ts: unknown = undefined;
+  /** The time of the current element in epoch ms; null: it is not valid. */
+  #time: number | null = null;
 
-  /** @param {MessageBatch} batch @param {boolean} isArray */
-  constructor(batch, isArray) {
+  constructor(batch: MessageBatch, isArray: boolean) {
     this.#batch = batch;
     batch.pathOf = (index, field) => {
       const element = isArray ? this.#firstValues.findLastIndex((first) => first <= index) : 0;
@@ -87,8 +79,8 @@ class MapReader {
     };
   }
 
-  /** @param {number} element index of the element @param {unknown} content */
-  read(element, content) {
+  /** @param element index of the element */
+  read(element: number, content: unknown) {
     this.#firstValues.push(this.#names.length);
     if (content === null || typeof content !== 'object' || Array.isArray(content)) {
       this.#batch.countReceived(1);
@@ -110,11 +102,11 @@ class MapReader {
     }
   }
 
-  /** @param {object} object @param {string | null} parent name of the object; null: the object is the element @param {number} depth */
-  #readMembers(object, parent, depth) {
+  /** @param parent name of the object; null: the object is the element */
+  #readMembers(object: object, parent: string | null, depth: number) {
     // An object from `JSON.parse` inherits no enumerable member. `Object.entries` takes 0.1 µs longer for an object of one value.
     for (const key in object) {
-      const value = /** @type {Record<string, unknown>} */ (object)[key];
+      const value = (object as Record<string, unknown>)[key];
       const isTime = depth === 1 && key === this.#timeKey && (typeof value !== 'object' || value === null);
       if (isTime) continue;
       const name = withPart(parent, key);
@@ -130,8 +122,8 @@ class MapReader {
     }
   }
 
-  /** @param {object} value @param {string} name @param {number} depth of the object around the value */
-  #readNested(value, name, depth) {
+  /** @param depth of the object around the value */
+  #readNested(value: object, name: string, depth: number) {
     const broken = Array.isArray(value) ? brokenArrayRule(value) : null;
     if (broken === null && depth < MAX_DEPTH) return this.#readMembers(value, name, depth + 1);
     this.#batch.countReceived(1);
@@ -139,8 +131,7 @@ class MapReader {
     else this.#refuse(name, 'not_numeric', broken);
   }
 
-  /** @param {string} sensor @param {number} value */
-  #add(sensor, value) {
+  #add(sensor: string, value: number) {
     const index = this.#count(sensor);
     if (this.#ts === undefined) this.#batch.addRelative(index, sensor, 0, value);
     else if (this.#time !== null) this.#batch.add(index, sensor, this.#time, value);
@@ -148,19 +139,17 @@ class MapReader {
     else this.#batch.refuseTime(index, this.#ts);
   }
 
-  /** @param {string} name @param {'malformed' | 'not_numeric'} code @param {string} rule */
-  #refuse(name, code, rule) {
+  #refuse(name: string, code: 'malformed' | 'not_numeric', rule: string) {
     this.#batch.refuse(this.#count(name), code, undefined, rule);
   }
 
   /**
    * Numbers a value.
-   *
-   * @param {string} name name of the value; empty: the element itself
-   * @returns {number} index of the value in the message
+   * @param name name of the value; empty: the element itself
+   * @returns index of the value in the message
    * @throws {MillraceError} `too_large`
    */
-  #count(name) {
+  #count(name: string): number {
     const index = this.#names.length;
     if (index === MAX_SAMPLES_PER_MESSAGE) {
       throw new MillraceError('too_large', `${MAX_SAMPLES_PER_MESSAGE} values are the most`);
@@ -170,16 +159,14 @@ class MapReader {
   }
 }
 
-/** @param {Record<string, unknown>} content @returns {string} the key of the time in the content; `ts` if the content has no time */
-function timeKeyOf(content) {
+/** @returns the key of the time in the content; `ts` if the content has no time */
+function timeKeyOf(content: Record<string, unknown>): string {
   if ('ts' in content) return 'ts';
   return OTHER_TIMES.find((name) => isTime(content[name])) ?? 'ts';
 }
 
 /**
  * Checks whether a value is a time. A device without a clock may send null or an empty text, and `time` may be an object of sensors.
- *
- * @param {unknown} value
  */
-const isTime = (value) =>
+const isTime = (value: unknown) =>
   typeof value === 'number' || (typeof value === 'string' && !TIME_OF_DAY.test(value.trim()));

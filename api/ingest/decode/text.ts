@@ -1,4 +1,4 @@
-import { MillraceError } from '../../../common/errors.js';
+import { MillraceError } from '../../../common/errors.ts';
 
 /**
  * Matches a string of JSON, which `parseJsonText` does not change, or a number such as `nan`, which JSON does not
@@ -10,15 +10,12 @@ const STRING_OR_NOT_FINITE = /"(?:[^"\\]|\\.)*"?|[-+]?\b(?:nan|infinity|inf)\b/g
 const INFINITE = '1e999';
 
 /**
- * Parses JSON. Firmware writes a value that it could not measure as `nan`, `NaN`, `-nan`, `inf` or
- * `Infinity`. JSON has no such numbers (RFC 8259, section 6), so a second attempt replaces each such number by an
- * infinite number. Only this value is then refused, and not the other values in its message.
- *
- * @param {string} text
- * @returns {any}
+ * Parses JSON. Firmware writes a value that it could not measure as `nan`, `NaN`, `-nan`, `inf` or `Infinity`.
+ * JSON has no such numbers (RFC 8259, section 6), so a second attempt replaces each such number by an infinite
+ * number. Only this value is then refused, and not the other values in its message.
  * @throws {MillraceError} `malformed`
  */
-export function parseJsonText(text) {
+export function parseJsonText(text: string): any {
   try {
     return JSON.parse(text);
   } catch (error) {
@@ -28,7 +25,7 @@ export function parseJsonText(text) {
       );
     } catch {
       // The error of the first attempt is reported, because it has the position in the text of the sender.
-      throw new MillraceError('malformed', /** @type {Error} */ (error).message, { cause: error });
+      throw new MillraceError('malformed', (error as Error).message, { cause: error });
     }
   }
 }

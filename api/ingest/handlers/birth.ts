@@ -1,37 +1,36 @@
-import { storeWaiting } from '../awaiting-registration.js';
-import { arrivalOf } from '../pipeline.js';
-import { readBirth } from '../registry/birth-message.js';
-import { arrivalOfSession, eventOf } from '../registry/status.js';
+import type { Identity } from '../../../schema/ids.ts';
+import type { OwnTopic } from '../../../schema/topics.ts';
+import type { Metrics } from '../../observability/metrics.ts';
+import { type AwaitingRegistration, storeWaiting } from '../awaiting-registration.ts';
+import type { DeadLetterBox } from '../dead-letter-box.ts';
+import type { IngestResult } from '../ingest-result.ts';
+import { type Arrival, arrivalOf, type Message, type Outcome } from '../pipeline.ts';
+import { readBirth } from '../registry/birth-message.ts';
+import { arrivalOfSession, eventOf } from '../registry/status.ts';
+import type { Devices, Kept, NoteLastSeen } from './index.ts';
+import type { MappedHandler } from './mapped.ts';
+import type { MeasurementHandler } from './measurements.ts';
+import type { StatusHandler } from './status.ts';
 
-/** @import { Identity } from '../../../schema/ids.js' */
-/** @import { OwnTopic } from '../../../schema/topics.js' */
-/** @import { Metrics } from '../../observability/metrics.js' */
-/** @import { AwaitingRegistration } from '../awaiting-registration.js' */
-/** @import { DeadLetterBox } from '../dead-letter-box.js' */
-/** @import { IngestResult } from '../ingest-result.js' */
-/** @import { Arrival, Message, Outcome } from '../pipeline.js' */
-/** @import { Devices, Kept, NoteLastSeen } from './index.js' */
-/** @import { MappedHandler } from './mapped.js' */
-/** @import { MeasurementHandler } from './measurements.js' */
-/** @import { StatusHandler } from './status.js' */
+/** Handlers of messages that may wait for a birth. */
+type Others = { measurements: MeasurementHandler; status: StatusHandler; mapped: MappedHandler };
 
-/** Handlers of messages that may wait for a birth. @typedef {{ measurements: MeasurementHandler, status: StatusHandler, mapped: MappedHandler }} Others */
-
-/**
- * @param {object} deps
- * @param {Devices} deps.devices
- * @param {NoteLastSeen} deps.noteLastSeen
- * @param {AwaitingRegistration} deps.awaitingRegistration
- * @param {DeadLetterBox} deps.deadLetters
- * @param {Others} deps.others
- * @param {Metrics} deps.metrics
- */
-export function createBirthHandler(deps) {
+export function createBirthHandler(deps: {
+  devices: Devices;
+  noteLastSeen: NoteLastSeen;
+  awaitingRegistration: AwaitingRegistration;
+  deadLetters: DeadLetterBox;
+  others: Others;
+  metrics: Metrics;
+}) {
   const { noteLastSeen, awaitingRegistration, deadLetters, others, metrics } = deps;
   const { registry, births, events, statuses } = deps.devices;
 
-  /** @param {Pick<Message, 'payload' | 'contentType'>} message @param {Arrival} arrival @param {Identity} identity */
-  async function register({ payload, contentType }, arrival, identity) {
+  async function register(
+    { payload, contentType }: Pick<Message, 'payload' | 'contentType'>,
+    arrival: Arrival,
+    identity: Identity,
+  ) {
     const { receivedAt, as } = arrival;
     const birth = readBirth(payload, identity, receivedAt, contentType);
     const tooMany = await births.register(identity, birth, arrival);
@@ -43,8 +42,8 @@ export function createBirthHandler(deps) {
     return { birth, refused: [...birth.refused, ...tooMany] };
   }
 
-  /** Stores a message that waited for this birth. @param {Message} message @param {Identity} identity */
-  async function replayWaiting({ route, payload, contentType, receivedAt }, identity) {
+  /** Stores a message that waited for this birth. */
+  async function replayWaiting({ route, payload, contentType, receivedAt }: Message, identity: Identity) {
     if (!route || !registry.cache.peek(identity.id)) return;
     const kept = { payload, contentType, receivedAt, now: receivedAt, isRefused: null };
     if (route.kind === 'mapped') await others.mapped.replay(kept, route, null);
@@ -53,8 +52,7 @@ export function createBirthHandler(deps) {
   }
 
   return {
-    /** @param {Message} message @param {OwnTopic} topic @param {Identity} identity @returns {Promise<Outcome>} */
-    async handle(message, { device: name }, identity) {
+    async handle(message: Message, { device: name }: OwnTopic, identity: Identity): Promise<Outcome> {
       const arrival = arrivalOf(message);
       const { birth, refused } = await register(message, arrival, identity);
       const device = registry.cache.peek(identity.id);
@@ -67,8 +65,7 @@ export function createBirthHandler(deps) {
       return 'accepted';
     },
 
-    /** @param {Kept} kept @param {OwnTopic} _topic @param {Identity} identity @returns {Promise<IngestResult>} */
-    async replay(kept, _topic, identity) {
+    async replay(kept: Kept, _topic: OwnTopic, identity: Identity): Promise<IngestResult> {
       const { receivedAt } = kept;
       const { refused } = await register(kept, { receivedAt, as: 'replayed' }, identity);
       return { accepted: 1, refused };

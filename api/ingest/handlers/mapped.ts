@@ -1,52 +1,48 @@
-import { MillraceError } from '../../../common/errors.js';
-import { brokenNameRule, identifyDevice, identifySensor } from '../../../schema/ids.js';
-import { refusalOf } from '../decode/refusals.js';
-import { resultOf } from '../ingest-result.js';
-import { arrivalOf, refuseForbidden, toKept } from '../pipeline.js';
-import { sensorOf } from '../registry/cache.js';
-import { readSession } from '../registry/sessions.js';
-
-/** @import { Identity } from '../../../schema/ids.js' */
-/** @import { Metrics } from '../../observability/metrics.js' */
-/** @import { AwaitingRegistration } from '../awaiting-registration.js' */
-/** @import { DeviceQueue } from '../admission/index.js' */
-/** @import { DeadLetterBox } from '../dead-letter-box.js' */
-/** @import { MessageDecoder } from '../decode/index.js' */
-/** @import { MessageBatch } from '../decode/message-batch.js' */
-/** @import { MappedTopic } from '../mappings/index.js' */
-/** @import { Description, ParsedMessage } from '../mappings/mapping.js' */
-/** @import { Arrival, Message, Outcome } from '../pipeline.js' */
-/** @import { Sensor } from '../registry/cache.js' */
-/** @import { Devices, Handler, NoteLastSeen } from './index.js' */
-/** @import { MeasurementStore } from './measurement-store.js' */
+import { MillraceError } from '../../../common/errors.ts';
+import { brokenNameRule, type Identity, identifyDevice, identifySensor } from '../../../schema/ids.ts';
+import type { Metrics } from '../../observability/metrics.ts';
+import type { DeviceQueue } from '../admission/index.ts';
+import type { AwaitingRegistration } from '../awaiting-registration.ts';
+import type { DeadLetterBox } from '../dead-letter-box.ts';
+import type { MessageDecoder } from '../decode/index.ts';
+import type { MessageBatch } from '../decode/message-batch.ts';
+import { refusalOf } from '../decode/refusals.ts';
+import { resultOf } from '../ingest-result.ts';
+import type { MappedTopic } from '../mappings/index.ts';
+import type { Description, ParsedMessage } from '../mappings/mapping.ts';
+import { type Arrival, arrivalOf, type Message, type Outcome, refuseForbidden, toKept } from '../pipeline.ts';
+import { type Sensor, sensorOf } from '../registry/cache.ts';
+import { readSession } from '../registry/sessions.ts';
+import type { Devices, Handler, NoteLastSeen } from './index.ts';
+import type { MeasurementStore } from './measurement-store.ts';
 
 /**
  * Handles messages on mapped topics. A message with values is handled like measurements, and a message with
  * descriptions like a birth. The outcome is `forbidden` if the sender may not send for the device. `replay` stores all
  * values by the present mappings. The mappings may have changed since the first attempt, so the indexes of refused
  * values do not apply. Values that are already stored do not change.
- *
- * @typedef {Handler<MappedTopic, null>} MappedHandler
  */
+export type MappedHandler = Handler<MappedTopic, null>;
 
-/**
- * @param {object} deps
- * @param {Devices} deps.devices
- * @param {MessageDecoder} deps.decoder
- * @param {MeasurementStore} deps.measurements
- * @param {NoteLastSeen} deps.noteLastSeen
- * @param {AwaitingRegistration} deps.awaitingRegistration
- * @param {DeadLetterBox} deps.deadLetters
- * @param {DeviceQueue} deps.queue
- * @param {Metrics} deps.metrics
- * @returns {MappedHandler}
- */
-export function createMappedHandler(deps) {
+export function createMappedHandler(deps: {
+  devices: Devices;
+  decoder: MessageDecoder;
+  measurements: MeasurementStore;
+  noteLastSeen: NoteLastSeen;
+  awaitingRegistration: AwaitingRegistration;
+  deadLetters: DeadLetterBox;
+  queue: DeviceQueue;
+  metrics: Metrics;
+}): MappedHandler {
   const { decoder, measurements, noteLastSeen, awaitingRegistration, deadLetters, queue, metrics } = deps;
   const { registry, births } = deps.devices;
 
-  /** @param {Identity} identity @param {MappedTopic} topic @param {ParsedMessage} opened @param {Arrival} arrival */
-  async function describe(identity, { mapping }, opened, arrival) {
+  async function describe(
+    identity: Identity,
+    { mapping }: MappedTopic,
+    opened: ParsedMessage,
+    arrival: Arrival,
+  ) {
     const description = mapping.describe(opened);
     if (!description) return [];
     const { sensor: name, unit, type } = description;
@@ -60,13 +56,14 @@ export function createMappedHandler(deps) {
 
   /**
    * Writes units and types of the sensors of a committed batch, if units or types are new.
-   *
-   * @param {Identity} identity
-   * @param {MessageBatch} batch
-   * @param {Map<string, Description>} described
-   * @param {number} receivedAt epoch ms
+   * @param receivedAt epoch ms
    */
-  async function writeDescriptions(identity, batch, described, receivedAt) {
+  async function writeDescriptions(
+    identity: Identity,
+    batch: MessageBatch,
+    described: Map<string, Description>,
+    receivedAt: number,
+  ) {
     const device = described.size > 0 ? registry.cache.peek(identity.id) : undefined;
     if (!device) return;
     const news = [...described].flatMap(([ref, description]) => {
@@ -80,8 +77,12 @@ export function createMappedHandler(deps) {
     }
   }
 
-  /** @param {Message} message @param {Identity} identity @param {MappedTopic} topic @param {ParsedMessage} opened @returns {Promise<Outcome>} */
-  async function handleOpened(message, identity, topic, opened) {
+  async function handleOpened(
+    message: Message,
+    identity: Identity,
+    topic: MappedTopic,
+    opened: ParsedMessage,
+  ): Promise<Outcome> {
     const arrival = arrivalOf(message);
     if (topic.mapping.isDescription) {
       await deadLetters.put(message, opened.device, await describe(identity, topic, opened, arrival));
@@ -133,15 +134,18 @@ export function createMappedHandler(deps) {
   };
 }
 
-/** @param {ParsedMessage} opened @returns {Identity} @throws {MillraceError} `bad_id` */
-function identifyOpened({ device }) {
+/** @throws {MillraceError} `bad_id` */
+function identifyOpened({ device }: ParsedMessage): Identity {
   const identity = identifyDevice(device);
   if (identity) return identity;
   throw new MillraceError('bad_id', `the device that the mapping finds ${brokenNameRule(device)}`);
 }
 
-/** @param {MessageBatch} batch @param {MappedTopic} topic @param {ParsedMessage} opened @returns {Map<string, Description>} */
-function readInto(batch, { mapping }, opened) {
+function readInto(
+  batch: MessageBatch,
+  { mapping }: MappedTopic,
+  opened: ParsedMessage,
+): Map<string, Description> {
   try {
     return mapping.read(opened, batch);
   } catch (error) {
@@ -152,9 +156,12 @@ function readInto(batch, { mapping }, opened) {
   }
 }
 
-/** @param {Sensor} sensor @param {Description} description @returns {{ unit?: string, type?: string } | null} what is new; null: nothing */
-function newsOf(sensor, { unit, type, isCurrent }) {
-  const isNews = (/** @type {string | null} */ known, /** @type {string | undefined} */ given) =>
+/** @returns what is new; null: nothing */
+function newsOf(
+  sensor: Sensor,
+  { unit, type, isCurrent }: Description,
+): { unit?: string; type?: string } | null {
+  const isNews = (known: string | null, given: string | undefined) =>
     given !== undefined && (known === null || (isCurrent && known !== given));
   const changes = {
     ...(isNews(sensor.unit, unit) ? { unit } : {}),

@@ -1,37 +1,34 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MillraceError } from '../../../common/errors.js';
-import { isAscending, sortKeepLast, sortMerge } from '../../../schema/packed/series.js';
-import { bucketOf, HOUR_MS, isLate, SENSORS_PER_PART } from '../../../schema/rules.js';
-import { joinSamples } from '../decode/message-batch.js';
-import { sensorOf } from '../registry/cache.js';
+import { type ErrorCode, MillraceError } from '../../../common/errors.ts';
+import type { Identity } from '../../../schema/ids.ts';
+import { isAscending, type Numbers, sortKeepLast, sortMerge } from '../../../schema/packed/series.ts';
+import { bucketOf, HOUR_MS, isLate, SENSORS_PER_PART } from '../../../schema/rules.ts';
+import type { Metrics } from '../../observability/metrics.ts';
+import type { MeasurementCounts, ProcessStats } from '../../observability/process-stats.ts';
+import type { Store } from '../../store/index.ts';
+import type { Hour } from '../../store/measurements/hours.ts';
+import type { Retry } from '../../store/sending/retry.ts';
+import { joinSamples, type MessageBatch, type SensorSamples } from '../decode/message-batch.ts';
+import type { Publish } from '../index.ts';
+import type { Arrival } from '../pipeline.ts';
+import type { Receipt, ReceiptTimes } from '../receipt-times.ts';
+import { type Device, type Sensor, sensorOf } from '../registry/cache.ts';
+import type { Registry } from '../registry/index.ts';
+import type { Statuses } from '../registry/status.ts';
+import type { SampleWriter, Series } from '../sample-writer.ts';
+import type { Kept } from './index.ts';
 
-/** @import { ErrorCode } from '../../../common/errors.js' */
-/** @import { Identity } from '../../../schema/ids.js' */
-/** @import { Numbers } from '../../../schema/packed/series.js' */
-/** @import { Metrics } from '../../observability/metrics.js' */
-/** @import { MeasurementCounts, ProcessStats } from '../../observability/process-stats.js' */
-/** @import { Store } from '../../store/index.js' */
-/** @import { Hour } from '../../store/measurements/hours.js' */
-/** @import { Retry } from '../../store/sending/retry.js' */
-/** @import { MessageBatch, SensorSamples } from '../decode/message-batch.js' */
-/** @import { Publish } from '../index.js' */
-/** @import { Arrival } from '../pipeline.js' */
-/** @import { Receipt, ReceiptTimes } from '../receipt-times.js' */
-/** @import { Device, Sensor } from '../registry/cache.js' */
-/** @import { Registry } from '../registry/index.js' */
-/** @import { Statuses } from '../registry/status.js' */
-/** @import { SampleWriter, Series } from '../sample-writer.js' */
-/** @import { Kept } from './index.js' */
-
-/**
- * Receives the samples of each message, for the evaluation of alarm rules.
- *
- * @typedef {object} SampleObserver
- * @property {(device: Device, series: Series[], seenAt: number | null) => Promise<void> | undefined} note writes notes about the samples
- *   that must be evaluated after a crash. It runs concurrently with the commit, and ends before the acknowledgement. `undefined`: there is
- *   nothing to note. `seenAt`: epoch ms at which the device was seen; null: all samples are noted
- * @property {(device: Device, series: Series[]) => void} observe called after the commit; must return at once
- */
+/** Receives the samples of each message, for the evaluation of alarm rules. */
+export interface SampleObserver {
+  /**
+   * writes notes about the samples that must be evaluated after a crash. It runs concurrently with the
+   * commit, and ends before the acknowledgement. `undefined`: there is nothing to note. `seenAt`: epoch ms at
+   * which the device was seen; null: all samples are noted
+   */
+  note: (device: Device, series: Series[], seenAt: number | null) => Promise<void> | undefined;
+  /** called after the commit; must return at once */
+  observe: (device: Device, series: Series[]) => void;
+}
 
 /**
  * Longest wait in ms of a message for the clock to reach its instants. Acknowledgements leave in order of arrival, so all later messages of
@@ -57,53 +54,52 @@ export class MeasurementStore {
   #clock;
   #metrics;
   #processStats;
-  /** @type {SampleObserver | null} */
-  #observer = null;
+  #observer: SampleObserver | null = null;
   /**
    * The newest lookup of each device that was not in memory, by the id of the device. Later messages of the device wait for this lookup, so
    * that values without a time get their instants in the order of arrival.
-   *
-   * @type {Map<string, Promise<Device | null>>}
    */
-  #lookUps = new Map();
+  #lookUps: Map<string, Promise<Device | null>> = new Map();
 
-  /**
-   * @param {object} context
-   * @param {() => number} context.clock epoch ms
-   * @param {Metrics} context.metrics
-   * @param {ProcessStats} context.processStats
-   * @param {object} deps
-   * @param {Registry} deps.registry
-   * @param {Statuses} deps.statuses
-   * @param {ReceiptTimes} deps.receiptTimes
-   * @param {SampleWriter} deps.samples
-   * @param {Store['write']} deps.write
-   * @param {Retry} deps.retry
-   * @param {Publish} deps.publish
-   */
-  constructor({ clock, metrics, processStats }, deps) {
+  constructor(
+    {
+      clock,
+      metrics,
+      processStats,
+    }: {
+      /** epoch ms */
+      clock: () => number;
+      metrics: Metrics;
+      processStats: ProcessStats;
+    },
+    deps: {
+      registry: Registry;
+      statuses: Statuses;
+      receiptTimes: ReceiptTimes;
+      samples: SampleWriter;
+      write: Store['write'];
+      retry: Retry;
+      publish: Publish;
+    },
+  ) {
     this.#deps = deps;
     this.#clock = clock;
     this.#metrics = metrics;
     this.#processStats = processStats;
   }
 
-  /** @param {SampleObserver | null} observer null: no observer, so a message costs no additional time */
-  setSampleObserver(observer) {
+  /** @param observer null: no observer, so a message costs no additional time */
+  setSampleObserver(observer: SampleObserver | null) {
     this.#observer = observer;
   }
 
   /**
    * Resolves, writes and publishes the good measurements of a batch. This function and the next three are not async, because most
-   * messages wait only for their writes: see `pipeline.js`.
-   *
-   * @param {Identity} identity
-   * @param {MessageBatch} batch
-   * @param {Arrival} arrival relative times count from its `receivedAt`
-   * @param {Receipt} receipt
-   * @returns {Promise<boolean>} settles when the batch is committed; false: the device is not registered, so the whole batch is refused
+   * messages wait only for their writes: see `pipeline.ts`.
+   * @param arrival relative times count from its `receivedAt`
+   * @returns settles when the batch is committed; false: the device is not registered, so the whole batch is refused
    */
-  store(identity, batch, arrival, receipt) {
+  store(identity: Identity, batch: MessageBatch, arrival: Arrival, receipt: Receipt): Promise<boolean> {
     const before = this.#lookUps.get(identity.id);
     const known = before ? undefined : this.#deps.registry.cache.peek(identity.id);
     if (known || batch.sensors.size === 0)
@@ -115,15 +111,15 @@ export class MeasurementStore {
 
   /**
    * Gives values without a time their instants, and stores the batch.
-   *
-   * @param {Device | null} device null: the device is not registered
-   * @param {Identity} identity
-   * @param {MessageBatch} batch
-   * @param {Arrival} arrival
-   * @param {Receipt} receipt
-   * @returns {Promise<boolean>}
+   * @param device null: the device is not registered
    */
-  #storeTimed(device, identity, batch, arrival, receipt) {
+  #storeTimed(
+    device: Device | null,
+    identity: Identity,
+    batch: MessageBatch,
+    arrival: Arrival,
+    receipt: Receipt,
+  ): Promise<boolean> {
     const waitMs = batch.untimed
       ? this.#deps.receiptTimes.place(batch, identity, device, arrival.receivedAt, receipt)
       : 0;
@@ -133,15 +129,8 @@ export class MeasurementStore {
     return this.#storeResolved(device, batch, arrival);
   }
 
-  /**
-   * Finds the sensors of a batch, and stores the batch.
-   *
-   * @param {Device | null} device null: the device is not registered
-   * @param {MessageBatch} batch
-   * @param {Arrival} arrival
-   * @returns {Promise<boolean>}
-   */
-  #storeResolved(device, batch, arrival) {
+  /** Finds the sensors of a batch, and stores the batch. @param device null: the device is not registered */
+  #storeResolved(device: Device | null, batch: MessageBatch, arrival: Arrival): Promise<boolean> {
     if (batch.sensors.size === 0) return Promise.resolve(true);
     if (!device) {
       for (const ref of [...batch.sensors.keys()]) batch.refuseSensor(ref, 'unknown_device');
@@ -152,16 +141,8 @@ export class MeasurementStore {
     return resolved.then((series) => this.#commit(device, batch, series, arrival));
   }
 
-  /**
-   * Writes a batch, and publishes its samples after the commit.
-   *
-   * @param {Device} device
-   * @param {MessageBatch} batch
-   * @param {Series[]} series
-   * @param {Arrival} arrival
-   * @returns {Promise<boolean>} true
-   */
-  #commit(device, batch, series, arrival) {
+  /** Writes a batch, and publishes its samples after the commit. @returns true */
+  #commit(device: Device, batch: MessageBatch, series: Series[], arrival: Arrival): Promise<boolean> {
     const seenAt = seenAtOf(arrival);
     countMerged(batch, series);
     const began = Date.now();
@@ -180,15 +161,16 @@ export class MeasurementStore {
   /**
    * Finishes a committed batch. If the commit was slow, the samples are noted for alarms again. Then the device is set online, and the
    * samples are published.
-   *
-   * @param {Device} device
-   * @param {MessageBatch} batch
-   * @param {Series[]} series
-   * @param {Sensor[]} changed the sensors that have a newer value now
-   * @param {Arrival} arrival
-   * @returns {Promise<boolean> | boolean} true
+   * @param changed the sensors that have a newer value now
+   * @returns true
    */
-  #settle(device, batch, series, changed, arrival) {
+  #settle(
+    device: Device,
+    batch: MessageBatch,
+    series: Series[],
+    changed: Sensor[],
+    arrival: Arrival,
+  ): Promise<boolean> | boolean {
     const isSlow = this.#observer !== null && this.#clock() - arrival.receivedAt > SLOW_COMMIT_MS;
     const noted = isSlow ? this.#observer?.note(device, series, null) : undefined;
     if (noted) return noted.then(() => this.#settleNoted(device, batch, series, changed, arrival));
@@ -197,15 +179,16 @@ export class MeasurementStore {
 
   /**
    * Sets an offline device online, and publishes a committed batch.
-   *
-   * @param {Device} device
-   * @param {MessageBatch} batch
-   * @param {Series[]} series
-   * @param {Sensor[]} changed the sensors that have a newer value now
-   * @param {Arrival} arrival
-   * @returns {Promise<boolean> | boolean} true
+   * @param changed the sensors that have a newer value now
+   * @returns true
    */
-  #settleNoted(device, batch, series, changed, arrival) {
+  #settleNoted(
+    device: Device,
+    batch: MessageBatch,
+    series: Series[],
+    changed: Sensor[],
+    arrival: Arrival,
+  ): Promise<boolean> | boolean {
     const seenAt = seenAtOf(arrival);
     if (device.state !== 'offline' || arrival.as !== 'live')
       return this.#publish(device, batch, series, changed, seenAt);
@@ -215,15 +198,16 @@ export class MeasurementStore {
 
   /**
    * Passes a committed batch to alarms and live clients, and counts its samples.
-   *
-   * @param {Device} device
-   * @param {MessageBatch} batch
-   * @param {Series[]} series
-   * @param {Sensor[]} changed the sensors that have a newer value now
-   * @param {number | null} seenAt epoch ms at which the device was seen; null: it was not seen now
-   * @returns {true}
+   * @param changed the sensors that have a newer value now
+   * @param seenAt epoch ms at which the device was seen; null: it was not seen now
    */
-  #publish(device, batch, series, changed, seenAt) {
+  #publish(
+    device: Device,
+    batch: MessageBatch,
+    series: Series[],
+    changed: Sensor[],
+    seenAt: number | null,
+  ): true {
     this.#observer?.observe(device, series);
     this.#deps.publish(device, changed, series);
     this.#count(batch, series, seenAt);
@@ -233,15 +217,15 @@ export class MeasurementStore {
   /**
    * Looks up the device of a message after the lookups of earlier messages of this device. `store` is called in the same microtask in
    * which later messages stop waiting. So no later message gets its instants earlier.
-   *
-   * @template T
-   * @param {Identity} identity
-   * @param {Promise<unknown> | undefined} before lookup of the previous message; undefined: no lookup is running
-   * @param {(device: Device | null) => Promise<T>} store null: the device is not registered
-   * @returns {Promise<T>}
+   * @param before lookup of the previous message; undefined: no lookup is running
+   * @param store null: the device is not registered
    * @throws {MillraceError} `registration_limit`
    */
-  #lookUp(identity, before, store) {
+  #lookUp<T>(
+    identity: Identity,
+    before: Promise<unknown> | undefined,
+    store: (device: Device | null) => Promise<T>,
+  ): Promise<T> {
     const find = () => this.#deps.registry.device(identity);
     const found = before ? before.then(find, find) : find();
     this.#lookUps.set(identity.id, found);
@@ -260,8 +244,8 @@ export class MeasurementStore {
     );
   }
 
-  /** Waits until the clock reaches the instants of a message. @param {number} ms @throws {MillraceError} `unavailable`: the process ends */
-  async #wait(ms) {
+  /** Waits until the clock reaches the instants of a message. @throws {MillraceError} `unavailable`: the process ends */
+  async #wait(ms: number) {
     for (let left = ms; left > 0; left -= MAX_SLEEP_MS) {
       await sleep(Math.min(left, MAX_SLEEP_MS), undefined, { ref: false });
       if (this.#deps.retry.isAborted) throw new MillraceError('unavailable');
@@ -270,15 +254,11 @@ export class MeasurementStore {
 
   /**
    * Finds the sensors of a batch. Returns a promise only if sensors must be registered.
-   *
-   * @param {Device} device
-   * @param {MessageBatch} batch
-   * @returns {Series[] | Promise<Series[]>} one series for each sensor, even if the message names a sensor by name and by id
+   * @returns one series for each sensor, even if the message names a sensor by name and by id
    */
-  #resolve(device, batch) {
+  #resolve(device: Device, batch: MessageBatch): Series[] | Promise<Series[]> {
     // The array is created with its final size. An array that grows to 50 sensors is copied three times.
-    /** @type {Series[]} */
-    const series = new Array(batch.sensors.size);
+    const series: Series[] = new Array(batch.sensors.size);
     let count = 0;
     for (const [ref, { times, values }] of batch.sensors) {
       const known = sensorOf(device, ref);
@@ -289,18 +269,10 @@ export class MeasurementStore {
     return this.#sort(series, batch);
   }
 
-  /**
-   * Finds the sensors of a batch that has ids or new sensors.
-   *
-   * @param {Device} device
-   * @param {MessageBatch} batch
-   * @returns {Series[] | Promise<Series[]>}
-   */
-  #resolveEach(device, batch) {
-    /** @type {Map<Sensor, SensorSamples>} */
-    const found = new Map();
-    /** @type {string[]} */
-    const missing = [];
+  /** Finds the sensors of a batch that has ids or new sensors. */
+  #resolveEach(device: Device, batch: MessageBatch): Series[] | Promise<Series[]> {
+    const found: Map<Sensor, SensorSamples> = new Map();
+    const missing: string[] = [];
     for (const [ref, samples] of batch.sensors) {
       const known = sensorOf(device, ref);
       if (known) addSamples(found, known, samples);
@@ -311,27 +283,23 @@ export class MeasurementStore {
   }
 
   /**
-   * @param {Device} device
-   * @param {MessageBatch} batch
-   * @param {string[]} refs ids or names of sensors that are not registered
-   * @param {Map<Sensor, SensorSamples>} found samples of the registered sensors
+   * @param refs ids or names of sensors that are not registered
+   * @param found samples of the registered sensors
    */
-  async #register(device, batch, refs, found) {
+  async #register(device: Device, batch: MessageBatch, refs: string[], found: Map<Sensor, SensorSamples>) {
     const { known, refused } = await this.#deps.registry.register(device, refs);
     for (const [ref, code] of refused) batch.refuseSensor(ref, code);
-    for (const [ref, sensor] of known)
-      addSamples(found, sensor, /** @type {SensorSamples} */ (batch.sensors.get(ref)));
+    for (const [ref, sensor] of known) addSamples(found, sensor, batch.sensors.get(ref) as SensorSamples);
     return this.#toSeries(found, batch);
   }
 
-  /** @param {Map<Sensor, SensorSamples>} found @param {MessageBatch} batch @returns {Series[]} */
-  #toSeries(found, batch) {
+  #toSeries(found: Map<Sensor, SensorSamples>, batch: MessageBatch): Series[] {
     const series = Array.from(found, ([known, { times, values }]) => seriesOf(known, times, values));
     return this.#sort(series, batch);
   }
 
-  /** Sorts each series, and merges equal instants. @param {Series[]} list is changed @param {MessageBatch} batch @returns {Series[]} */
-  #sort(list, { keepsLast }) {
+  /** Sorts each series, and merges equal instants. @param list is changed */
+  #sort(list: Series[], { keepsLast }: MessageBatch): Series[] {
     for (const series of list) {
       // Most series are already sorted.
       if (isAscending(series.times)) continue;
@@ -347,14 +315,14 @@ export class MeasurementStore {
 
   /**
    * Commits the samples, the newest values and the time when the device was last seen. The three writes run concurrently.
-   *
-   * @param {Device} device
-   * @param {Series[]} series
-   * @param {number | null} seenAt epoch ms; null: the device was not seen now
-   * @returns {Promise<[changed: Sensor[], hours: Hour[], ...others: unknown[]]>} the sensors that have a newer value now, and the hours of
-   *   the samples
+   * @param seenAt epoch ms; null: the device was not seen now
+   * @returns the sensors that have a newer value now, and the hours of the samples
    */
-  #write(device, series, seenAt) {
+  #write(
+    device: Device,
+    series: Series[],
+    seenAt: number | null,
+  ): Promise<[changed: Sensor[], hours: Hour[], ...others: unknown[]]> {
     const { samples, write } = this.#deps;
     const rows = samples.commit(device, series);
     const latest = write.latest(device, series.map(newestOf));
@@ -366,18 +334,14 @@ export class MeasurementStore {
   /**
    * Returns whether the samples are one row of `message`, and readers find them there. This row and its row of `latest` are usually one
    * request, and the row of `latest` is never sent long before.
-   *
-   * @param {Device} device
-   * @param {Series[]} series
-   * @returns {boolean}
    */
-  #isOneTimelyRow(device, series) {
+  #isOneTimelyRow(device: Device, series: Series[]): boolean {
     if (device.sensors.size > SENSORS_PER_PART) return false;
     let oldest = Number.POSITIVE_INFINITY;
     let newest = Number.NEGATIVE_INFINITY;
     for (const { times } of series) {
-      oldest = Math.min(oldest, /** @type {number} */ (times[0]));
-      newest = Math.max(newest, /** @type {number} */ (times[times.length - 1]));
+      oldest = Math.min(oldest, times[0] as number);
+      newest = Math.max(newest, times[times.length - 1] as number);
     }
     const bucket = bucketOf(oldest);
     return newest - bucket < HOUR_MS && !isLate(bucket, this.#clock());
@@ -386,14 +350,16 @@ export class MeasurementStore {
   /**
    * Commits the samples, also to history, and only then the newest values. Otherwise `latest` could show a sample that no reader finds, if
    * the process ends between two requests.
-   *
-   * @param {Device} device
-   * @param {Series[]} series
-   * @param {number | null} seenAt epoch ms; null: the device was not seen now
-   * @param {number} began time before the commit, in epoch ms
-   * @returns {Promise<[changed: Sensor[], hours: Hour[]]>} `hours`: none, because late samples are committed to history
+   * @param seenAt epoch ms; null: the device was not seen now
+   * @param began time before the commit, in epoch ms
+   * @returns `hours`: none, because late samples are committed to history
    */
-  async #writeInOrder(device, series, seenAt, began) {
+  async #writeInOrder(
+    device: Device,
+    series: Series[],
+    seenAt: number | null,
+    began: number,
+  ): Promise<[changed: Sensor[], hours: Hour[]]> {
     const { samples, write } = this.#deps;
     const seen = seenAt === null ? undefined : write.lastSeen(device, seenAt);
     const [hours] = await Promise.all([samples.commit(device, series), seen]);
@@ -401,8 +367,8 @@ export class MeasurementStore {
     return [await write.latest(device, series.map(newestOf)), []];
   }
 
-  /** @param {MessageBatch} batch @param {Series[]} series @param {number | null} seenAt epoch ms */
-  #count({ counts }, series, seenAt) {
+  /** @param seenAt epoch ms */
+  #count({ counts }: MessageBatch, series: Series[], seenAt: number | null) {
     this.#metrics.samples.add(counts.samples);
     if (counts.merged > 0) this.#metrics.merged.inc(counts.merged);
     // End-to-end latency does not count replays, retained copies, and messages without samples.
@@ -414,21 +380,20 @@ export class MeasurementStore {
     if (counts.relative > 0) this.#metrics.relative.inc(counts.relative);
   }
 
-  /** Counts a settled message for the dashboard. @param {MessageBatch} batch @param {number} began by `performance.now()` */
-  noteSettled(batch, began) {
+  /** Counts a settled message for the dashboard. @param began by `performance.now()` */
+  noteSettled(batch: MessageBatch, began: number) {
     this.#processStats.note(batch.measurementCounts(), performance.now() - began);
   }
 
   /**
    * Counts a message of a client that waits for the answer, such as an HTTP client. The answer contains the refusals.
-   *
-   * @template {{ accepted: number, refused: Array<{ code: ErrorCode }> }} T
-   * @param {T} result
-   * @param {MeasurementCounts} counts
-   * @param {number} began by `performance.now()`
-   * @returns {T} the result
+   * @param began by `performance.now()`
    */
-  noteAnswered(result, counts, began) {
+  noteAnswered<T extends { accepted: number; refused: Array<{ code: ErrorCode }> }>(
+    result: T,
+    counts: MeasurementCounts,
+    began: number,
+  ): T {
     for (const { code } of result.refused) this.#metrics.refused.inc({ code });
     const commitMs = performance.now() - began;
     this.#processStats.note(counts, commitMs);
@@ -436,14 +401,12 @@ export class MeasurementStore {
     return result;
   }
 
-  /**
-   * Stores the refused measurements of an earlier message.
-   *
-   * @param {Identity} identity
-   * @param {MessageBatch} batch is changed
-   * @param {Pick<Kept, 'receivedAt' | 'isRefused'>} kept
-   */
-  async storeAgain(identity, batch, { receivedAt, isRefused }) {
+  /** Stores the refused measurements of an earlier message. @param batch is changed */
+  async storeAgain(
+    identity: Identity,
+    batch: MessageBatch,
+    { receivedAt, isRefused }: Pick<Kept, 'receivedAt' | 'isRefused'>,
+  ) {
     const receipt = { from: receivedAt };
     // The refused measurements get the same instants as at the receipt only if all measurements of the message are placed.
     const device = this.#deps.registry.cache.peek(identity.id);
@@ -456,14 +419,13 @@ export class MeasurementStore {
 
 /**
  * Returns when a message shows that its device is active. A copy that the broker retained and a replay do not show it.
- *
- * @param {Arrival} arrival
- * @returns {number | null} epoch ms at which the device was seen; null: it was not seen now
+ * @returns epoch ms at which the device was seen; null: it was not seen now
  */
-const seenAtOf = ({ as, receivedAt }) => (as === 'retained' || as === 'replayed' ? null : receivedAt);
+const seenAtOf = ({ as, receivedAt }: Arrival): number | null =>
+  as === 'retained' || as === 'replayed' ? null : receivedAt;
 
-/** @param {Sensor} known @param {Numbers} times epoch ms @param {Numbers} values @returns {Series} */
-const seriesOf = (known, times, values) => ({
+/** @param times epoch ms */
+const seriesOf = (known: Sensor, times: Numbers, values: Numbers): Series => ({
   known,
   sensor: known.bytes,
   times,
@@ -472,34 +434,29 @@ const seriesOf = (known, times, values) => ({
   to: times.length,
 });
 
-/** @param {Series} series */
-const newestOf = ({ known, times, values }) => ({
+const newestOf = ({ known, times, values }: Series) => ({
   sensor: known,
-  ts: /** @type {number} */ (times[times.length - 1]),
-  value: /** @type {number} */ (values[values.length - 1]),
+  ts: times[times.length - 1] as number,
+  value: values[values.length - 1] as number,
 });
 
 /**
  * Adds samples of a sensor. A message may also have samples of this sensor under its other reference (id or name).
- *
- * @param {Map<Sensor, SensorSamples>} found
- * @param {Sensor} sensor
- * @param {SensorSamples} samples
  */
-function addSamples(found, sensor, samples) {
+function addSamples(found: Map<Sensor, SensorSamples>, sensor: Sensor, samples: SensorSamples) {
   const others = found.get(sensor);
   found.set(sensor, others ? joinSamples(others, samples) : samples);
 }
 
-/** @param {Series[]} series @returns {number} epoch ms of the newest sample */
-function newestOfAll(series) {
+/** @returns epoch ms of the newest sample */
+function newestOfAll(series: Series[]): number {
   let newest = Number.NEGATIVE_INFINITY;
-  for (const { times } of series) newest = Math.max(newest, /** @type {number} */ (times[times.length - 1]));
+  for (const { times } of series) newest = Math.max(newest, times[times.length - 1] as number);
   return newest;
 }
 
-/** Counts merged samples: equal instants of a sensor are stored as one sample. @param {MessageBatch} batch @param {Series[]} series */
-function countMerged({ counts }, series) {
+/** Counts merged samples: equal instants of a sensor are stored as one sample. */
+function countMerged({ counts }: MessageBatch, series: Series[]) {
   let stored = 0;
   for (const { times } of series) stored += times.length;
   counts.merged = counts.samples - stored;

@@ -1,59 +1,56 @@
-import { ONE_REFUSED, resultOf, resultOrRefusal } from '../ingest-result.js';
-import { arrivalOf, toKept } from '../pipeline.js';
+import type { Identity } from '../../../schema/ids.ts';
+import type { OwnTopic } from '../../../schema/topics.ts';
+import type { AwaitingRegistration } from '../awaiting-registration.ts';
+import type { DeadLetterBox } from '../dead-letter-box.ts';
+import type { MessageDecoder } from '../decode/index.ts';
+import type { MessageBatch } from '../decode/message-batch.ts';
+import { type IngestResult, ONE_REFUSED, resultOf, resultOrRefusal } from '../ingest-result.ts';
+import { arrivalOf, type Message, type Outcome, toKept } from '../pipeline.ts';
+import type { Kept } from './index.ts';
+import type { MeasurementStore } from './measurement-store.ts';
 
-/** @import { Identity } from '../../../schema/ids.js' */
-/** @import { OwnTopic } from '../../../schema/topics.js' */
-/** @import { AwaitingRegistration } from '../awaiting-registration.js' */
-/** @import { DeadLetterBox } from '../dead-letter-box.js' */
-/** @import { MessageDecoder } from '../decode/index.js' */
-/** @import { MessageBatch } from '../decode/message-batch.js' */
-/** @import { IngestResult } from '../ingest-result.js' */
-/** @import { Message, Outcome } from '../pipeline.js' */
-/** @import { Kept } from './index.js' */
-/** @import { MeasurementStore } from './measurement-store.js' */
-
-/** Measurements from a client that waits for the answer. @typedef {Pick<Message, 'payload' | 'contentType' | 'receivedAt' | 'retained' | 'signal'>} Submitted */
+/** Measurements from a client that waits for the answer. */
+export type Submitted = Pick<Message, 'payload' | 'contentType' | 'receivedAt' | 'retained' | 'signal'>;
 
 /**
  * Creates the handler for measurements on topics of the contract, and for measurements that HTTP clients submit.
- *
- * @param {object} deps
- * @param {MessageDecoder} deps.decoder
- * @param {MeasurementStore} deps.measurements
- * @param {DeadLetterBox} deps.deadLetters
- * @param {AwaitingRegistration} deps.awaitingRegistration
  */
-export function createMeasurementHandler({ decoder, measurements, deadLetters, awaitingRegistration }) {
-  /** Counts a settled batch. @param {MessageBatch} batch @param {number} began by `performance.now()` @returns {Outcome} */
-  function outcomeOf(batch, began) {
+export function createMeasurementHandler({
+  decoder,
+  measurements,
+  deadLetters,
+  awaitingRegistration,
+}: {
+  decoder: MessageDecoder;
+  measurements: MeasurementStore;
+  deadLetters: DeadLetterBox;
+  awaitingRegistration: AwaitingRegistration;
+}) {
+  /** Counts a settled batch. @param began by `performance.now()` */
+  function outcomeOf(batch: MessageBatch, began: number): Outcome {
     measurements.noteSettled(batch, began);
     return batch.outcome;
   }
 
   /**
    * Puts the refused measurements of a message into a dead letter.
-   *
-   * @param {Message} message
-   * @param {string} device name or id of the device
-   * @param {MessageBatch} batch
-   * @param {Identity | null} unknown the device, if it is not registered. Then the message also waits for the birth of the device
+   * @param device name or id of the device
+   * @param unknown the device, if it is not registered. Then the message also waits for the birth of the device
    */
-  async function keepRefused(message, device, batch, unknown) {
+  async function keepRefused(
+    message: Message,
+    device: string,
+    batch: MessageBatch,
+    unknown: Identity | null,
+  ) {
     const kept = toKept(message);
     if (unknown) awaitingRegistration.remember(unknown.id, kept);
     await deadLetters.put(kept, device, batch.refused);
   }
 
   return {
-    /**
-     * Stores a message from a broker. The function is not async, to save memory: see `pipeline.js`.
-     *
-     * @param {Message} message
-     * @param {OwnTopic} topic
-     * @param {Identity} identity
-     * @returns {Promise<Outcome>}
-     */
-    handle(message, { device }, identity) {
+    /** Stores a message from a broker. The function is not async, to save memory: see `pipeline.ts`. */
+    handle(message: Message, { device }: OwnTopic, identity: Identity): Promise<Outcome> {
       const arrival = arrivalOf(message);
       const { payload, contentType, receivedAt } = message;
       const batch = decoder.decode(payload, contentType, receivedAt);
@@ -65,8 +62,11 @@ export function createMeasurementHandler({ decoder, measurements, deadLetters, a
       });
     },
 
-    /** @param {Kept} kept @param {OwnTopic} _topic @param {Identity} identity @returns {Promise<IngestResult>} */
-    async replay({ payload, contentType, receivedAt, now, isRefused }, _topic, identity) {
+    async replay(
+      { payload, contentType, receivedAt, now, isRefused }: Kept,
+      _topic: OwnTopic,
+      identity: Identity,
+    ): Promise<IngestResult> {
       const batch = decoder.decode(payload, contentType, receivedAt, now);
       await measurements.storeAgain(identity, batch, { receivedAt, isRefused });
       return resultOf(batch);
@@ -74,12 +74,9 @@ export function createMeasurementHandler({ decoder, measurements, deadLetters, a
 
     /**
      * Stores a message from an HTTP client. Refusals are returned to the client, and do not become a dead letter.
-     *
-     * @param {Submitted} message
-     * @param {Identity} identity
-     * @returns {Promise<IngestResult>} settles when the good measurements are committed
+     * @returns settles when the good measurements are committed
      */
-    async submit(message, identity) {
+    async submit(message: Submitted, identity: Identity): Promise<IngestResult> {
       const arrival = arrivalOf(message);
       let counts = ONE_REFUSED;
       const result = await resultOrRefusal(async () => {
@@ -93,4 +90,4 @@ export function createMeasurementHandler({ decoder, measurements, deadLetters, a
   };
 }
 
-/** @typedef {ReturnType<typeof createMeasurementHandler>} MeasurementHandler */
+export type MeasurementHandler = ReturnType<typeof createMeasurementHandler>;

@@ -1,45 +1,41 @@
-import { isBirth } from '../../../schema/sparkplug-topics.js';
-import { storeWaiting } from '../awaiting-registration.js';
-import { notReplayable, resultOf } from '../ingest-result.js';
-import { arrivalOf, toKept } from '../pipeline.js';
-import { arrivalOfSession, eventOf } from '../registry/status.js';
+import type { Identity } from '../../../schema/ids.ts';
+import { isBirth } from '../../../schema/sparkplug-topics.ts';
+import type { EdgeTopic } from '../../../schema/topics.ts';
+import type { Metrics } from '../../observability/metrics.ts';
+import type { Refusals } from '../../store/dead-letters/writes.ts';
+import { type AwaitingRegistration, storeWaiting } from '../awaiting-registration.ts';
+import type { DeadLetterBox } from '../dead-letter-box.ts';
+import { notReplayable, resultOf } from '../ingest-result.ts';
+import { type Arrival, arrivalOf, type Message, toKept } from '../pipeline.ts';
+import type { Birth } from '../registry/birth-message.ts';
+import { arrivalOfSession, eventOf } from '../registry/status.ts';
+import type { Sparkplug } from '../sparkplug/index.ts';
+import type { Devices, Handler, NoteLastSeen } from './index.ts';
+import type { MeasurementStore } from './measurement-store.ts';
 
-/** @import { Identity } from '../../../schema/ids.js' */
-/** @import { EdgeTopic } from '../../../schema/topics.js' */
-/** @import { Refusals } from '../../store/dead-letters/writes.js' */
-/** @import { DeadLetterBox } from '../dead-letter-box.js' */
-/** @import { Metrics } from '../../observability/metrics.js' */
-/** @import { AwaitingRegistration } from '../awaiting-registration.js' */
-/** @import { Arrival, Message } from '../pipeline.js' */
-/** @import { Birth } from '../registry/birth-message.js' */
-/** @import { Sparkplug } from '../sparkplug/index.js' */
-/** @import { Devices, Handler, NoteLastSeen } from './index.js' */
-/** @import { MeasurementStore } from './measurement-store.js' */
+/** The pipeline calls `refused` when a message is refused as a whole. */
+type SparkplugHandler = Handler<EdgeTopic, Identity> & { refused(topic: EdgeTopic): void };
 
-/** The pipeline calls `refused` when a message is refused as a whole. @typedef {Handler<EdgeTopic, Identity> & { refused(topic: EdgeTopic): void }} SparkplugHandler */
-
-/** A message that waits for a birth. @typedef {Message & { isRefused: (index: number) => boolean }} WaitingMessage `isRefused`: whether a metric was refused */
+/** A message that waits for a birth. `isRefused`: whether a metric was refused */
+type WaitingMessage = Message & { isRefused: (index: number) => boolean };
 
 /**
  * Creates the handler for messages of Sparkplug edge nodes. A message may be a birth, a death that ends devices, measurements, or several
  * of these.
- *
- * @param {object} deps
- * @param {Devices} deps.devices
- * @param {Sparkplug} deps.sparkplug
- * @param {MeasurementStore} deps.measurements
- * @param {NoteLastSeen} deps.noteLastSeen
- * @param {DeadLetterBox} deps.deadLetters
- * @param {AwaitingRegistration<WaitingMessage>} deps.awaitingBirth
- * @param {Metrics} deps.metrics
- * @returns {SparkplugHandler}
  */
-export function createSparkplugHandler(deps) {
+export function createSparkplugHandler(deps: {
+  devices: Devices;
+  sparkplug: Sparkplug;
+  measurements: MeasurementStore;
+  noteLastSeen: NoteLastSeen;
+  deadLetters: DeadLetterBox;
+  awaitingBirth: AwaitingRegistration<WaitingMessage>;
+  metrics: Metrics;
+}): SparkplugHandler {
   const { sparkplug, measurements, noteLastSeen, deadLetters, awaitingBirth, metrics } = deps;
   const { registry, births, events, statuses } = deps.devices;
 
-  /** @param {Birth} birth @param {Identity} identity @param {Arrival} arrival */
-  async function registerBirth(birth, identity, arrival) {
+  async function registerBirth(birth: Birth, identity: Identity, arrival: Arrival) {
     const tooMany = await births.register(identity, birth, arrival);
     const device = await registry.device(identity);
     if (!device || arrival.as === 'contradictory') return tooMany;
@@ -50,13 +46,8 @@ export function createSparkplugHandler(deps) {
     return tooMany;
   }
 
-  /**
-   * Sets a device and its edge node online, because live data prove that both are online.
-   *
-   * @param {Arrival} arrival
-   * @param {Identity[]} identities
-   */
-  async function setOnline(arrival, identities) {
+  /** Sets a device and its edge node online, because live data prove that both are online. */
+  async function setOnline(arrival: Arrival, identities: Identity[]) {
     if (arrival.as !== 'live') return;
     for (const { id } of identities) {
       const device = registry.cache.peek(id);
@@ -64,8 +55,11 @@ export function createSparkplugHandler(deps) {
     }
   }
 
-  /** @type {Handler<EdgeTopic, Identity>['replay']} */
-  async function replay({ payload, receivedAt, now, isRefused }, { sparkplug: topic }, identity) {
+  async function replay(
+    { payload, receivedAt, now, isRefused }: Parameters<Handler<EdgeTopic, Identity>['replay']>[0],
+    { sparkplug: topic }: Parameters<Handler<EdgeTopic, Identity>['replay']>[1],
+    identity: Parameters<Handler<EdgeTopic, Identity>['replay']>[2],
+  ) {
     const { birth, batch } = await sparkplug.readAgain({ payload, receivedAt, now }, topic, identity);
     if (!batch) throw notReplayable('A death only describes the past.');
     if (birth) await births.register(identity, birth, { receivedAt, as: 'replayed' });
@@ -95,8 +89,7 @@ export function createSparkplugHandler(deps) {
         if (isNewSession) awaitingBirth.take(device.id);
         await statuses.setOffline(device, arrival);
       }
-      /** @type {Arrival} */
-      const asBirth = isContradictory ? { ...arrival, as: 'contradictory' } : arrival;
+      const asBirth: Arrival = isContradictory ? { ...arrival, as: 'contradictory' } : arrival;
       const tooMany = birth ? await registerBirth(birth, identity, asBirth) : [];
       if (!batch) return 'accepted';
       await measurements.store(identity, batch, arrival, message.receipt);
@@ -117,9 +110,7 @@ export function createSparkplugHandler(deps) {
   };
 }
 
-/**
- * Removes repeated refusals: a metric of a birth may be refused twice, as a sensor and as a measurement.
- *
- * @param {Refusals} refused
- */
-const oncePerMetric = (refused) => [...new Map(refused.map((refusal) => [refusal.index, refusal])).values()];
+/** Removes repeated refusals: a metric of a birth may be refused twice, as a sensor and as a measurement. */
+const oncePerMetric = (refused: Refusals) => [
+  ...new Map(refused.map((refusal) => [refusal.index, refusal])).values(),
+];

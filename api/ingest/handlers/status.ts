@@ -1,25 +1,24 @@
-import { MillraceError } from '../../../common/errors.js';
-import { arrivalOf } from '../pipeline.js';
-import { readStatus } from '../registry/status.js';
+import { MillraceError } from '../../../common/errors.ts';
+import type { Identity } from '../../../schema/ids.ts';
+import type { OwnTopic } from '../../../schema/topics.ts';
+import type { AwaitingRegistration } from '../awaiting-registration.ts';
+import type { IngestResult } from '../ingest-result.ts';
+import { arrivalOf, type Message, type Outcome } from '../pipeline.ts';
+import { readStatus } from '../registry/status.ts';
+import type { Devices, Kept, NoteLastSeen } from './index.ts';
 
-/** @import { Identity } from '../../../schema/ids.js' */
-/** @import { OwnTopic } from '../../../schema/topics.js' */
-/** @import { AwaitingRegistration } from '../awaiting-registration.js' */
-/** @import { IngestResult } from '../ingest-result.js' */
-/** @import { Message, Outcome } from '../pipeline.js' */
-/** @import { Devices, Kept, NoteLastSeen } from './index.js' */
-
-/**
- * @param {object} deps
- * @param {Devices} deps.devices
- * @param {NoteLastSeen} deps.noteLastSeen
- * @param {AwaitingRegistration} deps.awaitingRegistration
- */
-export function createStatusHandler({ devices, noteLastSeen, awaitingRegistration }) {
+export function createStatusHandler({
+  devices,
+  noteLastSeen,
+  awaitingRegistration,
+}: {
+  devices: Devices;
+  noteLastSeen: NoteLastSeen;
+  awaitingRegistration: AwaitingRegistration;
+}) {
   const { registry, statuses } = devices;
   return {
-    /** @param {Message} message @param {OwnTopic} _topic @param {Identity} identity @returns {Promise<Outcome>} */
-    async handle(message, _topic, identity) {
+    async handle(message: Message, _topic: OwnTopic, identity: Identity): Promise<Outcome> {
       // An empty payload only removes a retained message, so it is no status.
       if (message.payload.length === 0) return 'accepted';
       const status = readStatus(message.payload, message.receivedAt, message.contentType);
@@ -33,8 +32,11 @@ export function createStatusHandler({ devices, noteLastSeen, awaitingRegistratio
       return 'accepted';
     },
 
-    /** @param {Kept} kept @param {OwnTopic} _topic @param {Identity} identity @returns {Promise<IngestResult>} */
-    async replay({ payload, receivedAt, contentType }, _topic, identity) {
+    async replay(
+      { payload, receivedAt, contentType }: Kept,
+      _topic: OwnTopic,
+      identity: Identity,
+    ): Promise<IngestResult> {
       const status = readStatus(payload, receivedAt, contentType);
       const device = await registry.device(identity);
       if (!device) throw new MillraceError('unknown_device');
@@ -44,4 +46,4 @@ export function createStatusHandler({ devices, noteLastSeen, awaitingRegistratio
   };
 }
 
-/** @typedef {ReturnType<typeof createStatusHandler>} StatusHandler */
+export type StatusHandler = ReturnType<typeof createStatusHandler>;

@@ -1,23 +1,27 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml';
-import { decodeText } from '../../../common/encodings.js';
-import { MillraceError } from '../../../common/errors.js';
-import { Mapping } from './mapping.js';
-import { FILE, MAPPING, MAX_MAPPINGS, PRESET, USE } from './schema.js';
+import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml';
+import type { z } from 'zod';
+import { decodeText } from '../../../common/encodings.ts';
+import { MillraceError } from '../../../common/errors.ts';
+import { Mapping } from './mapping.ts';
+import { FILE, MAPPING, MAX_MAPPINGS, PRESET, USE, type Use } from './schema.ts';
 
-/** @import { Document } from 'yaml' */
-/** @import { z } from 'zod' */
-/** @import { Use } from './schema.js' */
-
-/** @typedef {Array<string | number>} Path of a member in a document */
+/** of a member in a document */
+type Path = Array<string | number>;
 
 const PRESETS = new URL('presets/', import.meta.url);
 
-/** @typedef {{ name: string, title: string, base?: string | undefined, mappings: Record<string, unknown>[], text: string }} Preset */
+export type Preset = {
+  name: string;
+  title: string;
+  base?: string | undefined;
+  mappings: Record<string, unknown>[];
+  text: string;
+};
 
-/** @returns {Preset[]} all presets, by name */
-export const readPresets = () =>
+/** @returns all presets, by name */
+export const readPresets = (): Preset[] =>
   readdirSync(PRESETS)
     .filter((file) => file.endsWith('.yaml'))
     .sort()
@@ -28,12 +32,10 @@ export const readPresets = () =>
 
 /**
  * Reads a file of mappings.
- *
- * @param {string} path
- * @returns {Mapping[]} in the order of the file
+ * @returns in the order of the file
  * @throws {MillraceError} `bad_settings` with the line and column of every mistake
  */
-export function readMappings(path) {
+export function readMappings(path: string): Mapping[] {
   let text;
   try {
     text = decodeText(readFileSync(path));
@@ -44,12 +46,11 @@ export function readMappings(path) {
 }
 
 /**
- * @param {string} text YAML
- * @param {string} name name of the file, for error messages
- * @returns {Mapping[]}
+ * @param text YAML
+ * @param name name of the file, for error messages
  * @throws {MillraceError} `bad_settings`
  */
-export function parseMappings(text, name) {
+export function parseMappings(text: string, name: string): Mapping[] {
   const file = new MappingFile(text, name);
   const specs = file.read();
   file.throwProblems();
@@ -63,12 +64,10 @@ class MappingFile {
   #name;
   #document;
   #lines = new LineCounter();
-  /** @type {string[]} */
-  #problems = [];
+  #problems: string[] = [];
   #presets = readPresets();
 
-  /** @param {string} text @param {string} name */
-  constructor(text, name) {
+  constructor(text: string, name: string) {
     this.#name = name;
     this.#document = parseDocument(text, { lineCounter: this.#lines, prettyErrors: false });
     // Only the first syntax error is reported, because it usually causes the other errors.
@@ -76,8 +75,8 @@ class MappingFile {
     if (error) this.#note(error.pos[0], `${error.message}. ${QUOTES}`);
   }
 
-  /** @returns {z.infer<typeof MAPPING>[]} the valid mappings, including the mappings of presets */
-  read() {
+  /** @returns the valid mappings, including the mappings of presets */
+  read(): z.infer<typeof MAPPING>[] {
     if (this.#problems.length > 0) return [];
     const content = this.#content();
     if (this.#problems.length > 0) return [];
@@ -102,26 +101,25 @@ class MappingFile {
     throw new MillraceError('bad_settings', `Mappings to correct (MQTT_MAPPINGS):\n${lines.join('\n')}`);
   }
 
-  /** @returns {unknown} the parsed content. A file whose YAML aliases expand without limit is reported as a problem */
-  #content() {
+  /** @returns the parsed content. A file whose YAML aliases expand without limit is reported as a problem */
+  #content(): unknown {
     try {
       return this.#document.toJS();
     } catch (error) {
-      this.#note(0, /** @type {Error} */ (error).message);
+      this.#note(0, (error as Error).message);
       return null;
     }
   }
 
-  /** @param {Record<string, unknown>} entry @param {Path} path @returns {z.infer<typeof MAPPING>[]} */
-  #check(entry, path) {
+  #check(entry: Record<string, unknown>, path: Path): z.infer<typeof MAPPING>[] {
     const { data, error } = MAPPING.safeParse(entry);
     if (data) return [data];
     this.#noteIssues(path, error);
     return [];
   }
 
-  /** @param {Record<string, unknown>} entry @param {number} index @returns {z.infer<typeof MAPPING>[]} the mappings of the preset */
-  #expand(entry, index) {
+  /** @returns the mappings of the preset */
+  #expand(entry: Record<string, unknown>, index: number): z.infer<typeof MAPPING>[] {
     const { data, error } = USE.safeParse(entry);
     if (!data) {
       this.#noteIssues(['mappings', index], error);
@@ -143,38 +141,36 @@ class MappingFile {
     return expandPreset(preset, data);
   }
 
-  /** @param {Path} path path of the checked entry @param {z.ZodError | undefined} error */
-  #noteIssues(path, error) {
+  /** @param path path of the checked entry */
+  #noteIssues(path: Path, error: z.ZodError | undefined) {
     for (const issue of error?.issues ?? []) {
-      const at = [...path, .../** @type {Path} */ (issue.path)];
+      const at = [...path, ...(issue.path as Path)];
       if (issue.code === 'unrecognized_keys') {
         for (const key of issue.keys) this.#noteAt([...at, key], 'is not a member that this place takes');
       } else this.#noteAt(at, issue.message);
     }
   }
 
-  /** @param {Path} path @param {string} message text after the path */
-  #noteAt(path, message) {
+  /** @param message text after the path */
+  #noteAt(path: Path, message: string) {
     this.#note(offsetOf(this.#document, path), `${textOf(path)} ${message}`.trim());
   }
 
-  /** @param {number} offset @param {string} message */
-  #note(offset, message) {
+  #note(offset: number, message: string) {
     const { line, col } = this.#lines.linePos(offset);
     this.#problems.push(`${this.#name}:${line || 1}:${col || 1}: ${message}`);
   }
 }
 
-/**
- * @param {Preset} preset
- * @param {Omit<Use, 'use'>} [options]
- * @returns {z.infer<typeof MAPPING>[]} mappings of the preset. Their names begin with the name of the preset
- */
-export function expandPreset({ name, base, mappings }, options = {}) {
+/** @returns mappings of the preset. Their names begin with the name of the preset */
+export function expandPreset(
+  { name, base, mappings }: Preset,
+  options: Omit<Use, 'use'> = {},
+): z.infer<typeof MAPPING>[] {
   const own = JSON.stringify(options.base ?? base ?? '').slice(1, -1);
   // The presets contain {base} in topics only, so the text of the whole preset can be replaced.
   const replaced = JSON.parse(JSON.stringify(mappings).replaceAll('{base}', () => own));
-  return replaced.map((/** @type {Record<string, unknown>} */ entry) => {
+  return replaced.map((entry: Record<string, unknown>) => {
     const spec = MAPPING.parse(entry);
     const time = spec.time && { ...spec.time, zone: options.zone ?? spec.time.zone };
     const values = spec.values.map((value) =>
@@ -191,16 +187,14 @@ export function expandPreset({ name, base, mappings }, options = {}) {
   });
 }
 
-/** @param {Use['numbers']} preset @param {Use['numbers']} further @returns {Use['numbers']} */
-const bothNumbers = (preset, further) =>
+const bothNumbers = (preset: Use['numbers'], further: Use['numbers']): Use['numbers'] =>
   preset === 'text' || further === 'text' ? 'text' : [...(preset ?? []), ...(further ?? [])];
 
-/** @template T @param {Record<string, T>} all @param {Record<string, unknown>} [without] @returns {Record<string, T>} */
-const withoutKeys = (all, without = {}) =>
+const withoutKeys = <T>(all: Record<string, T>, without: Record<string, unknown> = {}): Record<string, T> =>
   Object.fromEntries(Object.entries(all).filter(([key]) => !Object.hasOwn(without, key)));
 
-/** @param {Document} document @param {Path} path @returns {number} offset of the deepest node on the path that exists */
-function offsetOf(document, path) {
+/** @returns offset of the deepest node on the path that exists */
+function offsetOf(document: Document, path: Path): number {
   for (let length = path.length; length > 0; length--) {
     const parent = document.getIn(path.slice(0, length - 1), true) ?? document.contents;
     const key = path[length - 1];
@@ -212,8 +206,8 @@ function offsetOf(document, path) {
   return document.contents?.range?.[0] ?? 0;
 }
 
-/** @param {Path} path @returns {string} a text such as `mappings[0].values[1].pointer` */
-const textOf = (path) =>
+/** @returns a text such as `mappings[0].values[1].pointer` */
+const textOf = (path: Path): string =>
   path
     .map((part, index) => (typeof part === 'number' ? `[${part}]` : `${index > 0 ? '.' : ''}${part}`))
     .join('');

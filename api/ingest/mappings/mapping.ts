@@ -1,39 +1,44 @@
 import { LRUCache } from 'lru-cache';
-import { charsetOf, decodeText } from '../../../common/encodings.js';
-import { MillraceError } from '../../../common/errors.js';
-import { isName } from '../../../schema/ids.js';
-import { MAX_SAMPLES_PER_MESSAGE } from '../../../schema/rules.js';
-import { joinNames, nameOfPart, nameOfParts } from '../../../schema/sensor-names.js';
-import { brokenArrayRule } from '../decode/json.js';
-import { parseJsonText } from '../decode/text.js';
-import { brokenNumberRule, isProbableNumber, toNumber } from './numbers.js';
-import { filled, globOf, namesIn, SensorTemplate, TextPattern, TopicPattern } from './pattern.js';
-import { find, parsePointer, pathOf, visitValues } from './pointer.js';
-import { Reading, SHARED, tooMany } from './reading.js';
-import { RepeatedMessages } from './repeated-messages.js';
-import { readTime } from './times.js';
+import { charsetOf, decodeText } from '../../../common/encodings.ts';
+import { MillraceError } from '../../../common/errors.ts';
+import { isName } from '../../../schema/ids.ts';
+import { MAX_SAMPLES_PER_MESSAGE } from '../../../schema/rules.ts';
+import { joinNames, nameOfPart, nameOfParts } from '../../../schema/sensor-names.ts';
+import { brokenArrayRule } from '../decode/json.ts';
+import type { MessageBatch } from '../decode/message-batch.ts';
+import { parseJsonText } from '../decode/text.ts';
+import { brokenNumberRule, isProbableNumber, toNumber } from './numbers.ts';
+import {
+  filled,
+  type Glob,
+  globOf,
+  type Levels,
+  namesIn,
+  SensorTemplate,
+  TextPattern,
+  TopicPattern,
+} from './pattern.ts';
+import { find, type Pointer, parsePointer, pathOf, visitValues } from './pointer.ts';
+import { Reading, SHARED, type Time, tooMany } from './reading.ts';
+import { RepeatedMessages } from './repeated-messages.ts';
+import type { MappingSpec, NameSpec, TextSpec } from './schema.ts';
+import { readTime } from './times.ts';
 
-/** @import { MessageBatch } from '../decode/message-batch.js' */
-/** @import { MappingSpec, NameSpec, TextSpec } from './schema.js' */
-/** @import { Glob, Levels } from './pattern.js' */
-/** @import { Pointer } from './pointer.js' */
-/** @import { Time } from './reading.js' */
-
-/**
- * A message with a parsed payload.
- *
- * @typedef {object} ParsedMessage
- * @property {string} device name of the device
- * @property {Levels} levels named levels of the topic, and named parts of texts in the payload
- * @property {unknown} content parsed payload
- */
+/** A message with a parsed payload. */
+export interface ParsedMessage {
+  /** name of the device */
+  device: string;
+  /** named levels of the topic, and named parts of texts in the payload */
+  levels: Levels;
+  /** parsed payload */
+  content: unknown;
+}
 
 /**
  * The description of a sensor that a mapping provides. `isCurrent`: the message itself contains it, so it is
  * newer than the stored description.
- *
- * @typedef {{ unit?: string, type?: string, isCurrent: boolean }} Description
  */
+export type Description = { unit?: string; type?: string; isCurrent: boolean };
 
 /** Longest payload that may be a single value without JSON, in bytes. A longer payload must be JSON. */
 const MAX_BARE_BYTES = 1024;
@@ -53,17 +58,20 @@ export class Mapping {
   #time;
   #rules;
   #table;
-  /** Unit, type and invalid numbers by name of the sensor. @type {LRUCache<string, { unit?: TextSpec, type?: TextSpec, invalid: number[] }>} */
-  #known = new LRUCache({ max: MAX_KNOWN, memoMethod: (sensor) => this.#lookUp(sensor) });
-  /** Levels by the name that an ambiguous template gave for them. @type {LRUCache<string, string>} */
-  #sources = new LRUCache({ max: MAX_KNOWN });
+  /** Unit, type and invalid numbers by name of the sensor. */
+  #known: LRUCache<string, { unit?: TextSpec; type?: TextSpec; invalid: number[] }> = new LRUCache({
+    max: MAX_KNOWN,
+    memoMethod: (sensor) => this.#lookUp(sensor),
+  });
+  /** Levels by the name that an ambiguous template gave for them. */
+  #sources: LRUCache<string, string> = new LRUCache({ max: MAX_KNOWN });
   #repeated;
   #hasInvalid;
   name;
   patterns;
 
-  /** @param {MappingSpec} spec a specification that the schema has accepted */
-  constructor(spec) {
+  /** @param spec a specification that the schema has accepted */
+  constructor(spec: MappingSpec) {
     this.#spec = spec;
     this.name = spec.name;
     this.patterns = spec.topic.map((text) => new TopicPattern(text));
@@ -105,16 +113,16 @@ export class Mapping {
     return this.#spec.skip === true;
   }
 
-  /** @param {string} device @returns {string[]} filters of the topics on which the device sends; empty: no topic names the device */
-  filtersOf(device) {
+  /** @returns filters of the topics on which the device sends; empty: no topic names the device */
+  filtersOf(device: string): string[] {
     if (this.#spec.device !== '{device}' || this.isSkipped) return [];
     return this.patterns
       .filter(({ names }) => names.includes('device'))
       .map((pattern) => pattern.filterFor(device));
   }
 
-  /** @param {string[]} levels of a topic @returns {Levels | null} texts of the named levels; null: no pattern matches the topic */
-  match(levels) {
+  /** @param levels of a topic @returns texts of the named levels; null: no pattern matches the topic */
+  match(levels: string[]): Levels | null {
     for (const pattern of this.patterns) {
       const found = pattern.match(levels);
       if (found) return found;
@@ -122,22 +130,20 @@ export class Mapping {
     return null;
   }
 
-  /** @param {Levels} levels of the topic @returns {string} name of the device; empty: the payload names the device */
-  deviceOf(levels) {
+  /** @param levels of the topic @returns name of the device; empty: the payload names the device */
+  deviceOf(levels: Levels): string {
     const { device } = this.#spec;
     return typeof device === 'string' ? (filled(device, levels) ?? '') : '';
   }
 
   /**
    * Parses the payload of a message, and finds the device.
-   *
-   * @param {Levels} levels named levels of the topic
-   * @param {Buffer} payload
-   * @param {string} [contentType] may declare a charset
-   * @returns {ParsedMessage | null} null: the mapping skips this message
+   * @param levels named levels of the topic
+   * @param contentType may declare a charset
+   * @returns null: the mapping skips this message
    * @throws {MillraceError} `malformed`, `bad_id`
    */
-  open(levels, payload, contentType) {
+  open(levels: Levels, payload: Buffer, contentType?: string): ParsedMessage | null {
     // An empty payload removes a retained message.
     if (this.isSkipped || payload.length === 0) return null;
     const content = parsePayload(payload, contentType);
@@ -152,13 +158,10 @@ export class Mapping {
 
   /**
    * Reads the values of a message into the batch.
-   *
-   * @param {ParsedMessage} message
-   * @param {MessageBatch} batch
-   * @returns {Map<string, Description>} descriptions by name of the sensor
+   * @returns descriptions by name of the sensor
    * @throws {MillraceError} `malformed`, `too_large`, `bad_id`: the message as a whole is refused
    */
-  read({ device, levels, content }, batch) {
+  read({ device, levels, content }: ParsedMessage, batch: MessageBatch): Map<string, Description> {
     this.#checkDevice(device, levels);
     const reading = new Reading(batch, (sensor, value) => this.#isInvalid(sensor, value));
     let missed = 0;
@@ -190,25 +193,16 @@ export class Mapping {
     return reading.described;
   }
 
-  /**
-   * Reads a message that describes a sensor.
-   *
-   * @param {ParsedMessage} message
-   * @returns {{ sensor: string, unit?: string, type?: string } | null} null: the payload lacks the name of the sensor
-   */
-  describe({ levels, content }) {
+  /** Reads a message that describes a sensor. @returns null: the payload lacks the name of the sensor */
+  describe({ levels, content }: ParsedMessage): { sensor: string; unit?: string; type?: string } | null {
     const { describes = {} } = this.#spec;
     const place = { levels, root: content, content };
     const sensor = describes.sensor ? this.#nameOf(describes.sensor, place) : (levels['sensor'] ?? 'value');
     return sensor === null ? null : { sensor, ...textsOf(describes, place) };
   }
 
-  /**
-   * @param {Levels} levels
-   * @param {unknown} content
-   * @returns {Levels | null} `levels` with the named parts of texts; null: the mapping cannot find which sensor is described
-   */
-  #extract(levels, content) {
+  /** @returns `levels` with the named parts of texts; null: the mapping cannot find which sensor is described */
+  #extract(levels: Levels, content: unknown): Levels | null {
     let extended = levels;
     for (const { pointers, patterns } of this.#extracts) {
       const text = withBase(firstOf(pointers, content), content);
@@ -220,8 +214,8 @@ export class Mapping {
     return extended;
   }
 
-  /** @param {unknown} content @returns {Array<[key: string | null, root: unknown]>} members of the payload that have values, by key */
-  #roots(content) {
+  /** @returns members of the payload that have values, by key */
+  #roots(content: unknown): Array<[key: string | null, root: unknown]> {
     if (this.#each === null) return [[null, content]];
     const parts = find(content, this.#each);
     const isList = parts !== null && typeof parts === 'object';
@@ -231,8 +225,7 @@ export class Mapping {
     throw new MillraceError('malformed', 'must be an array or an object of measurements', { path });
   }
 
-  /** @param {NameSpec} spec @param {Place} place @returns {string | null} */
-  #nameOf(spec, { levels, root, content }) {
+  #nameOf(spec: NameSpec, { levels, root, content }: Place): string | null {
     if (typeof spec === 'string') return filled(spec, levels);
     const found =
       firstOf(spec.pointer.map(parsePointer), root) ?? firstOf(spec.pointer.map(parsePointer), content);
@@ -241,8 +234,8 @@ export class Mapping {
     return typeof found === 'string' ? found : null;
   }
 
-  /** @param {Place} place @param {Pointer} base @param {number} receivedAt epoch ms @returns {Time} */
-  #readTime({ root, content }, base, receivedAt) {
+  /** @param receivedAt epoch ms */
+  #readTime({ root, content }: Place, base: Pointer, receivedAt: number): Time {
     if (!this.#time) return { ts: undefined, path: '' };
     const { pointers } = this.#time;
     const own = pointers.find((pointer) => find(root, pointer) !== undefined);
@@ -253,8 +246,7 @@ export class Mapping {
     return { ts: undefined, path: '' };
   }
 
-  /** @param {Rule} rule @param {Part} part @param {Reading} reading */
-  #readOne(rule, part, reading) {
+  #readOne(rule: Rule, part: Part, reading: Reading) {
     const at = rule.best ? [...bestIn(part.root, rule.best), ...rule.at] : rule.at;
     const value = find(part.root, at);
     if (value === undefined) return;
@@ -265,12 +257,11 @@ export class Mapping {
     this.#add(rule, { ...part, at, tokens: [], path, defaultName, value }, reading);
   }
 
-  /** @param {Rule} rule @param {Part} part @param {Reading} reading */
-  #readAll(rule, part, reading) {
+  #readAll(rule: Rule, part: Part, reading: Reading) {
     const below = find(part.root, rule.at);
     if (below === undefined) return;
     const { sensor } = part.levels;
-    const isIgnored = (/** @type {string[]} */ tokens) => {
+    const isIgnored = (tokens: string[]) => {
       const plain = tokens.join('.');
       // A longer path cannot be the name of a sensor, so it is not compared with the ignored names.
       return plain.length <= MAX_NAME && rule.ignored.some((glob) => glob.test(plain));
@@ -290,8 +281,8 @@ export class Mapping {
     );
   }
 
-  /** @param {Rule} rule @param {string[]} tokens @param {unknown} value @returns {boolean} whether `all` skips the value */
-  #isSkipped(rule, tokens, value) {
+  /** @returns whether `all` skips the value */
+  #isSkipped(rule: Rule, tokens: string[], value: unknown): boolean {
     if (Array.isArray(value)) return value.length === 0;
     if (typeof value !== 'string') return value === null;
     return (
@@ -299,15 +290,20 @@ export class Mapping {
     );
   }
 
-  /**
-   * @param {Rule} rule
-   * @param {Part & { at: Pointer, tokens: string[], path: string, defaultName: string, value: unknown }} value `path`: name of the value below the pointer of
-   *   the rule; `defaultName`: name of the sensor if the rule gives none
-   * @param {Reading} reading
-   */
-  #add(rule, { at, tokens, path, defaultName, value, ...part }, reading) {
-    /** @type {Levels} */
-    const levels = { ...part.levels, path };
+  /** @param value `path`: name of the value below the pointer of the rule; `defaultName`: name of the sensor if the rule gives none */
+  #add(
+    rule: Rule,
+    {
+      at,
+      tokens,
+      path,
+      defaultName,
+      value,
+      ...part
+    }: Part & { at: Pointer; tokens: string[]; path: string; defaultName: string; value: unknown },
+    reading: Reading,
+  ) {
+    const levels: Levels = { ...part.levels, path };
     const { template } = rule;
     const named = template
       ? template.fill(levels)
@@ -331,18 +327,15 @@ export class Mapping {
 
   /**
    * Checks whether other levels gave the same name before. The memory is that of this process, and it is limited.
-   *
-   * @param {string} name
-   * @param {string} levels
    */
-  #isShared(name, levels) {
+  #isShared(name: string, levels: string) {
     const known = this.#sources.get(name);
     if (known === undefined) this.#sources.set(name, levels);
     return known !== undefined && known !== levels;
   }
 
-  /** @param {string} device @param {Levels} levels @throws {MillraceError} `bad_id`: other levels gave the same name */
-  #checkDevice(device, levels) {
+  /** @throws {MillraceError} `bad_id`: other levels gave the same name */
+  #checkDevice(device: string, levels: Levels) {
     const { device: spec } = this.#spec;
     const names = typeof spec === 'string' ? namesIn(spec) : [];
     if (names.length < 2) return;
@@ -350,8 +343,7 @@ export class Mapping {
     if (this.#isShared(device, source)) throw new MillraceError('bad_id', `the device ${SHARED}`);
   }
 
-  /** @param {string} sensor @param {Rule} rule @param {Place} place @returns {Description | null} */
-  #description(sensor, rule, place) {
+  #description(sensor: string, rule: Rule, place: Place): Description | null {
     if (!isName(sensor)) return null;
     const table = this.#known.memo(sensor);
     const specs = { unit: rule.unit ?? table.unit, type: rule.type ?? table.type };
@@ -360,13 +352,12 @@ export class Mapping {
     return { ...texts, isCurrent: [specs.unit, specs.type].some((spec) => typeof spec === 'object') };
   }
 
-  /** @param {string} sensor @param {number} value */
-  #isInvalid(sensor, value) {
+  #isInvalid(sensor: string, value: number) {
     return this.#hasInvalid && sensor.length <= MAX_NAME && this.#known.memo(sensor).invalid.includes(value);
   }
 
-  /** @param {string} sensor @returns {{ unit?: TextSpec, type?: TextSpec, invalid: number[] }} the first unit and type in the table for the sensor, and all invalid numbers */
-  #lookUp(sensor) {
+  /** @returns the first unit and type in the table for the sensor, and all invalid numbers */
+  #lookUp(sensor: string): { unit?: TextSpec; type?: TextSpec; invalid: number[] } {
     // The unit of an array is that of its elements.
     const array = sensor.replace(/\.\d+$/, '');
     const entries = [sensor, array].flatMap((name) => this.#table.filter(({ glob }) => glob.test(name)));
@@ -378,22 +369,33 @@ export class Mapping {
   }
 }
 
-/** `root`: the member that is read. `content`: the whole payload. @typedef {{ device?: string, levels: Levels, root: unknown, content: unknown }} Place */
-/** @typedef {Place & { base: Pointer, time: Time }} Part */
-/** @typedef {ReturnType<typeof toConditions>} Conditions */
-/** @typedef {Omit<MappingSpec['values'][number], 'best'> & { index: number, isAll: boolean, at: Pointer, best: Best | undefined, template: SensorTemplate | null, ignored: Glob[], numeric: Glob[], skips: Conditions }} Rule */
+/** `root`: the member that is read. `content`: the whole payload. */
+type Place = { device?: string; levels: Levels; root: unknown; content: unknown };
+type Part = Place & { base: Pointer; time: Time };
+type Conditions = ReturnType<typeof toConditions>;
+type Rule = Omit<MappingSpec['values'][number], 'best'> & {
+  index: number;
+  isAll: boolean;
+  at: Pointer;
+  best: Best | undefined;
+  template: SensorTemplate | null;
+  ignored: Glob[];
+  numeric: Glob[];
+  skips: Conditions;
+};
 
-/** The list of a rule whose best element is read, and the number in its elements. @typedef {{ list: Pointer, by: Pointer }} Best */
+/** The list of a rule whose best element is read, and the number in its elements. */
+type Best = { list: Pointer; by: Pointer };
 
-/** @param {Rule} rule @param {string[]} tokens path of the value @param {unknown} value @returns {boolean} whether the value is a text that may be a number */
-function readsText({ numeric }, tokens, value) {
+/** @param tokens path of the value @returns whether the value is a text that may be a number */
+function readsText({ numeric }: Rule, tokens: string[], value: unknown): boolean {
   if (typeof value !== 'string' || numeric.length === 0) return false;
   const name = tokens.join('.').toLowerCase();
   return numeric.some((glob) => glob.test(name));
 }
 
-/** @param {Buffer} payload @param {string} [contentType] @returns {unknown} parsed JSON, or the text if it is no JSON @throws {MillraceError} `malformed` */
-function parsePayload(payload, contentType) {
+/** @returns parsed JSON, or the text if it is no JSON @throws {MillraceError} `malformed` */
+function parsePayload(payload: Buffer, contentType?: string): unknown {
   const text = decodeText(payload, charsetOf(contentType)).trim();
   // A payload `nan` stays a text. It may be a word of the mapping. Otherwise it is refused as one value.
   if (/^[[{"]/.test(text) || payload.length > MAX_BARE_BYTES) return parseJsonText(text);
@@ -404,19 +406,19 @@ function parsePayload(payload, contentType) {
   }
 }
 
-/** @param {MappingSpec['values'][number]['skip']} skip */
-const toConditions = (skip) => skip.map((rule) => ({ ...rule, at: parsePointer(rule.pointer) }));
+const toConditions = (skip: MappingSpec['values'][number]['skip']) =>
+  skip.map((rule) => ({ ...rule, at: parsePointer(rule.pointer) }));
 
-/** Checks whether any skip condition is met. @param {Conditions} conditions @param {unknown} content */
-const isAnyMet = (conditions, content) =>
+/** Checks whether any skip condition is met. */
+const isAnyMet = (conditions: Conditions, content: unknown) =>
   conditions.some(({ is, missing, at }) => {
     const found = find(content, at);
     if (missing !== undefined) return (found === undefined) === missing;
-    return /** @type {unknown[]} */ (is ?? []).includes(found);
+    return ((is ?? []) as unknown[]).includes(found);
   });
 
-/** @param {unknown} root @param {Best} best @returns {Pointer} pointer to the element with the greatest number */
-function bestIn(root, { list, by }) {
+/** @returns pointer to the element with the greatest number */
+function bestIn(root: unknown, { list, by }: Best): Pointer {
   const elements = find(root, list);
   const numbers = Array.isArray(elements) ? elements.map((element) => find(element, by)) : [];
   let best = 0;
@@ -427,8 +429,8 @@ function bestIn(root, { list, by }) {
   return [...list, String(best)];
 }
 
-/** @param {Pointer[]} pointers @param {unknown} content @returns {unknown} value of the first pointer that finds a value */
-function firstOf(pointers, content) {
+/** @returns value of the first pointer that finds a value */
+function firstOf(pointers: Pointer[], content: unknown): unknown {
   for (const pointer of pointers) {
     const found = find(content, pointer);
     if (found !== undefined) return found;
@@ -436,12 +438,8 @@ function firstOf(pointers, content) {
   return undefined;
 }
 
-/**
- * @param {Array<TopicPattern | TextPattern>} patterns
- * @param {string} text
- * @returns {Levels | null} named parts of the text, by the first pattern that matches
- */
-function partsOf(patterns, text) {
+/** @returns named parts of the text, by the first pattern that matches */
+function partsOf(patterns: Array<TopicPattern | TextPattern>, text: string): Levels | null {
   const topic = text.split('/');
   for (const pattern of patterns) {
     const found = pattern instanceof TopicPattern ? pattern.match(topic) : pattern.match(text);
@@ -450,20 +448,18 @@ function partsOf(patterns, text) {
   return null;
 }
 
-/**
- * Expands a topic of Home Assistant: `~` at the beginning or the end stands for the member `~`.
- *
- * @param {unknown} text
- * @param {unknown} content
- */
-function withBase(text, content) {
+/** Expands a topic of Home Assistant: `~` at the beginning or the end stands for the member `~`. */
+function withBase(text: unknown, content: unknown) {
   const base = find(content, ['~']);
   if (typeof text !== 'string' || typeof base !== 'string') return text;
   return text.replace(/^~/, () => base).replace(/~$/, () => base);
 }
 
-/** @param {{ unit?: TextSpec, type?: TextSpec }} specs @param {Place} place @returns {{ unit?: string, type?: string }} only valid names */
-function textsOf({ unit, type }, place) {
+/** @returns only valid names */
+function textsOf(
+  { unit, type }: { unit?: TextSpec; type?: TextSpec },
+  place: Place,
+): { unit?: string; type?: string } {
   const texts = { unit: textOf(unit, place), type: textOf(type, place) };
   return {
     ...(isName(texts.unit) ? { unit: texts.unit } : {}),
@@ -471,8 +467,7 @@ function textsOf({ unit, type }, place) {
   };
 }
 
-/** @param {TextSpec | undefined} spec @param {Place} place @returns {unknown} */
-function textOf(spec, { root, content }) {
+function textOf(spec: TextSpec | undefined, { root, content }: Place): unknown {
   if (typeof spec !== 'object') return spec;
   const pointers = spec.pointer.map(parsePointer);
   const found = firstOf(pointers, root) ?? firstOf(pointers, content);

@@ -1,7 +1,5 @@
-import { brokenArrayRule } from '../decode/json.js';
-import { MAX_DEPTH, pointerText } from './pointer.js';
-
-/** @import { Pointer } from './pointer.js' */
+import { brokenArrayRule } from '../decode/json.ts';
+import { MAX_DEPTH, type Pointer, pointerText } from './pointer.ts';
 
 /** Matches a text that is a number in JSON. It may be an id, so it is a value only where the mapping allows it. */
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
@@ -12,11 +10,11 @@ const PROBABLE = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
 /** Maximum length of a member's name in the text of a refusal, in characters. */
 const MAX_NAME = 128;
 
-/** @param {string} text @returns {boolean} whether the text probably is a value */
-export const isProbableNumber = (text) => PROBABLE.test(text.trim());
+/** @returns whether the text probably is a value */
+export const isProbableNumber = (text: string): boolean => PROBABLE.test(text.trim());
 
-/** @param {unknown} value @param {Record<string, number>} words @param {boolean} readsText whether a text may be a number @returns {number | null} null: the value is no number */
-export function toNumber(value, words, readsText) {
+/** @param readsText whether a text may be a number @returns null: the value is no number */
+export function toNumber(value: unknown, words: Record<string, number>, readsText: boolean): number | null {
   if (typeof value === 'number') return value;
   if (typeof value === 'boolean') return Number(value);
   if (typeof value !== 'string') return null;
@@ -30,26 +28,25 @@ const TEXT_OF_POINTER = 'is a text; if it is a number, set numbers: text in this
 const TEXT_OF_ALL =
   'is a text; if it is a number, list its name in numbers of this entry, and otherwise in ignore';
 
-/** @param {unknown} value @returns {value is Record<string, unknown>} */
-const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** @param {Record<string, unknown>} value @param {Pointer} at where the mapping expects a number @returns {string} text of the refusal */
-function objectRule(value, at) {
+/** @param at where the mapping expects a number @returns text of the refusal */
+function objectRule(value: Record<string, unknown>, at: Pointer): string {
   const [member = 'temperature'] = Object.keys(value).filter((name) => name.length <= MAX_NAME);
   return `is an object; the mapping needs pointer: '${pointerText([...at, member])}' for one of its values, or all: '${pointerText(at)}' for all`;
 }
 
-/** @param {Pointer} at where the mapping expects a number @returns {string} text of the refusal */
-const arrayRule = (at) =>
+/** @param at where the mapping expects a number @returns text of the refusal */
+const arrayRule = (at: Pointer): string =>
   `is an array; the mapping needs pointer: '${pointerText([...at, '0'])}' for its first element, or all: '${pointerText(at)}' for all`;
 
 /**
- * @param {unknown} value a value that is no number
- * @param {Pointer} at place of the value in the payload
- * @param {boolean} isOfAll whether `all` found the value
- * @returns {string} the broken rule
+ * @param value a value that is no number
+ * @param at place of the value in the payload
+ * @param isOfAll whether `all` found the value
  */
-export function brokenNumberRule(value, at, isOfAll) {
+export function brokenNumberRule(value: unknown, at: Pointer, isOfAll: boolean): string {
   if (Array.isArray(value)) return isOfAll ? (brokenArrayRule(value) ?? NOT_NUMERIC) : arrayRule(at);
   if (isObject(value))
     return isOfAll ? `must not be in more than ${MAX_DEPTH} objects` : objectRule(value, at);

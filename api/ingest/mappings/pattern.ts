@@ -1,9 +1,11 @@
 import { RE2JS } from 're2js';
-import { joinNames, nameOfPart } from '../../../schema/sensor-names.js';
+import { joinNames, nameOfPart } from '../../../schema/sensor-names.ts';
 
-/** Texts of topic levels by name of the level, such as `{ device: 'kitchen' }`. @typedef {Record<string, string>} Levels */
+/** Texts of topic levels by name of the level, such as `{ device: 'kitchen' }`. */
+export type Levels = Record<string, string>;
 
-/** A level of a pattern: named, a wildcard, or a fixed text. @typedef {{ name: string } | { any: true } | { text: string }} Level */
+/** A level of a pattern: named, a wildcard, or a fixed text. */
+type Level = { name: string } | { any: true } | { text: string };
 
 const NAMED = /^\{([a-z][a-z0-9_]*)\}$/;
 
@@ -13,22 +15,21 @@ const NAMED = /^\{([a-z][a-z0-9_]*)\}$/;
  */
 const RESERVED = /^(?:iot|spBv1\.0|\$[^/]*)(?:\/|$)/;
 
-/** @param {string} topic topic or pattern @returns {boolean} whether mappings must not use the topic */
-export const isReserved = (topic) => RESERVED.test(topic);
+/** @param topic topic or pattern @returns whether mappings must not use the topic */
+export const isReserved = (topic: string): boolean => RESERVED.test(topic);
 
 /**
  * A topic with named levels, such as `application/+/device/{device}/event/up`. `+` matches one level with any
  * text, and `#` at the end matches any further levels.
  */
 export class TopicPattern {
-  /** @type {Level[]} */
-  #levels;
+  #levels: Level[];
   #isOpen;
   /** The pattern as written. */
   text;
 
-  /** @param {string} text a pattern that `brokenPatternRule` accepts */
-  constructor(text) {
+  /** @param text a pattern that `brokenPatternRule` accepts */
+  constructor(text: string) {
     this.text = text;
     const levels = text.split('/');
     this.#isOpen = levels.at(-1) === '#';
@@ -40,19 +41,19 @@ export class TopicPattern {
     });
   }
 
-  /** Names of the named levels. Each name occurs once. @returns {string[]} */
-  get names() {
+  /** Names of the named levels. Each name occurs once. */
+  get names(): string[] {
     return this.#levels.flatMap((level) => ('name' in level ? [level.name] : []));
   }
 
-  /** The filter of an MQTT subscription that receives these topics. @returns {string} */
-  get filter() {
+  /** The filter of an MQTT subscription that receives these topics. */
+  get filter(): string {
     const levels = this.#levels.map((level) => ('text' in level ? level.text : '+'));
     return [...levels, ...(this.#isOpen ? ['#'] : [])].join('/');
   }
 
-  /** @param {string} device @returns {string} a filter of the topics of one device */
-  filterFor(device) {
+  /** @returns a filter of the topics of one device */
+  filterFor(device: string): string {
     const levels = this.#levels.map((level) => {
       if ('name' in level && level.name === 'device') return device;
       return 'text' in level ? level.text : '+';
@@ -60,14 +61,13 @@ export class TopicPattern {
     return [...levels, ...(this.#isOpen ? ['#'] : [])].join('/');
   }
 
-  /** @param {string[]} levels of a topic @returns {Levels | null} the texts of the named levels; null: the topic does not match */
-  match(levels) {
+  /** @param levels of a topic @returns the texts of the named levels; null: the topic does not match */
+  match(levels: string[]): Levels | null {
     const wanted = this.#levels;
     if (this.#isOpen ? levels.length < wanted.length : levels.length !== wanted.length) return null;
-    /** @type {Levels} */
-    const found = {};
+    const found: Levels = {};
     for (const [index, level] of wanted.entries()) {
-      const text = /** @type {string} */ (levels[index]);
+      const text = levels[index] as string;
       if ('name' in level) {
         if (text === '') return null;
         found[level.name] = text;
@@ -77,8 +77,8 @@ export class TopicPattern {
   }
 }
 
-/** @param {string} wide filter @param {string} narrow filter @returns {boolean} whether `wide` matches every topic that `narrow` matches */
-export function covers(wide, narrow) {
+/** @param wide filter @param narrow filter @returns whether `wide` matches every topic that `narrow` matches */
+export function covers(wide: string, narrow: string): boolean {
   const wideLevels = wide.split('/');
   const narrowLevels = narrow.split('/');
   for (const [index, level] of wideLevels.entries()) {
@@ -89,8 +89,8 @@ export function covers(wide, narrow) {
   return wideLevels.length === narrowLevels.length;
 }
 
-/** @param {string} text of a topic pattern @returns {string | null} the rule that the pattern breaks; null: the pattern is valid */
-export function brokenPatternRule(text) {
+/** @param text of a topic pattern @returns the rule that the pattern breaks; null: the pattern is valid */
+export function brokenPatternRule(text: string): string | null {
   const levels = text.split('/');
   const names = levels.flatMap((level) => NAMED.exec(level)?.[1] ?? []);
   if (isReserved(text))
@@ -103,8 +103,7 @@ export function brokenPatternRule(text) {
   return null;
 }
 
-/** @param {string} level */
-const isWild = (level) => level === '+' || level === '#' || NAMED.test(level);
+const isWild = (level: string) => level === '+' || level === '#' || NAMED.test(level);
 
 /** Longest text that a text pattern reads, in characters. A longer text does not match. */
 const MAX_TEXT = 256;
@@ -122,21 +121,20 @@ const SPACE = String.raw`[\t\n\v\f\r\p{Z}\x{feff}]*`;
  */
 export class TextPattern {
   #expression;
-  /** Names of the named parts. @type {string[]} */
-  names;
+  /** Names of the named parts. */
+  names: string[];
   /** Number of named parts and wildcards. */
   size;
 
-  /** @param {string} text */
-  constructor(text) {
+  constructor(text: string) {
     const parts = text.split(/(\{[a-z][a-z0-9_]*\}|\*|\s+)/);
     this.names = parts.flatMap((part) => NAMED.exec(part)?.[1] ?? []);
     this.size = this.names.length + parts.filter((part) => part === '*').length;
     this.#expression = RE2JS.compile(parts.map(expressionOf).join(''), RE2JS.DOTALL);
   }
 
-  /** @param {string} text @returns {Levels | null} the named parts of the text; null: the text does not match */
-  match(text) {
+  /** @returns the named parts of the text; null: the text does not match */
+  match(text: string): Levels | null {
     if (text.length > MAX_TEXT) return null;
     const matcher = this.#expression.matcher(text);
     if (!matcher.matches()) return null;
@@ -144,24 +142,22 @@ export class TextPattern {
   }
 }
 
-/** @param {string} part of a text pattern @returns {string} source of a regular expression */
-function expressionOf(part) {
+/** @param part of a text pattern @returns source of a regular expression */
+function expressionOf(part: string): string {
   if (NAMED.test(part)) return '([0-9A-Za-z_.:-]+)';
   if (part === '*') return '.*';
   return /^\s+$/.test(part) ? SPACE : RE2JS.quote(part);
 }
 
-/** Compares names of sensors with a text in which `*` stands for any text. @typedef {{ test: (name: string) => boolean }} Glob */
+/** Compares names of sensors with a text in which `*` stands for any text. */
+export type Glob = { test: (name: string) => boolean };
 
 /**
  * Compiles a glob without a regular expression, because a regular expression with five wildcards took 24 s to compare a
  * name of 128 characters. The comparison uses the first occurrence of each text between wildcards. A later occurrence
  * never leaves more characters for the texts behind it.
- *
- * @param {string} glob
- * @returns {Glob}
  */
-export function globOf(glob) {
+export function globOf(glob: string): Glob {
   const [first = '', ...parts] = glob.split('*');
   const last = parts.pop();
   if (last === undefined) return { test: (name) => name === glob };
@@ -182,15 +178,16 @@ export function globOf(glob) {
 
 const PART = /\{([a-z][a-z0-9_]*)\}/g;
 
-/** @param {string} template such as `{site}-{device}` @returns {string[]} the names in the template */
-export const namesIn = (template) => [...template.matchAll(PART)].map(([, name]) => String(name));
+/** @param template such as `{site}-{device}` */
+export const namesIn = (template: string): string[] =>
+  [...template.matchAll(PART)].map(([, name]) => String(name));
 
-/** @param {string} template @param {Levels} levels @returns {string | null} null: a name has no text */
-export function filled(template, levels) {
+/** @returns null: a name has no text */
+export function filled(template: string, levels: Levels): string | null {
   if (!template.includes('{')) return template;
   // A name such as `constructor` is also a member that every object inherits.
   if (!namesIn(template).every((name) => Object.hasOwn(levels, name))) return null;
-  return template.replaceAll(PART, (_, name) => /** @type {string} */ (levels[name]));
+  return template.replaceAll(PART, (_, name) => levels[name] as string);
 }
 
 /**
@@ -200,13 +197,12 @@ export class SensorTemplate {
   /** Fixed texts at even indexes, and names of levels between them. */
   #parts;
   #isDotted;
-  /** Names of levels. @type {string[]} */
-  names;
+  /** Names of levels. */
+  names: string[];
   /** Whether different levels may give the same text, such as `{a}-{b}` for x-y and z, and for x and y-z. */
   isAmbiguous;
 
-  /** @param {string} text */
-  constructor(text) {
+  constructor(text: string) {
     this.#parts = text.split(PART);
     this.names = namesIn(text);
     const between = this.#parts.filter((_, index) => index % 2 === 0).slice(1, -1);
@@ -214,16 +210,14 @@ export class SensorTemplate {
     this.isAmbiguous = between.length > 0 && !this.#isDotted;
   }
 
-  /** @param {Levels} levels @returns {string | null} null: a name has no text */
-  fill(levels) {
+  /** @returns null: a name has no text */
+  fill(levels: Levels): string | null {
     let [text = ''] = this.#parts;
     for (let index = 1; index < this.#parts.length; index += 2) {
-      const [before, name, after] = /** @type {[string, string, string]} */ (
-        this.#parts.slice(index - 1, index + 2)
-      );
+      const [before, name, after] = this.#parts.slice(index - 1, index + 2) as [string, string, string];
       // A name such as `constructor` is also a member that every object inherits.
       if (!Object.hasOwn(levels, name)) return null;
-      const level = /** @type {string} */ (levels[name]);
+      const level = levels[name] as string;
       const part = this.#isDotted && name !== 'path' ? nameOfPart(level) : level;
       text = index > 1 && before === '.' ? joinNames(text.slice(0, -1), part) : text + part;
       text += after;

@@ -1,44 +1,41 @@
 /** Deepest level of a payload in which values are searched. An object or an array at this level is visited as one value. */
 export const MAX_DEPTH = 8;
 
-/** A JSON Pointer (RFC 6901), as its unescaped tokens. @typedef {string[]} Pointer */
+/** A JSON Pointer (RFC 6901), as its unescaped tokens. */
+export type Pointer = string[];
 
 const POINTER = /^(?:\/(?:[^~/]|~[01])*)*$/;
 
-/** @param {string} text @returns {boolean} whether the text is a JSON Pointer. An empty text is a pointer to the whole payload */
-export const isPointer = (text) => POINTER.test(text);
+/** @returns whether the text is a JSON Pointer. An empty text is a pointer to the whole payload */
+export const isPointer = (text: string): boolean => POINTER.test(text);
 
-/** @param {string} text a JSON Pointer @returns {Pointer} */
-export const parsePointer = (text) =>
+/** @param text a JSON Pointer */
+export const parsePointer = (text: string): Pointer =>
   text
     .split('/')
     .slice(1)
     .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
 
-/** @param {string[]} tokens @returns {string} a JSON Pointer */
-export const pointerText = (tokens) =>
+/** @returns a JSON Pointer */
+export const pointerText = (tokens: string[]): string =>
   tokens.map((token) => `/${token.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 
-/**
- * @param {unknown} content
- * @param {Pointer} pointer
- * @returns {unknown} undefined: there is no such value. Inherited members, such as members of `Object.prototype`, are no values
- */
-export function find(content, pointer) {
+/** @returns undefined: there is no such value. Inherited members, such as members of `Object.prototype`, are no values */
+export function find(content: unknown, pointer: Pointer): unknown {
   let value = content;
   for (const token of pointer) {
     if (value === null || typeof value !== 'object' || !Object.hasOwn(value, token)) return undefined;
     // `length` is an own property of an array, but no value of the payload.
     if (Array.isArray(value) && !/^\d+$/.test(token)) return undefined;
-    value = /** @type {Record<string, unknown>} */ (value)[token];
+    value = (value as Record<string, unknown>)[token];
   }
   return value;
 }
 
-/** @param {Array<string | number>} tokens @returns {string} the path that refusals and the dashboard use: `rxInfo[0].rssi` */
-export const pathOf = (tokens) =>
+/** @returns the path that refusals and the dashboard use: `rxInfo[0].rssi` */
+export const pathOf = (tokens: Array<string | number>): string =>
   tokens.reduce(
-    (/** @type {string} */ path, token) =>
+    (path: string, token) =>
       typeof token === 'number' || /^\d+$/.test(token)
         ? `${path}[${token}]`
         : path === ''
@@ -49,15 +46,16 @@ export const pathOf = (tokens) =>
 
 /**
  * Visits the values in a payload, or in a member of it: the members of objects and the elements of arrays, down to `MAX_DEPTH`.
- *
- * @param {unknown} content
- * @param {(tokens: string[], value: unknown) => void} visit receives each value that is no object and no array, and also an array
- *   that is empty or left out, and an object or array at the depth limit
- * @param {(tokens: string[], array: unknown[]) => boolean} [isLeftOut] whether the elements of an array are not visited
+ * @param visit receives each value that is no object and no array, and also an array that is empty or left out, and an object or
+ * array at the depth limit
+ * @param isLeftOut whether the elements of an array are not visited
  */
-export function visitValues(content, visit, isLeftOut = () => false) {
-  /** @param {unknown} value @param {string[]} tokens */
-  const walk = (value, tokens) => {
+export function visitValues(
+  content: unknown,
+  visit: (tokens: string[], value: unknown) => void,
+  isLeftOut: (tokens: string[], array: unknown[]) => boolean = () => false,
+) {
+  const walk = (value: unknown, tokens: string[]) => {
     const isNested = value !== null && typeof value === 'object' && tokens.length < MAX_DEPTH;
     if (!isNested || (Array.isArray(value) && (value.length === 0 || isLeftOut(tokens, value)))) {
       visit(tokens, value);

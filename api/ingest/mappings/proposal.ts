@@ -1,13 +1,11 @@
 import { stringify } from 'yaml';
-import { decodeReplacing } from '../../../common/encodings.js';
-import { nameOfParts } from '../../../schema/sensor-names.js';
-import { brokenArrayRule } from '../decode/json.js';
-import { expandPreset, readPresets } from './file.js';
-import { Mapping } from './mapping.js';
-import { isReserved } from './pattern.js';
-import { pointerText, visitValues } from './pointer.js';
-
-/** @import { Preset } from './file.js' */
+import { decodeReplacing } from '../../../common/encodings.ts';
+import { nameOfParts } from '../../../schema/sensor-names.ts';
+import { brokenArrayRule } from '../decode/json.ts';
+import { expandPreset, type Preset, readPresets } from './file.ts';
+import { Mapping } from './mapping.ts';
+import { isReserved } from './pattern.ts';
+import { pointerText, visitValues } from './pointer.ts';
 
 /** Limit of values that a proposal lists one by one. With more values, the proposal reads all values with `all`. */
 const MAX_VALUES = 12;
@@ -27,41 +25,34 @@ const QUANTITIES =
 const SECONDS = { min: 1e9, max: 1e10 };
 const MILLISECONDS = { min: 1e12, max: 1e13 };
 
-/** @type {Array<{ preset: Preset, mappings: Mapping[] }> | null} read at the first proposal */
-let presets = null;
+/** read at the first proposal */
+let presets: Array<{ preset: Preset; mappings: Mapping[] }> | null = null;
 
-/**
- * A topic that no mapping reads. `payload`: the newest payload, or only its beginning.
- *
- * @typedef {{ topic: string, payload: Buffer }} Unmatched
- */
+/** A topic that no mapping reads. `payload`: the newest payload, or only its beginning. */
+type Unmatched = { topic: string; payload: Buffer };
 
 /**
  * The probable meaning of the levels of a topic. `device`: index of the level with the device. `quantity`: text of the
  * last level, if it names a quantity; else null.
- *
- * @typedef {{ levels: string[], content: unknown, pattern: string, device: number, quantity: string | null }} Guess
  */
+type Guess = { levels: string[]; content: unknown; pattern: string; device: number; quantity: string | null };
 
 /**
  * Proposes an entry for the file of mappings.
- *
- * @param {string} topic topic that no mapping reads
- * @param {Buffer} payload the newest payload of the topic, or only its beginning
- * @returns {string | null} YAML; null: no mapping may use this topic
+ * @param topic topic that no mapping reads
+ * @param payload the newest payload of the topic, or only its beginning
+ * @returns YAML; null: no mapping may use this topic
  */
-export const proposeMapping = (topic, payload) => proposeMappings([{ topic, payload }])[0] ?? null;
+export const proposeMapping = (topic: string, payload: Buffer): string | null =>
+  proposeMappings([{ topic, payload }])[0] ?? null;
 
 /**
  * Proposes entries for the file of mappings. Messages with the same topic pattern get the same entry, which reads all
  * these messages, because a file uses only the first entry with a pattern.
- *
- * @param {Unmatched[]} messages
- * @returns {Array<string | null>} YAML for each message; null: no mapping may use the topic
+ * @returns YAML for each message; null: no mapping may use the topic
  */
-export function proposeMappings(messages) {
-  /** @type {Map<string, Guess[]>} */
-  const groups = new Map();
+export function proposeMappings(messages: Unmatched[]): Array<string | null> {
+  const groups: Map<string, Guess[]> = new Map();
   const found = messages.map(({ topic, payload }) => {
     const preset = presetFor(topic);
     if (preset) return stringify({ mappings: [{ use: preset }] });
@@ -76,11 +67,11 @@ export function proposeMappings(messages) {
   return found.map((each) => (each === null ? null : (entries.get(each) ?? each)));
 }
 
-/** @param {string} topic */
-const isUsable = (topic) => !isReserved(topic) && !topic.endsWith('…') && !/[+#{}\p{Cc}]/u.test(topic);
+const isUsable = (topic: string) =>
+  !isReserved(topic) && !topic.endsWith('…') && !/[+#{}\p{Cc}]/u.test(topic);
 
-/** @param {string} topic @returns {string | undefined} name of the preset that reads the topic */
-function presetFor(topic) {
+/** @returns name of the preset that reads the topic */
+function presetFor(topic: string): string | undefined {
   if (!isUsable(topic)) return undefined;
   presets ??= readPresets().map((preset) => ({
     preset,
@@ -90,20 +81,19 @@ function presetFor(topic) {
   return presets.find(({ mappings }) => mappings.some((mapping) => mapping.match(levels)))?.preset.name;
 }
 
-/** @param {string} topic @param {Buffer} payload @returns {Guess | null} */
-function guessFor(topic, payload) {
+function guessFor(topic: string, payload: Buffer): Guess | null {
   const levels = topic.split('/');
   if (!isUsable(topic) || levels.length < 2) return null;
   const last = levels.length - 1;
-  const hasQuantity = levels.length > 2 && QUANTITIES.test(/** @type {string} */ (levels[last]));
+  const hasQuantity = levels.length > 2 && QUANTITIES.test(levels[last] as string);
   const device = deviceLevel(hasQuantity ? levels.slice(0, last) : levels);
-  const quantity = hasQuantity ? /** @type {string} */ (levels[last]) : null;
+  const quantity = hasQuantity ? (levels[last] as string) : null;
   const pattern = patternOf(levels, device, hasQuantity);
   return { levels, content: parse(payload), pattern, device, quantity };
 }
 
-/** @param {string[]} levels @param {number} device @param {boolean} hasSensor whether the last level names the sensor */
-const patternOf = (levels, device, hasSensor) =>
+/** @param hasSensor whether the last level names the sensor */
+const patternOf = (levels: string[], device: number, hasSensor: boolean) =>
   levels
     .map((level, index) => {
       if (index === device) return '{device}';
@@ -111,11 +101,11 @@ const patternOf = (levels, device, hasSensor) =>
     })
     .join('/');
 
-/** @param {Guess[]} group topics with one pattern @returns {string} YAML of the entry that reads all these topics */
-function entryFor(group) {
-  const [{ levels, device, quantity, pattern }] = /** @type {[Guess]} */ (group);
+/** @param group topics with one pattern @returns YAML of the entry that reads all these topics */
+function entryFor(group: Guess[]): string {
+  const [{ levels, device, quantity, pattern }] = group as [Guess];
   const contents = group.map(({ content }) => content);
-  const isBare = (/** @type {unknown} */ content) => content === null || typeof content !== 'object';
+  const isBare = (content: unknown) => content === null || typeof content !== 'object';
   const areObjects = !contents.some(isBare);
   // The keys of objects name the sensors. So the topic level with the quantity is not needed as a name.
   const isOwn = areObjects && group.every((guess) => guess.quantity === quantity);
@@ -123,7 +113,7 @@ function entryFor(group) {
   const areBare = contents.every(isBare);
   const isMixed = !areBare && !(quantity === null ? areObjects : isOwn);
   const members = contents.some(Array.isArray)
-    ? listFor(/** @type {unknown[]} */ (contents[0]))
+    ? listFor(contents[0] as unknown[])
     : valuesFor(contents, {
         quantity: isOwn ? quantity : null,
         hasSensor: topic.includes('{sensor}'),
@@ -132,23 +122,18 @@ function entryFor(group) {
   return stringify({ mappings: [{ name: nameFor(topic), topic, ...members }] }, { lineWidth: 0 });
 }
 
-/** @param {string[]} levels @returns {number} index of the level that is probably the device */
-function deviceLevel(levels) {
+/** @returns index of the level that is probably the device */
+function deviceLevel(levels: string[]): number {
   const candidates = levels.flatMap((level, index) =>
     index > 0 && level !== '' && !WORDS.test(level) ? [index] : [],
   );
-  return (
-    candidates.find((index) => /\d/.test(/** @type {string} */ (levels[index]))) ?? candidates.at(-1) ?? 1
-  );
+  return candidates.find((index) => /\d/.test(levels[index] as string)) ?? candidates.at(-1) ?? 1;
 }
 
 /**
  * Returns a name for the proposed entry. Each pattern gets its own name, so that a file can have several proposals.
- *
- * @param {string} pattern
- * @returns {string}
  */
-const nameFor = (pattern) =>
+const nameFor = (pattern: string): string =>
   pattern
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')
@@ -157,14 +142,15 @@ const nameFor = (pattern) =>
     .replace(/-$/, '') || 'mapping';
 
 /**
- * @param {unknown[]} contents parsed payloads; no payload is an array
- * @param {{ quantity: string | null, hasSensor: boolean, isMixed: boolean }} topic `hasSensor`: the topic names the sensor. `isMixed`:
- *   the payloads have different forms
- * @returns {Record<string, unknown>} members of the proposed entry
+ * @param contents parsed payloads; no payload is an array
+ * @param topic `hasSensor`: the topic names the sensor. `isMixed`: the payloads have different forms
+ * @returns members of the proposed entry
  */
-function valuesFor(contents, { quantity, hasSensor, isMixed }) {
-  /** @type {Array<{ tokens: string[], value: unknown }>} */
-  const found = [];
+function valuesFor(
+  contents: unknown[],
+  { quantity, hasSensor, isMixed }: { quantity: string | null; hasSensor: boolean; isMixed: boolean },
+): Record<string, unknown> {
+  const found: Array<{ tokens: string[]; value: unknown }> = [];
   for (const content of contents) found.push(...valuesIn(content));
   const time = timeIn(found);
   const timePath = time?.tokens.join('.');
@@ -197,21 +183,19 @@ function valuesFor(contents, { quantity, hasSensor, isMixed }) {
 
 /**
  * Proposes the name of a sensor.
- *
- * @param {string[]} tokens path of the value
- * @param {string | null} only quantity of the topic, if the payload has no other value
- * @param {string | null} quantity quantity of the topic
- * @returns {string}
+ * @param tokens path of the value
+ * @param only quantity of the topic, if the payload has no other value
+ * @param quantity quantity of the topic
  */
-function sensorFor(tokens, only, quantity) {
+function sensorFor(tokens: string[], only: string | null, quantity: string | null): string {
   const path = nameOfParts(tokens).replaceAll(/[{}]/g, '');
   if (only !== null) return only;
   const isPlain = quantity === null || tokens.some((token) => QUANTITIES.test(token));
   return (isPlain ? path : `${quantity}.${path}`) || 'value';
 }
 
-/** @param {unknown[]} content an array of measurements @returns {Record<string, unknown>} */
-function listFor([first]) {
+/** @param content an array of measurements */
+function listFor([first]: unknown[]): Record<string, unknown> {
   const found = valuesIn(first);
   const time = timeIn(found);
   const name = found.find(({ value }) => typeof value === 'string' && !isValue(value) && value !== '');
@@ -232,10 +216,8 @@ function listFor([first]) {
   };
 }
 
-/** @param {unknown} content @returns {Array<{ tokens: string[], value: unknown }>} */
-function valuesIn(content) {
-  /** @type {Array<{ tokens: string[], value: unknown }>} */
-  const found = [];
+function valuesIn(content: unknown): Array<{ tokens: string[]; value: unknown }> {
+  const found: Array<{ tokens: string[]; value: unknown }> = [];
   visitValues(
     content,
     (tokens, value) => found.push({ tokens, value }),
@@ -244,8 +226,8 @@ function valuesIn(content) {
   return found;
 }
 
-/** @param {Buffer} payload @returns {unknown} undefined: the payload is no JSON, or cut off */
-function parse(payload) {
+/** @returns undefined: the payload is no JSON, or cut off */
+function parse(payload: Buffer): unknown {
   let text = '';
   try {
     text = decodeReplacing(payload).text.trim();
@@ -257,20 +239,19 @@ function parse(payload) {
 
 const SWITCH = /^(?:on|off|open|closed|online|offline)$/i;
 
-/** @param {unknown} value @returns {boolean} whether the value is a text such as "21.5", and no id such as "0012" or "1e5" */
-const isNumberAsText = (value) => typeof value === 'string' && /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(value);
+/** @returns whether the value is a text such as "21.5", and no id such as "0012" or "1e5" */
+const isNumberAsText = (value: unknown): boolean =>
+  typeof value === 'string' && /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(value);
 
-/** @param {unknown} value */
-const isValue = (value) =>
+const isValue = (value: unknown) =>
   typeof value === 'number' ||
   typeof value === 'boolean' ||
   isNumberAsText(value) ||
   (typeof value === 'string' && SWITCH.test(value));
 
-/** @param {unknown[]} values @returns {{ words?: Record<string, number> }} words such as `on` among the values, with their opposites */
-function wordsFor(values) {
-  /** @type {Record<string, number>} */
-  const words = {};
+/** @returns words such as `on` among the values, with their opposites */
+function wordsFor(values: unknown[]): { words?: Record<string, number> } {
+  const words: Record<string, number> = {};
   for (const value of values) {
     if (typeof value !== 'string' || !SWITCH.test(value)) continue;
     for (const pair of [
@@ -285,14 +266,15 @@ function wordsFor(values) {
   return Object.keys(words).length > 0 ? { words } : {};
 }
 
-/** @param {string} given @param {string} word @returns {string} `word` in the upper or lower case of `given` */
-function inCaseOf(given, word) {
+/** @returns `word` in the upper or lower case of `given` */
+function inCaseOf(given: string, word: string): string {
   if (given === given.toUpperCase()) return word.toUpperCase();
   return given === given.toLowerCase() ? word : `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
 }
 
-/** @param {Array<{ tokens: string[], value: unknown }>} found @returns {{ tokens: string[], spec: unknown } | null} */
-function timeIn(found) {
+function timeIn(
+  found: Array<{ tokens: string[]; value: unknown }>,
+): { tokens: string[]; spec: unknown } | null {
   for (const name of TIMES) {
     const place = found.find(({ tokens }) => tokens.at(-1) === name);
     if (!place) continue;

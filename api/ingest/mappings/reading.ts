@@ -1,10 +1,10 @@
-import { MillraceError } from '../../../common/errors.js';
-import { MAX_SAMPLES_PER_MESSAGE } from '../../../schema/rules.js';
+import { MillraceError } from '../../../common/errors.ts';
+import { MAX_SAMPLES_PER_MESSAGE } from '../../../schema/rules.ts';
+import type { MessageBatch } from '../decode/message-batch.ts';
+import type { Description } from './mapping.ts';
 
-/** @import { MessageBatch } from '../decode/message-batch.js' */
-/** @import { Description } from './mapping.js' */
-
-/** Time of a value as `readTime` returns it, and its path. @typedef {{ ts: number | null | undefined, path: string }} Time */
+/** Time of a value as `readTime` returns it, and its path. */
+export type Time = { ts: number | null | undefined; path: string };
 
 export const SHARED =
   'has this name from another part of the topic or payload too; change the name in the mapping';
@@ -13,17 +13,16 @@ export const SHARED =
 export class Reading {
   #batch;
   #isInvalid;
-  /** Paths of value and time in the payload, by index of the value. @type {Array<{ value: string, ts: string }>} */
-  #paths = [];
+  /** Paths of value and time in the payload, by index of the value. */
+  #paths: Array<{ value: string; ts: string }> = [];
   /** Number of values that were found, also of values to skip or to ignore. */
   found = 0;
-  /** The rule and the path of the value, by name of the sensor. @type {Map<string, string>} */
-  #sources = new Map();
-  /** @type {Map<string, Description>} */
-  described = new Map();
+  /** The rule and the path of the value, by name of the sensor. */
+  #sources: Map<string, string> = new Map();
+  described: Map<string, Description> = new Map();
 
-  /** @param {MessageBatch} batch @param {(sensor: string, value: number) => boolean} isInvalid whether the value means that there is none */
-  constructor(batch, isInvalid) {
+  /** @param isInvalid whether the value means that there is none */
+  constructor(batch: MessageBatch, isInvalid: (sensor: string, value: number) => boolean) {
     this.#batch = batch;
     this.#isInvalid = isInvalid;
     batch.pathOf = (index, field) => this.#paths[index]?.[field === 'ts' ? 'ts' : 'value'] ?? '';
@@ -51,12 +50,27 @@ export class Reading {
     this.found++;
   }
 
-  /**
-   * @param {{ sensor: string | null, source: string, isShared: boolean, value: number | null, time: Time, path: string, rule: string }} found
-   *   `isShared`: another message gave another source this name; `rule`: the broken rule if `value` is null
-   * @param {(sensor: string) => Description | null} describe
-   */
-  add({ sensor, source, isShared, value, time, path, rule }, describe) {
+  /** @param found `isShared`: another message gave another source this name; `rule`: the broken rule if `value` is null */
+  add(
+    {
+      sensor,
+      source,
+      isShared,
+      value,
+      time,
+      path,
+      rule,
+    }: {
+      sensor: string | null;
+      source: string;
+      isShared: boolean;
+      value: number | null;
+      time: Time;
+      path: string;
+      rule: string;
+    },
+    describe: (sensor: string) => Description | null,
+  ) {
     const index = this.#paths.length;
     if (index === MAX_SAMPLES_PER_MESSAGE) throw tooMany();
     this.found++;

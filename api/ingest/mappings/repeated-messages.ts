@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { find, parsePointer } from './pointer.js';
+import { find, parsePointer } from './pointer.ts';
 
 /** Limit of messages whose times are remembered. One takes about 200 bytes. */
 const MAX_MESSAGES = 20_000;
@@ -12,22 +12,20 @@ const MAX_MESSAGES = 20_000;
 export class RepeatedMessages {
   #by;
   #withinMs;
-  /** Time of the first message with the same content, in epoch ms. @type {LRUCache<string, number>} */
-  #times = new LRUCache({ max: MAX_MESSAGES });
+  /** Time of the first message with the same content, in epoch ms. */
+  #times: LRUCache<string, number> = new LRUCache({ max: MAX_MESSAGES });
 
-  /** @param {{ by: string[], within_s: number }} once pointers to what is equal in a repeated message; a message without the first is never repeated */
-  constructor({ by, within_s: seconds }) {
+  /** @param once pointers to what is equal in a repeated message; a message without the first is never repeated */
+  constructor({ by, within_s: seconds }: { by: string[]; within_s: number }) {
     this.#by = by.map(parsePointer);
     this.#withinMs = seconds * 1000;
   }
 
   /**
-   * @param {string} device
-   * @param {unknown} content
-   * @param {number} ts time of the message, in epoch ms
-   * @returns {number | null} time of the first message in epoch ms; null: the message is new
+   * @param ts time of the message, in epoch ms
+   * @returns time of the first message in epoch ms; null: the message is new
    */
-  find(device, content, ts) {
+  find(device: string, content: unknown, ts: number): number | null {
     const [counter, ...others] = this.#by.map((pointer) => find(content, pointer));
     if (counter === undefined || Number.isNaN(ts)) return null;
     const key = createHash('sha256')

@@ -1,10 +1,8 @@
 import { z } from 'zod';
-import { isZone } from '../../../common/zones.js';
-import { brokenPatternRule, MAX_PARTS, namesIn, TextPattern, TopicPattern } from './pattern.js';
-import { isPointer } from './pointer.js';
-import { REQUIRED } from './times.js';
-
-/** @import { TimeUnit } from './times.js' */
+import { isZone } from '../../../common/zones.ts';
+import { brokenPatternRule, MAX_PARTS, namesIn, TextPattern, TopicPattern } from './pattern.ts';
+import { isPointer } from './pointer.ts';
+import { REQUIRED, type TimeUnit } from './times.ts';
 
 /**
  * Limit of mappings in a file, including the mappings of presets. Each topic outside the contract may be compared with
@@ -21,7 +19,7 @@ const Pointers = z
   .union([Pointer, z.array(Pointer).min(1).max(8)], { error: 'must be a JSON Pointer, or a list of them' })
   .transform((given) => [given].flat());
 
-const Words = (/** @type {z.ZodType} */ value) => z.record(z.string(), value).default({});
+const Words = (value: z.ZodType) => z.record(z.string(), value).default({});
 
 /** Checks a topic pattern with named levels. `{base}` at the beginning of a pattern is replaced before this check. */
 const Pattern = z.string({ error: 'must be a topic pattern' }).superRefine((text, context) => {
@@ -37,7 +35,8 @@ const Name = z.union([z.string().min(1).max(256), z.strictObject({ pointer: Poin
   error: "must be a text such as '{device}', or {pointer: /name}",
 });
 
-/** @typedef {string | { pointer: string[] }} NameSpec a template with named levels, or pointers to the name in the payload */
+/** a template with named levels, or pointers to the name in the payload */
+export type NameSpec = string | { pointer: string[] };
 
 const Text = z.union(
   [
@@ -47,7 +46,8 @@ const Text = z.union(
   { error: 'must be a text such as °C, or {pointer: /unit}' },
 );
 
-/** @typedef {string | { pointer: string[], words: Record<string, string> }} TextSpec a text or pointers; `words` replaces texts */
+/** a text or pointers; `words` replaces texts */
+export type TextSpec = string | { pointer: string[]; words: Record<string, string> };
 
 const described = { unit: Text.optional(), type: Text.optional() };
 
@@ -131,7 +131,7 @@ const Time = z
     ],
     { error: 'must be a JSON Pointer, or {pointer, unit: s, ms, us or ns, zone: Europe/Berlin or required}' },
   )
-  .transform((given) => ({ unit: /** @type {TimeUnit} */ ('ms'), zone: 'UTC', ...given }));
+  .transform((given) => ({ unit: 'ms' as TimeUnit, zone: 'UTC', ...given }));
 
 const Once = z.strictObject(
   { by: z.array(Pointer).min(1).max(8), within_s: z.int().min(1).max(86_400) },
@@ -186,8 +186,7 @@ const mapping = z
   // The transform runs only if all members are valid.
   .transform((spec, context) => {
     const { values = [], describes, skip } = spec;
-    const issue = (/** @type {string[]} */ path, /** @type {string} */ message) =>
-      context.addIssue({ code: 'custom', path, message });
+    const issue = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
     if (skip !== true && (spec.values === undefined) === (describes === undefined))
       issue([], 'must have either values, or describes, or skip: true');
     const missing = skip === true ? [] : missingNames(spec);
@@ -198,13 +197,22 @@ const mapping = z
     return { ...spec, values };
   });
 
-/** @typedef {z.infer<typeof mapping>} MappingSpec */
+export type MappingSpec = z.infer<typeof mapping>;
 
 /** Names that a template may use in addition to the named levels: the path of the value, and its key in `each`. */
 const GIVEN = new Set(['path', 'key']);
 
-/** @param {{ topic: string[], device: NameSpec, match: Array<{ topic: string[], text: string[] }>, values?: Array<{ sensor?: NameSpec }> }} spec @returns {string[]} */
-function missingNames({ topic, device, match, values = [] }) {
+function missingNames({
+  topic,
+  device,
+  match,
+  values = [],
+}: {
+  topic: string[];
+  device: NameSpec;
+  match: Array<{ topic: string[]; text: string[] }>;
+  values?: Array<{ sensor?: NameSpec }>;
+}): string[] {
   const templates = [device, ...values.flatMap(({ sensor }) => sensor ?? [])];
   const needed = templates.flatMap((template) => (typeof template === 'string' ? namesIn(template) : []));
   const extracted = match.flatMap((each) => [
@@ -240,7 +248,7 @@ const use = z.strictObject({
   numbers: Numbers,
 });
 
-/** @typedef {z.infer<typeof use>} Use */
+export type Use = z.infer<typeof use>;
 
 /** Checks one mapping. */
 export const MAPPING = mapping;

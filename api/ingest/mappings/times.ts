@@ -1,10 +1,10 @@
-import { parseTime } from '../../../common/times.js';
-import { instantNear } from '../../../common/zones.js';
+import { parseTime } from '../../../common/times.ts';
+import { instantNear } from '../../../common/zones.ts';
 
 /** Milliseconds of each unit of time. */
 const TIME_UNITS = { s: 1000, ms: 1, us: 1e-3, ns: 1e-6 };
 
-/** @typedef {keyof typeof TIME_UNITS} TimeUnit */
+export type TimeUnit = keyof typeof TIME_UNITS;
 
 /** Matches a text that ends with a zone, such as `Z` or `+02:00`. */
 const HAS_ZONE = /(?:Z|[+-]\d\d:?(?:\d\d)?)$/i;
@@ -16,16 +16,17 @@ const NUMBER = /^-?\d+(?:\.\d+)?$/;
 export const REQUIRED = 'required';
 
 /**
- * Reads the time of a payload: a number in a unit, such a number as a text, or ISO 8601. Blanks may stand
- * before the time of day and before the zone. A local time that comes twice, or that clocks skip, is the instant nearest to
- * the receipt.
- *
- * @param {unknown} value
- * @param {{ unit: TimeUnit, zone: string }} rules `zone`: zone of texts that name no zone
- * @param {number} receivedAt epoch ms
- * @returns {number | null | undefined} epoch ms; undefined: there is no time, so the time of receipt counts; null: the time cannot be read
+ * Reads the time of a payload: a number in a unit, such a number as a text, or ISO 8601. Blanks may stand before the time of day and
+ * before the zone. A local time that comes twice, or that clocks skip, is the instant nearest to the receipt.
+ * @param rules `zone`: zone of texts that name no zone
+ * @param receivedAt epoch ms
+ * @returns epoch ms; undefined: there is no time, so the time of receipt counts; null: the time cannot be read
  */
-export function readTime(value, { unit, zone }, receivedAt) {
+export function readTime(
+  value: unknown,
+  { unit, zone }: { unit: TimeUnit; zone: string },
+  receivedAt: number,
+): number | null | undefined {
   if (value === undefined || value === null || value === '') return undefined;
   if (typeof value === 'number') return Math.round(value * TIME_UNITS[unit]);
   if (typeof value !== 'string') return null;

@@ -1,18 +1,15 @@
-import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.js';
-import { PATHS, ruleOf } from '../decode/refusals.js';
-import { blankSensor } from './cache.js';
-import { beginSession, firstMessageStamp, isOver, nextStamp } from './sessions.js';
-
-/** @import { Identity } from '../../../schema/ids.js' */
-/** @import { Refusals } from '../../store/dead-letters/writes.js' */
-/** @import { RegistryStore } from '../../store/registry/index.js' */
-/** @import { Retry } from '../../store/sending/retry.js' */
-/** @import { Birth, SensorBirth } from './birth-message.js' */
-/** @import { Device, Sensor } from './cache.js' */
-/** @import { ClockNotices } from './clock-notices.js' */
-/** @import { Registry } from './index.js' */
-/** @import { Arrival } from '../pipeline.js' */
-/** @import { DeviceSession } from './sessions.js' */
+import type { Identity } from '../../../schema/ids.ts';
+import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.ts';
+import type { Refusals } from '../../store/dead-letters/writes.ts';
+import type { RegistryStore } from '../../store/registry/index.ts';
+import type { Retry } from '../../store/sending/retry.ts';
+import { PATHS, ruleOf } from '../decode/refusals.ts';
+import type { Arrival } from '../pipeline.ts';
+import type { Birth, SensorBirth } from './birth-message.ts';
+import { blankSensor, type Device, type Sensor } from './cache.ts';
+import type { ClockNotices } from './clock-notices.ts';
+import type { Registry } from './index.ts';
+import { beginSession, firstMessageStamp, isOver, nextStamp } from './sessions.ts';
 
 /**
  * Creates the service that registers devices and sensors from births. Only attributes that differ from the registry are
@@ -22,24 +19,31 @@ import { beginSession, firstMessageStamp, isOver, nextStamp } from './sessions.j
  * A birth of an ended session may arrive again: repeated by the broker, retained, or replayed. Such a birth only adds
  * unknown sensors, with a write timestamp that every other birth overwrites. Several processes receive every birth in
  * the same order. So in each process the last write comes from the newest birth.
- *
- * @param {object} deps
- * @param {Registry} deps.registry
- * @param {RegistryStore} deps.store
- * @param {Retry} deps.retry
- * @param {() => number} deps.clock epoch ms
- * @param {ClockNotices} deps.clocks
  */
-export function createBirths({ registry, store, retry, clock, clocks }) {
+export function createBirths({
+  registry,
+  store,
+  retry,
+  clock,
+  clocks,
+}: {
+  registry: Registry;
+  store: RegistryStore;
+  retry: Retry;
+  /** epoch ms */
+  clock: () => number;
+  clocks: ClockNotices;
+}) {
   /**
    * Writes the changed attributes of a device.
-   *
-   * @param {Device} device
-   * @param {Description} birth
-   * @param {{ isNew: boolean, stamp: number }} options `stamp`: write timestamp, epoch µs
-   * @returns {Promise<boolean>} whether anything was written
+   * @param options `stamp`: write timestamp, epoch µs
+   * @returns whether anything was written
    */
-  async function writeDevice(device, birth, { isNew, stamp }) {
+  async function writeDevice(
+    device: Device,
+    birth: Description,
+    { isNew, stamp }: { isNew: boolean; stamp: number },
+  ): Promise<boolean> {
     const attributes = changedAttributes(device, birth);
     if (Object.keys(attributes).length === 0) return false;
     const now = clock();
@@ -54,13 +58,14 @@ export function createBirths({ registry, store, retry, clock, clocks }) {
 
   /**
    * Writes the changed attributes of sensors.
-   *
-   * @param {Device} device
-   * @param {PlannedSensor[]} planned
-   * @param {number} writeTimestamp epoch µs
-   * @returns {Promise<boolean>} whether anything was written
+   * @param writeTimestamp epoch µs
+   * @returns whether anything was written
    */
-  async function writeSensors(device, planned, writeTimestamp) {
+  async function writeSensors(
+    device: Device,
+    planned: PlannedSensor[],
+    writeTimestamp: number,
+  ): Promise<boolean> {
     if (planned.length === 0) return false;
     const now = clock();
     const changes = planned.map(({ sensor, isNew, attributes }) => ({
@@ -77,13 +82,10 @@ export function createBirths({ registry, store, retry, clock, clocks }) {
 
   return {
     /**
-     * @param {Identity} identity
-     * @param {Birth} birth
-     * @param {Arrival} arrival
-     * @returns {Promise<Refusals>} settles when the birth is committed, with a refusal for each sensor above
-     *   the limit of a device
+     * @returns settles when the birth is committed, with a refusal for each sensor above the limit of a
+     * device
      */
-    register: (identity, birth, arrival) =>
+    register: (identity: Identity, birth: Birth, arrival: Arrival): Promise<Refusals> =>
       registry.serialize(identity.id, async () => {
         const found = await registry.findNow(identity);
         const device = found ?? (await registry.newDevice({ ...identity, name: null }));
@@ -110,13 +112,12 @@ export function createBirths({ registry, store, retry, clock, clocks }) {
     /**
      * Writes a description that a client sent over HTTP. The description overwrites every earlier birth. A later birth
      * overwrites attributes for which it has another value. A description does not begin a session.
-     *
-     * @param {Identity} identity
-     * @param {Pick<Description, 'site' | 'label'> & Pick<Birth, 'sensors'>} description
-     * @returns {Promise<Refusals>} settles when the description is committed, with a refusal for each sensor above the
-     *   limit of a device
+     * @returns settles when the description is committed, with a refusal for each sensor above the limit of a device
      */
-    describe: (identity, { sensors, ...description }) =>
+    describe: (
+      identity: Identity,
+      { sensors, ...description }: Pick<Description, 'site' | 'label'> & Pick<Birth, 'sensors'>,
+    ): Promise<Refusals> =>
       registry.serialize(identity.id, async () => {
         // The device is read again, because another process may have received a birth. Compared with an outdated cache
         // entry, the description could seem to change nothing.
@@ -139,24 +140,39 @@ export function createBirths({ registry, store, retry, clock, clocks }) {
   };
 }
 
-/** @typedef {ReturnType<typeof createBirths>} Births */
+export type Births = ReturnType<typeof createBirths>;
 
-/** Attributes of a device, from a birth or over HTTP. @typedef {{ name?: string, site?: string, label?: string, describedAt?: number, session?: number, endedSessions?: number[], clockOffset?: number }} Description */
+/** Attributes of a device, from a birth or over HTTP. */
+type Description = {
+  name?: string;
+  site?: string;
+  label?: string;
+  describedAt?: number;
+  session?: number;
+  endedSessions?: number[];
+  clockOffset?: number;
+};
 
-/** @typedef {{ deviceName?: string, name?: string, type?: string, unit?: string, site?: string, label?: string, intervalMs?: number }} Attributes */
+type Attributes = {
+  deviceName?: string;
+  name?: string;
+  type?: string;
+  unit?: string;
+  site?: string;
+  label?: string;
+  intervalMs?: number;
+};
 
-/** A sensor with the attributes to write. @typedef {{ sensor: Sensor, isNew: boolean, attributes: Attributes }} PlannedSensor */
+/** A sensor with the attributes to write. */
+type PlannedSensor = { sensor: Sensor; isNew: boolean; attributes: Attributes };
 
 const LIMIT = 'registration_limit';
 
-/**
- * Divides the sensors of a birth into accepted sensors and sensors above the limit of the device.
- *
- * @param {Device} device
- * @param {Pick<Birth, 'sensors' | 'pathOf'>} birth
- * @returns {{ taken: SensorBirth[], refused: Refusals }}
- */
-export function admit(device, { sensors, pathOf = PATHS.birth }) {
+/** Divides the sensors of a birth into accepted sensors and sensors above the limit of the device. */
+export function admit(
+  device: Device,
+  { sensors, pathOf = PATHS.birth }: Pick<Birth, 'sensors' | 'pathOf'>,
+): { taken: SensorBirth[]; refused: Refusals } {
   let room = MAX_SENSORS_PER_DEVICE - device.sensors.size;
   const fits = sensors.map(({ identity }) => device.sensors.has(identity.id) || room-- > 0);
   return {
@@ -167,23 +183,19 @@ export function admit(device, { sensors, pathOf = PATHS.birth }) {
   };
 }
 
-/**
- * @param {Device} device
- * @param {Description} birth
- */
-export const changedAttributes = (device, birth) => {
+export const changedAttributes = (device: Device, birth: Description) => {
   const { name, site, label, describedAt, session, endedSessions, clockOffset } = birth;
   const changes = differing({ name, site, label, describedAt }, device);
   return session === undefined ? changes : { ...changes, session, endedSessions, clockOffset };
 };
 
 /**
- * @param {Device} device the device, whose attributes are already those of the birth
- * @param {SensorBirth[]} born the accepted sensors of the birth
- * @returns {PlannedSensor[]} all sensors with changes. Sensors that the birth does not list may change too,
- *   because their rows contain the name and site of the device
+ * @param device the device, whose attributes are already those of the birth
+ * @param born the accepted sensors of the birth
+ * @returns all sensors with changes. Sensors that the birth does not list may change too, because their rows
+ * contain the name and site of the device
  */
-export function planSensors(device, born) {
+export function planSensors(device: Device, born: SensorBirth[]): PlannedSensor[] {
   const mentioned = new Set(born.map(({ identity }) => identity.id));
   const others = [...device.sensors.values()].filter(({ id }) => !mentioned.has(id));
   return [
@@ -193,8 +205,8 @@ export function planSensors(device, born) {
   ];
 }
 
-/** @param {Device} device @param {SensorBirth[]} born @returns {PlannedSensor[]} the sensors that the device does not have yet */
-export const planNew = (device, born) =>
+/** @returns the sensors that the device does not have yet */
+export const planNew = (device: Device, born: SensorBirth[]): PlannedSensor[] =>
   born
     .filter(({ identity }) => !device.sensors.has(identity.id))
     .map((birth) => {
@@ -203,14 +215,12 @@ export const planNew = (device, born) =>
       return { sensor, isNew: true, attributes: differing(attributesOf(device, birth), sensor) };
     });
 
-/** @param {Device} device @param {Sensor | undefined} sensor @param {Partial<SensorBirth>} birth @returns {PlannedSensor[]} */
-function planKnown(device, sensor, birth) {
+function planKnown(device: Device, sensor: Sensor | undefined, birth: Partial<SensorBirth>): PlannedSensor[] {
   const attributes = sensor && differing(attributesOf(device, birth), sensor);
   return attributes && Object.keys(attributes).length > 0 ? [{ sensor, isNew: false, attributes }] : [];
 }
 
-/** @param {Device} device @param {Partial<SensorBirth>} birth */
-const attributesOf = (device, { name, type, unit, label, intervalMs }) => ({
+const attributesOf = (device: Device, { name, type, unit, label, intervalMs }: Partial<SensorBirth>) => ({
   deviceName: device.name,
   name,
   type,
@@ -221,16 +231,15 @@ const attributesOf = (device, { name, type, unit, label, intervalMs }) => ({
 });
 
 /**
- * @template {Record<string, unknown>} T
- * @param {T} wanted undefined or null: no value is given
- * @param {Record<string, unknown>} current
- * @returns {{ [K in keyof T]?: NonNullable<T[K]> }} the given values that differ from the current values
+ * @param wanted undefined or null: no value is given
+ * @returns the given values that differ from the current values
  */
-const differing = (wanted, current) =>
-  /** @type {{ [K in keyof T]?: NonNullable<T[K]> }} */ (
-    Object.fromEntries(
-      Object.entries(wanted).filter(
-        ([key, value]) => value !== undefined && value !== null && value !== current[key],
-      ),
-    )
-  );
+const differing = <T extends Record<string, unknown>>(
+  wanted: T,
+  current: Record<string, unknown>,
+): { [K in keyof T]?: NonNullable<T[K]> } =>
+  Object.fromEntries(
+    Object.entries(wanted).filter(
+      ([key, value]) => value !== undefined && value !== null && value !== current[key],
+    ),
+  ) as { [K in keyof T]?: NonNullable<T[K]> };

@@ -1,8 +1,7 @@
 import { LRUCache } from 'lru-cache';
-import { SharedCalls } from '../../../common/concurrency.js';
-import { groupOf, identifySensor, uuidBytes } from '../../../schema/ids.js';
-
-/** @import { RegistryStore } from '../../store/registry/index.js' */
+import { SharedCalls } from '../../../common/concurrency.ts';
+import { groupOf, identifySensor, uuidBytes } from '../../../schema/ids.ts';
+import type { RegistryStore } from '../../store/registry/index.ts';
 
 /** Maximum age of an entry, in ms. A change by another process may stay unnoticed for this time. */
 const ENTRY_TTL_MS = 600_000;
@@ -16,93 +15,103 @@ const TTL_RESOLUTION_MS = 1000;
 /** Limit of devices and sensors together in the cache, at about 300 bytes each. Above it the least recently used device is evicted. */
 export const MAX_ENTRIES = 500_000;
 
-/**
- * A registered sensor in the cache.
- *
- * @typedef {object} Sensor
- * @property {string} id
- * @property {Buffer} bytes the 16 bytes of the id
- * @property {string | null} deviceName name of the device, as in the database row of this sensor
- * @property {string | null} name
- * @property {string | null} type
- * @property {string | null} unit
- * @property {string | null} site
- * @property {string | null} label
- * @property {number | null} intervalMs
- * @property {number} registeredAt epoch ms
- * @property {number | null} ts epoch ms of the newest value that this process knows to be committed
- * @property {number | null} value
- */
+/** A registered sensor in the cache. */
+export type Sensor = {
+  id: string;
+  /** the 16 bytes of the id */
+  bytes: Buffer;
+  /** name of the device, as in the database row of this sensor */
+  deviceName: string | null;
+  name: string | null;
+  type: string | null;
+  unit: string | null;
+  site: string | null;
+  label: string | null;
+  intervalMs: number | null;
+  /** epoch ms */
+  registeredAt: number;
+  /** epoch ms of the newest value that this process knows to be committed */
+  ts: number | null;
+  value: number | null;
+};
 
-/**
- * A registered device in the cache.
- *
- * @typedef {object} Device
- * @property {string} id
- * @property {Buffer} bytes the 16 bytes of the id
- * @property {number} group number of the partition group of the device, from 0 to `LATEST_GROUPS` - 1
- * @property {string | null} name
- * @property {string | null} site
- * @property {string | null} label
- * @property {string | null} state
- * @property {number | null} stateStamp write timestamp of the state in epoch µs; null: no status yet
- * @property {number} [stateBegan] when this process began to handle the message of the state, by
- *   `performance.now()`; missing: the state was read from the database
- * @property {number | null} session start of the current session as the device gave it, epoch ms; null: no session was announced
- * @property {number | null} sessionStamp write timestamp of the session in epoch µs; null: no session was announced
- * @property {number[]} endedSessions starts of sessions that have ended, the newest last
- * @property {number} clockOffset the clock of the device minus that of Millrace in ms; 0: no difference is
- *   known
- * @property {number} stamp greatest known write timestamp of state, session and description, epoch µs
- * @property {number | null} describedAt time of the newest description over HTTP, epoch ms; null: no description
- * @property {number} lastSeen time when the device was last seen, as last written to the database, epoch ms
- * @property {number | null} retiredAt epoch ms; null: the device was never retired
- * @property {Map<string, Sensor>} sensors sensors by id
- * @property {Map<string, Sensor>} byRef sensors by id or name, as in messages: up to two entries for each sensor
- */
+/** A registered device in the cache. */
+export type Device = {
+  id: string;
+  /** the 16 bytes of the id */
+  bytes: Buffer;
+  /** number of the partition group of the device, from 0 to `LATEST_GROUPS` - 1 */
+  group: number;
+  name: string | null;
+  site: string | null;
+  label: string | null;
+  state: string | null;
+  /** write timestamp of the state in epoch µs; null: no status yet */
+  stateStamp: number | null;
+  /**
+   * when this process began to handle the message of the state, by `performance.now()`; missing: the state
+   * was read from the database
+   */
+  stateBegan?: number;
+  /** start of the current session as the device gave it, epoch ms; null: no session was announced */
+  session: number | null;
+  /** write timestamp of the session in epoch µs; null: no session was announced */
+  sessionStamp: number | null;
+  /** starts of sessions that have ended, the newest last */
+  endedSessions: number[];
+  /** the clock of the device minus that of Millrace in ms; 0: no difference is known */
+  clockOffset: number;
+  /** greatest known write timestamp of state, session and description, epoch µs */
+  stamp: number;
+  /** time of the newest description over HTTP, epoch ms; null: no description */
+  describedAt: number | null;
+  /** time when the device was last seen, as last written to the database, epoch ms */
+  lastSeen: number;
+  /** epoch ms; null: the device was never retired */
+  retiredAt: number | null;
+  /** sensors by id */
+  sensors: Map<string, Sensor>;
+  /** sensors by id or name, as in messages: up to two entries for each sensor */
+  byRef: Map<string, Sensor>;
+};
 
 /** Caches devices with all their sensors. Number and age of the entries are limited. */
 export class DeviceCache {
   #store;
   #groups;
-  /** @type {LRUCache<string, Device>} */
-  #devices = new LRUCache({
+  #devices: LRUCache<string, Device> = new LRUCache({
     maxSize: MAX_ENTRIES,
     sizeCalculation: (device) => 1 + device.sensors.size,
     ttl: ENTRY_TTL_MS - TTL_RESOLUTION_MS,
     ttlResolution: TTL_RESOLUTION_MS,
     noUpdateTTL: true,
   });
-  #reads = new SharedCalls(
-    (/** @type {Pick<Device, 'id' | 'bytes'>} */ identity, /** @type {() => boolean} */ isShared) =>
-      this.#load(identity, isShared),
+  #reads = new SharedCalls((identity: Pick<Device, 'id' | 'bytes'>, isShared: () => boolean) =>
+    this.#load(identity, isShared),
   );
 
-  /** @param {{ store: RegistryStore, groups: number }} deps */
-  constructor({ store, groups }) {
+  constructor({ store, groups }: { store: RegistryStore; groups: number }) {
     this.#store = store;
     this.#groups = groups;
   }
 
-  /** Returns a device from memory only. @param {string} id @returns {Device | undefined} */
-  peek(id) {
+  /** Returns a device from memory only. */
+  peek(id: string): Device | undefined {
     return this.#devices.get(id);
   }
 
   /**
    * Returns a device from memory, or reads the device with its sensors from the database. Concurrent calls share one read.
-   *
-   * @param {Pick<Device, 'id' | 'bytes'>} identity
-   * @returns {Promise<Device | null>} null: the device is not registered
+   * @returns null: the device is not registered
    */
-  find(identity) {
+  find(identity: Pick<Device, 'id' | 'bytes'>): Promise<Device | null> {
     const known = this.#devices.get(identity.id);
     if (known) return Promise.resolve(known);
     return this.#reads.call(identity);
   }
 
-  /** Puts a new or changed device into the cache. The age of its entry still counts from the first read. @param {Device} device */
-  keep(device) {
+  /** Puts a new or changed device into the cache. The age of its entry still counts from the first read. */
+  keep(device: Device) {
     const left = this.#devices.getRemainingTTL(device.id);
     // The device is removed first, because the cache measures the size of an entry only when the entry is added, and devices grow.
     this.#devices.delete(device.id);
@@ -112,26 +121,19 @@ export class DeviceCache {
   /**
    * Removes a device from the cache. A running read does not put the device back, and later calls do not share that
    * read.
-   *
-   * @param {string} id
    */
-  forget(id) {
+  forget(id: string) {
     this.#reads.forget(id);
     this.#devices.delete(id);
   }
 
-  /**
-   * @param {Pick<Device, 'id' | 'bytes'>} identity
-   * @param {() => boolean} isShared false: the device was removed from the cache during the read
-   * @returns {Promise<Device | null>}
-   */
-  async #load({ id, bytes }, isShared) {
+  /** @param isShared false: the device was removed from the cache during the read */
+  async #load({ id, bytes }: Pick<Device, 'id' | 'bytes'>, isShared: () => boolean): Promise<Device | null> {
     const group = groupOf(bytes, this.#groups);
     const key = { group, bytes };
     const [row, sensors] = await Promise.all([this.#store.device(key), this.#store.sensors(key)]);
     if (!row) return null;
-    /** @type {Device} */
-    const device = {
+    const device: Device = {
       ...row,
       id,
       bytes,
@@ -153,12 +155,8 @@ export class DeviceCache {
   }
 }
 
-/**
- * @param {Device} device
- * @param {string} ref id or name, as in a message
- * @returns {Sensor | undefined}
- */
-export function sensorOf(device, ref) {
+/** @param ref id or name, as in a message */
+export function sensorOf(device: Device, ref: string): Sensor | undefined {
   const known = device.byRef.get(ref);
   if (known) return known;
   const identity = identifySensor(device.id, ref);
@@ -167,8 +165,9 @@ export function sensorOf(device, ref) {
   return sensor;
 }
 
-/** @param {Pick<Device, 'id' | 'bytes' | 'group' | 'name' | 'retiredAt'>} known @returns {Device} */
-export const blankDevice = (known) => ({
+export const blankDevice = (
+  known: Pick<Device, 'id' | 'bytes' | 'group' | 'name' | 'retiredAt'>,
+): Device => ({
   ...known,
   site: null,
   label: null,
@@ -185,12 +184,10 @@ export const blankDevice = (known) => ({
   byRef: new Map(),
 });
 
-/**
- * @param {Pick<Sensor, 'id' | 'bytes' | 'deviceName' | 'name' | 'site'> & { registeredAt?: number }} known `registeredAt` is set when
- *   the registration is committed
- * @returns {Sensor}
- */
-export const blankSensor = (known) => ({
+/** @param known `registeredAt` is set when the registration is committed */
+export const blankSensor = (
+  known: Pick<Sensor, 'id' | 'bytes' | 'deviceName' | 'name' | 'site'> & { registeredAt?: number },
+): Sensor => ({
   ...known,
   type: null,
   unit: null,

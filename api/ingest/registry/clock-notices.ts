@@ -1,7 +1,6 @@
-import { LogThrottle } from '../../../common/log-throttle.js';
-
-/** @import { Logger } from 'pino' */
-/** @import { Device } from './cache.js' */
+import type { Logger } from 'pino';
+import { LogThrottle } from '../../../common/log-throttle.ts';
+import type { Device } from './cache.ts';
 
 /**
  * Key of the log throttle. All devices share one log line a minute, because a site without a time server has many
@@ -14,17 +13,19 @@ export class ClockNotices {
   #logger;
   #throttle = new LogThrottle();
 
-  /** @param {{ logger: Logger }} deps */
-  constructor({ logger }) {
+  constructor({ logger }: { logger: Logger }) {
     this.#logger = logger;
   }
 
   /**
-   * @param {Pick<Device, 'id' | 'name' | 'clockOffset'>} device the device before the new session begins
-   * @param {number | undefined} offsetMs clock of the device minus clock of Millrace in the new session, in ms; 0 or
-   *   undefined: no difference is known
+   * @param device the device before the new session begins
+   * @param offsetMs clock of the device minus clock of Millrace in the new session, in ms; 0 or undefined: no
+   * difference is known
    */
-  note({ id, name, clockOffset }, offsetMs = 0) {
+  note(
+    { id, name, clockOffset }: Pick<Device, 'id' | 'name' | 'clockOffset'>,
+    offsetMs: number | undefined = 0,
+  ) {
     if (offsetMs === 0 || Math.sign(offsetMs) === Math.sign(clockOffset)) return;
     const sessions = this.#throttle.count(KEY);
     if (sessions === 0) return;

@@ -1,28 +1,31 @@
-import { MillraceError } from '../../../common/errors.js';
-import { resultOrRefusal } from '../ingest-result.js';
-import { readBirth, readDescription } from './birth-message.js';
-import { sensorOf } from './cache.js';
-
-/** @import { Identity } from '../../../schema/ids.js' */
-/** @import { IngestResult } from '../ingest-result.js' */
-/** @import { Births } from './births.js' */
-/** @import { Registry } from './index.js' */
+import { MillraceError } from '../../../common/errors.ts';
+import type { Identity } from '../../../schema/ids.ts';
+import { type IngestResult, resultOrRefusal } from '../ingest-result.ts';
+import { readBirth, readDescription } from './birth-message.ts';
+import type { Births } from './births.ts';
+import { sensorOf } from './cache.ts';
+import type { Registry } from './index.ts';
 
 /**
  * Creates the service that writes descriptions from HTTP clients: type, unit, site and label of devices and sensors, for devices that send
  * no births.
- *
- * @param {object} deps
- * @param {Registry} deps.registry
- * @param {Births} deps.births
- * @param {() => boolean} deps.isStuck whether the database has refused all requests for a while
- * @param {() => number} deps.clock epoch ms
  */
-export function createDescriptions({ registry, births, isStuck, clock }) {
+export function createDescriptions({
+  registry,
+  births,
+  isStuck,
+  clock,
+}: {
+  registry: Registry;
+  births: Births;
+  /** whether the database has refused all requests for a while */
+  isStuck: () => boolean;
+  /** epoch ms */
+  clock: () => number;
+}) {
   /**
    * Refuses a description while the database is unavailable. Ingest repeats a birth until its commit, but an
    * HTTP client waits for the answer and repeats the request itself.
-   *
    * @throws {MillraceError} `busy`
    */
   function demandDatabase() {
@@ -32,13 +35,11 @@ export function createDescriptions({ registry, births, isStuck, clock }) {
   return {
     /**
      * Describes a device, and registers a new device.
-     *
-     * @param {Identity} device
-     * @param {Buffer} payload in the format of a birth; `session` and `name` are ignored
-     * @returns {Promise<IngestResult>} settles when the description is committed; `accepted` counts sensors
+     * @param payload in the format of a birth; `session` and `name` are ignored
+     * @returns settles when the description is committed; `accepted` counts sensors
      * @throws {MillraceError} `busy`; `unavailable`: this process ends
      */
-    async device(device, payload) {
+    async device(device: Identity, payload: Buffer): Promise<IngestResult> {
       demandDatabase();
       return resultOrRefusal(async () => {
         const { site, label, sensors, refused } = readBirth(payload, device, clock());
@@ -49,14 +50,12 @@ export function createDescriptions({ registry, births, isStuck, clock }) {
 
     /**
      * Describes a registered sensor.
-     *
-     * @param {Identity} device
-     * @param {string} sensor id or name
-     * @param {Buffer} payload `{"type", "unit", "label", "interval_ms"}`
-     * @returns {Promise<IngestResult>} settles when the description is committed
+     * @param sensor id or name
+     * @param payload `{"type", "unit", "label", "interval_ms"}`
+     * @returns settles when the description is committed
      * @throws {MillraceError} `busy`; `not_found`: there is no such sensor; `unavailable`: this process ends
      */
-    async sensor(device, sensor, payload) {
+    async sensor(device: Identity, sensor: string, payload: Buffer): Promise<IngestResult> {
       demandDatabase();
       // The device is read again, because another process may have received a birth with this sensor.
       const known = await registry.reload(device);
@@ -70,4 +69,4 @@ export function createDescriptions({ registry, births, isStuck, clock }) {
   };
 }
 
-/** @typedef {ReturnType<typeof createDescriptions>} Descriptions */
+export type Descriptions = ReturnType<typeof createDescriptions>;

@@ -1,19 +1,16 @@
-import { forEachConcurrently } from '../../../common/concurrency.js';
-import { MillraceError } from '../../../common/errors.js';
-import { groupOf, identifySensor } from '../../../schema/ids.js';
-import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.js';
-import { blankDevice, blankSensor, DeviceCache, sensorOf } from './cache.js';
-import { firstMessageStamp, nextStamp } from './sessions.js';
+import { forEachConcurrently } from '../../../common/concurrency.ts';
+import { type ErrorCode, MillraceError } from '../../../common/errors.ts';
+import { groupOf, type Identity, identifySensor } from '../../../schema/ids.ts';
+import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.ts';
+import type { RegistryStore } from '../../store/registry/index.ts';
+import type { RetirementStore } from '../../store/registry/retirement.ts';
+import type { PartitionWrite, SensorChange } from '../../store/registry/sensor-writes.ts';
+import type { Retry } from '../../store/sending/retry.ts';
+import { blankDevice, blankSensor, type Device, DeviceCache, type Sensor, sensorOf } from './cache.ts';
+import { firstMessageStamp, nextStamp } from './sessions.ts';
 
-/** @import { Device, Sensor } from './cache.js' */
-/** @import { ErrorCode } from '../../../common/errors.js' */
-/** @import { Identity } from '../../../schema/ids.js' */
-/** @import { PartitionWrite, SensorChange } from '../../store/registry/sensor-writes.js' */
-/** @import { RegistryStore } from '../../store/registry/index.js' */
-/** @import { RetirementStore } from '../../store/registry/retirement.js' */
-/** @import { Retry } from '../../store/sending/retry.js' */
-
-/** Type and unit of new sensors, by the id or name in the message. @typedef {Map<string, { type?: string, unit?: string }>} Described */
+/** Type and unit of new sensors, by the id or name in the message. */
+export type Described = Map<string, { type?: string; unit?: string }>;
 
 /** Limit of concurrent database requests of one registration. Without it a birth of 10,000 sensors would block all other messages. */
 const WRITES_AT_ONCE = 16;
@@ -35,8 +32,8 @@ export class Registry {
   #limits;
   #retry;
   #clock;
-  /** The newest change of each device, by id. Changes of one device run one after the other. @type {Map<string, Promise<unknown>>} */
-  #changing = new Map();
+  /** The newest change of each device, by id. Changes of one device run one after the other. */
+  #changing: Map<string, Promise<unknown>> = new Map();
   /** Number of registered devices. */
   #devices = 0;
   /** Time of the last count of the devices, epoch ms. */
@@ -44,15 +41,21 @@ export class Registry {
   /** The registered devices in memory. */
   cache;
 
-  /**
-   * @param {object} deps
-   * @param {RegistryStore} deps.store
-   * @param {number} deps.groups `LATEST_GROUPS`
-   * @param {{ autoRegister: boolean, autoRegisterMax: number }} deps.limits
-   * @param {Retry} deps.retry
-   * @param {() => number} deps.clock epoch ms
-   */
-  constructor({ store, groups, limits, retry, clock }) {
+  constructor({
+    store,
+    groups,
+    limits,
+    retry,
+    clock,
+  }: {
+    store: RegistryStore;
+    /** `LATEST_GROUPS` */
+    groups: number;
+    limits: { autoRegister: boolean; autoRegisterMax: number };
+    retry: Retry;
+    /** epoch ms */
+    clock: () => number;
+  }) {
     this.#store = store;
     this.#groups = groups;
     this.#limits = limits;
@@ -66,48 +69,29 @@ export class Registry {
     return this.#limits.autoRegister;
   }
 
-  /**
-   * Finds a device in the cache or the database.
-   *
-   * @param {Pick<Device, 'id' | 'bytes'>} identity
-   * @returns {Promise<Device | null>} null: the device is not registered
-   */
-  find(identity) {
+  /** Finds a device in the cache or the database. @returns null: the device is not registered */
+  find(identity: Pick<Device, 'id' | 'bytes'>): Promise<Device | null> {
     return this.#retry.run(() => this.cache.find(identity));
   }
 
   /**
    * Reads a device and its sensors from the database, even if the device is in the cache.
-   *
-   * @param {Pick<Device, 'id' | 'bytes'>} identity
-   * @returns {Promise<Device | null>} null: the device is not registered
+   * @returns null: the device is not registered
    */
-  reload(identity) {
+  reload(identity: Pick<Device, 'id' | 'bytes'>): Promise<Device | null> {
     this.cache.forget(identity.id);
     return this.find(identity);
   }
 
-  /**
-   * Creates the object of a new device, without registering the device.
-   *
-   * @param {Pick<Device, 'id' | 'bytes' | 'name'>} known
-   * @returns {Promise<Device>}
-   */
-  async newDevice({ id, bytes, name }) {
+  /** Creates the object of a new device, without registering the device. */
+  async newDevice({ id, bytes, name }: Pick<Device, 'id' | 'bytes' | 'name'>): Promise<Device> {
     const group = groupOf(bytes, this.#groups);
     const retiredAt = await this.#retry.run(() => this.#store.retiredAt({ group, bytes }));
     return blankDevice({ id, bytes, group, name, retiredAt });
   }
 
-  /**
-   * Runs a change after the earlier changes of the same device.
-   *
-   * @template T
-   * @param {string} id id of the device
-   * @param {() => Promise<T>} change
-   * @returns {Promise<T>}
-   */
-  serialize(id, change) {
+  /** Runs a change after the earlier changes of the same device. @param id id of the device */
+  serialize<T>(id: string, change: () => Promise<T>): Promise<T> {
     const result = (this.#changing.get(id) ?? Promise.resolve()).then(change, change);
     this.#changing.set(id, result);
     const leave = () => {
@@ -120,13 +104,10 @@ export class Registry {
   /**
    * Commits the registration of sensors. A failed request is retried without the others, because 10,000 sensors of different types need
    * 10,000 requests.
-   *
-   * @param {Device} device
-   * @param {SensorChange[]} changes
-   * @param {number} now epoch ms
-   * @returns {Promise<void>} settles when all rows are committed
+   * @param now epoch ms
+   * @returns settles when all rows are committed
    */
-  async writeSensors(device, changes, now) {
+  async writeSensors(device: Device, changes: SensorChange[], now: number): Promise<void> {
     const { indexes, sensors } = this.#store.sensorWrites(device, changes, now);
     await this.#commit(indexes);
     await this.#commit(sensors);
@@ -139,13 +120,14 @@ export class Registry {
    * Writes descriptions of sensors from a mapping. A current description comes from the message itself, so it replaces
    * an older description. Any other description only fills empty attributes, and its write timestamp is older than that
    * of any birth.
-   *
-   * @param {Device} device
-   * @param {Array<{ sensor: Sensor, unit?: string, type?: string }>} described
-   * @param {number | null} currentAt epoch ms of a current description; null: the descriptions are not current
-   * @returns {Promise<unknown>} settles when the descriptions are committed
+   * @param currentAt epoch ms of a current description; null: the descriptions are not current
+   * @returns settles when the descriptions are committed
    */
-  describeSensors(device, described, currentAt) {
+  describeSensors(
+    device: Device,
+    described: Array<{ sensor: Sensor; unit?: string; type?: string }>,
+    currentAt: number | null,
+  ): Promise<unknown> {
     return this.serialize(device.id, async () => {
       const writeTimestamp = currentAt === null ? firstMessageStamp(device) : nextStamp(device, currentAt);
       const changes = described.map(({ sensor: { bytes, deviceName, name, site }, unit, type }) => ({
@@ -173,13 +155,11 @@ export class Registry {
 
   /**
    * Finds a device, and registers an unknown device if AUTO_REGISTER is on.
-   *
-   * @param {Identity} identity
-   * @param {string} [site] site for a new device
-   * @returns {Promise<Device | null>} null: the device is unknown, and AUTO_REGISTER is off
+   * @param site site for a new device
+   * @returns null: the device is unknown, and AUTO_REGISTER is off
    * @throws {MillraceError} `registration_limit`
    */
-  async device(identity, site) {
+  async device(identity: Identity, site?: string): Promise<Device | null> {
     const known = this.cache.peek(identity.id);
     if (known) return known;
     const found = await this.find(identity);
@@ -192,11 +172,8 @@ export class Registry {
 
   /**
    * Finds a device in its current state. The database is always read, because another process may have retired or described the device.
-   *
-   * @param {Pick<Device, 'id' | 'bytes'>} identity
-   * @returns {Promise<Device | null>}
    */
-  async findNow(identity) {
+  async findNow(identity: Pick<Device, 'id' | 'bytes'>): Promise<Device | null> {
     const known = this.cache.peek(identity.id);
     if (!known) return this.find(identity);
     const row = await this.#retry.run(() => this.#store.device(known));
@@ -214,19 +191,14 @@ export class Registry {
     this.#devices--;
   }
 
-  /**
-   * Registers the unknown sensors of a message.
-   *
-   * @param {Device} device
-   * @param {string[]} missing
-   * @param {Described} [described] type and unit of new sensors
-   * @returns {Promise<{ known: Map<string, Sensor>, refused: Map<string, ErrorCode> }>}
-   */
-  async register(device, missing, described = new Map()) {
-    /** @type {Map<string, Sensor>} */
-    const known = new Map();
-    /** @type {Map<string, ErrorCode>} */
-    const refused = new Map();
+  /** Registers the unknown sensors of a message. @param described type and unit of new sensors */
+  async register(
+    device: Device,
+    missing: string[],
+    described: Described = new Map(),
+  ): Promise<{ known: Map<string, Sensor>; refused: Map<string, ErrorCode> }> {
+    const known: Map<string, Sensor> = new Map();
+    const refused: Map<string, ErrorCode> = new Map();
     const grown = this.#limits.autoRegister
       ? await this.serialize(device.id, () => this.#registerSensors(device, missing, described))
       : device;
@@ -239,15 +211,13 @@ export class Registry {
     return { known, refused };
   }
 
-  /** @param {PartitionWrite[]} writes */
-  #commit(writes) {
+  #commit(writes: PartitionWrite[]) {
     return forEachConcurrently(WRITES_AT_ONCE, writes, (write) =>
       this.#retry.run(() => this.#store.commit(write)),
     );
   }
 
-  /** @param {Pick<Device, 'id' | 'bytes' | 'name'>} identity @param {string} [site] @returns {Promise<Device>} */
-  async #registerDevice(identity, site) {
+  async #registerDevice(identity: Pick<Device, 'id' | 'bytes' | 'name'>, site?: string): Promise<Device> {
     const isFull = () => this.#devices >= this.#limits.autoRegisterMax;
     // Other processes may have retired devices since the last count.
     if (isFull() && Math.abs(this.#clock() - this.#countedAt) >= COUNT_EVERY_MS)
@@ -266,18 +236,15 @@ export class Registry {
 
   /**
    * Registers sensors up to the limit of the device.
-   *
-   * @param {Device} known the device as it was when the message looked up its sensors
-   * @param {string[]} refs ids or names of sensors that were unknown then
-   * @param {Described} described
-   * @returns {Promise<Device>} the current device, with the registered sensors
+   * @param known the device as it was when the message looked up its sensors
+   * @param refs ids or names of sensors that were unknown then
+   * @returns the current device, with the registered sensors
    */
-  async #registerSensors(known, refs, described) {
+  async #registerSensors(known: Device, refs: string[], described: Described): Promise<Device> {
     // Since the lookup, a birth or the TTL may have replaced the cache entry, or the device was retired. So the device is looked up again.
     const device = (await this.find(known)) ?? (await this.#registerDevice(known));
     const now = this.#clock();
-    /** @type {Map<string, Identity & { type?: string, unit?: string }>} */
-    const missing = new Map();
+    const missing: Map<string, Identity & { type?: string; unit?: string }> = new Map();
     for (const ref of refs) {
       const identity = identifySensor(device.id, ref);
       if (!identity || device.sensors.has(identity.id)) continue;
@@ -314,21 +281,25 @@ export class Registry {
 /**
  * Creates the service that retires devices, which removes them from the registry and from the cache of this process. Another process may
  * accept messages of a retired device for up to ten minutes, while the device is in its cache.
- *
- * @param {object} deps
- * @param {Registry} deps.registry
- * @param {RetirementStore} deps.store
- * @param {number} deps.groups
- * @param {() => number} deps.clock epoch ms
  */
-export function createRetirement({ registry, store, groups, clock }) {
+export function createRetirement({
+  registry,
+  store,
+  groups,
+  clock,
+}: {
+  registry: Registry;
+  store: RetirementStore;
+  groups: number;
+  /** epoch ms */
+  clock: () => number;
+}) {
   return {
     /**
-     * @param {Identity} identity
-     * @returns {Promise<boolean>} settles when the device is removed; false: the device was not registered
+     * @returns settles when the device is removed; false: the device was not registered
      * @throws {MillraceError} `unavailable`: a second call finishes the removal
      */
-    retire: ({ id, bytes }) =>
+    retire: ({ id, bytes }: Identity): Promise<boolean> =>
       registry.serialize(id, async () => {
         try {
           const isRetired = await store.retire({ group: groupOf(bytes, groups), bytes }, clock());
@@ -341,4 +312,4 @@ export function createRetirement({ registry, store, groups, clock }) {
   };
 }
 
-/** @typedef {ReturnType<typeof createRetirement>} Retirement */
+export type Retirement = ReturnType<typeof createRetirement>;

@@ -1,7 +1,6 @@
-import { parseTime } from '../../../common/times.js';
-
-/** @import { Device } from './cache.js' */
-/** @import { Arrival } from '../pipeline.js' */
+import { parseTime } from '../../../common/times.ts';
+import type { Arrival } from '../pipeline.ts';
+import type { Device } from './cache.ts';
 
 /**
  * The sessions of devices. A device names its session by the start of its connection. The start identifies a session,
@@ -27,23 +26,21 @@ const MAX_TIME = 8.64e15;
  */
 const MAX_ENDED = 16;
 
-/**
- * The session that a message names.
- *
- * @typedef {object} DeviceSession
- * @property {number | null} id start of the session as the device gave it, epoch ms; null: the message names no session
- * @property {number} start start of the session, epoch ms, never after the receipt; if the given start is not usable, the
- *   time of receipt
- * @property {number | null} offset clock of the device minus clock of Millrace in ms, if the given start is impossible;
- *   else null
- */
+/** The session that a message names. */
+export interface DeviceSession {
+  /** start of the session as the device gave it, epoch ms; null: the message names no session */
+  id: number | null;
+  /**
+   * start of the session, epoch ms, never after the receipt; if the given start is not usable, the time of
+   * receipt
+   */
+  start: number;
+  /** clock of the device minus clock of Millrace in ms, if the given start is impossible; else null */
+  offset: number | null;
+}
 
-/**
- * @param {unknown} given epoch ms or ISO 8601, from the device
- * @param {number} receivedAt epoch ms
- * @returns {DeviceSession}
- */
-export function readSession(given, receivedAt) {
+/** @param given epoch ms or ISO 8601, from the device @param receivedAt epoch ms */
+export function readSession(given: unknown, receivedAt: number): DeviceSession {
   const id = typeof given === 'string' ? parseTime(given) : given;
   if (typeof id !== 'number' || !Number.isInteger(id) || Math.abs(id) > MAX_TIME) {
     return { id: null, start: receivedAt, offset: null };
@@ -54,27 +51,22 @@ export function readSession(given, receivedAt) {
 }
 
 /**
- * @param {Device} device
- * @param {DeviceSession} session
- * @param {Arrival} arrival arrival of the message that announces the session
- * @returns {boolean} whether a later session arrived before this message
+ * @param arrival arrival of the message that announces the session
+ * @returns whether a later session arrived before this message
  */
-export function isOver(device, { id }, { as, receivedAt }) {
+export function isOver(device: Device, { id }: DeviceSession, { as, receivedAt }: Arrival): boolean {
   if (as === 'live') return false;
   if (as === 'contradictory') return true;
   if (as === 'replayed') return (device.sessionStamp ?? 0) > receivedAt * 1000 && id !== device.session;
   return id !== null && device.endedSessions.includes(id);
 }
 
-/**
- * Returns the session columns of a device after a session began.
- *
- * @param {Device} device
- * @param {DeviceSession} session
- * @param {number} receivedAt epoch ms
- * @returns {{ session: number, endedSessions: number[], clockOffset: number }}
- */
-export function beginSession(device, session, receivedAt) {
+/** Returns the session columns of a device after a session began. @param receivedAt epoch ms */
+export function beginSession(
+  device: Device,
+  session: DeviceSession,
+  receivedAt: number,
+): { session: number; endedSessions: number[]; clockOffset: number } {
   const before = device.session;
   const id = session.id ?? before ?? receivedAt;
   const ended = device.endedSessions.filter((each) => each !== id);
@@ -86,21 +78,18 @@ export function beginSession(device, session, receivedAt) {
   };
 }
 
-/** @param {Device} device @param {number | null} id session that ends @returns {number[]} the ended sessions, including this session */
-export const endSession = ({ endedSessions }, id) =>
+/** @param id session that ends @returns the ended sessions, including this session */
+export const endSession = ({ endedSessions }: Device, id: number | null): number[] =>
   id === null ? endedSessions : [...endedSessions.filter((each) => each !== id), id].slice(-MAX_ENDED);
 
 /**
  * Finds the clock offset of a device. The clock is wrong if the start of the session is impossible, or earlier than the
  * start of a session that arrived before. The clock counts as wrong until a session starts within `CLOCK_TOLERANCE_MS`
  * of its receipt.
- *
- * @param {Device} device
- * @param {DeviceSession} session
- * @param {number} receivedAt epoch ms
- * @returns {number} ms; 0: no difference is known
+ * @param receivedAt epoch ms
+ * @returns ms; 0: no difference is known
  */
-function offsetOf(device, { id, offset }, receivedAt) {
+function offsetOf(device: Device, { id, offset }: DeviceSession, receivedAt: number): number {
   if (offset !== null) return offset;
   if (id === null) return device.clockOffset;
   const wentBack = device.session !== null && id < device.session;
@@ -112,12 +101,10 @@ function offsetOf(device, { id, offset }, receivedAt) {
  * Returns the write timestamp of the next change of a device. The change that arrived last has the greatest timestamp,
  * even if two changes arrive in one ms or the clock of Millrace is set back. The deletes of a retirement have the time
  * of the retirement as their timestamp, so later writes need greater timestamps.
- *
- * @param {Device} device
- * @param {number} receivedAt epoch ms
- * @returns {number} epoch µs
+ * @param receivedAt epoch ms
+ * @returns epoch µs
  */
-export function nextStamp(device, receivedAt) {
+export function nextStamp(device: Device, receivedAt: number): number {
   const afterRetirement = (device.retiredAt ?? 0) * 1000 + 2;
   device.stamp = Math.max(receivedAt * 1000, device.stamp + 1, afterRetirement);
   return device.stamp;
@@ -129,6 +116,6 @@ export function nextStamp(device, receivedAt) {
  */
 const FIRST_MESSAGE_STAMP = OLDEST_SESSION * 1000 - 1;
 
-/** @param {{ retiredAt: number | null }} device @returns {number} write timestamp for attributes from the first message, in epoch µs */
-export const firstMessageStamp = ({ retiredAt }) =>
+/** @returns write timestamp for attributes from the first message, in epoch µs */
+export const firstMessageStamp = ({ retiredAt }: { retiredAt: number | null }): number =>
   Math.max(FIRST_MESSAGE_STAMP, (retiredAt ?? 0) * 1000 + 1);

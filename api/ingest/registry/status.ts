@@ -1,30 +1,27 @@
-import { charsetOf, decodeText } from '../../../common/encodings.js';
-import { MillraceError } from '../../../common/errors.js';
-import { groupOf } from '../../../schema/ids.js';
-import { eventId } from '../../store/index.js';
-import { parseJsonText } from '../decode/text.js';
-import { beginSession, endSession, isOver, nextStamp, readSession } from './sessions.js';
+import { charsetOf, decodeText } from '../../../common/encodings.ts';
+import { MillraceError } from '../../../common/errors.ts';
+import { groupOf } from '../../../schema/ids.ts';
+import type { DeviceEvent, EventStore } from '../../store/events.ts';
+import { eventId } from '../../store/index.ts';
+import type { RegistryStore } from '../../store/registry/index.ts';
+import type { Retry } from '../../store/sending/retry.ts';
+import { parseJsonText } from '../decode/text.ts';
+import type { Outbox } from '../outbox.ts';
+import type { Arrival } from '../pipeline.ts';
+import type { Device } from './cache.ts';
+import type { ClockNotices } from './clock-notices.ts';
+import type { Registry } from './index.ts';
+import { beginSession, type DeviceSession, endSession, isOver, nextStamp, readSession } from './sessions.ts';
 
-/** @import { DeviceEvent, EventStore } from '../../store/events.js' */
-/** @import { RegistryStore } from '../../store/registry/index.js' */
-/** @import { Retry } from '../../store/sending/retry.js' */
-/** @import { Device } from './cache.js' */
-/** @import { ClockNotices } from './clock-notices.js' */
-/** @import { Outbox } from '../outbox.js' */
-/** @import { Registry } from './index.js' */
-/** @import { Arrival } from '../pipeline.js' */
-/** @import { DeviceSession } from './sessions.js' */
-
-/** @typedef {{ state: 'online' | 'offline', session: DeviceSession }} Status */
+type Status = { state: 'online' | 'offline'; session: DeviceSession };
 
 /**
- * @param {Buffer} payload `{"state", "session"}` or `{"online": true}`, or only the state as text, in upper or lower case
- * @param {number} receivedAt epoch ms
- * @param {string} [contentType] may declare a charset
- * @returns {Status}
+ * @param payload `{"state", "session"}` or `{"online": true}`, or only the state as text, in upper or lower case
+ * @param receivedAt epoch ms
+ * @param contentType may declare a charset
  * @throws {MillraceError} `malformed`
  */
-export function readStatus(payload, receivedAt, contentType) {
+export function readStatus(payload: Buffer, receivedAt: number, contentType?: string): Status {
   const text = decodeText(payload, charsetOf(contentType)).trim();
   const isJson = text.startsWith('{');
   const status = isJson ? parseJsonText(text) : { state: text };
@@ -36,8 +33,8 @@ export function readStatus(payload, receivedAt, contentType) {
   return { state, session: readSession(status.session, receivedAt) };
 }
 
-/** @param {{ state?: unknown, online?: unknown }} status @returns {Status['state'] | null} null: not clear */
-function stateOf({ state, online }) {
+/** @returns null: not clear */
+function stateOf({ state, online }: { state?: unknown; online?: unknown }): Status['state'] | null {
   const text = typeof state === 'string' ? state.toLowerCase() : state;
   if (text === undefined && typeof online === 'boolean') return online ? 'online' : 'offline';
   return text === 'online' || text === 'offline' ? text : null;
@@ -48,18 +45,28 @@ function stateOf({ state, online }) {
  * birth proves that the device is online, whatever an earlier status or last will reported. A last will that names an
  * ended session is ignored, because the device has connected again since. A measurement that arrived before the last
  * will proves nothing, even if its commit comes after the last will.
- *
- * @param {object} deps
- * @param {Registry} deps.registry
- * @param {RegistryStore} deps.store
- * @param {Retry} deps.retry
- * @param {Events} deps.events
- * @param {ClockNotices} deps.clocks
- * @param {(device: Device) => void} deps.onState called when the state of a device is committed
  */
-export function createStatuses({ registry, store, retry, events, clocks, onState }) {
-  /** @param {Device} device @param {{ state: 'online' | 'offline' } & Partial<ReturnType<typeof beginSession>>} change @param {Arrival} arrival */
-  async function commit(device, change, { as, receivedAt, began }) {
+export function createStatuses({
+  registry,
+  store,
+  retry,
+  events,
+  clocks,
+  onState,
+}: {
+  registry: Registry;
+  store: RegistryStore;
+  retry: Retry;
+  events: Events;
+  clocks: ClockNotices;
+  /** called when the state of a device is committed */
+  onState: (device: Device) => void;
+}) {
+  async function commit(
+    device: Device,
+    change: { state: 'online' | 'offline' } & Partial<ReturnType<typeof beginSession>>,
+    { as, receivedAt, began }: Arrival,
+  ) {
     const stamp = nextStamp(device, receivedAt);
     await retry.run(() => store.writeStatus(device, change, stamp));
     // A retained status may be older than any measurement that is being processed, so it has no place in the order of messages.
@@ -69,20 +76,17 @@ export function createStatuses({ registry, store, retry, events, clocks, onState
     onState(device);
   }
 
-  /** @param {Device} device @param {Arrival} arrival @returns {boolean} whether a later status arrived before this replay */
-  const isReplacedSince = (device, { as, receivedAt }) =>
+  /** @returns whether a later status arrived before this replay */
+  const isReplacedSince = (device: Device, { as, receivedAt }: Arrival): boolean =>
     as === 'replayed' && (device.stateStamp ?? 0) > receivedAt * 1000;
 
-  /**
-   * @param {Device} device
-   * @param {Arrival} arrival
-   * @returns {boolean} whether the message arrived before the message that set the state
-   */
-  const isBeforeState = ({ stateBegan = Number.NEGATIVE_INFINITY }, { began = stateBegan }) =>
-    began < stateBegan;
+  /** @returns whether the message arrived before the message that set the state */
+  const isBeforeState = (
+    { stateBegan = Number.NEGATIVE_INFINITY }: Device,
+    { began = stateBegan }: Arrival,
+  ): boolean => began < stateBegan;
 
-  /** @param {Device} device @param {DeviceSession} session @param {Arrival} arrival */
-  async function goOnline(device, session, arrival) {
+  async function goOnline(device: Device, session: DeviceSession, arrival: Arrival) {
     const { as, receivedAt } = arrival;
     const isCurrent = session.id === device.session;
     if ((session.id !== null && isOver(device, session, arrival)) || isReplacedSince(device, arrival)) return;
@@ -100,8 +104,7 @@ export function createStatuses({ registry, store, retry, events, clocks, onState
     await commit(device, { state: 'online', ...begun }, arrival);
   }
 
-  /** @param {Device} device @param {DeviceSession} session @param {Arrival} arrival */
-  async function goOffline(device, { id, start }, arrival) {
+  async function goOffline(device: Device, { id, start }: DeviceSession, arrival: Arrival) {
     const { as, receivedAt } = arrival;
     if (id !== null && device.endedSessions.includes(id)) return;
     if (isReplacedSince(device, arrival)) return;
@@ -109,8 +112,8 @@ export function createStatuses({ registry, store, retry, events, clocks, onState
     await commit(device, { state: 'offline', endedSessions: endSession(device, id) }, arrival);
   }
 
-  /** Writes the event `offline`. @param {Device} device @param {number} start start of the session @param {number} receivedAt epoch ms */
-  async function noteOffline(device, start, receivedAt) {
+  /** Writes the event `offline`. @param start start of the session @param receivedAt epoch ms */
+  async function noteOffline(device: Device, start: number, receivedAt: number) {
     if (device.state === 'offline') return;
     const session = device.clockOffset === 0 ? Math.min(start, receivedAt) : receivedAt;
     await events.note(device, { session, kind: 'offline', ts: receivedAt });
@@ -119,13 +122,10 @@ export function createStatuses({ registry, store, retry, events, clocks, onState
   return {
     /**
      * Writes a status.
-     *
-     * @param {Device} device
-     * @param {Status} status
-     * @param {Arrival} arrival arrival of the message; a retained message writes no event
-     * @returns {Promise<void>} settles when the status is committed
+     * @param arrival arrival of the message; a retained message writes no event
+     * @returns settles when the status is committed
      */
-    write: (device, { state, session }, arrival) =>
+    write: (device: Device, { state, session }: Status, arrival: Arrival): Promise<void> =>
       registry.serialize(device.id, () =>
         state === 'online' ? goOnline(device, session, arrival) : goOffline(device, session, arrival),
       ),
@@ -133,12 +133,9 @@ export function createStatuses({ registry, store, retry, events, clocks, onState
     /**
      * Writes that a device is offline without a status from the device: its edge node reported its death, or the edge
      * node itself has ended.
-     *
-     * @param {Device} device
-     * @param {Arrival} arrival
-     * @returns {Promise<void>} settles when the status is committed
+     * @returns settles when the status is committed
      */
-    setOffline: (device, arrival) =>
+    setOffline: (device: Device, arrival: Arrival): Promise<void> =>
       registry.serialize(device.id, async () => {
         if (device.state === 'offline') return;
         const { receivedAt } = arrival;
@@ -148,13 +145,15 @@ export function createStatuses({ registry, store, retry, events, clocks, onState
 
     /**
      * Writes that an offline device is online, because a message from the device arrived.
-     *
-     * @param {Device} device
-     * @param {Arrival} arrival arrival of the message
-     * @param {DeviceSession} [session] the session that the message announces; default: the message announces no session
-     * @returns {Promise<void>} settles when the status is committed
+     * @param arrival arrival of the message
+     * @param session the session that the message announces; default: the message announces no session
+     * @returns settles when the status is committed
      */
-    setOnline: (device, arrival, session = { id: null, start: arrival.receivedAt, offset: null }) =>
+    setOnline: (
+      device: Device,
+      arrival: Arrival,
+      session: DeviceSession = { id: null, start: arrival.receivedAt, offset: null },
+    ): Promise<void> =>
       registry.serialize(device.id, async () => {
         const { receivedAt } = arrival;
         if (device.state !== 'offline' || isBeforeState(device, arrival)) return;
@@ -178,47 +177,52 @@ export function createStatuses({ registry, store, retry, events, clocks, onState
 
 /**
  * Returns the event of a session. Its time is the start of the session, or the receipt if the clock of the device is off.
- *
- * @param {DeviceEvent['kind']} kind `birth` or `online`
- * @param {DeviceSession} session
- * @param {number} clockOffset clock of the device minus the clock of Millrace, ms; 0: no difference is known
- * @param {number} arrivedAt time at which the session was announced, epoch ms
- * @returns {DeviceEvent}
+ * @param kind `birth` or `online`
+ * @param clockOffset clock of the device minus the clock of Millrace, ms; 0: no difference is known
+ * @param arrivedAt time at which the session was announced, epoch ms
  */
-export function eventOf(kind, { start }, clockOffset, arrivedAt) {
+export function eventOf(
+  kind: DeviceEvent['kind'],
+  { start }: DeviceSession,
+  clockOffset: number,
+  arrivedAt: number,
+): DeviceEvent {
   if (clockOffset === 0) return { session: start, kind, ts: start };
   return { session: arrivedAt, kind, ts: arrivedAt, clockOffset };
 }
 
 /**
- * @param {Pick<Device, 'sessionStamp'> | undefined} device
- * @param {number} receivedAt epoch ms
- * @returns {number} time at which the session of the device was last announced, epoch ms; `receivedAt` if no session is known
+ * @param receivedAt epoch ms
+ * @returns time at which the session of the device was last announced, epoch ms; `receivedAt` if no session is known
  */
-export const arrivalOfSession = (device, receivedAt) =>
-  device?.sessionStamp ? Math.floor(device.sessionStamp / 1000) : receivedAt;
+export const arrivalOfSession = (
+  device: Pick<Device, 'sessionStamp'> | undefined,
+  receivedAt: number,
+): number => (device?.sessionStamp ? Math.floor(device.sessionStamp / 1000) : receivedAt);
 
-/** @typedef {ReturnType<typeof createStatuses>} Statuses */
+export type Statuses = ReturnType<typeof createStatuses>;
 
 /**
  * Creates the writer of device events: birth, online, offline. Device, session and kind identify an event. So all
  * processes that receive the same message write the same row, and a repeated message changes nothing. Without a
  * session, or with a clock that is off, the time of receipt replaces the start of the session.
- *
- * @param {object} deps
- * @param {EventStore} deps.store
- * @param {Retry} deps.retry
- * @param {Outbox | null} deps.outbox null: events are not sent to Kafka
- * @param {number} deps.groups `LATEST_GROUPS`
  */
-export function createEvents({ store, retry, outbox, groups }) {
+export function createEvents({
+  store,
+  retry,
+  outbox,
+  groups,
+}: {
+  store: EventStore;
+  retry: Retry;
+  /** null: events are not sent to Kafka */
+  outbox: Outbox | null;
+  /** `LATEST_GROUPS` */
+  groups: number;
+}) {
   return {
-    /**
-     * @param {Pick<Device, 'id' | 'bytes' | 'name'>} device
-     * @param {DeviceEvent} event
-     * @returns {Promise<unknown>} settles when the event is committed
-     */
-    note(device, event) {
+    /** @returns settles when the event is committed */
+    note(device: Pick<Device, 'id' | 'bytes' | 'name'>, event: DeviceEvent): Promise<unknown> {
       const { id, bytes, name } = device;
       const write = () => store.write(bytes, event);
       if (!outbox) return retry.run(write);
@@ -238,4 +242,4 @@ export function createEvents({ store, retry, outbox, groups }) {
   };
 }
 
-/** @typedef {ReturnType<typeof createEvents>} Events */
+export type Events = ReturnType<typeof createEvents>;

@@ -1,41 +1,40 @@
-import { brokenNameRule, identifySensor, isName } from '../../../schema/ids.js';
-import { PATHS } from '../decode/refusals.js';
-import { readSession } from '../registry/sessions.js';
-import { definitionsOf } from './definition-book.js';
-import { bdSeqOf, isNumeric, isOfProtocol, nameOf, readMetrics } from './metrics.js';
-import { NO_EFFECT } from './nodes.js';
-
-/** @import { Identity } from '../../../schema/ids.js' */
-/** @import { Retry } from '../../store/sending/retry.js' */
-/** @import { SparkplugStore } from '../../store/sparkplug.js' */
-/** @import { MessageDecoder } from '../decode/index.js' */
-/** @import { MessageBatch } from '../decode/message-batch.js' */
-/** @import { Birth } from '../registry/birth-message.js' */
-/** @import { DefinitionBook, Definitions } from './definition-book.js' */
-/** @import { EdgeResult, NodeDevices, EdgeMessage } from './nodes.js' */
-/** @import { Payload } from './payload.js' */
+import { brokenNameRule, type Identity, identifySensor, isName } from '../../../schema/ids.ts';
+import type { Retry } from '../../store/sending/retry.ts';
+import type { SparkplugStore } from '../../store/sparkplug.ts';
+import type { MessageDecoder } from '../decode/index.ts';
+import type { MessageBatch } from '../decode/message-batch.ts';
+import { PATHS } from '../decode/refusals.ts';
+import type { Birth } from '../registry/birth-message.ts';
+import { readSession } from '../registry/sessions.ts';
+import { type DefinitionBook, type Definitions, definitionsOf } from './definition-book.ts';
+import { bdSeqOf, isNumeric, isOfProtocol, nameOf, readMetrics } from './metrics.ts';
+import { type EdgeMessage, type EdgeResult, NO_EFFECT, type NodeDevices } from './nodes.ts';
+import type { Payload } from './payload.ts';
 
 /**
  * Creates the functions that read NBIRTH and DBIRTH. The metric definitions of a birth are committed before any other
  * effect of the birth.
- *
- * @param {object} deps
- * @param {SparkplugStore} deps.store
- * @param {MessageDecoder} deps.decoder
- * @param {Retry} deps.retry
- * @param {DefinitionBook} deps.book
- * @param {NodeDevices} deps.devices
  */
-export function createSparkplugBirths({ store, decoder, retry, book, devices }) {
-  /** @param {EdgeMessage} edgeMessage @param {Definitions} definitions @returns {EdgeResult} */
-  function result({ message, payload, identity }, definitions) {
+export function createSparkplugBirths({
+  store,
+  decoder,
+  retry,
+  book,
+  devices,
+}: {
+  store: SparkplugStore;
+  decoder: MessageDecoder;
+  retry: Retry;
+  book: DefinitionBook;
+  devices: NodeDevices;
+}) {
+  function result({ message, payload, identity }: EdgeMessage, definitions: Definitions): EdgeResult {
     const batch = decoder.emptyBatch(message.receivedAt);
     readMetrics(payload, definitions, batch);
     return { ...NO_EFFECT, birth: readBirthCertificate(payload, identity, message.receivedAt), batch };
   }
 
-  /** @param {EdgeMessage} edgeMessage @returns {Promise<EdgeResult>} */
-  async function commitBirth(edgeMessage) {
+  async function commitBirth(edgeMessage: EdgeMessage): Promise<EdgeResult> {
     const { message, identity, node, payload } = edgeMessage;
     const { changes } = node;
     const definitions = await book.write(identity, definitionsOf(payload.metrics, message.receivedAt));
@@ -49,12 +48,9 @@ export function createSparkplugBirths({ store, decoder, retry, book, devices }) 
   /**
    * Returns the result of a birth that was delivered again and is not the newest birth. Then the valid aliases are unknown, and a
    * rebirth is needed.
-   *
-   * @param {EdgeMessage} edgeMessage
-   * @param {string[]} ids ids of the node or devices whose aliases become invalid
-   * @returns {EdgeResult}
+   * @param ids ids of the node or devices whose aliases become invalid
    */
-  function contradictory(edgeMessage, ids) {
+  function contradictory(edgeMessage: EdgeMessage, ids: string[]): EdgeResult {
     for (const id of ids) edgeMessage.node.forgetBirth(id);
     edgeMessage.node.needsRebirth = true;
     const definitions = definitionsOf(edgeMessage.payload.metrics, edgeMessage.message.receivedAt);
@@ -62,8 +58,7 @@ export function createSparkplugBirths({ store, decoder, retry, book, devices }) 
   }
 
   return {
-    /** @param {EdgeMessage} edgeMessage @returns {Promise<EdgeResult>} */
-    async node(edgeMessage) {
+    async node(edgeMessage: EdgeMessage): Promise<EdgeResult> {
       const { message, identity, node, payload } = edgeMessage;
       const bdSeq = bdSeqOf(payload.metrics);
       const isNew = !node.born || bdSeq !== node.bdSeq;
@@ -79,8 +74,7 @@ export function createSparkplugBirths({ store, decoder, retry, book, devices }) 
       return { ...born, isNewSession: isNew, ended };
     },
 
-    /** @param {EdgeMessage} edgeMessage @returns {Promise<EdgeResult>} */
-    async device(edgeMessage) {
+    async device(edgeMessage: EdgeMessage): Promise<EdgeResult> {
       const { message, identity, node, payload } = edgeMessage;
       const isPresent = node.present.has(identity.id);
       node.forgetBirth(identity.id);
@@ -93,14 +87,11 @@ export function createSparkplugBirths({ store, decoder, retry, book, devices }) 
       return commitBirth(edgeMessage);
     },
 
-    /**
-     * Reads a birth again, for a replay.
-     *
-     * @param {{ payload: Payload, identity: Identity, receivedAt: number }} birth `receivedAt`: epoch ms
-     * @param {MessageBatch} batch
-     * @returns {Birth}
-     */
-    readAgain({ payload, identity, receivedAt }, batch) {
+    /** Reads a birth again, for a replay. @param birth `receivedAt`: epoch ms */
+    readAgain(
+      { payload, identity, receivedAt }: { payload: Payload; identity: Identity; receivedAt: number },
+      batch: MessageBatch,
+    ): Birth {
       readMetrics(payload, definitionsOf(payload.metrics, receivedAt), batch);
       return readBirthCertificate(payload, identity, receivedAt);
     },
@@ -109,15 +100,15 @@ export function createSparkplugBirths({ store, decoder, retry, book, devices }) 
 
 /**
  * Converts a birth certificate to a birth. Its sensors are the numeric metrics.
- *
- * @param {Payload} payload the timestamp of the payload identifies the session
- * @param {Identity} device
- * @param {number} receivedAt epoch ms
- * @returns {Birth}
+ * @param payload the timestamp of the payload identifies the session
+ * @param receivedAt epoch ms
  */
-export function readBirthCertificate({ metrics, timestamp }, device, receivedAt) {
-  /** @type {Birth} */
-  const birth = {
+export function readBirthCertificate(
+  { metrics, timestamp }: Payload,
+  device: Identity,
+  receivedAt: number,
+): Birth {
+  const birth: Birth = {
     session: readSession(timestamp, receivedAt),
     name: device.name ?? undefined,
     sensors: [],

@@ -1,16 +1,15 @@
 import { LRUCache } from 'lru-cache';
-import { SharedCalls } from '../../../common/concurrency.js';
-import { BIRTH_REPEAT_SHARE, DAY_MS } from '../../../schema/rules.js';
-
-/** @import { Identity } from '../../../schema/ids.js' */
-/** @import { Retry } from '../../store/sending/retry.js' */
-/** @import { SparkplugStore } from '../../store/sparkplug.js' */
-/** @import { Metric } from './payload.js' */
+import { SharedCalls } from '../../../common/concurrency.ts';
+import type { Identity } from '../../../schema/ids.ts';
+import { BIRTH_REPEAT_SHARE, DAY_MS } from '../../../schema/rules.ts';
+import type { Retry } from '../../store/sending/retry.ts';
+import type { SparkplugStore } from '../../store/sparkplug.ts';
+import type { Metric } from './payload.ts';
 
 /** Limit of all metric definitions in memory, at about 250 bytes each. The least recently used birth is evicted. */
 const MAX_METRICS = 300_000;
 
-/** @typedef {Pick<Identity, 'id' | 'bytes'>} Key */
+type Key = Pick<Identity, 'id' | 'bytes'>;
 
 /**
  * Limits for one node or device: births that a replay compares, and remembered aliases of earlier births. With more
@@ -27,37 +26,35 @@ export class DefinitionBook {
   #store;
   #retry;
   #repeatMs;
-  /** The newest definitions by the id of the node or device. @type {LRUCache<string, Definitions>} */
-  #newest = new LRUCache({
+  /** The newest definitions by the id of the node or device. */
+  #newest: LRUCache<string, Definitions> = new LRUCache({
     maxSize: MAX_METRICS,
     sizeCalculation: ({ datatypes }) => 1 + datatypes.size,
   });
-  #reads = new SharedCalls((/** @type {Key} */ key) => this.#load(key));
+  #reads = new SharedCalls((key: Key) => this.#load(key));
 
-  /**
-   * @param {object} deps
-   * @param {SparkplugStore} deps.store
-   * @param {Retry} deps.retry
-   * @param {number} deps.historyDays time in days for which the database keeps definitions
-   */
-  constructor({ store, retry, historyDays }) {
+  constructor({
+    store,
+    retry,
+    historyDays,
+  }: {
+    store: SparkplugStore;
+    retry: Retry;
+    /** time in days for which the database keeps definitions */
+    historyDays: number;
+  }) {
     this.#store = store;
     this.#retry = retry;
     this.#repeatMs = historyDays * DAY_MS * BIRTH_REPEAT_SHARE;
   }
 
-  /** Returns the definitions of the newest birth from memory only. @param {string} id @returns {Definitions | undefined} */
-  peek(id) {
+  /** Returns the definitions of the newest birth from memory only. */
+  peek(id: string): Definitions | undefined {
     return this.#newest.get(id);
   }
 
-  /**
-   * Finds the definitions of the birth that arrived last.
-   *
-   * @param {Key} key
-   * @returns {Promise<Definitions | null>} null: no valid birth is known
-   */
-  async newest(key) {
+  /** Finds the definitions of the birth that arrived last. @returns null: no valid birth is known */
+  async newest(key: Key): Promise<Definitions | null> {
     return this.#newest.get(key.id) ?? this.#reads.call(key);
   }
 
@@ -68,12 +65,10 @@ export class DefinitionBook {
    * return to an earlier assignment, but equal single aliases prove nothing. The message may also be a redelivery that
    * is older than the birth before it. So only aliases with the same meaning in the two births before the message are
    * used.
-   *
-   * @param {Key} key
-   * @param {number} receivedAt epoch ms
-   * @returns {Promise<Definitions | null>} null: no definitions are certain
+   * @param receivedAt epoch ms
+   * @returns null: no definitions are certain
    */
-  async certainAt(key, receivedAt) {
+  async certainAt(key: Key, receivedAt: number): Promise<Definitions | null> {
     const before = await this.#read(key, receivedAt - 1);
     if (!before) return null;
     const earlier = await this.#read(key, before.bornAt - 1);
@@ -87,12 +82,10 @@ export class DefinitionBook {
   /**
    * Writes the definitions of a birth. Unchanged definitions are not written, because a node with a birth every minute
    * would fill its partition. Unchanged definitions are written again only before the database expires them.
-   *
-   * @param {Key} key
-   * @param {Definitions} definitions definitions of a birth
-   * @returns {Promise<Definitions>} settles when the definitions are committed
+   * @param definitions definitions of a birth
+   * @returns settles when the definitions are committed
    */
-  async write(key, definitions) {
+  async write(key: Key, definitions: Definitions): Promise<Definitions> {
     const before = await this.newest(key);
     if (before?.text === definitions.text && definitions.bornAt - before.bornAt < this.#repeatMs)
       return before;
@@ -107,44 +100,44 @@ export class DefinitionBook {
 
   /**
    * Reads the definitions of one birth from the database.
-   *
-   * @param {Key} key
-   * @param {number} [at] epoch ms; default: no limit
-   * @returns {Promise<Definitions | null>} those of the newest birth at or before `at`; null: no such birth is stored
+   * @param at epoch ms; default: no limit
+   * @returns those of the newest birth at or before `at`; null: no such birth is stored
    */
-  async #read({ bytes }, at) {
+  async #read({ bytes }: Key, at?: number): Promise<Definitions | null> {
     const row = await this.#retry.run(() => this.#store.birthAt(bytes, at));
     return row && readDefinitions(row.metrics, row.bornAt);
   }
 
-  /** Reads the newest definitions from the database, and keeps them in memory. @param {Key} key @returns {Promise<Definitions | null>} */
-  async #load(key) {
+  /** Reads the newest definitions from the database, and keeps them in memory. */
+  async #load(key: Key): Promise<Definitions | null> {
     const found = await this.#read(key);
     if (found && !this.#newest.has(key.id)) this.#newest.set(key.id, found);
     return this.#newest.get(key.id) ?? null;
   }
 }
 
-/**
- * The metric definitions of a birth. Later messages refer to metrics by name or alias.
- *
- * @typedef {object} Definitions
- * @property {number} bornAt start of their validity, in epoch ms
- * @property {string} text the stored form in JSON: `[[name, alias or null, datatype], ...]`
- * @property {Map<number | string, string>} names names of metrics by alias
- * @property {Map<string, number>} datatypes data types of metrics by name
- * @property {Set<number | string>} contested aliases that had another meaning in an earlier birth
- * @property {Map<number | string, string>} retired names of metrics in earlier births, by aliases that are
- *   not in use now
- */
+/** The metric definitions of a birth. Later messages refer to metrics by name or alias. */
+export interface Definitions {
+  /** start of their validity, in epoch ms */
+  bornAt: number;
+  /** the stored form in JSON: `[[name, alias or null, datatype], ...]` */
+  text: string;
+  /** names of metrics by alias */
+  names: Map<number | string, string>;
+  /** data types of metrics by name */
+  datatypes: Map<string, number>;
+  /** aliases that had another meaning in an earlier birth */
+  contested: Set<number | string>;
+  /** names of metrics in earlier births, by aliases that are not in use now */
+  retired: Map<number | string, string>;
+}
 
 /**
- * @param {Metric[]} metrics metrics of a birth, each with name, alias and data type
- *   (tck-id-payloads-alias-birth-requirement, tck-id-payloads-metric-datatype-req)
- * @param {number} bornAt epoch ms
- * @returns {Definitions}
+ * @param metrics metrics of a birth, each with name, alias and data type
+ * (tck-id-payloads-alias-birth-requirement, tck-id-payloads-metric-datatype-req)
+ * @param bornAt epoch ms
  */
-export function definitionsOf(metrics, bornAt) {
+export function definitionsOf(metrics: Metric[], bornAt: number): Definitions {
   const named = metrics.filter(({ name }) => name !== null);
   return readDefinitions(
     JSON.stringify(named.map(({ name, alias, datatype, implied }) => [name, alias, datatype || implied])),
@@ -152,12 +145,10 @@ export function definitionsOf(metrics, bornAt) {
   );
 }
 
-/** @param {string} text @param {number} bornAt epoch ms @returns {Definitions} */
-export function readDefinitions(text, bornAt) {
-  /** @type {Array<[name: string, alias: number | string | null, datatype: number]>} */
-  const entries = JSON.parse(text);
-  /** @type {Definitions} */
-  const definitions = {
+/** @param bornAt epoch ms */
+export function readDefinitions(text: string, bornAt: number): Definitions {
+  const entries: Array<[name: string, alias: number | string | null, datatype: number]> = JSON.parse(text);
+  const definitions: Definitions = {
     bornAt,
     text,
     names: new Map(),
@@ -165,8 +156,8 @@ export function readDefinitions(text, bornAt) {
     contested: new Set(),
     retired: new Map(),
   };
-  /** Aliases that this birth gives to several names. @type {Set<number | string>} */
-  const doubled = new Set();
+  /** Aliases that this birth gives to several names. */
+  const doubled: Set<number | string> = new Set();
   for (const [name, alias, datatype] of entries) {
     if (alias !== null && (definitions.names.get(alias) ?? name) !== name) doubled.add(alias);
     if (alias !== null) definitions.names.set(alias, name);
@@ -178,8 +169,8 @@ export function readDefinitions(text, bornAt) {
   return definitions;
 }
 
-/** Returns aliases of earlier births. @param {Definitions} definitions @param {Definitions} before definitions of the previous birth */
-function historyOf(definitions, before) {
+/** Returns aliases of earlier births. @param before definitions of the previous birth */
+function historyOf(definitions: Definitions, before: Definitions) {
   const retired = new Map([...before.retired, ...before.names]);
   const contested = new Set(before.contested);
   for (const [alias, name] of definitions.names) {
@@ -197,8 +188,8 @@ function historyOf(definitions, before) {
   return { contested, retired };
 }
 
-/** @param {Definitions} one @param {Definitions} other @returns {Definitions} `one`, with only the aliases and types that `other` has too */
-function agreementOf(one, other) {
+/** @returns `one`, with only the aliases and types that `other` has too */
+function agreementOf(one: Definitions, other: Definitions): Definitions {
   const names = [...one.names].filter(([alias, name]) => other.names.get(alias) === name);
   const datatypes = [...one.datatypes].filter(([name, datatype]) => other.datatypes.get(name) === datatype);
   return { ...one, names: new Map(names), datatypes: new Map(datatypes) };

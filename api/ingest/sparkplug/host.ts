@@ -1,8 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import protobuf from 'protobufjs/minimal.js';
-import { STATES_2, stateTopic } from '../../../schema/sparkplug-topics.js';
-
-/** @import { Send } from '../pipeline.js' */
+import { STATES_2, stateTopic } from '../../../schema/sparkplug-topics.ts';
+import type { Send } from '../pipeline.ts';
 
 /**
  * Creates the state messages of a Sparkplug host application: online or offline, retained, with QoS 1. While its primary host is
@@ -15,12 +14,15 @@ export class Host {
   /** The topic of the state messages. */
   topic;
 
-  /**
-   * @param {object} deps
-   * @param {string} deps.id host id, unique in the installation (tck-id-operational-behavior-host-application-host-id)
-   * @param {() => number} deps.clock epoch ms
-   */
-  constructor({ id, clock }) {
+  constructor({
+    id,
+    clock,
+  }: {
+    /** host id, unique in the installation (tck-id-operational-behavior-host-application-host-id) */
+    id: string;
+    /** epoch ms */
+    clock: () => number;
+  }) {
     this.#clock = clock;
     this.#id = id;
     this.topic = stateTopic(id);
@@ -52,26 +54,23 @@ export class Host {
   /**
    * Returns the state for edge nodes of Sparkplug 2.2. Only the embedded broker publishes it, because a connection to an external broker
    * has one last will.
-   *
-   * @param {boolean} online
    */
-  stateOfVersion2(online) {
+  stateOfVersion2(online: boolean) {
     return {
       topic: STATES_2 + this.#id,
       payload: Buffer.from(online ? 'ONLINE' : 'OFFLINE'),
-      qos: /** @type {const} */ (1),
+      qos: 1 as const,
       retain: true,
     };
   }
 
   /**
    * Reads a state message.
-   *
-   * @param {Buffer} payload payload of a state message with the id of this host
-   * @returns {boolean} whether the message wrongly reports this host as offline. Such a message is a late will, or comes
-   *   from another host
+   * @param payload payload of a state message with the id of this host
+   * @returns whether the message wrongly reports this host as offline. Such a message is a late will, or comes from
+   * another host
    */
-  reportsOffline(payload) {
+  reportsOffline(payload: Buffer): boolean {
     try {
       return JSON.parse(payload.toString('utf8')).online === false;
     } catch {
@@ -79,12 +78,12 @@ export class Host {
     }
   }
 
-  /** @param {boolean} online @param {number} timestamp epoch ms */
-  #message(online, timestamp) {
+  /** @param timestamp epoch ms */
+  #message(online: boolean, timestamp: number) {
     return {
       topic: this.topic,
       payload: Buffer.from(JSON.stringify({ online, timestamp })),
-      qos: /** @type {const} */ (1),
+      qos: 1 as const,
       retain: true,
     };
   }
@@ -101,27 +100,26 @@ export class Rebirths {
   #send;
   #clock;
   #onRequest;
-  /** Time of the last request in epoch ms, by command topic. @type {LRUCache<string, number>} */
-  #requested = new LRUCache({ max: MAX_REQUESTED });
+  /** Time of the last request in epoch ms, by command topic. */
+  #requested: LRUCache<string, number> = new LRUCache({ max: MAX_REQUESTED });
 
-  /**
-   * @param {object} deps
-   * @param {Send} deps.send
-   * @param {() => number} deps.clock epoch ms
-   * @param {() => void} deps.onRequest
-   */
-  constructor({ send, clock, onRequest }) {
+  constructor({
+    send,
+    clock,
+    onRequest,
+  }: {
+    send: Send;
+    /** epoch ms */
+    clock: () => number;
+    onRequest: () => void;
+  }) {
     this.#send = send;
     this.#clock = clock;
     this.#onRequest = onRequest;
   }
 
-  /**
-   * Requests a rebirth from a node, at most once in 10 s.
-   *
-   * @param {string} topic the command topic of the node
-   */
-  request(topic) {
+  /** Requests a rebirth from a node, at most once in 10 s. @param topic the command topic of the node */
+  request(topic: string) {
     const now = this.#clock();
     // The absolute difference is compared. Otherwise requests would stop after the clock was set back, until it reaches the old time.
     if (Math.abs(now - (this.#requested.get(topic) ?? Number.NEGATIVE_INFINITY)) < EVERY_MS) return;
@@ -139,11 +137,9 @@ const BOOLEAN = 11;
 /**
  * Encodes the rebirth command: one metric with the value true, a timestamp, and no sequence number
  * (tck-id-operational-behavior-data-commands-ncmd-rebirth-name, tck-id-payloads-ncmd-timestamp, tck-id-payloads-ncmd-seq).
- *
- * @param {number} now epoch ms
- * @returns {Buffer}
+ * @param now epoch ms
  */
-export function encodeRebirth(now) {
+export function encodeRebirth(now: number): Buffer {
   const writer = Writer.create();
   writer.uint32(1 << 3).uint64(now);
   writer.uint32((2 << 3) | 2).fork();

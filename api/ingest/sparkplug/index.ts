@@ -1,49 +1,47 @@
-import { identifyDevice } from '../../../schema/ids.js';
-import { isBirth, isDeath } from '../../../schema/sparkplug-topics.js';
-import { createSparkplugBirths } from './births.js';
-import { DefinitionBook } from './definition-book.js';
-import { Rebirths } from './host.js';
-import { readMetrics } from './metrics.js';
+import { type Identity, identifyDevice } from '../../../schema/ids.ts';
+import { isBirth, isDeath, type SparkplugTopic } from '../../../schema/sparkplug-topics.ts';
+import type { Metrics } from '../../observability/metrics.ts';
+import type { Retry } from '../../store/sending/retry.ts';
+import type { SparkplugStore } from '../../store/sparkplug.ts';
+import type { MessageDecoder } from '../decode/index.ts';
+import type { Message, Send } from '../pipeline.ts';
+import type { Registry } from '../registry/index.ts';
+import { createSparkplugBirths } from './births.ts';
+import { DefinitionBook, type Definitions } from './definition-book.ts';
+import { Rebirths } from './host.ts';
+import { readMetrics } from './metrics.ts';
 import {
   createNodeDevices,
   createSparkplugDeaths,
+  type EdgeMessage,
+  type EdgeResult,
   hasSequenceNumber,
   isAnyMissing,
   NO_EFFECT,
+  type Node,
   Nodes,
-} from './nodes.js';
-import { readPayload } from './payload.js';
+} from './nodes.ts';
+import { readPayload } from './payload.ts';
 
-export { Host } from './host.js';
-
-/** @import { MillraceError } from '../../../common/errors.js' */
-/** @import { Identity } from '../../../schema/ids.js' */
-/** @import { SparkplugTopic } from '../../../schema/sparkplug-topics.js' */
-/** @import { Metrics } from '../../observability/metrics.js' */
-/** @import { Retry } from '../../store/sending/retry.js' */
-/** @import { SparkplugStore } from '../../store/sparkplug.js' */
-/** @import { MessageDecoder } from '../decode/index.js' */
-/** @import { Message, Send } from '../pipeline.js' */
-/** @import { Registry } from '../registry/index.js' */
-/** @import { Definitions } from './definition-book.js' */
-/** @import { EdgeResult, Node, EdgeMessage } from './nodes.js' */
+export { Host } from './host.ts';
 
 /**
  * Creates the host application of Sparkplug B 3.0. The host decodes messages of edge nodes, stores the metric definitions of their births,
  * and requests a rebirth when a message is missing. Its results are handled like messages of other devices.
- *
- * @param {object} deps
- * @param {SparkplugStore} deps.store
- * @param {Registry} deps.registry
- * @param {MessageDecoder} deps.decoder
- * @param {Retry} deps.retry
- * @param {Send} deps.send
- * @param {number} deps.historyDays
- * @param {number} deps.maxMessageBytes limit of a payload in bytes, after decompression
- * @param {() => number} deps.clock epoch ms
- * @param {Metrics} deps.metrics
  */
-export function createSparkplug(deps) {
+export function createSparkplug(deps: {
+  store: SparkplugStore;
+  registry: Registry;
+  decoder: MessageDecoder;
+  retry: Retry;
+  send: Send;
+  historyDays: number;
+  /** limit of a payload in bytes, after decompression */
+  maxMessageBytes: number;
+  /** epoch ms */
+  clock: () => number;
+  metrics: Metrics;
+}) {
   const { store, registry, decoder, retry, send, historyDays, maxMessageBytes, clock, metrics } = deps;
   const book = new DefinitionBook({ store, retry, historyDays });
   const nodes = new Nodes({ store, retry });
@@ -52,8 +50,8 @@ export function createSparkplug(deps) {
   const deaths = createSparkplugDeaths({ registry, devices });
   const rebirths = new Rebirths({ send, clock, onRequest: () => metrics.rebirths.inc() });
 
-  /** @param {Node} node @param {Identity} identity @returns {Promise<Definitions | null>} null: no birth of this session has arrived */
-  async function validDefinitions(node, { id, bytes }) {
+  /** @returns null: no birth of this session has arrived */
+  async function validDefinitions(node: Node, { id, bytes }: Identity): Promise<Definitions | null> {
     if (!node.present.has(id)) return null;
     const known = book.peek(id);
     if (known) return known;
@@ -63,8 +61,7 @@ export function createSparkplug(deps) {
     return node.changes === changes ? read : null;
   }
 
-  /** @param {EdgeMessage} edgeMessage @returns {Promise<EdgeResult>} */
-  async function data({ message, identity, node, payload }) {
+  async function data({ message, identity, node, payload }: EdgeMessage): Promise<EdgeResult> {
     const definitions = await validDefinitions(node, identity);
     const batch = decoder.emptyBatch(message.receivedAt);
     // Births with QoS 0 overtake queued data with QoS 1. So a message with the DUP flag, or after a gap in the sequence
@@ -89,15 +86,17 @@ export function createSparkplug(deps) {
 
   return {
     /**
-     * @param {Message} message
-     * @param {SparkplugTopic} topic
-     * @param {Identity} identity identity of the device, or of the node if the message is about the node itself
-     * @returns {Promise<EdgeResult & { nodeIdentity: Identity }>} settles when the definitions of a birth are committed
+     * @param identity identity of the device, or of the node if the message is about the node itself
+     * @returns settles when the definitions of a birth are committed
      * @throws {MillraceError} `malformed`, `too_large`: the message as a whole is refused
      */
-    async read(message, topic, identity) {
+    async read(
+      message: Message,
+      topic: SparkplugTopic,
+      identity: Identity,
+    ): Promise<EdgeResult & { nodeIdentity: Identity }> {
       const payload = readPayload(message.payload, maxMessageBytes);
-      const nodeIdentity = /** @type {Identity} */ (identifyDevice(topic.node));
+      const nodeIdentity = identifyDevice(topic.node) as Identity;
       const node = await nodes.of(nodeIdentity);
       const edgeMessage = { message, topic, identity, nodeIdentity, node, payload };
       if (hasSequenceNumber(topic) && isAnyMissing(edgeMessage)) node.needsRebirth = true;
@@ -109,10 +108,8 @@ export function createSparkplug(deps) {
     /**
      * Drops the aliases of a node or device whose birth was refused. The new aliases are unknown, and the aliases of the
      * previous birth are no longer valid.
-     *
-     * @param {SparkplugTopic} topic
      */
-    forgetRefusedBirth(topic) {
+    forgetRefusedBirth(topic: SparkplugTopic) {
       const nodeIdentity = identifyDevice(topic.node);
       const node = nodeIdentity && nodes.peek(nodeIdentity.id);
       if (!node) return;
@@ -132,19 +129,19 @@ export function createSparkplug(deps) {
     /**
      * Reads a message again for a replay. The replay does not change the state of the node or the sequence, and does not
      * cause a rebirth request. Aliases are resolved only if the birth before the message and all later births are equal.
-     *
-     * @param {{ payload: Buffer, receivedAt: number, now: number }} message times in epoch ms
-     * @param {SparkplugTopic} topic
-     * @param {Identity} identity
-     * @returns {Promise<Pick<EdgeResult, 'birth' | 'batch'>>}
+     * @param message times in epoch ms
      * @throws {MillraceError} `malformed`, `too_large`: the message as a whole is refused
      */
-    async readAgain({ payload: bytes, receivedAt, now }, { type, node }, identity) {
+    async readAgain(
+      { payload: bytes, receivedAt, now }: { payload: Buffer; receivedAt: number; now: number },
+      { type, node }: SparkplugTopic,
+      identity: Identity,
+    ): Promise<Pick<EdgeResult, 'birth' | 'batch'>> {
       if (isDeath(type)) return NO_EFFECT;
       const payload = readPayload(bytes, maxMessageBytes);
       const batch = decoder.emptyBatch(receivedAt, now);
       if (isBirth(type)) return { birth: births.readAgain({ payload, identity, receivedAt }, batch), batch };
-      const nodeIdentity = /** @type {Identity} */ (identifyDevice(node));
+      const nodeIdentity = identifyDevice(node) as Identity;
       const { present } = await nodes.of(nodeIdentity);
       const device = await registry.find(identity);
       const isBornSince = (device?.sessionStamp ?? 0) > receivedAt * 1000;
@@ -155,4 +152,4 @@ export function createSparkplug(deps) {
   };
 }
 
-/** @typedef {ReturnType<typeof createSparkplug>} Sparkplug */
+export type Sparkplug = ReturnType<typeof createSparkplug>;

@@ -1,9 +1,7 @@
-import { PATHS } from '../decode/refusals.js';
-import { signed, unsigned } from './payload.js';
-
-/** @import { Definitions } from './definition-book.js' */
-/** @import { MessageBatch } from '../decode/message-batch.js' */
-/** @import { Metric, Payload, WireValue } from './payload.js' */
+import type { MessageBatch } from '../decode/message-batch.ts';
+import { PATHS } from '../decode/refusals.ts';
+import type { Definitions } from './definition-book.ts';
+import { type Metric, type Payload, signed, unsigned, type WireValue } from './payload.ts';
 
 /** The metric whose number links a death to its birth (tck-id-payloads-nbirth-bdseq). */
 const BD_SEQ = 'bdSeq';
@@ -14,23 +12,24 @@ const BD_SEQ = 'bdSeq';
  */
 const COMMANDS = /^(Node|Device) Control\//;
 
-/** @param {string} name @returns {boolean} whether the metric belongs to the protocol and is no measurement */
-export const isOfProtocol = (name) => name === BD_SEQ || COMMANDS.test(name);
+/** @returns whether the metric belongs to the protocol and is no measurement */
+export const isOfProtocol = (name: string): boolean => name === BD_SEQ || COMMANDS.test(name);
 
 /**
- * Reads the values of a message into the batch. Nulls, transient values, texts and bytes are skipped and
- * counted. Arrays, data sets and templates are refused, because skipping them could silently lose numbers. A
- * historical value is stored like any other value, because the time of measurement decides which value is the
- * latest.
- *
- * @param {Payload} payload
- * @param {Definitions | null} definitions definitions of the birth that applies to the message; null: no birth is known
- * @param {MessageBatch} batch
- * @param {boolean} [isDoubtful] whether the message may be older than the birth. Then aliases that had another meaning
- *   in an earlier birth are not used
- * @returns {boolean} whether the birth defines all metrics of the message
+ * Reads the values of a message into the batch. Nulls, transient values, texts and bytes are skipped and counted.
+ * Arrays, data sets and templates are refused, because skipping them could silently lose numbers. A historical value is
+ * stored like any other value, because the time of measurement decides which value is the latest.
+ * @param definitions definitions of the birth that applies to the message; null: no birth is known
+ * @param isDoubtful whether the message may be older than the birth. Then aliases that had another meaning in an
+ * earlier birth are not used
+ * @returns whether the birth defines all metrics of the message
  */
-export function readMetrics({ metrics, timestamp }, definitions, batch, isDoubtful = false) {
+export function readMetrics(
+  { metrics, timestamp }: Payload,
+  definitions: Definitions | null,
+  batch: MessageBatch,
+  isDoubtful: boolean = false,
+): boolean {
   batch.pathOf = PATHS.sparkplug;
   batch.keepsLast = true;
   batch.countReceived(metrics.length);
@@ -57,42 +56,29 @@ export function readMetrics({ metrics, timestamp }, definitions, batch, isDoubtf
   return allKnown;
 }
 
-/** Matches the types Int8Array to DateTimeArray (Sparkplug 3.0, section 6.4.16). @param {number} datatype */
-const isArray = (datatype) => datatype >= 22 && datatype <= 34;
+/** Matches the types Int8Array to DateTimeArray (Sparkplug 3.0, section 6.4.16). */
+const isArray = (datatype: number) => datatype >= 22 && datatype <= 34;
 
-/**
- * @param {Metric} metric
- * @param {number} datatype
- * @returns {string | null} name of the structure in the text of a rule; null: the value has no structure
- */
-function structureOf({ structure }, datatype) {
+/** @returns name of the structure in the text of a rule; null: the value has no structure */
+function structureOf({ structure }: Metric, datatype: number): string | null {
   if (structure === 'bytes') return isArray(datatype) ? 'array' : null;
   return structure;
 }
 
-/** Returns the reason to refuse a metric with an unknown name. @param {Metric} metric @returns {[field: string, rule: string]} */
-const namelessRule = ({ alias }) =>
+/** Returns the reason to refuse a metric with an unknown name. */
+const namelessRule = ({ alias }: Metric): [field: string, rule: string] =>
   alias === null
     ? ['sensor', 'is missing, and there is no alias']
     : ['alias', 'must be one that a birth defines'];
 
-/**
- * @param {MessageBatch} batch
- * @param {number} index
- * @param {string} name
- * @param {number | null} ts epoch ms. By the specification every metric has a time (tck-id-payloads-name-birth-data-requirement)
- * @param {number} value
- */
-function addTo(batch, index, name, ts, value) {
+/** @param ts epoch ms. By the specification every metric has a time (tck-id-payloads-name-birth-data-requirement) */
+function addTo(batch: MessageBatch, index: number, name: string, ts: number | null, value: number) {
   if (ts === null) batch.addRelative(index, name, 0, value);
   else batch.add(index, name, ts, value);
 }
 
-/**
- * @param {Metric[]} metrics
- * @returns {number | null} value of the metric `bdSeq`; null: there is no such metric
- */
-export function bdSeqOf(metrics) {
+/** @returns value of the metric `bdSeq`; null: there is no such metric */
+export function bdSeqOf(metrics: Metric[]): number | null {
   const value = metrics.find(({ name }) => name === BD_SEQ)?.value;
   if (value === undefined || value === null) return null;
   const number = toNumber(UINT64, value);
@@ -127,10 +113,8 @@ export const UINT64 = 8;
  * send -1 of the type Int8 as 0xff, others as 0xffffffff, and a UInt32 may be sent in the field of 64 bits. So only the
  * bits of the declared type are read, from either field. A 64-bit integer beyond 2^53 is stored as the nearest double. A
  * DateTime is stored as epoch milliseconds.
- *
- * @type {Map<number, (value: WireValue) => number>}
  */
-const TO_NUMBER = new Map([
+const TO_NUMBER: Map<number, (value: WireValue) => number> = new Map([
   [1, (value) => (low32(value) << 24) >> 24],
   [2, (value) => (low32(value) << 16) >> 16],
   [3, (value) => low32(value) | 0],
@@ -145,24 +129,20 @@ const TO_NUMBER = new Map([
   [13, plain],
 ]);
 
-/** @param {WireValue} value @returns {number} the lowest 32 bits of the value */
-const low32 = (value) => (typeof value === 'object' ? value.low : Number(value));
+/** @returns the lowest 32 bits of the value */
+const low32 = (value: WireValue): number => (typeof value === 'object' ? value.low : Number(value));
 
-/** @param {WireValue} value @returns {number} the value of the field; an integer is read as unsigned */
-function plain(value) {
+/** @returns the value of the field; an integer is read as unsigned */
+function plain(value: WireValue): number {
   return typeof value === 'object' ? unsigned(value) : Number(value);
 }
 
-/** @param {number} datatype @returns {boolean} whether values of this data type can be stored */
-export const isNumeric = (datatype) => TO_NUMBER.has(datatype);
+/** @returns whether values of this data type can be stored */
+export const isNumeric = (datatype: number): boolean => TO_NUMBER.has(datatype);
 
-/** @param {number} datatype a numeric data type @returns {string} the type of a sensor with this data type */
-export const nameOf = (datatype) => /** @type {string} */ (NAMES[datatype]);
+/** @param datatype a numeric data type @returns the type of a sensor with this data type */
+export const nameOf = (datatype: number): string => NAMES[datatype] as string;
 
-/**
- * @param {number} datatype a numeric data type
- * @param {WireValue} value
- * @returns {number}
- */
-export const toNumber = (datatype, value) =>
-  /** @type {(value: WireValue) => number} */ (TO_NUMBER.get(datatype))(value);
+/** @param datatype a numeric data type */
+export const toNumber = (datatype: number, value: WireValue): number =>
+  (TO_NUMBER.get(datatype) as (value: WireValue) => number)(value);

@@ -1,19 +1,17 @@
 import { LRUCache } from 'lru-cache';
-import { SharedCalls } from '../../../common/concurrency.js';
-import { MillraceError } from '../../../common/errors.js';
-import { identifyDevice } from '../../../schema/ids.js';
-import { bdSeqOf } from './metrics.js';
-
-/** @import { Identity } from '../../../schema/ids.js' */
-/** @import { SparkplugTopic } from '../../../schema/sparkplug-topics.js' */
-/** @import { Retry } from '../../store/sending/retry.js' */
-/** @import { SparkplugStore } from '../../store/sparkplug.js' */
-/** @import { MessageBatch } from '../decode/message-batch.js' */
-/** @import { Message } from '../pipeline.js' */
-/** @import { Birth } from '../registry/birth-message.js' */
-/** @import { Device } from '../registry/cache.js' */
-/** @import { Registry } from '../registry/index.js' */
-/** @import { Payload } from './payload.js' */
+import { SharedCalls } from '../../../common/concurrency.ts';
+import { MillraceError } from '../../../common/errors.ts';
+import { type Identity, identifyDevice } from '../../../schema/ids.ts';
+import type { SparkplugTopic } from '../../../schema/sparkplug-topics.ts';
+import type { Retry } from '../../store/sending/retry.ts';
+import type { SparkplugStore } from '../../store/sparkplug.ts';
+import type { MessageBatch } from '../decode/message-batch.ts';
+import type { Message } from '../pipeline.ts';
+import type { Birth } from '../registry/birth-message.ts';
+import type { Device } from '../registry/cache.ts';
+import type { Registry } from '../registry/index.ts';
+import { bdSeqOf } from './metrics.ts';
+import type { Payload } from './payload.ts';
 
 /** Limit of edge nodes in memory, at about 300 bytes each. The least recently used node is evicted. */
 const MAX_NODES = 50_000;
@@ -22,18 +20,14 @@ const MAX_NODES = 50_000;
 export class Node {
   /**
    * `bdSeq` of the newest NBIRTH, which distinguishes its NDEATH from an older NDEATH; null: the NBIRTH had no `bdSeq`.
-   *
-   * @type {number | null}
    */
-  bdSeq;
+  bdSeq: number | null;
   /** Whether an NBIRTH ever arrived. */
   born;
   /**
    * Ids of the node and the devices whose births arrived in this session. Only aliases of these births are used.
-   *
-   * @type {Set<string>}
    */
-  present = new Set();
+  present: Set<string> = new Set();
   /**
    * Number of births and deaths. A reader of definitions compares this number before and after its read, to
    * detect a birth in between.
@@ -43,14 +37,14 @@ export class Node {
   needsRebirth = false;
   sequence = new Sequence();
 
-  /** @param {{ bdSeq: number | null } | null} row null: no NBIRTH ever arrived */
-  constructor(row) {
+  /** @param row null: no NBIRTH ever arrived */
+  constructor(row: { bdSeq: number | null } | null) {
     this.bdSeq = row?.bdSeq ?? null;
     this.born = row !== null;
   }
 
-  /** Invalidates the aliases of the node or of one device. @param {string} id id of the node or device */
-  forgetBirth(id) {
+  /** Invalidates the aliases of the node or of one device. @param id id of the node or device */
+  forgetBirth(id: string) {
     this.changes++;
     this.present.delete(id);
   }
@@ -69,35 +63,35 @@ export class Node {
 export class Nodes {
   #store;
   #retry;
-  /** Nodes by id. @type {LRUCache<string, Node>} */
-  #nodes = new LRUCache({ max: MAX_NODES });
-  #reads = new SharedCalls((/** @type {Identity} */ identity) => this.#load(identity));
+  /** Nodes by id. */
+  #nodes: LRUCache<string, Node> = new LRUCache({ max: MAX_NODES });
+  #reads = new SharedCalls((identity: Identity) => this.#load(identity));
 
-  /**
-   * @param {object} deps
-   * @param {SparkplugStore} deps.store
-   * @param {Retry} deps.retry
-   */
-  constructor({ store, retry }) {
+  constructor({
+    store,
+    retry,
+  }: {
+    store: SparkplugStore;
+    retry: Retry;
+  }) {
     this.#store = store;
     this.#retry = retry;
   }
 
-  /** Returns an edge node from memory or from the database. @param {Identity} identity of the node @returns {Promise<Node>} */
-  async of(identity) {
+  /** Returns an edge node from memory or from the database. @param identity of the node */
+  async of(identity: Identity): Promise<Node> {
     return this.#nodes.get(identity.id) ?? this.#reads.call(identity);
   }
 
-  /** @param {Identity} identity @returns {Promise<Node>} */
-  async #load({ id, bytes }) {
+  async #load({ id, bytes }: Identity): Promise<Node> {
     const row = await this.#retry.run(() => this.#store.node(bytes));
     const node = new Node(row);
     this.#nodes.set(id, node);
     return node;
   }
 
-  /** Returns an edge node from memory only. @param {string} id @returns {Node | undefined} */
-  peek(id) {
+  /** Returns an edge node from memory only. */
+  peek(id: string): Node | undefined {
     return this.#nodes.get(id);
   }
 
@@ -109,24 +103,17 @@ export class Nodes {
 
 /**
  * Creates the functions that handle NDEATH and DDEATH. A death that ends nothing is refused, so it leaves a dead letter.
- *
- * @param {object} deps
- * @param {Registry} deps.registry
- * @param {NodeDevices} deps.devices
  */
-export function createSparkplugDeaths({ registry, devices }) {
+export function createSparkplugDeaths({ registry, devices }: { registry: Registry; devices: NodeDevices }) {
   return {
     /**
      * Handles the death of a node, which includes its devices
-     * (tck-id-operational-behavior-edge-node-termination-host-action-ndeath-devices-offline). The node wrote
-     * the payload of the death when it connected, so only `bdSeq` identifies the birth that ends. If the death or the
+     * (tck-id-operational-behavior-edge-node-termination-host-action-ndeath-devices-offline). The node wrote the
+     * payload of the death when it connected, so only `bdSeq` identifies the birth that ends. If the death or the
      * birth has no number, nothing speaks against the present session.
-     *
-     * @param {EdgeMessage} edgeMessage
-     * @returns {Promise<EdgeResult>}
      * @throws {MillraceError} `other_session`, `unknown_device`
      */
-    async node(edgeMessage) {
+    async node(edgeMessage: EdgeMessage): Promise<EdgeResult> {
       const { identity, node, payload } = edgeMessage;
       const bdSeq = bdSeqOf(payload.metrics);
       if (bdSeq !== null && node.bdSeq !== null && bdSeq !== node.bdSeq)
@@ -140,8 +127,8 @@ export function createSparkplugDeaths({ registry, devices }) {
       return { ...NO_EFFECT, isNewSession: true, ended };
     },
 
-    /** @param {EdgeMessage} edgeMessage @returns {Promise<EdgeResult>} @throws {MillraceError} `unknown_device` */
-    async device({ identity, node }) {
+    /** @throws {MillraceError} `unknown_device` */
+    async device({ identity, node }: EdgeMessage): Promise<EdgeResult> {
       node.forgetBirth(identity.id);
       const device = await registry.find(identity);
       if (!device) throw new MillraceError('unknown_device');
@@ -152,22 +139,24 @@ export function createSparkplugDeaths({ registry, devices }) {
 
 /**
  * Creates the store of the devices of each edge node. The devices become offline when the connection of their node ends.
- *
- * @param {object} deps
- * @param {SparkplugStore} deps.store
- * @param {Registry} deps.registry
- * @param {Retry} deps.retry
  */
-export function createNodeDevices({ store, registry, retry }) {
+export function createNodeDevices({
+  store,
+  registry,
+  retry,
+}: {
+  store: SparkplugStore;
+  registry: Registry;
+  retry: Retry;
+}) {
   return {
-    /** Stores the device of a message. @param {EdgeMessage} edgeMessage @returns {Promise<unknown>} settles when the device is committed */
-    add: ({ topic, nodeIdentity }) =>
-      retry.run(() => store.writeDevice(nodeIdentity.bytes, /** @type {string} */ (topic.device))),
+    /** Stores the device of a message. @returns settles when the device is committed */
+    add: ({ topic, nodeIdentity }: EdgeMessage): Promise<unknown> =>
+      retry.run(() => store.writeDevice(nodeIdentity.bytes, topic.device as string)),
 
-    /** @param {EdgeMessage} edgeMessage @returns {Promise<Device[]>} all registered devices of the node */
-    async all({ topic, nodeIdentity }) {
-      /** @type {Device[]} */
-      const found = [];
+    /** @returns all registered devices of the node */
+    async all({ topic, nodeIdentity }: EdgeMessage): Promise<Device[]> {
+      const found: Device[] = [];
       for (const name of await retry.run(() => store.devices(nodeIdentity.bytes))) {
         const identity = identifyDevice(`${topic.node}/${name}`);
         const device = identity && (await registry.find(identity));
@@ -178,7 +167,7 @@ export function createNodeDevices({ store, registry, retry }) {
   };
 }
 
-/** @typedef {ReturnType<typeof createNodeDevices>} NodeDevices */
+export type NodeDevices = ReturnType<typeof createNodeDevices>;
 
 /** Sequence numbers run from 0 to 255 and then start at 0 again (tck-id-payloads-sequence-num-incrementing). */
 const NUMBERS = 256;
@@ -190,26 +179,24 @@ const NUMBERS = 256;
  * of 0).
  */
 export class Sequence {
-  /** @type {number | null} null: no number is known yet, so any number may come next */
-  #next = null;
+  /** null: no number is known yet, so any number may come next */
+  #next: number | null = null;
 
   /**
    * Restarts the sequence.
-   *
-   * @param {number | null} seq number of an NBIRTH; 0 by the specification (tck-id-payloads-sequence-num-zero-nbirth)
+   * @param seq number of an NBIRTH; 0 by the specification (tck-id-payloads-sequence-num-zero-nbirth)
    */
-  begin(seq) {
+  begin(seq: number | null) {
     this.#next = ((seq ?? 0) + 1) % NUMBERS;
   }
 
   /**
    * Checks and counts the number of a message.
-   *
-   * @param {number | null} seq number of a message that is no NBIRTH; null: the message has no number
-   * @param {boolean} dup whether the broker has sent this message before. Then its number may already be counted
-   * @returns {boolean} false: an earlier message is missing
+   * @param seq number of a message that is no NBIRTH; null: the message has no number
+   * @param dup whether the broker has sent this message before. Then its number may already be counted
+   * @returns false: an earlier message is missing
    */
-  follows(seq, dup) {
+  follows(seq: number | null, dup: boolean): boolean {
     if (seq === null || (dup && seq !== this.#next)) return true;
     const inOrder = this.#next === null || seq === this.#next;
     this.#next = (seq + 1) % NUMBERS;
@@ -217,34 +204,33 @@ export class Sequence {
   }
 }
 
-/**
- * A message of an edge node.
- *
- * @typedef {object} EdgeMessage
- * @property {Message} message
- * @property {SparkplugTopic} topic
- * @property {Identity} identity identity of the device, or of the node if the message is about the node itself
- * @property {Identity} nodeIdentity
- * @property {Node} node
- * @property {Payload} payload
- */
+/** A message of an edge node. */
+export interface EdgeMessage {
+  message: Message;
+  topic: SparkplugTopic;
+  /** identity of the device, or of the node if the message is about the node itself */
+  identity: Identity;
+  nodeIdentity: Identity;
+  node: Node;
+  payload: Payload;
+}
 
-/**
- * The content of a message of an edge node, in the same types as for messages of other devices.
- *
- * @typedef {object} EdgeResult
- * @property {Birth | null} birth birth of a device or node, which is online afterwards
- * @property {boolean} isContradictory whether the birth contradicts later messages. Then it does not change the state of
- *   the device
- * @property {boolean} isNewSession whether the node has connected again, so earlier messages belong to
- *   another session
- * @property {Device[]} ended devices that became offline
- * @property {MessageBatch | null} batch
- * @property {boolean} isUncertain whether the message may use aliases of a birth that has not arrived
- */
+/** The content of a message of an edge node, in the same types as for messages of other devices. */
+export interface EdgeResult {
+  /** birth of a device or node, which is online afterwards */
+  birth: Birth | null;
+  /** whether the birth contradicts later messages. Then it does not change the state of the device */
+  isContradictory: boolean;
+  /** whether the node has connected again, so earlier messages belong to another session */
+  isNewSession: boolean;
+  /** devices that became offline */
+  ended: Device[];
+  batch: MessageBatch | null;
+  /** whether the message may use aliases of a birth that has not arrived */
+  isUncertain: boolean;
+}
 
-/** @type {Readonly<EdgeResult>} */
-export const NO_EFFECT = {
+export const NO_EFFECT: Readonly<EdgeResult> = {
   birth: null,
   isContradictory: false,
   isNewSession: false,
@@ -256,19 +242,16 @@ export const NO_EFFECT = {
 /**
  * Checks whether a message has a number in the sequence. An NDEATH has no sequence number (tck-id-payloads-ndeath-seq),
  * and an NBIRTH restarts the sequence.
- *
- * @param {SparkplugTopic} topic
- * @returns {boolean} whether the message belongs to the sequence that a birth has begun
+ * @returns whether the message belongs to the sequence that a birth has begun
  */
-export const hasSequenceNumber = ({ type }) => type !== 'NBIRTH' && type !== 'NDEATH';
+export const hasSequenceNumber = ({ type }: SparkplugTopic): boolean =>
+  type !== 'NBIRTH' && type !== 'NDEATH';
 
 /**
  * Checks and counts the sequence number of a message.
- *
- * @param {EdgeMessage} edgeMessage
- * @returns {boolean} whether an earlier message is missing, or the birth of the node in this session has not arrived
+ * @returns whether an earlier message is missing, or the birth of the node in this session has not arrived
  */
-export function isAnyMissing({ message, node, nodeIdentity, payload }) {
+export function isAnyMissing({ message, node, nodeIdentity, payload }: EdgeMessage): boolean {
   const inOrder = node.sequence.follows(payload.seq, message.dup === true);
   return !inOrder || !node.present.has(nodeIdentity.id);
 }

@@ -1,31 +1,32 @@
+import type { Socket } from 'node:net';
+import type { AuthenticateHandler, Client, PreConnectHandler } from 'aedes';
 import { ipKeyGenerator } from 'express-rate-limit';
-import { LogThrottle } from '../../../common/log-throttle.js';
-import { printable } from '../../../common/printable.js';
-import { parseTopic } from '../../../schema/topics.js';
-import { MAX_PER_ACCOUNT, OwnConnections } from './connections.js';
-
-/** @import { Socket } from 'node:net' */
-/** @import { AuthenticateHandler, Client, PreConnectHandler } from 'aedes' */
-/** @import { Logger } from 'pino' */
-/** @import { Accounts } from '../../access/credentials/accounts.js' */
-/** @import { Metrics } from '../../observability/metrics.js' */
-/** @import { Authorization } from './authorization.js' */
-/** @import { Connection } from './connections.js' */
+import type { Logger } from 'pino';
+import { LogThrottle } from '../../../common/log-throttle.ts';
+import { printable } from '../../../common/printable.ts';
+import { parseTopic } from '../../../schema/topics.ts';
+import type { Accounts } from '../../access/credentials/accounts.ts';
+import type { Metrics } from '../../observability/metrics.ts';
+import type { Authorization } from './authorization.ts';
+import { type Connection, MAX_PER_ACCOUNT, OwnConnections } from './connections.ts';
 
 /** CONNACK return code for an unavailable server (MQTT 3.1.1, table 3.1). All other failures are 5, not authorized. */
 const UNAVAILABLE = 3;
 
-/**
- * Creates the handlers that authenticate clients and assign an account to each connection.
- *
- * @param {object} deps
- * @param {Accounts} deps.accounts
- * @param {(client: Client) => Connection | undefined} deps.connectionOf
- * @param {Authorization} deps.authorization
- * @param {AccessNotices} deps.notices
- * @param {Metrics} deps.metrics
- */
-export function createAuthentication({ accounts, connectionOf, authorization, notices, metrics }) {
+/** Creates the handlers that authenticate clients and assign an account to each connection. */
+export function createAuthentication({
+  accounts,
+  connectionOf,
+  authorization,
+  notices,
+  metrics,
+}: {
+  accounts: Accounts;
+  connectionOf: (client: Client) => Connection | undefined;
+  authorization: Authorization;
+  notices: AccessNotices;
+  metrics: Metrics;
+}) {
   // Each counter starts at 0, because Prometheus sees no increase in a counter that first appears as 1.
   for (const action of ['sign_in', 'connection']) metrics.denied.inc({ action }, 0);
   const ownConnections = new OwnConnections(({ name }) => {
@@ -33,13 +34,11 @@ export function createAuthentication({ accounts, connectionOf, authorization, no
     notices.tooMany(name);
   });
 
-  /**
-   * @param {Client} client
-   * @param {string | undefined} name
-   * @param {Buffer | undefined} password
-   * @returns {Promise<boolean>}
-   */
-  async function admit(client, name, password) {
+  async function admit(
+    client: Client,
+    name: string | undefined,
+    password: Buffer | undefined,
+  ): Promise<boolean> {
     const connection = connectionOf(client);
     if (!connection) return false;
     const address = addressOf(client);
@@ -64,8 +63,12 @@ export function createAuthentication({ accounts, connectionOf, authorization, no
   }
 
   return {
-    /** Stores the properties of CONNECT that `authenticate` does not receive. @type {PreConnectHandler} */
-    preConnect(client, packet, done) {
+    /** Stores the properties of CONNECT that `authenticate` does not receive. */
+    preConnect(
+      client: Parameters<PreConnectHandler>[0],
+      packet: Parameters<PreConnectHandler>[1],
+      done: Parameters<PreConnectHandler>[2],
+    ): ReturnType<PreConnectHandler> {
       const connection = connectionOf(client);
       if (connection) {
         connection.willTopic = packet.will?.topic;
@@ -74,8 +77,12 @@ export function createAuthentication({ accounts, connectionOf, authorization, no
       done(null, true);
     },
 
-    /** @type {AuthenticateHandler} */
-    authenticate(client, name, password, done) {
+    authenticate(
+      client: Parameters<AuthenticateHandler>[0],
+      name: Parameters<AuthenticateHandler>[1],
+      password: Parameters<AuthenticateHandler>[2],
+      done: Parameters<AuthenticateHandler>[3],
+    ): ReturnType<AuthenticateHandler> {
       admit(client, name, password).then(
         (admitted) => done(null, admitted),
         (error) => done(Object.assign(error, { returnCode: UNAVAILABLE }), false),
@@ -84,9 +91,9 @@ export function createAuthentication({ accounts, connectionOf, authorization, no
   };
 }
 
-/** @param {Client} client @returns {string} the IPv4 address of the client, or the network prefix of its IPv6 address */
-function addressOf({ conn }) {
-  const { remoteAddress } = /** @type {Socket} */ (conn);
+/** @returns the IPv4 address of the client, or the network prefix of its IPv6 address */
+function addressOf({ conn }: Client): string {
+  const { remoteAddress } = conn as Socket;
   return remoteAddress === undefined ? '' : ipKeyGenerator(remoteAddress);
 }
 
@@ -101,21 +108,20 @@ export class AccessNotices {
   #logger;
   #throttle;
 
-  /** @param {{ logger: Logger, everyMs?: number }} deps */
-  constructor({ logger, everyMs }) {
+  constructor({ logger, everyMs }: { logger: Logger; everyMs?: number }) {
     this.#logger = logger;
     this.#throttle = new LogThrottle({ everyMs });
   }
 
-  /** Counts a failed sign-in. @param {string} name account name from the client @param {string} address of the client */
-  signIn(name, address) {
+  /** Counts a failed sign-in. @param name account name from the client @param address of the client */
+  signIn(name: string, address: string) {
     const failed = this.#throttle.count(`sign-in ${address}`);
     if (failed === 0) return;
     this.#logger.warn({ account: shown(name), address, failed }, 'wrong account or password, this one last');
   }
 
-  /** Reports an account with too many connections. @param {string} account */
-  tooMany(account) {
+  /** Reports an account with too many connections. */
+  tooMany(account: string) {
     if (this.#isDue(`connections ${account}`)) {
       this.#logger.warn(
         { account, most: MAX_PER_ACCOUNT },
@@ -124,20 +130,14 @@ export class AccessNotices {
     }
   }
 
-  /**
-   * Reports a forbidden request.
-   *
-   * @param {string} account
-   * @param {'publish' | 'subscribe' | 'filters' | 'will'} what
-   * @param {string} topic or filter
-   */
-  forbidden(account, what, topic) {
+  /** Reports a forbidden request. @param topic or filter */
+  forbidden(account: string, what: 'publish' | 'subscribe' | 'filters' | 'will', topic: string) {
     if (this.#isDue(`${what} ${account}`))
       this.#logger.warn({ account, what, topic: shown(topic) }, WORDS[what]);
   }
 
-  /** @param {string} key @returns {boolean} whether a line with this key must be logged now */
-  #isDue(key) {
+  /** @returns whether a line with this key must be logged now */
+  #isDue(key: string): boolean {
     return this.#throttle.count(key) > 0;
   }
 }
@@ -149,5 +149,4 @@ const WORDS = {
   will: 'a last will on a topic that it has no permission to publish on; connection refused',
 };
 
-/** @param {string} text */
-const shown = (text) => printable(text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text);
+const shown = (text: string) => printable(text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text);

@@ -1,52 +1,56 @@
 import { setMaxListeners } from 'node:events';
-import { MillraceError } from '../../../common/errors.js';
-import { Acknowledgements } from '../acknowledgements.js';
-import { disconnect, guardPackets, REASONS } from './mqtt5.js';
-import { ConnectionReader } from './reading/connection-reader.js';
-import { dropDeepTopics } from './settling.js';
-
-/** @import { Socket } from 'node:net' */
-/** @import { Aedes, Client } from 'aedes' */
-/** @import { Logger } from 'pino' */
-/** @import { Accounts } from '../../access/credentials/accounts.js' */
-/** @import { Account } from '../../access/credentials/permissions.js' */
-/** @import { Deliveries } from '../acknowledgements.js' */
-/** @import { PacketLimit } from './reading/packet-scanner.js' */
-/** @import { ReadScheduler } from './reading/read-scheduler.js' */
+import type { Socket } from 'node:net';
+import type { Aedes, Client } from 'aedes';
+import type { Logger } from 'pino';
+import { MillraceError } from '../../../common/errors.ts';
+import type { Accounts } from '../../access/credentials/accounts.ts';
+import type { Account } from '../../access/credentials/permissions.ts';
+import { Acknowledgements, type Deliveries } from '../acknowledgements.ts';
+import { disconnect, guardPackets, REASONS } from './mqtt5.ts';
+import { ConnectionReader } from './reading/connection-reader.ts';
+import type { PacketLimit } from './reading/packet-scanner.ts';
+import type { ReadScheduler } from './reading/read-scheduler.ts';
+import { dropDeepTopics } from './settling.ts';
 
 /** Shared by all connections: an error with its stack takes 20 µs, and 10,000 connections can close in one iteration of the event loop. */
 const CLOSED = new MillraceError('unavailable', 'The connection closed.');
 
-/**
- * The state of one connection.
- *
- * @typedef {object} Connection
- * @property {Client} client
- * @property {ConnectionReader} reader
- * @property {Acknowledgements} acknowledgements
- * @property {AbortSignal} closed aborts when the connection closes
- * @property {Account | null} account null: the client has not signed in
- * @property {Set<string>} filters filters that the client requested in SUBSCRIBE
- * @property {string} [willTopic] the topic of the last will of the client
- * @property {(device: string, topic: string) => boolean} [permits] whether the client may send for a device
- *   of a mapped topic
- * @property {Deliveries} [deliveries] unacknowledged messages of the client; missing: the client sent no message with
- *   QoS 1 or 2
- * @property {boolean} isTerse whether the client uses MQTT 5 and requested no reason strings
- */
+/** The state of one connection. */
+export interface Connection {
+  client: Client;
+  reader: ConnectionReader;
+  acknowledgements: Acknowledgements;
+  /** aborts when the connection closes */
+  closed: AbortSignal;
+  /** null: the client has not signed in */
+  account: Account | null;
+  /** filters that the client requested in SUBSCRIBE */
+  filters: Set<string>;
+  /** the topic of the last will of the client */
+  willTopic?: string;
+  /** whether the client may send for a device of a mapped topic */
+  permits?: (device: string, topic: string) => boolean;
+  /** unacknowledged messages of the client; missing: the client sent no message with QoS 1 or 2 */
+  deliveries?: Deliveries;
+  /** whether the client uses MQTT 5 and requested no reason strings */
+  isTerse: boolean;
+}
 
-/**
- * Passes a socket to aedes. From then on aedes uses the socket within the limits of `ConnectionReader`.
- *
- * @param {Socket} socket
- * @param {object} deps
- * @param {Aedes} deps.aedes
- * @param {ReadScheduler} deps.scheduler
- * @param {number} deps.maxMessageBytes
- * @param {(client: Client, bytes: number, isClosed: boolean) => void} deps.onTooLarge
- * @returns {Connection}
- */
-export function openConnection(socket, { aedes, scheduler, maxMessageBytes, onTooLarge }) {
+/** Passes a socket to aedes. From then on aedes uses the socket within the limits of `ConnectionReader`. */
+export function openConnection(
+  socket: Socket,
+  {
+    aedes,
+    scheduler,
+    maxMessageBytes,
+    onTooLarge,
+  }: {
+    aedes: Aedes;
+    scheduler: ReadScheduler;
+    maxMessageBytes: number;
+    onTooLarge: (client: Client, bytes: number, isClosed: boolean) => void;
+  },
+): Connection {
   socket.setNoDelay(true);
   const reader = new ConnectionReader(socket, {
     scheduler,
@@ -94,15 +98,12 @@ const ALIVE_EVERY_MS = 1000;
 
 /** All connections of the broker. */
 export class Connections {
-  /** @type {WeakMap<Client, Connection>} */
-  #known = new WeakMap();
-  /** @type {Set<Connection>} */
-  #open = new Set();
-  /** @type {NodeJS.Timeout | undefined} */
-  #heartbeat;
+  #known: WeakMap<Client, Connection> = new WeakMap();
+  #open: Set<Connection> = new Set();
+  #heartbeat: NodeJS.Timeout | undefined;
 
-  /** Adds a connection until it closes. @param {Connection} connection */
-  add(connection) {
+  /** Adds a connection until it closes. */
+  add(connection: Connection) {
     this.#known.set(connection.client, connection);
     this.#open.add(connection);
     connection.closed.addEventListener('abort', () => this.#open.delete(connection), { once: true });
@@ -110,15 +111,14 @@ export class Connections {
 
   /**
    * Returns the state of a client's connection.
-   *
-   * @param {Client} client may be disconnected, because its last will may be unsettled
+   * @param client may be disconnected, because its last will may be unsettled
    */
-  of(client) {
+  of(client: Client) {
     return this.#known.get(client);
   }
 
-  /** Returns the open connections. @returns {Iterable<Connection>} */
-  all() {
+  /** Returns the open connections. */
+  all(): Iterable<Connection> {
     return this.#open;
   }
 
@@ -149,8 +149,8 @@ const HEADROOM = 66_000;
 /** Size of the fixed header of a PUBLISH, in bytes. */
 const FIXED_HEADER = 5;
 
-/** Returns the Maximum Packet Size in bytes that CONNACK announces to clients of MQTT 5. @param {number} maxPayloadBytes */
-export const maximumPacketSize = (maxPayloadBytes) => maxPayloadBytes + HEADROOM + FIXED_HEADER;
+/** Returns the Maximum Packet Size in bytes that CONNACK announces to clients of MQTT 5. */
+export const maximumPacketSize = (maxPayloadBytes: number) => maxPayloadBytes + HEADROOM + FIXED_HEADER;
 
 /**
  * Limit of packets that are no PUBLISH, and of the first packet, whose sender has not signed in yet, in bytes. It is enough for a CONNECT
@@ -164,30 +164,23 @@ const PUBLISH = 0x30;
 /** The largest length that a fixed header may have (MQTT 3.1.1, table 2.4). */
 const MAX_LENGTH = 268_435_455;
 
-/** @param {number} firstByte of a packet */
-const isPublish = (firstByte) => (firstByte & 0xf0) === PUBLISH;
+/** @param firstByte of a packet */
+const isPublish = (firstByte: number) => (firstByte & 0xf0) === PUBLISH;
 
-/**
- * Returns the function that limits the size of packets, because aedes has no limit.
- *
- * @param {number} maxPayloadBytes
- * @returns {PacketLimit}
- */
-export const packetLimit = (maxPayloadBytes) => (firstByte, isFirst) =>
-  !isFirst && isPublish(firstByte) ? maxPayloadBytes + HEADROOM : MAX_OTHER_BYTES;
+/** Returns the function that limits the size of packets, because aedes has no limit. */
+export const packetLimit =
+  (maxPayloadBytes: number): PacketLimit =>
+  (firstByte, isFirst) =>
+    !isFirst && isPublish(firstByte) ? maxPayloadBytes + HEADROOM : MAX_OTHER_BYTES;
 
 /**
  * Restarts the keepalive timer of a connection. aedes closes a connection from which it read nothing for one and a half
  * times its keepalive (MQTT 3.1.1, 3.1.2-24). Under backpressure the device may be alive, although aedes reads nothing.
  * aedes has no function to restart the timer, so the private `_keepaliveTimer` is used. It is null without a keepalive
  * or after the connection closed.
- *
- * @param {Client} client
  */
-function keepAlive(client) {
-  const { _keepaliveTimer } = /** @type {{ _keepaliveTimer?: NodeJS.Timeout | null }} */ (
-    /** @type {unknown} */ (client)
-  );
+function keepAlive(client: Client) {
+  const { _keepaliveTimer } = client as unknown as { _keepaliveTimer?: NodeJS.Timeout | null };
   _keepaliveTimer?.refresh();
 }
 
@@ -203,16 +196,15 @@ export const MAX_PER_ACCOUNT = 4;
  */
 export class OwnConnections {
   #onTooMany;
-  /** The connections of each account, the oldest first, by device id. @type {Map<string, Set<Connection>>} */
-  #open = new Map();
+  /** The connections of each account, the oldest first, by device id. */
+  #open: Map<string, Set<Connection>> = new Map();
 
-  /** @param {(account: Account) => void} onTooMany */
-  constructor(onTooMany) {
+  constructor(onTooMany: (account: Account) => void) {
     this.#onTooMany = onTooMany;
   }
 
-  /** Counts a connection for its account. @param {Connection} connection a connection whose client has signed in */
-  enter(connection) {
+  /** Counts a connection for its account. @param connection a connection whose client has signed in */
+  enter(connection: Connection) {
     const { account, client, closed } = connection;
     if (!account || account.isInstallation || closed.aborted) return;
     const { deviceId } = account;
@@ -228,8 +220,7 @@ export class OwnConnections {
     disconnect(oldest.client, REASONS.quota);
   }
 
-  /** @param {string} deviceId @param {Connection} connection */
-  #leave(deviceId, connection) {
+  #leave(deviceId: string, connection: Connection) {
     const own = this.#open.get(deviceId);
     own?.delete(connection);
     if (own?.size === 0) this.#open.delete(deviceId);
@@ -245,18 +236,21 @@ export class CredentialRecheck {
   #accounts;
   #everyMs;
   #logger;
-  /** @type {NodeJS.Timeout | undefined} */
-  #timer;
+  #timer: NodeJS.Timeout | undefined;
   #isStopped = false;
 
-  /**
-   * @param {object} deps
-   * @param {() => Iterable<Connection>} deps.connections the open connections
-   * @param {Accounts} deps.accounts
-   * @param {number} deps.everyMs
-   * @param {Logger} deps.logger
-   */
-  constructor({ connections, accounts, everyMs, logger }) {
+  constructor({
+    connections,
+    accounts,
+    everyMs,
+    logger,
+  }: {
+    /** the open connections */
+    connections: () => Iterable<Connection>;
+    accounts: Accounts;
+    everyMs: number;
+    logger: Logger;
+  }) {
     this.#connections = connections;
     this.#accounts = accounts;
     this.#everyMs = everyMs;
@@ -271,11 +265,10 @@ export class CredentialRecheck {
 
   /**
    * Checks the connections of one account at once.
-   *
-   * @param {string} deviceId device whose credential has changed
-   * @returns {Promise<void>} resolves when the connections are closed
+   * @param deviceId device whose credential has changed
+   * @returns resolves when the connections are closed
    */
-  now(deviceId) {
+  now(deviceId: string): Promise<void> {
     return this.#tryCheck(({ account }) => account?.deviceId === deviceId);
   }
 
@@ -285,8 +278,7 @@ export class CredentialRecheck {
     clearTimeout(this.#timer);
   }
 
-  /** @param {(connection: Connection) => boolean} isSelected */
-  async #check(isSelected) {
+  async #check(isSelected: (connection: Connection) => boolean) {
     const open = [...this.#connections()].filter(
       (connection) => connection.account !== null && isSelected(connection),
     );
@@ -298,13 +290,12 @@ export class CredentialRecheck {
     }
   }
 
-  /** @param {(connection: Connection) => boolean} isSelected */
-  async #tryCheck(isSelected) {
+  async #tryCheck(isSelected: (connection: Connection) => boolean) {
     try {
       await this.#check(isSelected);
     } catch (error) {
       // The database is unavailable. The next periodic check covers these accounts too.
-      this.#logger.debug({ reason: /** @type {Error} */ (error).message }, 'credentials not checked');
+      this.#logger.debug({ reason: (error as Error).message }, 'credentials not checked');
     }
   }
 

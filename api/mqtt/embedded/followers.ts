@@ -1,26 +1,25 @@
-import { FIRST_FURTHER_LEVEL, isFurtherTopic, isStatsTopic, reachesLive } from '../../live/index.js';
-import { FIRST_ERROR } from './mqtt5.js';
-import { filterOf } from './retained.js';
+import type { Aedes, Client } from 'aedes';
+import { FIRST_FURTHER_LEVEL, isFurtherTopic, isStatsTopic, reachesLive } from '../../live/index.ts';
+import { FIRST_ERROR } from './mqtt5.ts';
+import { filterOf } from './retained.ts';
 
-/** @import { Aedes, Client } from 'aedes' */
-
-/** Checks whether a filter matches a topic. @typedef {(topic: string) => boolean} Matches */
+/** Checks whether a filter matches a topic. */
+type Matches = (topic: string) => boolean;
 
 /**
  * Tracks the clients that subscribe to live changes. Without such a client, the process need not publish live changes.
  *
- * Named topics (`named-topics.js`, in the code also further topics) repeat the content of the topics by id. So a named
+ * Named topics (`named-topics.ts`, in the code also further topics) repeat the content of the topics by id. So a named
  * topic is published only if a filter asks for it. Such a filter has no `#`, and for `iot/live/{name}` it has no
  * wildcard. So a client that follows `iot/live/+` or `#` gets each change once.
  */
 export class Followers {
-  /** The filters of each client that may match live topics. @type {Map<Client, Set<string>>} */
-  #filters = new Map();
-  /** The filters that ask for named topics, with the number of their clients. @type {Map<string, { clients: number, matches: Matches }>} */
-  #asking = new Map();
+  /** The filters of each client that may match live topics. */
+  #filters: Map<Client, Set<string>> = new Map();
+  /** The filters that ask for named topics, with the number of their clients. */
+  #asking: Map<string, { clients: number; matches: Matches }> = new Map();
 
-  /** @param {Aedes} aedes */
-  constructor(aedes) {
+  constructor(aedes: Aedes) {
     aedes.on('subscribe', (subscriptions, client) => {
       if (client.closed) return;
       for (const { topic, qos } of subscriptions) {
@@ -46,27 +45,23 @@ export class Followers {
     return this.#asking.size > 0;
   }
 
-  /** Checks whether the filter of any client asks for this named topic. @param {string} topic */
-  ask(topic) {
+  /** Checks whether the filter of any client asks for this named topic. */
+  ask(topic: string) {
     for (const { matches } of this.#asking.values()) if (matches(topic)) return true;
     return false;
   }
 
   /**
    * Checks whether a client gets messages on a topic. A named topic is only for clients whose filters ask for it.
-   *
-   * @param {Client} client
-   * @param {string} topic
    */
-  takes(client, topic) {
+  takes(client: Client, topic: string) {
     if (!isFurtherTopic(topic)) return true;
     for (const filter of this.#filters.get(client) ?? [])
       if (this.#asking.get(filter)?.matches(topic)) return true;
     return false;
   }
 
-  /** @param {Client} client @param {string} filter */
-  #add(client, filter) {
+  #add(client: Client, filter: string) {
     const filters = this.#filters.get(client) ?? new Set();
     if (filters.has(filter)) return;
     this.#filters.set(client, filters.add(filter));
@@ -77,8 +72,7 @@ export class Followers {
     this.#asking.set(filter, asking);
   }
 
-  /** @param {Client} client @param {string} filter */
-  #remove(client, filter) {
+  #remove(client: Client, filter: string) {
     const filters = this.#filters.get(client);
     if (!filters?.delete(filter)) return;
     if (filters.size === 0) this.#filters.delete(client);
@@ -87,8 +81,8 @@ export class Followers {
   }
 }
 
-/** @param {string} filter @returns {Matches | null} null: the filter asks for no named topic */
-function askingBy(filter) {
+/** @returns null: the filter asks for no named topic */
+function askingBy(filter: string): Matches | null {
   if (filter.includes('#') || isStatsTopic(filter)) return null;
   if (!filter.includes('+')) return isFurtherTopic(filter) ? (topic) => topic === filter : null;
   return filter.split('/').length > FIRST_FURTHER_LEVEL ? filterOf(filter) : null;

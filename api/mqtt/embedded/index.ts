@@ -1,55 +1,63 @@
+import type { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { WAITED } from '../../live/index.js';
-import { ClientDeliveries } from '../acknowledgements.js';
-import { AccessNotices, createAuthentication } from './authentication.js';
-import { createAuthorization } from './authorization.js';
-import { Connections, CredentialRecheck, maximumPacketSize, openConnection } from './connections.js';
-import { Followers } from './followers.js';
-import { LIMITS, Listener } from './listener.js';
-import { isTooLargeFor, RECEIVE_MAXIMUM, SessionlessBroker } from './mqtt5.js';
-import { ReadScheduler } from './reading/read-scheduler.js';
-import { Persistence } from './retained.js';
-import { createSettling, DROPPED, releaseOnPubrel } from './settling.js';
-
-/** @import { Socket } from 'node:net' */
-/** @import { Aedes, AuthorizeForwardHandler, Client } from 'aedes' */
-/** @import { Logger } from 'pino' */
-/** @import { Config } from '../../../common/settings/config.js' */
-/** @import { Bounds } from '../../access/connection-limits.js' */
-/** @import { Accounts } from '../../access/credentials/accounts.js' */
-/** @import { OwnCertificate } from '../../access/tls/certificate-reload.js' */
-/** @import { ByteBudget } from '../../ingest/admission/byte-budget.js' */
-/** @import { HandleMessage, Send } from '../../ingest/pipeline.js' */
-/** @import { Host } from '../../ingest/sparkplug/host.js' */
-/** @import { Metrics } from '../../observability/metrics.js' */
-/** @import { Connection } from './connections.js' */
+import type { AuthorizeForwardHandler, Client } from 'aedes';
+import type { Logger } from 'pino';
+import type { Config } from '../../../common/settings/config.ts';
+import type { Bounds } from '../../access/connection-limits.ts';
+import type { Accounts } from '../../access/credentials/accounts.ts';
+import type { OwnCertificate } from '../../access/tls/certificate-reload.ts';
+import type { ByteBudget } from '../../ingest/admission/byte-budget.ts';
+import type { HandleMessage, Send } from '../../ingest/pipeline.ts';
+import type { Host } from '../../ingest/sparkplug/host.ts';
+import { WAITED } from '../../live/index.ts';
+import type { Metrics } from '../../observability/metrics.ts';
+import { ClientDeliveries } from '../acknowledgements.ts';
+import { AccessNotices, createAuthentication } from './authentication.ts';
+import { createAuthorization } from './authorization.ts';
+import {
+  type Connection,
+  Connections,
+  CredentialRecheck,
+  maximumPacketSize,
+  openConnection,
+} from './connections.ts';
+import { Followers } from './followers.ts';
+import { LIMITS, Listener } from './listener.ts';
+import { isTooLargeFor, RECEIVE_MAXIMUM, SessionlessBroker } from './mqtt5.ts';
+import { ReadScheduler } from './reading/read-scheduler.ts';
+import { Persistence } from './retained.ts';
+import { createSettling, DROPPED, releaseOnPubrel } from './settling.ts';
 
 /**
  * Creates the embedded broker for MQTT 3.1.1 and 5. Its PUBACK to the device waits for the commit. Other clients may
  * subscribe. They receive messages only while they are connected and read fast enough, because there are no persistent
- * sessions (`retained.js`).
- *
- * @param {object} deps
- * @param {Config['mqtt']} deps.mqtt
- * @param {OwnCertificate | null} [deps.tls] default: no TLS
- * @param {Accounts} deps.accounts
- * @param {number} deps.recheckMs interval at which the credentials of open connections are checked
- * @param {Host | null} deps.host null: this process does not handle Sparkplug
- * @param {number} deps.maxMessageBytes
- * @param {HandleMessage} deps.handleMessage
- * @param {ByteBudget} deps.room byte budget for messages
- * @param {() => number} deps.clock epoch ms
- * @param {Logger} deps.logger
- * @param {Metrics} deps.metrics
- * @param {Bounds} [deps.bounds]
+ * sessions (`retained.ts`).
  */
-export function createBroker(deps) {
+export function createBroker(deps: {
+  mqtt: Config['mqtt'];
+  /** default: no TLS */
+  tls?: OwnCertificate | null;
+  accounts: Accounts;
+  /** interval at which the credentials of open connections are checked */
+  recheckMs: number;
+  /** null: this process does not handle Sparkplug */
+  host: Host | null;
+  maxMessageBytes: number;
+  handleMessage: HandleMessage;
+  /** byte budget for messages */
+  room: ByteBudget;
+  /** epoch ms */
+  clock: () => number;
+  logger: Logger;
+  metrics: Metrics;
+  bounds?: Bounds;
+}) {
   const { mqtt, accounts, host, maxMessageBytes, handleMessage, clock, logger, metrics } = deps;
   const connections = new Connections();
   const scheduler = new ReadScheduler(deps.room);
   /** Settles when the offline state of the Sparkplug host is published. */
   let stateSent = Promise.resolve();
-  const connectionOf = (/** @type {Client} */ client) => connections.of(client);
+  const connectionOf = (client: Client) => connections.of(client);
   const notices = new AccessNotices({ logger });
   const authorization = createAuthorization({ connectionOf, notices, metrics });
   const recheck = new CredentialRecheck({
@@ -61,7 +69,7 @@ export function createBroker(deps) {
 
   const persistence = new Persistence();
   const deliveries = new ClientDeliveries();
-  const deliveriesOf = (/** @type {Connection} */ connection) => {
+  const deliveriesOf = (connection: Connection) => {
     connection.deliveries ??= deliveries.open(connection.client.id, connection.closed);
     return connection.deliveries;
   };
@@ -91,8 +99,7 @@ export function createBroker(deps) {
 
   const followers = new Followers(aedes);
 
-  /** @param {Socket} socket */
-  function onConnection(socket) {
+  function onConnection(socket: Socket) {
     const connection = openConnection(socket, {
       aedes,
       scheduler,
@@ -111,12 +118,18 @@ export function createBroker(deps) {
     connections.add(connection);
   }
 
-  /** @param {{ topic: string, payload: Buffer, qos: 0 | 1, retain: boolean, properties?: object }} message @returns {Promise<void>} settles after forwarding */
-  const publish = (message) =>
+  /** @returns settles after forwarding */
+  const publish = (message: {
+    topic: string;
+    payload: Buffer;
+    qos: 0 | 1;
+    retain: boolean;
+    properties?: object;
+  }): Promise<void> =>
     new Promise((resolve) => aedes.publish({ cmd: 'publish', dup: false, ...message }, () => resolve()));
 
   const listener = new Listener({ ...deps, onConnection });
-  aedes.on('client', ({ conn }) => listener.pass(/** @type {Socket} */ (conn)));
+  aedes.on('client', ({ conn }) => listener.pass(conn as Socket));
   aedes.on('subscribe', (subscriptions, client) => {
     const connection = connectionOf(client);
     if (connection) persistence.noteSubscriber(client, connection.closed, subscriptions);
@@ -128,8 +141,8 @@ export function createBroker(deps) {
   aedes.on('connectionError', (_client, error) => logger.debug({ reason: error.message }, 'connection'));
 
   return {
-    /** @returns {Promise<void>} @throws {MillraceError} `port_taken` */
-    async start() {
+    /** @throws {MillraceError} `port_taken` */
+    async start(): Promise<void> {
       await aedes.listen();
       if (host) await Promise.all([publish(host.birth()), publish(host.stateOfVersion2(true))]);
       connections.watch();
@@ -156,12 +169,11 @@ export function createBroker(deps) {
       await new Promise((resolve) => aedes.close(() => resolve(undefined)));
     },
 
-    /** @type {Send} */
-    send: (topic, payload, retain = false, waited = undefined) =>
-      void publish({ topic, payload, qos: 0, retain, ...waitedProperty(waited) }),
+    send: ((topic, payload, retain = false, waited = undefined) =>
+      void publish({ topic, payload, qos: 0, retain, ...waitedProperty(waited) })) satisfies Send,
 
-    /** Checks the connections of a device whose credential has changed. @param {string} deviceId */
-    recheck: (deviceId) => recheck.now(deviceId),
+    /** Checks the connections of a device whose credential has changed. */
+    recheck: (deviceId: string) => recheck.now(deviceId),
 
     followers,
 
@@ -176,29 +188,27 @@ export function createBroker(deps) {
   };
 }
 
-/** @typedef {ReturnType<typeof createBroker>} Broker */
+export type Broker = ReturnType<typeof createBroker>;
 
 /**
- * @param {number | undefined} waited ms since the commit of the oldest value in a message
- * @returns {{ properties?: object }} the user property for subscribers of MQTT 5
+ * @param waited ms since the commit of the oldest value in a message
+ * @returns the user property for subscribers of MQTT 5
  */
-const waitedProperty = (waited) =>
+const waitedProperty = (waited: number | undefined): { properties?: object } =>
   waited === undefined ? {} : { properties: { userProperties: { [WAITED]: String(Math.round(waited)) } } };
 
-/** @param {number} count */
-const clientsText = (count) => (count === 1 ? '1 client' : `${count} clients`);
+const clientsText = (count: number) => (count === 1 ? '1 client' : `${count} clients`);
 
 /**
  * Creates the function that drops messages to a client that reads too slowly. Otherwise these messages would stay in memory until the
  * client reads or its connection closes, because ingest never waits for a subscriber.
- *
- * @param {(client: Client, topic: string) => boolean} takes
- * @param {() => void} onFull
- * @returns {AuthorizeForwardHandler}
  */
-const forwarding = (takes, onFull) => (client, packet) => {
-  if (packet.topic === DROPPED || !takes(client, packet.topic) || isTooLargeFor(client, packet)) return null;
-  if (!client.conn.writableNeedDrain) return packet;
-  onFull();
-  return null;
-};
+const forwarding =
+  (takes: (client: Client, topic: string) => boolean, onFull: () => void): AuthorizeForwardHandler =>
+  (client, packet) => {
+    if (packet.topic === DROPPED || !takes(client, packet.topic) || isTooLargeFor(client, packet))
+      return null;
+    if (!client.conn.writableNeedDrain) return packet;
+    onFull();
+    return null;
+  };

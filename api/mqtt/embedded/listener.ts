@@ -1,24 +1,20 @@
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
-import { MillraceError } from '../../../common/errors.js';
-import { boundConnections } from '../../access/index.js';
-import { socketsOf } from '../../access/tls/index.js';
-
-/** @import { Socket } from 'node:net' */
-/** @import { Logger } from 'pino' */
-/** @import { Config } from '../../../common/settings/config.js' */
-/** @import { Bounds } from '../../access/connection-limits.js' */
-/** @import { OwnCertificate } from '../../access/tls/certificate-reload.js' */
-/** @import { Metrics } from '../../observability/metrics.js' */
+import type { Logger } from 'pino';
+import { MillraceError } from '../../../common/errors.ts';
+import type { Config } from '../../../common/settings/config.ts';
+import type { Bounds } from '../../access/connection-limits.ts';
+import { boundConnections } from '../../access/index.ts';
+import type { OwnCertificate } from '../../access/tls/certificate-reload.ts';
+import { socketsOf } from '../../access/tls/index.ts';
+import type { Metrics } from '../../observability/metrics.ts';
 
 /**
  * Limits of connections: in total, without a CONNACK, and time in ms until the CONNACK. When all devices reconnect,
  * thousands of connections wait for their CONNACK. A busy process answers a CONNECT within a second.
- *
- * @type {Bounds}
  */
-const BOUNDS = { connections: 20_000, pending: 4096, withinMs: 10_000 };
+const BOUNDS: Bounds = { connections: 20_000, pending: 4096, withinMs: 10_000 };
 
 /** The port for devices, with or without TLS. */
 export class Listener {
@@ -28,16 +24,22 @@ export class Listener {
   #sockets;
   #pending;
 
-  /**
-   * @param {object} options
-   * @param {Pick<Config['mqtt'], 'host' | 'port'>} options.mqtt
-   * @param {OwnCertificate | null} [options.tls] default: no TLS
-   * @param {Bounds} [options.bounds]
-   * @param {(socket: Socket) => void} options.onConnection
-   * @param {Logger} options.logger
-   * @param {Metrics} options.metrics
-   */
-  constructor({ mqtt, tls = null, bounds = BOUNDS, onConnection, logger, metrics }) {
+  constructor({
+    mqtt,
+    tls = null,
+    bounds = BOUNDS,
+    onConnection,
+    logger,
+    metrics,
+  }: {
+    mqtt: Pick<Config['mqtt'], 'host' | 'port'>;
+    /** default: no TLS */
+    tls?: OwnCertificate | null;
+    bounds?: Bounds;
+    onConnection: (socket: Socket) => void;
+    logger: Logger;
+    metrics: Metrics;
+  }) {
     const { host, port } = mqtt;
     this.#host = host;
     this.#port = port;
@@ -48,22 +50,22 @@ export class Listener {
     this.#pending = boundConnections(this.#server, 'mqtt', bounds, metrics);
   }
 
-  /** Listens on the port. @returns {Promise<void>} @throws {MillraceError} `port_taken` */
-  async start() {
+  /** Listens on the port. @throws {MillraceError} `port_taken` */
+  async start(): Promise<void> {
     this.#server.listen(this.#port, this.#host);
     try {
       await once(this.#server, 'listening');
     } catch (error) {
       throw new MillraceError(
         'port_taken',
-        `The embedded broker cannot listen on ${this.#host}:${this.#port}: ${/** @type {Error} */ (error).message}. Set MQTT_PORT to a free port, or MQTT_URL to the broker that runs there.`,
+        `The embedded broker cannot listen on ${this.#host}:${this.#port}: ${(error as Error).message}. Set MQTT_PORT to a free port, or MQTT_URL to the broker that runs there.`,
         { cause: error },
       );
     }
   }
 
-  /** Ends the time limit of a connection whose client has signed in. @param {Socket} socket of the client */
-  pass(socket) {
+  /** Ends the time limit of a connection whose client has signed in. @param socket of the client */
+  pass(socket: Socket) {
     this.#pending.pass(socket);
   }
 
@@ -82,8 +84,8 @@ export class Listener {
     return this.#server.listening;
   }
 
-  /** @returns {number} the port on which the broker listens; 0: it does not listen */
-  get port() {
+  /** @returns the port on which the broker listens; 0: it does not listen */
+  get port(): number {
     const address = this.#server.address();
     return address && typeof address === 'object' ? address.port : 0;
   }

@@ -1,19 +1,14 @@
-import { Aedes } from 'aedes';
+import type { EventEmitter } from 'node:events';
+import { Aedes, type AedesOptions, type Client, type PublishPacket } from 'aedes';
+import type { Packet } from 'mqtt-packet';
 import mqttPacket from 'mqtt-packet';
-import { refusalText } from '../../../common/errors.js';
-import { printable } from '../../../common/printable.js';
-import { suggestTopic } from '../../../schema/topic-suggestion.js';
+import { type ErrorCode, refusalText } from '../../../common/errors.ts';
+import { printable } from '../../../common/printable.ts';
+import { suggestTopic } from '../../../schema/topic-suggestion.ts';
+import type { Outcome } from '../../ingest/pipeline.ts';
+import type { Refusals } from '../../store/dead-letters/writes.ts';
 
-/** @import { EventEmitter } from 'node:events' */
-/** @import { AedesOptions, Client, PublishPacket } from 'aedes' */
-/** @import { Packet } from 'mqtt-packet' */
-/** @import { ErrorCode } from '../../../common/errors.js' */
-/** @import { Outcome } from '../../ingest/pipeline.js' */
-/** @import { Refusals } from '../../store/dead-letters/writes.js' */
-
-/**
- * Reason codes of MQTT 5 (section 2.4) that this module sends. aedes sends other reason codes too.
- */
+/** Reason codes of MQTT 5 (section 2.4) that this module sends. aedes sends other reason codes too. */
 export const REASONS = {
   success: 0x00,
   unwilling: 0x83,
@@ -34,12 +29,12 @@ export const FIRST_ERROR = 0x80;
 
 /**
  * Limit of unacknowledged messages of QoS 1 and 2 from a client of MQTT 5, as CONNACK announces it. A client that exceeds
- * it is disconnected. `connection-reader.js` has the same limit for unsettled messages.
+ * it is disconnected. `connection-reader.ts` has the same limit for unsettled messages.
  */
 export const RECEIVE_MAXIMUM = 64;
 
-/** Reason codes of refused measurements and births. All other codes mean a wrong payload. @type {Partial<Record<ErrorCode, number>>} */
-const REASON_OF = {
+/** Reason codes of refused measurements and births. All other codes mean a wrong payload. */
+const REASON_OF: Partial<Record<ErrorCode, number>> = {
   forbidden: REASONS.notAuthorized,
   unknown_device: REASONS.notAuthorized,
   unknown_sensor: REASONS.notAuthorized,
@@ -51,17 +46,15 @@ const REASON_OF = {
 /** Maximum length of a reason string, in characters. A longer text is cut off. */
 const MAX_REASON = 256;
 
-/** @typedef {{ reasonCode: number, reason: string }} Answer answer to a publish */
+/** answer to a publish */
+export type Answer = { reasonCode: number; reason: string };
 
 /**
  * Returns the answer to a publish, unless it is success without a reason.
- *
- * @param {Outcome} outcome
- * @param {Refusals} refused refusals of elements of the message
- * @param {string} topic
- * @returns {Answer | null} null: everything is accepted
+ * @param refused refusals of elements of the message
+ * @returns null: everything is accepted
  */
-export function answerTo(outcome, refused, topic) {
+export function answerTo(outcome: Outcome, refused: Refusals, topic: string): Answer | null {
   if (outcome === 'unknown_topic') {
     const suggestion = suggestTopic(topic);
     const hint = suggestion
@@ -79,8 +72,7 @@ export function answerTo(outcome, refused, topic) {
   return { reasonCode: REASON_OF[first.code] ?? REASONS.format, reason };
 }
 
-/** @param {string} text */
-const shortened = (text) => (text.length > MAX_REASON ? `${text.slice(0, MAX_REASON - 1)}…` : text);
+const shortened = (text: string) => (text.length > MAX_REASON ? `${text.slice(0, MAX_REASON - 1)}…` : text);
 
 const OPTIONS = { protocolVersion: 5 };
 
@@ -88,13 +80,15 @@ const OPTIONS = { protocolVersion: 5 };
  * Sends the PUBACK of QoS 1 or the PUBREC of QoS 2, with a reason. The reason string is left out if the
  * client requested none, or if the packet would be larger than the client accepts (MQTT-3.1.2-29,
  * MQTT-3.4.2-2).
- *
- * @param {Client} client of MQTT 5
- * @param {{ qos: number, messageId?: number }} publish
- * @param {Answer} answer
- * @param {boolean} isTerse whether the client requested no reason strings
+ * @param client of MQTT 5
+ * @param isTerse whether the client requested no reason strings
  */
-export function acknowledgeWith(client, { qos, messageId }, { reasonCode, reason }, isTerse) {
+export function acknowledgeWith(
+  client: Client,
+  { qos, messageId }: { qos: number; messageId?: number },
+  { reasonCode, reason }: Answer,
+  isTerse: boolean,
+) {
   const cmd = qos === 2 ? 'pubrec' : 'puback';
   const packet = { cmd, messageId, reasonCode };
   const explained = generate({ ...packet, properties: { reasonString: reason } });
@@ -102,8 +96,8 @@ export function acknowledgeWith(client, { qos, messageId }, { reasonCode, reason
   client.conn.write(isTerse || isTooLarge ? generate(packet) : explained);
 }
 
-/** Checks whether a message exceeds the Maximum Packet Size of a client (MQTT-3.1.2-24). @param {Client} client @param {object} publish */
-export const isTooLargeFor = ({ maximumPacketSize }, publish) =>
+/** Checks whether a message exceeds the Maximum Packet Size of a client (MQTT-3.1.2-24). */
+export const isTooLargeFor = ({ maximumPacketSize }: Client, publish: object) =>
   maximumPacketSize !== undefined && generate({ ...publish, messageId: 1 }).length > maximumPacketSize;
 
 /**
@@ -112,16 +106,13 @@ export const isTooLargeFor = ({ maximumPacketSize }, publish) =>
  */
 const GRACE_MS = 500;
 
-/** Clients to which a DISCONNECT was sent. @type {WeakSet<Client>} */
-const leaving = new WeakSet();
+/** Clients to which a DISCONNECT was sent. */
+const leaving: WeakSet<Client> = new WeakSet();
 
 /**
  * Closes a connection. A client of MQTT 5 receives a DISCONNECT with the reason code first. Earlier versions have no such packet.
- *
- * @param {Client} client
- * @param {number} reasonCode
  */
-export function disconnect(client, reasonCode) {
+export function disconnect(client: Client, reasonCode: number) {
   const { conn } = client;
   if (client.version !== 5 || !client.connected || conn.destroyed) {
     conn.destroy();
@@ -136,13 +127,10 @@ export function disconnect(client, reasonCode) {
 
 /**
  * Checks whether the connection of a client is being closed. Then no further packet of the client is handled.
- *
- * @param {Client} client
  */
-export const isLeaving = (client) => leaving.has(client);
+export const isLeaving = (client: Client) => leaving.has(client);
 
-/** @param {object} packet @returns {Buffer} */
-const generate = (packet) => mqttPacket.generate(/** @type {Packet} */ (packet), OPTIONS);
+const generate = (packet: object): Buffer => mqttPacket.generate(packet as Packet, OPTIONS);
 
 /**
  * aedes without persistent sessions, and with corrections. aedes 2.0.0-beta.1 was branched before 1.1.3, so it lacks the
@@ -150,19 +138,20 @@ const generate = (packet) => mqttPacket.generate(/** @type {Packet} */ (packet),
  * `constructor`, ended the process.
  */
 export class SessionlessBroker extends Aedes {
-  /** @param {AedesOptions} options */
-  constructor(options) {
+  constructor(options: AedesOptions) {
     super(options);
     Object.assign(this, { clients: Object.create(null), brokers: Object.create(null) });
-    numberAtForwarding(/** @type {any} */ (this));
-    replaceAtOnce(/** @type {any} */ (this));
+    numberAtForwarding(this as any);
+    replaceAtOnce(this as any);
   }
 
-  /** Forwards a message of a client to the subscribers. @param {Client} client @param {PublishPacket} packet */
-  publishFrom(client, packet) {
-    const publish = /** @type {(packet: PublishPacket, client: Client, done: () => void) => void} */ (
-      /** @type {unknown} */ (this.publish)
-    );
+  /** Forwards a message of a client to the subscribers. */
+  publishFrom(client: Client, packet: PublishPacket) {
+    const publish = this.publish as unknown as (
+      packet: PublishPacket,
+      client: Client,
+      done: () => void,
+    ) => void;
     // The type of `publish` in aedes lacks the parameter `client`.
     publish.call(this, packet, client, () => {});
   }
@@ -170,10 +159,9 @@ export class SessionlessBroker extends Aedes {
   /**
    * Limits the session expiry to 0, because no session outlives its connection, whatever a client requests. CONNACK
    * reports this limit. So no timer waits for the end of a session, and a last will is not delayed.
-   *
-   * @returns {number} s
+   * @returns s
    */
-  clampSessionExpiry() {
+  clampSessionExpiry(): number {
     return 0;
   }
 }
@@ -183,11 +171,12 @@ export class SessionlessBroker extends Aedes {
  * not greater than the number of the previous message. aedes itself numbers a message before it waits for the
  * persistence, as for retained messages and for QoS 1 and 2. So a message was lost if a later message overtook it during
  * the wait.
- *
- * @param {{ counter: number, mq: { emit: (packet: { brokerCounter: number }, done: () => void) => unknown } }} aedes
- *   private members of aedes
+ * @param aedes private members of aedes
  */
-function numberAtForwarding(aedes) {
+function numberAtForwarding(aedes: {
+  counter: number;
+  mq: { emit: (packet: { brokerCounter: number }, done: () => void) => unknown };
+}) {
   const emit = aedes.mq.emit.bind(aedes.mq);
   aedes.mq.emit = (packet, done) => {
     packet.brokerCounter = ++aedes.counter;
@@ -196,15 +185,17 @@ function numberAtForwarding(aedes) {
 }
 
 /**
- * Replaces a connection at once when another connection signs in with the same client id. aedes registers the newer
- * connection only after the older connection has closed. A closing connection removes its client id even if a newer
- * connection uses this id. So two connections that signed in during the wait both stayed open under one id, against
- * MQTT-3.1.4-2, and `OwnConnections` counted them as one. Without persistent sessions the newer connection need not wait.
- *
- * @param {{ clients: Record<string, Client | undefined>, registerClient: (client: Client) => void, unregisterClient: (client: Client) => void }} aedes
- *   private members of aedes
+ * Replaces a connection at once when another connection signs in with the same client id. aedes registers the newer connection only after
+ * the older connection has closed. A closing connection removes its client id even if a newer connection uses this id. So two connections
+ * that signed in during the wait both stayed open under one id, against MQTT-3.1.4-2, and `OwnConnections` counted them as one. Without
+ * persistent sessions the newer connection need not wait.
+ * @param aedes private members of aedes
  */
-function replaceAtOnce(aedes) {
+function replaceAtOnce(aedes: {
+  clients: Record<string, Client | undefined>;
+  registerClient: (client: Client) => void;
+  unregisterClient: (client: Client) => void;
+}) {
   const register = aedes.registerClient.bind(aedes);
   const unregister = aedes.unregisterClient.bind(aedes);
   aedes.registerClient = (client) => {
@@ -240,11 +231,9 @@ const REFUSED_FILTER = '$SYS/refused';
  * - A will delay is no property of the message that other clients receive. So the will delay is removed.
  * - aedes looks up filters as properties of objects, see `SessionlessBroker`. The filter `__proto__` cannot be a normal
  *   property of an object. It is replaced by a filter that is refused.
- *
- * @param {Client} client
  */
-export function guardPackets(client) {
-  const { _parser } = /** @type {{ _parser: EventEmitter }} */ (/** @type {unknown} */ (client));
+export function guardPackets(client: Client) {
+  const { _parser } = client as unknown as { _parser: EventEmitter };
   Object.assign(client, { subscriptions: Object.create(null), duplicates: Object.create(null) });
   _parser.prependListener('packet', (packet) => {
     if (packet.cmd === 'subscribe') guardSubscribe(client, packet);
@@ -264,11 +253,11 @@ export function guardPackets(client) {
  * Limits the QoS of subscriptions. aedes does not count the unacknowledged messages to a client. So a client
  * of MQTT 5 with a Receive Maximum is granted QoS 0, which has no such limit. The client loses nothing:
  * without sessions no message is sent twice.
- *
- * @param {Client} client
- * @param {{ cmd: string, subscriptions: Array<{ topic: string, qos: number }> }} packet
  */
-function guardSubscribe(client, packet) {
+function guardSubscribe(
+  client: Client,
+  packet: { cmd: string; subscriptions: Array<{ topic: string; qos: number }> },
+) {
   const isLimited = client.version === 5 && client.receiveMaximum < UNLIMITED;
   for (const subscription of packet.subscriptions) {
     if (subscription.topic === '__proto__') subscription.topic = REFUSED_FILTER;
@@ -279,14 +268,13 @@ function guardSubscribe(client, packet) {
   }
 }
 
-/** Disconnects a client. @param {Client} client @param {{ cmd: string }} packet gets a type for which aedes closes the connection */
-function reject(client, packet, reasonCode = REASONS.protocolError) {
+/** Disconnects a client. @param packet gets a type for which aedes closes the connection */
+function reject(client: Client, packet: { cmd: string }, reasonCode = REASONS.protocolError) {
   disconnect(client, reasonCode);
   packet.cmd = 'reserved';
 }
 
-/** @param {Record<string, unknown>} properties */
-function hasRepeated(properties) {
+function hasRepeated(properties: Record<string, unknown>) {
   for (const name in properties) if (Array.isArray(properties[name])) return true;
   return false;
 }

@@ -1,13 +1,11 @@
 import { Readable } from 'node:stream';
-
-/** @import { GrantedFilter, QoS, RetainedMessages } from './retained.js' */
+import type { GrantedFilter, QoS, RetainedMessages } from './retained.ts';
 
 /**
  * A search for the retained messages of one SUBSCRIBE. `filters`: filters with the granted QoS. `turn` settles when the
  * search may run, or when no filter is left. `begin` settles `turn`.
- *
- * @typedef {{ filters: Map<string, QoS>, turn: Promise<void>, begin: () => void }} Search
  */
+type Search = { filters: Map<string, QoS>; turn: Promise<void>; begin: () => void };
 
 /**
  * The searches of one connection for retained messages. One search runs at a time, and the other searches wait in order.
@@ -21,18 +19,14 @@ import { Readable } from 'node:stream';
 export class RetainedSearches {
   #retained;
   #closed;
-  /** @type {Search | null} */
-  #running = null;
-  /** Waiting searches in order of arrival. @type {Set<Search>} */
-  #waiting = new Set();
-  /** The waiting search of each filter. @type {Map<string, Search>} */
-  #newest = new Map();
+  #running: Search | null = null;
+  /** Waiting searches in order of arrival. */
+  #waiting: Set<Search> = new Set();
+  /** The waiting search of each filter. */
+  #newest: Map<string, Search> = new Map();
 
-  /**
-   * @param {RetainedMessages} retained
-   * @param {AbortSignal} closed aborts when the connection closes
-   */
-  constructor(retained, closed) {
+  /** @param closed aborts when the connection closes */
+  constructor(retained: RetainedMessages, closed: AbortSignal) {
     this.#retained = retained;
     this.#closed = closed;
     closed.addEventListener('abort', () => this.#endAll(), { once: true });
@@ -43,11 +37,8 @@ export class RetainedSearches {
     return this.#waiting.size;
   }
 
-  /**
-   * @param {GrantedFilter[]} filters filters of one SUBSCRIBE
-   * @returns {Readable} the retained messages that the filters match
-   */
-  search(filters) {
+  /** @param filters filters of one SUBSCRIBE @returns the retained messages that the filters match */
+  search(filters: GrantedFilter[]): Readable {
     const search = createSearch(filters);
     for (const filter of search.filters.keys()) {
       this.#removeFromWaiting(filter);
@@ -58,8 +49,7 @@ export class RetainedSearches {
     return Readable.from(this.#run(search));
   }
 
-  /** @param {Search} search */
-  async *#run(search) {
+  async *#run(search: Search) {
     await search.turn;
     try {
       yield* this.#retained.matching([...search.filters], this.#closed);
@@ -80,8 +70,8 @@ export class RetainedSearches {
     next.begin();
   }
 
-  /** Removes a filter from its waiting search, because a newer search has it. @param {string} filter */
-  #removeFromWaiting(filter) {
+  /** Removes a filter from its waiting search, because a newer search has it. */
+  #removeFromWaiting(filter: string) {
     const older = this.#newest.get(filter);
     older?.filters.delete(filter);
     if (older?.filters.size === 0) this.#end(older);
@@ -91,21 +81,18 @@ export class RetainedSearches {
     for (const search of this.#waiting) this.#end(search);
   }
 
-  /** Ends a waiting search. @param {Search} search */
-  #end(search) {
+  /** Ends a waiting search. */
+  #end(search: Search) {
     this.#waiting.delete(search);
     search.filters.clear();
     search.begin();
   }
 }
 
-/** @param {GrantedFilter[]} filters @returns {Search} */
-function createSearch(filters) {
+function createSearch(filters: GrantedFilter[]): Search {
   let begin = () => {};
-  const turn = /** @type {Promise<void>} */ (
-    new Promise((resolve) => {
-      begin = () => resolve(undefined);
-    })
-  );
+  const turn = new Promise((resolve) => {
+    begin = () => resolve(undefined);
+  }) as Promise<void>;
   return { filters: new Map(filters), turn, begin };
 }

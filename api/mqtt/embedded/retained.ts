@@ -1,11 +1,10 @@
 import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { STATES } from '../../../schema/sparkplug-topics.js';
-import { OWN_TOPICS } from '../../../schema/topics.js';
-import { copyBytes } from '../../ingest/admission/index.js';
-import { RetainedSearches } from './retained-searches.js';
-
-/** @import { PublishPacket } from 'aedes' */
+import type { PublishPacket } from 'aedes';
+import { STATES } from '../../../schema/sparkplug-topics.ts';
+import { OWN_TOPICS } from '../../../schema/topics.ts';
+import { copyBytes } from '../../ingest/admission/index.ts';
+import { RetainedSearches } from './retained-searches.ts';
 
 /**
  * Limit of retained statuses of devices (of up to 1 KiB each), and separate limit of messages that Millrace retains.
@@ -21,14 +20,21 @@ const OF_ONE_DEVICE = new RegExp(`^${OWN_TOPICS}[^/]+/`);
 
 const WILDCARD = /[+#]/;
 
-/**
- * @typedef {{ cmd: 'publish', topic: string, payload: Buffer, qos: 0 | 1 | 2, retain: true, properties?: PublishPacket['properties'],
- *   messageExpiry?: number }} Retained `properties` and `messageExpiry` (epoch ms) of MQTT 5
- */
+/** `properties` and `messageExpiry` (epoch ms) of MQTT 5 */
+type Retained = {
+  cmd: 'publish';
+  topic: string;
+  payload: Buffer;
+  qos: 0 | 1 | 2;
+  retain: true;
+  properties?: PublishPacket['properties'];
+  messageExpiry?: number;
+};
 
-/** @typedef {0 | 1 | 2} QoS */
+export type QoS = 0 | 1 | 2;
 
-/** A filter with the QoS that the broker granted. @typedef {[filter: string, granted: QoS]} GrantedFilter */
+/** A filter with the QoS that the broker granted. */
+export type GrantedFilter = [filter: string, granted: QoS];
 
 /**
  * The retained messages: the last status of each device, the state of this process as a Sparkplug host, and
@@ -38,21 +44,21 @@ const WILDCARD = /[+#]/;
  * filters of every device when all devices reconnect, because devices subscribe to their own topics.
  */
 export class RetainedMessages {
-  /** Statuses of devices by topic, the oldest first. @type {Map<string, Retained>} */
-  #statuses = new Map();
-  /** States of Sparkplug hosts by topic. @type {Map<string, Retained>} */
-  #states = new Map();
-  /** All other messages by topic, the oldest first. @type {Map<string, Retained>} */
-  #others = new Map();
+  /** Statuses of devices by topic, the oldest first. */
+  #statuses: Map<string, Retained> = new Map();
+  /** States of Sparkplug hosts by topic. */
+  #states: Map<string, Retained> = new Map();
+  /** All other messages by topic, the oldest first. */
+  #others: Map<string, Retained> = new Map();
 
-  /** Stores a retained message. @param {PublishPacket} packet an empty payload removes the retained message */
-  store({ topic, payload, qos, ...packet }) {
+  /** @param packet an empty payload removes the retained message */
+  store({ topic, payload, qos, ...packet }: PublishPacket) {
     const kept = this.#keptFor(topic);
     kept.delete(topic);
     if (payload.length === 0) return;
     // The payload is copied, because it is a view of a chunk that may be 64 times as large.
     const message = {
-      cmd: /** @type {const} */ ('publish'),
+      cmd: 'publish' as const,
       topic,
       payload: copyBytes(Buffer.from(payload)),
       qos,
@@ -64,13 +70,10 @@ export class RetainedMessages {
 
   /**
    * Finds retained messages.
-   *
-   * @param {Iterable<GrantedFilter>} filters
-   * @param {AbortSignal} [signal] ends the search
-   * @returns {AsyncGenerator<Retained>} each message once per matching filter. Its QoS is at most the granted QoS
-   *   (MQTT-3.8.4-8)
+   * @param signal ends the search
+   * @returns each message once per matching filter. Its QoS is at most the granted QoS (MQTT-3.8.4-8)
    */
-  async *matching(filters, signal) {
+  async *matching(filters: Iterable<GrantedFilter>, signal?: AbortSignal): AsyncGenerator<Retained> {
     let compared = 0;
     for (const [filter, granted] of filters) {
       const matches = filterOf(filter);
@@ -82,8 +85,8 @@ export class RetainedMessages {
     }
   }
 
-  /** @param {string} filter @returns {Iterable<Retained>} all messages that the filter matches, and possibly other messages */
-  *#candidates(filter) {
+  /** @returns all messages that the filter matches, and possibly other messages */
+  *#candidates(filter: string): Iterable<Retained> {
     const wildcard = filter.search(WILDCARD);
     const known = wildcard < 0 ? filter : filter.slice(0, wildcard);
     const [device] = OF_ONE_DEVICE.exec(known) ?? [];
@@ -98,8 +101,7 @@ export class RetainedMessages {
     if (!known.startsWith(STATES) && !known.startsWith(OWN_TOPICS)) yield* boundedValues(this.#others);
   }
 
-  /** @param {string} topic */
-  #keptFor(topic) {
+  #keptFor(topic: string) {
     if (topic.startsWith(OWN_TOPICS)) return this.#statuses;
     return topic.startsWith(STATES) ? this.#states : this.#others;
   }
@@ -109,11 +111,8 @@ export class RetainedMessages {
  * Yields at most as many messages as the map has at the start. A replaced message moves to the end of the map. So without this limit, a
  * search would never end if messages are replaced faster than the client reads. The search finds all messages that are not replaced during
  * the search. The client gets a replaced message when it is published.
- *
- * @param {Map<string, Retained>} kept
- * @returns {Iterable<Retained>}
  */
-function* boundedValues(kept) {
+function* boundedValues(kept: Map<string, Retained>): Iterable<Retained> {
   let left = kept.size;
   for (const message of kept.values()) {
     if (left-- === 0) return;
@@ -121,29 +120,24 @@ function* boundedValues(kept) {
   }
 }
 
-/**
- * Returns the members of a message that a broker forwards unaltered (MQTT 5, 3.3.2.3).
- *
- * @param {Pick<Retained, 'properties' | 'messageExpiry'>} packet
- */
-function forwarded({ properties, messageExpiry }) {
+/** Returns the members of a message that a broker forwards unaltered (MQTT 5, 3.3.2.3). */
+function forwarded({ properties, messageExpiry }: Pick<Retained, 'properties' | 'messageExpiry'>) {
   if (!properties) return undefined;
   const { correlationData } = properties;
   const own = correlationData ? { ...properties, correlationData: copyBytes(correlationData) } : properties;
   return { properties: own, messageExpiry };
 }
 
-/** Checks whether one text is a prefix of the other text. @param {string} known @param {string} branch */
-const meets = (known, branch) => known.startsWith(branch) || branch.startsWith(known);
+/** Checks whether one text is a prefix of the other text. */
+const meets = (known: string, branch: string) => known.startsWith(branch) || branch.startsWith(known);
 
 /**
  * Compiles a topic filter. MQTT 3.1.1, section 4.7.1: `+` matches one level, `#` any number of levels,
  * including none.
- *
- * @param {string} filter a valid filter
- * @returns {(topic: string) => boolean} returns whether the filter matches a topic that does not start with `$`
+ * @param filter a valid filter
+ * @returns returns whether the filter matches a topic that does not start with `$`
  */
-export function filterOf(filter) {
+export function filterOf(filter: string): (topic: string) => boolean {
   const wanted = filter.split('/');
   return (topic) => {
     const levels = topic.split('/');
@@ -155,8 +149,8 @@ export function filterOf(filter) {
   };
 }
 
-/** @param {string} filter a valid filter @param {string} topic a topic that does not start with `$` */
-export const matchesFilter = (filter, topic) => filterOf(filter)(topic);
+/** @param filter a valid filter @param topic a topic that does not start with `$` */
+export const matchesFilter = (filter: string, topic: string) => filterOf(filter)(topic);
 
 /**
  * The persistence of the embedded broker, in memory. It stores only retained messages, and the ids of QoS 2 messages.
@@ -171,19 +165,19 @@ export const matchesFilter = (filter, topic) => filterOf(filter)(topic);
  */
 export class Persistence {
   #retained = new RetainedMessages();
-  /** Searches by connection. @type {WeakMap<object, RetainedSearches>} */
-  #searches = new WeakMap();
-  /** Searches of the connection that is subscribing now. @type {RetainedSearches | null} */
-  #subscriber = null;
-  /** The filters of the current SUBSCRIBE, with the granted QoS. @type {Map<string, QoS>} */
-  #granted = new Map();
-  /** Ids of QoS 2 messages that wait for their PUBREL, by connection. @type {WeakMap<object, Set<number>>} */
-  #incoming = new WeakMap();
+  /** Searches by connection. */
+  #searches: WeakMap<object, RetainedSearches> = new WeakMap();
+  /** Searches of the connection that is subscribing now. */
+  #subscriber: RetainedSearches | null = null;
+  /** The filters of the current SUBSCRIBE, with the granted QoS. */
+  #granted: Map<string, QoS> = new Map();
+  /** Ids of QoS 2 messages that wait for their PUBREL, by connection. */
+  #incoming: WeakMap<object, Set<number>> = new WeakMap();
 
   async setup() {}
 
-  /** Stores or removes a retained message. @param {PublishPacket} packet */
-  async storeRetained(packet) {
+  /** Stores or removes a retained message. */
+  async storeRetained(packet: PublishPacket) {
     this.#retained.store(packet);
   }
 
@@ -192,26 +186,23 @@ export class Persistence {
    * emits `subscribe` with client and filters. In the same iteration of the event loop it calls
    * `createRetainedStreamCombi` without them. aedes itself lowers the QoS of a retained message only if the filter is
    * equal to the topic.
-   *
-   * @param {object} client
-   * @param {AbortSignal} closed aborts when the connection of the client closes
-   * @param {Array<{ topic: string, qos: QoS }>} subscriptions filters with the granted QoS
+   * @param closed aborts when the connection of the client closes
+   * @param subscriptions filters with the granted QoS
    */
-  noteSubscriber(client, closed, subscriptions) {
+  noteSubscriber(client: object, closed: AbortSignal, subscriptions: Array<{ topic: string; qos: QoS }>) {
     const known = this.#searches.get(client);
     this.#subscriber = known ?? new RetainedSearches(this.#retained, closed);
     if (!known) this.#searches.set(client, this.#subscriber);
     this.#granted = new Map(subscriptions.map(({ topic, qos }) => [topic, qos]));
   }
 
-  /** Streams the retained messages that the filters match. @param {string[]} filters of the client from `noteSubscriber` */
-  createRetainedStreamCombi(filters) {
+  /** Streams the retained messages that the filters match. @param filters of the client from `noteSubscriber` */
+  createRetainedStreamCombi(filters: string[]) {
     const granted = filters.map((filter) => this.#grantedFor(filter));
     return this.#subscriber?.search(granted) ?? Readable.from(this.#retained.matching(granted));
   }
 
-  /** @param {string} filter @returns {GrantedFilter} */
-  #grantedFor(filter) {
+  #grantedFor(filter: string): GrantedFilter {
     return [filter, this.#granted.get(filter) ?? 0];
   }
 
@@ -241,31 +232,25 @@ export class Persistence {
     return Readable.from([]);
   }
 
-  /** Stores the id of a QoS 2 message. @param {object} client @param {{ messageId: number }} packet */
-  async incomingStorePacket(client, { messageId }) {
+  /** Stores the id of a QoS 2 message. */
+  async incomingStorePacket(client: object, { messageId }: { messageId: number }) {
     const ids = this.#incoming.get(client) ?? new Set();
     this.#incoming.set(client, ids.add(messageId));
   }
 
-  /**
-   * Returns the id of a stored QoS 2 message.
-   *
-   * @param {object} client
-   * @param {{ messageId: number }} packet
-   * @throws {Error} if the id is unknown, as aedes expects
-   */
-  async incomingGetPacket(client, { messageId }) {
+  /** Returns the id of a stored QoS 2 message. @throws {Error} if the id is unknown, as aedes expects */
+  async incomingGetPacket(client: object, { messageId }: { messageId: number }) {
     if (!this.#incoming.get(client)?.has(messageId)) throw new Error('no such packet');
     return { messageId };
   }
 
-  /** Returns the number of messages of a client that wait for their PUBREL. @param {object} client */
-  halfOpen(client) {
+  /** Returns the number of messages of a client that wait for their PUBREL. */
+  halfOpen(client: object) {
     return this.#incoming.get(client)?.size ?? 0;
   }
 
-  /** Removes the id of a QoS 2 message. @param {object} client @param {{ messageId: number }} packet */
-  async incomingDelPacket(client, { messageId }) {
+  /** Removes the id of a QoS 2 message. */
+  async incomingDelPacket(client: object, { messageId }: { messageId: number }) {
     this.#incoming.get(client)?.delete(messageId);
   }
 

@@ -1,7 +1,15 @@
-import { MillraceError } from '../../../common/errors.js';
-import { parseTopic } from '../../../schema/topics.js';
-import { PayloadMemory } from '../../ingest/admission/index.js';
+import type { EventEmitter } from 'node:events';
+import type { Client, PublishPacket } from 'aedes';
+import { MillraceError } from '../../../common/errors.ts';
+import { parseTopic, type Topic } from '../../../schema/topics.ts';
+import { PayloadMemory } from '../../ingest/admission/index.ts';
+import type { HandleMessage, Message, Outcome } from '../../ingest/pipeline.ts';
+import type { Metrics } from '../../observability/metrics.ts';
+import type { Refusals } from '../../store/dead-letters/writes.ts';
+import type { Deliveries } from '../acknowledgements.ts';
+import type { Connection } from './connections.ts';
 import {
+  type Answer,
   acknowledgeWith,
   answerTo,
   disconnect,
@@ -9,17 +17,7 @@ import {
   isLeaving,
   REASONS,
   RECEIVE_MAXIMUM,
-} from './mqtt5.js';
-
-/** @import { EventEmitter } from 'node:events' */
-/** @import { Client, PublishPacket } from 'aedes' */
-/** @import { Topic } from '../../../schema/topics.js' */
-/** @import { Deliveries } from '../acknowledgements.js' */
-/** @import { HandleMessage, Message, Outcome } from '../../ingest/pipeline.js' */
-/** @import { Refusals } from '../../store/dead-letters/writes.js' */
-/** @import { Metrics } from '../../observability/metrics.js' */
-/** @import { Connection } from './connections.js' */
-/** @import { Answer } from './mqtt5.js' */
+} from './mqtt5.ts';
 
 /**
  * Limit of the bytes of last wills that wait to be settled. The connection of a will is closed, so backpressure cannot
@@ -35,23 +33,25 @@ const WILL_OVERHEAD = 2048;
 const DRAIN_MS = 5000;
 
 /**
- * Creates the function that settles published messages. aedes acknowledges and forwards a message when
- * `authorizePublish` calls back. So the callback waits for the commit. A client of MQTT 5 gets the reason of a refusal
- * in its acknowledgement. aedes cannot send a reason, so `acknowledgeWith` sends the acknowledgement, and aedes handles
- * the message as a message of QoS 0.
- *
- * @param {object} deps
- * @param {HandleMessage} deps.handleMessage
- * @param {() => number} deps.clock epoch ms
- * @param {(client: Client) => Connection | undefined} deps.connectionOf
- * @param {(client: Client, topic: string, route: Topic | null) => boolean} deps.canPublish
- * @param {(client: Client, device: string, topic: string) => boolean} deps.canSendFor
- * @param {(connection: Connection) => Deliveries} deps.deliveriesOf returns the unacknowledged messages of a client
- * @param {(client: Client) => number} deps.halfOpen returns the number of QoS 2 messages of a client that wait for their PUBREL
- * @param {(packet: PublishPacket, client: Client) => void} deps.forward sends a message to the other clients
- * @param {Metrics} deps.metrics
+ * Creates the function that settles published messages. aedes acknowledges and forwards a message when `authorizePublish` calls
+ * back. So the callback waits for the commit. A client of MQTT 5 gets the reason of a refusal in its acknowledgement. aedes
+ * cannot send a reason, so `acknowledgeWith` sends the acknowledgement, and aedes handles the message as a message of QoS 0.
  */
-export function createSettling(deps) {
+export function createSettling(deps: {
+  handleMessage: HandleMessage;
+  /** epoch ms */
+  clock: () => number;
+  connectionOf: (client: Client) => Connection | undefined;
+  canPublish: (client: Client, topic: string, route: Topic | null) => boolean;
+  canSendFor: (client: Client, device: string, topic: string) => boolean;
+  /** returns the unacknowledged messages of a client */
+  deliveriesOf: (connection: Connection) => Deliveries;
+  /** returns the number of QoS 2 messages of a client that wait for their PUBREL */
+  halfOpen: (client: Client) => number;
+  /** sends a message to the other clients */
+  forward: (packet: PublishPacket, client: Client) => void;
+  metrics: Metrics;
+}) {
   const { handleMessage, clock, connectionOf, canPublish, canSendFor, deliveriesOf } = deps;
   const { halfOpen, forward, metrics } = deps;
   const memory = new PayloadMemory();
@@ -59,15 +59,17 @@ export function createSettling(deps) {
 
   /**
    * Passes a message to ingest.
-   *
-   * @param {PublishPacket} packet
-   * @param {Topic | null} route topic of the message; null: outside the contract
-   * @param {Client | null} client null: this process itself
-   * @param {Connection} [connection] missing: the message is a last will
-   * @param {(refused: Refusals) => void} [onRefused]
-   * @returns {Promise<Outcome>}
+   * @param route topic of the message; null: outside the contract
+   * @param client null: this process itself
+   * @param connection missing: the message is a last will
    */
-  async function settle(packet, route, client, connection, onRefused) {
+  async function settle(
+    packet: PublishPacket,
+    route: Topic | null,
+    client: Client | null,
+    connection?: Connection,
+    onRefused?: (refused: Refusals) => void,
+  ): Promise<Outcome> {
     keepApart(packet, memory);
     const { topic, payload, properties, qos, messageId, dup } = packet;
     const message = {
@@ -94,26 +96,16 @@ export function createSettling(deps) {
   /**
    * Returns the function that checks the permissions of a client. It is created once for each connection, because each message has a
    * reference to this function.
-   *
-   * @param {Client} client
-   * @returns {Message['permits']}
    */
-  function permitsOf(client) {
+  function permitsOf(client: Client): Message['permits'] {
     const connection = connectionOf(client);
     if (!connection) return () => false;
     connection.permits ??= (device, topic) => canSendFor(client, device, topic);
     return connection.permits;
   }
 
-  /**
-   * Settles a last will.
-   *
-   * @param {PublishPacket} packet
-   * @param {Topic | null} route
-   * @param {Client | null} client
-   * @throws {MillraceError} `unavailable`
-   */
-  async function settleWill(packet, route, client) {
+  /** Settles a last will. @throws {MillraceError} `unavailable` */
+  async function settleWill(packet: PublishPacket, route: Topic | null, client: Client | null) {
     const cost = packet.payload.length + WILL_OVERHEAD;
     if (willBytes + cost > MAX_WILL_BYTES) {
       metrics.messages.inc({ result: 'unsettled' });
@@ -129,13 +121,9 @@ export function createSettling(deps) {
 
   /**
    * Sends an acknowledgement with a reason, in place of the acknowledgement of aedes.
-   *
-   * @param {Connection} connection
-   * @param {PublishPacket} packet is changed to a message of QoS 0, which aedes does not acknowledge
-   * @param {Answer} answer
-   * @param {() => void} done
+   * @param packet is changed to a message of QoS 0, which aedes does not acknowledge
    */
-  function answer({ client, isTerse }, packet, answer, done) {
+  function answer({ client, isTerse }: Connection, packet: PublishPacket, answer: Answer, done: () => void) {
     const isAccepted = answer.reasonCode < FIRST_ERROR;
     // After a PUBREC with success the exchange continues with PUBREL, so aedes must handle the message and store its id.
     if (isAccepted && packet.qos === 2) return done();
@@ -153,12 +141,9 @@ export function createSettling(deps) {
 
   /**
    * Prepares the acknowledgement of a message, which is sent in order after the message is settled.
-   *
-   * @param {Connection} connection
-   * @param {PublishPacket} packet of QoS 1 or 2
-   * @param {() => void} done
+   * @param packet of QoS 1 or 2
    */
-  function track(connection, packet, done) {
+  function track(connection: Connection, packet: PublishPacket, done: () => void) {
     const { client, acknowledgements } = connection;
     const { topic, qos, messageId } = packet;
     // With QoS 2 the identifier denotes the same message until its PUBREL (MQTT-4.3.3-2).
@@ -167,8 +152,7 @@ export function createSettling(deps) {
       done();
     };
     if (client.version !== 5) return { settled: acknowledgements.track(acknowledge) };
-    /** @type {{ outcome: Outcome, refused: Refusals }} */
-    const result = { outcome: 'accepted', refused: [] };
+    const result: { outcome: Outcome; refused: Refusals } = { outcome: 'accepted', refused: [] };
     const release = acknowledgements.track(() => {
       const { outcome, refused } = result;
       const reply = answerTo(outcome, refused, topic);
@@ -178,13 +162,11 @@ export function createSettling(deps) {
       else acknowledge();
     });
     return {
-      /** @param {Outcome} outcome */
-      settled(outcome) {
+      settled(outcome: Outcome) {
         result.outcome = outcome;
         release();
       },
-      /** @param {Refusals} refused */
-      onRefused(refused) {
+      onRefused(refused: Refusals) {
         result.refused = refused;
       },
     };
@@ -193,13 +175,13 @@ export function createSettling(deps) {
   /**
    * Counts a message toward the limits of its connection until its acknowledgement. Until then aedes keeps the packet in
    * memory, because the acknowledgement waits for the acknowledgements of all earlier messages.
-   *
-   * @param {Connection} connection
-   * @param {PublishPacket} packet
-   * @param {() => void} done
-   * @returns {() => void} acknowledges the message
+   * @returns acknowledges the message
    */
-  function countUnacknowledged({ reader }, { payload }, done) {
+  function countUnacknowledged(
+    { reader }: Connection,
+    { payload }: PublishPacket,
+    done: () => void,
+  ): () => void {
     const size = payload.length;
     reader.enter(size);
     return () => {
@@ -212,13 +194,13 @@ export function createSettling(deps) {
    * Handles a message that the client may not publish. MQTT 3.1.1 cannot refuse a publish (MQTT-3.3.5-2). If the broker
    * closed the connection, the client would send the message again without end. So the broker acknowledges and drops the
    * message. MQTT 5 has no answer to a publish with QoS 0, so the broker closes the connection with a reason.
-   *
-   * @param {Connection | undefined} connection undefined: the connection is closed, and the message is its
-   *   last will
-   * @param {PublishPacket} packet
-   * @param {(error?: Error | null) => void} done
+   * @param connection undefined: the connection is closed, and the message is its last will
    */
-  function forbid(connection, packet, done) {
+  function forbid(
+    connection: Connection | undefined,
+    packet: PublishPacket,
+    done: (error?: Error | null) => void,
+  ) {
     if (!connection || (connection.client.version !== 5 && packet.qos === 0)) {
       done(new Error('no right to publish there'));
     } else if (connection.client.version !== 5) {
@@ -238,26 +220,19 @@ export function createSettling(deps) {
     }
   }
 
-  /** Disconnects a client that sent a forbidden message with QoS 0. @param {Client} client */
-  function disconnectForbidden(client) {
+  /** Disconnects a client that sent a forbidden message with QoS 0. */
+  function disconnectForbidden(client: Client) {
     if (client.version === 5) metrics.reasons.inc({ code: REASONS.notAuthorized });
     disconnect(client, REASONS.notAuthorized);
   }
 
-  /**
-   * @param {Connection} connection
-   * @returns {boolean} whether the client sends more messages at once than CONNACK allows (MQTT-3.3.4-9)
-   */
-  function isOverMaximum({ client, acknowledgements }) {
+  /** @returns whether the client sends more messages at once than CONNACK allows (MQTT-3.3.4-9) */
+  function isOverMaximum({ client, acknowledgements }: Connection): boolean {
     return client.version === 5 && acknowledgements.pending + halfOpen(client) >= RECEIVE_MAXIMUM;
   }
 
-  /**
-   * @param {Client | null} client
-   * @param {PublishPacket} packet is changed
-   * @param {(error?: Error | null) => void} done sends the PUBACK
-   */
-  return (client, packet, done) => {
+  /** @param packet is changed @param done sends the PUBACK */
+  return (client: Client | null, packet: PublishPacket, done: (error?: Error | null) => void) => {
     // A message from a closed connection is its last will.
     const connection = client && !client.closed ? connectionOf(client) : undefined;
     if (connection?.client.version === 5 && isLeaving(connection.client)) return;
@@ -297,12 +272,12 @@ export function createSettling(deps) {
 /**
  * Replaces the payload by a copy, if the payload keeps much more memory alive than its length. aedes keeps the packet
  * until the message is settled, so the packet must not have a view of the chunk that the socket read.
- *
- * @param {PublishPacket} packet is changed
- * @param {PayloadMemory} memory
- * @returns {asserts packet is PublishPacket & { payload: Buffer }}
+ * @param packet is changed
  */
-function keepApart(packet, memory) {
+function keepApart(
+  packet: PublishPacket,
+  memory: PayloadMemory,
+): asserts packet is PublishPacket & { payload: Buffer } {
   packet.payload = memory.own(packet.payload);
   const { properties } = packet;
   if (properties?.correlationData) properties.correlationData = memory.own(properties.correlationData);
@@ -321,30 +296,25 @@ const MAX_LEVELS = 100;
  * Restricts the messages that other clients receive. Only topics of the contract are forwarded, and only an
  * accepted status is retained. A message on a mapped topic may be a command for another program, and no permission
  * protects mapped topics. So such a message is not forwarded.
- *
- * @param {PublishPacket} packet is changed
- * @param {Topic | null} route topic of the message; null: outside the contract
- * @param {Outcome} outcome
+ * @param packet is changed
+ * @param route topic of the message; null: outside the contract
  */
-function restrict(packet, route, outcome) {
+function restrict(packet: PublishPacket, route: Topic | null, outcome: Outcome) {
   if (!route || outcome === 'unknown_topic') packet.topic = DROPPED;
   const retainable = route?.kind === 'status' && outcome === 'accepted';
   if (!retainable || retainedBytes(packet) > MAX_RETAINED_BYTES) packet.retain = false;
 }
 
-/** @param {PublishPacket} packet */
-const retainedBytes = ({ payload, properties }) =>
+const retainedBytes = ({ payload, properties }: PublishPacket) =>
   payload.length + (properties ? JSON.stringify(properties).length : 0);
 
 /**
  * Moves a publish with too many levels to the topic `DROPPED` before aedes checks the levels. So the message is
  * acknowledged and counted like a message on any other unknown topic. If aedes closed the connection, the device would
  * reconnect and send the message again forever. aedes has no public hook at this point, so the private `_parser` is used.
- *
- * @param {Client} client
  */
-export function dropDeepTopics(client) {
-  const { _parser } = /** @type {{ _parser: EventEmitter }} */ (/** @type {unknown} */ (client));
+export function dropDeepTopics(client: Client) {
+  const { _parser } = client as unknown as { _parser: EventEmitter };
   _parser.prependListener('packet', (packet) => {
     if (packet.cmd !== 'publish' || packet.topic.split('/', MAX_LEVELS + 1).length <= MAX_LEVELS) return;
     packet.topic = DROPPED;
@@ -354,12 +324,9 @@ export function dropDeepTopics(client) {
 /**
  * Frees the packet identifier of each QoS 2 message at its PUBREL. This includes messages of an earlier connection,
  * which aedes does not know. aedes has no public hook at this point, so the private `_parser` is used.
- *
- * @param {Client} client
- * @param {(messageId: number) => void} release
  */
-export function releaseOnPubrel(client, release) {
-  const { _parser } = /** @type {{ _parser: EventEmitter }} */ (/** @type {unknown} */ (client));
+export function releaseOnPubrel(client: Client, release: (messageId: number) => void) {
+  const { _parser } = client as unknown as { _parser: EventEmitter };
   _parser.prependListener('packet', (packet) => {
     if (packet.cmd === 'pubrel') release(packet.messageId);
   });

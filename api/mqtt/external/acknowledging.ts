@@ -1,11 +1,9 @@
-import { keptBytes, PayloadMemory } from '../../ingest/admission/index.js';
-import { Acknowledgements, Deliveries, Pubacks } from '../acknowledgements.js';
-import { KeepAlive } from './keep-alive.js';
-import { readPublishes } from './publish-reader.js';
-
-/** @import { IPublishPacket, MqttClient } from 'mqtt' */
-/** @import { Receipt } from '../../ingest/receipt-times.js' */
-/** @import { Publish, Receive } from './publish-reader.js' */
+import type { IPublishPacket, MqttClient } from 'mqtt';
+import { keptBytes, PayloadMemory } from '../../ingest/admission/index.ts';
+import type { Receipt } from '../../ingest/receipt-times.ts';
+import { Acknowledgements, Deliveries, Pubacks } from '../acknowledgements.ts';
+import { KeepAlive } from './keep-alive.ts';
+import { type Publish, type Receive, readPublishes } from './publish-reader.ts';
 
 /** Error that is passed to the callback of MQTT.js. Then MQTT.js continues with the next packet, and sends no PUBACK. */
 const NO_PUBACK_YET = new Error('acknowledged after the commit');
@@ -14,24 +12,32 @@ const NO_PUBACK_YET = new Error('acknowledged after the commit');
  * Makes an MQTT.js client acknowledge after the commit, with many messages in flight. By default MQTT.js handles one packet after the
  * other, and sends each PUBACK before it handles the next packet.
  *
- * `PublishReader` reads nearly all publishes. MQTT.js reads the other publishes, and calls `handleMessage` for each of
- * them. If the callback gets an error, MQTT.js continues with the next packet and sends no PUBACK. So this module sends
- * the PUBACK later, in order of arrival, directly to the stream of the connection. Until the callback is called, MQTT.js
- * reads no further, which is the backpressure.
- * `test/thorough/long/subscriber-acknowledgements.test.js` fails when a new version of MQTT.js behaves
- * differently.
- *
- * @param {MqttClient} client
- * @param {object} options
- * @param {(message: Publish, receipt: Receipt) => unknown} options.onPublish resolves when the message is settled;
- *   rejects when it must stay unacknowledged
- * @param {(error: Error) => void} options.onFailed called with the error of a message that failed. All later messages wait for
- *   its acknowledgement. So the caller closes the connection, and the broker sends all unacknowledged messages again
- * @param {{ messages: number, bytes: number }} options.maxUnsettled limits at which the client reads no further. `bytes`
- *   includes settled messages that wait for the PUBACK of an earlier message. The receive maximum limits the number of
- *   such messages
+ * `PublishReader` reads nearly all publishes. MQTT.js reads the other publishes, and calls `handleMessage` for each of them. If the
+ * callback gets an error, MQTT.js continues with the next packet and sends no PUBACK. So this module sends the PUBACK later, in order
+ * of arrival, directly to the stream of the connection. Until the callback is called, MQTT.js reads no further, which is the
+ * backpressure. `test/thorough/long/subscriber-acknowledgements.test.ts` fails when a new version of MQTT.js behaves differently.
  */
-export function acknowledgeAfterCommit(client, { onPublish, onFailed, maxUnsettled }) {
+export function acknowledgeAfterCommit(
+  client: MqttClient,
+  {
+    onPublish,
+    onFailed,
+    maxUnsettled,
+  }: {
+    /** resolves when the message is settled; rejects when it must stay unacknowledged */
+    onPublish: (message: Publish, receipt: Receipt) => unknown;
+    /**
+     * called with the error of a message that failed. All later messages wait for its acknowledgement. So the
+     * caller closes the connection, and the broker sends all unacknowledged messages again
+     */
+    onFailed: (error: Error) => void;
+    /**
+     * limits at which the client reads no further. `bytes` includes settled messages that wait for the PUBACK
+     * of an earlier message. The receive maximum limits the number of such messages
+     */
+    maxUnsettled: { messages: number; bytes: number };
+  },
+) {
   const heartbeat = new KeepAlive(client);
   const memory = new PayloadMemory();
   const open = () => ({
@@ -43,15 +49,15 @@ export function acknowledgeAfterCommit(client, { onPublish, onFailed, maxUnsettl
      */
     settledBytes: 0,
   });
-  /** @type {ReturnType<typeof open> | null} null: the connection has received no message */
-  let connection = null;
+  /** null: the connection has received no message */
+  let connection: ReturnType<typeof open> | null = null;
   /** Unacknowledged messages, which the broker sends again on the next connection. */
   const deliveries = new Deliveries();
   let isAccepting = true;
   let unsettled = 0;
   let unsettledBytes = 0;
-  /** Accepts the message that waits while too much is unsettled, and resumes reading; null: none waits. @type {(() => void) | null} */
-  let waiting = null;
+  /** Accepts the message that waits while too much is unsettled, and resumes reading; null: none waits. */
+  let waiting: (() => void) | null = null;
 
   const isFull = () =>
     unsettled >= maxUnsettled.messages ||
@@ -74,12 +80,10 @@ export function acknowledgeAfterCommit(client, { onPublish, onFailed, maxUnsettl
   });
 
   /**
-   * @param {Publish} message
-   * @param {number} bytes bytes of the message, which `settledBytes` includes from its settling until its PUBACK
-   * @returns {(() => void) | null} function that the caller calls when the message is settled; null: the message gets no
-   *   PUBACK
+   * @param bytes bytes of the message, which `settledBytes` includes from its settling until its PUBACK
+   * @returns function that the caller calls when the message is settled; null: the message gets no PUBACK
    */
-  function track({ qos, messageId }, bytes) {
+  function track({ qos, messageId }: Publish, bytes: number): (() => void) | null {
     if (qos === 0 || messageId === undefined) return null;
     connection ??= open();
     const receivedOn = connection;
@@ -91,18 +95,15 @@ export function acknowledgeAfterCommit(client, { onPublish, onFailed, maxUnsettl
     });
   }
 
-  /** Stops counting a message that is settled, or that failed. @param {number} bytes */
-  function leave(bytes) {
+  /** Stops counting a message that is settled, or that failed. */
+  function leave(bytes: number) {
     unsettled--;
     unsettledBytes -= bytes;
     resume();
   }
 
-  /**
-   * @param {Publish} message
-   * @returns {Promise<unknown>} settles with the message, even if `onPublish` throws at once
-   */
-  function settle(message) {
+  /** @returns settles with the message, even if `onPublish` throws at once */
+  function settle(message: Publish): Promise<unknown> {
     try {
       const receipt = message.qos > 0 ? deliveries.receive(message) : { from: null };
       return Promise.resolve(onPublish(message, receipt));
@@ -114,10 +115,8 @@ export function acknowledgeAfterCommit(client, { onPublish, onFailed, maxUnsettl
   /**
    * Settles a message, and then acknowledges it. The function is not async, because each message would keep the state of the function in
    * memory until its commit.
-   *
-   * @param {Publish} message
    */
-  function accept(message) {
+  function accept(message: Publish) {
     // The payload is copied before `deliveries` stores it, because a view of the chunk that the socket read would keep up
     // to 64 KiB alive.
     message.payload = memory.own(message.payload);
@@ -144,8 +143,7 @@ export function acknowledgeAfterCommit(client, { onPublish, onFailed, maxUnsettl
     );
   }
 
-  /** @type {Receive} */
-  function receive(message, next) {
+  function receive(message: Parameters<Receive>[0], next: Parameters<Receive>[1]): ReturnType<Receive> {
     const isWaiting = isAccepting && isFull();
     if (isWaiting) {
       waiting = () => {
@@ -177,8 +175,8 @@ export function acknowledgeAfterCommit(client, { onPublish, onFailed, maxUnsettl
   };
 }
 
-/** @param {IPublishPacket} packet a packet that MQTT.js has read @returns {Publish} */
-const publishOf = ({ topic, payload, qos, messageId, dup, retain, properties }) => ({
+/** @param packet a packet that MQTT.js has read */
+const publishOf = ({ topic, payload, qos, messageId, dup, retain, properties }: IPublishPacket): Publish => ({
   topic,
   payload: Buffer.isBuffer(payload) ? payload : Buffer.from(payload),
   qos,

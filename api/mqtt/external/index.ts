@@ -1,21 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import mqttJs from 'mqtt';
-import { MillraceError } from '../../../common/errors.js';
-import { explainTlsError } from '../../../common/tls-errors.js';
-import { parseTopic } from '../../../schema/topics.js';
-import { brokerOptions } from '../../access/index.js';
-import { acknowledgeAfterCommit } from './acknowledging.js';
-import { Presence, watchForTakeover } from './presence.js';
-import { subscribe } from './subscriptions.js';
+import type { Logger } from 'pino';
+import { MillraceError } from '../../../common/errors.ts';
+import type { Config } from '../../../common/settings/config.ts';
+import { explainTlsError } from '../../../common/tls-errors.ts';
+import { parseTopic } from '../../../schema/topics.ts';
+import { brokerOptions } from '../../access/index.ts';
+import type { MappedFilters } from '../../ingest/mappings/index.ts';
+import type { HandleMessage, Send } from '../../ingest/pipeline.ts';
+import type { Host } from '../../ingest/sparkplug/host.ts';
+import { acknowledgeAfterCommit } from './acknowledging.ts';
+import { Presence, watchForTakeover } from './presence.ts';
+import { type Arrange, subscribe } from './subscriptions.ts';
 
-export { unsubscribe } from './subscriptions.js';
-
-/** @import { Logger } from 'pino' */
-/** @import { Config } from '../../../common/settings/config.js' */
-/** @import { MappedFilters } from '../../ingest/mappings/index.js' */
-/** @import { HandleMessage, Send } from '../../ingest/pipeline.js' */
-/** @import { Host } from '../../ingest/sparkplug/host.js' */
-/** @import { Arrange } from './subscriptions.js' */
+export { unsubscribe } from './subscriptions.ts';
 
 /**
  * Receive Maximum: limit of unacknowledged messages that the broker may send. With one sample per message, a limit of
@@ -38,21 +36,25 @@ const DISCONNECT_MS = 1000;
 /**
  * Creates the subscriber at an external broker. The subscriber uses MQTT 5 and a persistent session with a fixed client id, and
  * acknowledges after the commit.
- *
- * @param {object} deps
- * @param {Config['mqtt']} deps.mqtt `url` is set
- * @param {Host | null} deps.host null: this process does not handle Sparkplug
- * @param {MappedFilters} deps.mapped topics of the mappings
- * @param {HandleMessage} deps.handleMessage
- * @param {() => void} [deps.onInterrupted] called when messages may have been missed: the connection broke,
- *   or was opened again
- * @param {() => number} deps.clock epoch ms
- * @param {Logger} deps.logger
- * @param {(error: Error) => void} deps.onFatal
- * @param {number} deps.keepAliveMs whole seconds
- * @param {Arrange} [deps.arrange]
  */
-export function createSubscriber(deps) {
+export function createSubscriber(deps: {
+  /** `url` is set */
+  mqtt: Config['mqtt'];
+  /** null: this process does not handle Sparkplug */
+  host: Host | null;
+  /** topics of the mappings */
+  mapped: MappedFilters;
+  handleMessage: HandleMessage;
+  /** called when messages may have been missed: the connection broke, or was opened again */
+  onInterrupted?: () => void;
+  /** epoch ms */
+  clock: () => number;
+  logger: Logger;
+  onFatal: (error: Error) => void;
+  /** whole seconds */
+  keepAliveMs: number;
+  arrange?: Arrange;
+}) {
   const {
     mqtt,
     host,
@@ -65,7 +67,7 @@ export function createSubscriber(deps) {
     keepAliveMs,
     arrange = subscribe,
   } = deps;
-  const client = mqttJs.connect(/** @type {string} */ (mqtt.url), {
+  const client = mqttJs.connect(mqtt.url as string, {
     ...brokerOptions(mqtt, keepAliveMs),
     clientId: mqtt.clientId,
     // MQTT.js by default uses MQTT 3.1.1 and a clean session, with which messages are lost while this process is stopped.
@@ -136,13 +138,12 @@ export function createSubscriber(deps) {
   return {
     /**
      * Resolves when the broker has granted the subscriptions.
-     *
-     * @returns {Promise<boolean>} whether the broker had a session of this client
+     * @returns whether the broker had a session of this client
      * @throws {MillraceError} `broker_away`: the broker does not answer, or refuses the client
      */
-    start: () =>
+    start: (): Promise<boolean> =>
       new Promise((resolve, reject) => {
-        const fail = (/** @type {Error | undefined} */ error) => reject(brokerAway(mqtt, error));
+        const fail = (error: Error | undefined) => reject(brokerAway(mqtt, error));
         // A close without an error means that the broker closed the connection, or did not answer CONNECT in
         // time.
         const closed = () => fail(undefined);
@@ -166,10 +167,9 @@ export function createSubscriber(deps) {
 
     /**
      * Disconnects from the broker.
-     *
-     * @param {{ endSession?: boolean }} [options] `endSession`: the broker discards the session; default: it keeps the session
+     * @param options `endSession`: the broker discards the session; default: it keeps the session
      */
-    async stop({ endSession = false } = {}) {
+    async stop({ endSession = false }: { endSession?: boolean } = {}) {
       isEnding = true;
       // If another component failed to start, this client never connected. MQTT.js (5.16) cannot end such a client.
       if (!client.stream) return;
@@ -182,10 +182,9 @@ export function createSubscriber(deps) {
 
     /**
      * Waits for an answer of the broker. When it arrives, all messages that the broker sent earlier have arrived too.
-     *
-     * @returns {Promise<boolean>} false: the connection broke
+     * @returns false: the connection broke
      */
-    async roundTrip() {
+    async roundTrip(): Promise<boolean> {
       // A disconnected client would wait for the next connection. On that connection, messages of the session
       // may arrive after the answer.
       if (!client.connected) return false;
@@ -195,8 +194,7 @@ export function createSubscriber(deps) {
       );
     },
 
-    /** @type {Send} */
-    send(topic, payload) {
+    send(topic: Parameters<Send>[0], payload: Parameters<Send>[1]): ReturnType<Send> {
       if (client.connected) client.publish(topic, payload, { qos: 0 });
     },
 
@@ -214,17 +212,16 @@ export function createSubscriber(deps) {
   };
 }
 
-/**
- * @param {unknown} error an error of Node.js, which may have only a code, for example if a host has several addresses
- * @returns {string}
- */
-function reasonOf(error) {
+/** @param error an error of Node.js, which may have only a code, for example if a host has several addresses */
+function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'it closes the connection, or does not answer';
-  return error.message || String(/** @type {NodeJS.ErrnoException} */ (error).code);
+  return error.message || String((error as NodeJS.ErrnoException).code);
 }
 
-/** @param {{ url?: string | undefined, tlsCa?: string | undefined }} mqtt @param {unknown} error */
-function brokerAway({ url, tlsCa }, error) {
+function brokerAway(
+  { url, tlsCa }: { url?: string | undefined; tlsCa?: string | undefined },
+  error: unknown,
+) {
   const where = `The broker at ${url} (MQTT_URL)`;
   const trouble = explainTlsError(error, 'MQTT_TLS_CA', tlsCa !== undefined);
   const message = trouble
@@ -233,8 +230,7 @@ function brokerAway({ url, tlsCa }, error) {
   return new MillraceError('broker_away', message, { cause: error });
 }
 
-/** @param {string | undefined} url @param {string} topic */
-const brokerForbids = (url, topic) =>
+const brokerForbids = (url: string | undefined, topic: string) =>
   new MillraceError(
     'broker_away',
     `The broker at ${url} (MQTT_URL) does not let MQTT_USERNAME publish on ${topic}: grant this permission, or set SPARKPLUG to false.`,

@@ -1,4 +1,4 @@
-/** @import { MqttClient } from 'mqtt' */
+import type { MqttClient } from 'mqtt';
 
 /**
  * Keeps a connection alive while backpressure stops reading. MQTT.js closes a connection if no PINGRESP arrives for one
@@ -11,14 +11,12 @@
  */
 export class KeepAlive {
   #client;
-  /** @type {NodeJS.Timeout | undefined} */
-  #timer;
+  #timer: NodeJS.Timeout | undefined;
   #isReading = true;
   /** Whether reading was stopped at any time since the last PINGREQ. */
   #hasStopped = false;
 
-  /** @param {MqttClient} client */
-  constructor(client) {
+  constructor(client: MqttClient) {
     this.#client = client;
   }
 

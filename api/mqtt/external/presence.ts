@@ -1,5 +1,5 @@
-/** @import { MqttClient } from 'mqtt' */
-/** @import { Host } from '../../ingest/sparkplug/host.js' */
+import type { MqttClient } from 'mqtt';
+import type { Host } from '../../ingest/sparkplug/host.ts';
 
 /**
  * Reason code of a PUBACK for a forbidden publish (MQTT 5, section 3.4.2.1). Mosquitto 2.0.11 may also close the
@@ -22,11 +22,10 @@ export class Presence {
   #isAnnounced = false;
 
   /**
-   * @param {MqttClient} client a client that is not connected yet
-   * @param {Host} host
-   * @param {() => void} onForbidden called when the broker does not let this client publish the state
+   * @param client a client that is not connected yet
+   * @param onForbidden called when the broker does not let this client publish the state
    */
-  constructor(client, host, onForbidden) {
+  constructor(client: MqttClient, host: Host, onForbidden: () => void) {
     this.#client = client;
     this.#host = host;
     this.#onForbidden = onForbidden;
@@ -43,8 +42,8 @@ export class Presence {
     this.#publish(this.#host.birth());
   }
 
-  /** Corrects a state message that reports this host as offline. @param {Buffer} payload payload of a state message of this host id */
-  receive(payload) {
+  /** Corrects a state message that reports this host as offline. @param payload payload of a state message of this host id */
+  receive(payload: Buffer) {
     if (this.#isAnnounced && this.#host.reportsOffline(payload)) this.#publish(this.#host.birth());
   }
 
@@ -59,11 +58,10 @@ export class Presence {
     this.#client.options.will = this.#host.will();
   }
 
-  /** @param {ReturnType<Host['birth']>} message */
-  #publish({ topic, payload, qos, retain }) {
+  #publish({ topic, payload, qos, retain }: ReturnType<Host['birth']>) {
     if (!this.#client.connected) return;
     this.#client.publish(topic, payload, { qos, retain }, (error) => {
-      if (/** @type {{ code?: number } | undefined} */ (error)?.code === NOT_AUTHORIZED) this.#onForbidden();
+      if ((error as { code?: number } | undefined)?.code === NOT_AUTHORIZED) this.#onForbidden();
     });
   }
 }
@@ -82,15 +80,12 @@ const SHORT_CONNECTIONS = 4;
  * connection, but Mosquitto 2.0.11 sends no reason code. Then both processes would take the session from each other
  * forever. The older process detects the conflict first: a process does not count its first connection, so the count of
  * the newer process is lower by one.
- *
- * @param {MqttClient} client
- * @param {() => void} onTaken
  */
-export function watchForTakeover(client, onTaken) {
+export function watchForTakeover(client: MqttClient, onTaken: () => void) {
   let connections = 0;
   let short = 0;
-  /** @type {number | null} epoch ms; null while there is no connection */
-  let connectedAt = null;
+  /** epoch ms; null while there is no connection */
+  let connectedAt: number | null = null;
 
   client.on('connect', () => {
     connections++;

@@ -1,42 +1,31 @@
-import { Writable } from 'node:stream';
+import { type Duplex, Writable } from 'node:stream';
+import type { MqttClient } from 'mqtt';
 
-/** @import { Duplex } from 'node:stream' */
-/** @import { MqttClient } from 'mqtt' */
-
-/**
- * A message as the broker sent it.
- *
- * @typedef {object} Publish
- * @property {string} topic
- * @property {Buffer} payload
- * @property {number} qos
- * @property {number | undefined} messageId packet identifier; undefined with QoS 0
- * @property {boolean} dup
- * @property {boolean} retain
- * @property {string | undefined} contentType
- */
+/** A message as the broker sent it. */
+export interface Publish {
+  topic: string;
+  payload: Buffer;
+  qos: number;
+  /** packet identifier; undefined with QoS 0 */
+  messageId: number | undefined;
+  dup: boolean;
+  retain: boolean;
+  contentType: string | undefined;
+}
 
 /**
  * Accepts a message. Returns false if the message must wait, because too much is unsettled. Then the caller reads no
  * further until `next` is called.
- *
- * @callback Receive
- * @param {Publish} message
- * @param {() => void} next
- * @returns {boolean}
  */
+export type Receive = (message: Publish, next: () => void) => boolean;
 
 /**
  * Puts a `PublishReader` between the stream of each connection and MQTT.js. `streamBuilder` is private in the typings of
  * MQTT.js. If a new version of MQTT.js lacks `streamBuilder`, MQTT.js reads all packets itself.
- *
- * @param {MqttClient} client a client that is not connected yet
- * @param {Receive} receive
+ * @param client a client that is not connected yet
  */
-export function readPublishes(client, receive) {
-  const inside = /** @type {{ streamBuilder?: (client: MqttClient) => Duplex }} */ (
-    /** @type {unknown} */ (client)
-  );
+export function readPublishes(client: MqttClient, receive: Receive) {
+  const inside = client as unknown as { streamBuilder?: (client: MqttClient) => Duplex };
   const build = inside.streamBuilder;
   if (!build) return;
   inside.streamBuilder = (self) => {
@@ -70,8 +59,8 @@ class PublishReader extends Writable {
   #source;
   #others;
   #receive;
-  /** The received bytes of an incomplete packet. @type {Buffer[]} */
-  #parts = [];
+  /** The received bytes of an incomplete packet. */
+  #parts: Buffer[] = [];
   /** Number of bytes in `#parts`. */
   #size = 0;
   /**
@@ -82,29 +71,22 @@ class PublishReader extends Writable {
   /**
    * The bytes that are being read. `#at` is the index of the current packet in these bytes, and `#bodyAt` is the index
    * after the fixed header of the packet.
-   *
-   * @type {Buffer}
    */
-  #bytes = EMPTY;
+  #bytes: Buffer = EMPTY;
   #at = 0;
   #bodyAt = 0;
   /** Requests the next bytes. */
   #done = () => {};
 
-  /**
-   * @param {Duplex} source stream of the connection
-   * @param {NodeJS.WritableStream} others stream through which MQTT.js receives packets
-   * @param {Receive} receive
-   */
-  constructor(source, others, receive) {
+  /** @param source stream of the connection @param others stream through which MQTT.js receives packets */
+  constructor(source: Duplex, others: NodeJS.WritableStream, receive: Receive) {
     super();
     this.#source = source;
     this.#others = others;
     this.#receive = receive;
   }
 
-  /** @override @param {Buffer} chunk @param {BufferEncoding} _encoding @param {() => void} done */
-  _write(chunk, _encoding, done) {
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void) {
     this.#parts.push(chunk);
     this.#size += chunk.length;
     if (this.#size < this.#needed) {
@@ -137,12 +119,8 @@ class PublishReader extends Writable {
     }
   };
 
-  /**
-   * Finds the end of the packet at `#at`.
-   *
-   * @returns {number} index after the packet; 0: the packet is incomplete
-   */
-  #endOfPacket() {
+  /** Finds the end of the packet at `#at`. @returns index after the packet; 0: the packet is incomplete */
+  #endOfPacket(): number {
     const bytes = this.#bytes;
     let length = 0;
     for (let index = 1; index <= MAX_LENGTH_BYTES; index++) {
@@ -183,14 +161,13 @@ const RETAIN = 0x01;
 const MAX_PROPERTIES = 0x7f;
 
 /**
- * @param {Buffer} bytes
- * @param {number} at index of the packet
- * @param {number} bodyAt index after the fixed header of the packet
- * @param {number} end index after the packet
- * @returns {Publish | null} null: MQTT.js has to read the packet
+ * @param at index of the packet
+ * @param bodyAt index after the fixed header of the packet
+ * @param end index after the packet
+ * @returns null: MQTT.js has to read the packet
  */
-function readPublish(bytes, at, bodyAt, end) {
-  const first = /** @type {number} */ (bytes[at]);
+function readPublish(bytes: Buffer, at: number, bodyAt: number, end: number): Publish | null {
+  const first = bytes[at] as number;
   const qos = (first >> 1) & 3;
   if (first >> 4 !== PUBLISH || qos > 1 || bodyAt + 2 > end) return null;
   const topicAt = bodyAt + 2;
@@ -198,7 +175,7 @@ function readPublish(bytes, at, bodyAt, end) {
   // A publish has the topic, with QoS 1 the packet id, and then the length of the properties.
   const lengthAt = topicEnd + 2 * qos;
   if (topicEnd === topicAt || lengthAt >= end) return null;
-  const length = /** @type {number} */ (bytes[lengthAt]);
+  const length = bytes[lengthAt] as number;
   const payloadAt = lengthAt + 1 + length;
   if (length > MAX_PROPERTIES || payloadAt > end) return null;
   const contentType = length === 0 ? undefined : contentTypeIn(bytes, lengthAt + 1, payloadAt);
@@ -219,14 +196,11 @@ const PAYLOAD_FORMAT = 0x01;
 const CONTENT_TYPE = 0x03;
 
 /**
- * @param {Buffer} bytes
- * @param {number} from
- * @param {number} end index after the properties
- * @returns {string | undefined | null} undefined: there is no content type; null: MQTT.js has to read the packet
+ * @param end index after the properties
+ * @returns undefined: there is no content type; null: MQTT.js has to read the packet
  */
-function contentTypeIn(bytes, from, end) {
-  /** @type {string | undefined} */
-  let contentType;
+function contentTypeIn(bytes: Buffer, from: number, end: number): string | undefined | null {
+  let contentType: string | undefined;
   let at = from;
   while (at < end) {
     const property = bytes[at++];

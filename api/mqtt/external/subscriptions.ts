@@ -1,18 +1,15 @@
-import { EDGE_FILTERS } from '../../../schema/sparkplug-topics.js';
-
-/** @import { ISubscriptionMap, MqttClient } from 'mqtt' */
-/** @import { MappedFilters } from '../../ingest/mappings/index.js' */
-/** @import { Host } from '../../ingest/sparkplug/host.js' */
+import type { ISubscriptionMap, MqttClient } from 'mqtt';
+import { EDGE_FILTERS } from '../../../schema/sparkplug-topics.ts';
+import type { MappedFilters } from '../../ingest/mappings/index.ts';
+import type { Host } from '../../ingest/sparkplug/host.ts';
 
 /**
  * Returns the subscriptions to topics of the contract. The processes of a group share the measurements. Every process
  * receives births and statuses, for two reasons: shared subscriptions get no retained messages, and in each process the
  * birth of a device must arrive before its measurements.
- *
- * @param {string} group name of the shared subscription
- * @returns {ISubscriptionMap}
+ * @param group name of the shared subscription
  */
-const subscriptionsOf = (group) => ({
+const subscriptionsOf = (group: string): ISubscriptionMap => ({
   // Retain handling 2: the broker sends no retained messages. By MQTT 5, section 4.8.2, shared subscriptions get no retained messages
   // anyway, but Mosquitto 2.0.11 sends them after every reconnect. Then a retained message with relative times would be stored again.
   [`$share/${group}/iot/v1/+/measurements`]: { qos: 1, rh: 2 },
@@ -24,26 +21,21 @@ const subscriptionsOf = (group) => ({
 /**
  * Returns the subscriptions to topics of the mappings. As with measurements and births, the processes share values, and
  * every process gets descriptions.
- *
- * @param {string} group name of the shared subscription
- * @param {MappedFilters} filters
- * @returns {ISubscriptionMap}
+ * @param group name of the shared subscription
  */
-const mappedSubscriptionsOf = (group, { shared, own }) =>
+const mappedSubscriptionsOf = (group: string, { shared, own }: MappedFilters): ISubscriptionMap =>
   Object.fromEntries([
-    ...shared.map((filter) => [`$share/${group}/${filter}`, { qos: /** @type {const} */ (1), rh: 2 }]),
-    ...own.map((filter) => [filter, { qos: /** @type {const} */ (1), rh: 1 }]),
+    ...shared.map((filter) => [`$share/${group}/${filter}`, { qos: 1 as const, rh: 2 }]),
+    ...own.map((filter) => [filter, { qos: 1 as const, rh: 1 }]),
   ]);
 
 /**
  * Returns the shared subscriptions of filters that another filter covers. They must be removed, because they would
  * deliver messages twice.
- *
- * @param {string} group name of the shared subscription
- * @param {MappedFilters} filters
- * @returns {string[]}
+ * @param group name of the shared subscription
  */
-const coveredOf = (group, { covered }) => covered.map((filter) => `$share/${group}/${filter}`);
+const coveredOf = (group: string, { covered }: MappedFilters): string[] =>
+  covered.map((filter) => `$share/${group}/${filter}`);
 
 /**
  * Returns the subscriptions of the one process that receives all messages of Sparkplug edge nodes. Edge nodes should
@@ -51,27 +43,26 @@ const coveredOf = (group, { covered }) => covered.map((filter) => `$share/${grou
  * retained messages. The host also subscribes to its own state topic, to correct a wrong state from another client
  * (tck-id-message-flow-hid-sparkplug-state-message-delivered). With the flag "no local" the broker does not send the
  * host its own messages.
- *
- * @param {Host} host
- * @returns {ISubscriptionMap}
  */
-const edgeSubscriptionsOf = ({ topic }) => ({
-  ...Object.fromEntries(EDGE_FILTERS.map((filter) => [filter, { qos: /** @type {const} */ (1), rh: 2 }])),
+const edgeSubscriptionsOf = ({ topic }: Host): ISubscriptionMap => ({
+  ...Object.fromEntries(EDGE_FILTERS.map((filter) => [filter, { qos: 1 as const, rh: 2 }])),
   [topic]: { qos: 1, rh: 2, nl: true },
 });
 
 /**
  * Sets up the subscriptions of a new connection.
- *
- * @typedef {(client: MqttClient, topics: { group: string, host: Host | null, mapped: MappedFilters }) => Promise<void>} Arrange `group`:
- *   name of the shared subscriptions; `host`: null if this process does not handle Sparkplug
+ * `group`: name of the shared subscriptions; `host`: null if this process does not handle Sparkplug
  */
+export type Arrange = (
+  client: MqttClient,
+  topics: { group: string; host: Host | null; mapped: MappedFilters },
+) => Promise<void>;
 
-/**
- * @type {Arrange}
- * @throws {Error} when the broker refuses a subscription, or the connection breaks
- */
-export async function subscribe(client, { group, host, mapped }) {
+/** @throws {Error} when the broker refuses a subscription, or the connection breaks */
+export async function subscribe(
+  client: MqttClient,
+  { group, host, mapped }: { group: string; host: Host | null; mapped: MappedFilters },
+): Promise<void> {
   // The session at the broker may have these subscriptions from a time when this process handled Sparkplug.
   if (!host) await client.unsubscribeAsync(EDGE_FILTERS);
   const edges = host && edgeSubscriptionsOf(host);
@@ -96,11 +87,12 @@ export async function subscribe(client, { group, host, mapped }) {
 
 /**
  * Ends the subscriptions. Messages that are already in the session still arrive.
- *
- * @type {Arrange}
  * @throws {Error} when the connection breaks
  */
-export async function unsubscribe(client, { group, mapped }) {
+export async function unsubscribe(
+  client: MqttClient,
+  { group, mapped }: { group: string; host: Host | null; mapped: MappedFilters },
+): Promise<void> {
   const all = { ...subscriptionsOf(group), ...mappedSubscriptionsOf(group, mapped) };
   await client.unsubscribeAsync([...Object.keys(all), ...coveredOf(group, mapped), ...EDGE_FILTERS]);
 }

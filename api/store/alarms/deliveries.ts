@@ -1,10 +1,8 @@
-import { bucketOf, DEAD_LETTER_DAYS, HOUR_MS } from '../../../schema/rules.js';
-import { windowFor } from '../../../schema/time-window.js';
-import { int64, writeTimestamp } from '../cql-encoding.js';
-import { alarmId } from './episodes.js';
-
-/** @import { Row, Session } from '../sending/session.js' */
-/** @import { Alarm, EpisodeKey } from './episodes.js' */
+import { bucketOf, DEAD_LETTER_DAYS, HOUR_MS } from '../../../schema/rules.ts';
+import { windowFor } from '../../../schema/time-window.ts';
+import { int64, writeTimestamp } from '../cql-encoding.ts';
+import type { Row, Session } from '../sending/session.ts';
+import { type Alarm, alarmId, type EpisodeKey } from './episodes.ts';
 
 const WRITE = {
   name: 'write_alarm_delivery',
@@ -25,32 +23,37 @@ const [FIRST, LAST] = ['', '\uffff'];
 /** Value of `done_at` of an unfinished delivery. A null would be a tombstone. */
 const UNFINISHED = 0;
 
-/**
- * A message about an episode that has to reach a receiver.
- *
- * @typedef {object} Delivery
- * @property {string} id unique for one change and one receiver: see `deliveryId`
- * @property {EpisodeKey} key
- * @property {'webhook' | 'alertmanager'} target
- * @property {string} event `opened`, `cleared`, `acknowledged` or `corrected`
- * @property {number} begunAt epoch ms from which the message is sent; in the future while its alarm is shelved
- * @property {number} attempts
- * @property {number} nextAt epoch ms of the next attempt
- * @property {number | null} failedAt epoch ms of the final failure; null: attempts continue
- * @property {string | null} error reason why the last attempt failed
- */
+/** A message about an episode that has to reach a receiver. */
+export interface Delivery {
+  /** unique for one change and one receiver: see `deliveryId` */
+  id: string;
+  key: EpisodeKey;
+  target: 'webhook' | 'alertmanager';
+  /** `opened`, `cleared`, `acknowledged` or `corrected` */
+  event: string;
+  /** epoch ms from which the message is sent; in the future while its alarm is shelved */
+  begunAt: number;
+  attempts: number;
+  /** epoch ms of the next attempt */
+  nextAt: number;
+  /** epoch ms of the final failure; null: attempts continue */
+  failedAt: number | null;
+  /** reason why the last attempt failed */
+  error: string | null;
+}
 
-/** @typedef {Pick<Alarm, 'device' | 'sensor' | 'rule' | 'start' | 'opened' | 'cleared' | 'withdrawn' | 'acknowledgedAt'>} ChangedAlarm */
+type ChangedAlarm = Pick<
+  Alarm,
+  'device' | 'sensor' | 'rule' | 'start' | 'opened' | 'cleared' | 'withdrawn' | 'acknowledgedAt'
+>;
 
 /**
  * Computes an id of a change from the changed columns. The peak is not included, because the peak may grow between
  * two attempts of one delivery.
- *
- * @param {string} event
- * @param {ChangedAlarm} alarm after the change
- * @returns {string} id of the change, equal in each process and for each attempt
+ * @param alarm after the change
+ * @returns id of the change, equal in each process and for each attempt
  */
-export function changeId(event, alarm) {
+export function changeId(event: string, alarm: ChangedAlarm): string {
   const end = alarm.withdrawn ? 'withdrawn' : (alarm.cleared ?? 'open');
   const changed =
     event === 'acknowledged'
@@ -63,13 +66,10 @@ export function changeId(event, alarm) {
 
 /**
  * Computes the id of a delivery.
- *
- * @param {Delivery['target']} target
- * @param {string} event
- * @param {ChangedAlarm} alarm
- * @returns {string} id of the delivery, equal in every process that begins this delivery
+ * @returns id of the delivery, equal in every process that begins this delivery
  */
-export const deliveryId = (target, event, alarm) => `${target}.${changeId(event, alarm)}`;
+export const deliveryId = (target: Delivery['target'], event: string, alarm: ChangedAlarm): string =>
+  `${target}.${changeId(event, alarm)}`;
 
 /** Seconds after which the database deletes a delivery, counted from its `begunAt`, which may be in the future. */
 const TTL_SECONDS = windowFor(DEAD_LETTER_DAYS).ttlSeconds;
@@ -77,12 +77,10 @@ const TTL_SECONDS = windowFor(DEAD_LETTER_DAYS).ttlSeconds;
 /**
  * Creates the store of deliveries. A process writes a delivery before the change of its episode. A finished delivery is marked, and
  * removed later: a tombstone for each delivery would slow down every reader of its hour.
- *
- * @param {Session} session
  */
-export function createAlarmDeliveryStore(session) {
-  /** @param {Delivery} delivery @param {number} now epoch ms @param {number} doneAt epoch ms */
-  const write = (delivery, now, doneAt) => {
+export function createAlarmDeliveryStore(session: Session) {
+  /** @param now epoch ms @param doneAt epoch ms */
+  const write = (delivery: Delivery, now: number, doneAt: number) => {
     const { id, key, target, event, begunAt, attempts, nextAt, failedAt, error } = delivery;
     return session.write(WRITE, [
       int64(bucketOf(begunAt)),
@@ -104,19 +102,17 @@ export function createAlarmDeliveryStore(session) {
   };
 
   return {
-    /** @param {Delivery} delivery @param {number} now epoch ms */
-    write: (delivery, now) => write(delivery, now, UNFINISHED),
+    /** @param now epoch ms */
+    write: (delivery: Delivery, now: number) => write(delivery, now, UNFINISHED),
 
-    /** Marks a delivery as finished. @param {Delivery} delivery @param {number} now epoch ms */
-    finish: (delivery, now) => write(delivery, now, now),
+    /** Marks a delivery as finished. @param now epoch ms */
+    finish: (delivery: Delivery, now: number) => write(delivery, now, now),
 
     /**
      * Reads the unfinished deliveries whose `begunAt` lies in [from, to).
-     *
-     * @param {TimeRange} range
-     * @returns {Promise<Delivery[]>} deliveries of earlier hours first
+     * @returns deliveries of earlier hours first
      */
-    async begunIn({ from, to }) {
+    async begunIn({ from, to }: TimeRange): Promise<Delivery[]> {
       const found = await Promise.all(
         hoursOf({ from, to }).map((hour) => session.all(OF_HOUR, [int64(hour)])),
       );
@@ -130,11 +126,9 @@ export function createAlarmDeliveryStore(session) {
     /**
      * Removes the finished deliveries of some hours that were written before a time. One tombstone covers all ids between two
      * unfinished deliveries. It deletes nothing that is written later, such as a repetition of the same delivery.
-     *
-     * @param {TimeRange} range
-     * @param {number} before epoch ms
+     * @param before epoch ms
      */
-    async removeFinished(range, before) {
+    async removeFinished(range: TimeRange, before: number) {
       for (const hour of hoursOf(range)) {
         const rows = await session.all(OF_HOUR, [int64(hour)]);
         let after = FIRST;
@@ -153,22 +147,22 @@ export function createAlarmDeliveryStore(session) {
   };
 }
 
-/** @typedef {{ from: number, to: number }} TimeRange epoch ms */
+/** epoch ms */
+type TimeRange = { from: number; to: number };
 
-/** @param {TimeRange} range @returns {number[]} starts of the hours, in epoch ms */
-function hoursOf({ from, to }) {
+/** @returns starts of the hours, in epoch ms */
+function hoursOf({ from, to }: TimeRange): number[] {
   const hours = [];
   for (let hour = bucketOf(from); hour < to; hour += HOUR_MS) hours.push(hour);
   return hours;
 }
 
-/** @param {Row} row @returns {number} epoch ms; rows of versions before `done_at` have none */
-const doneAtOf = (row) => row['done_at']?.getTime() ?? UNFINISHED;
+/** @returns epoch ms; rows of versions before `done_at` have none */
+const doneAtOf = (row: Row): number => row['done_at']?.getTime() ?? UNFINISHED;
 
-/** @typedef {ReturnType<typeof createAlarmDeliveryStore>} AlarmDeliveryStore */
+export type AlarmDeliveryStore = ReturnType<typeof createAlarmDeliveryStore>;
 
-/** @param {Row} row @returns {Delivery} */
-const toDelivery = (row) => ({
+const toDelivery = (row: Row): Delivery => ({
   id: row['id'],
   key: {
     device: row['device_id'].getBuffer(),

@@ -1,7 +1,6 @@
-import { dayOf } from '../../../schema/rules.js';
-import { float64, int64, writeTimestamp } from '../cql-encoding.js';
-
-/** @import { Row, Session } from '../sending/session.js' */
+import { dayOf } from '../../../schema/rules.ts';
+import { float64, int64, writeTimestamp } from '../cql-encoding.ts';
+import type { Row, Session } from '../sending/session.ts';
 
 const COLUMNS =
   'device_id, sensor_id, rule_id, start, version, rule, severity, condition, device, sensor, site, unit, opened, WRITETIME(opened) AS written_at, cleared, peak, late, withdrawn, acknowledged_at, acknowledged_by, comment, shelved_until';
@@ -69,71 +68,78 @@ const ALL = { until: Number.POSITIVE_INFINITY, limit: Number.POSITIVE_INFINITY }
 /** Stands for "no end" in the column `cleared`. An episode may open again, and writing null would leave a tombstone. */
 const OPEN_END = 0;
 
-/** @typedef {{ device: Buffer, sensor: Buffer, rule: Buffer, start: number }} EpisodeKey ids of 16 bytes; `start` in epoch ms */
+/** ids of 16 bytes; `start` in epoch ms */
+export type EpisodeKey = { device: Buffer; sensor: Buffer; rule: Buffer; start: number };
+
+/** An episode of an alarm, as the evaluation of its rule computes it. All times are times of measurement. */
+export interface Episode {
+  /** epoch ms of the first sample of the episode */
+  start: number;
+  /** epoch ms at which the condition had held for the time that the rule requires */
+  opened: number;
+  /** epoch ms of the end; null: the episode is open */
+  cleared: number | null;
+  /** the most extreme value; null if the rule reports missing samples */
+  peak: number | null;
+}
+
+/** The texts of an episode at the time when the episode was written. */
+interface EpisodeTexts {
+  /** version of the rule */
+  version: number;
+  ruleName: string;
+  severity: string;
+  /** kind of the rule's condition; null: an older version of Millrace wrote the row */
+  condition: string | null;
+  deviceName: string | null;
+  sensorName: string | null;
+  site: string | null;
+  /** unit of the sensor, as the device sent it */
+  unit: string | null;
+}
 
 /**
- * An episode of an alarm, as the evaluation of its rule computes it. All times are times of measurement.
- *
- * @typedef {object} Episode
- * @property {number} start epoch ms of the first sample of the episode
- * @property {number} opened epoch ms at which the condition had held for the time that the rule requires
- * @property {number | null} cleared epoch ms of the end; null: the episode is open
- * @property {number | null} peak the most extreme value; null if the rule reports missing samples
+ * `late`: late samples opened or corrected the episode; `withdrawn`: late samples disproved the episode;
+ * `writtenAt`: epoch ms of the newest evaluation that wrote the row
  */
+export type Alarm = EpisodeKey &
+  Episode &
+  EpisodeTexts & {
+    late: boolean;
+    withdrawn: boolean;
+    acknowledgedAt: number | null;
+    acknowledgedBy: string | null;
+    comment: string | null;
+    shelvedUntil: number | null;
+    writtenAt?: number;
+  };
 
-/**
- * The texts of an episode at the time when the episode was written.
- *
- * @typedef {object} EpisodeTexts
- * @property {number} version version of the rule
- * @property {string} ruleName
- * @property {string} severity
- * @property {string | null} condition kind of the rule's condition; null: an older version of Millrace wrote the row
- * @property {string | null} deviceName
- * @property {string | null} sensorName
- * @property {string | null} site
- * @property {string | null} unit unit of the sensor, as the device sent it
- */
+type AlarmEvent = { at: number; kind: string; actor: string | null; comment: string | null };
 
-/**
- * @typedef {EpisodeKey & Episode & EpisodeTexts & {
- *   late: boolean, withdrawn: boolean, acknowledgedAt: number | null, acknowledgedBy: string | null,
- *   comment: string | null, shelvedUntil: number | null, writtenAt?: number }} Alarm
- *   `late`: late samples opened or corrected the episode; `withdrawn`: late samples disproved the episode;
- *   `writtenAt`: epoch ms of the newest evaluation that wrote the row
- */
+/** Creates the store of alarm episodes and of their history of events. */
+export function createAlarmStore(session: Session) {
+  const keyOf = ({ device, sensor, rule, start }: EpisodeKey) => [device, sensor, rule, int64(start)];
 
-/** @typedef {{ at: number, kind: string, actor: string | null, comment: string | null }} AlarmEvent */
-
-/**
- * Creates the store of alarm episodes and of their history of events.
- *
- * @param {Session} session
- */
-export function createAlarmStore(session) {
-  /** @param {EpisodeKey} key */
-  const keyOf = ({ device, sensor, rule, start }) => [device, sensor, rule, int64(start)];
-
-  /** @param {EpisodeKey} key @param {AlarmEvent} event */
-  const note = (key, { at, kind, actor, comment }) =>
+  const note = (key: EpisodeKey, { at, kind, actor, comment }: AlarmEvent) =>
     session.write(NOTE, [...keyOf(key), int64(at), kind, actor ?? undefined, comment ?? undefined]);
 
   return {
     /**
      * Reads the episodes of one rule for one sensor.
-     *
-     * @param {Omit<EpisodeKey, 'start'>} key
-     * @param {number} from epoch ms, the earliest start
-     * @param {number} to epoch ms, the latest start
-     * @returns {Promise<Alarm[]>} episodes in order of their start, including withdrawn episodes
+     * @param from epoch ms, the earliest start
+     * @param to epoch ms, the latest start
+     * @returns episodes in order of their start, including withdrawn episodes
      */
-    async inRange({ device, sensor, rule }, from, to) {
+    async inRange(
+      { device, sensor, rule }: Omit<EpisodeKey, 'start'>,
+      from: number,
+      to: number,
+    ): Promise<Alarm[]> {
       const rows = await session.all(IN_RANGE, [device, sensor, rule, int64(from), int64(to)]);
       return rows.filter(isEpisode).map(toAlarm);
     },
 
-    /** @param {EpisodeKey} key @returns {Promise<Alarm | null>} */
-    async find(key) {
+    async find(key: EpisodeKey): Promise<Alarm | null> {
       const row = await session.one(ONE, keyOf(key));
       return row && isEpisode(row) ? toAlarm(row) : null;
     },
@@ -141,15 +147,15 @@ export function createAlarmStore(session) {
     /**
      * Reads the newest alarms of a sensor. The table orders alarms by rule, so this function reads all alarms of the
      * sensor. It reads them page by page, because a value that oscillates around a limit causes an alarm per minute.
-     *
-     * @param {Buffer} device
-     * @param {Buffer} sensor
-     * @param {{ until: number, limit: number }} [page] `until`: epoch ms of the latest start; default: all alarms
-     * @returns {Promise<Alarm[]>} alarms of all rules, the newest first, including withdrawn alarms
+     * @param page `until`: epoch ms of the latest start; default: all alarms
+     * @returns alarms of all rules, the newest first, including withdrawn alarms
      */
-    async ofSensor(device, sensor, { until, limit } = ALL) {
-      /** @type {Alarm[]} */
-      let newest = [];
+    async ofSensor(
+      device: Buffer,
+      sensor: Buffer,
+      { until, limit }: { until: number; limit: number } = ALL,
+    ): Promise<Alarm[]> {
+      let newest: Alarm[] = [];
       for await (const rows of session.pages(OF_SENSOR, [device, sensor])) {
         const found = rows.filter(isEpisode).map(toAlarm);
         newest.push(...found.filter(({ start }) => start <= until));
@@ -160,15 +166,13 @@ export function createAlarmStore(session) {
 
     /**
      * Writes an evaluated alarm: first the indexes and the history, then the row. An evaluation that finds the correct row
-     * writes nothing. So if the row came first, a failure between the two writes would leave the row without
-     * indexes and history forever.
-     *
-     * @param {number} group group of the device: see `groupOf` in schema/ids.js
-     * @param {Alarm} alarm
-     * @param {Buffer} readAt the write timestamp, in µs: a time before the samples were read
-     * @param {AlarmEvent[]} [events] events that the evaluation found, for the history
+     * writes nothing. So if the row came first, a failure between the two writes would leave the row without indexes and
+     * history forever.
+     * @param group group of the device: see `groupOf` in schema/ids.ts
+     * @param readAt the write timestamp, in µs: a time before the samples were read
+     * @param events events that the evaluation found, for the history
      */
-    async write(group, alarm, readAt, events = []) {
+    async write(group: number, alarm: Alarm, readAt: Buffer, events: AlarmEvent[] = []) {
       const key = keyOf(alarm);
       const isOpen = alarm.cleared === null && !alarm.withdrawn;
       await Promise.all([
@@ -210,50 +214,50 @@ export function createAlarmStore(session) {
 
     /**
      * Removes an episode from the index of open episodes.
-     *
-     * @param {number} group of the device
-     * @param {EpisodeKey} key
-     * @param {number} at epoch ms; an index row that was written later stays
+     * @param group of the device
+     * @param at epoch ms; an index row that was written later stays
      */
-    close: (group, key, at) => session.write(CLOSE, [writeTimestamp(at), group, ...keyOf(key)]),
+    close: (group: number, key: EpisodeKey, at: number) =>
+      session.write(CLOSE, [writeTimestamp(at), group, ...keyOf(key)]),
 
-    /** @param {number} group @returns {Promise<EpisodeKey[]>} keys of the open episodes of all devices in the group */
-    open: async (group) => (await session.all(OPEN_OF_GROUP, [group])).map(toKey),
+    /** @returns keys of the open episodes of all devices in the group */
+    open: async (group: number): Promise<EpisodeKey[]> =>
+      (await session.all(OPEN_OF_GROUP, [group])).map(toKey),
 
     /**
-     * @param {number} group of the device
-     * @param {Omit<EpisodeKey, 'start'>} key
-     * @param {number} until epoch ms
-     * @returns {Promise<number[]>} starts, in epoch ms and ascending, of the open episodes that began at `until` or earlier
+     * @param group of the device
+     * @param until epoch ms
+     * @returns starts, in epoch ms and ascending, of the open episodes that began at `until` or earlier
      */
-    async openUntil(group, { device, sensor, rule }, until) {
+    async openUntil(
+      group: number,
+      { device, sensor, rule }: Omit<EpisodeKey, 'start'>,
+      until: number,
+    ): Promise<number[]> {
       const rows = await session.all(OPEN_UNTIL, [group, device, sensor, rule, int64(until)]);
       return rows.map((row) => row['start'].getTime());
     },
 
-    /** @param {EpisodeKey} key @param {{ at: number, by: string, comment: string | null }} given */
-    acknowledge: (key, { at, by, comment }) =>
+    acknowledge: (key: EpisodeKey, { at, by, comment }: { at: number; by: string; comment: string | null }) =>
       session.write(ACKNOWLEDGE, [int64(at), by, comment ?? undefined, ...keyOf(key)]),
 
-    /** @param {EpisodeKey} key @param {number} until epoch ms */
-    shelve: (key, until) => session.write(SHELVE, [int64(until), ...keyOf(key)]),
+    /** @param until epoch ms */
+    shelve: (key: EpisodeKey, until: number) => session.write(SHELVE, [int64(until), ...keyOf(key)]),
 
     /**
      * Reads the keys of the episodes that started on a day.
-     *
-     * @param {number} day epoch ms of the day's start
-     * @param {number} until epoch ms of the latest start
-     * @param {number} limit
-     * @returns {Promise<EpisodeKey[]>} keys, the newest first
+     * @param day epoch ms of the day's start
+     * @param until epoch ms of the latest start
+     * @returns keys, the newest first
      */
-    async ofDay(day, until, limit) {
+    async ofDay(day: number, until: number, limit: number): Promise<EpisodeKey[]> {
       return (await session.all(FIRST_OF_DAY, [int64(day), int64(until), limit])).map(toKey);
     },
 
     note,
 
-    /** @param {EpisodeKey} key @returns {Promise<AlarmEvent[]>} events of the episode, oldest first */
-    async history(key) {
+    /** @returns events of the episode, oldest first */
+    async history(key: EpisodeKey): Promise<AlarmEvent[]> {
       const rows = await session.all(NOTES, keyOf(key));
       const events = rows.map((row) => ({
         at: row['at'].getTime(),
@@ -266,23 +270,21 @@ export function createAlarmStore(session) {
   };
 }
 
-/** @typedef {ReturnType<typeof createAlarmStore>} AlarmStore */
+export type AlarmStore = ReturnType<typeof createAlarmStore>;
 
 /**
  * Drops repeated events. A retried evaluation or a second process may write the same events again.
  *
- * The last `cleared` counts. A process may die after it has written `cleared` and before it writes the row. Late
- * samples may then continue the episode, so that the next evaluation writes a later `cleared`.
- *
- * @param {AlarmEvent[]} events in order
- * @returns {AlarmEvent[]} only the first `opened` and the last `cleared` before and after each `corrected`; all other events
+ * The last `cleared` counts. A process may die after it has written `cleared` and before it writes the row. Late samples may
+ * then continue the episode, so that the next evaluation writes a later `cleared`.
+ * @param events in order
+ * @returns only the first `opened` and the last `cleared` before and after each `corrected`; all other events
  */
-function withoutRepetitions(events) {
+function withoutRepetitions(events: AlarmEvent[]): AlarmEvent[] {
   let isOpened = false;
-  /** The last `cleared` since a correction. @type {AlarmEvent | null} */
-  let cleared = null;
-  /** @type {Set<AlarmEvent>} */
-  const repeated = new Set();
+  /** The last `cleared` since a correction. */
+  let cleared: AlarmEvent | null = null;
+  const repeated: Set<AlarmEvent> = new Set();
   for (const event of events) {
     if (event.kind === 'corrected') {
       isOpened = false;
@@ -298,19 +300,17 @@ function withoutRepetitions(events) {
   return events.filter((event) => !repeated.has(event));
 }
 
-/** Returns false for a row that has only an acknowledgement, because its episode has expired. @param {Row} row */
-const isEpisode = (row) => Boolean(row['opened']);
+/** Returns false for a row that has only an acknowledgement, because its episode has expired. */
+const isEpisode = (row: Row) => Boolean(row['opened']);
 
-/** @param {Row} row @returns {EpisodeKey} */
-const toKey = (row) => ({
+const toKey = (row: Row): EpisodeKey => ({
   device: row['device_id'].getBuffer(),
   sensor: row['sensor_id'].getBuffer(),
   rule: row['rule_id'].getBuffer(),
   start: row['start'].getTime(),
 });
 
-/** @param {Row} row @returns {Alarm} */
-const toAlarm = (row) => ({
+const toAlarm = (row: Row): Alarm => ({
   ...toKey(row),
   version: row['version'],
   ruleName: row['rule'],
@@ -332,24 +332,19 @@ const toAlarm = (row) => ({
   writtenAt: Math.floor(Number(row['written_at']) / 1000),
 });
 
-/** Compares two episodes by their start. @param {EpisodeKey} a @param {EpisodeKey} b @returns {number} below 0: `a` is newer */
-export const newestFirst = (a, b) =>
+/** Compares two episodes by their start. @returns below 0: `a` is newer */
+export const newestFirst = (a: EpisodeKey, b: EpisodeKey): number =>
   b.start - a.start || (alarmId(a) < alarmId(b) ? -1 : Number(alarmId(a) > alarmId(b)));
 
-/**
- * Encodes the key of an episode as the id that clients see.
- *
- * @param {Alarm | EpisodeKey} key
- * @returns {string} the key in URL-safe base 64
- */
-export const alarmId = ({ device, sensor, rule, start }) =>
+/** Encodes the key of an episode as the id that clients see. @returns the key in URL-safe base 64 */
+export const alarmId = ({ device, sensor, rule, start }: Alarm | EpisodeKey): string =>
   Buffer.concat([device, sensor, rule, int64(start)]).toString('base64url');
 
 /** Length of an episode's key in bytes: three ids of 16 bytes each and the start of 8 bytes. */
 const ID_BYTES = 56;
 
-/** Decodes an id of `alarmId`. @param {string} id @returns {EpisodeKey | null} null: the text is no id of an alarm */
-export function parseAlarmId(id) {
+/** Decodes an id of `alarmId`. @returns null: the text is no id of an alarm */
+export function parseAlarmId(id: string): EpisodeKey | null {
   const bytes = Buffer.from(id, 'base64url');
   if (bytes.length !== ID_BYTES || bytes.toString('base64url') !== id) return null;
   const start = bytes.readInt32BE(48) * 2 ** 32 + bytes.readUInt32BE(52);

@@ -1,8 +1,7 @@
-import { uuidBytes, uuidText } from '../../../schema/ids.js';
-import { PART } from '../../../schema/migrate/installation.js';
-import { int64 } from '../cql-encoding.js';
-
-/** @import { Session } from '../sending/session.js' */
+import { uuidBytes, uuidText } from '../../../schema/ids.ts';
+import { PART } from '../../../schema/migrate/installation.ts';
+import { int64 } from '../cql-encoding.ts';
+import type { Session } from '../sending/session.ts';
 
 const DUE = 'INSERT INTO alarm_due (grp, noticed, device_id, day) VALUES (?, ?, ?, ?)';
 const SELECT_DUE = {
@@ -46,42 +45,31 @@ const RENEW = {
 };
 const RELEASE = { name: 'release_alarm_lease', cql: 'DELETE FROM alarm_lease WHERE grp = ? IF owner = ?' };
 
-/**
- * How far a process has evaluated its samples. `run`: UUID that a process creates at each start.
- *
- * @typedef {{ process: string, run: string, evaluatedUntil: number }} EvaluationProgress
- */
+/** How far a process has evaluated its samples. `run`: UUID that a process creates at each start. */
+export type EvaluationProgress = { process: string; run: string; evaluatedUntil: number };
 
 /**
  * Creates the store of the evaluation's progress. If a process dies, another process reads here which committed
  * samples of the dead process were not evaluated.
- *
- * @param {Session} session
  */
-export function createAlarmProgress(session) {
+export function createAlarmProgress(session: Session) {
   return {
-    /** @param {EvaluationProgress} progress */
-    write: ({ process, run, evaluatedUntil }) =>
+    write: ({ process, run, evaluatedUntil }: EvaluationProgress) =>
       session.write(WRITE, [PART, process, uuidBytes(run), int64(evaluatedUntil)]),
 
-    /**
-     * Removes the progress of a process that ended normally, or whose samples are all evaluated.
-     *
-     * @param {Pick<EvaluationProgress, 'process' | 'run'>} progress
-     */
-    remove: ({ process, run }) => session.write(REMOVE, [PART, process, uuidBytes(run)]),
+    /** Removes the progress of a process that ended normally, or whose samples are all evaluated. */
+    remove: ({ process, run }: Pick<EvaluationProgress, 'process' | 'run'>) =>
+      session.write(REMOVE, [PART, process, uuidBytes(run)]),
 
     /**
      * Finds from when a sensor that never sent may open an alarm. An upgrade would otherwise open an alarm for each old sensor.
-     *
-     * @returns {Promise<number>} epoch ms of the earliest registration, or start of the rule
+     * @returns epoch ms of the earliest registration, or start of the rule
      */
-    async unsentFrom() {
+    async unsentFrom(): Promise<number> {
       return (await session.one(UNSENT_FROM, [PART]))?.['applied_at'].getTime() ?? 0;
     },
 
-    /** @returns {Promise<EvaluationProgress[]>} */
-    async all() {
+    async all(): Promise<EvaluationProgress[]> {
       const rows = await session.all(ALL, [PART]);
       return rows.map((row) => ({
         process: row['process'],
@@ -92,12 +80,10 @@ export function createAlarmProgress(session) {
 
     /**
      * Stores that some days of a device got late samples, so that the days are evaluated again.
-     *
-     * @param {{ bytes: Buffer, group: number }} device
-     * @param {number} noticed epoch ms of the hour in which the late samples arrived
-     * @param {number[]} days starts of the days, in epoch ms
+     * @param noticed epoch ms of the hour in which the late samples arrived
+     * @param days starts of the days, in epoch ms
      */
-    async noteDue({ bytes, group }, noticed, days) {
+    async noteDue({ bytes, group }: { bytes: Buffer; group: number }, noticed: number, days: number[]) {
       await session.writeBatch(
         'write_alarm_due',
         days.map((day) => ({ query: DUE, params: [group, int64(noticed), bytes, int64(day)] })),
@@ -106,24 +92,16 @@ export function createAlarmProgress(session) {
 
     /**
      * Reads the days that `noteDue` stored.
-     *
-     * @param {number} group
-     * @param {number} noticed epoch ms of the hour in which the late samples arrived
-     * @returns {Promise<Array<{ device: Buffer, day: number }>>}
+     * @param noticed epoch ms of the hour in which the late samples arrived
      */
-    async due(group, noticed) {
+    async due(group: number, noticed: number): Promise<Array<{ device: Buffer; day: number }>> {
       const rows = await session.all(SELECT_DUE, [group, int64(noticed)]);
       return rows.map((row) => ({ device: row['device_id'].getBuffer(), day: row['day'].getTime() }));
     },
 
-    /**
-     * @param {number} group
-     * @param {number} since epoch ms
-     * @returns {Promise<Buffer[]>} ids of the devices that were last seen at `since` or later
-     */
-    async seenSince(group, since) {
-      /** @type {Buffer[]} */
-      const devices = [];
+    /** @param since epoch ms @returns ids of the devices that were last seen at `since` or later */
+    async seenSince(group: number, since: number): Promise<Buffer[]> {
+      const devices: Buffer[] = [];
       for await (const rows of session.pages(SEEN, [group])) {
         for (const row of rows)
           if (row['last_seen']?.getTime() >= since) devices.push(row['device_id'].getBuffer());
@@ -131,18 +109,18 @@ export function createAlarmProgress(session) {
       return devices;
     },
 
-    /** @param {number} lease @param {string} owner @returns {Promise<boolean>} false: another process has the lease */
-    async take(lease, owner) {
+    /** @returns false: another process has the lease */
+    async take(lease: number, owner: string): Promise<boolean> {
       const row = await session.one(TAKE, [lease, owner]);
       return row?.['[applied]'] === true || row?.['owner'] === owner;
     },
 
-    /** @param {number} lease @param {string} owner @returns {Promise<boolean>} false: this process has lost the lease */
-    renew: async (lease, owner) => (await session.one(RENEW, [owner, lease, owner]))?.['[applied]'] === true,
+    /** @returns false: this process has lost the lease */
+    renew: async (lease: number, owner: string): Promise<boolean> =>
+      (await session.one(RENEW, [owner, lease, owner]))?.['[applied]'] === true,
 
-    /** @param {number} lease @param {string} owner */
-    release: (lease, owner) => session.write(RELEASE, [lease, owner]),
+    release: (lease: number, owner: string) => session.write(RELEASE, [lease, owner]),
   };
 }
 
-/** @typedef {ReturnType<typeof createAlarmProgress>} AlarmProgress */
+export type AlarmProgress = ReturnType<typeof createAlarmProgress>;

@@ -1,8 +1,7 @@
-import { uuidBytes, uuidText } from '../../../schema/ids.js';
-import { PART } from '../../../schema/migrate/installation.js';
-import { int64 } from '../cql-encoding.js';
-
-/** @import { Row, Session } from '../sending/session.js' */
+import { uuidBytes, uuidText } from '../../../schema/ids.ts';
+import { PART } from '../../../schema/migrate/installation.ts';
+import { int64 } from '../cql-encoding.ts';
+import type { Row, Session } from '../sending/session.ts';
 
 const SELECT = {
   name: 'read_alarm_rules',
@@ -23,46 +22,41 @@ const ADD = {
 };
 const MARK = { name: 'mark_alarm_rules', cql: 'UPDATE alarm_rule SET changed_at = ? WHERE part = ?' };
 
-/**
- * A stored version of an alarm rule.
- *
- * @typedef {object} StoredRule
- * @property {string} ruleId
- * @property {number} version version of the rule, counted from 1
- * @property {number} since epoch ms, in the time of measurements: the start of this version and the end of
- *   the previous one
- * @property {string} definition JSON
- * @property {boolean} removed true: the rule was removed at `since`, so this version is the last
- */
+/** A stored version of an alarm rule. */
+export interface StoredRule {
+  ruleId: string;
+  /** version of the rule, counted from 1 */
+  version: number;
+  /** epoch ms, in the time of measurements: the start of this version and the end of the previous one */
+  since: number;
+  /** JSON */
+  definition: string;
+  /** true: the rule was removed at `since`, so this version is the last */
+  removed: boolean;
+}
 
-/**
- * Creates the store of alarm rules, with all versions of each rule.
- *
- * @param {Session} session
- */
-export function createAlarmRuleStore(session) {
+/** Creates the store of alarm rules, with all versions of each rule. */
+export function createAlarmRuleStore(session: Session) {
   return {
-    /** @returns {Promise<StoredRule[]>} all versions of all rules, ordered by rule and version */
-    all: async () => (await session.all(SELECT, [PART])).filter(isVersion).map(toRule),
+    /** @returns all versions of all rules, ordered by rule and version */
+    all: async (): Promise<StoredRule[]> => (await session.all(SELECT, [PART])).filter(isVersion).map(toRule),
 
-    /** @param {string} ruleId @returns {Promise<StoredRule[]>} versions of the rule, oldest first */
-    versions: async (ruleId) =>
+    /** @returns versions of the rule, oldest first */
+    versions: async (ruleId: string): Promise<StoredRule[]> =>
       (await session.all(ONE, [PART, uuidBytes(ruleId)])).filter(isVersion).map(toRule),
 
-    /** @returns {Promise<number | null>} epoch ms of the newest change, by the clock of the process that made it; null: no change yet */
-    async changedAt() {
+    /** @returns epoch ms of the newest change, by the clock of the process that made it; null: no change yet */
+    async changedAt(): Promise<number | null> {
       const row = await session.one(CHANGED_AT, [PART]);
       return row?.['changed_at']?.getTime() ?? null;
     },
 
     /**
      * Adds a version, by a lightweight transaction.
-     *
-     * @param {StoredRule} rule
-     * @param {number} now epoch ms
-     * @returns {Promise<boolean>} false: another caller has added this version
+     * @param now epoch ms
+     * @returns false: another caller has added this version
      */
-    async add({ ruleId, version, since, definition, removed }, now) {
+    async add({ ruleId, version, since, definition, removed }: StoredRule, now: number): Promise<boolean> {
       const row = [PART, uuidBytes(ruleId), version, int64(since), definition, removed];
       const answer = await session.one(ADD, row);
       if (answer?.['[applied]'] !== true) return false;
@@ -73,13 +67,12 @@ export function createAlarmRuleStore(session) {
   };
 }
 
-/** @typedef {ReturnType<typeof createAlarmRuleStore>} AlarmRuleStore */
+export type AlarmRuleStore = ReturnType<typeof createAlarmRuleStore>;
 
-/** Returns false for a row that has only the static column, and so no rule. @param {Row} row */
-const isVersion = (row) => row['definition'] !== null && row['definition'] !== undefined;
+/** Returns false for a row that has only the static column, and so no rule. */
+const isVersion = (row: Row) => row['definition'] !== null && row['definition'] !== undefined;
 
-/** @param {Row} row @returns {StoredRule} */
-const toRule = (row) => ({
+const toRule = (row: Row): StoredRule => ({
   ruleId: uuidText(row['rule_id'].getBuffer()),
   version: row['version'],
   since: row['since'].getTime(),

@@ -1,50 +1,53 @@
-import { bucketOf, DEAD_LETTER_SHARDS } from '../../../schema/rules.js';
-import { int32, int64 } from '../cql-encoding.js';
-import { timeOfId } from '../time-ids.js';
-
-/** @import { Row, Session } from '../sending/session.js' */
-/** @import { Refusals } from './writes.js' */
+import { bucketOf, DEAD_LETTER_SHARDS } from '../../../schema/rules.ts';
+import { int32, int64 } from '../cql-encoding.ts';
+import type { Row, Session } from '../sending/session.ts';
+import { timeOfId } from '../time-ids.ts';
+import type { Refusals } from './writes.ts';
 
 const SELECT = {
   name: 'read_dead_letter',
   cql: 'SELECT device, topic, content_type, size, sha256, payload, codes, refused, refused_set FROM dead_letter WHERE hour = ? AND shard = ? AND id = ?',
 };
 
-/**
- * A dead letter, as it is read from the database: a refused message, or a count of refused messages.
- *
- * @typedef {object} StoredDeadLetter
- * @property {Buffer} id 16 bytes
- * @property {number} receivedAt epoch ms
- * @property {string | null} device name or id of the device in the topic; null: the row counts the refusals of several devices
- * @property {string} topic
- * @property {Record<string, number>} codes number of refused measurements by error code
- * @property {StoredContent | null} content the message; null for a dead letter that only counts refusals
- */
+/** A dead letter, as it is read from the database: a refused message, or a count of refused messages. */
+export interface StoredDeadLetter {
+  /** 16 bytes */
+  id: Buffer;
+  /** epoch ms */
+  receivedAt: number;
+  /** name or id of the device in the topic; null: the row counts the refusals of several devices */
+  device: string | null;
+  topic: string;
+  /** number of refused measurements by error code */
+  codes: Record<string, number>;
+  /** the message; null for a dead letter that only counts refusals */
+  content: StoredContent | null;
+}
 
-/**
- * @typedef {object} StoredContent
- * @property {string | undefined} contentType
- * @property {number} size bytes of the whole payload
- * @property {Buffer} sha256 SHA-256 of the whole payload
- * @property {Buffer} payload the first bytes of the payload
- * @property {Refusals} refused the first refusals with their reasons, at most 100
- * @property {((index: number) => boolean) | null} isRefused returns whether the element at an index of the message was refused;
- *   null: the message was refused as a whole
- */
+export interface StoredContent {
+  contentType: string | undefined;
+  /** bytes of the whole payload */
+  size: number;
+  /** SHA-256 of the whole payload */
+  sha256: Buffer;
+  /** the first bytes of the payload */
+  payload: Buffer;
+  /** the first refusals with their reasons, at most 100 */
+  refused: Refusals;
+  /**
+   * returns whether the element at an index of the message was refused; null: the message was refused as a
+   * whole
+   */
+  isRefused: ((index: number) => boolean) | null;
+}
 
-/**
- * @param {Session} session
- * @param {Buffer} id
- * @returns {Promise<StoredDeadLetter | null>} null: the dead letter does not exist, or has expired
- */
-export async function readDeadLetter(session, id) {
+/** @returns null: the dead letter does not exist, or has expired */
+export async function readDeadLetter(session: Session, id: Buffer): Promise<StoredDeadLetter | null> {
   const row = await session.one(SELECT, keyOf(id));
   return row && toDeadLetter(id, row);
 }
 
-/** @param {Buffer} id @param {Row} row @returns {StoredDeadLetter} */
-const toDeadLetter = (id, row) => ({
+const toDeadLetter = (id: Buffer, row: Row): StoredDeadLetter => ({
   id,
   receivedAt: timeOfId(id),
   device: row['device'],
@@ -63,8 +66,8 @@ const toDeadLetter = (id, row) => ({
         },
 });
 
-/** @param {Buffer} id @returns {[hour: Buffer, shard: Buffer, id: Buffer]} the primary key of the dead letter */
-export const keyOf = (id) => [
+/** @returns the primary key of the dead letter */
+export const keyOf = (id: Buffer): [hour: Buffer, shard: Buffer, id: Buffer] => [
   int64(bucketOf(timeOfId(id))),
   int32(Number(id.at(-1)) % DEAD_LETTER_SHARDS),
   id,
@@ -73,12 +76,9 @@ export const keyOf = (id) => [
 /**
  * Compares ids in the order of the CQL type `timeuuid`: by time, then by the other 8 bytes as signed bytes.
  * Both servers use this order (Cassandra's `TimeUUIDType`, ScyllaDB's `timeuuid_tri_compare`).
- *
- * @param {Buffer} a
- * @param {Buffer} b
- * @returns {number} below 0: `a` is older
+ * @returns below 0: `a` is older
  */
-export function compareDeadLetterIds(a, b) {
+export function compareDeadLetterIds(a: Buffer, b: Buffer): number {
   const timeA = ticksOf(a);
   const timeB = ticksOf(b);
   if (timeA !== timeB) return timeA < timeB ? -1 : 1;
@@ -89,8 +89,8 @@ export function compareDeadLetterIds(a, b) {
   return 0;
 }
 
-/** @param {Buffer} id @returns {bigint} the 60-bit time of the id, in units of 100 ns */
-const ticksOf = (id) =>
+/** @returns the 60-bit time of the id, in units of 100 ns */
+const ticksOf = (id: Buffer): bigint =>
   (BigInt(id.readUInt16BE(6) & 0x0fff) << 48n) |
   (BigInt(id.readUInt16BE(4)) << 32n) |
   BigInt(id.readUInt32BE(0));
@@ -98,16 +98,17 @@ const ticksOf = (id) =>
 /**
  * Encodes the refused elements of a message as a bit set. Element i is bit `i % 8`, counted from the lowest, of byte
  * `floor(i / 8)`. The longest message has 10,000 elements, which take 1,250 bytes.
- *
- * @param {number[]} indexes indexes of the refused elements, counted from 0
- * @returns {Buffer}
+ * @param indexes indexes of the refused elements, counted from 0
  */
-export function packElements(indexes) {
+export function packElements(indexes: number[]): Buffer {
   const highest = indexes.reduce((max, index) => Math.max(max, index), -1);
   const bits = Buffer.alloc((highest >> 3) + 1);
   for (const index of indexes) bits[index >> 3] = Number(bits[index >> 3]) | (1 << (index & 7));
   return bits;
 }
 
-/** Decodes a bit set of `packElements`. @param {Buffer} bits @returns {(index: number) => boolean} returns whether an element is in the set */
-export const elementsIn = (bits) => (index) => ((bits[index >> 3] ?? 0) & (1 << (index & 7))) !== 0;
+/** Decodes a bit set of `packElements`. @returns returns whether an element is in the set */
+export const elementsIn =
+  (bits: Buffer): ((index: number) => boolean) =>
+  (index) =>
+    ((bits[index >> 3] ?? 0) & (1 << (index & 7))) !== 0;

@@ -1,11 +1,9 @@
-import { bucketOf, DEAD_LETTER_SHARDS, HOUR_MS } from '../../../schema/rules.js';
-import { int32, int64 } from '../cql-encoding.js';
-import { firstIdOf, parseTimeId, timeOfId } from '../time-ids.js';
-import { compareDeadLetterIds, readDeadLetter } from './dead-letter.js';
-import { hoursOf, summarizeDeadLetters } from './writes.js';
-
-/** @import { Row, Session } from '../sending/session.js' */
-/** @import { StoredDeadLetter } from './dead-letter.js' */
+import { bucketOf, DEAD_LETTER_SHARDS, HOUR_MS } from '../../../schema/rules.ts';
+import { int32, int64 } from '../cql-encoding.ts';
+import type { Row, Session } from '../sending/session.ts';
+import { firstIdOf, parseTimeId, timeOfId } from '../time-ids.ts';
+import { compareDeadLetterIds, readDeadLetter, type StoredDeadLetter } from './dead-letter.ts';
+import { hoursOf, summarizeDeadLetters } from './writes.ts';
 
 const SELECT_IDS = {
   name: 'dead_letter_ids',
@@ -35,57 +33,46 @@ const HEADS_PER_STEP = 250;
 
 const SHARDS = Array.from({ length: DEAD_LETTER_SHARDS }, (_, shard) => int32(shard));
 
-/** @typedef {{ from: number, to: number }} Range epoch ms, half-open */
+/** epoch ms, half-open */
+export type Range = { from: number; to: number };
 
-/** The refused measurements of a device, and the time of the newest dead letter. @typedef {{ refused: number, newest: number }} RefusedCount `newest` in epoch ms */
+/** The refused measurements of a device, and the time of the newest dead letter. `newest` in epoch ms */
+export type RefusedCount = { refused: number; newest: number };
 
-/** A range of ids within one hour: [first, end). @typedef {{ first: Buffer, end: Buffer, hour: number }} Slice */
+/** A range of ids within one hour: [first, end). */
+type Slice = { first: Buffer; end: Buffer; hour: number };
 
-/** Ids that were found, newest first. The search has covered all ids from `reached` on. @typedef {{ ids: Buffer[], reached: Buffer }} Found */
+/** Ids that were found, newest first. The search has covered all ids from `reached` on. */
+type Found = { ids: Buffer[]; reached: Buffer };
 
-/**
- * Selects dead letters by the device in their topic, and by an error code of one of their refusals.
- *
- * @typedef {{ device?: string | undefined, code?: string | undefined }} Filter
- */
+/** Selects dead letters by the device in their topic, and by an error code of one of their refusals. */
+type Filter = { device?: string | undefined; code?: string | undefined };
 
-/** A dead letter without its content. @typedef {{ id: Buffer, device: string | null, codes: Record<string, number> }} Head */
+/** A dead letter without its content. */
+export type Head = { id: Buffer; device: string | null; codes: Record<string, number> };
 
-/**
- * Creates the functions that read the table `dead_letter`.
- *
- * @param {Session} session
- */
-export function createDeadLetterReads(session) {
-  /**
-   * @param {Slice} slice
-   * @param {number} limit
-   * @returns {Promise<Found>} the newest ids of all shards
-   */
-  async function readIds({ first, end, hour }, limit) {
+/** Creates the functions that read the table `dead_letter`. */
+export function createDeadLetterReads(session: Session) {
+  /** @returns the newest ids of all shards */
+  async function readIds({ first, end, hour }: Slice, limit: number): Promise<Found> {
     const bucket = int64(hour);
     const shards = await Promise.all(
       SHARDS.map((shard) => session.all(SELECT_IDS, [bucket, shard, first, end, int32(limit)])),
     );
-    const ids = shards.flat().map((row) => /** @type {Buffer} */ (row['id'].getBuffer()));
+    const ids = shards.flat().map((row) => row['id'].getBuffer() as Buffer);
     return newestOf(ids, first, limit);
   }
 
   /**
    * Finds dead letters that match a filter. One call reads a bounded number of heads, so it may not reach the start of the slice.
-   *
-   * @param {Slice} slice
-   * @param {number} limit
-   * @param {Filter} filter
-   * @returns {Promise<Found>} the newest matching ids of all shards
+   * @returns the newest matching ids of all shards
    */
-  async function findIds({ first, end, hour }, limit, filter) {
+  async function findIds({ first, end, hour }: Slice, limit: number, filter: Filter): Promise<Found> {
     const bucket = int64(hour);
     const shards = await Promise.all(
       SHARDS.map((shard) => session.all(SELECT_HEADS, [bucket, shard, first, end, int32(HEADS_PER_STEP)])),
     );
-    /** @type {Buffer[]} */
-    const ids = [];
+    const ids: Buffer[] = [];
     let reached = first;
     for (const rows of shards) {
       for (const row of rows) if (matches(row, filter)) ids.push(row['id'].getBuffer());
@@ -100,12 +87,8 @@ export function createDeadLetterReads(session) {
     );
   }
 
-  /**
-   * @param {Range} range within one hour
-   * @param {Buffer} shard
-   * @param {(head: Head) => void} onHead
-   */
-  async function readShard({ from, to }, shard, onHead) {
+  /** @param range within one hour */
+  async function readShard({ from, to }: Range, shard: Buffer, onHead: (head: Head) => void) {
     const first = firstIdOf(from);
     let end = firstIdOf(to);
     for (;;) {
@@ -121,32 +104,30 @@ export function createDeadLetterReads(session) {
 
   /**
    * Reads the heads of all dead letters in the range, in no order. The shards are read concurrently.
-   *
-   * @param {Range} range within one hour
-   * @param {(head: Head) => void} onHead called for each dead letter
-   * @returns {Promise<void>}
+   * @param range within one hour
+   * @param onHead called for each dead letter
    */
-  async function scanHour(range, onHead) {
+  async function scanHour(range: Range, onHead: (head: Head) => void): Promise<void> {
     await Promise.all(SHARDS.map((shard) => readShard(range, shard, onHead)));
   }
 
   return {
-    /** @param {string} text an id @returns {Promise<StoredDeadLetter | null>} null: the dead letter does not exist, or has expired */
-    async find(text) {
+    /** @param text an id @returns null: the dead letter does not exist, or has expired */
+    async find(text: string): Promise<StoredDeadLetter | null> {
       const id = parseTimeId(text);
       return id && readDeadLetter(session, id);
     },
 
     /**
      * Reads a page of dead letters, newest first, across the shards of each hour. A page before the end may be short, even empty.
-     *
-     * @param {Range} range
-     * @param {{ before: Buffer | null, limit: number } & Filter} page `before`: `next` of the previous page
-     * @returns {Promise<{ deadLetters: StoredDeadLetter[], next: Buffer | null }>} `next` is null at the end
+     * @param page `before`: `next` of the previous page
+     * @returns `next` is null at the end
      */
-    async page({ from, to }, { before, limit, ...filter }) {
-      /** @type {StoredDeadLetter[]} */
-      const deadLetters = [];
+    async page(
+      { from, to }: Range,
+      { before, limit, ...filter }: { before: Buffer | null; limit: number } & Filter,
+    ): Promise<{ deadLetters: StoredDeadLetter[]; next: Buffer | null }> {
+      const deadLetters: StoredDeadLetter[] = [];
       const isFiltered = filter.device !== undefined || filter.code !== undefined;
       const first = firstIdOf(from);
       let end = before ?? firstIdOf(to);
@@ -180,13 +161,10 @@ export function createDeadLetterReads(session) {
     /**
      * Counts the refused measurements of each device in the range. Dead letters that count the refusals of several
      * devices are left out.
-     *
-     * @param {Range} range
-     * @returns {Promise<Map<string, RefusedCount>>} counts by the device's name or id, as in its topics
+     * @returns counts by the device's name or id, as in its topics
      */
-    async refusedByDevice(range) {
-      /** @type {Map<string, RefusedCount>} */
-      const counts = new Map();
+    async refusedByDevice(range: Range): Promise<Map<string, RefusedCount>> {
+      const counts: Map<string, RefusedCount> = new Map();
       for (const part of hoursOf(range)) {
         await scanHour(part, ({ id, device, codes }) => {
           if (device === null) return;
@@ -199,45 +177,35 @@ export function createDeadLetterReads(session) {
       return counts;
     },
 
-    /**
-     * Counts dead letters by code and hour, newest hour first: see `summarizeDeadLetters`.
-     *
-     * @param {Range} range
-     * @param {{ onHour?: (hour: number) => void, maxDeadLetters?: number }} [options]
-     */
-    summary: (range, options) => summarizeDeadLetters(scanHour, range, options),
+    /** Counts dead letters by code and hour, newest hour first: see `summarizeDeadLetters`. */
+    summary: (range: Range, options?: { onHour?: (hour: number) => void; maxDeadLetters?: number }) =>
+      summarizeDeadLetters(scanHour, range, options),
   };
 }
 
-/** @typedef {ReturnType<typeof createDeadLetterReads>} DeadLetterReads */
+export type DeadLetterReads = ReturnType<typeof createDeadLetterReads>;
 
-/** @param {Buffer} end @returns {number} epoch ms of the latest hour that can contain a dead letter before `end` */
-function hourBefore(end) {
+/** @returns epoch ms of the latest hour that can contain a dead letter before `end` */
+function hourBefore(end: Buffer): number {
   const began = bucketOf(timeOfId(end));
   return compareDeadLetterIds(firstIdOf(began), end) < 0 ? began : began - HOUR_MS;
 }
 
 /**
  * Returns the newest of some ids, and how far they reach.
- *
- * @param {Buffer[]} ids all ids from `reached` on, in any order
- * @param {Buffer} reached
- * @param {number} limit
- * @returns {Found}
+ * @param ids all ids from `reached` on, in any order
  */
-function newestOf(ids, reached, limit) {
+function newestOf(ids: Buffer[], reached: Buffer, limit: number): Found {
   const newest = ids.sort((a, b) => compareDeadLetterIds(b, a)).slice(0, limit);
-  return { ids: newest, reached: newest.length < limit ? reached : /** @type {Buffer} */ (newest.at(-1)) };
+  return { ids: newest, reached: newest.length < limit ? reached : (newest.at(-1) as Buffer) };
 }
 
-/** @param {Row} row @param {Filter} filter */
-const matches = (row, { device, code }) =>
+const matches = (row: Row, { device, code }: Filter) =>
   (device === undefined || row['device'] === device) &&
   (code === undefined || Object.hasOwn(row['codes'] ?? {}, code));
 
-/** @param {Buffer} a @param {Buffer} b */
-const newer = (a, b) => (compareDeadLetterIds(a, b) > 0 ? a : b);
+const newer = (a: Buffer, b: Buffer) => (compareDeadLetterIds(a, b) > 0 ? a : b);
 
-/** @param {StoredDeadLetter} deadLetter @returns {number} approximate size of the dead letter in memory, in bytes */
-const bytesOf = ({ topic, device, content }) =>
+/** @returns approximate size of the dead letter in memory, in bytes */
+const bytesOf = ({ topic, device, content }: StoredDeadLetter): number =>
   2 * topic.length + (device?.length ?? 0) + (content?.payload.length ?? 0);

@@ -1,13 +1,11 @@
 import { createHash } from 'node:crypto';
-import { bucketOf, HOUR_MS } from '../../../schema/rules.js';
-import { int32 } from '../cql-encoding.js';
-import { newTimeId } from '../time-ids.js';
-import { elementsIn, keyOf, packElements } from './dead-letter.js';
-
-/** @import { Refusal } from '../../../common/errors.js' */
-/** @import { Session } from '../sending/session.js' */
-/** @import { StoredDeadLetter } from './dead-letter.js' */
-/** @import { Head, Range } from './reads.js' */
+import type { Refusal } from '../../../common/errors.ts';
+import { bucketOf, HOUR_MS } from '../../../schema/rules.ts';
+import { int32 } from '../cql-encoding.ts';
+import type { Session } from '../sending/session.ts';
+import { newTimeId } from '../time-ids.ts';
+import { elementsIn, keyOf, packElements, type StoredDeadLetter } from './dead-letter.ts';
+import type { Head, Range } from './reads.ts';
 
 /** Limit of the bytes of a payload that a dead letter stores. A longer payload is cut, and cannot be replayed. */
 export const KEPT_PAYLOAD_BYTES = 65_536;
@@ -20,28 +18,28 @@ const INSERT = {
   cql: 'INSERT INTO dead_letter (hour, shard, id, device, topic, content_type, size, sha256, payload, codes, refused, refused_set) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
 };
 
-/** Why some measurements of a message were not stored. @typedef {Refusal[]} Refusals */
+/** Why some measurements of a message were not stored. */
+export type Refusals = Refusal[];
 
-/**
- * @typedef {object} DeadLetter
- * @property {number} receivedAt epoch ms
- * @property {string | undefined} device name or id of the device in the topic; undefined: the row counts the refusals of
- *   several devices
- * @property {string} topic
- * @property {Record<string, number>} codes number of refused measurements by error code
- * @property {{ contentType: string | undefined, payload: Buffer, refused: Refusals } | null} content the message;
- *   null for a dead letter that only counts refusals
- */
+export interface DeadLetter {
+  /** epoch ms */
+  receivedAt: number;
+  /** name or id of the device in the topic; undefined: the row counts the refusals of several devices */
+  device: string | undefined;
+  topic: string;
+  /** number of refused measurements by error code */
+  codes: Record<string, number>;
+  /** the message; null for a dead letter that only counts refusals */
+  content: { contentType: string | undefined; payload: Buffer; refused: Refusals } | null;
+}
 
-/** @param {Session} session */
-export function createDeadLetterWrites(session) {
+export function createDeadLetterWrites(session: Session) {
   return {
     /**
-     * @param {DeadLetter} deadLetter
-     * @param {StoredDeadLetter} [stored] stored form of the dead letter; default: a stored form with a new id
-     * @returns {Promise<void>} resolves after the commit
+     * @param stored stored form of the dead letter; default: a stored form with a new id
+     * @returns resolves after the commit
      */
-    async write(deadLetter, stored = storedForm(deadLetter)) {
+    async write(deadLetter: DeadLetter, stored: StoredDeadLetter = storedForm(deadLetter)): Promise<void> {
       const { device, content } = deadLetter;
       const { id, topic, codes, content: kept } = stored;
       await session.write(INSERT, [
@@ -60,10 +58,10 @@ export function createDeadLetterWrites(session) {
   };
 }
 
-/** @typedef {ReturnType<typeof createDeadLetterWrites>} DeadLetterWrites */
+export type DeadLetterWrites = ReturnType<typeof createDeadLetterWrites>;
 
-/** @param {DeadLetter} deadLetter @returns {StoredDeadLetter} the dead letter in the form in which it will be read, with a new id */
-export function storedForm({ receivedAt, device, topic, codes, content }) {
+/** @returns the dead letter in the form in which it will be read, with a new id */
+export function storedForm({ receivedAt, device, topic, codes, content }: DeadLetter): StoredDeadLetter {
   const head = { id: newTimeId(receivedAt), receivedAt, device: device ?? null, topic, codes };
   if (!content) return { ...head, content: null };
   const { contentType, payload, refused } = content;
@@ -83,14 +81,12 @@ export function storedForm({ receivedAt, device, topic, codes, content }) {
 
 /**
  * Copies the bytes of a payload that are stored. A view, instead of a copy, would keep the whole payload in memory.
- *
- * @param {Buffer} payload
  */
-const keptPart = (payload) =>
+const keptPart = (payload: Buffer) =>
   payload.length > KEPT_PAYLOAD_BYTES ? Buffer.from(payload.subarray(0, KEPT_PAYLOAD_BYTES)) : payload;
 
-/** @param {Refusals} refused @returns {Buffer | undefined} bit set of the refused elements; undefined: the message was refused as a whole */
-function refusedSet(refused) {
+/** @returns bit set of the refused elements; undefined: the message was refused as a whole */
+function refusedSet(refused: Refusals): Buffer | undefined {
   const indexes = refused.map(({ index }) => index);
   return indexes.includes(-1) ? undefined : packElements(indexes);
 }
@@ -101,37 +97,30 @@ function refusedSet(refused) {
  */
 const MAX_DEAD_LETTERS = 100_000;
 
-/**
- * The refusals of one hour.
- *
- * @typedef {{ hour: number, deadLetters: number, codes: Record<string, number> }} HourCount `hour` in epoch ms; `codes`: number of
- *   refused measurements by error code
- */
+/** The refusals of one hour. `hour` in epoch ms; `codes`: number of refused measurements by error code */
+type HourCount = { hour: number; deadLetters: number; codes: Record<string, number> };
 
 /**
  * Counts dead letters by code and hour, newest hour first. Hours without dead letters are left out.
- *
- * @param {(range: Range, onHead: (head: Head) => void) => Promise<void>} scanHour
- * @param {Range} range
- * @param {{ onHour?: (hour: number) => void, maxDeadLetters?: number }} [options] `onHour` is called with the epoch ms of each hour
- *   before the hour is counted
- * @returns {Promise<{ hours: HourCount[], from: number }>} `from`: start of the counted time, in epoch ms. It is later than the
- *   start of the range if the range has more than `maxDeadLetters`
+ * @param options `onHour` is called with the epoch ms of each hour before the hour is counted
+ * @returns `from`: start of the counted time, in epoch ms. It is later than the start of the range if the range has more than
+ * `maxDeadLetters`
  */
 export async function summarizeDeadLetters(
-  scanHour,
-  range,
-  { onHour, maxDeadLetters = MAX_DEAD_LETTERS } = {},
-) {
-  /** @type {HourCount[]} */
-  const hours = [];
+  scanHour: (range: Range, onHead: (head: Head) => void) => Promise<void>,
+  range: Range,
+  {
+    onHour,
+    maxDeadLetters = MAX_DEAD_LETTERS,
+  }: { onHour?: (hour: number) => void; maxDeadLetters?: number } = {},
+): Promise<{ hours: HourCount[]; from: number }> {
+  const hours: HourCount[] = [];
   let read = 0;
   for (const part of hoursOf(range)) {
     if (read >= maxDeadLetters) return { hours, from: part.to };
     const hour = bucketOf(part.from);
     onHour?.(hour);
-    /** @type {HourCount} */
-    const count = { hour, deadLetters: 0, codes: {} };
+    const count: HourCount = { hour, deadLetters: 0, codes: {} };
     await scanHour(part, ({ codes }) => {
       count.deadLetters++;
       addCodes(count.codes, codes);
@@ -142,14 +131,8 @@ export async function summarizeDeadLetters(
   return { hours, from: range.from };
 }
 
-/**
- * Splits a range lazily into parts that lie in one hour each.
- *
- * @param {Range} range
- * @param {'newest' | 'oldest'} [first]
- * @returns {Generator<Range, void>}
- */
-export function* hoursOf({ from, to }, first = 'newest') {
+/** Splits a range lazily into parts that lie in one hour each. */
+export function* hoursOf({ from, to }: Range, first: 'newest' | 'oldest' = 'newest'): Generator<Range, void> {
   if (from >= to) return;
   const [oldest, newest] = [bucketOf(from), bucketOf(to - 1)];
   for (let done = 0; done <= newest - oldest; done += HOUR_MS) {
@@ -158,7 +141,7 @@ export function* hoursOf({ from, to }, first = 'newest') {
   }
 }
 
-/** Adds counts to a sum. @param {Record<string, number>} sum is changed @param {Record<string, number>} codes */
-export function addCodes(sum, codes) {
+/** Adds counts to a sum. @param sum is changed */
+export function addCodes(sum: Record<string, number>, codes: Record<string, number>) {
   for (const [code, count] of Object.entries(codes)) sum[code] = (sum[code] ?? 0) + count;
 }

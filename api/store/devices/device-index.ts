@@ -1,8 +1,7 @@
-import { uuidBytes, uuidText } from '../../../schema/ids.js';
-
-/** @import { types } from 'cassandra-driver' */
-/** @import { Session } from '../sending/session.js' */
-/** @import { Place } from './group-iterator.js' */
+import type { types } from 'cassandra-driver';
+import { uuidBytes, uuidText } from '../../../schema/ids.ts';
+import type { Session } from '../sending/session.ts';
+import type { Place } from './group-iterator.ts';
 
 const SELECT_BY_SITE =
   'SELECT device_id, written_at, WRITETIME(written_at) AS stamp FROM device_by_site WHERE site = ? AND grp = ?';
@@ -13,30 +12,22 @@ const REMOVE = {
   cql: 'DELETE FROM device_by_site USING TIMESTAMP ? WHERE site = ? AND grp = ? AND device_id = ?',
 };
 
-/**
- * One row of the index of devices by site.
- *
- * @typedef {object} DeviceEntry
- * @property {number} group
- * @property {string} key the device's id
- * @property {number} writtenAt epoch ms by the clock of the process that wrote the row
- * @property {types.Long} writeTimestamp epoch µs
- */
+/** One row of the index of devices by site. */
+interface DeviceEntry {
+  group: number;
+  /** the device's id */
+  key: string;
+  /** epoch ms by the clock of the process that wrote the row */
+  writtenAt: number;
+  /** epoch µs */
+  writeTimestamp: types.Long;
+}
 
-/**
- * Creates the store of the index table of devices by site.
- *
- * @param {Session} session
- */
-export function createDeviceIndex(session) {
+/** Creates the store of the index table of devices by site. */
+export function createDeviceIndex(session: Session) {
   return {
-    /**
-     * @param {string} site
-     * @param {Place<string>} place
-     * @param {number} limit
-     * @returns {Promise<DeviceEntry[]>} the first rows of the group after `place`, in order of the device ids
-     */
-    async after(site, { group, key }, limit) {
+    /** @returns the first rows of the group after `place`, in order of the device ids */
+    async after(site: string, { group, key }: Place<string>, limit: number): Promise<DeviceEntry[]> {
       const rows =
         key === undefined
           ? await session.all(FIRST, [site, group, limit])
@@ -52,19 +43,15 @@ export function createDeviceIndex(session) {
     /**
      * Removes an index row. The removal has the write timestamp of the row that was read, so a newer row of
      * the device survives.
-     *
-     * @param {string} site
-     * @param {DeviceEntry} entry
      */
-    remove: (site, { group, key, writeTimestamp }) =>
+    remove: (site: string, { group, key, writeTimestamp }: DeviceEntry) =>
       session.write(REMOVE, [writeTimestamp, site, group, uuidBytes(key)]),
   };
 }
 
-/** @typedef {ReturnType<typeof createDeviceIndex>} DeviceIndex */
-
 /** Age in ms at which a stale index row is removed. A younger row may belong to a registration that is still in progress. */
 const STALE_AFTER_MS = 600_000;
 
-/** @param {{ writtenAt: number }} entry epoch ms @param {number} now epoch ms */
-export const isOldEnough = ({ writtenAt }, now) => now - writtenAt >= STALE_AFTER_MS;
+/** @param entry epoch ms @param now epoch ms */
+export const isOldEnough = ({ writtenAt }: { writtenAt: number }, now: number) =>
+  now - writtenAt >= STALE_AFTER_MS;

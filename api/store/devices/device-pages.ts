@@ -1,12 +1,9 @@
 import cassandra from 'cassandra-driver';
-import { uuidBytes, uuidText } from '../../../schema/ids.js';
-import { deviceRow } from '../registry/rows.js';
-import { createDeviceIndex, isOldEnough } from './device-index.js';
-import { iterateGroups } from './group-iterator.js';
-
-/** @import { DeviceRow } from '../registry/rows.js' */
-/** @import { Row, Session } from '../sending/session.js' */
-/** @import { Entry, Place } from './group-iterator.js' */
+import { uuidBytes, uuidText } from '../../../schema/ids.ts';
+import { type DeviceRow, deviceRow } from '../registry/rows.ts';
+import type { Row, Session } from '../sending/session.ts';
+import { createDeviceIndex, isOldEnough } from './device-index.ts';
+import { type Entry, iterateGroups, type Place } from './group-iterator.ts';
 
 const { types } = cassandra;
 
@@ -19,25 +16,32 @@ const FIRST = { name: 'devices_page', cql: `${SELECT} LIMIT ?` };
 const NEXT = { name: 'devices_page', cql: `${SELECT} AND device_id > ? LIMIT ?` };
 const BY_KEYS = { name: 'devices_keys', cql: `${SELECT} AND device_id IN ?` };
 
-/** @typedef {DeviceRow & { id: string }} IdentifiedDevice */
-/** A position in the list of devices. Its key is a device id. @typedef {Place<string>} DevicePlace */
-/** @typedef {Entry<IdentifiedDevice, string>} DeviceEntry */
+type IdentifiedDevice = DeviceRow & { id: string };
+/** A position in the list of devices. Its key is a device id. */
+export type DevicePlace = Place<string>;
+type DeviceEntry = Entry<IdentifiedDevice, string>;
 
 /**
  * Creates the reader of pages of devices. It reads the whole fleet from the table `device`, and the devices of a
  * site by the index of sites.
- *
- * @param {object} deps
- * @param {Session} deps.session
- * @param {number} deps.groups `LATEST_GROUPS`
- * @param {() => number} deps.clock epoch ms
- * @param {(kind: string) => void} deps.onStaleIndex called for each index row that the table `device` contradicts
  */
-export function createDevicePages({ session, groups, clock, onStaleIndex }) {
+export function createDevicePages({
+  session,
+  groups,
+  clock,
+  onStaleIndex,
+}: {
+  session: Session;
+  /** `LATEST_GROUPS` */
+  groups: number;
+  /** epoch ms */
+  clock: () => number;
+  /** called for each index row that the table `device` contradicts */
+  onStaleIndex: (kind: string) => void;
+}) {
   const index = createDeviceIndex(session);
 
-  /** @param {DevicePlace} place @param {number} wanted @returns {Promise<DeviceEntry[]>} */
-  async function readAll({ group, key }, wanted) {
+  async function readAll({ group, key }: DevicePlace, wanted: number): Promise<DeviceEntry[]> {
     const rows =
       key === undefined
         ? await session.all(FIRST, [group, wanted])
@@ -45,10 +49,9 @@ export function createDevicePages({ session, groups, clock, onStaleIndex }) {
     return rows.map((row) => ({ key: idOf(row), row: registered(row) }));
   }
 
-  /** @param {number} group @param {string[]} ids @returns {Promise<Map<string, IdentifiedDevice>>} the registered devices by id */
-  async function byKeys(group, ids) {
-    /** @type {Map<string, IdentifiedDevice>} */
-    const found = new Map();
+  /** @returns the registered devices by id */
+  async function byKeys(group: number, ids: string[]): Promise<Map<string, IdentifiedDevice>> {
+    const found: Map<string, IdentifiedDevice> = new Map();
     for (let from = 0; from < ids.length; from += KEYS_PER_READ) {
       const keys = ids.slice(from, from + KEYS_PER_READ).map((id) => new types.Uuid(uuidBytes(id)));
       for (const row of await session.all(BY_KEYS, [group, keys])) {
@@ -59,37 +62,41 @@ export function createDevicePages({ session, groups, clock, onStaleIndex }) {
     return found;
   }
 
-  /** @param {string} site @returns {(place: DevicePlace, wanted: number) => Promise<DeviceEntry[]>} */
-  const readSite = (site) => async (place, wanted) => {
-    const found = await index.after(site, place, wanted);
-    const devices = await byKeys(
-      place.group,
-      found.map(({ key }) => key),
-    );
-    const entries = [];
-    for (const entry of found) {
-      const device = devices.get(entry.key);
-      const holds = device?.site === site;
-      if (!holds) {
-        onStaleIndex('device_site');
-        if (isOldEnough(entry, clock())) await index.remove(site, entry);
+  const readSite =
+    (site: string): ((place: DevicePlace, wanted: number) => Promise<DeviceEntry[]>) =>
+    async (place, wanted) => {
+      const found = await index.after(site, place, wanted);
+      const devices = await byKeys(
+        place.group,
+        found.map(({ key }) => key),
+      );
+      const entries = [];
+      for (const entry of found) {
+        const device = devices.get(entry.key);
+        const holds = device?.site === site;
+        if (!holds) {
+          onStaleIndex('device_site');
+          if (isOldEnough(entry, clock())) await index.remove(site, entry);
+        }
+        entries.push({ key: entry.key, row: holds ? device : null });
       }
-      entries.push({ key: entry.key, row: holds ? device : null });
-    }
-    return entries;
-  };
+      return entries;
+    };
 
   return {
-    /**
-     * @param {object} page
-     * @param {string} [page.site]
-     * @param {((device: IdentifiedDevice) => boolean) | null} page.accept null: all devices
-     * @param {DevicePlace | null} page.after
-     * @param {number} page.limit
-     * @returns {Promise<{ rows: IdentifiedDevice[], next: DevicePlace | null }>} at most `limit` devices; a page before the end may
-     *   have fewer
-     */
-    read({ site, accept, after, limit }) {
+    /** @returns at most `limit` devices; a page before the end may have fewer */
+    read({
+      site,
+      accept,
+      after,
+      limit,
+    }: {
+      site?: string;
+      /** null: all devices */
+      accept: ((device: IdentifiedDevice) => boolean) | null;
+      after: DevicePlace | null;
+      limit: number;
+    }): Promise<{ rows: IdentifiedDevice[]; next: DevicePlace | null }> {
       const source = site === undefined ? readAll : readSite(site);
       return iterateGroups({
         groups,
@@ -106,14 +113,11 @@ export function createDevicePages({ session, groups, clock, onStaleIndex }) {
   };
 }
 
-/** @param {Row} row */
-const idOf = (row) => uuidText(row['device_id'].getBuffer());
+const idOf = (row: Row) => uuidText(row['device_id'].getBuffer());
 
 /**
  * Returns the device of a row, or null if the device is not registered. A retirement, or a late write of status or
  * `last_seen`, leaves a row without a registration.
- *
- * @param {Row} row
- * @returns {IdentifiedDevice | null}
  */
-const registered = (row) => (row['registered_at'] ? { ...deviceRow(row), id: idOf(row) } : null);
+const registered = (row: Row): IdentifiedDevice | null =>
+  row['registered_at'] ? { ...deviceRow(row), id: idOf(row) } : null;

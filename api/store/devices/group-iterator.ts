@@ -9,35 +9,38 @@ const FILTERED_PER_READ = 100;
 
 /**
  * The position after a page. It is a key and not the page state of the driver, so the position never expires.
- *
- * @template K
- * @typedef {{ group: number, key?: K }} Place `key`: the last key that was read; missing: the position is
- *   before the first key of the group
+ * `key`: the last key that was read; missing: the position is before the first key of the group
  */
+export type Place<K> = { group: number; key?: K };
 
-/**
- * One key that was read. `row` is null if the row does not belong in the page.
- *
- * @template R, K
- * @typedef {{ key: K, row: R | null }} Entry
- */
+/** One key that was read. `row` is null if the row does not belong in the page. */
+export type Entry<R, K> = { key: K; row: R | null };
 
 /**
  * Reads a page of rows. It reads group by group, and each group in order of its keys, so that every row is returned once.
- *
- * @template R, K
- * @param {object} page
- * @param {number} page.groups number of groups (`LATEST_GROUPS`), each a partition of devices or sensors
- * @param {Place<K>} page.from
- * @param {number} page.limit rows; a page before the end may be short
- * @param {boolean} page.checked whether rows are filtered: then more rows may be read than returned
- * @param {(place: Place<K>, wanted: number) => Promise<Array<Entry<R, K>>>} page.read returns the entries of `place.group`
- *   after `place.key`, in order; fewer than `wanted` at the end of the group
- * @returns {Promise<{ rows: R[], next: Place<K> | null }>} `next` is null at the end
+ * @returns `next` is null at the end
  */
-export async function iterateGroups({ groups, from, limit, checked, read }) {
-  /** @type {R[]} */
-  const rows = [];
+export async function iterateGroups<R, K>({
+  groups,
+  from,
+  limit,
+  checked,
+  read,
+}: {
+  /** number of groups (`LATEST_GROUPS`), each a partition of devices or sensors */
+  groups: number;
+  from: Place<K>;
+  /** rows; a page before the end may be short */
+  limit: number;
+  /** whether rows are filtered: then more rows may be read than returned */
+  checked: boolean;
+  /**
+   * returns the entries of `place.group` after `place.key`, in order; fewer than `wanted` at the end of the
+   * group
+   */
+  read: (place: Place<K>, wanted: number) => Promise<Array<Entry<R, K>>>;
+}): Promise<{ rows: R[]; next: Place<K> | null }> {
+  const rows: R[] = [];
   let place = from;
   let budget = checked ? MAX_FILTERED_PER_PAGE : limit;
   for (let reads = 0; reads < MAX_READS_PER_PAGE && budget > 0; reads++) {

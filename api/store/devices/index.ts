@@ -1,24 +1,26 @@
-import { uuidText } from '../../../schema/ids.js';
-import { createDevicePages } from './device-pages.js';
-import { createLatestPages } from './latest-pages.js';
-import { createLatestRows, isRegistered } from './latest-rows.js';
-import { createSensorIndex } from './sensor-index.js';
+import { uuidText } from '../../../schema/ids.ts';
+import type { DeviceKey } from '../registry/rows.ts';
+import type { Session } from '../sending/session.ts';
+import { createDevicePages } from './device-pages.ts';
+import { createLatestPages } from './latest-pages.ts';
+import { createLatestRows, isRegistered, type LatestRow, type SensorKey } from './latest-rows.ts';
+import { createSensorIndex } from './sensor-index.ts';
 
-/** @import { DeviceKey } from '../registry/rows.js' */
-/** @import { Session } from '../sending/session.js' */
-/** @import { LatestRow } from './latest-rows.js' */
-/** @import { SensorKey } from './latest-rows.js' */
-
-/**
- * Creates the reader of the whole fleet: pages of devices, and pages of sensors with their latest values.
- *
- * @param {object} deps
- * @param {Session} deps.session
- * @param {number} deps.groups `LATEST_GROUPS`
- * @param {() => number} deps.clock epoch ms
- * @param {(kind: string) => void} deps.onStaleIndex called for each index row that the table `device` or `sensor` contradicts
- */
-export function createFleet({ session, groups, clock, onStaleIndex }) {
+/** Creates the reader of the whole fleet: pages of devices, and pages of sensors with their latest values. */
+export function createFleet({
+  session,
+  groups,
+  clock,
+  onStaleIndex,
+}: {
+  session: Session;
+  /** `LATEST_GROUPS` */
+  groups: number;
+  /** epoch ms */
+  clock: () => number;
+  /** called for each index row that the table `device` or `sensor` contradicts */
+  onStaleIndex: (kind: string) => void;
+}) {
   const latest = createLatestRows(session);
   const index = createSensorIndex(session);
   const pages = createLatestPages({ latest, index, groups, clock, onStaleIndex });
@@ -28,13 +30,13 @@ export function createFleet({ session, groups, clock, onStaleIndex }) {
     devicePage: createDevicePages({ session, groups, clock, onStaleIndex }).read,
     tally: createTally(session),
 
-    /** @param {DeviceKey} device @returns {Promise<LatestRow[]>} all registered sensors of a device */
-    latestOfDevice: async (device) => (await latest.ofDevice(device)).filter(isRegistered),
+    /** @returns all registered sensors of a device */
+    latestOfDevice: async (device: DeviceKey): Promise<LatestRow[]> =>
+      (await latest.ofDevice(device)).filter(isRegistered),
 
-    /** @param {number} group @returns {AsyncGenerator<LatestRow[], void>} pages of the registered sensors of a group of devices */
-    async *latestOfGroup(group) {
-      /** @type {SensorKey | undefined} */
-      let key;
+    /** @returns pages of the registered sensors of a group of devices */
+    async *latestOfGroup(group: number): AsyncGenerator<LatestRow[], void> {
+      let key: SensorKey | undefined;
       do {
         const rows = await latest.after({ group, ...(key && { key }) }, ROWS_AT_ONCE);
         yield rows.filter(isRegistered);
@@ -45,12 +47,13 @@ export function createFleet({ session, groups, clock, onStaleIndex }) {
 
     /**
      * Reads some sensors of one group, with their latest values.
-     *
-     * @param {number} group
-     * @param {Array<{ device: Buffer, sensor: Buffer }>} sensors ids, 16 bytes each
-     * @returns {Promise<LatestRow[]>} the sensors that are registered
+     * @param sensors ids, 16 bytes each
+     * @returns the sensors that are registered
      */
-    async latestOfSensors(group, sensors) {
+    async latestOfSensors(
+      group: number,
+      sensors: Array<{ device: Buffer; sensor: Buffer }>,
+    ): Promise<LatestRow[]> {
       const keys = sensors.map(({ device, sensor }) => ({
         device: uuidText(device),
         sensor: uuidText(sensor),
@@ -60,7 +63,7 @@ export function createFleet({ session, groups, clock, onStaleIndex }) {
   };
 }
 
-/** @typedef {ReturnType<typeof createFleet>} Fleet */
+export type Fleet = ReturnType<typeof createFleet>;
 
 /** Number of sensors per request when a whole group is read. */
 const ROWS_AT_ONCE = 1000;
@@ -79,22 +82,19 @@ const SENSORS = {
   fetchSize: PAGE,
 };
 
-/**
- * @typedef {object} TalliedDevice
- * @property {string | null} state
- * @property {number | null} lastSeen epoch ms
- * @property {number} sensorsAt epoch ms of the last change of the device's sensors; 0: unknown
- */
+interface TalliedDevice {
+  state: string | null;
+  /** epoch ms */
+  lastSeen: number | null;
+  /** epoch ms of the last change of the device's sensors; 0: unknown */
+  sensorsAt: number;
+}
 
-/**
- * Creates the reader of the columns that the counts of the fleet need. It reads page by page.
- *
- * @param {Session} session
- */
-export function createTally(session) {
+/** Creates the reader of the columns that the counts of the fleet need. It reads page by page. */
+export function createTally(session: Session) {
   return {
-    /** @param {number} group @returns {AsyncGenerator<TalliedDevice[]>} pages of the registered devices */
-    async *devices(group) {
+    /** @returns pages of the registered devices */
+    async *devices(group: number): AsyncGenerator<TalliedDevice[]> {
       for await (const rows of session.pages(DEVICES, [group])) {
         yield rows
           .filter((row) => row['registered_at'])
@@ -106,8 +106,8 @@ export function createTally(session) {
       }
     },
 
-    /** @param {number} group @returns {AsyncGenerator<Array<{ type: string | null, site: string | null }>>} pages of the registered sensors */
-    async *sensors(group) {
+    /** @returns pages of the registered sensors */
+    async *sensors(group: number): AsyncGenerator<Array<{ type: string | null; site: string | null }>> {
       for await (const rows of session.pages(SENSORS, [group])) {
         yield rows
           .filter((row) => row['registered_at'])
@@ -117,4 +117,4 @@ export function createTally(session) {
   };
 }
 
-/** @typedef {ReturnType<typeof createTally>} Tally */
+export type Tally = ReturnType<typeof createTally>;

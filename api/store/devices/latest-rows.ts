@@ -1,13 +1,10 @@
 import cassandra from 'cassandra-driver';
-import { uuidBytes, uuidText } from '../../../schema/ids.js';
-import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.js';
-import { createNewestReads } from '../latest/reads.js';
-import { sensorRow } from '../registry/rows.js';
-
-/** @import { Newest } from '../latest/reads.js' */
-/** @import { DeviceKey, SensorRow } from '../registry/rows.js' */
-/** @import { Row, Session } from '../sending/session.js' */
-/** @import { Place } from './group-iterator.js' */
+import { uuidBytes, uuidText } from '../../../schema/ids.ts';
+import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.ts';
+import { createNewestReads, type Newest } from '../latest/reads.ts';
+import { type DeviceKey, type SensorRow, sensorRow } from '../registry/rows.ts';
+import type { Row, Session } from '../sending/session.ts';
+import type { Place } from './group-iterator.ts';
 
 const { types } = cassandra;
 
@@ -29,43 +26,34 @@ const NEXT_OF_DEVICE = {
 };
 const BY_KEYS = { name: 'latest_keys', cql: `${SELECT} AND (device_id, sensor_id) IN ?` };
 
-/**
- * A sensor with its latest value.
- *
- * @typedef {SensorRow & { deviceId: string }} LatestRow
- */
+/** A sensor with its latest value. */
+export type LatestRow = SensorRow & { deviceId: string };
 
 /**
  * Creates the reader of sensors and their latest values. Sensors come from the table `sensor`, values from the table
  * `latest`.
- *
- * @param {Session} session
  */
-export function createLatestRows(session) {
+export function createLatestRows(session: Session) {
   const newest = createNewestReads(session);
 
-  /** @param {number} group @param {Row[]} rows of `sensor` @returns {Promise<LatestRow[]>} */
-  async function withValues(group, rows) {
+  /** @param rows of `sensor` */
+  async function withValues(group: number, rows: Row[]): Promise<LatestRow[]> {
     const devices = new Map(rows.map((row) => [String(row['device_id']), row['device_id'].getBuffer()]));
     const values = await newest.ofDevices(group, [...devices.values()]);
     return rows.map((row) => latestRow(row, values.get(String(row['device_id']))));
   }
 
   return {
-    /**
-     * @param {Place<SensorKey>} place
-     * @param {number} limit
-     * @returns {Promise<LatestRow[]>} the next rows of the group after the place, in order of their keys
-     */
-    async after({ group, key }, limit) {
+    /** @returns the next rows of the group after the place, in order of their keys */
+    async after({ group, key }: Place<SensorKey>, limit: number): Promise<LatestRow[]> {
       const rows = key
         ? await session.all(NEXT_OF_GROUP, [group, uuidBytes(key.device), uuidBytes(key.sensor), limit])
         : await session.all(FIRST_OF_GROUP, [group, limit]);
       return withValues(group, rows);
     },
 
-    /** @param {DeviceKey} device @returns {Promise<LatestRow[]>} all sensors of the device */
-    async ofDevice({ group, bytes }) {
+    /** @returns all sensors of the device */
+    async ofDevice({ group, bytes }: DeviceKey): Promise<LatestRow[]> {
       const [rows, values] = await Promise.all([
         session.all(ALL_OF_DEVICE, [group, bytes], MAX_SENSORS_PER_DEVICE),
         newest.ofDevice({ group, bytes }),
@@ -73,13 +61,12 @@ export function createLatestRows(session) {
       return rows.map((row) => latestRow(row, values));
     },
 
-    /**
-     * @param {Buffer} device 16 bytes
-     * @param {Place<SensorKey>} place
-     * @param {number} limit
-     * @returns {Promise<LatestRow[]>} the next rows of the device after the place, in order of their keys
-     */
-    async ofDeviceAfter(device, { group, key }, limit) {
+    /** @param device 16 bytes @returns the next rows of the device after the place, in order of their keys */
+    async ofDeviceAfter(
+      device: Buffer,
+      { group, key }: Place<SensorKey>,
+      limit: number,
+    ): Promise<LatestRow[]> {
       const [rows, values] = await Promise.all([
         key
           ? session.all(NEXT_OF_DEVICE, [group, device, uuidBytes(key.sensor), limit])
@@ -89,14 +76,9 @@ export function createLatestRows(session) {
       return rows.map((row) => latestRow(row, values));
     },
 
-    /**
-     * @param {number} group
-     * @param {SensorKey[]} keys
-     * @returns {Promise<Map<string, LatestRow>>} rows by the `keyText` of their keys
-     */
-    async byKeys(group, keys) {
-      /** @type {Map<string, LatestRow>} */
-      const found = new Map();
+    /** @returns rows by the `keyText` of their keys */
+    async byKeys(group: number, keys: SensorKey[]): Promise<Map<string, LatestRow>> {
+      const found: Map<string, LatestRow> = new Map();
       for (let from = 0; from < keys.length; from += KEYS_PER_READ) {
         const tuples = keys
           .slice(from, from + KEYS_PER_READ)
@@ -110,33 +92,30 @@ export function createLatestRows(session) {
   };
 }
 
-/** @typedef {ReturnType<typeof createLatestRows>} LatestRows */
+export type LatestRows = ReturnType<typeof createLatestRows>;
 
-/** @param {string} id */
-const uuid = (id) => new types.Uuid(uuidBytes(id));
+const uuid = (id: string) => new types.Uuid(uuidBytes(id));
 
-/** @param {Row} row @param {Map<string, Newest>} [newest] newest values of the device, by sensor id @returns {LatestRow} */
-const latestRow = (row, newest) => ({ ...sensorRow(row, newest), deviceId: sensorKey(row).device });
+/** @param newest newest values of the device, by sensor id */
+const latestRow = (row: Row, newest?: Map<string, Newest>): LatestRow => ({
+  ...sensorRow(row, newest),
+  deviceId: sensorKey(row).device,
+});
 
 /**
  * Returns whether a row is a registered sensor. Metadata that was written while a device was being retired leaves a
  * row without a registration.
- *
- * @param {LatestRow} row
  */
-export const isRegistered = (row) => row.registeredAt !== null;
+export const isRegistered = (row: LatestRow) => row.registeredAt !== null;
 
-/**
- * The key of a sensor in the fleet. Cursors contain it as JSON.
- *
- * @typedef {{ device: string, sensor: string }} SensorKey lower-case UUIDs
- */
+/** The key of a sensor in the fleet. Cursors contain it as JSON. lower-case UUIDs */
+export type SensorKey = { device: string; sensor: string };
 
-/** @param {Row} row with device_id and sensor_id @returns {SensorKey} */
-export const sensorKey = (row) => ({
+/** @param row with device_id and sensor_id */
+export const sensorKey = (row: Row): SensorKey => ({
   device: uuidText(row['device_id'].getBuffer()),
   sensor: uuidText(row['sensor_id'].getBuffer()),
 });
 
-/** @param {SensorKey} key @returns {string} the key as one text, for use as the key of a Map */
-export const keyText = ({ device, sensor }) => `${device}/${sensor}`;
+/** @returns the key as one text, for use as the key of a Map */
+export const keyText = ({ device, sensor }: SensorKey): string => `${device}/${sensor}`;

@@ -1,50 +1,44 @@
-import { uuidBytes } from '../../../schema/ids.js';
-import { sensorKey } from './latest-rows.js';
-
-/** @import { types } from 'cassandra-driver' */
-/** @import { Session, Statement } from '../sending/session.js' */
-/** @import { SensorKey } from './latest-rows.js' */
-/** @import { Place } from './group-iterator.js' */
+import type { types } from 'cassandra-driver';
+import { uuidBytes } from '../../../schema/ids.ts';
+import type { Session, Statement } from '../sending/session.ts';
+import type { Place } from './group-iterator.ts';
+import { type SensorKey, sensorKey } from './latest-rows.ts';
 
 /** The greatest code point. A prefix followed by it sorts after every name with this prefix, and so ends the range of a search. */
 const MAX_CODE_POINT = '\u{10ffff}';
 
 const COLUMNS = 'device_id, sensor_id, written_at, WRITETIME(written_at) AS stamp';
 
-/** @typedef {'type' | 'site' | 'name'} IndexKind */
+export type IndexKind = 'type' | 'site' | 'name';
 
-/**
- * A position in an index. The index by name is sorted by name, so `name` is part of the position.
- *
- * @typedef {SensorKey & { name?: string }} IndexKey
- */
+/** A position in an index. The index by name is sorted by name, so `name` is part of the position. */
+export type IndexKey = SensorKey & { name?: string };
 
-/**
- * One row of an index.
- *
- * @typedef {object} IndexEntry
- * @property {number} group
- * @property {IndexKey} key
- * @property {string} term the type, site or whole name of the sensor in the index
- * @property {number} writtenAt epoch ms by the clock of the process that wrote the row
- * @property {types.Long} writeTimestamp epoch µs
- */
+/** One row of an index. */
+export interface IndexEntry {
+  group: number;
+  key: IndexKey;
+  /** the type, site or whole name of the sensor in the index */
+  term: string;
+  /** epoch ms by the clock of the process that wrote the row */
+  writtenAt: number;
+  /** epoch µs */
+  writeTimestamp: types.Long;
+}
 
-/**
- * Creates the store of the three index tables of sensors: by type, by site, and by name.
- *
- * @param {Session} session
- */
-export function createSensorIndex(session) {
+/** Creates the store of the three index tables of sensors: by type, by site, and by name. */
+export function createSensorIndex(session: Session) {
   return {
     /**
-     * @param {IndexKind} kind
-     * @param {string} term a type, a site, or the prefix of a name
-     * @param {Place<IndexKey>} place
-     * @param {number} limit
-     * @returns {Promise<IndexEntry[]>} the first rows of the group after `place`, in the order of the index
+     * @param term a type, a site, or the prefix of a name
+     * @returns the first rows of the group after `place`, in the order of the index
      */
-    async after(kind, term, { group, key }, limit) {
+    async after(
+      kind: IndexKind,
+      term: string,
+      { group, key }: Place<IndexKey>,
+      limit: number,
+    ): Promise<IndexEntry[]> {
       const { first, next, firstParams, nextParams } = TABLES[kind];
       const rows = key
         ? await session.all(next, [...nextParams(term, group, key), limit])
@@ -60,11 +54,8 @@ export function createSensorIndex(session) {
 
     /**
      * Removes a row. The removal has the write timestamp of the row that was read, so a newer row of the same key survives.
-     *
-     * @param {IndexKind} kind
-     * @param {IndexEntry} entry
      */
-    remove: (kind, { group, key, term, writeTimestamp }) =>
+    remove: (kind: IndexKind, { group, key, term, writeTimestamp }: IndexEntry) =>
       session.write(TABLES[kind].remove, [
         writeTimestamp,
         ...(kind === 'name' ? [group, term] : [term, group]),
@@ -74,21 +65,18 @@ export function createSensorIndex(session) {
   };
 }
 
-/** @typedef {ReturnType<typeof createSensorIndex>} SensorIndex */
+export type SensorIndex = ReturnType<typeof createSensorIndex>;
 
-/**
- * The statements of one index table: the first page, the next page, and the removal of a row.
- *
- * @typedef {object} Table
- * @property {Statement} first
- * @property {Statement} next
- * @property {Statement} remove
- * @property {(term: string, group: number) => unknown[]} firstParams
- * @property {(term: string, group: number, after: IndexKey) => unknown[]} nextParams
- */
+/** The statements of one index table: the first page, the next page, and the removal of a row. */
+interface Table {
+  first: Statement;
+  next: Statement;
+  remove: Statement;
+  firstParams: (term: string, group: number) => unknown[];
+  nextParams: (term: string, group: number, after: IndexKey) => unknown[];
+}
 
-/** @param {'type' | 'site'} column @returns {Table} */
-const tableOf = (column) => ({
+const tableOf = (column: 'type' | 'site'): Table => ({
   first: {
     name: `by_${column}`,
     cql: `SELECT ${COLUMNS} FROM sensor_by_${column} WHERE ${column} = ? AND grp = ? LIMIT ?`,
@@ -105,8 +93,7 @@ const tableOf = (column) => ({
   nextParams: (term, group, { device, sensor }) => [term, group, uuidBytes(device), uuidBytes(sensor)],
 });
 
-/** @type {Record<IndexKind, Table>} */
-const TABLES = {
+const TABLES: Record<IndexKind, Table> = {
   type: tableOf('type'),
   site: tableOf('site'),
   name: {

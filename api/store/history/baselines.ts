@@ -1,8 +1,7 @@
-import { uuidText } from '../../../schema/ids.js';
-import { int64, writeTimestamp } from '../cql-encoding.js';
-
-/** @import { Session } from '../sending/session.js' */
-/** @import { SensorBytes } from './keys.js' */
+import { uuidText } from '../../../schema/ids.ts';
+import { int64, writeTimestamp } from '../cql-encoding.ts';
+import type { Session } from '../sending/session.ts';
+import type { SensorBytes } from './keys.ts';
 
 /** Number of floats in a profile: mean and deviation of each of the 24 hours of a day. */
 export const PROFILE_FLOATS = 48;
@@ -26,23 +25,17 @@ const WRITE_PROGRESS = {
   cql: 'UPDATE baseline_progress USING TIMESTAMP ? SET learned_until = ? WHERE grp = ?',
 };
 
-/** A sensor's baseline for one day. @typedef {SensorBytes & { profile: Float32Array }} LearnedProfile `profile`: `PROFILE_FLOATS` numbers */
+/** A sensor's baseline for one day. `profile`: `PROFILE_FLOATS` numbers */
+export type LearnedProfile = SensorBytes & { profile: Float32Array };
 
-/** @typedef {{ key: string, profile: Float32Array }} StoredProfile `key`: `device id/sensor id` */
+/** `key`: `device id/sensor id` */
+type StoredProfile = { key: string; profile: Float32Array };
 
-/**
- * Creates the store of baselines: the usual values of sensors for each hour of a day.
- *
- * @param {Session} session
- */
-export function createBaselineStore(session) {
+/** Creates the store of baselines: the usual values of sensors for each hour of a day. */
+export function createBaselineStore(session: Session) {
   return {
-    /**
-     * @param {number} group group of the devices
-     * @param {number} day epoch ms of the day's start
-     * @param {LearnedProfile[]} profiles
-     */
-    async write(group, day, profiles) {
+    /** @param group group of the devices @param day epoch ms of the day's start */
+    async write(group: number, day: number, profiles: LearnedProfile[]) {
       for (let from = 0; from < profiles.length; from += ROWS_PER_BATCH) {
         const some = profiles.slice(from, from + ROWS_PER_BATCH);
         await session.writeBatch(
@@ -55,12 +48,8 @@ export function createBaselineStore(session) {
       }
     },
 
-    /**
-     * @param {number} group
-     * @param {number} day epoch ms of the day's start
-     * @returns {AsyncGenerator<StoredProfile[], void>}
-     */
-    async *pages(group, day) {
+    /** @param day epoch ms of the day's start */
+    async *pages(group: number, day: number): AsyncGenerator<StoredProfile[], void> {
       for await (const rows of session.pages(SELECT, [group, int64(day)])) {
         yield rows.map((row) => ({
           key: `${uuidText(row['device_id'].getBuffer())}/${uuidText(row['sensor_id'].getBuffer())}`,
@@ -69,11 +58,8 @@ export function createBaselineStore(session) {
       }
     },
 
-    /**
-     * @param {number} group
-     * @returns {Promise<number | null>} epoch ms before which all days are learned; null: no day is learned
-     */
-    async learnedUntil(group) {
+    /** @returns epoch ms before which all days are learned; null: no day is learned */
+    async learnedUntil(group: number): Promise<number | null> {
       const row = await session.one(SELECT_PROGRESS, [group]);
       return row?.['learned_until']?.getTime() ?? null;
     },
@@ -81,26 +67,20 @@ export function createBaselineStore(session) {
     /**
      * Stores the progress of learning. The write timestamp is `until` itself. So if two processes learn a group, the
      * database keeps the later progress.
-     *
-     * @param {number} group
-     * @param {number} until epoch ms before which all days are learned
+     * @param until epoch ms before which all days are learned
      */
-    writeLearned: (group, until) =>
+    writeLearned: (group: number, until: number) =>
       session.write(WRITE_PROGRESS, [writeTimestamp(until), int64(until), group]),
   };
 }
 
-/** @typedef {ReturnType<typeof createBaselineStore>} BaselineStore */
-
-/** @param {Float32Array} profile @returns {Buffer} */
-function profileBytes(profile) {
+function profileBytes(profile: Float32Array): Buffer {
   const bytes = Buffer.allocUnsafe(4 * PROFILE_FLOATS);
   for (let index = 0; index < PROFILE_FLOATS; index++) bytes.writeFloatBE(Number(profile[index]), 4 * index);
   return bytes;
 }
 
-/** @param {Buffer} bytes @returns {Float32Array} */
-function profileOf(bytes) {
+function profileOf(bytes: Buffer): Float32Array {
   const profile = new Float32Array(PROFILE_FLOATS);
   for (let index = 0; index < PROFILE_FLOATS; index++) profile[index] = bytes.readFloatBE(4 * index);
   return profile;

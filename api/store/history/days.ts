@@ -1,11 +1,8 @@
-import { packDay, unpackDay } from '../../../schema/packed/day.js';
-import { DAY_MS, dayOf, HOUR_MS, isExact } from '../../../schema/rules.js';
-import { int32, int64 } from '../cql-encoding.js';
-import { yearKey } from './keys.js';
-
-/** @import { DayHour } from '../../../schema/packed/day.js' */
-/** @import { Row, Session } from '../sending/session.js' */
-/** @import { SensorBytes } from './keys.js' */
+import { type DayHour, packDay, unpackDay } from '../../../schema/packed/day.ts';
+import { DAY_MS, dayOf, HOUR_MS, isExact } from '../../../schema/rules.ts';
+import { int32, int64 } from '../cql-encoding.ts';
+import type { Row, Session } from '../sending/session.ts';
+import { type SensorBytes, yearKey } from './keys.ts';
 
 const SELECT = {
   name: 'read_days',
@@ -20,30 +17,25 @@ const UPDATE_LATE =
 
 /**
  * One hour in a row of `day_stat`, with the columns of `history_stat`.
- *
- * @typedef {DayHour & { lateAt: number | null }} CopiedHour `lateAt`: epoch ms at which late samples arrived; null: never
+ * `lateAt`: epoch ms at which late samples arrived; null: never
  */
+type CopiedHour = DayHour & { lateAt: number | null };
 
 /**
  * Creates the store of the table `day_stat`. One row of it is a copy of the rows of `history_stat` of a day. When late
  * samples arrive, a mark is written to both tables. So a copy is as reliable as the rows that it was made from.
- *
- * @param {Session} session
  */
-export function createDayStatistics(session) {
+export function createDayStatistics(session: Session) {
   return {
     /**
      * Reads the copies that may replace all rows of their day in `history_stat`, because their statistics are exact.
-     *
-     * @param {SensorBytes} key
-     * @param {number} from epoch ms, the start of a day
-     * @param {number} to epoch ms, the end of a day of the same UTC year
-     * @returns {Promise<Map<number, CopiedHour[]>>} hours in order of time, by the day's start in epoch ms
+     * @param from epoch ms, the start of a day
+     * @param to epoch ms, the end of a day of the same UTC year
+     * @returns hours in order of time, by the day's start in epoch ms
      */
-    async read(key, from, to) {
+    async read(key: SensorBytes, from: number, to: number): Promise<Map<number, CopiedHour[]>> {
       const rows = await session.all(SELECT, [...yearKey(key, from), int64(from), int64(to)]);
-      /** @type {Map<number, CopiedHour[]>} */
-      const days = new Map();
+      const days: Map<number, CopiedHour[]> = new Map();
       for (const row of rows) {
         const hours = exactHours(row);
         if (hours) days.set(row['day'].getTime(), hours);
@@ -52,20 +44,18 @@ export function createDayStatistics(session) {
     },
 
     /**
-     * @param {SensorBytes} key
-     * @param {number} day epoch ms
-     * @param {DayHour[]} hours all rows of the day in `history_stat`, all of them exact
-     * @param {number} readAt epoch ms at which the read of the rows began; of two copies, the later read wins
+     * @param day epoch ms
+     * @param hours all rows of the day in `history_stat`, all of them exact
+     * @param readAt epoch ms at which the read of the rows began; of two copies, the later read wins
      */
-    write: (key, day, hours, readAt) =>
+    write: (key: SensorBytes, day: number, hours: DayHour[], readAt: number) =>
       session.write(INSERT, [...yearKey(key, day), int64(day), packDay(day, hours), int64(readAt * 1000)]),
 
     /**
-     * @param {SensorBytes} key
-     * @param {number[]} hours hours that got late samples, in epoch ms, all of one UTC year
-     * @param {number} lateAt epoch ms at which the samples arrived
+     * @param hours hours that got late samples, in epoch ms, all of one UTC year
+     * @param lateAt epoch ms at which the samples arrived
      */
-    writeLate: (key, hours, lateAt) =>
+    writeLate: (key: SensorBytes, hours: number[], lateAt: number) =>
       session.writeBatch(
         'write_late_day',
         [...new Set(hours.map(dayOf))].map((day) => ({
@@ -84,10 +74,8 @@ export function createDayStatistics(session) {
   };
 }
 
-/** @typedef {ReturnType<typeof createDayStatistics>} DayStatistics */
-
-/** @param {Row} row @returns {CopiedHour[] | null} null: the copy is not exact, so the day has to be read from `history_stat` */
-function exactHours(row) {
+/** @returns null: the copy is not exact, so the day has to be read from `history_stat` */
+function exactHours(row: Row): CopiedHour[] | null {
   if (row['hours'] === null) return null;
   const day = row['day'].getTime();
   const hours = unpackDay(day, row['hours']);
@@ -103,11 +91,10 @@ function exactHours(row) {
 
 /**
  * Encodes the late marks of a day as a `map<int, bigint>` (native_protocol_v4.spec, section 6.11).
- *
- * @param {number[]} indexes hours of the day, from 0 to 23
- * @param {number} lateAt epoch ms
+ * @param indexes hours of the day, from 0 to 23
+ * @param lateAt epoch ms
  */
-const lateCell = (indexes, lateAt) =>
+const lateCell = (indexes: number[], lateAt: number) =>
   Buffer.concat([
     int32(indexes.length),
     ...indexes.flatMap((index) => [int32(4), int32(index), int32(8), int64(lateAt * 1000)]),
@@ -116,15 +103,16 @@ const lateCell = (indexes, lateAt) =>
 /**
  * Finds the gaps of a range: times of which no day is known. If there are more than `MAX_GAPS` gaps, the result is one
  * gap from the first to the last.
- *
- * @param {number} from epoch ms, the start of an hour
- * @param {number} to epoch ms, the end of an hour
- * @param {Pick<Map<number, unknown>, 'has'>} days
- * @returns {Array<{ from: number, to: number }>} gaps in order of time
+ * @param from epoch ms, the start of an hour
+ * @param to epoch ms, the end of an hour
+ * @returns gaps in order of time
  */
-export function gapsOf(from, to, days) {
-  /** @type {Array<{ from: number, to: number }>} */
-  const gaps = [];
+export function gapsOf(
+  from: number,
+  to: number,
+  days: Pick<Map<number, unknown>, 'has'>,
+): Array<{ from: number; to: number }> {
+  const gaps: Array<{ from: number; to: number }> = [];
   for (let day = dayOf(from); day < to; day += DAY_MS) {
     if (days.has(day)) continue;
     const last = gaps.at(-1);

@@ -1,22 +1,19 @@
-import { dayOf, yearOf } from '../../../schema/rules.js';
-import { int32, int64 } from '../cql-encoding.js';
+import { dayOf, yearOf } from '../../../schema/rules.ts';
+import { int32, int64 } from '../cql-encoding.ts';
 
-/**
- * The key of a sensor: the first columns of every partition key of history.
- *
- * @typedef {{ device: Buffer, sensor: Buffer }} SensorBytes 16 bytes each
- */
+/** The key of a sensor: the first columns of every partition key of history. 16 bytes each */
+export type SensorBytes = { device: Buffer; sensor: Buffer };
 
-/**
- * @param {SensorBytes} key
- * @param {number} hour epoch ms
- * @returns {Buffer[]} key of the partition of `history` that contains the hour
- */
-export const dayKey = ({ device, sensor }, hour) => [device, sensor, int64(dayOf(hour))];
+/** @param hour epoch ms @returns key of the partition of `history` that contains the hour */
+export const dayKey = ({ device, sensor }: SensorBytes, hour: number): Buffer[] => [
+  device,
+  sensor,
+  int64(dayOf(hour)),
+];
 
-/**
- * @param {SensorBytes} key
- * @param {number} hour epoch ms
- * @returns {Buffer[]} key of the partition of `history_stat` that contains the hour
- */
-export const yearKey = ({ device, sensor }, hour) => [device, sensor, int32(yearOf(hour))];
+/** @param hour epoch ms @returns key of the partition of `history_stat` that contains the hour */
+export const yearKey = ({ device, sensor }: SensorBytes, hour: number): Buffer[] => [
+  device,
+  sensor,
+  int32(yearOf(hour)),
+];

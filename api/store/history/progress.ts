@@ -1,9 +1,8 @@
-import { PART } from '../../../schema/migrate/installation.js';
-import { bucketOf, DAY_MS, PACKED_BEFORE_START_MS } from '../../../schema/rules.js';
-import { int64, writeTimestamp } from '../cql-encoding.js';
-
-/** @import { Session } from '../sending/session.js' */
-/** @import { Page } from './unpacked.js' */
+import { PART } from '../../../schema/migrate/installation.ts';
+import { bucketOf, DAY_MS, PACKED_BEFORE_START_MS } from '../../../schema/rules.ts';
+import { int64, writeTimestamp } from '../cql-encoding.ts';
+import type { Session } from '../sending/session.ts';
+import type { Page } from './unpacked.ts';
 
 const SELECT = {
   name: 'read_pack_progress',
@@ -26,19 +25,18 @@ const SELECT_START = {
   cql: 'SELECT applied_at FROM schema_version WHERE part = ? AND version = 1',
 };
 
-/**
- * The packing progress of a group of devices.
- *
- * @typedef {object} PackProgress
- * @property {number} packedUntil epoch ms before which every hour is packed, or has only late samples
- * @property {number} settledUntil epoch ms before which the second packing pass has read every hour
- * @property {number} noticedUntil epoch ms: days with late samples are packed again if the samples arrived before it
- */
+/** The packing progress of a group of devices. */
+export interface PackProgress {
+  /** epoch ms before which every hour is packed, or has only late samples */
+  packedUntil: number;
+  /** epoch ms before which the second packing pass has read every hour */
+  settledUntil: number;
+  /** epoch ms: days with late samples are packed again if the samples arrived before it */
+  noticedUntil: number;
+}
 
-/** @param {Session} session */
-export function createPackProgress(session) {
-  /** @type {Promise<number> | null} */
-  let start = null;
+export function createPackProgress(session: Session) {
+  let start: Promise<number> | null = null;
 
   /** Reads when the installation began. Packing starts there, because older samples count as late samples. */
   async function readStart() {
@@ -46,8 +44,8 @@ export function createPackProgress(session) {
     return bucketOf(row?.['applied_at'].getTime() ?? 0) - PACKED_BEFORE_START_MS;
   }
 
-  /** @returns {Promise<number>} the first hour that is packed, in epoch ms */
-  function startOf() {
+  /** @returns the first hour that is packed, in epoch ms */
+  function startOf(): Promise<number> {
     // The start never changes, so it is cached. After a failed read the next caller reads again.
     start ??= readStart().catch((error) => {
       start = null;
@@ -57,8 +55,7 @@ export function createPackProgress(session) {
   }
 
   return {
-    /** @param {number} group @returns {Promise<PackProgress>} */
-    async read(group) {
+    async read(group: number): Promise<PackProgress> {
       const [row, begin] = await Promise.all([session.one(SELECT, [group]), startOf()]);
       return {
         packedUntil: row?.['packed_until']?.getTime() ?? begin,
@@ -71,29 +68,25 @@ export function createPackProgress(session) {
     /**
      * Stores the progress of the first pass. The write timestamp is `until` itself. So if two processes pack a group,
      * the database keeps the later progress.
-     *
-     * @param {number} group
-     * @param {number} until epoch ms
+     * @param until epoch ms
      */
-    writePacked: (group, until) => session.write(WRITE_PACKED, [writeTimestamp(until), int64(until), group]),
+    writePacked: (group: number, until: number) =>
+      session.write(WRITE_PACKED, [writeTimestamp(until), int64(until), group]),
 
-    /** @param {number} group @param {number} until epoch ms */
-    writeSettled: (group, until) =>
+    /** @param until epoch ms */
+    writeSettled: (group: number, until: number) =>
       session.write(WRITE_SETTLED, [writeTimestamp(until), int64(until), group]),
 
-    /** @param {number} group @param {number} until epoch ms */
-    writeNoticed: (group, until) =>
+    /** @param until epoch ms */
+    writeNoticed: (group: number, until: number) =>
       session.write(WRITE_NOTICED, [writeTimestamp(until), int64(until), group]),
   };
 }
 
-/** @typedef {ReturnType<typeof createPackProgress>} PackProgressStore */
-
 /** Seconds until the lease of a dead process expires. Then another process may take it. */
 export const LEASE_SECONDS = 60;
 
-/** @param {'pack_lease' | 'stream_lease' | 'parquet_lease'} table */
-const leaseStatements = (table) => ({
+const leaseStatements = (table: 'pack_lease' | 'stream_lease' | 'parquet_lease') => ({
   take: {
     name: 'take_lease',
     cql: `INSERT INTO ${table} (grp, owner) VALUES (?, ?) IF NOT EXISTS USING TTL ${LEASE_SECONDS}`,
@@ -108,33 +101,26 @@ const leaseStatements = (table) => ({
 /**
  * Creates the store of leases of device groups. The owner of a lease is the only process that packs a group, streams
  * it to Kafka, or writes its Parquet files. A lease is taken by a lightweight transaction within the data center.
- *
- * @param {Session} session
- * @param {'pack_lease' | 'stream_lease' | 'parquet_lease'} table
  */
-export function createPackLeases(session, table) {
+export function createPackLeases(session: Session, table: 'pack_lease' | 'stream_lease' | 'parquet_lease') {
   const { take, renew, release } = leaseStatements(table);
   return {
-    /** @param {number} group @param {string} owner @returns {Promise<boolean>} false: another process has the lease */
-    async take(group, owner) {
+    /** @returns false: another process has the lease */
+    async take(group: number, owner: string): Promise<boolean> {
       const row = await session.one(take, [group, owner]);
       // The driver may have repeated a request that was already applied.
       return row?.['[applied]'] === true || row?.['owner'] === owner;
     },
 
-    /**
-     * @param {number} group
-     * @param {string} owner
-     * @returns {Promise<boolean>} false: this process has lost the lease
-     */
-    renew: async (group, owner) => (await session.one(renew, [owner, group, owner]))?.['[applied]'] === true,
+    /** @returns false: this process has lost the lease */
+    renew: async (group: number, owner: string): Promise<boolean> =>
+      (await session.one(renew, [owner, group, owner]))?.['[applied]'] === true,
 
-    /** @param {number} group @param {string} owner */
-    release: (group, owner) => session.write(release, [group, owner]),
+    release: (group: number, owner: string) => session.write(release, [group, owner]),
   };
 }
 
-/** @typedef {ReturnType<typeof createPackLeases>} PackLeases */
+export type PackLeases = ReturnType<typeof createPackLeases>;
 
 const INSERT = 'INSERT INTO late_day (grp, noticed, device_id, day) VALUES (?, ?, ?, ?)';
 const SELECT_LATE_DAYS = {
@@ -142,17 +128,17 @@ const SELECT_LATE_DAYS = {
   cql: 'SELECT device_id, day FROM late_day WHERE grp = ? AND noticed = ?',
 };
 
-/** @typedef {{ device: Buffer, day: number }} LateDay `device`: 16 bytes; `day`: epoch ms of its start */
+/** `device`: 16 bytes; `day`: epoch ms of its start */
+type LateDay = { device: Buffer; day: number };
 
-/** Creates the store of days that must be packed again, because they got late samples. @param {Session} session */
-export function createLateDays(session) {
+/** Creates the store of days that must be packed again, because they got late samples. */
+export function createLateDays(session: Session) {
   return {
     /**
-     * @param {number} group group of the devices
-     * @param {number} noticed epoch ms of the hour in which the late samples arrived
-     * @param {LateDay[]} days
+     * @param group group of the devices
+     * @param noticed epoch ms of the hour in which the late samples arrived
      */
-    async write(group, noticed, days) {
+    async write(group: number, noticed: number, days: LateDay[]) {
       await session.writeBatch(
         'write_late_days',
         days.map(({ device, day }) => ({
@@ -163,12 +149,10 @@ export function createLateDays(session) {
     },
 
     /**
-     * @param {number} group
-     * @param {number} noticed epoch ms of the hour in which the late samples arrived
-     * @param {string} [after] `next` of the previous page
-     * @returns {Promise<Page<LateDay>>}
+     * @param noticed epoch ms of the hour in which the late samples arrived
+     * @param after `next` of the previous page
      */
-    async page(group, noticed, after) {
+    async page(group: number, noticed: number, after?: string): Promise<Page<LateDay>> {
       const { rows, next } = await session.page(SELECT_LATE_DAYS, [group, int64(noticed)], after);
       const items = rows.map((row) => ({ device: row['device_id'].getBuffer(), day: row['day'].getTime() }));
       return { items, next };
@@ -176,4 +160,4 @@ export function createLateDays(session) {
   };
 }
 
-/** @typedef {ReturnType<typeof createLateDays>} LateDayStore */
+export type LateDayStore = ReturnType<typeof createLateDays>;

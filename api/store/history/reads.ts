@@ -1,23 +1,23 @@
-import { unpackSamples } from '../../../schema/packed/unpack.js';
-import { DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.js';
-import { int64 } from '../cql-encoding.js';
-import { createDayStatistics, gapsOf } from './days.js';
-import { dayKey, yearKey } from './keys.js';
+import type { Series } from '../../../schema/packed/series.ts';
+import type { HourStatistics } from '../../../schema/packed/statistics.ts';
+import { unpackSamples } from '../../../schema/packed/unpack.ts';
+import { DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.ts';
+import { int64 } from '../cql-encoding.ts';
+import type { Row, Session } from '../sending/session.ts';
+import { createDayStatistics, gapsOf } from './days.ts';
+import { dayKey, type SensorBytes, yearKey } from './keys.ts';
 
-/** @import { HourStatistics } from '../../../schema/packed/statistics.js' */
-/** @import { Series } from '../../../schema/packed/series.js' */
-/** @import { Row, Session } from '../sending/session.js' */
-/** @import { SensorBytes } from './keys.js' */
-
-/**
- * One hour of a sensor in `history_stat`.
- *
- * @typedef {object} HourRow
- * @property {number} hour epoch ms of the hour's start
- * @property {HourStatistics | null} statistics null until the hour is packed
- * @property {number | null} readFrom epoch ms at which packing began to read the samples; null: not packed
- * @property {number | null} lateAt epoch ms at which late samples arrived last; null: never
- */
+/** One hour of a sensor in `history_stat`. */
+export interface HourRow {
+  /** epoch ms of the hour's start */
+  hour: number;
+  /** null until the hour is packed */
+  statistics: HourStatistics | null;
+  /** epoch ms at which packing began to read the samples; null: not packed */
+  readFrom: number | null;
+  /** epoch ms at which late samples arrived last; null: never */
+  lateAt: number | null;
+}
 
 const SELECT_SAMPLES = {
   name: 'read_history',
@@ -33,18 +33,17 @@ const SELECT_STATISTICS = {
 /** Length of a range, in ms, above which statistics are read from `day_stat`, with one row for each day. */
 const BY_DAYS_MS = 2 * DAY_MS;
 
-/** @param {Session} session */
-export function createHistoryReads(session) {
+export function createHistoryReads(session: Session) {
   const days = createDayStatistics(session);
 
-  /** @param {SensorBytes} key @param {number} from epoch ms @param {number} to epoch ms @returns {Promise<HourRow[]>} */
-  async function readRows(key, from, to) {
+  /** @param from epoch ms @param to epoch ms */
+  async function readRows(key: SensorBytes, from: number, to: number): Promise<HourRow[]> {
     const rows = await session.all(SELECT_STATISTICS, [...yearKey(key, from), int64(from), int64(to)]);
     return rows.map(hourRow);
   }
 
-  /** @param {SensorBytes} key @param {number} from epoch ms @param {number} to epoch ms @returns {Promise<HourRow[]>} */
-  async function readByDays(key, from, to) {
+  /** @param from epoch ms @param to epoch ms */
+  async function readByDays(key: SensorBytes, from: number, to: number): Promise<HourRow[]> {
     const copies = await days.read(key, dayOf(from), dayOf(to - 1) + DAY_MS);
     // The hourly rows are read after the copies. So if a copy has just become outdated, its rows are at least as new.
     const gaps = gapsOf(from, to, copies);
@@ -61,16 +60,13 @@ export function createHistoryReads(session) {
   return {
     /**
      * Reads the samples of some hours as they are stored. A sample in two rows is returned twice.
-     *
-     * @param {SensorBytes} key
-     * @param {number} from epoch ms, the start of an hour
-     * @param {number} to epoch ms, the end of an hour of the same UTC day
-     * @returns {Promise<Map<number, Series[]>>} by hour, in epoch ms: one sorted series for each stored row
+     * @param from epoch ms, the start of an hour
+     * @param to epoch ms, the end of an hour of the same UTC day
+     * @returns by hour, in epoch ms: one sorted series for each stored row
      */
-    async readSamples(key, from, to) {
+    async readSamples(key: SensorBytes, from: number, to: number): Promise<Map<number, Series[]>> {
       const rows = await session.all(SELECT_SAMPLES, [...dayKey(key, from), int64(from), int64(to)]);
-      /** @type {Map<number, Series[]>} */
-      const hours = new Map();
+      const hours: Map<number, Series[]> = new Map();
       for (const row of rows) {
         const hour = row['hour'].getTime();
         const series = unpackSamples(hour, row['samples']);
@@ -83,43 +79,35 @@ export function createHistoryReads(session) {
 
     /**
      * Reads the rows of `history_stat` as they are stored. The packer also needs the rows whose statistics are not exact.
-     *
-     * @param {SensorBytes} key
-     * @param {number} from epoch ms, the start of an hour
-     * @param {number} to epoch ms, the end of an hour of the same UTC year
-     * @returns {Promise<HourRow[]>} rows in order of time; hours without a row are missing
+     * @param from epoch ms, the start of an hour
+     * @param to epoch ms, the end of an hour of the same UTC year
+     * @returns rows in order of time; hours without a row are missing
      */
     readRows,
 
     /**
      * Reads statistics. In a range of more than 2 days, exact rows of `day_stat` replace the rows of `history_stat`. So
      * a month of a sensor takes 31 rows instead of 744.
-     *
-     * @param {SensorBytes} key
-     * @param {number} from epoch ms, the start of an hour
-     * @param {number} to epoch ms, the end of an hour of the same UTC year
-     * @returns {Promise<HourRow[]>} rows in order of time; hours without a row are missing
+     * @param from epoch ms, the start of an hour
+     * @param to epoch ms, the end of an hour of the same UTC year
+     * @returns rows in order of time; hours without a row are missing
      */
-    readStatistics: (key, from, to) => (to - from > BY_DAYS_MS ? readByDays : readRows)(key, from, to),
+    readStatistics: (key: SensorBytes, from: number, to: number): Promise<HourRow[]> =>
+      (to - from > BY_DAYS_MS ? readByDays : readRows)(key, from, to),
 
     /** Reads statistics from `day_stat` where possible, even if the range is short. */
     readByDays,
 
-    /**
-     * @param {SensorBytes} key
-     * @param {number} hour epoch ms
-     * @returns {Promise<Series[]>} one sorted series for each stored row of the hour
-     */
-    async readHour(key, hour) {
+    /** @param hour epoch ms @returns one sorted series for each stored row of the hour */
+    async readHour(key: SensorBytes, hour: number): Promise<Series[]> {
       return (await this.readSamples(key, hour, hour + HOUR_MS)).get(hour) ?? [];
     },
   };
 }
 
-/** @typedef {ReturnType<typeof createHistoryReads>} HistoryReads */
+export type HistoryReads = ReturnType<typeof createHistoryReads>;
 
-/** @param {Row} row @returns {HourRow} */
-function hourRow(row) {
+function hourRow(row: Row): HourRow {
   const { count, min, max, sum, first, last } = row;
   const isPacked = row['read_from'] !== null;
   return {

@@ -1,17 +1,12 @@
-import { digestOf } from '../../../schema/packed/pack.js';
-import { float64, int32, int64 } from '../cql-encoding.js';
-import { createDayStatistics } from './days.js';
-import { dayKey, yearKey } from './keys.js';
+import { digestOf } from '../../../schema/packed/pack.ts';
+import type { HourStatistics } from '../../../schema/packed/statistics.ts';
+import { float64, int32, int64 } from '../cql-encoding.ts';
+import type { Session } from '../sending/session.ts';
+import { createDayStatistics } from './days.ts';
+import { dayKey, type SensorBytes, yearKey } from './keys.ts';
 
-/** @import { HourStatistics } from '../../../schema/packed/statistics.js' */
-/** @import { Session } from '../sending/session.js' */
-/** @import { SensorBytes } from './keys.js' */
-
-/**
- * Samples of one hour, packed.
- *
- * @typedef {{ hour: number, samples: Buffer }} PackedHour `hour`: epoch ms of its start
- */
+/** Samples of one hour, packed. `hour`: epoch ms of its start */
+export type PackedHour = { hour: number; samples: Buffer };
 
 const INSERT_SAMPLES =
   'INSERT INTO history (device_id, sensor_id, day, hour, digest, samples) VALUES (?, ?, ?, ?, ?, ?)';
@@ -25,18 +20,12 @@ const INSERT_LATE =
 /**
  * Creates the writes of history. Invariant: rows are only added. So no write removes samples that a packer or a late
  * message has written.
- *
- * @param {Session} session
  */
-export function createHistoryWrites(session) {
+export function createHistoryWrites(session: Session) {
   const days = createDayStatistics(session);
   return {
-    /**
-     * @param {SensorBytes} key
-     * @param {PackedHour[]} hours hours of one UTC day
-     * @returns {Promise<unknown>} settles when the hours are committed
-     */
-    writeSamples: (key, hours) =>
+    /** @param hours hours of one UTC day @returns settles when the hours are committed */
+    writeSamples: (key: SensorBytes, hours: PackedHour[]): Promise<unknown> =>
       session.writeBatch(
         'write_history',
         hours.map(({ hour, samples }) => ({
@@ -46,12 +35,16 @@ export function createHistoryWrites(session) {
       ),
 
     /**
-     * @param {SensorBytes} key
-     * @param {number} hour epoch ms
-     * @param {HourStatistics} statistics statistics of all samples of the hour in history
-     * @param {number} readFrom epoch ms at which the read of the samples began; of two writes, the later read wins
+     * @param hour epoch ms
+     * @param statistics statistics of all samples of the hour in history
+     * @param readFrom epoch ms at which the read of the samples began; of two writes, the later read wins
      */
-    writeStatistics: (key, hour, { count, min, max, sum, first, last }, readFrom) =>
+    writeStatistics: (
+      key: SensorBytes,
+      hour: number,
+      { count, min, max, sum, first, last }: HourStatistics,
+      readFrom: number,
+    ) =>
       session.write(INSERT_STATISTICS, [
         ...yearKey(key, hour),
         int64(hour),
@@ -63,13 +56,11 @@ export function createHistoryWrites(session) {
 
     /**
      * Marks hours that got late samples, so that readers do not trust their statistics and the packer packs them again.
-     *
-     * @param {SensorBytes} key
-     * @param {number[]} hours hours that got late samples, in epoch ms, all of one UTC year
-     * @param {number} lateAt epoch ms at which the samples arrived
-     * @returns {Promise<unknown>} settles when the marks are committed to `history_stat` and `day_stat`
+     * @param hours hours that got late samples, in epoch ms, all of one UTC year
+     * @param lateAt epoch ms at which the samples arrived
+     * @returns settles when the marks are committed to `history_stat` and `day_stat`
      */
-    writeLate: (key, hours, lateAt) =>
+    writeLate: (key: SensorBytes, hours: number[], lateAt: number): Promise<unknown> =>
       Promise.all([
         days.writeLate(key, hours, lateAt),
         session.writeBatch(
@@ -81,9 +72,9 @@ export function createHistoryWrites(session) {
         ),
       ]),
 
-    /** Copies the statistics of a day to `day_stat`: see `write` in days.js. */
+    /** Copies the statistics of a day to `day_stat`: see `write` in days.ts. */
     writeDay: days.write,
   };
 }
 
-/** @typedef {ReturnType<typeof createHistoryWrites>} HistoryWrites */
+export type HistoryWrites = ReturnType<typeof createHistoryWrites>;

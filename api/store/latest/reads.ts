@@ -1,12 +1,9 @@
-/** @import { types } from 'cassandra-driver' */
-/** @import { DeviceKey } from '../registry/rows.js' */
-/** @import { Session } from '../sending/session.js' */
+import type { types } from 'cassandra-driver';
+import type { DeviceKey } from '../registry/rows.ts';
+import type { Session } from '../sending/session.ts';
 
-/**
- * The newest value of a sensor.
- *
- * @typedef {{ ts: number, value: number }} Newest `ts` in epoch ms
- */
+/** The newest value of a sensor. `ts` in epoch ms */
+export type Newest = { ts: number; value: number };
 
 /** Limit of clustering keys in one IN. ScyllaDB accepts 100. */
 const KEYS_PER_READ = 100;
@@ -22,25 +19,18 @@ const OF_DEVICES = {
 
 /**
  * Creates the reads of the table `latest`. It has one row for each device, with the newest value of each sensor.
- *
- * @param {Session} session
  */
-export function createNewestReads(session) {
+export function createNewestReads(session: Session) {
   return {
-    /** @param {DeviceKey} key @returns {Promise<Map<string, Newest>>} newest values of the device, by sensor id */
-    async ofDevice({ group, bytes }) {
+    /** @returns newest values of the device, by sensor id */
+    async ofDevice({ group, bytes }: DeviceKey): Promise<Map<string, Newest>> {
       const row = await session.one(OF_DEVICE, [group, bytes]);
       return newestOf(row?.['newest']);
     },
 
-    /**
-     * @param {number} group
-     * @param {Buffer[]} devices ids, 16 bytes each
-     * @returns {Promise<Map<string, Map<string, Newest>>>} newest values by device id, then by sensor id
-     */
-    async ofDevices(group, devices) {
-      /** @type {Map<string, Map<string, Newest>>} */
-      const found = new Map();
+    /** @param devices ids, 16 bytes each @returns newest values by device id, then by sensor id */
+    async ofDevices(group: number, devices: Buffer[]): Promise<Map<string, Map<string, Newest>>> {
+      const found: Map<string, Map<string, Newest>> = new Map();
       for (let from = 0; from < devices.length; from += KEYS_PER_READ) {
         const some = devices.slice(from, from + KEYS_PER_READ);
         for (const row of await session.all(OF_DEVICES, [group, some]))
@@ -51,10 +41,7 @@ export function createNewestReads(session) {
   };
 }
 
-/** @typedef {ReturnType<typeof createNewestReads>} NewestReads */
-
-/** @param {Record<string, types.Tuple> | null | undefined} map @returns {Map<string, Newest>} */
-const newestOf = (map) =>
+const newestOf = (map: Record<string, types.Tuple> | null | undefined): Map<string, Newest> =>
   new Map(
     Object.entries(map ?? {}).map(([sensor, pair]) => [
       sensor,

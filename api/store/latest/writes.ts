@@ -1,15 +1,13 @@
-import { writeBytes } from '../../../schema/packed/pack.js';
-import { greaterValue } from '../../../schema/packed/series.js';
-import { DAY_MS, MAX_ENTRIES_PER_GROUP_COMMIT, MAX_ENTRIES_PER_MESSAGE } from '../../../schema/rules.js';
-import { int32, int64 } from '../cql-encoding.js';
-import { committed, isRefusal, Partition, PendingRow, PendingRows } from '../sending/pending-rows.js';
-import { halvesOf } from '../sending/request-bounds.js';
-
-/** @import { Logger } from 'pino' */
-/** @import { MillraceError } from '../../../common/errors.js' */
-/** @import { Retry } from '../sending/retry.js' */
-/** @import { Query, Session } from '../sending/session.js' */
-/** @import { Newest } from './reads.js' */
+import type { Logger } from 'pino';
+import { writeBytes } from '../../../schema/packed/pack.ts';
+import { greaterValue } from '../../../schema/packed/series.ts';
+import { DAY_MS, MAX_ENTRIES_PER_GROUP_COMMIT, MAX_ENTRIES_PER_MESSAGE } from '../../../schema/rules.ts';
+import { int32, int64 } from '../cql-encoding.ts';
+import { committed, isRefusal, Partition, PendingRow, PendingRows } from '../sending/pending-rows.ts';
+import { halvesOf } from '../sending/request-bounds.ts';
+import type { Retry } from '../sending/retry.ts';
+import type { Query, Session } from '../sending/session.ts';
+import type { Newest } from './reads.ts';
 
 // Each entry of the map is a cell whose write timestamp is the time of the measurement. So the value with the newest measurement wins,
 // in whatever order values arrive. If two values have the same time, the database keeps the value with the greater bytes. The merging
@@ -27,16 +25,11 @@ const ENTRY_WEIGHT = 64;
 
 /**
  * A sensor with the newest value of it that this process knows to be committed; null: no such value is known.
- *
- * @typedef {{ bytes: Buffer, ts: number | null, value: number | null }} LatestSensor
  */
+type LatestSensor = { bytes: Buffer; ts: number | null; value: number | null };
 
-/**
- * The newest sample of one sensor in a message.
- *
- * @template {LatestSensor} [S=LatestSensor]
- * @typedef {Newest & { sensor: S }} SensorNewest
- */
+/** The newest sample of one sensor in a message. */
+type SensorNewest<S extends LatestSensor = LatestSensor> = Newest & { sensor: S };
 
 /**
  * Writes the newest value of each sensor to `latest`, unless a newer value is known to be committed.
@@ -50,27 +43,29 @@ export class LatestWrites {
   #logger;
   #partitions = new GroupPartitions();
 
-  /**
-   * @param {object} deps
-   * @param {Pick<Session, 'writeMerged'>} deps.session
-   * @param {Pick<Retry, 'wait' | 'noteAnswer'>} deps.retry
-   * @param {Pick<Logger, 'warn'>} deps.logger
-   */
-  constructor({ session, retry, logger }) {
+  constructor({
+    session,
+    retry,
+    logger,
+  }: {
+    session: Pick<Session, 'writeMerged'>;
+    retry: Pick<Retry, 'wait' | 'noteAnswer'>;
+    logger: Pick<Logger, 'warn'>;
+  }) {
     this.#rows = new PendingRows({ session, retry, isSequential: true });
     this.#logger = logger;
   }
 
   /**
    * Writes the values that are newer than the last committed values, and then notes them in the sensors.
-   *
-   * @template {LatestSensor} S
-   * @param {{ bytes: Buffer, group: number, retiredAt: number | null }} device
-   * @param {SensorNewest<S>[]} newest newest sample of each sensor in a message
-   * @returns {Promise<S[]>} the sensors that have a newer value now; settles when all values are committed
+   * @param newest newest sample of each sensor in a message
+   * @returns the sensors that have a newer value now; settles when all values are committed
    * @throws {MillraceError} `unavailable` while the process ends
    */
-  write(device, newest) {
+  write<S extends LatestSensor>(
+    device: { bytes: Buffer; group: number; retiredAt: number | null },
+    newest: SensorNewest<S>[],
+  ): Promise<S[]> {
     // Nearly always all values are newer. Then the list of the message is used without a copy.
     const news = newest.every(isNews) ? newest : newest.filter(isNews);
     if (news.length === 0) return Promise.resolve([]);
@@ -79,7 +74,7 @@ export class LatestWrites {
     const partition = this.#partitions.find(device.group);
     const { open } = partition;
     const row = open?.join(update) ? open : this.#rows.open(new PendingLatest(partition, update));
-    const onRefusal = async (/** @type {unknown} */ error) => {
+    const onRefusal = async (error: unknown) => {
       if (!isRefusal(error)) throw error;
       // The refused update also has values of later messages of the device. So an update with only the values of
       // this message is built.
@@ -99,15 +94,13 @@ export class LatestWrites {
 
   /**
    * Writes the values of many sensors in several commits, one after the other. Other devices of the group write between them.
-   *
-   * @template {LatestSensor} S
-   * @param {{ bytes: Buffer, group: number, retiredAt: number | null }} device
-   * @param {SensorNewest<S>[]} news
-   * @returns {Promise<S[]>} as `write`
+   * @returns as `write`
    */
-  async #writeWide(device, news) {
-    /** @type {S[]} */
-    const changed = [];
+  async #writeWide<S extends LatestSensor>(
+    device: { bytes: Buffer; group: number; retiredAt: number | null },
+    news: SensorNewest<S>[],
+  ): Promise<S[]> {
+    const changed: S[] = [];
     for (let from = 0; from < news.length; from += MAX_ENTRIES_PER_MESSAGE)
       changed.push(...(await this.write(device, news.slice(from, from + MAX_ENTRIES_PER_MESSAGE))));
     return changed;
@@ -116,12 +109,9 @@ export class LatestWrites {
   /**
    * Writes the update of one device in a separate request. Otherwise a device with refused values would make the writes
    * of other devices fail.
-   *
-   * @param {Partition} partition
-   * @param {LatestUpdate} update
-   * @returns {Promise<boolean>} true: the update is committed; false: the database refuses it
+   * @returns true: the update is committed; false: the database refuses it
    */
-  async #writeAlone(partition, update) {
+  async #writeAlone(partition: Partition, update: LatestUpdate): Promise<boolean> {
     try {
       const row = new PendingLatest(partition, update);
       await this.#rows.sendAlone(row);
@@ -129,7 +119,7 @@ export class LatestWrites {
       return true;
     } catch (error) {
       if (!isRefusal(error)) throw error;
-      const { message } = /** @type {Error} */ (error);
+      const { message } = error as Error;
       this.#logger.warn({ reason: message }, 'the database refuses the latest values of a device');
       return false;
     }
@@ -138,14 +128,11 @@ export class LatestWrites {
 
 /**
  * Notes committed values in their sensors.
- *
- * @template {LatestSensor} S
- * @param {SensorNewest<S>[]} news committed values of a message
- * @returns {S[]} the sensors that have a newer value now
+ * @param news committed values of a message
+ * @returns the sensors that have a newer value now
  */
-function noteCommitted(news) {
-  /** @type {S[]} */
-  const changed = new Array(news.length);
+function noteCommitted<S extends LatestSensor>(news: SensorNewest<S>[]): S[] {
+  const changed: S[] = new Array(news.length);
   let count = 0;
   for (const each of news) {
     // Another message may have committed a newer value meanwhile.
@@ -163,19 +150,21 @@ function noteCommitted(news) {
  * message uses the list of the message itself. A map would create 150 more objects for a message of 50 sensors.
  */
 export class LatestUpdate {
+  declare device: Buffer;
+  declare retiredAt: number | null;
+  declare newest: SensorNewest[];
+
   /**
    * Index in `newest` by the Buffer object of the sensor's id. The map is created when a message with other sensors, or
    * with another order of sensors, is merged.
-   *
-   * @type {Map<Buffer, number> | null}
    */
-  #places = null;
+  #places: Map<Buffer, number> | null = null;
 
   /**
-   * @param {{ bytes: Buffer, retiredAt: number | null }} device `retiredAt`: epoch ms of its last retirement; null: never
-   * @param {SensorNewest[]} newest newest samples, with each sensor once
+   * @param device `retiredAt`: epoch ms of its last retirement; null: never
+   * @param newest newest samples, with each sensor once
    */
-  constructor({ bytes, retiredAt }, newest) {
+  constructor({ bytes, retiredAt }: { bytes: Buffer; retiredAt: number | null }, newest: SensorNewest[]) {
     this.device = bytes;
     this.retiredAt = retiredAt;
     this.newest = newest;
@@ -187,10 +176,10 @@ export class LatestUpdate {
   }
 
   /**
-   * @param {LatestUpdate} arriving a later update of the same device
-   * @returns {number} number of sensors that only the arriving update has
+   * @param arriving a later update of the same device
+   * @returns number of sensors that only the arriving update has
    */
-  countNew({ newest }) {
+  countNew({ newest }: LatestUpdate): number {
     if (this.#hasSensorsOf(newest)) return 0;
     const places = this.#findPlaces();
     let count = 0;
@@ -198,14 +187,12 @@ export class LatestUpdate {
     return count;
   }
 
-  /** Adds a later update of the same device. @param {LatestUpdate} arriving */
-  merge({ newest, retiredAt }) {
+  /** Adds a later update of the same device. */
+  merge({ newest, retiredAt }: LatestUpdate) {
     this.retiredAt = retiredAt;
     if (this.#hasSensorsOf(newest)) {
       // The list is not changed in place, because the message needs it again if the database refuses the row.
-      this.newest = newest.map((each, place) =>
-        newer(/** @type {SensorNewest} */ (this.newest[place]), each),
-      );
+      this.newest = newest.map((each, place) => newer(this.newest[place] as SensorNewest, each));
       return;
     }
     const places = this.#findPlaces();
@@ -213,17 +200,15 @@ export class LatestUpdate {
       const { bytes } = each.sensor;
       const place = places.get(bytes);
       if (place === undefined) places.set(bytes, this.newest.push(each) - 1);
-      else this.newest[place] = newer(/** @type {SensorNewest} */ (this.newest[place]), each);
+      else this.newest[place] = newer(this.newest[place] as SensorNewest, each);
     }
   }
 
   /**
    * Returns whether an arriving update has the same sensors in the same order as this update. Messages of a device nearly
    * always have, and then no map is needed.
-   *
-   * @param {SensorNewest[]} arriving
    */
-  #hasSensorsOf(arriving) {
+  #hasSensorsOf(arriving: SensorNewest[]) {
     const { newest } = this;
     if (arriving.length !== newest.length) return false;
     for (let place = 0; place < newest.length; place++)
@@ -244,22 +229,21 @@ export class LatestUpdate {
  * The updates of a group of devices that are sent as one write.
  *
  * Invariant: a write has at most 2,000 entries, even after merging, and so at most 2,000 statements.
- *
- * @extends {PendingRow<LatestUpdate>}
  */
-export class PendingLatest extends PendingRow {
-  /** Updates by device id. @type {Map<Buffer, LatestUpdate>} */
-  updates = new Map();
+export class PendingLatest extends PendingRow<LatestUpdate> {
+  declare entries: number;
 
-  /** @param {Partition} partition of the group @param {LatestUpdate} update */
-  constructor(partition, update) {
+  /** Updates by device id. */
+  updates: Map<Buffer, LatestUpdate> = new Map();
+
+  /** @param partition of the group */
+  constructor(partition: Partition, update: LatestUpdate) {
     super('write_latest', partition, GROUP_WEIGHT + DEVICE_WEIGHT + ENTRY_WEIGHT * update.size);
     this.updates.set(update.device, update);
     this.entries = update.size;
   }
 
-  /** @override @param {LatestUpdate} update @returns {boolean} */
-  join(update) {
+  override join(update: LatestUpdate): boolean {
     const same = this.updates.get(update.device);
     const added = same ? same.countNew(update) : update.size;
     if (this.entries + added > MAX_ENTRIES_PER_GROUP_COMMIT) return false;
@@ -274,8 +258,8 @@ export class PendingLatest extends PendingRow {
     return true;
   }
 
-  /** @override Divides the devices, or the sensors of a single device. */
-  divide() {
+  /** Divides the devices, or the sensors of a single device. */
+  override divide() {
     const updates = [...this.updates.values()];
     const [first] = updates;
     if (first && updates.length > 1) return halvesOf(updates).map((half) => this.#part(half));
@@ -284,22 +268,20 @@ export class PendingLatest extends PendingRow {
     return halvesOf(first.newest).map((half) => this.#part([new LatestUpdate({ bytes, retiredAt }, half)]));
   }
 
-  /** @param {LatestUpdate[]} updates at least one, of different devices */
-  #part([first, ...others]) {
-    const part = new PendingLatest(this.partition, /** @type {LatestUpdate} */ (first));
+  /** @param updates at least one, of different devices */
+  #part([first, ...others]: LatestUpdate[]) {
+    const part = new PendingLatest(this.partition, first as LatestUpdate);
     for (const update of others) part.join(update);
     return part;
   }
 
-  /** @override @param {Buffer} device id */
-  has(device) {
+  /** @param device id */
+  override has(device: Buffer) {
     return this.updates.has(device);
   }
 
-  /** @override */
-  toQueries() {
-    /** @type {Query[]} */
-    const queries = [];
+  override toQueries() {
+    const queries: Query[] = [];
     const [group] = this.partition.key;
     for (const { device, newest, retiredAt } of this.updates.values())
       for (const { ts, entries } of byInstant(newest))
@@ -311,14 +293,13 @@ export class PendingLatest extends PendingRow {
   }
 }
 
-/** @param {SensorNewest} newest */
-const isNews = ({ sensor, ts, value }) =>
+const isNews = ({ sensor, ts, value }: SensorNewest) =>
   sensor.ts === null ||
   ts > sensor.ts ||
   (ts === sensor.ts && sensor.value !== null && !Object.is(greaterValue(sensor.value, value), sensor.value));
 
-/** Returns the newer of two values of a sensor. @param {SensorNewest} waiting @param {SensorNewest} arriving */
-function newer(waiting, arriving) {
+/** Returns the newer of two values of a sensor. */
+function newer(waiting: SensorNewest, arriving: SensorNewest) {
   if (arriving.ts !== waiting.ts) return arriving.ts > waiting.ts ? arriving : waiting;
   return Object.is(greaterValue(waiting.value, arriving.value), arriving.value) ? arriving : waiting;
 }
@@ -335,12 +316,11 @@ const SQUEEZED_MS = 365 * DAY_MS;
  * wins. A retirement deletes values, and a deletion wins against a value with the same write timestamp.
  * Values that were measured before the retirement and sent after it get timestamps above the deletions, in
  * the order of the measurements: 1 µs for each ms.
- *
- * @param {number} ts epoch ms
- * @param {number | null} retiredAt epoch ms of the last retirement of the device; null: never
- * @returns {number} epoch µs
+ * @param ts epoch ms
+ * @param retiredAt epoch ms of the last retirement of the device; null: never
+ * @returns epoch µs
  */
-export function latestStamp(ts, retiredAt) {
+export function latestStamp(ts: number, retiredAt: number | null): number {
   if (retiredAt === null) return ts * 1000;
   return Math.max(ts * 1000, retiredAt * 1000 + Math.max(1, SQUEEZED_MS + ts - retiredAt));
 }
@@ -348,16 +328,12 @@ export function latestStamp(ts, retiredAt) {
 /**
  * Groups values by the time of their measurement. A statement has one write timestamp, so values with different times
  * need separate statements.
- *
- * @param {SensorNewest[]} newest
- * @returns {Array<{ ts: number, entries: SensorNewest[] }>}
  */
-function byInstant(newest) {
+function byInstant(newest: SensorNewest[]): Array<{ ts: number; entries: SensorNewest[] }> {
   const [first] = newest;
   // A shortcut: nearly always a device measures all of its sensors at the same time.
   if (first && newest.every(({ ts }) => ts === first.ts)) return [{ ts: first.ts, entries: newest }];
-  /** @type {Map<number, SensorNewest[]>} */
-  const instants = new Map();
+  const instants: Map<number, SensorNewest[]> = new Map();
   for (const each of newest) {
     const entries = instants.get(each.ts);
     if (entries) entries.push(each);
@@ -374,11 +350,9 @@ const ENTRY_BYTES = LENGTH_BYTES + ID_BYTES + LENGTH_BYTES + 2 * (LENGTH_BYTES +
 /**
  * Encodes a `map<uuid, frozen<tuple<timestamp, double>>>` (native_protocol_v4.spec, sections 6.11 and 6.23). All bytes
  * are written into one Buffer, since the driver's encoder makes eight Buffers for each entry.
- *
- * @param {number} ts epoch ms
- * @param {SensorNewest[]} entries
+ * @param ts epoch ms
  */
-function mapCell(ts, entries) {
+function mapCell(ts: number, entries: SensorNewest[]) {
   const bytes = Buffer.allocUnsafe(LENGTH_BYTES + ENTRY_BYTES * entries.length);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   view.setInt32(0, entries.length);
@@ -413,20 +387,20 @@ export class LastSeenWrites {
   #rows;
   #partitions = new GroupPartitions();
 
-  /** @param {{ session: Pick<Session, 'writeMerged'>, retry: Pick<Retry, 'wait' | 'noteAnswer'> }} deps */
-  constructor({ session, retry }) {
+  constructor({
+    session,
+    retry,
+  }: { session: Pick<Session, 'writeMerged'>; retry: Pick<Retry, 'wait' | 'noteAnswer'> }) {
     this.#rows = new PendingRows({ session, retry, isSequential: true });
   }
 
   /**
    * Writes the time at which the device was last seen, at most once a minute.
-   *
-   * @param {{ bytes: Buffer, group: number, lastSeen: number }} device
-   * @param {number} at epoch ms of the receipt
-   * @returns {Promise<void> | undefined} settles when the time is committed; undefined: nothing is written, because the last
-   *   write was less than a minute ago
+   * @param at epoch ms of the receipt
+   * @returns settles when the time is committed; undefined: nothing is written, because the last write was less than a
+   * minute ago
    */
-  note(device, at) {
+  note(device: { bytes: Buffer; group: number; lastSeen: number }, at: number): Promise<void> | undefined {
     if (at - device.lastSeen < LAST_SEEN_EVERY_MS) return undefined;
     device.lastSeen = at;
     const seen = { device: device.bytes, at };
@@ -437,21 +411,21 @@ export class LastSeenWrites {
   }
 }
 
-/** @typedef {{ device: Buffer, at: number }} Seen `at` in epoch ms */
+/** `at` in epoch ms */
+type Seen = { device: Buffer; at: number };
 
-/** The devices of a group whose `last_seen` waits to be written. @extends {PendingRow<Seen>} */
-class PendingLastSeen extends PendingRow {
-  /** Time of receipt in epoch ms, by device id. @type {Map<Buffer, number>} */
-  #seen = new Map();
+/** The devices of a group whose `last_seen` waits to be written. */
+class PendingLastSeen extends PendingRow<Seen> {
+  /** Time of receipt in epoch ms, by device id. */
+  #seen: Map<Buffer, number> = new Map();
 
-  /** @param {Partition} partition of the group @param {Seen} seen */
-  constructor(partition, { device, at }) {
+  /** @param partition of the group */
+  constructor(partition: Partition, { device, at }: Seen) {
     super('write_last_seen', partition, LAST_SEEN_WEIGHT);
     this.#seen.set(device, at);
   }
 
-  /** @override @param {Seen} seen @returns {boolean} */
-  join({ device, at }) {
+  override join({ device, at }: Seen): boolean {
     const known = this.#seen.get(device);
     if (known === undefined && this.#seen.size >= MAX_ENTRIES_PER_GROUP_COMMIT) return false;
     this.#seen.set(device, Math.max(at, known ?? at));
@@ -460,8 +434,7 @@ class PendingLastSeen extends PendingRow {
     return true;
   }
 
-  /** @override */
-  toQueries() {
+  override toQueries() {
     const [group] = this.partition.key;
     return Array.from(this.#seen, ([device, at]) => ({
       query: WRITE_LAST_SEEN,
@@ -472,11 +445,9 @@ class PendingLastSeen extends PendingRow {
 
 /** Caches the partitions of a table that has one partition for each group of devices. */
 class GroupPartitions {
-  /** @type {Map<number, Partition>} */
-  #groups = new Map();
+  #groups: Map<number, Partition> = new Map();
 
-  /** @param {number} group @returns {Partition} */
-  find(group) {
+  find(group: number): Partition {
     let partition = this.#groups.get(group);
     if (!partition) {
       partition = new Partition(int32(group));

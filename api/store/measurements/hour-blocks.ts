@@ -1,6 +1,5 @@
-import { visitBlock } from '../../../schema/packed/block.js';
-
-/** @import { Series } from '../../../schema/packed/series.js' */
+import { visitBlock } from '../../../schema/packed/block.ts';
+import type { Series } from '../../../schema/packed/series.ts';
 
 /** Number of searches without an index. An index takes longer than a search, and more memory. */
 const SEARCHES = 3;
@@ -9,26 +8,25 @@ const SEARCHES = 3;
 export class HourBlocks {
   #bucket;
   #blocks;
-  /** @type {Map<string, Array<() => Series>> | null} the index; null: not needed yet */
-  #index = null;
+  /** the index; null: not needed yet */
+  #index: Map<string, Array<() => Series>> | null = null;
   #searches = 0;
 
-  /** @param {number} bucket epoch ms @param {Buffer[]} blocks */
-  constructor(bucket, blocks) {
+  /** @param bucket epoch ms */
+  constructor(bucket: number, blocks: Buffer[]) {
     this.#bucket = bucket;
     this.#blocks = blocks;
   }
 
   /**
-   * @param {Buffer} sensor 16 bytes
-   * @returns {Series[]} samples of the sensor: one sorted series for each block that has some
+   * @param sensor 16 bytes
+   * @returns samples of the sensor: one sorted series for each block that has some
    * @throws {RangeError} when one of the Buffers is not an encoded block of samples of one hour
    */
-  samplesOf(sensor) {
+  samplesOf(sensor: Buffer): Series[] {
     if (this.#searches++ >= SEARCHES)
       return (this.bySensor().get(sensor.toString('latin1')) ?? []).map((series) => series());
-    /** @type {Series[]} */
-    const found = [];
+    const found: Series[] = [];
     this.#visit((id, series) => {
       if (sensor.equals(id)) found.push(series());
     });
@@ -36,14 +34,12 @@ export class HourBlocks {
   }
 
   /**
-   * @returns {Map<string, Array<() => Series>>} by sensor id as latin1 text: a function for each block, which reads the samples of
-   *   the sensor
+   * @returns by sensor id as latin1 text: a function for each block, which reads the samples of the sensor
    * @throws {RangeError} as `samplesOf`
    */
-  bySensor() {
+  bySensor(): Map<string, Array<() => Series>> {
     if (this.#index) return this.#index;
-    /** @type {Map<string, Array<() => Series>>} */
-    const sensors = new Map();
+    const sensors: Map<string, Array<() => Series>> = new Map();
     this.#visit((id, series) => {
       const key = id.toString('latin1');
       const list = sensors.get(key);
@@ -54,8 +50,7 @@ export class HourBlocks {
     return sensors;
   }
 
-  /** @param {Parameters<typeof visitBlock>[2]} visit */
-  #visit(visit) {
+  #visit(visit: Parameters<typeof visitBlock>[2]) {
     for (const blob of this.#blocks) visitBlock(this.#bucket, blob, visit);
   }
 }

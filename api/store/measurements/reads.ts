@@ -1,11 +1,9 @@
-import { JoinedCalls } from '../../../common/concurrency.js';
-import { uuidText } from '../../../schema/ids.js';
-import { mergeSeries } from '../../../schema/packed/series.js';
-import { HourBlocks } from './hour-blocks.js';
-import { allParts, createMessageRows, partsOfSensor } from './rows.js';
-
-/** @import { Series } from '../../../schema/packed/series.js' */
-/** @import { Session } from '../sending/session.js' */
+import { JoinedCalls } from '../../../common/concurrency.ts';
+import { uuidText } from '../../../schema/ids.ts';
+import { mergeSeries, type Series } from '../../../schema/packed/series.ts';
+import type { Session } from '../sending/session.ts';
+import { HourBlocks } from './hour-blocks.ts';
+import { allParts, createMessageRows, partsOfSensor } from './rows.ts';
 
 /**
  * The lower bound `since` of a read is rounded down to a multiple of this, in ms. Then reads for several sensors of a device have
@@ -13,18 +11,15 @@ import { allParts, createMessageRows, partsOfSensor } from './rows.js';
  */
 const SINCE_STEP_MS = 10_000;
 
-/** @param {Session} session */
-export function createSampleReads(session) {
+export function createSampleReads(session: Session) {
   const rows = createMessageRows(session);
   /**
    * Reads of parts of hours. A device with 200 sensors is read once for all of them, instead of 200 times at once.
-   *
-   * @type {JoinedCalls<{ blocks: HourBlocks, parts: number[] }>}
    */
-  const joined = new JoinedCalls();
+  const joined: JoinedCalls<{ blocks: HourBlocks; parts: number[] }> = new JoinedCalls();
 
-  /** @param {Buffer} device 16 bytes @param {number} bucket epoch ms @param {number} part @param {number} since epoch ms */
-  const readPart = (device, bucket, part, since) =>
+  /** @param device 16 bytes @param bucket epoch ms @param since epoch ms */
+  const readPart = (device: Buffer, bucket: number, part: number, since: number) =>
     joined.call(`${device.toString('latin1')} ${bucket} ${part} ${since}`, async () => {
       const { blocks, parts } = await rows.read(device, bucket, part, since);
       return { blocks: new HourBlocks(bucket, blocks), parts };
@@ -32,15 +27,19 @@ export function createSampleReads(session) {
 
   /**
    * Reads an hour of a device: part 0, and other parts that the caller chooses.
-   *
-   * @param {Buffer} device 16 bytes
-   * @param {number} bucket epoch ms
-   * @param {(parts: number[]) => number[]} choose gets all numbers of parts over which the hour is spread, and returns the
-   *   parts to read in addition to part 0
-   * @param {number} [since] epoch ms: samples before it may be left out
-   * @returns {Promise<HourBlocks[]>} the blocks of each part
+   * @param device 16 bytes
+   * @param bucket epoch ms
+   * @param choose gets all numbers of parts over which the hour is spread, and returns the parts to read in addition to
+   * part 0
+   * @param since epoch ms: samples before it may be left out
+   * @returns the blocks of each part
    */
-  async function partsOf(device, bucket, choose, since = bucket) {
+  async function partsOf(
+    device: Buffer,
+    bucket: number,
+    choose: (parts: number[]) => number[],
+    since: number = bucket,
+  ): Promise<HourBlocks[]> {
     const from = Math.max(bucket, since - (since % SINCE_STEP_MS));
     const { blocks, parts } = await readPart(device, bucket, 0, from);
     if (parts.length === 0) return [blocks];
@@ -51,28 +50,25 @@ export function createSampleReads(session) {
   return {
     /**
      * Reads all samples of a sensor in one hour, merged.
-     *
-     * @param {Buffer} device 16 bytes
-     * @param {Buffer} sensor 16 bytes
-     * @param {number} bucket epoch ms
-     * @param {number} [since] epoch ms: samples before it may be left out
-     * @returns {Promise<Series>} samples in order of time
+     * @param device 16 bytes
+     * @param sensor 16 bytes
+     * @param bucket epoch ms
+     * @param since epoch ms: samples before it may be left out
+     * @returns samples in order of time
      */
-    async readHour(device, sensor, bucket, since) {
+    async readHour(device: Buffer, sensor: Buffer, bucket: number, since?: number): Promise<Series> {
       const parts = await partsOf(device, bucket, (numbers) => partsOfSensor(numbers, sensor), since);
       return mergeSeries(parts.flatMap((blocks) => blocks.samplesOf(sensor)));
     },
 
     /**
      * Reads all samples of a device in one hour, as they are stored. A sample in two rows is returned twice.
-     *
-     * @param {Buffer} device 16 bytes
-     * @param {number} bucket epoch ms
-     * @returns {Promise<Map<string, Series[]>>} by sensor id: one series for each stored row
+     * @param device 16 bytes
+     * @param bucket epoch ms
+     * @returns by sensor id: one series for each stored row
      */
-    async readDeviceHour(device, bucket) {
-      /** @type {Map<string, Series[]>} */
-      const sensors = new Map();
+    async readDeviceHour(device: Buffer, bucket: number): Promise<Map<string, Series[]>> {
+      const sensors: Map<string, Series[]> = new Map();
       for (const part of await partsOf(device, bucket, allParts)) {
         for (const [key, list] of part.bySensor()) {
           const id = uuidText(Buffer.from(key, 'latin1'));
@@ -84,4 +80,4 @@ export function createSampleReads(session) {
   };
 }
 
-/** @typedef {ReturnType<typeof createSampleReads>} SampleReads */
+export type SampleReads = ReturnType<typeof createSampleReads>;

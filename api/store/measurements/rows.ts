@@ -1,7 +1,6 @@
-import { int32, int64 } from '../cql-encoding.js';
-import { partOf } from './hours.js';
-
-/** @import { Row, Session } from '../sending/session.js' */
+import { int32, int64 } from '../cql-encoding.ts';
+import type { Row, Session } from '../sending/session.ts';
+import { partOf } from './hours.ts';
 
 const SELECT = {
   name: 'read_hour',
@@ -23,31 +22,29 @@ const SELECT_PARTS = {
 /**
  * Creates the reads of the table `message`. A request reads rows of one partition: an hour of a device, and one part of
  * its sensors if there are many.
- *
- * @param {Session} session
  */
-export function createMessageRows(session) {
+export function createMessageRows(session: Session) {
   /**
    * Finds over how many parts the sensors of the hour are spread. The numbers are in a static column of part 0, which
    * each row contains. If no row was found, the column is read alone.
-   *
-   * @param {Row[]} rows rows that were read from the part
-   * @param {unknown[]} key
-   * @param {number} part
+   * @param rows rows that were read from the part
    */
-  const partsOf = async (rows, key, part) =>
+  const partsOf = async (rows: Row[], key: unknown[], part: number) =>
     partsIn(rows.length > 0 || part > 0 ? rows : await session.all(SELECT_PARTS, key));
 
   return {
     /**
-     * @param {Buffer} device 16 bytes
-     * @param {number} bucket epoch ms
-     * @param {number} part
-     * @param {number} [since] epoch ms: rows whose samples are all earlier may be left out
-     * @returns {Promise<{ blocks: Buffer[], parts: number[] }>} `parts`: each number of parts over which sensors of the hour
-     *   were spread; only part 0 has these numbers
+     * @param device 16 bytes
+     * @param bucket epoch ms
+     * @param since epoch ms: rows whose samples are all earlier may be left out
+     * @returns `parts`: each number of parts over which sensors of the hour were spread; only part 0 has these numbers
      */
-    async read(device, bucket, part, since = bucket) {
+    async read(
+      device: Buffer,
+      bucket: number,
+      part: number,
+      since: number = bucket,
+    ): Promise<{ blocks: Buffer[]; parts: number[] }> {
       const key = [device, int64(bucket), int32(part)];
       const rows =
         since > bucket
@@ -60,41 +57,42 @@ export function createMessageRows(session) {
     },
 
     /**
-     * @param {Buffer} device 16 bytes
-     * @param {number} bucket epoch ms
-     * @param {number} part
-     * @param {string} [after] `next` of the previous page
-     * @returns {Promise<{ blocks: Buffer[], parts: number[], next: string | undefined }>} a page; `parts` as for `read`
+     * @param device 16 bytes
+     * @param bucket epoch ms
+     * @param after `next` of the previous page
+     * @returns a page; `parts` as for `read`
      */
-    async page(device, bucket, part, after) {
+    async page(
+      device: Buffer,
+      bucket: number,
+      part: number,
+      after?: string,
+    ): Promise<{ blocks: Buffer[]; parts: number[]; next: string | undefined }> {
       const { rows, next } = await session.page(SELECT, [device, int64(bucket), int32(part)], after);
       return { blocks: blocksOf(rows), parts: partsIn(rows), next };
     },
   };
 }
 
-/** @typedef {ReturnType<typeof createMessageRows>} MessageRows */
-
-/** @param {Row[]} rows @returns {number[]} */
-const partsIn = ([first]) => first?.['parts'] ?? [];
+const partsIn = ([first]: Row[]): number[] => first?.['parts'] ?? [];
 
 /**
  * Returns the blocks of rows. A partition that has only the static column is returned as one row without samples.
- *
- * @param {Row[]} rows
- * @returns {Buffer[]}
  */
-const blocksOf = (rows) => rows.map((row) => row['samples']).filter((blob) => blob !== null);
+const blocksOf = (rows: Row[]): Buffer[] => rows.map((row) => row['samples']).filter((blob) => blob !== null);
 
 /**
- * @param {number[]} parts each number of parts over which sensors of the hour were spread
- * @param {Uint8Array} sensor 16 bytes
- * @returns {number[]} parts that may have samples of the sensor, in addition to part 0
+ * @param parts each number of parts over which sensors of the hour were spread
+ * @param sensor 16 bytes
+ * @returns parts that may have samples of the sensor, in addition to part 0
  */
-export const partsOfSensor = (parts, sensor) => [...new Set(parts.map((count) => partOf(sensor, count)))];
+export const partsOfSensor = (parts: number[], sensor: Uint8Array): number[] => [
+  ...new Set(parts.map((count) => partOf(sensor, count))),
+];
 
 /**
- * @param {number[]} parts each number of parts over which sensors of the hour were spread
- * @returns {number[]} all parts of the hour except part 0
+ * @param parts each number of parts over which sensors of the hour were spread
+ * @returns all parts of the hour except part 0
  */
-export const allParts = (parts) => Array.from({ length: Math.max(0, ...parts) }, (_, index) => index + 1);
+export const allParts = (parts: number[]): number[] =>
+  Array.from({ length: Math.max(0, ...parts) }, (_, index) => index + 1);

@@ -1,6 +1,8 @@
 import { performance } from 'node:perf_hooks';
 import { LRUCache } from 'lru-cache';
-import { forEachConcurrently } from '../../../common/concurrency.js';
+import type { Logger } from 'pino';
+import { forEachConcurrently } from '../../../common/concurrency.ts';
+import type { Piece } from '../../../schema/packed/block.ts';
 import {
   bucketOf,
   DAY_MS,
@@ -8,17 +10,12 @@ import {
   PARTITION_WARN,
   partsFor,
   SERIES_BYTES,
-} from '../../../schema/rules.js';
-import { int32, int64 } from '../cql-encoding.js';
-import { isRefusal, Partition, PendingRow, PendingRows } from '../sending/pending-rows.js';
-import { encodeHour, planHours } from './hours.js';
-
-/** @import { Logger } from 'pino' */
-/** @import { MillraceError } from '../../../common/errors.js' */
-/** @import { Piece } from '../../../schema/packed/block.js' */
-/** @import { Retry } from '../sending/retry.js' */
-/** @import { Query, Session } from '../sending/session.js' */
-/** @import { Hour, SensorSeries } from './hours.js' */
+} from '../../../schema/rules.ts';
+import { int32, int64 } from '../cql-encoding.ts';
+import { isRefusal, Partition, PendingRow, PendingRows } from '../sending/pending-rows.ts';
+import type { Retry } from '../sending/retry.ts';
+import type { Query, Session } from '../sending/session.ts';
+import { encodeHour, type Hour, planHours, type SensorSeries } from './hours.ts';
 
 const ADD_PARTS = {
   name: 'write_parts',
@@ -46,20 +43,22 @@ const ROW_WEIGHT = 150;
 /**
  * The properties of a device that writes of samples need. `bytes` and the ids of sensors are the same Buffer objects in
  * all messages of the device.
- *
- * @typedef {{ id?: string, bytes: Buffer, sensors: { size: number } }} SampleDevice
  */
+type SampleDevice = { id?: string; bytes: Buffer; sensors: { size: number } };
 
 /**
- * Receives the blocks of each device in the order in which the messages of the device arrived. Blocks may be committed in
- * another order.
- *
- * @template [T=any]
- * @typedef {object} BlockObserver
- * @property {(device: any) => T} expect called before a block of the device is written; returns the place of the block in the order
- * @property {(place: T, bucket: number, rows: Query[]) => void} settle called when the block is committed, with the rows of
- *   `message` that hold it; without rows: the block was not committed
+ * Receives the blocks of each device in the order in which the messages of the device arrived. Blocks may be committed in another
+ * order.
  */
+export interface BlockObserver<T = any> {
+  /** called before a block of the device is written; returns the place of the block in the order */
+  expect: (device: any) => T;
+  /**
+   * called when the block is committed, with the rows of `message` that hold it; without rows: the block was
+   * not committed
+   */
+  settle: (place: T, bucket: number, rows: Query[]) => void;
+}
 
 /**
  * Commits the samples of messages: one row for each hour of a message. Waiting messages of the same device
@@ -72,21 +71,24 @@ export class SampleWrites {
   #watch;
   #now;
   #partitions = new DevicePartitions();
-  /** @type {BlockObserver | null} */
-  #blocks = null;
-  /** Number of parts that is committed for an hour, by device id and hour. @type {WeakMap<Buffer, Map<number, number>>} */
-  #spread = new WeakMap();
+  #blocks: BlockObserver | null = null;
+  /** Number of parts that is committed for an hour, by device id and hour. */
+  #spread: WeakMap<Buffer, Map<number, number>> = new WeakMap();
   /** Time at which `#spread` was last cleared, in ms of `#now`. */
   #rememberedAt;
 
-  /**
-   * @param {object} deps
-   * @param {Pick<Session, 'write' | 'writeMerged'>} deps.session
-   * @param {Pick<Retry, 'run' | 'wait' | 'noteAnswer'>} deps.retry
-   * @param {PartitionWatch} deps.watch
-   * @param {() => number} [deps.now] ms of a monotonic clock
-   */
-  constructor({ session, retry, watch, now = () => performance.now() }) {
+  constructor({
+    session,
+    retry,
+    watch,
+    now = () => performance.now(),
+  }: {
+    session: Pick<Session, 'write' | 'writeMerged'>;
+    retry: Pick<Retry, 'run' | 'wait' | 'noteAnswer'>;
+    watch: PartitionWatch;
+    /** ms of a monotonic clock */
+    now?: () => number;
+  }) {
     this.#session = session;
     this.#retry = retry;
     this.#watch = watch;
@@ -95,21 +97,19 @@ export class SampleWrites {
     this.#rows = new PendingRows({ session, retry });
   }
 
-  /** Sets the observer of all blocks that are written from now on. @param {BlockObserver} blocks */
-  observeBlocks(blocks) {
+  /** Sets the observer of all blocks that are written from now on. */
+  observeBlocks(blocks: BlockObserver) {
     this.#blocks = blocks;
   }
 
   /**
    * Commits the samples of a message. Each hour is encoded only when it is sent. Otherwise the 8,760 encoded requests of
    * a message with a year of hourly samples would take 75 times the memory of the message.
-   *
-   * @param {SampleDevice} device
-   * @param {SensorSeries[]} series one series for each sensor
-   * @returns {Promise<Hour[]>} the hours of the message; settles when all of them are committed
+   * @param series one series for each sensor
+   * @returns the hours of the message; settles when all of them are committed
    * @throws {MillraceError} `rejected`: the database refuses these samples
    */
-  write(device, series) {
+  write(device: SampleDevice, series: SensorSeries[]): Promise<Hour[]> {
     const parts = partsFor(device.sensors.size);
     const hours = planHours(series, parts);
     const [only] = hours;
@@ -126,8 +126,8 @@ export class SampleWrites {
     );
   }
 
-  /** @param {SampleDevice} device @param {Hour[]} hours of one message @param {number} parts @returns {Promise<Hour[]>} `hours` */
-  async #writeHours(device, hours, parts) {
+  /** @param hours of one message @returns `hours` */
+  async #writeHours(device: SampleDevice, hours: Hour[], parts: number): Promise<Hour[]> {
     const buckets = new Set(hours.map(({ bucket }) => bucket));
     const unknown =
       parts > 1 ? [...buckets].filter((bucket) => !this.#knowsParts(device, bucket, parts)) : [];
@@ -145,12 +145,9 @@ export class SampleWrites {
   /**
    * Commits the hours of a message. Before this function returns its promise, every hour has its place in the order of the
    * device. The next message of the device may be written in the same microtask.
-   *
-   * @param {SampleDevice} device
-   * @param {Hour[]} hours
-   * @param {Promise<void> | null} first the commit that the hours wait for
+   * @param first the commit that the hours wait for
    */
-  async #commitInOrder(device, hours, first) {
+  async #commitInOrder(device: SampleDevice, hours: Hour[], first: Promise<void> | null) {
     const blocks = this.#blocks;
     const begun = first ? [] : hours.slice(0, HOURS_AT_ONCE).map((hour) => this.#commit(device, hour));
     const rest = hours.slice(begun.length).map((hour) => ({ hour, place: blocks?.expect(device) }));
@@ -168,8 +165,8 @@ export class SampleWrites {
     if (failed) throw failed.reason;
   }
 
-  /** @param {SampleDevice} device @param {Hour} hour @param {unknown} [place] place of the hour in the order of the device */
-  async #commit(device, hour, place) {
+  /** @param place place of the hour in the order of the device */
+  async #commit(device: SampleDevice, hour: Hour, place?: unknown) {
     const row = place === undefined ? this.#join(device, hour) : this.#open(device, hour, place);
     // A later message must not join a row that has an earlier place.
     if (place !== undefined) row.close();
@@ -180,14 +177,8 @@ export class SampleWrites {
     }
   }
 
-  /**
-   * Adds the samples of one hour to the row of its partition that is not sent yet, or creates such a row.
-   *
-   * @param {SampleDevice} device
-   * @param {Hour} hour
-   * @returns {PendingRow<Hour>}
-   */
-  #join(device, hour) {
+  /** Adds the samples of one hour to the row of its partition that is not sent yet, or creates such a row. */
+  #join(device: SampleDevice, hour: Hour): PendingRow<Hour> {
     const { open } = this.#partitions.find(device.bytes, hour.bucket, hour.part);
     if (open?.join(hour)) return open;
     // An observer gets the samples of each sensor in order of arrival. So messages join only the newest row of the part.
@@ -195,8 +186,7 @@ export class SampleWrites {
     return this.#open(device, hour);
   }
 
-  /** @param {SampleDevice} device @param {Hour} hour @param {unknown} [place] @returns {PendingRow<Hour>} */
-  #open(device, hour, place) {
+  #open(device: SampleDevice, hour: Hour, place?: unknown): PendingRow<Hour> {
     const partition = this.#partitions.find(device.bytes, hour.bucket, hour.part);
     const deps = { device, watch: this.#watch, blocks: this.#blocks, place };
     return this.#rows.open(new PendingHour(partition, hour, deps));
@@ -205,14 +195,16 @@ export class SampleWrites {
   /**
    * Commits the samples of one message in a row of its own, after the database refused a row with several messages. The
    * reason of the refusal may be another message of the row, or the size of the row.
-   *
-   * @param {PendingRow<Hour>} row the row that failed
-   * @param {SampleDevice} device
-   * @param {Hour} hour the samples of the message in this hour
-   * @param {unknown} error
+   * @param row the row that failed
+   * @param hour the samples of the message in this hour
    * @throws `error` if it is no refusal, or if the refused row had only this message
    */
-  async #commitAlone({ messages, partition }, device, hour, error) {
+  async #commitAlone(
+    { messages, partition }: PendingRow<Hour>,
+    device: SampleDevice,
+    hour: Hour,
+    error: unknown,
+  ) {
     if (!isRefusal(error)) throw error;
     const queries = encodeHour(partition, hour);
     if (messages === 1 && queries.length === 1) throw error;
@@ -222,8 +214,8 @@ export class SampleWrites {
     }
   }
 
-  /** @param {SampleDevice} device @param {number} bucket epoch ms @param {number} parts */
-  #knowsParts({ bytes }, bucket, parts) {
+  /** @param bucket epoch ms */
+  #knowsParts({ bytes }: SampleDevice, bucket: number, parts: number) {
     const now = this.#now();
     if (now - this.#rememberedAt > REMEMBERED_MS) {
       this.#spread = new WeakMap();
@@ -234,12 +226,11 @@ export class SampleWrites {
 
   /**
    * Stores the number of parts of an hour, so that readers find all parts.
-   *
-   * @param {Buffer} device 16 bytes
-   * @param {number} bucket epoch ms
-   * @param {number} parts more than 1
+   * @param device 16 bytes
+   * @param bucket epoch ms
+   * @param parts more than 1
    */
-  async #commitParts(device, bucket, parts) {
+  async #commitParts(device: Buffer, bucket: number, parts: number) {
     const { key } = this.#partitions.find(device, bucket, 0);
     await this.#retry.run(() => this.#session.write(ADD_PARTS, [[parts], ...key]));
     const hours = this.#spread.get(device) ?? new Map();
@@ -250,24 +241,33 @@ export class SampleWrites {
 
 /**
  * The waiting samples of one partition: of one device and one hour. They are stored as one block if it is small enough.
- * @extends {PendingRow<Hour>}
  */
-export class PendingHour extends PendingRow {
+export class PendingHour extends PendingRow<Hour> {
+  declare device: SampleDevice;
+  declare hour: Hour;
+
   #watch;
   #blocks;
   #place;
 
-  /**
-   * @param {Partition} partition
-   * @param {Hour} hour of the first message
-   * @param {object} deps
-   * @param {SampleDevice} deps.device
-   * @param {PartitionWatch} deps.watch
-   * @param {BlockObserver | null} deps.blocks
-   * @param {unknown} [deps.place] place of the row in the order of the device; default: the next place
-   * @param {Query[]} [queries] the encoded row; then no message may join
-   */
-  constructor(partition, hour, { device, watch, blocks, place = blocks?.expect(device) }, queries) {
+  /** @param hour of the first message @param queries the encoded row; then no message may join */
+  constructor(
+    partition: Partition,
+    hour: Hour,
+    {
+      device,
+      watch,
+      blocks,
+      place = blocks?.expect(device),
+    }: {
+      device: SampleDevice;
+      watch: PartitionWatch;
+      blocks: BlockObserver | null;
+      /** place of the row in the order of the device; default: the next place */
+      place?: unknown;
+    },
+    queries?: Query[],
+  ) {
     super('write_measurements', partition, ROW_WEIGHT + 1 + hour.bytes, queries);
     this.device = device;
     /** The samples of all messages in the row. */
@@ -277,8 +277,7 @@ export class PendingHour extends PendingRow {
     this.#place = place;
   }
 
-  /** @override @param {Hour} hour @returns {boolean} */
-  join(hour) {
+  override join(hour: Hour): boolean {
     const { pieces } = this.hour;
     const width = this.messages === 1 ? pieces.length : this.hour.width;
     const isAligned = hasSensorsOf(hour.pieces, pieces, width);
@@ -296,30 +295,28 @@ export class PendingHour extends PendingRow {
     return true;
   }
 
-  /** @override */
-  toQueries() {
+  override toQueries() {
     const queries = encodeHour(this.partition, this.hour);
     this.#watch.note(this.device, this.hour, queries.length);
     // The real size replaces the estimate. A block is smaller if its sensors share their times, so that more rows fit
     // into the request.
     this.bytes = 0;
-    for (const { params } of queries) this.bytes += ROW_WEIGHT + /** @type {Buffer} */ (params.at(-1)).length;
+    for (const { params } of queries) this.bytes += ROW_WEIGHT + (params.at(-1) as Buffer).length;
     return queries;
   }
 
-  /** @override @param {boolean} isCommitted */
-  settled(isCommitted) {
+  override settled(isCommitted: boolean) {
     this.#blocks?.settle(this.#place, this.hour.bucket, isCommitted ? this.encode() : []);
   }
 }
 
 /**
- * @param {Piece[]} arriving pieces of the arriving message
- * @param {Piece[]} pieces pieces of the row
- * @param {number} width number of pieces of each message in the row; 0: the messages have different sensors
- * @returns {boolean} whether the arriving message has the same sensors as the messages of the row, in the same order
+ * @param arriving pieces of the arriving message
+ * @param pieces pieces of the row
+ * @param width number of pieces of each message in the row; 0: the messages have different sensors
+ * @returns whether the arriving message has the same sensors as the messages of the row, in the same order
  */
-function hasSensorsOf(arriving, pieces, width) {
+function hasSensorsOf(arriving: Piece[], pieces: Piece[], width: number): boolean {
   if (arriving.length !== width) return false;
   for (let index = 0; index < width; index++)
     if (arriving[index]?.sensor !== pieces[index]?.sensor) return false;
@@ -332,11 +329,11 @@ function hasSensorsOf(arriving, pieces, width) {
  * ingest keeps as long as the device is cached.
  */
 export class DevicePartitions {
-  /** By device, then by hour and part. @type {WeakMap<Buffer, Map<number, Partition>>} */
-  #devices = new WeakMap();
+  /** By device, then by hour and part. */
+  #devices: WeakMap<Buffer, Map<number, Partition>> = new WeakMap();
 
-  /** @param {Buffer} device 16 bytes @param {number} bucket epoch ms @param {number} part @returns {Partition} */
-  find(device, bucket, part) {
+  /** @param device 16 bytes @param bucket epoch ms */
+  find(device: Buffer, bucket: number, part: number): Partition {
     // The sum is unique: a bucket is a multiple of an hour in ms, and parts are much smaller numbers.
     const key = bucket + part;
     let partitions = this.#devices.get(device);
@@ -354,18 +351,17 @@ export class DevicePartitions {
 
   /**
    * Closes the waiting rows of a device, so that no later message joins them.
-   *
-   * @param {Buffer} device 16 bytes
-   * @param {number} [part] only rows of this part; default: of all parts
+   * @param device 16 bytes
+   * @param part only rows of this part; default: of all parts
    */
-  closeRows(device, part) {
+  closeRows(device: Buffer, part?: number) {
     for (const [key, { open }] of this.#devices.get(device) ?? [])
       if (open && (part === undefined || key - bucketOf(key) === part)) open.close();
   }
 }
 
-/** Removes partitions of other hours that have no waiting row. @param {Map<number, Partition>} partitions @param {number} bucket */
-function forgetHours(partitions, bucket) {
+/** Removes partitions of other hours that have no waiting row. */
+function forgetHours(partitions: Map<number, Partition>, bucket: number) {
   for (const [key, { open }] of partitions) if (!open && bucketOf(key) !== bucket) partitions.delete(key);
 }
 
@@ -382,25 +378,23 @@ export class PartitionWatch {
   /**
    * Rows and bytes of the newest hour, by device id. The id is a text, because ingest replaces the object of a device
    * every ten minutes.
-   *
-   * @type {LRUCache<string, { bucket: number, parts: Map<number, { rows: number, bytes: number }>, reported: boolean }>}
    */
-  #hours = new LRUCache({ max: MAX_WATCHED });
+  #hours: LRUCache<
+    string,
+    { bucket: number; parts: Map<number, { rows: number; bytes: number }>; reported: boolean }
+  > = new LRUCache({ max: MAX_WATCHED });
 
-  /** @param {{ logger: Pick<Logger, 'warn'>, onLarge: () => void }} deps */
-  constructor({ logger, onLarge }) {
+  constructor({ logger, onLarge }: { logger: Pick<Logger, 'warn'>; onLarge: () => void }) {
     this.#logger = logger;
     this.#onLarge = onLarge;
   }
 
-  /**
-   * Counts the rows and bytes of a write.
-   *
-   * @param {SampleDevice} device
-   * @param {{ bucket: number, part: number, bytes: number }} hour the written part of an hour
-   * @param {number} rows
-   */
-  note(device, { bucket, part, bytes }, rows) {
+  /** Counts the rows and bytes of a write. @param hour the written part of an hour */
+  note(
+    device: SampleDevice,
+    { bucket, part, bytes }: { bucket: number; part: number; bytes: number },
+    rows: number,
+  ) {
     const id = device.id ?? device.bytes.toString('latin1');
     let hour = this.#hours.get(id);
     if (!hour || bucket > hour.bucket) {

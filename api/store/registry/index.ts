@@ -1,12 +1,9 @@
-import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.js';
-import { int64 } from '../cql-encoding.js';
-import { createNewestReads } from '../latest/reads.js';
-import { deviceRow, sensorRow } from './rows.js';
-import { sensorWrites } from './sensor-writes.js';
-
-/** @import { Session } from '../sending/session.js' */
-/** @import { DeviceKey, DeviceRow, SensorRow } from './rows.js' */
-/** @import { PartitionWrite, SensorChange } from './sensor-writes.js' */
+import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.ts';
+import { int64 } from '../cql-encoding.ts';
+import { createNewestReads } from '../latest/reads.ts';
+import type { Session } from '../sending/session.ts';
+import { type DeviceKey, type DeviceRow, deviceRow, type SensorRow, sensorRow } from './rows.ts';
+import { type PartitionWrite, sensorWrites } from './sensor-writes.ts';
 
 const SELECT_DEVICE = {
   name: 'read_device',
@@ -43,27 +40,25 @@ const WRITE_SENSORS_AT = {
 
 /**
  * Creates the reads and writes of the registry: devices, their sensors, and the indexes by site, type and name.
- *
- * @param {Session} session
  */
-export function createRegistryStore(session) {
+export function createRegistryStore(session: Session) {
   const newest = createNewestReads(session);
 
   return {
-    /** @param {DeviceKey} key @returns {Promise<DeviceRow | null>} null: the device is not registered */
-    async device({ group, bytes }) {
+    /** @returns null: the device is not registered */
+    async device({ group, bytes }: DeviceKey): Promise<DeviceRow | null> {
       const row = await session.one(SELECT_DEVICE, [group, bytes]);
       return row?.['registered_at'] ? deviceRow(row) : null;
     },
 
-    /** @param {DeviceKey} key @returns {Promise<number | null>} epoch ms of the last retirement; null: the device was never retired */
-    async retiredAt({ group, bytes }) {
+    /** @returns epoch ms of the last retirement; null: the device was never retired */
+    async retiredAt({ group, bytes }: DeviceKey): Promise<number | null> {
       const row = await session.one(SELECT_RETIRED_AT, [group, bytes]);
       return row?.['retired_at']?.getTime() ?? null;
     },
 
-    /** @param {DeviceKey} key @returns {Promise<SensorRow[]>} all sensors of the device, which has 10,000 at most */
-    async sensors({ group, bytes }) {
+    /** @returns all sensors of the device, which has 10,000 at most */
+    async sensors({ group, bytes }: DeviceKey): Promise<SensorRow[]> {
       const [rows, values] = await Promise.all([
         session.all(SELECT_SENSORS, [group, bytes], MAX_SENSORS_PER_DEVICE),
         newest.ofDevice({ group, bytes }),
@@ -71,8 +66,8 @@ export function createRegistryStore(session) {
       return rows.map((row) => sensorRow(row, values));
     },
 
-    /** @param {number} groups @returns {Promise<number>} number of registered devices, counted partition by partition */
-    async countDevices(groups) {
+    /** @returns number of registered devices, counted partition by partition */
+    async countDevices(groups: number): Promise<number> {
       let devices = 0;
       for (let group = 0; group < groups; group++) {
         const row = await session.one(COUNT_DEVICES, [group]);
@@ -84,26 +79,28 @@ export function createRegistryStore(session) {
     /**
      * Writes a device to the index of devices by site. Commit this write before `writeDevice`: see `sensorWrites` for the
      * reason.
-     *
-     * @param {DeviceKey} key
-     * @param {string} site
-     * @param {number} now epoch ms
-     * @param {number} writeTimestamp epoch µs
+     * @param now epoch ms
+     * @param writeTimestamp epoch µs
      */
-    indexDevice: ({ group, bytes }, site, now, writeTimestamp) =>
+    indexDevice: ({ group, bytes }: DeviceKey, site: string, now: number, writeTimestamp: number) =>
       session.write(INDEX_DEVICE, [site, group, bytes, int64(now), int64(writeTimestamp)]),
 
-    /** Stores the time at which sensors of a device changed. @param {DeviceKey} key @param {number} now epoch ms */
-    writeSensorsAt: ({ group, bytes }, now) =>
+    /** Stores the time at which sensors of a device changed. @param now epoch ms */
+    writeSensorsAt: ({ group, bytes }: DeviceKey, now: number) =>
       session.write(WRITE_SENSORS_AT, [int64(now * 1000), int64(now), group, bytes]),
 
-    /**
-     * @param {DeviceKey} key
-     * @param {{ name?: string, site?: string, label?: string, describedAt?: number, registeredAt?: number } & SessionChange} change
-     *   undefined members do not change
-     * @param {number} writeTimestamp epoch µs
-     */
-    writeDevice: ({ group, bytes }, change, writeTimestamp) =>
+    /** @param change undefined members do not change @param writeTimestamp epoch µs */
+    writeDevice: (
+      { group, bytes }: DeviceKey,
+      change: {
+        name?: string;
+        site?: string;
+        label?: string;
+        describedAt?: number;
+        registeredAt?: number;
+      } & SessionChange,
+      writeTimestamp: number,
+    ) =>
       session.write(WRITE_DEVICE, [
         group,
         bytes,
@@ -116,12 +113,12 @@ export function createRegistryStore(session) {
         int64(writeTimestamp),
       ]),
 
-    /**
-     * @param {DeviceKey} key
-     * @param {{ state: 'online' | 'offline' } & SessionChange} change undefined members do not change
-     * @param {number} writeTimestamp epoch µs
-     */
-    writeStatus: ({ group, bytes }, change, writeTimestamp) =>
+    /** @param change undefined members do not change @param writeTimestamp epoch µs */
+    writeStatus: (
+      { group, bytes }: DeviceKey,
+      change: { state: 'online' | 'offline' } & SessionChange,
+      writeTimestamp: number,
+    ) =>
       session.write(WRITE_STATUS, [
         int64(writeTimestamp),
         change.state,
@@ -135,21 +132,20 @@ export function createRegistryStore(session) {
      */
     sensorWrites,
 
-    /** @param {PartitionWrite} write */
-    commit: ({ name, queries }) => session.writeBatch(name, queries),
+    commit: ({ name, queries }: PartitionWrite) => session.writeBatch(name, queries),
   };
 }
 
-/** @typedef {ReturnType<typeof createRegistryStore>} RegistryStore */
+export type RegistryStore = ReturnType<typeof createRegistryStore>;
 
-/** Columns that change with a session. @typedef {{ session?: number, endedSessions?: number[], clockOffset?: number }} SessionChange `session`: epoch ms; `clockOffset`: ms */
+/** Columns that change with a session. `session`: epoch ms; `clockOffset`: ms */
+type SessionChange = { session?: number; endedSessions?: number[]; clockOffset?: number };
 
-/** @param {SessionChange} change */
-const sessionCells = ({ session, endedSessions, clockOffset }) => [
+const sessionCells = ({ session, endedSessions, clockOffset }: SessionChange) => [
   optionalTime(session),
   endedSessions && JSON.stringify(endedSessions),
   clockOffset === undefined ? undefined : int64(clockOffset),
 ];
 
-/** @param {number | undefined} ms epoch ms */
-const optionalTime = (ms) => (ms === undefined ? undefined : int64(ms));
+/** @param ms epoch ms */
+const optionalTime = (ms: number | undefined) => (ms === undefined ? undefined : int64(ms));

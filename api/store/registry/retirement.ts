@@ -1,11 +1,10 @@
-import { uuidBytes } from '../../../schema/ids.js';
-import { DAY_MS, MAX_SENSORS_PER_DEVICE, MAX_STATEMENTS_PER_BATCH } from '../../../schema/rules.js';
-import { int64 } from '../cql-encoding.js';
-import { createNewestReads } from '../latest/reads.js';
-import { latestStamp } from '../latest/writes.js';
-
-/** @import { Query, Row, Session } from '../sending/session.js' */
-/** @import { DeviceKey } from './rows.js' */
+import { uuidBytes } from '../../../schema/ids.ts';
+import { DAY_MS, MAX_SENSORS_PER_DEVICE, MAX_STATEMENTS_PER_BATCH } from '../../../schema/rules.ts';
+import { int64 } from '../cql-encoding.ts';
+import { createNewestReads } from '../latest/reads.ts';
+import { latestStamp } from '../latest/writes.ts';
+import type { Query, Row, Session } from '../sending/session.ts';
+import type { DeviceKey } from './rows.ts';
 
 /** Limit of concurrent requests of one retirement. */
 const CONCURRENT_REQUESTS = 16;
@@ -62,14 +61,12 @@ const UNINDEX_SENSOR = {
  * with `retired_at` stays, so that the packer still finds the device.
  *
  * The registration itself is deleted last. So an interrupted retirement can be repeated.
- *
- * @param {Session} session
  */
-export function createRetirementStore(session) {
+export function createRetirementStore(session: Session) {
   const newest = createNewestReads(session);
 
-  /** @param {string} name @param {Query[][]} partitions lists of rows, each of one partition */
-  async function commit(name, partitions) {
+  /** @param partitions lists of rows, each of one partition */
+  async function commit(name: string, partitions: Query[][]) {
     const batches = partitions.flatMap(cut);
     for (let from = 0; from < batches.length; from += CONCURRENT_REQUESTS) {
       const some = batches.slice(from, from + CONCURRENT_REQUESTS);
@@ -78,12 +75,8 @@ export function createRetirementStore(session) {
   }
 
   return {
-    /**
-     * @param {DeviceKey} key
-     * @param {number} now epoch ms
-     * @returns {Promise<boolean>} false: the device is not registered
-     */
-    async retire(key, now) {
+    /** @param now epoch ms @returns false: the device is not registered */
+    async retire(key: DeviceKey, now: number): Promise<boolean> {
       const { group, bytes } = key;
       const device = await session.one(SELECT_DEVICE, [group, bytes]);
       if (!device?.['registered_at']) return false;
@@ -105,7 +98,7 @@ export function createRetirementStore(session) {
       const aboveValues = Math.min(Math.floor(highestValue / 1000) + 1, now + DAY_MS);
       const retiredAt = Math.max(now, Math.ceil(highest / 1000), aboveValues);
       await session.write(WRITE_RETIRED_AT, [int64(retiredAt * 1000), int64(retiredAt), group, bytes]);
-      for (const column of /** @type {const} */ (['type', 'site', 'name'])) {
+      for (const column of ['type', 'site', 'name'] as const) {
         await commit(`unindex_${column}`, indexPartitions(key, sensors, column));
       }
       await commit('retire_sensors', [
@@ -127,21 +120,19 @@ export function createRetirementStore(session) {
   };
 }
 
-/** @typedef {ReturnType<typeof createRetirementStore>} RetirementStore */
+export type RetirementStore = ReturnType<typeof createRetirementStore>;
 
-/** @param {Row} row @param {string[]} columns @returns {number} the greatest write timestamp of the columns, epoch µs */
-const newestWrite = (row, columns) =>
+/** @returns the greatest write timestamp of the columns, epoch µs */
+const newestWrite = (row: Row, columns: string[]): number =>
   Math.max(0, ...columns.map((column) => Number(row[`${column}_stamp`] ?? 0)));
 
-/**
- * @param {DeviceKey} key
- * @param {Row[]} sensors
- * @param {keyof typeof UNINDEX_SENSOR} column
- * @returns {Query[][]} deletions of the index rows of the sensors, grouped by partition
- */
-function indexPartitions({ group, bytes }, sensors, column) {
-  /** @type {Map<string, Query[]>} */
-  const partitions = new Map();
+/** @returns deletions of the index rows of the sensors, grouped by partition */
+function indexPartitions(
+  { group, bytes }: DeviceKey,
+  sensors: Row[],
+  column: keyof typeof UNINDEX_SENSOR,
+): Query[][] {
+  const partitions: Map<string, Query[]> = new Map();
   for (const row of sensors) {
     const term = row[column];
     if (term === null) continue;
@@ -156,8 +147,8 @@ function indexPartitions({ group, bytes }, sensors, column) {
   return [...partitions.values()];
 }
 
-/** @param {Query[]} queries of one partition @returns {Query[][]} */
-function cut(queries) {
+/** @param queries of one partition */
+function cut(queries: Query[]): Query[][] {
   const parts = [];
   for (let from = 0; from < queries.length; from += MAX_STATEMENTS_PER_BATCH) {
     parts.push(queries.slice(from, from + MAX_STATEMENTS_PER_BATCH));

@@ -1,9 +1,9 @@
-import { MAX_STATEMENTS_PER_BATCH } from '../../../schema/rules.js';
-import { int32, int64 } from '../cql-encoding.js';
+import { MAX_STATEMENTS_PER_BATCH } from '../../../schema/rules.ts';
+import { int32, int64 } from '../cql-encoding.ts';
+import type { DeviceKey } from './rows.ts';
 
-/** @import { DeviceKey } from './rows.js' */
-
-/** @typedef {{ name: string, queries: Array<{ query: string, params: unknown[] }> }} PartitionWrite one request: rows of one partition of one table */
+/** one request: rows of one partition of one table */
+export type PartitionWrite = { name: string; queries: Array<{ query: string; params: unknown[] }> };
 
 const WRITE_SENSOR =
   'INSERT INTO sensor (grp, device_id, sensor_id, device, name, type, unit, site, label, interval_ms, registered_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) USING TIMESTAMP ?';
@@ -11,10 +11,12 @@ const WRITE_SENSOR =
 /**
  * The index tables of sensors. `column`: the indexed column; `partition`: returns the partition, within a group, for a value of the
  * column.
- *
- * @type {Array<{ column: 'type' | 'site' | 'name', query: string, partition: (term: string) => string }>}
  */
-const INDEXES = [
+const INDEXES: Array<{
+  column: 'type' | 'site' | 'name';
+  query: string;
+  partition: (term: string) => string;
+}> = [
   {
     column: 'type',
     query:
@@ -35,33 +37,34 @@ const INDEXES = [
   },
 ];
 
-/**
- * A change of one sensor. Undefined columns stay as they are.
- *
- * @typedef {object} SensorChange
- * @property {Buffer} bytes the 16 bytes of the id
- * @property {string} [deviceName]
- * @property {string} [name]
- * @property {string} [type]
- * @property {string} [unit]
- * @property {string} [site]
- * @property {string} [label]
- * @property {number} [intervalMs]
- * @property {number} [registeredAt] epoch ms
- * @property {number} writeTimestamp epoch µs
- */
+/** A change of one sensor. Undefined columns stay as they are. */
+export interface SensorChange {
+  /** the 16 bytes of the id */
+  bytes: Buffer;
+  deviceName?: string;
+  name?: string;
+  type?: string;
+  unit?: string;
+  site?: string;
+  label?: string;
+  intervalMs?: number;
+  /** epoch ms */
+  registeredAt?: number;
+  /** epoch µs */
+  writeTimestamp: number;
+}
 
 /**
  * Returns the writes that register sensors. Commit `indexes` before `sensors`. If the process ends between the two commits, the device's
- * description is processed again: its sensors still differ from `sensor`, so the index is written again. In the other order the
- * index would stay incomplete.
- *
- * @param {DeviceKey} key
- * @param {SensorChange[]} changes
- * @param {number} now epoch ms
- * @returns {{ indexes: PartitionWrite[], sensors: PartitionWrite[] }}
+ * description is processed again: its sensors still differ from `sensor`, so the index is written again. In the other order the index
+ * would stay incomplete.
+ * @param now epoch ms
  */
-export function sensorWrites(key, changes, now) {
+export function sensorWrites(
+  key: DeviceKey,
+  changes: SensorChange[],
+  now: number,
+): { indexes: PartitionWrite[]; sensors: PartitionWrite[] } {
   const rows = changes.map((change) => ({ query: WRITE_SENSOR, params: sensorParams(key, change) }));
   return {
     indexes: indexWrites(key, changes, now).flatMap(cut),
@@ -69,8 +72,8 @@ export function sensorWrites(key, changes, now) {
   };
 }
 
-/** Splits a write into batches of limited size. @param {PartitionWrite} write @returns {PartitionWrite[]} */
-function cut({ name, queries }) {
+/** Splits a write into batches of limited size. */
+function cut({ name, queries }: PartitionWrite): PartitionWrite[] {
   const writes = [];
   for (let from = 0; from < queries.length; from += MAX_STATEMENTS_PER_BATCH) {
     writes.push({ name, queries: queries.slice(from, from + MAX_STATEMENTS_PER_BATCH) });
@@ -78,16 +81,9 @@ function cut({ name, queries }) {
   return writes;
 }
 
-/**
- * Groups the index rows by partition.
- *
- * @param {DeviceKey} key
- * @param {SensorChange[]} changes
- * @param {number} now epoch ms
- */
-function indexWrites({ group, bytes }, changes, now) {
-  /** @type {Map<string, PartitionWrite>} */
-  const partitions = new Map();
+/** Groups the index rows by partition. @param now epoch ms */
+function indexWrites({ group, bytes }: DeviceKey, changes: SensorChange[], now: number) {
+  const partitions: Map<string, PartitionWrite> = new Map();
   for (const change of changes) {
     for (const { column, query, partition } of INDEXES) {
       const term = change[column];
@@ -104,8 +100,7 @@ function indexWrites({ group, bytes }, changes, now) {
   return [...partitions.values()];
 }
 
-/** @param {DeviceKey} key @param {SensorChange} change */
-const sensorParams = ({ group, bytes }, change) => [
+const sensorParams = ({ group, bytes }: DeviceKey, change: SensorChange) => [
   group,
   bytes,
   change.bytes,

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
-import { MillraceError } from '../../../common/errors.js';
-import { Queue } from '../../../common/queue.js';
+import { MillraceError } from '../../../common/errors.ts';
+import { Queue } from '../../../common/queue.ts';
 
 /**
  * The window changes at most once in `TICK_MS`, and only after `MIN_ANSWERS` answers. It also never changes twice within
@@ -64,9 +64,8 @@ const PROBES_KEPT = 7;
 /**
  * A measurement with a small window. `since`: start of the probe; `began`: when its first request was sent; `answers`:
  * latencies in ms.
- *
- * @typedef {{ since: number, began: number, answers: number[] }} Probe
  */
+type Probe = { since: number; began: number; answers: number[] };
 
 /**
  * Bounds the requests in flight by the latency of the database, like congestion control in a network. Two sources:
@@ -83,21 +82,20 @@ export class CongestionWindow {
   #min;
   #now;
   #size;
-  /** Duration of each request since the last tick, in ms. @type {number[]} */
-  #answers = [];
+  /** Duration of each request since the last tick, in ms. */
+  #answers: number[] = [];
   #failures = 0;
   #isLimiting = false;
   #tickedAt;
   #latency = 0;
-  /** @type {Probe | null} */
-  #probe = null;
+  #probe: Probe | null = null;
   #probedAt;
-  /** Unloaded latencies in ms, the newest last. @type {number[]} */
-  #unloaded = [];
+  /** Unloaded latencies in ms, the newest last. */
+  #unloaded: number[] = [];
   #calmest = Number.POSITIVE_INFINITY;
 
-  /** @param {{ max: number, now?: () => number }} options `max`: `INGEST_MAX_IN_FLIGHT`; `now`: ms of a monotonic clock */
-  constructor({ max, now = () => performance.now() }) {
+  /** @param options `max`: `INGEST_MAX_IN_FLIGHT`; `now`: ms of a monotonic clock */
+  constructor({ max, now = () => performance.now() }: { max: number; now?: () => number }) {
     this.#max = max;
     this.#min = Math.min(MIN_SIZE, max);
     this.#size = Math.min(FIRST_SIZE, max);
@@ -118,11 +116,10 @@ export class CongestionWindow {
 
   /**
    * Records the latency or the failure of a request, and changes the window when a tick is over.
-   *
-   * @param {number} began when the request was sent
-   * @param {boolean} failed the database did not answer, or was overloaded
+   * @param began when the request was sent
+   * @param failed the database did not answer, or was overloaded
    */
-  record(began, failed) {
+  record(began: number, failed: boolean) {
     const now = this.#now();
     if (this.#probe && !failed) return this.#recordProbed(this.#probe, began, now);
     if (this.#probe) {
@@ -135,8 +132,7 @@ export class CongestionWindow {
     if (now - this.#tickedAt >= Math.max(TICK_MS, this.#latency)) this.#tick(now);
   }
 
-  /** @param {number} now */
-  #tick(now) {
+  #tick(now: number) {
     const count = this.#answers.length;
     if (this.#failures > FAILURE_SHARE * (count + this.#failures))
       this.#size = Math.max(this.#min, this.#size * AFTER_FAILURES);
@@ -150,8 +146,8 @@ export class CongestionWindow {
     this.#beginTick(now);
   }
 
-  /** @param {number} median ms of the answers since the last tick */
-  #adapt(median) {
+  /** @param median ms of the answers since the last tick */
+  #adapt(median: number) {
     this.#latency = median;
     this.#calmest = Math.min(this.#calmest, median);
     const gradient = this.#target() / median;
@@ -160,22 +156,20 @@ export class CongestionWindow {
     else if (this.#isLimiting) this.#size = Math.min(this.#max, this.#size * Math.min(GROWTH, gradient) + 1);
   }
 
-  /** @returns {number} the wanted latency: the longest time that a request should take, in ms */
-  #target() {
+  /** @returns the wanted latency: the longest time that a request should take, in ms */
+  #target(): number {
     const base = medianOf(this.#unloaded.length > 0 ? this.#unloaded : [this.#calmest]);
     return Math.max(base * TOLERANCE, base + SLACK_MS);
   }
 
-  /** @param {number} now */
-  #beginTick(now) {
+  #beginTick(now: number) {
     this.#answers = [];
     this.#failures = 0;
     this.#isLimiting = false;
     this.#tickedAt = now;
   }
 
-  /** @param {Probe} probe @param {number} began @param {number} now */
-  #recordProbed(probe, began, now) {
+  #recordProbed(probe: Probe, began: number, now: number) {
     if (began < probe.since) return;
     probe.began = Math.min(probe.began, began);
     probe.answers.push(now - began);
@@ -186,8 +180,8 @@ export class CongestionWindow {
     this.#beginTick(now);
   }
 
-  /** @param {number} now @param {number} ms an unloaded latency */
-  #remember(now, ms) {
+  /** @param ms an unloaded latency */
+  #remember(now: number, ms: number) {
     this.#probedAt = now;
     this.#calmest = Number.POSITIVE_INFINITY;
     if (!Number.isFinite(ms)) return;
@@ -197,21 +191,21 @@ export class CongestionWindow {
 }
 
 /**
- * @param {number[]} numbers one or more numbers, in any order
- * @returns {number} the median; if there are two middle numbers, the greater of them
+ * @param numbers one or more numbers, in any order
+ * @returns the median; if there are two middle numbers, the greater of them
  */
-export const medianOf = (numbers) =>
-  /** @type {number} */ (Float64Array.from(numbers).sort()[numbers.length >> 1]);
+export const medianOf = (numbers: number[]): number =>
+  Float64Array.from(numbers).sort()[numbers.length >> 1] as number;
 
-/**
- * Bounds the requests in flight.
- *
- * @typedef {object} Bound
- * @property {number} size limit of requests in flight; read before each request
- * @property {() => void} [noteWaiting] called when a request has to wait
- * @property {(began: number, failed: boolean) => void} [record] called when a request was answered; `began`
- *   in ms of `performance.now()`
- */
+/** Bounds the requests in flight. */
+interface Bound {
+  /** limit of requests in flight; read before each request */
+  size: number;
+  /** called when a request has to wait */
+  noteWaiting?: () => void;
+  /** called when a request was answered; `began` in ms of `performance.now()` */
+  record?: (began: number, failed: boolean) => void;
+}
 
 /**
  * The semaphore of requests to the database. Each request acquires a permit before it is sent, and returns the permit
@@ -221,16 +215,14 @@ export const medianOf = (numbers) =>
 export class Permits {
   #bound;
   #inUse = 0;
-  /** @type {Queue<() => void>} */
-  #waiting = new Queue();
+  #waiting: Queue<() => void> = new Queue();
 
-  /** @param {Bound} bound */
-  constructor(bound) {
+  constructor(bound: Bound) {
     this.#bound = bound;
   }
 
-  /** Acquires a permit. @returns {Promise<void> | undefined} settles when the request may be sent; undefined: it may be sent now */
-  enter() {
+  /** Acquires a permit. @returns settles when the request may be sent; undefined: it may be sent now */
+  enter(): Promise<void> | undefined {
     if (this.#inUse < this.#bound.size && this.#waiting.size === 0) {
       this.#inUse++;
       return undefined;
@@ -241,11 +233,10 @@ export class Permits {
 
   /**
    * Returns the permit of a request. Call it once for each `enter`.
-   *
-   * @param {number} began when the request was sent, in ms of `performance.now()`
-   * @param {unknown} [error] the error of a failed request
+   * @param began when the request was sent, in ms of `performance.now()`
+   * @param error the error of a failed request
    */
-  leave(began, error) {
+  leave(began: number, error?: unknown) {
     this.#inUse--;
     this.#bound.record?.(began, isFailure(error));
     this.admit();
@@ -278,5 +269,5 @@ export class Permits {
   }
 }
 
-/** Returns whether an error shows a busy database. A refusal of the data is a normal answer. @param {unknown} error */
-const isFailure = (error) => error instanceof MillraceError && error.code === 'unavailable';
+/** Returns whether an error shows a busy database. A refusal of the data is a normal answer. */
+const isFailure = (error: unknown) => error instanceof MillraceError && error.code === 'unavailable';

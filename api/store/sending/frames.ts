@@ -1,11 +1,10 @@
 import { createRequire } from 'node:module';
-import { MillraceError } from '../../../common/errors.js';
-import { writeBytes } from '../../../schema/packed/pack.js';
-import { WriteTimestamps } from '../cql-encoding.js';
-
-/** @import { Client } from 'cassandra-driver' */
-/** @import { CommitMarks } from '../commit-marks.js' */
-/** @import { Query } from './session.js' */
+import type { Client } from 'cassandra-driver';
+import { MillraceError } from '../../../common/errors.ts';
+import { writeBytes } from '../../../schema/packed/pack.ts';
+import type { CommitMarks } from '../commit-marks.ts';
+import { WriteTimestamps } from '../cql-encoding.ts';
+import type { Query } from './session.ts';
 
 /**
  * Sends writes with less work than the public functions of the driver. This file uses internal modules of
@@ -22,11 +21,12 @@ import { WriteTimestamps } from '../cql-encoding.js';
  * and tracks requests.
  */
 
-/** @typedef {(queries: Query[], routingKey: Buffer | undefined) => Promise<unknown>} SendWrites */
-/** The driver's information about a prepared statement. @typedef {{ queryId?: Buffer, meta: unknown }} PreparedInfo */
+type SendWrites = (queries: Query[], routingKey: Buffer | undefined) => Promise<unknown>;
+/** The driver's information about a prepared statement. */
+type PreparedInfo = { queryId?: Buffer; meta: unknown };
 
-/** Placeholder until the first statement is looked up. @type {PreparedInfo} */
-const UNKNOWN = { meta: undefined };
+/** Placeholder until the first statement is looked up. */
+const UNKNOWN: PreparedInfo = { meta: undefined };
 
 /** The protocol version of the frames that this file writes (native_protocol_v4.spec, sections 2, 4.1.6 and 4.1.7). */
 const PROTOCOL_VERSION = 4;
@@ -41,22 +41,20 @@ const PAGE_SIZE = 0x04;
 const SERIAL_CONSISTENCY = 0x10;
 const TIMESTAMP = 0x20;
 
-/** Stamps the writes of a session. @typedef {Pick<CommitMarks, 'ready' | 'begin' | 'end'>} Stamps */
+/** Stamps the writes of a session. */
+export type Stamps = Pick<CommitMarks, 'ready' | 'begin' | 'end'>;
 
-/** Stamps writes that no reader of changes reads. @returns {Stamps} */
-function createPlainStamps() {
+/** Stamps writes that no reader of changes reads. */
+function createPlainStamps(): Stamps {
   const stamps = new WriteTimestamps();
   return { ready: () => undefined, begin: (client) => Number(stamps.next(client)), end: () => true };
 }
 
 /**
  * Creates a function that sends prepared writes.
- *
- * @param {Client} client
- * @param {Stamps} [stamps]
- * @returns {SendWrites} uses the driver's public functions if its internal modules differ from the expected shape
+ * @returns uses the driver's public functions if its internal modules differ from the expected shape
  */
-export function createPreparedWrites(client, stamps = createPlainStamps()) {
+export function createPreparedWrites(client: Client, stamps: Stamps = createPlainStamps()): SendWrites {
   // Readers of changes find blocks by their write timestamp, so the timestamps must follow the clock, even when it is set
   // back. All other writes use the driver's timestamps, which never go back. There, an overwrite or a deletion has to
   // win against values that were written while the clock was ahead.
@@ -66,8 +64,7 @@ export function createPreparedWrites(client, stamps = createPlainStamps()) {
     if (joining) await joining;
     const timestamp = stamps.begin(client);
     let mayAcknowledge = false;
-    /** @type {unknown} */
-    let answer;
+    let answer: unknown;
     try {
       answer = await send(queries, routingKey, timestamp);
     } finally {
@@ -78,13 +75,11 @@ export function createPreparedWrites(client, stamps = createPlainStamps()) {
   };
 }
 
-/**
- * @param {Client} client
- * @returns {(queries: Query[], routingKey: Buffer | undefined, timestamp: number) => Promise<unknown>} `timestamp` in epoch µs
- */
-function createStampedWrites(client) {
-  /** @type {ReturnType<typeof createStampedWrites>} */
-  const sendPublicly = (queries, routingKey, timestamp) => {
+/** @returns `timestamp` in epoch µs */
+function createStampedWrites(
+  client: Client,
+): (queries: Query[], routingKey: Buffer | undefined, timestamp: number) => Promise<unknown> {
+  const sendPublicly: ReturnType<typeof createStampedWrites> = (queries, routingKey, timestamp) => {
     const [only] = queries;
     const options = { routingKey, timestamp };
     if (queries.length === 1 && only) return client.execute(only.query, only.params, options);
@@ -93,7 +88,7 @@ function createStampedWrites(client) {
   const internals = driverInternals(client);
   if (!internals) return sendPublicly;
   const { driver, metadata } = internals;
-  const { ExecuteFrame, BatchFrame } = /** @type {any} */ (framesOf(driver));
+  const { ExecuteFrame, BatchFrame } = framesOf(driver) as any;
   return (queries, routingKey, timestamp) => {
     if (!routingKey) return sendPublicly(queries, routingKey, timestamp);
     const items = [];
@@ -119,18 +114,15 @@ function createStampedWrites(client) {
   };
 }
 
-/**
- * Returns the internal modules of the driver, or null if they do not have the expected shape.
- *
- * @param {Client} client
- * @returns {{ driver: any, metadata: { getPreparedInfo: (keyspace: string, query: string) => PreparedInfo } } | null}
- */
-export function driverInternals(client) {
-  const { metadata } = /** @type {any} */ (client);
+/** Returns the internal modules of the driver, or null if they do not have the expected shape. */
+export function driverInternals(
+  client: Client,
+): { driver: any; metadata: { getPreparedInfo: (keyspace: string, query: string) => PreparedInfo } } | null {
+  const { metadata } = client as any;
   if (typeof metadata?.getPreparedInfo !== 'function') return null;
   try {
     // The driver has no types for these modules.
-    const load = /** @type {(module: string) => any} */ (createRequire(import.meta.url));
+    const load = createRequire(import.meta.url) as (module: string) => any;
     const { BatchRequest, ExecuteRequest } = load('cassandra-driver/lib/requests');
     const { DefaultExecutionOptions } = load('cassandra-driver/lib/execution-options');
     const RequestHandler = load('cassandra-driver/lib/request-handler');
@@ -146,18 +138,16 @@ export function driverInternals(client) {
   }
 }
 
-/** The driver's encoder. @typedef {{ protocolVersion: number }} Encoder */
+/** The driver's encoder. */
+type Encoder = { protocolVersion: number };
 
 /**
  * Creates subclasses of the driver's requests that write their frame into one Buffer. If a request has an unexpected
  * option, the method of the driver's class writes the frame.
- *
- * @param {any} driver
  */
-export function framesOf({ BatchRequest, ExecuteRequest }) {
+export function framesOf({ BatchRequest, ExecuteRequest }: any) {
   class ExecuteFrame extends ExecuteRequest {
-    /** @param {Encoder} encoder @param {number} streamId @returns {Buffer} */
-    write(encoder, streamId) {
+    write(encoder: Encoder, streamId: number): Buffer {
       const { options, timestamp, consistency, params, queryId } = this;
       if (!canEncode(encoder, options)) return super.write(encoder, streamId);
       const fetchSize = options.getFetchSize();
@@ -178,8 +168,7 @@ export function framesOf({ BatchRequest, ExecuteRequest }) {
   }
 
   class BatchFrame extends BatchRequest {
-    /** @param {Encoder} encoder @param {number} streamId @returns {Buffer} */
-    write(encoder, streamId) {
+    write(encoder: Encoder, streamId: number): Buffer {
       const { options, timestamp, queries } = this;
       if (!canEncode(encoder, options)) return super.write(encoder, streamId);
       const serial = options.getSerialConsistency();
@@ -204,16 +193,16 @@ export function framesOf({ BatchRequest, ExecuteRequest }) {
   return { ExecuteFrame, BatchFrame };
 }
 
-/** @param {Encoder} encoder @param {any} options @returns {boolean} whether a frame has nothing except statements, values, consistency and timestamp */
-const canEncode = (encoder, options) =>
+/** @returns whether a frame has nothing except statements, values, consistency and timestamp */
+const canEncode = (encoder: Encoder, options: any): boolean =>
   encoder.protocolVersion === PROTOCOL_VERSION &&
   !options.isQueryTracing() &&
   !options.getCustomPayload() &&
   !options.getPageState() &&
   !options.getKeyspace();
 
-/** @param {number} opcode @param {number} streamId @param {number} body bytes */
-function startFrame(opcode, streamId, body) {
+/** @param body bytes */
+function startFrame(opcode: number, streamId: number, body: number) {
   const frame = Buffer.allocUnsafe(HEADER_BYTES + body);
   frame.writeUInt8(PROTOCOL_VERSION, 0);
   frame.writeUInt8(0, 1);
@@ -223,20 +212,15 @@ function startFrame(opcode, streamId, body) {
   return frame;
 }
 
-/** @param {Buffer[]} params @returns {number} bytes of the values in a frame */
-function valuesBytes(params) {
+/** @returns bytes of the values in a frame */
+function valuesBytes(params: Buffer[]): number {
   let bytes = 2;
   for (const { length } of params) bytes += 4 + length;
   return bytes;
 }
 
-/**
- * @param {Buffer} frame
- * @param {number} at offset in the frame
- * @param {Buffer[]} params
- * @returns {number} the offset after the values
- */
-function writeValues(frame, at, params) {
+/** @param at offset in the frame @returns the offset after the values */
+function writeValues(frame: Buffer, at: number, params: Buffer[]): number {
   let next = frame.writeUInt16BE(params.length, at);
   for (const value of params) {
     next = frame.writeInt32BE(value.length, next);
@@ -245,21 +229,21 @@ function writeValues(frame, at, params) {
   return next;
 }
 
-/** @param {Buffer} frame @param {number} at @param {Buffer} bytes @returns {number} the offset after the bytes */
-function writeShortBytes(frame, at, bytes) {
+/** @returns the offset after the bytes */
+function writeShortBytes(frame: Buffer, at: number, bytes: Buffer): number {
   return writeBytes(frame, frame.writeUInt16BE(bytes.length, at), bytes);
 }
 
-/** The driver's Long. @typedef {{ high: number, low: number }} Long */
+/** The driver's Long. */
+type Long = { high: number; low: number };
 
-/** @param {number | undefined} serial @param {Long | null} timestamp */
-const tailFlags = (serial, timestamp) => (serial ? SERIAL_CONSISTENCY : 0) | (timestamp ? TIMESTAMP : 0);
+const tailFlags = (serial: number | undefined, timestamp: Long | null) =>
+  (serial ? SERIAL_CONSISTENCY : 0) | (timestamp ? TIMESTAMP : 0);
 
-/** @param {number | undefined} serial @param {Long | null} timestamp */
-const tailBytes = (serial, timestamp) => (serial ? 2 : 0) + (timestamp ? 8 : 0);
+const tailBytes = (serial: number | undefined, timestamp: Long | null) =>
+  (serial ? 2 : 0) + (timestamp ? 8 : 0);
 
-/** @param {Buffer} frame @param {number} at @param {number | undefined} serial @param {Long | null} timestamp */
-function writeTail(frame, at, serial, timestamp) {
+function writeTail(frame: Buffer, at: number, serial: number | undefined, timestamp: Long | null) {
   let next = at;
   if (serial) next = frame.writeUInt16BE(serial, next);
   if (!timestamp) return;

@@ -1,23 +1,25 @@
-import { MillraceError } from '../../../common/errors.js';
-import { halvesOf, isTimeout } from './request-bounds.js';
-import { routingKey } from './routing.js';
-
-/** @import { Retry } from './retry.js' */
-/** @import { Query, Session } from './session.js' */
-/** @import { Replicas } from './write-merger.js' */
+import { MillraceError } from '../../../common/errors.ts';
+import { halvesOf, isTimeout } from './request-bounds.ts';
+import type { Retry } from './retry.ts';
+import { routingKey } from './routing.ts';
+import type { Query, Session } from './session.ts';
+import type { Replicas } from './write-merger.ts';
 
 /**
  * A partition of a table. Use one object for all writes to a partition, because the cache of routing compares Buffers by
  * identity.
  */
 export class Partition {
-  /** The waiting row that later messages may join. @type {PendingRow<any> | null} */
-  open = null;
-  /** The newest uncommitted row, if rows of the partition are sent one after the other. @type {PendingRow<any> | null} */
-  last = null;
+  declare key: Buffer[];
+  declare routing: ReturnType<typeof routingKey>;
 
-  /** @param {Buffer[]} key the CQL encoding of the partition key's columns, in order */
-  constructor(...key) {
+  /** The waiting row that later messages may join. */
+  open: PendingRow<any> | null = null;
+  /** The newest uncommitted row, if rows of the partition are sent one after the other. */
+  last: PendingRow<any> | null = null;
+
+  /** @param key the CQL encoding of the partition key's columns, in order */
+  constructor(...key: Buffer[]) {
     this.key = key;
     this.routing = routingKey(...key);
   }
@@ -31,82 +33,77 @@ const NOTHING = Promise.resolve();
  *
  * The properties `replicas`, `resolve` and `reject` belong to the write merger. Because they are part of the row, a write
  * needs no second object.
- *
  * @template Message the data that a message adds to the row
  */
-export class PendingRow {
+export class PendingRow<Message> {
+  declare name: string;
+  declare partition: Partition;
+  declare bytes: number;
+
   /** Number of messages in the row. */
   messages = 1;
-  /** Settles when the row is committed. @type {Promise<void>} */
-  done = NOTHING;
+  /** Settles when the row is committed. */
+  done: Promise<void> = NOTHING;
   /** Whether the row is sent in a separate request, because it failed in a batch with other rows. */
   isAlone = false;
-  /** @type {Replicas | null} */
-  replicas = null;
-  /** @type {() => void} */
-  resolve = ignore;
-  /** @type {(error: unknown) => void} */
-  reject = ignore;
-  /** The smaller rows that replace this row after its request timed out. @type {PendingRow<any>[] | null} */
-  parts = null;
-  /** @type {Query[] | null} */
-  #queries;
+  replicas: Replicas | null = null;
+  resolve: () => void = ignore;
+  reject: (error: unknown) => void = ignore;
+  /** The smaller rows that replace this row after its request timed out. */
+  parts: PendingRow<any>[] | null = null;
+  #queries: Query[] | null;
 
   /**
-   * @param {string} name name under which the latency of the request is reported
-   * @param {Partition} partition
-   * @param {number} bytes upper limit of the bytes that a server counts for the row. Encoding may replace the limit by a
-   *   smaller number
-   * @param {Query[]} [queries] the encoded row; then no message may join
+   * @param name name under which the latency of the request is reported
+   * @param bytes upper limit of the bytes that a server counts for the row. Encoding may replace the limit by a smaller
+   * number
+   * @param queries the encoded row; then no message may join
    */
-  constructor(name, partition, bytes, queries) {
+  constructor(name: string, partition: Partition, bytes: number, queries?: Query[]) {
     this.name = name;
     this.partition = partition;
     this.bytes = bytes;
     this.#queries = queries ?? null;
   }
 
-  /** Adds a message. @param {Message} _message @returns {boolean} false: the row has no room for it */
-  join(_message) {
+  /** Adds a message. @returns false: the row has no room for it */
+  join(_message: Message): boolean {
     return false;
   }
 
-  /** Counts bytes that a message adds to the row. @param {number} bytes */
-  grow(bytes) {
+  /** Counts bytes that a message adds to the row. */
+  grow(bytes: number) {
     this.bytes += bytes;
     if (this.replicas) this.replicas.bytes += bytes;
   }
 
-  /** Encodes the messages. @returns {Query[]} */
-  toQueries() {
+  /** Encodes the messages. */
+  toQueries(): Query[] {
     return [];
   }
 
   /**
    * Divides a row whose request timed out. The two parts write what the row writes.
-   *
-   * @returns {PendingRow<any>[]} empty: the row cannot be divided
+   * @returns empty: the row cannot be divided
    */
-  divide() {
+  divide(): PendingRow<any>[] {
     const queries = this.encode();
     if (queries.length < 2) return [];
     return halvesOf(queries).map((half) => new PendingRow(this.name, this.partition, this.bytes, half));
   }
 
-  /** @param {unknown} _key key of a message, such as a device @returns {boolean} whether the row may have data of the message */
-  has(_key) {
+  /** @param _key key of a message, such as a device @returns whether the row may have data of the message */
+  has(_key: unknown): boolean {
     return true;
   }
 
-  /** Called when the row is committed, or has finally failed. @param {boolean} _isCommitted */
-  settled(_isCommitted) {}
+  /** Called when the row is committed, or has finally failed. */
+  settled(_isCommitted: boolean) {}
 
   /**
    * Encodes the row when it is sent, and closes it. A repeated request uses the first encoding, so it has the same bytes.
-   *
-   * @returns {Query[]}
    */
-  encode() {
+  encode(): Query[] {
     if (this.#queries) return this.#queries;
     this.close();
     this.#queries = this.toQueries();
@@ -120,9 +117,8 @@ export class PendingRow {
 }
 
 /**
- * Sends the rows of a table. Messages may join a row until it is sent. Under little load a row has one message, and is
- * sent at once. The busier the database, the longer rows wait. Then more messages share a row, and more rows share a
- * request.
+ * Sends the rows of a table. Messages may join a row until it is sent. Under little load a row has one message, and is sent at once. The
+ * busier the database, the longer rows wait. Then more messages share a row, and more rows share a request.
  *
  *     waiting     [a 12:00 | 12:00 | 12:00]  [c 12:00]  [latest: a b']   messages join the row of their partition; b' is b, and a newer b
  *     merged      [a 12:00 + latest]  [c 12:00]                          a permit is free: rows of the same replicas share a request
@@ -136,28 +132,27 @@ export class PendingRows {
   #retry;
   #isSequential;
 
-  /**
-   * @param {object} deps
-   * @param {Pick<Session, 'writeMerged'>} deps.session
-   * @param {Pick<Retry, 'wait' | 'noteAnswer'>} deps.retry
-   * @param {boolean} [deps.isSequential] whether only one row of a partition is in flight at a time, while further messages
-   *   join the next row (default: false). A row that times out then leaves this order, and its messages wait for their parts
-   *   of it: see `committed`
-   */
-  constructor({ session, retry, isSequential = false }) {
+  constructor({
+    session,
+    retry,
+    isSequential = false,
+  }: {
+    session: Pick<Session, 'writeMerged'>;
+    retry: Pick<Retry, 'wait' | 'noteAnswer'>;
+    /**
+     * whether only one row of a partition is in flight at a time, while further messages join the next row
+     * (default: false). A row that times out then leaves this order, and its messages wait for their parts of
+     * it: see `committed`
+     */
+    isSequential?: boolean;
+  }) {
     this.#session = session;
     this.#retry = retry;
     this.#isSequential = isSequential;
   }
 
-  /**
-   * Queues a row for sending. Messages may join the row until it is sent.
-   *
-   * @template {PendingRow<any>} R
-   * @param {R} row
-   * @returns {R}
-   */
-  open(row) {
+  /** Queues a row for sending. Messages may join the row until it is sent. */
+  open<R extends PendingRow<any>>(row: R): R {
     const { partition } = row;
     const before = partition.last;
     partition.open = row;
@@ -166,15 +161,15 @@ export class PendingRows {
     return row;
   }
 
-  /** Sends a row in a separate request. @param {PendingRow<any>} row an encoded row, which no message may join */
-  sendAlone(row) {
+  /** Sends a row in a separate request. @param row an encoded row, which no message may join */
+  sendAlone(row: PendingRow<any>) {
     row.isAlone = true;
     row.done = this.#send(row);
     return row.done;
   }
 
-  /** Sends a row after the row `before` has settled. @param {PendingRow<any>} row @param {PendingRow<any>} before @returns {Promise<void>} */
-  #sendAfter(row, before) {
+  /** Sends a row after the row `before` has settled. */
+  #sendAfter(row: PendingRow<any>, before: PendingRow<any>): Promise<void> {
     const send = () => this.#send(row);
     return before.done.then(send, send);
   }
@@ -182,11 +177,9 @@ export class PendingRows {
   /**
    * Sends a row. The function uses `then` instead of async. So the first attempt of a row needs no promise of the retry,
    * and does not keep the state of two more functions.
-   *
-   * @param {PendingRow<any>} row
-   * @returns {Promise<void>} settles when the row is committed
+   * @returns settles when the row is committed
    */
-  #send(row) {
+  #send(row: PendingRow<any>): Promise<void> {
     const written = this.#session.writeMerged(row);
     return written.then(
       () => {
@@ -197,8 +190,8 @@ export class PendingRows {
     );
   }
 
-  /** @param {PendingRow<any>} row @param {unknown} error error of the first attempt */
-  async #repeat(row, error) {
+  /** @param error error of the first attempt */
+  async #repeat(row: PendingRow<any>, error: unknown) {
     let isCommitted = false;
     let failure = error;
     try {
@@ -222,8 +215,8 @@ export class PendingRows {
     }
   }
 
-  /** @param {PendingRow<any>} row @returns {PendingRow<any>[] | null} null: the row itself is repeated */
-  #divide(row) {
+  /** @returns null: the row itself is repeated */
+  #divide(row: PendingRow<any>): PendingRow<any>[] | null {
     const parts = row.divide();
     if (parts.length > 0) return parts;
     // Later rows of the partition must not wait for a single statement that times out again and again.
@@ -231,16 +224,15 @@ export class PendingRows {
     return isInOrder ? [new PendingRow(row.name, row.partition, row.bytes, row.encode())] : null;
   }
 
-  /** @param {PendingRow<any>[]} parts */
-  async #sendParts(parts) {
+  async #sendParts(parts: PendingRow<any>[]) {
     for (const part of parts) {
       this.sendAlone(part).catch(ignore);
     }
     if (!this.#isSequential) await Promise.all(parts.map(({ done }) => done));
   }
 
-  /** Ends the work on a row that is committed or has finally failed. @param {PendingRow<any>} row @param {boolean} isCommitted */
-  #leave(row, isCommitted) {
+  /** Ends the work on a row that is committed or has finally failed. */
+  #leave(row: PendingRow<any>, isCommitted: boolean) {
     row.close();
     if (row.partition.last === row) row.partition.last = null;
     row.settled(isCommitted);
@@ -249,12 +241,10 @@ export class PendingRows {
 
 /**
  * Waits for the data of one message in a sequential row, also if the row was divided meanwhile.
- *
- * @param {PendingRow<any>} row
- * @param {unknown} key see `has`
- * @returns {Promise<void>} settles when the data are committed
+ * @param key see `has`
+ * @returns settles when the data are committed
  */
-export async function committed(row, key) {
+export async function committed(row: PendingRow<any>, key: unknown): Promise<void> {
   await row.done;
   const parts = row.parts?.filter((part) => part.has(key)) ?? [];
   await Promise.all(parts.map((part) => committed(part, key)));
@@ -262,8 +252,6 @@ export async function committed(row, key) {
 
 function ignore() {}
 
-/**
- * @param {unknown} error
- * @returns {boolean} whether the database refuses the rows of a request, possibly because of another row
- */
-export const isRefusal = (error) => error instanceof MillraceError && error.code === 'rejected';
+/** @returns whether the database refuses the rows of a request, possibly because of another row */
+export const isRefusal = (error: unknown): boolean =>
+  error instanceof MillraceError && error.code === 'rejected';

@@ -1,8 +1,7 @@
 import cassandra from 'cassandra-driver';
-import { MillraceError } from '../../../common/errors.js';
-import { MAX_REQUEST_BYTES, MAX_STATEMENTS_PER_BATCH } from '../../../schema/rules.js';
-
-/** @import { Query } from './session.js' */
+import { MillraceError } from '../../../common/errors.ts';
+import { MAX_REQUEST_BYTES, MAX_STATEMENTS_PER_BATCH } from '../../../schema/rules.ts';
+import type { Query } from './session.ts';
 
 const { errors, types } = cassandra;
 
@@ -14,15 +13,11 @@ const STATEMENT_BYTES = 80;
 
 /**
  * Cuts the rows of a write into requests of limited size.
- *
- * @param {Query[]} queries
- * @returns {Query[][]} at most 256 statements and 256 KiB each, unless a single statement is larger
+ * @returns at most 256 statements and 256 KiB each, unless a single statement is larger
  */
-export function requestsOf(queries) {
-  /** @type {Query[][]} */
-  const requests = [];
-  /** @type {Query[]} */
-  let request = [];
+export function requestsOf(queries: Query[]): Query[][] {
+  const requests: Query[][] = [];
+  let request: Query[] = [];
   let bytes = 0;
   for (const query of queries) {
     const added = bytesOf(query);
@@ -37,8 +32,8 @@ export function requestsOf(queries) {
   return requests;
 }
 
-/** @param {Query} query @returns {number} bytes of the statement in a frame, rounded up */
-export function bytesOf({ params }) {
+/** @returns bytes of the statement in a frame, rounded up */
+export function bytesOf({ params }: Query): number {
   let bytes = STATEMENT_BYTES;
   for (const value of params) {
     if (Buffer.isBuffer(value)) bytes += value.length;
@@ -47,18 +42,17 @@ export function bytesOf({ params }) {
   return bytes;
 }
 
-/** @template T @param {T[]} list at least two items @returns {[T[], T[]]} */
-export function halvesOf(list) {
+/** @param list at least two items */
+export function halvesOf<T>(list: T[]): [T[], T[]] {
   const middle = Math.ceil(list.length / 2);
   return [list.slice(0, middle), list.slice(middle)];
 }
 
-/** @param {unknown} error of a session @returns {boolean} whether a smaller request may succeed */
-export const isTimeout = (error) =>
+/** @param error of a session @returns whether a smaller request may succeed */
+export const isTimeout = (error: unknown): boolean =>
   error instanceof MillraceError && error.code === 'unavailable' && isTimeoutOfDriver(error.cause);
 
-/** @param {unknown} cause @returns {boolean} */
-function isTimeoutOfDriver(cause) {
+function isTimeoutOfDriver(cause: unknown): boolean {
   if (cause instanceof errors.NoHostAvailableError)
     return Object.values(cause.innerErrors ?? {}).some(isTimeoutOfDriver);
   if (cause instanceof errors.OperationTimedOutError) return true;

@@ -1,10 +1,9 @@
 import { setMaxListeners } from 'node:events';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MillraceError } from '../../../common/errors.js';
-import { LogThrottle } from '../../../common/log-throttle.js';
-
-/** @import { Logger } from 'pino' */
+import type { Logger } from 'pino';
+import { MillraceError } from '../../../common/errors.ts';
+import { LogThrottle } from '../../../common/log-throttle.ts';
 
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 2000;
@@ -19,12 +18,11 @@ export class Retry {
   #onRetry;
   #ending = new AbortController();
   #throttle = new LogThrottle({ everyMs: REPORT_EVERY_MS });
-  /** When requests began to fail, in ms of `performance.now()`; null: the last request succeeded. @type {number | null} */
-  #failingSince = null;
+  /** When requests began to fail, in ms of `performance.now()`; null: the last request succeeded. */
+  #failingSince: number | null = null;
   #answeredAt = Number.NEGATIVE_INFINITY;
 
-  /** @param {{ logger: Pick<Logger, 'info' | 'warn'>, onRetry: () => void }} deps */
-  constructor({ logger, onRetry }) {
+  constructor({ logger, onRetry }: { logger: Pick<Logger, 'info' | 'warn'>; onRetry: () => void }) {
     this.#logger = logger;
     this.#onRetry = onRetry;
     // No limit of listeners: every waiting request listens to the signal, and while the database is unavailable, all
@@ -34,13 +32,10 @@ export class Retry {
 
   /**
    * Sends a request until the database answers.
-   *
-   * @template T
-   * @param {() => Promise<T>} request idempotent
-   * @returns {Promise<T>}
+   * @param request idempotent
    * @throws {MillraceError} `rejected`, which is permanent; `unavailable` only while this process ends
    */
-  async run(request) {
+  async run<T>(request: () => Promise<T>): Promise<T> {
     for (let attempt = 0; ; attempt++) {
       try {
         const answer = await request();
@@ -54,12 +49,11 @@ export class Retry {
 
   /**
    * Waits before a failed request is repeated, for callers with a loop of their own.
-   *
-   * @param {unknown} error error of the last attempt
-   * @param {number} attempt counting from 0
+   * @param error error of the last attempt
+   * @param attempt counting from 0
    * @throws {MillraceError} as `run`
    */
-  async wait(error, attempt) {
+  async wait(error: unknown, attempt: number) {
     if (!(error instanceof MillraceError) || error.code !== 'unavailable') {
       this.#markAnswered();
       throw error;
@@ -76,13 +70,13 @@ export class Retry {
     this.#markAnswered();
   }
 
-  /** How long requests have failed. @returns {number} ms since requests began to fail; 0: the last request succeeded */
-  get failingForMs() {
+  /** How long requests have failed. @returns ms since requests began to fail; 0: the last request succeeded */
+  get failingForMs(): number {
     return this.#failingSince === null ? 0 : performance.now() - this.#failingSince;
   }
 
-  /** When the database last answered. @returns {number} ms of `performance.now()`; -Infinity before the first answer */
-  get answeredAt() {
+  /** When the database last answered. @returns ms of `performance.now()`; -Infinity before the first answer */
+  get answeredAt(): number {
     return this.#answeredAt;
   }
 
@@ -102,8 +96,7 @@ export class Retry {
     this.#answeredAt = performance.now();
   }
 
-  /** @param {MillraceError} error */
-  #report(error) {
+  #report(error: MillraceError) {
     const now = performance.now();
     this.#failingSince ??= now;
     if (this.#throttle.count('unavailable') === 0) return;
@@ -117,11 +110,9 @@ export class Retry {
 
 /**
  * Waits with jitter, so that clients that failed together do not retry together.
- *
- * @param {number} attempt counting from 0
- * @param {AbortSignal} signal
+ * @param attempt counting from 0
  */
-async function pause(attempt, signal) {
+async function pause(attempt: number, signal: AbortSignal) {
   const longest = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(attempt, 10));
   try {
     await sleep(longest * (0.5 + Math.random() / 2), undefined, { signal });

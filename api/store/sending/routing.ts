@@ -1,6 +1,5 @@
+import type { Client, ClientOptions, policies as DriverPolicies, Host } from 'cassandra-driver';
 import cassandra from 'cassandra-driver';
-
-/** @import { policies as DriverPolicies, Client, ClientOptions, Host } from 'cassandra-driver' */
 
 const { policies, types } = cassandra;
 
@@ -13,34 +12,35 @@ const KEPT_MS = 30_000;
  * message. The cache compares Buffers by identity, so pass the same Buffer object for the same partition.
  */
 export class RememberedReplicasPolicy extends policies.loadBalancing.LoadBalancingPolicy {
-  /** @type {WeakMap<Buffer, Host[]>} */
-  #replicas = new WeakMap();
-  /** @type {WeakMap<Host[], string>} */
-  #names = new WeakMap();
+  #replicas: WeakMap<Buffer, Host[]> = new WeakMap();
+  #names: WeakMap<Host[], string> = new WeakMap();
   #rememberedAt = 0;
   #nodes;
-  /** @type {Client | undefined} */
-  #client;
+  #client: Client | undefined;
 
-  /** @param {string} localDc */
-  constructor(localDc) {
+  constructor(localDc: string) {
     super();
     this.#nodes = new policies.loadBalancing.DCAwareRoundRobinPolicy(localDc);
   }
 
-  /** @type {DriverPolicies.loadBalancing.LoadBalancingPolicy['init']} */
-  init(client, hosts, callback) {
+  init(
+    client: Parameters<DriverPolicies.loadBalancing.LoadBalancingPolicy['init']>[0],
+    hosts: Parameters<DriverPolicies.loadBalancing.LoadBalancingPolicy['init']>[1],
+    callback: Parameters<DriverPolicies.loadBalancing.LoadBalancingPolicy['init']>[2],
+  ): ReturnType<DriverPolicies.loadBalancing.LoadBalancingPolicy['init']> {
     this.#client = client;
     this.#nodes.init(client, hosts, callback);
   }
 
-  /** @param {Host} host */
-  getDistance(host) {
+  getDistance(host: Host) {
     return this.#nodes.getDistance(host);
   }
 
-  /** @type {DriverPolicies.loadBalancing.LoadBalancingPolicy['newQueryPlan']} */
-  newQueryPlan(keyspace, options, callback) {
+  newQueryPlan(
+    keyspace: Parameters<DriverPolicies.loadBalancing.LoadBalancingPolicy['newQueryPlan']>[0],
+    options: Parameters<DriverPolicies.loadBalancing.LoadBalancingPolicy['newQueryPlan']>[1],
+    callback: Parameters<DriverPolicies.loadBalancing.LoadBalancingPolicy['newQueryPlan']>[2],
+  ): ReturnType<DriverPolicies.loadBalancing.LoadBalancingPolicy['newQueryPlan']> {
     const key = options?.getRoutingKey();
     const replicas = Buffer.isBuffer(key) ? this.#replicasOf(options.getKeyspace() ?? keyspace, key) : [];
     this.#nodes.newQueryPlan(keyspace, options, (error, others) =>
@@ -49,11 +49,10 @@ export class RememberedReplicasPolicy extends policies.loadBalancing.LoadBalanci
   }
 
   /**
-   * @param {string} keyspace
-   * @param {Buffer} key routing key; the same Buffer object for the same partition
-   * @returns {string | null} a name for the partition's set of replicas in the local data center; null: unknown
+   * @param key routing key; the same Buffer object for the same partition
+   * @returns a name for the partition's set of replicas in the local data center; null: unknown
    */
-  replicaSetOf(keyspace, key) {
+  replicaSetOf(keyspace: string, key: Buffer): string | null {
     const replicas = this.#replicasOf(keyspace, key);
     if (replicas.length === 0) return null;
     const known = this.#names.get(replicas);
@@ -70,8 +69,8 @@ export class RememberedReplicasPolicy extends policies.loadBalancing.LoadBalanci
     return this.#nodes.getOptions();
   }
 
-  /** @param {string} keyspace @param {Buffer} key @returns {Host[]} replicas in the local data center */
-  #replicasOf(keyspace, key) {
+  /** @returns replicas in the local data center */
+  #replicasOf(keyspace: string, key: Buffer): Host[] {
     const now = Date.now();
     if (Math.abs(now - this.#rememberedAt) > KEPT_MS) {
       this.#replicas = new WeakMap();
@@ -87,14 +86,10 @@ export class RememberedReplicasPolicy extends policies.loadBalancing.LoadBalanci
   }
 }
 
-/**
- * @param {Client} client
- * @returns {((key: Buffer) => string | null) | undefined} function that names the replica set of a partition; undefined: the client
- *   has another load balancing policy
- */
-export function findReplicaSets(client) {
+/** @returns function that names the replica set of a partition; undefined: the client has another load balancing policy */
+export function findReplicaSets(client: Client): ((key: Buffer) => string | null) | undefined {
   // The driver's types lack the options of a client.
-  const { options } = /** @type {{ options?: ClientOptions }} */ (/** @type {unknown} */ (client));
+  const { options } = client as unknown as { options?: ClientOptions };
   const policy = options?.policies?.loadBalancing;
   if (!(policy instanceof RememberedReplicasPolicy)) return undefined;
   return (key) => policy.replicaSetOf(client.keyspace, key);
@@ -102,18 +97,15 @@ export function findReplicaSets(client) {
 
 /**
  * Creates a query plan: first the replicas, then the other nodes.
- *
- * @param {Host[]} replicas each replica has the same probability of being first
- * @param {Iterator<Host>} others
- * @returns {Iterator<Host, undefined>}
+ * @param replicas each replica has the same probability of being first
  */
-function replicasFirst(replicas, others) {
+function replicasFirst(replicas: Host[], others: Iterator<Host>): Iterator<Host, undefined> {
   const first = Math.floor(Math.random() * replicas.length);
   let taken = 0;
   return {
     next() {
       if (taken < replicas.length) {
-        const value = /** @type {Host} */ (replicas[(first + taken++) % replicas.length]);
+        const value = replicas[(first + taken++) % replicas.length] as Host;
         return { value, done: false };
       }
       for (let next = others.next(); !next.done; next = others.next()) {
@@ -128,11 +120,9 @@ function replicasFirst(replicas, others) {
  * Computes the routing key of a partition. Use one Buffer object for all writes to a partition. A composite key has the
  * length before each part and a zero byte after it, as the servers encode it (native_protocol_v4.spec leaves this to
  * drivers).
- *
- * @param {Buffer[]} parts the CQL encoding of the partition key's columns, in order
- * @returns {Buffer}
+ * @param parts the CQL encoding of the partition key's columns, in order
  */
-export function routingKey(...parts) {
+export function routingKey(...parts: Buffer[]): Buffer {
   const [only] = parts;
   if (parts.length === 1 && only) return Buffer.from(only);
   return Buffer.concat(

@@ -1,88 +1,71 @@
 import { performance } from 'node:perf_hooks';
+import type { Client, types } from 'cassandra-driver';
 import cassandra from 'cassandra-driver';
-import { MillraceError } from '../../../common/errors.js';
-import { reasonOf } from '../error-reason.js';
-import { createPreparedWrites } from './frames.js';
-import { halvesOf, isTimeout, requestsOf } from './request-bounds.js';
-import { DEFAULT_LIMITS, WriteMerger } from './write-merger.js';
-
-/** @import { Client, types } from 'cassandra-driver' */
-/** @import { Stamps } from './frames.js' */
-/** @import { PendingRow } from './pending-rows.js' */
-/** @import { BatchLimits } from './write-merger.js' */
+import { MillraceError } from '../../../common/errors.ts';
+import { reasonOf } from '../error-reason.ts';
+import { createPreparedWrites, type Stamps } from './frames.ts';
+import type { PendingRow } from './pending-rows.ts';
+import { halvesOf, isTimeout, requestsOf } from './request-bounds.ts';
+import { type BatchLimits, DEFAULT_LIMITS, WriteMerger } from './write-merger.ts';
 
 const { errors } = cassandra;
 
 /**
  * A statement: its CQL, the name under which its latency is reported, and the page size in rows if it is not the default.
- *
- * @typedef {{ name: string, cql: string, fetchSize?: number }} Statement
  */
+export type Statement = { name: string; cql: string; fetchSize?: number };
 
-/** @typedef {types.Row} Row */
+export type Row = types.Row;
 
-/** @typedef {{ query: string, params: unknown[] }} Query one row of a batch */
+/** one row of a batch */
+export type Query = { query: string; params: unknown[] };
 
-/**
- * Bounds the requests in flight.
- *
- * @typedef {object} Gate
- * @property {() => Promise<void> | undefined} enter resolves when a request may be sent; undefined: it may be sent now. After a
- *   rejection, do not call `leave`
- * @property {(began: number, error?: unknown) => void} leave called when the request was answered or failed;
- *   `began` in ms of `performance.now()`
- * @property {() => void} cancel called when no request was sent
- */
+/** Bounds the requests in flight. */
+export interface Gate {
+  /**
+   * resolves when a request may be sent; undefined: it may be sent now. After a rejection, do not call
+   * `leave`
+   */
+  enter: () => Promise<void> | undefined;
+  /** called when the request was answered or failed; `began` in ms of `performance.now()` */
+  leave: (began: number, error?: unknown) => void;
+  /** called when no request was sent */
+  cancel: () => void;
+}
 
-/** Lets all requests pass at once. @type {Gate} */
-const OPEN = { enter: () => undefined, leave: () => {}, cancel: () => {} };
+/** Lets all requests pass at once. */
+const OPEN: Gate = { enter: () => undefined, leave: () => {}, cancel: () => {} };
 
-/** Records the latency of a request. @callback Observe @param {{ query: string, ok: string }} labels a statement's name; `true` or `false` @param {number} seconds */
+/** Records the latency of a request. @param labels a statement's name; `true` or `false` */
+export type Observe = (labels: { query: string; ok: string }, seconds: number) => void;
 
 /**
  * Creates a session, through which the store sends all requests to the driver. Every request is prepared, and its latency
  * is reported under the name of its statement. A failed request throws a MillraceError that distinguishes retryable from
  * permanent failures. Errors that are defects of this code or of the driver are thrown unchanged.
- *
- * @param {Client} client
- * @param {Observe} observe
- * @param {Gate} [gate] bounds the requests in flight; default: no bound
- * @param {(routing: Buffer) => string | null} [replicasOf] names the replica set of a partition; null: unknown
- * @param {BatchLimits} [limits] limits of batches over several partitions; default: `DEFAULT_LIMITS`
- * @param {Stamps} [stamps] stamps the batches and the merged rows
+ * @param gate bounds the requests in flight; default: no bound
+ * @param replicasOf names the replica set of a partition; null: unknown
+ * @param limits limits of batches over several partitions; default: `DEFAULT_LIMITS`
+ * @param stamps stamps the batches and the merged rows
  */
 export function createSession(
-  client,
-  observe,
-  gate = OPEN,
-  replicasOf = () => null,
-  limits = DEFAULT_LIMITS,
-  stamps = undefined,
+  client: Client,
+  observe: Observe,
+  gate: Gate = OPEN,
+  replicasOf: (routing: Buffer) => string | null = () => null,
+  limits: BatchLimits = DEFAULT_LIMITS,
+  stamps: Stamps | undefined = undefined,
 ) {
-  /**
-   * @template T
-   * @param {string} name
-   * @param {() => Promise<T>} request
-   * @returns {Promise<T>}
-   */
-  async function timed(name, request) {
+  async function timed<T>(name: string, request: () => Promise<T>): Promise<T> {
     const room = gate.enter();
     if (room) await room;
     return answered(name, request);
   }
 
-  /**
-   * Sends a request that has entered the gate.
-   *
-   * @template T
-   * @param {string} name
-   * @param {() => Promise<T>} request
-   * @returns {Promise<T>}
-   */
-  async function answered(name, request) {
+  /** Sends a request that has entered the gate. */
+  async function answered<T>(name: string, request: () => Promise<T>): Promise<T> {
     const began = performance.now();
-    /** @type {unknown} */
-    let failure;
+    let failure: unknown;
     try {
       return await request();
     } catch (error) {
@@ -103,15 +86,8 @@ export function createSession(
     limits,
   });
 
-  /**
-   * Sends a batch. If it times out, its halves are sent, because it may be too large for a busy database.
-   *
-   * @param {string} name
-   * @param {Query[]} queries
-   * @param {Buffer} [routingKey]
-   * @returns {Promise<void>}
-   */
-  async function sendHalving(name, queries, routingKey) {
+  /** Sends a batch. If it times out, its halves are sent, because it may be too large for a busy database. */
+  async function sendHalving(name: string, queries: Query[], routingKey?: Buffer): Promise<void> {
     try {
       await timed(name, () => execute(queries, routingKey));
     } catch (error) {
@@ -121,67 +97,52 @@ export function createSession(
   }
 
   return {
-    /**
-     * @param {Statement} statement
-     * @param {unknown[]} params
-     * @returns {Promise<void>}
-     * @throws {MillraceError} `unavailable` or `rejected`, like all requests of a session
-     */
-    async write({ name, cql }, params) {
+    /** @throws {MillraceError} `unavailable` or `rejected`, like all requests of a session */
+    async write({ name, cql }: Statement, params: unknown[]): Promise<void> {
       await timed(name, () => client.execute(cql, params));
     },
 
     /**
      * Writes rows of one partition of one table, in unlogged batches of limited size, one after the other.
-     *
-     * @param {string} name
-     * @param {Query[]} queries
-     * @param {Buffer} [routingKey] see `routing.js`; without it the driver computes one
-     * @returns {Promise<void>}
+     * @param routingKey see `routing.ts`; without it the driver computes one
      */
-    async writeBatch(name, queries, routingKey) {
+    async writeBatch(name: string, queries: Query[], routingKey?: Buffer): Promise<void> {
       for (const request of requestsOf(queries)) await sendHalving(name, request, routingKey);
     },
 
-    /** Sends a row, together with other rows for the same replicas if some wait: see write-merger.js. */
-    writeMerged: (/** @type {PendingRow<any>} */ row) => merger.write(row),
+    /** Sends a row, together with other rows for the same replicas if some wait: see write-merger.ts. */
+    writeMerged: (row: PendingRow<any>) => merger.write(row),
 
     /** Number of merged writes that wait to be sent. */
     get waiting() {
       return merger.waiting;
     },
 
-    /** @param {Statement} statement @param {unknown[]} params @returns {Promise<Row | null>} */
-    async one({ name, cql }, params) {
+    async one({ name, cql }: Statement, params: unknown[]): Promise<Row | null> {
       return timed(name, async () => (await client.execute(cql, params)).first());
     },
 
     /**
      * Reads one page of an unbounded result.
-     *
-     * @param {Statement} statement
-     * @param {unknown[]} params
-     * @param {string} [pageState] `next` of the previous page
-     * @returns {Promise<{ rows: Row[], next: string | undefined }>} `next` is undefined at the end
+     * @param pageState `next` of the previous page
+     * @returns `next` is undefined at the end
      */
-    async page({ name, cql, fetchSize }, params, pageState) {
+    async page(
+      { name, cql, fetchSize }: Statement,
+      params: unknown[],
+      pageState?: string,
+    ): Promise<{ rows: Row[]; next: string | undefined }> {
       const page = await timed(name, () => client.execute(cql, params, { pageState, fetchSize }));
       return { rows: page.rows, next: page.pageState };
     },
 
-    /**
-     * Reads an unbounded result page by page.
-     *
-     * @param {Statement} statement
-     * @param {unknown[]} params
-     * @returns {AsyncGenerator<Row[], void>}
-     */
-    async *pages({ name, cql, fetchSize }, params) {
-      /** @type {string | undefined} */
-      let pageState;
+    /** Reads an unbounded result page by page. */
+    async *pages({ name, cql, fetchSize }: Statement, params: unknown[]): AsyncGenerator<Row[], void> {
+      let pageState: string | undefined;
       do {
-        /** @type {types.ResultSet} */
-        const page = await timed(name, () => client.execute(cql, params, { pageState, fetchSize }));
+        const page: types.ResultSet = await timed(name, () =>
+          client.execute(cql, params, { pageState, fetchSize }),
+        );
         yield page.rows;
         pageState = page.pageState;
       } while (pageState);
@@ -190,20 +151,19 @@ export function createSession(
     /**
      * Reads all rows of a result, for statements whose result is bounded. The read ends at a page without a page state. A
      * short or empty page is no end, because the driver may return such pages at any time.
-     *
-     * @param {Statement} statement
-     * @param {unknown[]} params
-     * @param {number} [limit] limit of rows (default: unlimited)
-     * @returns {Promise<Row[]>}
+     * @param limit limit of rows (default: unlimited)
      */
-    async all({ name, cql, fetchSize }, params, limit = Number.POSITIVE_INFINITY) {
-      /** @type {Row[]} */
-      const rows = [];
-      /** @type {string | undefined} */
-      let pageState;
+    async all(
+      { name, cql, fetchSize }: Statement,
+      params: unknown[],
+      limit: number = Number.POSITIVE_INFINITY,
+    ): Promise<Row[]> {
+      const rows: Row[] = [];
+      let pageState: string | undefined;
       do {
-        /** @type {types.ResultSet} */
-        const page = await timed(name, () => client.execute(cql, params, { pageState, fetchSize }));
+        const page: types.ResultSet = await timed(name, () =>
+          client.execute(cql, params, { pageState, fetchSize }),
+        );
         rows.push(...page.rows);
         pageState = page.pageState;
       } while (pageState && rows.length < limit);
@@ -212,18 +172,18 @@ export function createSession(
   };
 }
 
-/** @typedef {ReturnType<typeof createSession>} Session */
+export type Session = ReturnType<typeof createSession>;
 
 /** Protocol error codes (native_protocol_v4.spec, section 9) for requests that the server rejects on each attempt. */
 const REFUSALS = new Set([0x2000, 0x2200]);
 
 /**
- * @param {unknown} error of the driver
- * @param {string} query name of the statement
- * @returns {unknown} the error to throw: `rejected` is permanent, `unavailable` can be retried; a defect of this code or the driver
- *   is returned unchanged
+ * @param error of the driver
+ * @param query name of the statement
+ * @returns the error to throw: `rejected` is permanent, `unavailable` can be retried; a defect of this code or the driver is
+ * returned unchanged
  */
-export function translate(error, query) {
+export function translate(error: unknown, query: string): unknown {
   if (error instanceof MillraceError || isDefect(error)) return error;
   const refused = error instanceof errors.ResponseError && REFUSALS.has(error.code);
   return new MillraceError(refused ? 'rejected' : 'unavailable', `${query}: ${reasonOf(error)}`, {
@@ -231,6 +191,6 @@ export function translate(error, query) {
   });
 }
 
-/** @param {unknown} error @returns {boolean} true for errors that only a defect in code can cause */
-const isDefect = (error) =>
+/** @returns true for errors that only a defect in code can cause */
+const isDefect = (error: unknown): boolean =>
   [TypeError, RangeError, ReferenceError, errors.ArgumentError].some((type) => error instanceof type);

@@ -1,22 +1,17 @@
-import { isRefusal } from './pending-rows.js';
-
-/** @import { PendingRow } from './pending-rows.js' */
-/** @import { Query } from './session.js' */
+import { isRefusal, type PendingRow } from './pending-rows.ts';
+import type { Query } from './session.ts';
 
 /**
  * Limits of a batch over several partitions. A batch for one partition of one table has no limits, because neither
  * Cassandra nor ScyllaDB checks its size.
- *
- * @typedef {{ partitions: number, bytes: number }} BatchLimits
  */
+export type BatchLimits = { partitions: number; bytes: number };
 
 /**
  * Limits above which Cassandra logs a warning by default (`unlogged_batch_across_partitions_warn_threshold`,
  * `batch_size_warn_threshold`). Cassandra refuses batches of more than 50 KiB. ScyllaDB warns above 128 KiB.
- *
- * @type {BatchLimits}
  */
-export const DEFAULT_LIMITS = { partitions: 10, bytes: 5 * 1024 };
+export const DEFAULT_LIMITS: BatchLimits = { partitions: 10, bytes: 5 * 1024 };
 
 /**
  * Number of requests in flight to the same replicas from which on further rows wait for an answer of one of them.
@@ -41,16 +36,18 @@ const MAX_MISFITS = 32;
  */
 const MAX_PENDING_PERMITS = 64;
 
-/**
- * A set of nodes that store a partition, and the rows that wait to be sent to these nodes.
- *
- * @typedef {object} Replicas
- * @property {string} name
- * @property {Set<PendingRow<any>>} rows rows that are not sent yet, in order of arrival
- * @property {number} bytes total size of `rows`. It is kept up to date, because each tick compares it with the limit
- * @property {boolean} isHeld true: the rows wait for an answer of a request in flight; false: the rows wait for a permit
- * @property {number} inFlight number of requests without an answer
- */
+/** A set of nodes that store a partition, and the rows that wait to be sent to these nodes. */
+export interface Replicas {
+  name: string;
+  /** rows that are not sent yet, in order of arrival */
+  rows: Set<PendingRow<any>>;
+  /** total size of `rows`. It is kept up to date, because each tick compares it with the limit */
+  bytes: number;
+  /** true: the rows wait for an answer of a request in flight; false: the rows wait for a permit */
+  isHeld: boolean;
+  /** number of requests without an answer */
+  inFlight: number;
+}
 
 /**
  * Merges waiting rows with the same replica set into one unlogged batch, across devices and tables. One batch
@@ -74,29 +71,37 @@ export class WriteMerger {
   #replicasOf;
   #limits;
   #holdMs;
-  /** Rows that wait for a permit, in order of arrival. @type {Set<PendingRow<any>>} */
-  #waiting = new Set();
-  /** Replica sets by name. @type {Map<string, Replicas>} */
-  #replicas = new Map();
-  /** Replica sets whose rows wait for an answer. @type {Set<Replicas>} */
-  #held = new Set();
-  /** Timer that ends the wait of all rows in `#held`. @type {NodeJS.Timeout | null} */
-  #timer = null;
+  /** Rows that wait for a permit, in order of arrival. */
+  #waiting: Set<PendingRow<any>> = new Set();
+  /** Replica sets by name. */
+  #replicas: Map<string, Replicas> = new Map();
+  /** Replica sets whose rows wait for an answer. */
+  #held: Set<Replicas> = new Set();
+  /** Timer that ends the wait of all rows in `#held`. */
+  #timer: NodeJS.Timeout | null = null;
   #isScheduled = false;
   #pendingPermits = 0;
 
-  /**
-   * @param {object} parts
-   * @param {() => Promise<void> | undefined} parts.acquire settles when a request may be sent; undefined: it may be sent at once
-   * @param {() => void} parts.release returns a permit that was not used
-   * @param {(name: string, queries: Query[], routing: Buffer) => Promise<unknown>} parts.send sends a request with an acquired permit,
-   *   and then returns the permit
-   * @param {(routing: Buffer) => string | null} parts.replicasOf names the nodes that hold a partition; null:
-   *   unknown, so the row is sent alone
-   * @param {BatchLimits} [parts.limits]
-   * @param {number} [parts.holdMs] longest time for which rows wait for an answer; 0: rows never wait
-   */
-  constructor({ acquire, release, send, replicasOf, limits = DEFAULT_LIMITS, holdMs = MAX_HOLD_MS }) {
+  constructor({
+    acquire,
+    release,
+    send,
+    replicasOf,
+    limits = DEFAULT_LIMITS,
+    holdMs = MAX_HOLD_MS,
+  }: {
+    /** settles when a request may be sent; undefined: it may be sent at once */
+    acquire: () => Promise<void> | undefined;
+    /** returns a permit that was not used */
+    release: () => void;
+    /** sends a request with an acquired permit, and then returns the permit */
+    send: (name: string, queries: Query[], routing: Buffer) => Promise<unknown>;
+    /** names the nodes that hold a partition; null: unknown, so the row is sent alone */
+    replicasOf: (routing: Buffer) => string | null;
+    limits?: BatchLimits;
+    /** longest time for which rows wait for an answer; 0: rows never wait */
+    holdMs?: number;
+  }) {
     this.#acquire = acquire;
     this.#release = release;
     this.#send = send;
@@ -111,11 +116,11 @@ export class WriteMerger {
   }
 
   /**
-   * @param {PendingRow<any>} row a row that does not wait here yet
-   * @returns {Promise<void>} settles when the row is committed
+   * @param row a row that does not wait here yet
+   * @returns settles when the row is committed
    * @throws {MillraceError} `unavailable` or `rejected`
    */
-  write(row) {
+  write(row: PendingRow<any>): Promise<void> {
     return new Promise((resolve, reject) => {
       row.resolve = resolve;
       row.reject = reject;
@@ -123,8 +128,7 @@ export class WriteMerger {
     });
   }
 
-  /** @param {PendingRow<any>} row */
-  #add(row) {
+  #add(row: PendingRow<any>) {
     // A row whose size cannot be read must fail before it is queued.
     const { bytes } = row;
     const name = row.isAlone ? null : this.#replicasOf(row.partition.routing);
@@ -139,18 +143,16 @@ export class WriteMerger {
     this.#schedule();
   }
 
-  /** @param {string} name @returns {Replicas} */
-  #findReplicas(name) {
+  #findReplicas(name: string): Replicas {
     const known = this.#replicas.get(name);
     if (known) return known;
-    /** @type {Replicas} */
-    const replicas = { name, rows: new Set(), bytes: 0, isHeld: false, inFlight: 0 };
+    const replicas: Replicas = { name, rows: new Set(), bytes: 0, isHeld: false, inFlight: 0 };
     this.#replicas.set(name, replicas);
     return replicas;
   }
 
-  /** Makes the next rows of a replica set wait for an answer. @param {Replicas} replicas without rows */
-  #hold(replicas) {
+  /** Makes the next rows of a replica set wait for an answer. @param replicas without rows */
+  #hold(replicas: Replicas) {
     if (this.#holdMs === 0) return;
     replicas.isHeld = true;
     this.#held.add(replicas);
@@ -161,15 +163,15 @@ export class WriteMerger {
     }, this.#holdMs).unref();
   }
 
-  /** Moves the rows of a replica set to the queue for permits. @param {Replicas} replicas */
-  #stopHolding(replicas) {
+  /** Moves the rows of a replica set to the queue for permits. */
+  #stopHolding(replicas: Replicas) {
     replicas.isHeld = false;
     this.#held.delete(replicas);
     for (const row of replicas.rows) this.#waiting.add(row);
   }
 
-  /** @param {Replicas} replicas @returns {boolean} whether the waiting rows fill a request */
-  #isFull({ rows, bytes }) {
+  /** @returns whether the waiting rows fill a request */
+  #isFull({ rows, bytes }: Replicas): boolean {
     const limits = this.#limits;
     return rows.size >= limits.partitions || bytes >= limits.bytes;
   }
@@ -233,21 +235,17 @@ export class WriteMerger {
     );
   }
 
-  /** @param {Replicas} replicas replicas of a request that was answered, or that failed */
-  #noteAnswer(replicas) {
+  /** @param replicas replicas of a request that was answered, or that failed */
+  #noteAnswer(replicas: Replicas) {
     replicas.inFlight--;
     if (replicas.isHeld) this.#schedule();
     else if (replicas.rows.size === 0 && replicas.inFlight === 0) this.#replicas.delete(replicas.name);
   }
 
-  /**
-   * @param {PendingRow<any>} first
-   * @returns {PendingRow<any>[]} the row, and other rows for the same replicas that fit into the batch; empty if no row can be encoded
-   */
-  #gather(first) {
+  /** @returns the row, and other rows for the same replicas that fit into the batch; empty if no row can be encoded */
+  #gather(first: PendingRow<any>): PendingRow<any>[] {
     const limits = this.#limits;
-    /** @type {PendingRow<any>[]} */
-    const batch = [];
+    const batch: PendingRow<any>[] = [];
     const { replicas } = first;
     let bytes = this.#take(first, batch, limits.bytes);
     if (replicas === null) return batch;
@@ -263,13 +261,10 @@ export class WriteMerger {
 
   /**
    * Adds a row to a batch if it fits. The first row is added even if it is too large.
-   *
-   * @param {PendingRow<any>} row
-   * @param {PendingRow<any>[]} batch
-   * @param {number} room bytes that still fit into the batch
-   * @returns {number} bytes that were added
+   * @param room bytes that still fit into the batch
+   * @returns bytes that were added
    */
-  #take(row, batch, room) {
+  #take(row: PendingRow<any>, batch: PendingRow<any>[], room: number): number {
     try {
       if (row.bytes > room && batch.length > 0) return 0;
       this.#remove(row);
@@ -284,8 +279,7 @@ export class WriteMerger {
     }
   }
 
-  /** @param {PendingRow<any>} row @param {unknown} error */
-  #reject(row, error) {
+  #reject(row: PendingRow<any>, error: unknown) {
     this.#remove(row);
     // A row that was not encoded may grow until it is added again. Without replicas its growth is not counted now, so
     // that all of its bytes are counted once when it is added again.
@@ -293,15 +287,14 @@ export class WriteMerger {
     row.reject(error);
   }
 
-  /** Removes a row from the queue for permits. @param {PendingRow<any>} row */
-  #remove(row) {
+  /** Removes a row from the queue for permits. */
+  #remove(row: PendingRow<any>) {
     this.#waiting.delete(row);
     const { replicas } = row;
     if (replicas?.rows.delete(row)) replicas.bytes -= row.bytes;
   }
 
-  /** @param {PendingRow<any>[]} batch @param {unknown} error */
-  #fail(batch, error) {
+  #fail(batch: PendingRow<any>[], error: unknown) {
     const together = batch.length > 1;
     for (const row of batch) {
       if (together) row.isAlone = true;

@@ -1,24 +1,23 @@
-import { MillraceError } from '../../../common/errors.js';
-import { migrate } from '../../../schema/migrate/migrate.js';
-import { connect } from '../connect.js';
-import { translate } from '../sending/session.js';
-import { missingPermission } from './roles.js';
+import { MillraceError } from '../../../common/errors.ts';
+import type { Config } from '../../../common/settings/config.ts';
+import { migrate } from '../../../schema/migrate/migrate.ts';
+import { connect } from '../connect.ts';
+import { translate } from '../sending/session.ts';
+import { missingPermission } from './roles.ts';
 
-export { makeRoles } from './roles.js';
-
-/** @import { Config } from '../../../common/settings/config.js' */
+export { makeRoles } from './roles.ts';
 
 const MIGRATION = { applicationName: 'millrace-migrate', retryBusyServer: true, awaitsAgreement: false };
 
 /**
  * Migrates the schema of the database to the version of this program.
- *
- * @param {Config} config
- * @param {(line: string) => void} [onStatus]
- * @returns {Promise<{ from: number, to: number }>} versions of the schema before and after the migration
+ * @returns versions of the schema before and after the migration
  * @throws {MillraceError} `database_away`, `bad_settings`, `schema_differs`, `unavailable`
  */
-export async function migrateDatabase({ cql, retention }, onStatus) {
+export async function migrateDatabase(
+  { cql, retention }: Config,
+  onStatus?: (line: string) => void,
+): Promise<{ from: number; to: number }> {
   const admin = await connect(cql, MIGRATION);
   try {
     return await migrate({
@@ -35,8 +34,8 @@ export async function migrateDatabase({ cql, retention }, onStatus) {
   }
 }
 
-/** Translates an error. A rejected statement is a defect of the migration, so the driver's error stays unchanged. @param {unknown} error */
-function unlessRejected(error) {
+/** Translates an error. A rejected statement is a defect of the migration, so the driver's error stays unchanged. */
+function unlessRejected(error: unknown) {
   const translated = translate(error, 'migrate');
   return translated instanceof MillraceError && translated.code === 'unavailable' ? translated : error;
 }

@@ -1,23 +1,23 @@
 import cassandra from 'cassandra-driver';
-import { MillraceError } from '../../../common/errors.js';
-import { createKeyspace, DDL } from '../../../schema/migrate/cluster.js';
-import { connect } from '../connect.js';
-import { innerErrors, reasonOf } from '../error-reason.js';
-
-/** @import { Config } from '../../../common/settings/config.js' */
-/** @import { RoleStatement } from '../../../schema/roles.js' */
+import { MillraceError } from '../../../common/errors.ts';
+import type { Config } from '../../../common/settings/config.ts';
+import { createKeyspace, DDL } from '../../../schema/migrate/cluster.ts';
+import type { RoleStatement } from '../../../schema/roles.ts';
+import { connect } from '../connect.ts';
+import { innerErrors, reasonOf } from '../error-reason.ts';
 
 /**
  * Creates roles and grants their permissions. CQL_USERNAME must have the permission to create roles. Permissions can
  * only be granted in an existing keyspace, so the keyspace is created first, as the command `migrate` would create it.
  * So the role of `migrate` needs no permission beyond the keyspace.
- *
- * @param {Config['cql']} cql
- * @param {RoleStatement[]} statements
- * @param {(shown: string) => void} onDone called after each statement, and for a new keyspace
+ * @param onDone called after each statement, and for a new keyspace
  * @throws {MillraceError} `database_away`, `bad_settings`, `failed` when the database refuses a statement
  */
-export async function makeRoles(cql, statements, onDone) {
+export async function makeRoles(
+  cql: Config['cql'],
+  statements: RoleStatement[],
+  onDone: (shown: string) => void,
+) {
   let isAuthenticated = false;
   const onAuthenticate = () => {
     isAuthenticated = true;
@@ -42,8 +42,11 @@ export async function makeRoles(cql, statements, onDone) {
   }
 }
 
-/** @param {unknown} error @param {{ isAuthenticated: boolean, role: string | undefined }} client @returns {string} advice for the operator */
-function hint(error, { isAuthenticated, role }) {
+/** @returns advice for the operator */
+function hint(
+  error: unknown,
+  { isAuthenticated, role }: { isAuthenticated: boolean; role: string | undefined },
+): string {
   if (!isForbidden(error)) return '';
   if (isAuthenticated) return `Is ${role} a superuser there?`;
   return 'The database authenticates nobody: set authenticator: PasswordAuthenticator and authorizer: CassandraAuthorizer in its configuration, and CQL_USERNAME here.';
@@ -57,8 +60,8 @@ const UNAUTHORIZED = 0x2100;
 /** Message of Cassandra if it could not read the permissions. The error has the same code as a missing permission. */
 const PERMISSIONS_AWAY = /^unable to perform authorization/i;
 
-/** @param {unknown} error of the driver */
-const refusal = (error) =>
+/** @param error of the driver */
+const refusal = (error: unknown) =>
   innerErrors(error).find(
     (inner) =>
       inner instanceof errors.ResponseError &&
@@ -66,21 +69,19 @@ const refusal = (error) =>
       !PERMISSIONS_AWAY.test(inner.message),
   );
 
-/** @param {unknown} error of the driver @returns {boolean} whether a permission is missing */
-export const isForbidden = (error) => refusal(error) !== undefined;
+/** @param error of the driver @returns whether a permission is missing */
+export const isForbidden = (error: unknown): boolean => refusal(error) !== undefined;
 
 /**
  * Explains a missing permission with the command that grants it. A retry cannot help, so a starting process reports this
  * error and ends.
- *
- * @param {unknown} error of the driver
- * @param {string | undefined} role
- * @returns {MillraceError | null} null: the error is no missing permission
+ * @param error of the driver
+ * @returns null: the error is no missing permission
  */
-export function missingPermission(error, role) {
+export function missingPermission(error: unknown, role: string | undefined): MillraceError | null {
   const refused = refusal(error);
   if (!refused) return null;
-  const reason = /** @type {Error} */ (refused).message;
+  const reason = (refused as Error).message;
   return new MillraceError(
     'bad_settings',
     `CQL_USERNAME=${role} has not the rights that it needs: ${reason}. npm run roles gives them.`,

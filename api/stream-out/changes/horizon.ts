@@ -1,8 +1,6 @@
 import { performance } from 'node:perf_hooks';
-import { LEASE_MS } from '../../store/index.js';
-
-/** @import { MillraceError } from '../../../common/errors.js' */
-/** @import { CommitMark, CommitMarks } from '../../store/commit-marks.js' */
+import type { CommitMark, CommitMarks } from '../../store/commit-marks.ts';
+import { LEASE_MS } from '../../store/index.ts';
 
 /** Shortest time between two reads of the marks, in ms. */
 const READ_EVERY_MS = 500;
@@ -23,20 +21,22 @@ export class CommitHorizon {
   #marks;
   #monotonic;
   #everyMs;
-  /** Newest marks by process, and when they were first read. @type {Map<string, { row: CommitMark, since: number }>} */
-  #known = new Map();
+  /** Newest marks by process, and when they were first read. */
+  #known: Map<string, { row: CommitMark; since: number }> = new Map();
   #until = 0;
   #readAt = Number.NEGATIVE_INFINITY;
-  /** @type {Promise<void> | null} */
-  #reading = null;
+  #reading: Promise<void> | null = null;
 
-  /**
-   * @param {object} deps
-   * @param {Pick<CommitMarks, 'ready' | 'readAll'>} deps.marks
-   * @param {() => number} [deps.monotonic] ms
-   * @param {number} [deps.everyMs]
-   */
-  constructor({ marks, monotonic = () => performance.now(), everyMs = READ_EVERY_MS }) {
+  constructor({
+    marks,
+    monotonic = () => performance.now(),
+    everyMs = READ_EVERY_MS,
+  }: {
+    marks: Pick<CommitMarks, 'ready' | 'readAll'>;
+    /** ms */
+    monotonic?: () => number;
+    everyMs?: number;
+  }) {
     this.#marks = marks;
     this.#monotonic = monotonic;
     this.#everyMs = everyMs;
@@ -44,11 +44,10 @@ export class CommitHorizon {
 
   /**
    * Reads the marks, if the last read was a while ago.
-   *
-   * @returns {Promise<number>} epoch ms: a later read finds no further commit up to this time; it never decreases; 0: not known yet
+   * @returns epoch ms: a later read finds no further commit up to this time; it never decreases; 0: not known yet
    * @throws {MillraceError} `unavailable`
    */
-  async read() {
+  async read(): Promise<number> {
     if (this.#monotonic() - this.#readAt >= this.#everyMs) {
       this.#reading ??= this.#readMarks().finally(() => {
         this.#reading = null;

@@ -1,16 +1,14 @@
 import { LRUCache } from 'lru-cache';
-import { uuidText } from '../../../schema/ids.js';
-import { visitBlock } from '../../../schema/packed/block.js';
-import { bucketOf, closingOf, HOUR_MS, isLate, LATE_MARGIN_MS } from '../../../schema/rules.js';
-import { iteratePages } from '../../history/packing/index.js';
-import { openBatchText } from '../records.js';
+import { uuidText } from '../../../schema/ids.ts';
+import { visitBlock } from '../../../schema/packed/block.ts';
+import { bucketOf, closingOf, HOUR_MS, isLate, LATE_MARGIN_MS } from '../../../schema/rules.ts';
+import { iteratePages } from '../../history/packing/index.ts';
+import type { Store } from '../../store/index.ts';
+import type { StoredBlock } from '../../store/streaming.ts';
+import { type Names, openBatchText } from '../records.ts';
+import type { CommitHorizon } from './horizon.ts';
 
-export { CommitHorizon } from './horizon.js';
-
-/** @import { Store } from '../../store/index.js' */
-/** @import { StoredBlock } from '../../store/streaming.js' */
-/** @import { Names } from '../records.js' */
-/** @import { CommitHorizon } from './horizon.js' */
+export { CommitHorizon } from './horizon.ts';
 
 /**
  * Readers read blocks in windows of their write timestamps. A window has this width, in ms, and is read in pieces. Cursors rely on the width,
@@ -52,17 +50,24 @@ const NAMES = { max: 10_000, ttl: 60_000 };
  * The position of a reader of changes. `from` is the first hour that is not complete. At the instant `join`, the reader changed
  * from closed hours to windows. The step `open` has sent the blocks that were written before `join`. A reader with `fresh` does
  * not want those blocks.
- *
- * @typedef {object} Position
- * @property {Step} step
- * @property {number} at epoch ms: the hour of the step, or the end of its window
- * @property {number} from epoch ms
- * @property {number} [begun] epoch ms: the end of the last piece of the window; missing: the whole window is left
- * @property {number} [until] epoch ms: the end of the piece that is being read
- * @property {number} [join] epoch ms
- * @property {boolean} [fresh] whether the reader wants only blocks that are written after `join`
- * @property {Place} [after] the last change of the step that the reader has received
  */
+export interface Position {
+  step: Step;
+  /** epoch ms: the hour of the step, or the end of its window */
+  at: number;
+  /** epoch ms */
+  from: number;
+  /** epoch ms: the end of the last piece of the window; missing: the whole window is left */
+  begun?: number;
+  /** epoch ms: the end of the piece that is being read */
+  until?: number;
+  /** epoch ms */
+  join?: number;
+  /** whether the reader wants only blocks that are written after `join` */
+  fresh?: boolean;
+  /** the last change of the step that the reader has received */
+  after?: Place;
+}
 
 /**
  * - `hour`: all timely blocks of a closed hour
@@ -70,58 +75,54 @@ const NAMES = { max: 10_000, ttl: 60_000 };
  * - `open`: the blocks of the hours that were open at `join`
  * - `window`: the blocks that were written in a minute, or in a piece of it
  * - `close`: the blocks of a closed hour that no window contained
- *
- * @typedef {'hour' | 'late' | 'open' | 'window' | 'close'} Step
  */
+type Step = 'hour' | 'late' | 'open' | 'window' | 'close';
 
-/** @typedef {{ group: number, device: string, bucket: number, part: number, ts: number, digest: string }} Place `device` and `digest` as hex */
+/** `device` and `digest` as hex */
+type Place = { group: number; device: string; bucket: number; part: number; ts: number; digest: string };
 
 /**
  * A change: one block, or the message that all hours before `until` are complete. `text` is JSON without its closing brace.
- *
- * @typedef {{ text: string, position: Position }} Change
  */
+export type Change = { text: string; position: Position };
+
+/** The progress of a step: the reader has all changes of the step before this position. */
+export type Progress = { text: null; position: Position };
 
 /**
- * The progress of a step: the reader has all changes of the step before this position.
- *
- * @typedef {{ text: null, position: Position }} Progress
- */
-
-/**
- * Returns a reader of committed blocks. It reads the table itself, in an order that is equal for every client. So a position is
- * a few numbers, and a client can resume exactly there, at any process. Only late messages cause additional writes.
+ * Returns a reader of committed blocks. It reads the table itself, in an order that is equal for every client. So a position is a
+ * few numbers, and a client can resume exactly there, at any process. Only late messages cause additional writes.
  *
  *     since ──▶ hour 10, late 10 │ hour 11, late 11 │ open │ window 13:41 │ window 13:42 │ … │ close 12, late 12 │ window …
  *               closed hours, whole                 join    by write timestamp, minute by minute
  *
- * A piece of a window is read when all its writes are visible, and none can be added: see `horizon.js`. The write timestamp and
+ * A piece of a window is read when all its writes are visible, and none can be added: see `horizon.ts`. The write timestamp and
  * the newest sample of a block alone decide whether a window contains the block. So the step `close` can compute which blocks came
  * with windows, without storing them.
- *
- * @param {object} deps
- * @param {Pick<Store, 'streaming' | 'devices'>} deps.store
- * @param {number} deps.groups number of shards of devices (`LATEST_GROUPS`)
- * @param {Pick<CommitHorizon, 'read'>} deps.horizon
- * @param {() => number} deps.clock epoch ms
  */
-export function createChanges({ store, groups, horizon, clock }) {
+export function createChanges({
+  store,
+  groups,
+  horizon,
+  clock,
+}: {
+  store: Pick<Store, 'streaming' | 'devices'>;
+  /** number of shards of devices (`LATEST_GROUPS`) */
+  groups: number;
+  horizon: Pick<CommitHorizon, 'read'>;
+  /** epoch ms */
+  clock: () => number;
+}) {
   const { streaming } = store;
   /** Number of devices that the last piece of a window read. */
   let deviceCount = 0;
-  /** @type {LRUCache<string, Names>} */
-  const known = new LRUCache(NAMES);
+  const known: LRUCache<string, Names> = new LRUCache(NAMES);
 
   /**
    * Returns the names of a device and its sensors. The cache is not used if it lacks a sensor of the block, because that sensor is new.
-   *
-   * @param {number} group
-   * @param {Buffer} device
-   * @param {number} bucket epoch ms
-   * @param {Buffer} samples
-   * @returns {Promise<Names>}
+   * @param bucket epoch ms
    */
-  async function namesOf(group, device, bucket, samples) {
+  async function namesOf(group: number, device: Buffer, bucket: number, samples: Buffer): Promise<Names> {
     const id = uuidText(device);
     const found = known.get(id);
     let isComplete = found !== undefined;
@@ -136,21 +137,18 @@ export function createChanges({ store, groups, horizon, clock }) {
     const names = {
       id,
       name: row?.name ?? null,
-      sensor: (/** @type {string} */ sensorId) => sensors.get(sensorId) ?? null,
+      sensor: (sensorId: string) => sensors.get(sensorId) ?? null,
     };
     known.set(id, names);
     return names;
   }
 
-  /**
-   * Reads the blocks of one device in one hour, beginning after a place.
-   *
-   * @param {Buffer} device
-   * @param {number} bucket epoch ms
-   * @param {{ since?: number, after?: Place }} options
-   * @returns {AsyncGenerator<StoredBlock, void>}
-   */
-  async function* blocksOf(device, bucket, { since, after }) {
+  /** Reads the blocks of one device in one hour, beginning after a place. @param bucket epoch ms */
+  async function* blocksOf(
+    device: Buffer,
+    bucket: number,
+    { since, after }: { since?: number; after?: Place },
+  ): AsyncGenerator<StoredBlock, void> {
     const place = after && after.device === device.toString('hex') && after.bucket === bucket ? after : null;
     for (const part of await streaming.parts(device, bucket)) {
       if (place && part < place.part) continue;
@@ -162,17 +160,14 @@ export function createChanges({ store, groups, horizon, clock }) {
     }
   }
 
-  /**
-   * Makes a change of a block, with the position after the block.
-   *
-   * @param {number} group
-   * @param {Buffer} device
-   * @param {number} bucket
-   * @param {StoredBlock} block
-   * @param {Position} position
-   * @returns {Promise<Change>}
-   */
-  async function toChange(group, device, bucket, block, position) {
+  /** Makes a change of a block, with the position after the block. */
+  async function toChange(
+    group: number,
+    device: Buffer,
+    bucket: number,
+    block: StoredBlock,
+    position: Position,
+  ): Promise<Change> {
     const { digest, samples, writtenAt, part, ts } = block;
     const late = isLate(bucket, writtenAt);
     const text = openBatchText(
@@ -192,11 +187,10 @@ export function createChanges({ store, groups, horizon, clock }) {
 
   /**
    * Returns the hours that a step reads of each device. `has` decides whether a block belongs to the step.
-   *
-   * @param {Position} position
-   * @returns {Array<{ bucket: number, since?: number, has: (block: StoredBlock) => boolean }>}
    */
-  function hoursOf(position) {
+  function hoursOf(
+    position: Position,
+  ): Array<{ bucket: number; since?: number; has: (block: StoredBlock) => boolean }> {
     const { step, at, from, join = 0 } = position;
     if (step === 'hour') return [{ bucket: at, has: ({ writtenAt }) => writtenAt < lateFrom(at) }];
     if (step === 'close') {
@@ -224,8 +218,10 @@ export function createChanges({ store, groups, horizon, clock }) {
     }));
   }
 
-  /** @param {Position} position @param {AbortSignal} signal @returns {AsyncGenerator<Change | Progress, void>} */
-  async function* changesOfDevices(position, signal) {
+  async function* changesOfDevices(
+    position: Position,
+    signal: AbortSignal,
+  ): AsyncGenerator<Change | Progress, void> {
     const { after } = position;
     const hours = hoursOf(position);
     let count = 0;
@@ -251,8 +247,13 @@ export function createChanges({ store, groups, horizon, clock }) {
     if (!after) deviceCount = count;
   }
 
-  /** @param {number} group @param {Buffer} device @param {ReturnType<typeof hoursOf>} hours @param {Position} position @param {AbortSignal} signal @returns {AsyncGenerator<Change, void>} */
-  async function* changesOfDevice(group, device, hours, position, signal) {
+  async function* changesOfDevice(
+    group: number,
+    device: Buffer,
+    hours: ReturnType<typeof hoursOf>,
+    position: Position,
+    signal: AbortSignal,
+  ): AsyncGenerator<Change, void> {
     const { after } = position;
     const reached = after && after.group === group && after.device === device.toString('hex') ? after : null;
     for (const { bucket, since, has } of hours) {
@@ -263,8 +264,10 @@ export function createChanges({ store, groups, horizon, clock }) {
     }
   }
 
-  /** @param {Position} position @param {AbortSignal} signal @returns {AsyncGenerator<Change | Progress, void>} */
-  async function* lateChanges(position, signal) {
+  async function* lateChanges(
+    position: Position,
+    signal: AbortSignal,
+  ): AsyncGenerator<Change | Progress, void> {
     const { at, after, fresh, join = 0 } = position;
     for (let group = after?.group ?? 0; group < groups; group++) {
       const from =
@@ -288,8 +291,8 @@ export function createChanges({ store, groups, horizon, clock }) {
     }
   }
 
-  /** @param {Position} position of a finished step @returns {Position | Promise<Position>} the next step */
-  function next({ step, at, from, until = at, join, fresh }) {
+  /** @param position of a finished step */
+  function next({ step, at, from, until = at, join, fresh }: Position): Position | Promise<Position> {
     if (step === 'hour') return { step: 'late', at, from };
     if (step === 'late' && join === undefined) return begin(at + HOUR_MS);
     const joined = { from, join, ...(fresh && { fresh }) };
@@ -304,37 +307,34 @@ export function createChanges({ store, groups, horizon, clock }) {
     return { step: 'window', at: end + WINDOW_MS, ...joined, from: step === 'late' ? at + HOUR_MS : from };
   }
 
-  /** @param {number} hour first hour that the reader wants, in epoch ms @returns {Promise<Position>} */
-  async function begin(hour) {
+  /** @param hour first hour that the reader wants, in epoch ms */
+  async function begin(hour: number): Promise<Position> {
     if (clock() >= closingOf(hour)) return { step: 'hour', at: hour, from: hour };
     const join = await presentJoin();
     return { step: 'open', at: join, from: hour, join };
   }
 
-  /** Returns the time at which a reader that begins now changes to windows. @returns {Promise<number>} epoch ms */
-  const presentJoin = async () => Math.max(await horizon.read(), clock() - OLDEST_JOIN_MS);
+  /** Returns the time at which a reader that begins now changes to windows. @returns epoch ms */
+  const presentJoin = async (): Promise<number> => Math.max(await horizon.read(), clock() - OLDEST_JOIN_MS);
 
-  /** @param {Position} position @returns {number} end of the first piece of a window that is worth a read, in epoch ms */
-  const pieceEnd = (position) => {
+  /** @returns end of the first piece of a window that is worth a read, in epoch ms */
+  const pieceEnd = (position: Position): number => {
     const { at, after, until } = position;
     // A cursor of version 0.4 in the middle of a window has no `until`, and stands for the whole window.
     if (until !== undefined || after) return until ?? at;
     return Math.min(at, begunOf(position) + Math.max(PIECE_MS, PIECE_MS_PER_DEVICE * deviceCount));
   };
 
-  /** Chooses the end of a piece of a window: all that can be read. @param {Position} position @returns {Promise<Position>} */
-  async function withPiece(position) {
+  /** Chooses the end of a piece of a window: all that can be read. */
+  async function withPiece(position: Position): Promise<Position> {
     const { step, at, after, until } = position;
     if (step !== 'window' || after || until !== undefined) return position;
     return { ...position, until: Math.min(at, await horizon.read()) };
   }
 
   return {
-    /**
-     * @param {Position} position
-     * @returns {Promise<number>} time in ms after which it is worth asking again; 0: the step can be read now
-     */
-    async readableIn(position) {
+    /** @returns time in ms after which it is worth asking again; 0: the step can be read now */
+    async readableIn(position: Position): Promise<number> {
       const { step, at } = position;
       // Late messages are noted under the hour of their commit until that hour closes.
       if (step !== 'window' && step !== 'open') return Math.max(0, closingOf(at) - clock());
@@ -342,8 +342,8 @@ export function createChanges({ store, groups, horizon, clock }) {
       return (await horizon.read()) >= wanted ? 0 : ASK_EVERY_MS;
     },
 
-    /** Returns the position of a reader that wants only later commits. @returns {Promise<Position>} */
-    async fromNow() {
+    /** Returns the position of a reader that wants only later commits. */
+    async fromNow(): Promise<Position> {
       const join = await presentJoin();
       const from = bucketOf(join) - HOUR_MS;
       return { step: 'window', at: windowEnd(join), begun: join, from, join, fresh: true };
@@ -351,23 +351,19 @@ export function createChanges({ store, groups, horizon, clock }) {
 
     /**
      * Returns the position of a reader that wants the hour of `since` and all later hours.
-     *
-     * @param {number} since epoch ms
-     * @returns {Promise<Position>}
+     * @param since epoch ms
      */
-    fromTime: (since) => begin(bucketOf(Math.min(since, clock()))),
+    fromTime: (since: number): Promise<Position> => begin(bucketOf(Math.min(since, clock()))),
 
     /**
      * Reads the changes of one step after the position. Between changes it also yields its progress, so that a reader can resume
      * there.
-     *
-     * @param {Position} start position of a step that can be read already
-     * @param {AbortSignal} signal ends the read
-     * @returns {AsyncGenerator<Change | Progress, Position>} yields changes and progress, and returns the position of the next
-     *   step
+     * @param start position of a step that can be read already
+     * @param signal ends the read
+     * @returns yields changes and progress, and returns the position of the next step
      * @throws the reason with which `signal` was aborted
      */
-    async *read(start, signal) {
+    async *read(start: Position, signal: AbortSignal): AsyncGenerator<Change | Progress, Position> {
       const position = await withPiece(start);
       yield* position.step === 'late' ? lateChanges(position, signal) : changesOfDevices(position, signal);
       const following = await next(position);
@@ -380,22 +376,20 @@ export function createChanges({ store, groups, horizon, clock }) {
   };
 }
 
-/** @typedef {ReturnType<typeof createChanges>} Changes */
-
 /**
- * @param {number} bucket epoch ms
- * @returns {number} epoch ms; blocks of the hour that are written from this time on are late, and come with the step `late`
+ * @param bucket epoch ms
+ * @returns epoch ms; blocks of the hour that are written from this time on are late, and come with the step `late`
  */
-const lateFrom = (bucket) => closingOf(bucket) - LATE_MARGIN_MS;
+const lateFrom = (bucket: number): number => closingOf(bucket) - LATE_MARGIN_MS;
 
-/** @param {number} ts epoch ms @returns {number} end of the first window that ends after this time, in epoch ms */
-const windowEnd = (ts) => (Math.floor(ts / WINDOW_MS) + 1) * WINDOW_MS;
+/** @param ts epoch ms @returns end of the first window that ends after this time, in epoch ms */
+const windowEnd = (ts: number): number => (Math.floor(ts / WINDOW_MS) + 1) * WINDOW_MS;
 
-/** @param {Position} position of a window @returns {number} end of its last piece, in epoch ms */
-const begunOf = ({ at, begun = at - WINDOW_MS }) => begun;
+/** @param position of a window @returns end of its last piece, in epoch ms */
+const begunOf = ({ at, begun = at - WINDOW_MS }: Position): number => begun;
 
-/** Whether the block came with the window of its write timestamp. @param {StoredBlock} block @param {number} bucket epoch ms */
-function isInWindow({ writtenAt, ts }, bucket) {
+/** Whether the block came with the window of its write timestamp. @param bucket epoch ms */
+function isInWindow({ writtenAt, ts }: StoredBlock, bucket: number) {
   const end = Math.ceil(writtenAt / WINDOW_MS) * WINDOW_MS;
   return ts >= end - WINDOW_MS - ORDERLY_MS && bucket <= bucketOf(end + AHEAD_MS);
 }
@@ -403,22 +397,18 @@ function isInWindow({ writtenAt, ts }, bucket) {
 /**
  * Whether the block was written before the windows of this reader began. The step `open` has already sent such a block, or the
  * reader does not want it.
- *
- * @param {StoredBlock} block
- * @param {number} bucket
- * @param {Position} position
  */
-const isBeforeJoin = ({ writtenAt }, bucket, { join = 0, fresh }) =>
+const isBeforeJoin = ({ writtenAt }: StoredBlock, bucket: number, { join = 0, fresh }: Position) =>
   writtenAt <= join && (fresh === true || bucket <= bucketOf(join + AHEAD_MS));
 
 /**
  * Returns the position after all blocks of a device in one hour.
- *
- * @param {Position} position
- * @param {{ group: number, device: Buffer, bucket: number }} hour device and hour that were read completely
- * @returns {Progress}
+ * @param hour device and hour that were read completely
  */
-const progressOf = (position, { group, device, bucket }) => ({
+const progressOf = (
+  position: Position,
+  { group, device, bucket }: { group: number; device: Buffer; bucket: number },
+): Progress => ({
   text: null,
   position: {
     ...position,
@@ -426,27 +416,20 @@ const progressOf = (position, { group, device, bucket }) => ({
   },
 });
 
-/**
- * Whether a block comes after a place in the order of the table: newest first, then by digest.
- *
- * @param {StoredBlock} block
- * @param {Place} place
- */
-const isAfter = ({ ts, digest }, place) =>
+/** Whether a block comes after a place in the order of the table: newest first, then by digest. */
+const isAfter = ({ ts, digest }: StoredBlock, place: Place) =>
   ts < place.ts || (ts === place.ts && digest.compare(Buffer.from(place.digest, 'hex')) > 0);
 
 /**
- * @param {number} from epoch ms
- * @param {number} to epoch ms
- * @returns {number[]} all hours from `from` to `to`, both included, in epoch ms
+ * @param from epoch ms
+ * @param to epoch ms
+ * @returns all hours from `from` to `to`, both included, in epoch ms
  */
-const bucketsBetween = (from, to) =>
+const bucketsBetween = (from: number, to: number): number[] =>
   Array.from({ length: Math.max(0, (to - from) / HOUR_MS + 1) }, (_, index) => from + index * HOUR_MS);
 
-/** @template T @param {AsyncIterable<T>} items @param {number} size @returns {AsyncGenerator<T[], void>} */
-async function* inBatches(items, size) {
-  /** @type {T[]} */
-  let batch = [];
+async function* inBatches<T>(items: AsyncIterable<T>, size: number): AsyncGenerator<T[], void> {
+  let batch: T[] = [];
   for await (const item of items) {
     batch.push(item);
     if (batch.length < size) continue;

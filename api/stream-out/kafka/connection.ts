@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
-
-/** @import { BaseOptions } from '@platformatic/kafka' */
-/** @import { Config } from '../../../common/settings/config.js' */
+import type { BaseOptions } from '@platformatic/kafka';
+import type { Config } from '../../../common/settings/config.ts';
 
 /** Default port of Kafka. */
 const PORT = 9092;
@@ -12,12 +11,12 @@ const REQUEST_MS = 10_000;
 /**
  * Returns the options of every Kafka client: addresses, TLS and SASL from the settings. The client must not retry, because the
  * caller retries with a new client.
- *
- * @param {Config['stream']} stream with `kafka`
- * @param {string} clientId
- * @returns {BaseOptions}
+ * @param stream with `kafka`
  */
-export function connectionOptions({ kafka, tls, tlsCa, certificate, sasl, username, password }, clientId) {
+export function connectionOptions(
+  { kafka, tls, tlsCa, certificate, sasl, username, password }: Config['stream'],
+  clientId: string,
+): BaseOptions {
   return {
     clientId,
     bootstrapBrokers: (kafka ?? []).map((address) =>

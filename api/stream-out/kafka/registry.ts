@@ -1,4 +1,4 @@
-/** @import { Config } from '../../../common/settings/config.js' */
+import type { Config } from '../../../common/settings/config.ts';
 
 /** Time in ms after which a request without an answer fails. */
 const REQUEST_MS = 10_000;
@@ -8,8 +8,10 @@ const UNKNOWN = [40401, 40403];
 
 /** Thrown if the registry refuses a request, or does not answer it. */
 export class RegistryError extends Error {
-  /** @param {string} message @param {{ code?: number, cause?: unknown }} [options] `code`: of the registry */
-  constructor(message, { code, cause } = {}) {
+  declare code: number | undefined;
+
+  /** @param options `code`: of the registry */
+  constructor(message: string, { code, cause }: { code?: number; cause?: unknown } = {}) {
     super(message, { cause });
     this.name = 'RegistryError';
     this.code = code;
@@ -21,8 +23,7 @@ export class SchemaRegistry {
   #url;
   #headers;
 
-  /** @param {NonNullable<Config['stream']['registry']>} registry */
-  constructor({ url, username, password }) {
+  constructor({ url, username, password }: NonNullable<Config['stream']['registry']>) {
     this.#url = url;
     const credentials = Buffer.from(`${username}:${password}`).toString('base64');
     this.#headers = {
@@ -34,13 +35,11 @@ export class SchemaRegistry {
 
   /**
    * Finds the id of a schema. If the registry does not have the schema, it is registered.
-   *
-   * @param {string} subject
-   * @param {object} schema of Avro
-   * @returns {Promise<{ id: number, isNew: boolean }>} `isNew`: this call registered the schema
+   * @param schema of Avro
+   * @returns `isNew`: this call registered the schema
    * @throws {RegistryError}
    */
-  async idOf(subject, schema) {
+  async idOf(subject: string, schema: object): Promise<{ id: number; isNew: boolean }> {
     const path = `/subjects/${encodeURIComponent(subject)}`;
     const body = { schema: JSON.stringify(schema) };
     try {
@@ -51,11 +50,10 @@ export class SchemaRegistry {
     return { id: await this.#post(`${path}/versions`, body), isNew: true };
   }
 
-  /** @param {string} path @param {object} body @returns {Promise<number>} the id in the answer */
-  async #post(path, body) {
+  /** @returns the id in the answer */
+  async #post(path: string, body: object): Promise<number> {
     const what = `Schema registry ${this.#url}${path}`;
-    /** @type {{ ok: boolean, status: number, text: string }} */
-    let answer;
+    let answer: { ok: boolean; status: number; text: string };
     try {
       const response = await fetch(`${this.#url}${path}`, {
         method: 'POST',
@@ -75,8 +73,7 @@ export class SchemaRegistry {
   }
 }
 
-/** @param {string} text @returns {any} */
-function parsed(text) {
+function parsed(text: string): any {
   try {
     return JSON.parse(text) ?? {};
   } catch {

@@ -1,16 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Producer } from '@platformatic/kafka';
-import { LogThrottle } from '../../../common/log-throttle.js';
-
-/** @import { BaseOptions } from '@platformatic/kafka' */
-/** @import { Logger } from 'pino' */
+import { type BaseOptions, Producer } from '@platformatic/kafka';
+import type { Logger } from 'pino';
+import { LogThrottle } from '../../../common/log-throttle.ts';
 
 /**
  * A record to send. The same key always goes to the same partition. `partition`: hash of the key, of which the producer takes the
  * remainder by the number of partitions; without it the producer computes the hash. Without `value` it is a tombstone.
- *
- * @typedef {{ topic: string, key: Buffer, value: Buffer | undefined, headers: Map<Buffer, Buffer>, partition?: number }} OutRecord
  */
+export type OutRecord = {
+  topic: string;
+  key: Buffer;
+  value: Buffer | undefined;
+  headers: Map<Buffer, Buffer>;
+  partition?: number;
+};
 
 /**
  * Limit of one request in bytes. By default Kafka refuses a batch of more than 1 MiB, and all records may
@@ -45,8 +48,9 @@ const REFUSALS = [
 
 /** Thrown if a topic accepts no records, although other topics may. */
 export class TopicRefused extends Error {
-  /** @param {string} topic @param {string} reason */
-  constructor(topic, reason) {
+  declare topic: string;
+
+  constructor(topic: string, reason: string) {
     super(`${topic}: ${reason}`);
     this.name = 'TopicRefused';
     this.topic = topic;
@@ -56,9 +60,8 @@ export class TopicRefused extends Error {
 /**
  * Records that Kafka does not have yet, in order. `size` is the number of records in the next request. After a failure each part
  * has the records of one key. Keys whose records Kafka accepts are joined into one part again.
- *
- * @typedef {{ records: OutRecord[], size: number, hasFailed?: boolean }} Part
  */
+type Part = { records: OutRecord[]; size: number; hasFailed?: boolean };
 
 /** Limits the log lines of all senders of a process together. */
 export const createSenderThrottle = () =>
@@ -82,24 +85,13 @@ export class KafkaSender {
   #onFailure;
   #throttle;
   #waitsForTopics;
-  /** @type {Pick<Producer, 'send' | 'close'> | null} */
-  #producer = null;
+  #producer: Pick<Producer, 'send' | 'close'> | null = null;
   #stopping = new AbortController();
-  /** Settles when all earlier requests have ended. @type {Promise<unknown>} */
-  #turn = Promise.resolve();
+  /** Settles when all earlier requests have ended. */
+  #turn: Promise<unknown> = Promise.resolve();
   /** Time of the first failure by `performance.now()`, in ms; 0: Kafka accepted all records of the last call. */
   #failingSince = 0;
 
-  /**
-   * @param {object} deps
-   * @param {BaseOptions} deps.options
-   * @param {Logger} deps.logger
-   * @param {(records: OutRecord[]) => void} deps.onSent receives records of one topic that Kafka has taken
-   * @param {() => void} deps.onFailure
-   * @param {LogThrottle} [deps.throttle] shared by several senders; default: a throttle of this sender alone
-   * @param {boolean} [deps.waitsForTopics] whether records of a topic that Kafka refuses are repeated too; default: true
-   * @param {() => Pick<Producer, 'send' | 'close'>} [deps.createProducer] for tests
-   */
   constructor({
     options,
     logger,
@@ -108,6 +100,18 @@ export class KafkaSender {
     throttle = createSenderThrottle(),
     waitsForTopics = true,
     createProducer = () => new Producer({ ...options, idempotent: true, retries: 2, retryDelay: 100 }),
+  }: {
+    options: BaseOptions;
+    logger: Logger;
+    /** receives records of one topic that Kafka has taken */
+    onSent: (records: OutRecord[]) => void;
+    onFailure: () => void;
+    /** shared by several senders; default: a throttle of this sender alone */
+    throttle?: LogThrottle;
+    /** whether records of a topic that Kafka refuses are repeated too; default: true */
+    waitsForTopics?: boolean;
+    /** for tests */
+    createProducer?: () => Pick<Producer, 'send' | 'close'>;
   }) {
     this.#createProducer = createProducer;
     this.#logger = logger;
@@ -119,22 +123,19 @@ export class KafkaSender {
 
   /**
    * Sends records, and repeats failed requests until Kafka has all records.
-   *
-   * @param {OutRecord[]} records records of one topic, with MAX_REQUEST_BYTES in total at most unless there is only one record
-   * @returns {Promise<boolean>} settles when Kafka has the records; false: this process ends first
+   * @param records records of one topic, with MAX_REQUEST_BYTES in total at most unless there is only one record
+   * @returns settles when Kafka has the records; false: this process ends first
    * @throws {TopicRefused} unless the sender waits for topics
    */
-  send(records) {
+  send(records: OutRecord[]): Promise<boolean> {
     const sent = this.#turn.then(() => this.#sendNow(records));
     this.#turn = sent.catch(() => {});
     return sent;
   }
 
-  /** @param {OutRecord[]} records @returns {Promise<boolean>} */
-  async #sendNow(records) {
+  async #sendNow(records: OutRecord[]): Promise<boolean> {
     const topic = records[0]?.topic ?? '';
-    /** @type {Part[]} */
-    const parts = [{ records, size: records.length }];
+    const parts: Part[] = [{ records, size: records.length }];
     let failures = 0;
     /** Limit of keys that the next request joins: 2, 4, 8 and so on. After a failure it is 1: no keys are joined. */
     let together = 1;
@@ -168,12 +169,8 @@ export class KafkaSender {
     return true;
   }
 
-  /**
-   * Returns how long requests have been failing.
-   *
-   * @returns {number} ms since the first failure; 0: requests succeed
-   */
-  get failingForMs() {
+  /** Returns how long requests have been failing. @returns ms since the first failure; 0: requests succeed */
+  get failingForMs(): number {
     return this.#failingSince ? performance.now() - this.#failingSince : 0;
   }
 
@@ -183,8 +180,8 @@ export class KafkaSender {
     await this.#close();
   }
 
-  /** @param {unknown} error @param {string} topic @throws {TopicRefused} unless the sender waits for topics */
-  async #fail(error, topic) {
+  /** @throws {TopicRefused} unless the sender waits for topics */
+  async #fail(error: unknown, topic: string) {
     const refusal = refusalOf(error, topic);
     this.#failingSince ||= performance.now();
     this.#onFailure();
@@ -198,8 +195,7 @@ export class KafkaSender {
     if (refusal && !this.#waitsForTopics) throw refusal;
   }
 
-  /** @param {number} attempt */
-  async #pause(attempt) {
+  async #pause(attempt: number) {
     const longest = Math.min(PAUSE_MS.longest, PAUSE_MS.first * 2 ** Math.min(attempt, 10));
     const { signal } = this.#stopping;
     await sleep(longest * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => {});
@@ -217,11 +213,9 @@ export class KafkaSender {
  * Handles a failure of the first part. If the part has several keys, each key becomes a part. If the records of a single key
  * were too large together, the next request has half as many records. After any other failure, the part of a single key moves
  * behind the other parts.
- *
- * @param {Part[]} parts are changed
- * @param {boolean} isTooLarge
+ * @param parts are changed
  */
-function divideFirst(parts, isTooLarge) {
+function divideFirst(parts: Part[], isTooLarge: boolean) {
   const [part] = parts.splice(0, 1);
   if (!part) return;
   const { records, size } = part;
@@ -234,11 +228,10 @@ function divideFirst(parts, isTooLarge) {
 
 /**
  * Joins the first parts into one request. Otherwise one failure of a request with 1,700 keys would cause 1,700 requests.
- *
- * @param {Part[]} parts are changed
- * @param {number} most limit of keys in the request
+ * @param parts are changed
+ * @param most limit of keys in the request
  */
-function joinFirst(parts, most) {
+function joinFirst(parts: Part[], most: number) {
   let count = 0;
   while (count < most && parts[count] && !parts[count]?.hasFailed) count++;
   if (count < 2) return;
@@ -246,10 +239,9 @@ function joinFirst(parts, most) {
   parts.unshift({ records, size: records.length });
 }
 
-/** @param {OutRecord[]} records @returns {Part[]} one part for each key */
-function byKey(records) {
-  /** @type {Map<string, OutRecord[]>} */
-  const keys = new Map();
+/** @returns one part for each key */
+function byKey(records: OutRecord[]): Part[] {
+  const keys: Map<string, OutRecord[]> = new Map();
   for (const record of records) {
     const key = record.key.toString('latin1');
     const some = keys.get(key);
@@ -261,47 +253,38 @@ function byKey(records) {
 
 /**
  * Returns the reason of an error. For a missing topic it adds the command that creates the topic.
- *
- * @param {unknown} error
- * @returns {string} the innermost reasons, which the client of Kafka wraps
+ * @returns the innermost reasons, which the client of Kafka wraps
  */
-function reasonOf(error) {
+function reasonOf(error: unknown): string {
   const reason = innermostReasons(error);
   // The message of the client contains the topic, but no advice.
   return reason.includes('Unknown topic') ? `${reason} Run: npm run stream -- init` : reason;
 }
 
-/** @param {unknown} error @returns {string} */
-function innermostReasons(error) {
+function innermostReasons(error: unknown): string {
   const inner = error instanceof AggregateError ? error.errors.map(innermostReasons) : [];
   return [...new Set([error instanceof Error ? error.message : String(error), ...inner])]
     .join(': ')
     .slice(0, 300);
 }
 
-/** @param {any} error @param {number[]} codes of Kafka */
-const hasCode = (error, codes) => codes.some((code) => error?.findBy?.('apiCode', code));
+/** @param codes of Kafka */
+const hasCode = (error: any, codes: number[]) => codes.some((code) => error?.findBy?.('apiCode', code));
 
 /**
  * Returns the error that a topic accepts no records.
- *
- * @param {any} error
- * @param {string} topic
- * @returns {TopicRefused | null} null: the error does not concern this topic alone
+ * @returns null: the error does not concern this topic alone
  */
-function refusalOf(error, topic) {
+function refusalOf(error: any, topic: string): TopicRefused | null {
   const isMissing = innermostReasons(error).includes(`Unknown topic ${topic}`);
   return isMissing || hasCode(error, REFUSALS) ? new TopicRefused(topic, reasonOf(error)) : null;
 }
 
 /**
  * Divides records into requests.
- *
- * @template {{ value: Buffer | undefined }} R
- * @param {R[]} records
- * @returns {Generator<R[], void>} portions of MAX_REQUEST_BYTES at most; a single larger record is a portion of its own
+ * @returns portions of MAX_REQUEST_BYTES at most; a single larger record is a portion of its own
  */
-export function* chunks(records) {
+export function* chunks<R extends { value: Buffer | undefined }>(records: R[]): Generator<R[], void> {
   let from = 0;
   let bytes = 0;
   for (const [index, { value }] of records.entries()) {

@@ -1,10 +1,8 @@
-/** @import { Config } from '../../../common/settings/config.js' */
+import type { Config } from '../../../common/settings/config.ts';
 
 /**
  * Topics by content, with the settings that `npm run stream -- init` applies. The name of each topic ends with the version of
  * its record format.
- *
- * @satisfies {Record<string, { holds: string, settings: Record<string, string> }>}
  */
 export const TOPICS = {
   batches: {
@@ -31,25 +29,28 @@ export const TOPICS = {
     holds: 'Until when a shard of devices is complete',
     settings: { 'cleanup.policy': 'compact', 'min.cleanable.dirty.ratio': '0.1' },
   },
-};
+} satisfies Record<string, { holds: string; settings: Record<string, string> }>;
 
-/** @typedef {keyof typeof TOPICS} TopicKind */
+export type TopicKind = keyof typeof TOPICS;
 
 /** The topic of each kind of announcement. */
-export const ANNOUNCED_TOPICS = /** @type {const} */ ({
+export const ANNOUNCED_TOPICS = {
   event: 'events',
   dead_letter: 'dead-letters',
   alarm: 'alarms',
-});
+} as const;
 
-/** Topics that are completed for each hour. A watermark has the progress of each of these topics. @satisfies {TopicKind[]} */
-export const COMPLETED_TOPICS = /** @type {const} */ (['batches', ...Object.values(ANNOUNCED_TOPICS)]);
+/** Topics that are completed for each hour. A watermark has the progress of each of these topics. */
+export const COMPLETED_TOPICS = [
+  'batches',
+  ...Object.values(ANNOUNCED_TOPICS),
+] as const satisfies TopicKind[];
 
-/** @typedef {typeof COMPLETED_TOPICS[number]} CompletedTopic */
+export type CompletedTopic = (typeof COMPLETED_TOPICS)[number];
 
-/** @param {string} prefix `STREAM_TOPIC_PREFIX` @param {TopicKind} kind @returns {string} such as `millrace.batches.v1` */
-export const topicName = (prefix, kind) => `${prefix}.${kind}.v1`;
+/** @param prefix `STREAM_TOPIC_PREFIX` @returns such as `millrace.batches.v1` */
+export const topicName = (prefix: string, kind: TopicKind): string => `${prefix}.${kind}.v1`;
 
-/** @param {Config['stream']} stream @returns {TopicKind[]} the topics that get records with these settings */
-export const usedTopics = (stream) =>
-  /** @type {TopicKind[]} */ (Object.keys(TOPICS)).filter((kind) => kind !== 'latest' || stream.latest);
+/** @returns the topics that get records with these settings */
+export const usedTopics = (stream: Config['stream']): TopicKind[] =>
+  (Object.keys(TOPICS) as TopicKind[]).filter((kind) => kind !== 'latest' || stream.latest);

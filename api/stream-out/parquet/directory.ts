@@ -2,24 +2,23 @@ import { randomUUID } from 'node:crypto';
 import { access, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-/**
- * A place for files: a directory or a bucket. Paths are relative and separated by `/`.
- *
- * @typedef {object} Target
- * @property {(path: string) => Promise<boolean>} has whether the file exists
- * @property {(path: string) => Promise<string | null>} read null: the file does not exist
- * @property {(path: string, chunks: Uint8Array[]) => Promise<void>} write replaces a file atomically
- * @property {(path: string) => Promise<void>} remove also succeeds if the file does not exist
- */
+/** A place for files: a directory or a bucket. Paths are relative and separated by `/`. */
+export interface Target {
+  /** whether the file exists */
+  has: (path: string) => Promise<boolean>;
+  /** null: the file does not exist */
+  read: (path: string) => Promise<string | null>;
+  /** replaces a file atomically */
+  write: (path: string, chunks: Uint8Array[]) => Promise<void>;
+  /** also succeeds if the file does not exist */
+  remove: (path: string) => Promise<void>;
+}
 
 /**
  * Creates a target that writes files into a directory. A file gets its final name when all its bytes are on the disk.
- *
- * @param {string} directory
- * @returns {Target}
  */
-export function createDirectoryTarget(directory) {
-  const at = (/** @type {string} */ path) => join(directory, path);
+export function createDirectoryTarget(directory: string): Target {
+  const at = (path: string) => join(directory, path);
   return {
     has: (path) => access(at(path)).then(() => true, orIfMissing(false)),
 
@@ -53,10 +52,8 @@ export function createDirectoryTarget(directory) {
 /**
  * Flushes a folder to the disk, because a new file name is safe only after that. Otherwise a power failure could lose a file of
  * samples, but keep the later file with the progress.
- *
- * @param {string} folder
  */
-async function syncFolder(folder) {
+async function syncFolder(folder: string) {
   const handle = await open(folder, 'r');
   try {
     await handle.sync();
@@ -67,12 +64,11 @@ async function syncFolder(folder) {
 
 /**
  * Returns a handler of errors that returns `value` if a file does not exist.
- *
- * @template T
- * @param {T} value
- * @returns {(error: unknown) => T} throws every other error
+ * @returns throws every other error
  */
-const orIfMissing = (value) => (error) => {
-  if (/** @type {NodeJS.ErrnoException} */ (error).code === 'ENOENT') return value;
-  throw error;
-};
+const orIfMissing =
+  <T>(value: T): ((error: unknown) => T) =>
+  (error) => {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return value;
+    throw error;
+  };

@@ -1,22 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { closingOf, DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.js';
-import { exportedSensor, readSensors } from '../../export/index.js';
-import { createLeases, iteratePages, Steps } from '../../history/packing/index.js';
-import { createReading } from '../../history/reading/index.js';
-import { Retry } from '../../store/index.js';
-import { CompletionLoop, createClosedHours } from '../closed-hours.js';
-import { withTimeLimit } from '../time-limit.js';
-import { createDayWriter } from './day-writer.js';
-import { createDirectoryTarget } from './directory.js';
-import { createS3Target } from './s3.js';
-
-/** @import { Config, ParquetPlace } from '../../../common/settings/config.js' */
-/** @import { Context } from '../../observability/index.js' */
-/** @import { ClockGuard } from '../../store/clock-guard.js' */
-/** @import { Store } from '../../store/index.js' */
-/** @import { Samples } from '../../export/rows.js' */
-/** @import { DayWriter } from './day-writer.js' */
-/** @import { Target } from './directory.js' */
+import type { Config, ParquetPlace } from '../../../common/settings/config.ts';
+import { closingOf, DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.ts';
+import { exportedSensor, readSensors } from '../../export/index.ts';
+import type { Samples } from '../../export/rows.ts';
+import { createLeases, iteratePages, Steps } from '../../history/packing/index.ts';
+import { createReading } from '../../history/reading/index.ts';
+import type { Context } from '../../observability/index.ts';
+import type { ClockGuard } from '../../store/clock-guard.ts';
+import { Retry, type Store } from '../../store/index.ts';
+import { CompletionLoop, createClosedHours } from '../closed-hours.ts';
+import { withTimeLimit } from '../time-limit.ts';
+import { createDayWriter, type DayWriter } from './day-writer.ts';
+import { createDirectoryTarget, type Target } from './directory.ts';
+import { createS3Target } from './s3.ts';
 
 /**
  * Writes finished days as Parquet files. When the last hour of a UTC day has closed, a process writes the day of each group of
@@ -26,22 +22,26 @@ import { createS3Target } from './s3.js';
  *
  * The progress of a group is stored next to its files. So a second directory has its own progress and gets all its days, and a
  * loss of the database loses no progress.
- *
- * @param {Context} context with `STREAM_PARQUET`
- * @param {object} deps
- * @param {Store} deps.store
- * @param {ClockGuard} deps.clockGuard
- * @param {() => boolean} deps.isPressed whether requests of ingest wait for the congestion window
- * @param {number} deps.pauseMs mean pause between two checks for closed hours
+ * @param context with `STREAM_PARQUET`
  */
-export function createParquetOut({ config, clock, logger, metrics }, deps) {
+export function createParquetOut(
+  { config, clock, logger, metrics }: Context,
+  deps: {
+    store: Store;
+    clockGuard: ClockGuard;
+    /** whether requests of ingest wait for the congestion window */
+    isPressed: () => boolean;
+    /** mean pause between two checks for closed hours */
+    pauseMs: number;
+  },
+) {
   const { store, clockGuard, isPressed, pauseMs } = deps;
   const { latestGroups: groups, historyDays } = config.retention;
   const ending = new AbortController();
   const target = openTarget(config, ending.signal);
   const retry = new Retry({ logger, onRetry: () => metrics.retries.inc() });
-  /** Time until which each group of devices is written, in epoch ms. @type {Map<number, number>} */
-  const writtenUntil = new Map();
+  /** Time until which each group of devices is written, in epoch ms. */
+  const writtenUntil: Map<number, number> = new Map();
   const lagMs = () =>
     writtenUntil.size === 0 ? 0 : Math.max(0, clock() - Math.min(...writtenUntil.values()));
   const steps = new Steps({ retry, isPressed, overdueMs: lagMs });
@@ -98,25 +98,26 @@ export function createParquetOut({ config, clock, logger, metrics }, deps) {
   };
 }
 
-/** @typedef {ReturnType<typeof createParquetOut>} ParquetOut */
-
-/** @param {Config} config @param {AbortSignal} signal @returns {Target} */
-function openTarget({ stream }, signal) {
-  const place = /** @type {ParquetPlace} */ (stream.parquet);
+function openTarget({ stream }: Config, signal: AbortSignal): Target {
+  const place = stream.parquet as ParquetPlace;
   return 'bucket' in place ? createS3Target(place, signal) : createDirectoryTarget(place.directory);
 }
 
 /**
  * Returns a function that reads all samples of a day of a group: device by device and sensor by sensor in the order of the
  * tables, the samples of each sensor oldest first. Each request to the database is a step.
- *
- * @param {object} deps
- * @param {Store} deps.store
- * @param {Steps} deps.steps
- * @param {number} deps.groups
- * @param {AbortSignal} deps.signal
  */
-function createDayReader({ store, steps, groups, signal }) {
+function createDayReader({
+  store,
+  steps,
+  groups,
+  signal,
+}: {
+  store: Store;
+  steps: Steps;
+  groups: number;
+  signal: AbortSignal;
+}) {
   const reading = createReading({
     samples: inSteps(store.samples, steps),
     packed: inSteps(store.packed, steps),
@@ -124,8 +125,7 @@ function createDayReader({ store, steps, groups, signal }) {
     packProgress: inSteps(store.packProgress, steps),
   });
 
-  /** @param {number} group */
-  async function* sensorsOf(group) {
+  async function* sensorsOf(group: number) {
     const devices = iteratePages((after) => steps.run(() => store.streaming.devicePage(group, null, after)));
     for await (const device of devices) {
       const rows = await steps.run(() => store.fleet.latestOfDevice({ group, bytes: device }));
@@ -134,45 +134,43 @@ function createDayReader({ store, steps, groups, signal }) {
     }
   }
 
-  /** @param {number} group @param {number} day epoch ms of its start @returns {AsyncGenerator<Samples, void>} */
-  return (group, day) => readSensors(reading, sensorsOf(group), { from: day, to: day + DAY_MS }, signal);
+  /** @param day epoch ms of its start */
+  return (group: number, day: number): AsyncGenerator<Samples, void> =>
+    readSensors(reading, sensorsOf(group), { from: day, to: day + DAY_MS }, signal);
 }
 
 /**
  * Wraps a table so that each call is a step.
- *
- * @template {object} T
- * @param {T} table all its members are functions that return a promise
- * @param {Steps} steps
- * @returns {T}
+ * @param table all its members are functions that return a promise
  */
-const inSteps = (table, steps) =>
+const inSteps = <T extends object>(table: T, steps: Steps): T =>
   new Proxy(table, {
     get(methods, name) {
-      const method = /** @type {Function} */ (Reflect.get(methods, name));
-      return (/** @type {unknown[]} */ ...args) => steps.run(() => method.apply(methods, args));
+      const method = Reflect.get(methods, name) as Function;
+      return (...args: unknown[]) => steps.run(() => method.apply(methods, args));
     },
   });
 
 /**
  * The progress of a group of devices: all hours before `until` are written. `rewritten` lists the days with replaced files. All
  * times are epoch ms.
- *
- * @typedef {{ until: number, rewritten: number[] }} GroupProgress
  */
+type GroupProgress = { until: number; rewritten: number[] };
 
-/**
- * Reads and writes the progress of each group in a small file: `watermark/GROUP.json`.
- *
- * @param {{ target: Target, groups: number, clock: Pick<ClockGuard, 'now'> }} deps
- */
-function createProgress({ target, groups, clock }) {
-  /** @type {Map<number, GroupProgress>} */
-  const known = new Map();
-  const pathOf = (/** @type {number} */ group) => `watermark/${group}.json`;
+/** Reads and writes the progress of each group in a small file: `watermark/GROUP.json`. */
+function createProgress({
+  target,
+  groups,
+  clock,
+}: {
+  target: Target;
+  groups: number;
+  clock: Pick<ClockGuard, 'now'>;
+}) {
+  const known: Map<number, GroupProgress> = new Map();
+  const pathOf = (group: number) => `watermark/${group}.json`;
 
-  /** @param {number} group @param {GroupProgress} progress */
-  async function write(group, { until, rewritten }) {
+  async function write(group: number, { until, rewritten }: GroupProgress) {
     const watermark = {
       kind: 'watermark',
       group,
@@ -187,18 +185,14 @@ function createProgress({ target, groups, clock }) {
   /**
    * Stores and returns the progress of a new group. Its files begin with the day in which the Parquet output was first turned
    * on. The day before is also written, when it settles.
-   *
-   * @param {number} group
-   * @returns {Promise<GroupProgress>}
    */
-  async function begin(group) {
+  async function begin(group: number): Promise<GroupProgress> {
     const progress = { until: dayOf(await clock.now()), rewritten: [] };
     await write(group, progress);
     return progress;
   }
 
-  /** @param {number} group @returns {Promise<GroupProgress>} */
-  async function read(group) {
+  async function read(group: number): Promise<GroupProgress> {
     const text = await target.read(pathOf(group));
     if (text === null) return begin(group);
     const { until, rewritten } = JSON.parse(text);
@@ -213,11 +207,9 @@ function createProgress({ target, groups, clock }) {
 
     /**
      * Returns the time until which a group is written. It reads the target only when the next hour may be due.
-     *
-     * @param {number} group
-     * @returns {Promise<number>} epoch ms
+     * @returns epoch ms
      */
-    async readUntil(group) {
+    async readUntil(group: number): Promise<number> {
       const last = known.get(group);
       if (last && (await clock.now()) < closingOf(last.until)) return last.until;
       return (await read(group)).until;
@@ -225,26 +217,27 @@ function createProgress({ target, groups, clock }) {
   };
 }
 
-/**
- * Returns a function that writes the days that are due when an hour has closed.
- *
- * @param {object} deps
- * @param {Pick<Store, 'packing'>} deps.store
- * @param {Steps} deps.steps
- * @param {DayWriter} deps.days
- * @param {ReturnType<typeof createProgress>} deps.progress
- * @param {() => number} deps.clock epoch ms
- * @param {number} deps.historyDays `HISTORY_DAYS`
- */
-function createHourWriter({ store, steps, days, progress, clock, historyDays }) {
-  /**
-   * @param {number} group
-   * @param {number} hour epoch ms
-   * @returns {Promise<Map<number, boolean>>} days that are due, in epoch ms; true: the day has settled
-   */
-  async function dueDays(group, hour) {
-    /** @type {Map<number, boolean>} */
-    const due = new Map();
+/** Returns a function that writes the days that are due when an hour has closed. */
+function createHourWriter({
+  store,
+  steps,
+  days,
+  progress,
+  clock,
+  historyDays,
+}: {
+  store: Pick<Store, 'packing'>;
+  steps: Steps;
+  days: DayWriter;
+  progress: ReturnType<typeof createProgress>;
+  /** epoch ms */
+  clock: () => number;
+  /** `HISTORY_DAYS` */
+  historyDays: number;
+}) {
+  /** @param hour epoch ms @returns days that are due, in epoch ms; true: the day has settled */
+  async function dueDays(group: number, hour: number): Promise<Map<number, boolean>> {
+    const due: Map<number, boolean> = new Map();
     const noticed = iteratePages((after) => steps.run(() => store.packing.lateDayPage(group, hour, after)));
     for await (const { day } of noticed) due.set(day, true);
     if (dayOf(hour + HOUR_MS) > hour) {
@@ -257,12 +250,10 @@ function createHourWriter({ store, steps, days, progress, clock, historyDays }) 
 
   /**
    * Writes the due days, and returns the new progress of the group.
-   *
-   * @param {number} group
-   * @param {number} hour epoch ms
-   * @returns {Promise<number>} epoch ms
+   * @param hour epoch ms
+   * @returns epoch ms
    */
-  return async (group, hour) => {
+  return async (group: number, hour: number): Promise<number> => {
     const { rewritten } = await progress.read(group);
     const waiting = new Set(rewritten);
     const due = await dueDays(group, hour);

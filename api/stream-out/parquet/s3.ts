@@ -1,7 +1,6 @@
 import { AwsClient } from 'aws4fetch';
-
-/** @import { S3Place } from '../../../common/settings/config.js' */
-/** @import { Target } from './directory.js' */
+import type { S3Place } from '../../../common/settings/config.ts';
+import type { Target } from './directory.ts';
 
 /** Time in ms after which a request fails. */
 const REQUEST_MS = 60_000;
@@ -12,12 +11,12 @@ const RETRIES = 3;
 /**
  * Creates a target that writes objects into an S3 bucket, addressed by path. One request writes an object, so readers see it
  * whole or not at all.
- *
- * @param {S3Place} place
- * @param {AbortSignal} signal ends all requests
- * @returns {Target}
+ * @param signal ends all requests
  */
-export function createS3Target({ bucket, prefix, endpoint, region, keyId, secret }, signal) {
+export function createS3Target(
+  { bucket, prefix, endpoint, region, keyId, secret }: S3Place,
+  signal: AbortSignal,
+): Target {
   const client = new AwsClient({
     accessKeyId: keyId,
     secretAccessKey: secret,
@@ -26,19 +25,19 @@ export function createS3Target({ bucket, prefix, endpoint, region, keyId, secret
     retries: RETRIES,
   });
   const folder = [bucket, ...prefix.split('/')].filter(Boolean);
-  const urlOf = (/** @type {string} */ path) =>
+  const urlOf = (path: string) =>
     `${endpoint}/${[...folder, ...path.split('/')].map(encodeURIComponent).join('/')}`;
 
   /**
    * Sends a request to S3.
-   *
-   * @param {string} method
-   * @param {string} path
-   * @param {Uint8Array<ArrayBuffer>} [body]
-   * @returns {Promise<Response | null>} null: the object does not exist
+   * @returns null: the object does not exist
    * @throws {Error} S3 refused the request, or could not be reached
    */
-  async function request(method, path, body) {
+  async function request(
+    method: string,
+    path: string,
+    body?: Uint8Array<ArrayBuffer>,
+  ): Promise<Response | null> {
     const response = await client.fetch(urlOf(path), {
       method,
       ...(body && { body }),

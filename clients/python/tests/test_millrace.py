@@ -1,4 +1,4 @@
-"""Runs against the API and the broker that the environment names: see test/contract/long/python-client.test.js."""
+"""Runs against the API and the broker that the environment names: see test/contract/long/python-client.test.ts."""
 
 import json
 import math

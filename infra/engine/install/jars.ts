@@ -4,24 +4,25 @@ import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { MillraceError } from '../../../common/errors.js';
-import { askRegistry } from '../../bootstrap/registry.js';
+import { MillraceError } from '../../../common/errors.ts';
+import { askRegistry } from '../../bootstrap/registry.ts';
 
 /** A download fails when Maven prints nothing for this time, in ms. */
 const SILENT_MS = 180_000;
 
-/**
- * A set of jars that Maven fetches.
- *
- * @typedef {object} JarSet
- * @property {string} pom path of the pom.xml that lists the jars
- * @property {string} title name of the program, for the progress line
- * @property {number} count approximate number of jars, only for the progress line
- * @property {string} size approximate size of all jars, only for the progress line
- */
+/** A set of jars that Maven fetches. */
+export interface JarSet {
+  /** path of the pom.xml that lists the jars */
+  pom: string;
+  /** name of the program, for the progress line */
+  title: string;
+  /** approximate number of jars, only for the progress line */
+  count: number;
+  /** approximate size of all jars, only for the progress line */
+  size: string;
+}
 
-/** @type {JarSet} */
-export const CASSANDRA_JARS = {
+export const CASSANDRA_JARS: JarSet = {
   pom: fileURLToPath(new URL('pom.xml', import.meta.url)),
   title: 'Cassandra',
   count: 100,
@@ -31,19 +32,16 @@ export const CASSANDRA_JARS = {
 /**
  * Returns the folder for a set of jars, which may not exist yet. Its name contains a digest of the pom, so a changed pom gets a new
  * folder. An existing folder is always complete, because one rename creates it.
- *
- * @param {string} engineDir
- * @param {JarSet} set
  */
-export async function jarsDir(engineDir, { pom }) {
+export async function jarsDir(engineDir: string, { pom }: JarSet) {
   const digest = createHash('sha256')
     .update(await readFile(pom))
     .digest('hex');
   return join(engineDir, `lib-${digest.slice(0, 12)}`);
 }
 
-/** @param {string} engineDir @param {JarSet} set @returns {Promise<boolean>} whether all jars exist, so that no download is needed */
-export async function hasJars(engineDir, set) {
+/** @returns whether all jars exist, so that no download is needed */
+export async function hasJars(engineDir: string, set: JarSet): Promise<boolean> {
   return stat(await jarsDir(engineDir, set)).then(
     () => true,
     () => false,
@@ -52,20 +50,25 @@ export async function hasJars(engineDir, set) {
 
 /**
  * Downloads a set of jars with Maven, unless they exist.
- *
- * @param {object} options
- * @param {string} options.engineDir folder that keeps the jars
- * @param {JarSet} options.set
- * @param {string} options.maven the program `mvn`
- * @param {string} options.javaHome
- * @param {(text: string) => void} [options.onStatus] is called with the current status, many times
- * @param {AbortSignal} [options.signal] ends Maven
- * @param {number} [options.silentMs] an attempt fails when Maven prints nothing for this time
- * @param {number[]} [options.pausesMs] pauses between the attempts
- * @returns {Promise<string>} the folder of the jars
+ * @returns the folder of the jars
  * @throws {MillraceError} `install_failed`, `disk_full`
  */
-export async function ensureJars(options) {
+export async function ensureJars(options: {
+  /** folder that keeps the jars */
+  engineDir: string;
+  set: JarSet;
+  /** the program `mvn` */
+  maven: string;
+  javaHome: string;
+  /** is called with the current status, many times */
+  onStatus?: (text: string) => void;
+  /** ends Maven */
+  signal?: AbortSignal;
+  /** an attempt fails when Maven prints nothing for this time */
+  silentMs?: number;
+  /** pauses between the attempts */
+  pausesMs?: number[];
+}): Promise<string> {
   const { engineDir, set, maven, javaHome, onStatus = () => {}, signal } = options;
   const { silentMs = SILENT_MS, pausesMs } = options;
   const whole = await jarsDir(engineDir, set);
@@ -94,32 +97,35 @@ export async function ensureJars(options) {
   return whole;
 }
 
-/** Removes the files of interrupted downloads, but not those of downloads in progress. @param {string} engineDir */
-async function removeLeftovers(engineDir) {
+/** Removes the files of interrupted downloads, but not those of downloads in progress. */
+async function removeLeftovers(engineDir: string) {
   for (const name of await readdir(engineDir)) {
     const pid = /\.part-(\d+)$/.exec(name)?.[1];
     if (pid && !isAlive(Number(pid))) await rm(join(engineDir, name), { recursive: true, force: true });
   }
 }
 
-/** @param {number} pid */
-function isAlive(pid) {
+function isAlive(pid: number) {
   try {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return /** @type {NodeJS.ErrnoException} */ (error).code === 'EPERM';
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 
-/**
- * @param {string} folder
- * @param {JarSet} set
- * @param {{ maven: string, javaHome: string, onStatus: (text: string) => void, signal?: AbortSignal, silentMs: number }} options
- * @throws {MillraceError} `disk_full`
- * @throws {Error} when Maven fails; the message has its last lines
- */
-async function fetchInto(folder, { pom, title, count, size }, options) {
+/** @throws {MillraceError} `disk_full` @throws {Error} when Maven fails; the message has its last lines */
+async function fetchInto(
+  folder: string,
+  { pom, title, count, size }: JarSet,
+  options: {
+    maven: string;
+    javaHome: string;
+    onStatus: (text: string) => void;
+    signal?: AbortSignal;
+    silentMs: number;
+  },
+) {
   const { maven, javaHome, onStatus, signal, silentMs } = options;
   const goal = 'dependency:copy-dependencies';
   // Maven reports its progress as one line per file. On old versions of Maven, -B alone would hide the lines of downloads.
@@ -130,8 +136,7 @@ async function fetchInto(folder, { pom, title, count, size }, options) {
     stdio: ['ignore', 'pipe', 'pipe'],
     signal,
   });
-  /** @type {string[]} */
-  const last = [];
+  const last: string[] = [];
   let downloaded = 0;
   let copied = 0;
   let isSilent = false;
@@ -139,7 +144,7 @@ async function fetchInto(folder, { pom, title, count, size }, options) {
     isSilent = true;
     child.kill('SIGKILL');
   }, silentMs);
-  const read = (/** @type {string} */ line) => {
+  const read = (line: string) => {
     silence.refresh();
     if (/Downloaded from .*\.jar/.test(line)) downloaded += 1;
     else if (/Copying .*\.jar/.test(line)) copied += 1;

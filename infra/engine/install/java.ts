@@ -19,21 +19,21 @@ const JAVA_FOLDERS = [
   '/usr/local/opt',
 ];
 
-/**
- * @typedef {object} Java
- * @property {string} path the program `java`
- * @property {string} home JAVA_HOME of this Java, which Maven needs
- */
+interface Java {
+  /** the program `java` */
+  path: string;
+  /** JAVA_HOME of this Java, which Maven needs */
+  home: string;
+}
 
 /**
  * Searches for a Java 17 in JAVA_HOME, then in the PATH, then in the usual folders.
- *
- * @param {NodeJS.ProcessEnv} [environment]
- * @returns {Promise<{ java: Java | null, others: string[] }>} `others`: other versions that were found, e.g. `25 at /usr/bin/java`
+ * @returns `others`: other versions that were found, e.g. `25 at /usr/bin/java`
  */
-export async function findJava(environment = process.env) {
-  /** @type {string[]} */
-  const others = [];
+export async function findJava(
+  environment: NodeJS.ProcessEnv = process.env,
+): Promise<{ java: Java | null; others: string[] }> {
+  const others: string[] = [];
   for (const path of await candidates(environment)) {
     const found = await inspect(path);
     if (found?.major === JAVA_MAJOR) return { java: { path, home: found.home }, others };
@@ -42,13 +42,13 @@ export async function findJava(environment = process.env) {
   return { java: null, others };
 }
 
-/** @param {NodeJS.ProcessEnv} environment @returns {Promise<string[]>} possible paths of `java`, which may not exist */
-async function candidates(environment) {
+/** @returns possible paths of `java`, which may not exist */
+async function candidates(environment: NodeJS.ProcessEnv): Promise<string[]> {
   const homes = environment.JAVA_HOME ? [environment.JAVA_HOME] : [];
   const onPath = (environment.PATH ?? '').split(delimiter).filter(Boolean);
   const installed = [];
   for (const folder of JAVA_FOLDERS) {
-    const names = await readdir(folder).catch(() => /** @type {string[]} */ ([]));
+    const names = await readdir(folder).catch(() => [] as string[]);
     for (const name of names.filter((one) => one.includes('17'))) {
       installed.push(join(folder, name), join(folder, name, 'Contents/Home'));
     }
@@ -64,11 +64,9 @@ async function candidates(environment) {
 
 /**
  * Reads the version and the home of a Java. `java -version` alone does not print the home.
- *
- * @param {string} path
- * @returns {Promise<{ major: number, home: string } | null>} null: there is no Java at this path, or it does not run
+ * @returns null: there is no Java at this path, or it does not run
  */
-async function inspect(path) {
+async function inspect(path: string): Promise<{ major: number; home: string } | null> {
   try {
     const { stderr } = await run(path, ['-XshowSettings:properties', '-version'], {
       timeout: JAVA_ANSWERS_MS,

@@ -1,26 +1,28 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { storageArgument } from '../command.js';
-import { hasArgument } from './processes.js';
+import { storageArgument } from '../command.ts';
+import { hasArgument } from './processes.ts';
 
 /**
  * The processes that use a data directory, as the supervisor records them in the lock file. The record is valid only while one of the two
  * processes lives.
- *
- * @typedef {object} Holder
- * @property {number} supervisor pid of the supervisor
- * @property {number | null} java pid of the server, a Java process; null before it starts
- * @property {boolean} stopping whether the server is stopping
  */
+export interface Holder {
+  /** pid of the supervisor */
+  supervisor: number;
+  /** pid of the server, a Java process; null before it starts */
+  java: number | null;
+  /** whether the server is stopping */
+  stopping: boolean;
+}
 
-/** Returns the argument that identifies a server other than Cassandra among all processes. @param {string} dir */
-export const homeArgument = (dir) => `-Dmillrace.home=${dir}`;
+/** Returns the argument that identifies a server other than Cassandra among all processes. */
+export const homeArgument = (dir: string) => `-Dmillrace.home=${dir}`;
 
-/** @param {string} dir */
-const lockFile = (dir) => join(dir, 'engine.lock');
+const lockFile = (dir: string) => join(dir, 'engine.lock');
 
-/** @param {string} dir @returns {Promise<Holder | null>} null: no living process uses the directory */
-export async function findLockHolder(dir) {
+/** @returns null: no living process uses the directory */
+export async function findLockHolder(dir: string): Promise<Holder | null> {
   const holder = readHolder(dir);
   if (!holder) return null;
   const { supervisor, java } = holder;
@@ -31,8 +33,7 @@ export async function findLockHolder(dir) {
   return held ? holder : null;
 }
 
-/** @param {string} dir @returns {Holder | null} */
-function readHolder(dir) {
+function readHolder(dir: string): Holder | null {
   try {
     return JSON.parse(readFileSync(lockFile(dir), 'utf8'));
   } catch {
@@ -40,13 +41,8 @@ function readHolder(dir) {
   }
 }
 
-/**
- * Locks the directory for the calling process.
- *
- * @param {string} dir
- * @returns {Promise<boolean>} false: a living process has the lock
- */
-export async function takeLock(dir) {
+/** Locks the directory for the calling process. @returns false: a living process has the lock */
+export async function takeLock(dir: string): Promise<boolean> {
   if (await findLockHolder(dir)) return false;
   rmSync(lockFile(dir), { force: true });
   try {
@@ -55,20 +51,17 @@ export async function takeLock(dir) {
     });
     return true;
   } catch (error) {
-    if (/** @type {NodeJS.ErrnoException} */ (error).code === 'EEXIST') return false;
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     throw error;
   }
 }
 
-/** @param {string} dir @param {Holder} holder */
-export function updateLock(dir, holder) {
+export function updateLock(dir: string, holder: Holder) {
   const next = `${lockFile(dir)}.new`;
   writeFileSync(next, serialize(holder));
   renameSync(next, lockFile(dir));
 }
 
-/** @param {string} dir */
-export const releaseLock = (dir) => rmSync(lockFile(dir), { force: true });
+export const releaseLock = (dir: string) => rmSync(lockFile(dir), { force: true });
 
-/** @param {Holder} holder */
-const serialize = (holder) => `${JSON.stringify(holder)}\n`;
+const serialize = (holder: Holder) => `${JSON.stringify(holder)}\n`;

@@ -1,8 +1,8 @@
 import { mkdirSync, openSync, renameSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { MillraceError } from '../../../common/errors.js';
-import { freeBytes } from '../disk.js';
+import { MillraceError } from '../../../common/errors.ts';
+import { freeBytes } from '../disk.ts';
 
 const TAIL_BYTES = 64 * 1024;
 const NO_SPACE = /No space left on device|Disk quota exceeded|Insufficient disk space/i;
@@ -15,22 +15,20 @@ export const ENDED = 'ERROR The server';
 
 /**
  * Starts a new log file, and renames the previous log file to `.old`.
- *
- * @param {string} path
- * @returns {number} file descriptor, to be closed by the caller
+ * @returns file descriptor, to be closed by the caller
  */
-export function beginLog(path) {
+export function beginLog(path: string): number {
   mkdirSync(dirname(path), { recursive: true });
   try {
     renameSync(path, `${path}.old`);
   } catch (error) {
-    if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'ENOENT') throw error;
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }
   return openSync(path, 'a');
 }
 
-/** @param {string} path @returns {Promise<string>} the last 64 KiB of the file */
-async function tail(path) {
+/** @returns the last 64 KiB of the file */
+async function tail(path: string): Promise<string> {
   const file = await open(path);
   try {
     const { size } = await file.stat();
@@ -44,13 +42,19 @@ async function tail(path) {
 
 /**
  * Explains why a server ended, from the end of its log.
- *
- * @param {string} path path of the log
- * @param {{ ready: boolean, dataDir: string, title?: string, memory?: string }} state `ready`: whether the server had answered before;
- *   `title`: name of the server; `memory`: the memory that it needs
- * @returns {Promise<MillraceError>} `disk_full` or `engine_failed`
+ * @param path path of the log
+ * @param state `ready`: whether the server had answered before; `title`: name of the server; `memory`: the memory that it needs
+ * @returns `disk_full` or `engine_failed`
  */
-export async function explainEnd(path, { ready, dataDir, title = 'Cassandra', memory = '1.5 GB' }) {
+export async function explainEnd(
+  path: string,
+  {
+    ready,
+    dataDir,
+    title = 'Cassandra',
+    memory = '1.5 GB',
+  }: { ready: boolean; dataDir: string; title?: string; memory?: string },
+): Promise<MillraceError> {
   const text = await tail(path);
   // On a full disk, the log may lack the line about the full disk.
   if (NO_SPACE.test(text) || (await freeBytes(dataDir)) < FULL_BYTES) {
@@ -67,8 +71,8 @@ export async function explainEnd(path, { ready, dataDir, title = 'Cassandra', me
   );
 }
 
-/** @param {string} text a log @returns {string} errors in the log, otherwise its last lines, without stack frames */
-function lastWords(text) {
+/** @param text a log @returns errors in the log, otherwise its last lines, without stack frames */
+function lastWords(text: string): string {
   const lines = text.split('\n').filter((line) => line.trim() !== '' && !/^\s+at |^\s+\.\.\. \d+/.test(line));
   const ends = lines.filter((line) => line.startsWith(ENDED)).slice(-1);
   // The last line, by the supervisor, only describes how the server ended. The server may have logged the cause before.

@@ -1,10 +1,8 @@
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MillraceError } from '../../../common/errors.js';
-import { findLockHolder } from './lock.js';
-
-/** @import { Holder } from './lock.js' */
+import { MillraceError } from '../../../common/errors.ts';
+import { findLockHolder, type Holder } from './lock.ts';
 
 /** The folder of the database in a data directory. */
 export const NODE_FOLDER = 'cassandra';
@@ -17,13 +15,18 @@ const NOTICE_MS = 1000;
 
 /**
  * Waits until the previous server of this directory has stopped, such as the database of a `npm run dev` that has just ended.
- *
- * @param {string} dataDir data directory, which may not exist yet
- * @param {{ folder?: string, onStatus?: (text: string) => void, signal?: AbortSignal }} [options]
- *   `folder`: folder of the server in the data directory; default: the folder of the database
+ * @param dataDir data directory, which may not exist yet
+ * @param options `folder`: folder of the server in the data directory; default: the folder of the database
  * @throws {MillraceError} `data_dir_taken` when a server runs there and does not stop in time
  */
-export async function awaitPrevious(dataDir, { folder = NODE_FOLDER, onStatus = () => {}, signal } = {}) {
+export async function awaitPrevious(
+  dataDir: string,
+  {
+    folder = NODE_FOLDER,
+    onStatus = () => {},
+    signal,
+  }: { folder?: string; onStatus?: (text: string) => void; signal?: AbortSignal } = {},
+) {
   const dir = join(await realpath(dataDir).catch(() => dataDir), folder);
   const began = Date.now();
   for (;;) {
@@ -36,8 +39,7 @@ export async function awaitPrevious(dataDir, { folder = NODE_FOLDER, onStatus = 
   }
 }
 
-/** @param {string} dir @param {Holder} holder */
-const taken = (dir, holder) =>
+const taken = (dir: string, holder: Holder) =>
   new MillraceError(
     'data_dir_taken',
     `An engine (process ${holder.java ?? holder.supervisor}) works in ${dir} already. Is another \`npm run dev\` running? Stop it, or set DATA_DIR, CQL_LOCAL_PORT, HTTP_PORT and MQTT_PORT for a second one.`,

@@ -10,12 +10,8 @@ const GONE_MS = 2000;
 
 /**
  * Checks whether a process runs and was started with this argument. The pid alone is not enough, because the system reuses pids.
- *
- * @param {number} pid
- * @param {string} argument
- * @returns {Promise<boolean>}
  */
-export async function hasArgument(pid, argument) {
+export async function hasArgument(pid: number, argument: string): Promise<boolean> {
   if (existsSync('/proc/self/cmdline')) {
     const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
     return line.split('\0').includes(argument);
@@ -29,26 +25,23 @@ export async function hasArgument(pid, argument) {
 
 /**
  * Sends a signal to a process, or to a process group if `pid` is negative.
- *
- * @param {number} pid
- * @param {NodeJS.Signals | 0} signal 0: sends no signal, and only checks whether the process exists
- * @returns {boolean} false: the process or group does not exist any more
+ * @param signal 0: sends no signal, and only checks whether the process exists
+ * @returns false: the process or group does not exist any more
  */
-export function signalProcess(pid, signal) {
+export function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, signal);
   } catch (error) {
-    if (/** @type {NodeJS.ErrnoException} */ (error).code === 'ESRCH') return false;
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false;
     throw error;
   }
 }
 
 /**
  * Kills the remaining processes of a process group, and waits until they have ended and their ports are free.
- *
- * @param {number} leader pid of the first process of the group
+ * @param leader pid of the first process of the group
  */
-export async function killGroup(leader) {
+export async function killGroup(leader: number) {
   const deadline = Date.now() + GONE_MS;
   // In some containers no process reaps zombies, so the group never ends. Therefore the loop has a deadline.
   while (signalProcess(-leader, 'SIGKILL') && Date.now() < deadline) await sleep(20);

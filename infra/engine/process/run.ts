@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { closeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { MillraceError } from '../../../common/errors.js';
-import { explainEnd } from './log.js';
-import { killGroup, signalProcess } from './processes.js';
+import { MillraceError } from '../../../common/errors.ts';
+import { explainEnd } from './log.ts';
+import { killGroup, signalProcess } from './processes.ts';
 
-const SUPERVISOR = fileURLToPath(new URL('supervisor.js', import.meta.url));
+const SUPERVISOR = fileURLToPath(new URL('supervisor.ts', import.meta.url));
 const PROBE_EVERY_MS = 150;
 /** Time limit for the boot of a server, in ms. A boot takes 5 to 25 s, three at once 18 to 53 s, and much longer on a busy machine. */
 const BOOT_MS = 300_000;
@@ -15,44 +15,60 @@ const STOP_WITHIN_MS = 9000;
 /** Time for the supervisor to end after the Java process has ended, in ms. */
 const SUPERVISOR_MS = 500;
 
-/**
- * A running server.
- *
- * @typedef {object} Engine
- * @property {string} contactPoint `ADDRESS:PORT`
- * @property {string} log path of the log file
- * @property {(options?: { withinMs?: number }) => Promise<void>} stop drains and ends the server within `withinMs` (default 9 s), and
- *   keeps its data; repeated calls are allowed
- * @property {() => void} kill ends the server at once
- * @property {Promise<MillraceError | null>} exited resolves when the server has ended; null: it was stopped; otherwise the reason
- */
+/** A running server. */
+export interface Engine {
+  /** `ADDRESS:PORT` */
+  contactPoint: string;
+  /** path of the log file */
+  log: string;
+  /**
+   * drains and ends the server within `withinMs` (default 9 s), and keeps its data; repeated calls are
+   * allowed
+   */
+  stop: (options?: { withinMs?: number }) => Promise<void>;
+  /** ends the server at once */
+  kill: () => void;
+  /** resolves when the server has ended; null: it was stopped; otherwise the reason */
+  exited: Promise<MillraceError | null>;
+}
 
-/**
- * A kind of server, for messages and for the check that it answers.
- *
- * @typedef {object} Server
- * @property {string} title name of the server, for messages
- * @property {string} address `ADDRESS:PORT`
- * @property {() => Promise<boolean>} answers checks whether the server answers
- * @property {string} boots usual duration of a boot, for messages
- * @property {string} memory memory that the server needs, for messages
- */
+/** A kind of server, for messages and for the check that it answers. */
+interface Server {
+  /** name of the server, for messages */
+  title: string;
+  /** `ADDRESS:PORT` */
+  address: string;
+  /** checks whether the server answers */
+  answers: () => Promise<boolean>;
+  /** usual duration of a boot, for messages */
+  boots: string;
+  /** memory that the server needs, for messages */
+  memory: string;
+}
 
 /**
  * Starts one server under a supervisor, and waits until the server answers.
- *
- * @param {object} options
- * @param {{ java: string, args: string[], cwd: string }} options.command
- * @param {string} options.dir directory of all files of the server
- * @param {string} options.dataDir data directory that messages name
- * @param {{ path: string, fd: number }} options.log
- * @param {Server} options.server
- * @param {(text: string) => void} options.onStatus
- * @param {AbortSignal} [options.signal]
- * @returns {Promise<Engine>}
  * @throws {MillraceError} `engine_failed`, `disk_full`, `data_dir_taken`
  */
-export async function runEngine({ command, dir, dataDir, log, server, onStatus, signal }) {
+export async function runEngine({
+  command,
+  dir,
+  dataDir,
+  log,
+  server,
+  onStatus,
+  signal,
+}: {
+  command: { java: string; args: string[]; cwd: string };
+  /** directory of all files of the server */
+  dir: string;
+  /** data directory that messages name */
+  dataDir: string;
+  log: { path: string; fd: number };
+  server: Server;
+  onStatus: (text: string) => void;
+  signal?: AbortSignal;
+}): Promise<Engine> {
   const supervisor = fork(SUPERVISOR, [dir, JSON.stringify(command)], {
     detached: true,
     execArgv: [],
@@ -60,7 +76,7 @@ export async function runEngine({ command, dir, dataDir, log, server, onStatus, 
   });
   closeSync(log.fd);
   const state = { ready: false, stopping: false, refused: false };
-  supervisor.on('message', (/** @type {{ refused: boolean }} */ said) => Object.assign(state, said));
+  supervisor.on('message', (said: { refused: boolean }) => Object.assign(state, said));
 
   const exited = once(supervisor, 'exit').then(async () => {
     // If the supervisor was killed, its Java process may still run in the same process group.
@@ -91,11 +107,14 @@ export async function runEngine({ command, dir, dataDir, log, server, onStatus, 
   return { contactPoint: server.address, log: log.path, stop, kill, exited };
 }
 
-/**
- * @param {Server} server
- * @param {{ exited: Promise<MillraceError | null>, onStatus: (text: string) => void, signal?: AbortSignal }} options
- */
-async function untilAnswers({ title, boots, answers }, { exited, onStatus, signal }) {
+async function untilAnswers(
+  { title, boots, answers }: Server,
+  {
+    exited,
+    onStatus,
+    signal,
+  }: { exited: Promise<MillraceError | null>; onStatus: (text: string) => void; signal?: AbortSignal },
+) {
   const began = Date.now();
   let ended = false;
   const watch = exited.then((error) => {

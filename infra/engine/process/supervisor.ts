@@ -4,20 +4,20 @@
  * Ctrl-C in a terminal reaches the whole foreground process group. The server must not be in this group, because the API would lose its
  * database while it drains. But a process outside the group survives its parent. So this supervisor watches the parent.
  *
- * infra/engine runs it as `node supervisor.js DIR JSON`, with an IPC channel. It sends `{ refused: true }` when another server uses DIR.
+ * infra/engine runs it as `node supervisor.ts DIR JSON`, with an IPC channel. It sends `{ refused: true }` when another server uses DIR.
  * It accepts `{ stop: ms }`, where `ms` is the time limit for the drain.
  */
 import { spawn } from 'node:child_process';
-import { releaseLock, takeLock, updateLock } from './lock.js';
-import { ENDED } from './log.js';
+import { releaseLock, takeLock, updateLock } from './lock.ts';
+import { ENDED } from './log.ts';
 
 /** Time limit for the drain of Cassandra before it is killed, if the parent sends no limit, in ms. Draining takes about 2.5 s. */
 const DRAIN_MS = 7000;
 
-/** @typedef {{ java: string, args: string[], cwd: string }} Command */
+type Command = { java: string; args: string[]; cwd: string };
 
 const dir = String(process.argv[2]);
-const command = /** @type {Command} */ (JSON.parse(String(process.argv[3])));
+const command = JSON.parse(String(process.argv[3])) as Command;
 
 if (!process.connected) process.exit(0);
 if (await takeLock(dir)) keep();
@@ -39,7 +39,7 @@ function keep() {
     java.kill('SIGTERM');
     setTimeout(() => java.kill('SIGKILL'), drainMs).unref();
   };
-  const end = (/** @type {string} */ how) => {
+  const end = (how: string) => {
     // The supervisor logs the end of the server, because a killed Java process logs nothing.
     if (!holder.stopping) console.error(`${ENDED} ${how}`);
     releaseLock(dir);
@@ -47,7 +47,7 @@ function keep() {
   };
 
   process.on('disconnect', () => stop());
-  process.on('message', (/** @type {{ stop: number }} */ message) => stop(message.stop));
+  process.on('message', (message: { stop: number }) => stop(message.stop));
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => stop());
   java.once('error', (error) => end(`cannot be run: ${error.message}`));
   java.once('exit', (code, signal) =>
@@ -56,8 +56,7 @@ function keep() {
   if (!process.connected) stop();
 }
 
-/** @param {object} message @param {() => void} [then] */
-function send(message, then = () => {}) {
+function send(message: object, then: () => void = () => {}) {
   // If the parent has ended, nothing is sent. The event `disconnect` follows.
   if (process.connected) process.send?.(message, undefined, undefined, then);
   else then();

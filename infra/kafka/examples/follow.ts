@@ -2,7 +2,7 @@
  * Reads the events, dead letters and alarms in Kafka from the first record, and follows new records. It prints each record once. Kafka may
  * contain a record twice, with the same id.
  *
- *     node infra/kafka/examples/follow.js 127.0.0.1:9092
+ *     node infra/kafka/examples/follow.ts 127.0.0.1:9092
  *
  * The example needs STREAM_FORMAT=json, which is the default. End it with Ctrl+C.
  */
@@ -17,8 +17,7 @@ const consumer = new Consumer({
 });
 const topics = ['events', 'dead-letters', 'alarms'].map((kind) => `${prefix}.${kind}.v1`);
 const stream = await consumer.consume({ topics, mode: 'earliest', autocommit: false });
-/** @type {Set<string>} */
-const seen = new Set();
+const seen: Set<string> = new Set();
 for await (const { topic, value } of stream) {
   const record = JSON.parse(String(value));
   const name = `${topic} ${record.id}`;

@@ -1,7 +1,7 @@
 /**
  * Reads all batches in Kafka up to a given time. It stops when the watermarks show that no record before this time is missing.
  *
- *     node infra/kafka/examples/until-watermark.js 127.0.0.1:9092 2026-11-22T10:00:00Z
+ *     node infra/kafka/examples/until-watermark.ts 127.0.0.1:9092 2026-11-22T10:00:00Z
  *
  * The example prints one JSON line for each sample. Kafka may contain a sample twice, so the example uses sensor and time as key.
  * Set STREAM_FORMAT=json and STREAM_EXPLODE=false, which are the defaults.
@@ -13,13 +13,8 @@ const [bootstrap = '127.0.0.1:9092', end = new Date().toISOString(), prefix = 'm
   process.argv.slice(2);
 const until = Date.parse(end);
 
-/**
- * Reads a topic from its first record to its current end.
- *
- * @param {string} topic
- * @param {(value: any) => void} onRecord
- */
-async function readToEnd(topic, onRecord) {
+/** Reads a topic from its first record to its current end. */
+async function readToEnd(topic: string, onRecord: (value: any) => void) {
   const consumer = new Consumer({
     clientId: 'until-watermark',
     groupId: `until-watermark-${process.pid}-${Date.now()}`,
@@ -31,7 +26,7 @@ async function readToEnd(topic, onRecord) {
   if (open.size > 0) {
     for await (const { value, partition, offset } of stream) {
       onRecord(JSON.parse(String(value)));
-      if (offset + 1n >= /** @type {bigint} */ (ends[partition])) open.delete(partition);
+      if (offset + 1n >= (ends[partition] as bigint)) open.delete(partition);
       if (open.size === 0) break;
     }
   }
@@ -39,10 +34,9 @@ async function readToEnd(topic, onRecord) {
   await consumer.close(true);
 }
 
-/** @returns {Promise<boolean>} whether the records of all shards (groups of devices) are complete up to the given time */
-async function isComplete() {
-  /** @type {Map<number, { shards: number, topics: { batches: string } }>} */
-  const newest = new Map();
+/** @returns whether the records of all shards (groups of devices) are complete up to the given time */
+async function isComplete(): Promise<boolean> {
+  const newest: Map<number, { shards: number; topics: { batches: string } }> = new Map();
   await readToEnd(`${prefix}.watermarks.v1`, (watermark) => newest.set(watermark.shard, watermark));
   const all = [...newest.values()];
   return (
@@ -53,8 +47,7 @@ async function isComplete() {
 }
 
 while (!(await isComplete())) await sleep(10_000);
-/** @type {Map<string, object>} */
-const samples = new Map();
+const samples: Map<string, object> = new Map();
 await readToEnd(`${prefix}.batches.v1`, ({ device, sensors }) => {
   for (const { sensor_id: id, sensor, samples: some } of sensors) {
     for (const [ts, value] of some) if (ts < until) samples.set(`${id} ${ts}`, { device, sensor, ts, value });

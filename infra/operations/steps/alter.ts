@@ -1,7 +1,7 @@
-import { connect } from '../../../api/store/connect.js';
-import { runCommand } from '../../../common/command.js';
-import { readCommandSettings } from '../../../common/dev-addresses.js';
-import { DDL } from '../../../schema/migrate/cluster.js';
+import { connect } from '../../../api/store/connect.ts';
+import { runCommand } from '../../../common/command.ts';
+import { readCommandSettings } from '../../../common/dev-addresses.ts';
+import { DDL } from '../../../schema/migrate/cluster.ts';
 
 // Program of a step: runs its arguments, which are ALTER TABLE statements, as CQL_USERNAME with the settings of the application. Without
 // an argument it only signs in.

@@ -1,16 +1,14 @@
-import { isSilent } from '../../../api/observability/heartbeat.js';
-import { readProcesses } from '../../../api/store/processes.js';
-import { runCommand } from '../../../common/command.js';
-import { readCommandSettings } from '../../../common/dev-addresses.js';
-import { MillraceError } from '../../../common/errors.js';
-
-/** @import { ProcessRow } from '../../../api/store/processes.js' */
+import { isSilent } from '../../../api/observability/heartbeat.ts';
+import { type ProcessRow, readProcesses } from '../../../api/store/processes.ts';
+import { runCommand } from '../../../common/command.ts';
+import { readCommandSettings } from '../../../common/dev-addresses.ts';
+import { MillraceError } from '../../../common/errors.ts';
 
 // Program of a step: fails while a process of the application has a heartbeat in CQL_KEYSPACE.
 await runCommand(async () => {
   const { cql } = readCommandSettings('database');
   const now = Date.now();
-  const describe = (/** @type {ProcessRow} */ { clientId, seenAt }) =>
+  const describe = ({ clientId, seenAt }: ProcessRow) =>
     `${clientId} (${Math.round((now - seenAt) / 1000)} s ago)`;
   const rows = await readProcesses(cql);
   const silent = rows.filter((row) => isSilent(row, now));

@@ -1,31 +1,37 @@
-import { here } from '../plan.js';
-import { command } from './shell.js';
-
-/** @import { Step } from '../plan.js' */
+import { here, type Step } from '../plan.ts';
+import { command } from './shell.ts';
 
 const LOOK_EVERY_S = 10;
 
-/** @param {...string} words @returns {string} a command of ScyllaDB Manager */
-export const sctool = (...words) => command('sctool', ...words);
+/** @returns a command of ScyllaDB Manager */
+export const sctool = (...words: string[]): string => command('sctool', ...words);
 
 /**
  * Returns the steps that start a task of ScyllaDB Manager and wait for its end. `sctool` itself returns as soon as a task is scheduled.
- *
- * @param {string} title
- * @param {object} task
- * @param {string} task.cluster name of the cluster in Manager
- * @param {'backup' | 'repair' | 'restore'} task.type
- * @param {string} task.name unique name, by which later commands refer to the task
- * @param {string[]} task.words additional arguments of the `sctool` command
- * @returns {Step[]}
  */
-export const managed = (title, { cluster, type, name, words }) => [
+export const managed = (
+  title: string,
+  {
+    cluster,
+    type,
+    name,
+    words,
+  }: {
+    /** name of the cluster in Manager */
+    cluster: string;
+    type: 'backup' | 'repair' | 'restore';
+    /** unique name, by which later commands refer to the task */
+    name: string;
+    /** additional arguments of the `sctool` command */
+    words: string[];
+  },
+): Step[] => [
   here(title, sctool(type, '-c', cluster, ...words, '--name', name)),
   awaitDone({ cluster, type, name }),
 ];
 
-/** @param {{ cluster: string, type: string, name: string }} task a task that runs, or is scheduled */
-export const awaitDone = ({ cluster, type, name }) =>
+/** @param task a task that runs, or is scheduled */
+export const awaitDone = ({ cluster, type, name }: { cluster: string; type: string; name: string }) =>
   here(
     `waits until ${type}/${name} is done`,
     `while :; do

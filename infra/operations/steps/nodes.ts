@@ -1,29 +1,24 @@
-import { onNode } from '../plan.js';
-import { until } from './wait.js';
-
-/** @import { Step } from '../plan.js' */
+import { onNode, type Step } from '../plan.ts';
+import { until } from './wait.ts';
 
 /**
  * Returns a command that succeeds if `nodetool status` lists exactly `count` nodes, and all are up and normal (UN). The check ignores
  * addresses, because this machine may use other addresses for the nodes.
- *
- * @param {number} count
  */
-const allUp = (count) =>
+const allUp = (count: number) =>
   `nodetool status | awk "/^[UD][NLJM] / {all++} /^UN / {up++} END {exit all != ${count} || up != ${count}}"`;
 
 /**
  * Returns a step that fails while a node is down. No operation may begin then: it stops a second node, and two of three nodes are needed
  * for a quorum.
- *
- * @param {string} viewer the node whose view of the cluster counts
- * @param {number} count number of nodes
+ * @param viewer the node whose view of the cluster counts
+ * @param count number of nodes
  */
-export const expectAllUp = (viewer, count) =>
+export const expectAllUp = (viewer: string, count: number) =>
   onNode(viewer, `all ${count} nodes are up, or this goes no further`, allUp(count));
 
-/** Returns a step that waits until all nodes are up. @param {string} viewer @param {number} count @param {number} within ms */
-export const awaitAllUp = (viewer, count, within) =>
+/** Returns a step that waits until all nodes are up. @param within ms */
+export const awaitAllUp = (viewer: string, count: number, within: number) =>
   onNode(
     viewer,
     `waits until it sees ${count} nodes, all up`,
@@ -43,8 +38,8 @@ const ONE_SCHEMA =
 /** Time limit for nodes to agree on one schema, in ms. Without a problem they agree within seconds. */
 const AGREE_WITHIN_MS = 120_000;
 
-/** @param {string} viewer @param {number} within ms */
-export const awaitOneSchema = (viewer, within) =>
+/** @param within ms */
+export const awaitOneSchema = (viewer: string, within: number) =>
   onNode(
     viewer,
     'all nodes have one schema, or this goes no further',
@@ -56,11 +51,9 @@ export const awaitOneSchema = (viewer, within) =>
 
 /**
  * Returns a step that waits until a node opens its port for clients. A node does this last, after it has joined and read its commit log.
- *
- * @param {string} node
- * @param {number} within ms
+ * @param within ms
  */
-export const awaitServing = (node, within) =>
+export const awaitServing = (node: string, within: number) =>
   onNode(
     node,
     'waits until it serves clients',
@@ -72,14 +65,14 @@ export const awaitServing = (node, within) =>
 
 /**
  * Returns steps that restart one node while the other nodes serve. They end when the other nodes report the node as up again.
- *
- * @param {string} node
- * @param {string[]} nodes all nodes of the cluster
- * @param {{ stop: string, start: string, within: number, between?: Step[] }} commands `within`: time limit of each wait, in ms;
- *   `between`: steps while the node is stopped
- * @returns {Step[]}
+ * @param nodes all nodes of the cluster
+ * @param commands `within`: time limit of each wait, in ms; `between`: steps while the node is stopped
  */
-export const restarted = (node, nodes, { stop, start, within, between = [] }) => [
+export const restarted = (
+  node: string,
+  nodes: string[],
+  { stop, start, within, between = [] }: { stop: string; start: string; within: number; between?: Step[] },
+): Step[] => [
   onNode(node, 'takes no more requests, and writes down what memory holds', 'nodetool drain'),
   onNode(node, 'stops', stop),
   ...between,

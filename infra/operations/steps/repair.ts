@@ -1,12 +1,10 @@
-import { onNode } from '../plan.js';
-import { managed } from './manager.js';
-import { command } from './shell.js';
+import type { Given } from '../flags.ts';
+import { onNode, type Step } from '../plan.ts';
+import { managed } from './manager.ts';
+import { command } from './shell.ts';
 
-/** @import { Given } from '../flags.js' */
-/** @import { Step } from '../plan.js' */
-
-/** @param {Given} given @returns {Step[]} steps of a repair, which gives every node the writes that it missed */
-export const repairAll = ({ engine, need, keyspace, tag }) =>
+/** @returns steps of a repair, which gives every node the writes that it missed */
+export const repairAll = ({ engine, need, keyspace, tag }: Given): Step[] =>
   engine === 'scylla'
     ? managed('repairs all nodes', {
         cluster: need('cluster'),
@@ -19,11 +17,8 @@ export const repairAll = ({ engine, need, keyspace, tag }) =>
 /**
  * Returns steps in which each node repairs its primary ranges. So every range is repaired once, and not once for each of three copies. A
  * full repair also covers the data that an incremental repair has marked as repaired.
- *
- * @param {string[]} nodes
- * @param {string} keyspace
  */
-export const repairs = (nodes, keyspace) =>
+export const repairs = (nodes: string[], keyspace: string) =>
   nodes.map((node) =>
     onNode(
       node,

@@ -1,4 +1,4 @@
-import { MillraceError } from '../../../common/errors.js';
+import { MillraceError } from '../../../common/errors.ts';
 
 /** Commands that stop and start the database, as its package installs it. The flags `--stop` and `--start` replace them. */
 export const SERVICE = {
@@ -8,11 +8,9 @@ export const SERVICE = {
 
 /**
  * Refuses nodes in Kubernetes, where only the operator stops and starts pods. In docker compose, compose.sh stops and starts the container.
- *
- * @param {string} reach
  * @throws {MillraceError} `usage`
  */
-export function expectService(reach) {
+export function expectService(reach: string) {
   if (!/\bkubernetes\.sh\b/.test(reach)) return;
   throw new MillraceError(
     'usage',
@@ -22,12 +20,10 @@ export function expectService(reach) {
 
 /**
  * Refuses nodes in containers.
- *
- * @param {string} reach
- * @param {string} instead sentence for the error message: the procedure for containers
+ * @param instead sentence for the error message: the procedure for containers
  * @throws {MillraceError} `usage`
  */
-export function expectMachine(reach, instead) {
+export function expectMachine(reach: string, instead: string) {
   if (!/\b(compose|kubernetes)\.sh\b/.test(reach)) return;
   throw new MillraceError('usage', `Containers have no packages and no settings of their own: ${instead}`);
 }

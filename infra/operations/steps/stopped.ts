@@ -1,14 +1,12 @@
-import { here } from '../plan.js';
-import { command } from './shell.js';
+import { here } from '../plan.ts';
+import { command } from './shell.ts';
 
 /**
  * Returns a step that fails while a process of the application runs. During a restore, a running packer would mark hours as packed before
  * their samples are restored, and this mark is permanent.
- *
- * @param {string} keyspace
  */
-export const expectAllStopped = (keyspace) =>
+export const expectAllStopped = (keyspace: string) =>
   here(
     'no process of the application runs, or this goes no further',
-    `${command(`CQL_KEYSPACE=${keyspace}`)} node infra/operations/steps/expect-stopped.js`,
+    `${command(`CQL_KEYSPACE=${keyspace}`)} node infra/operations/steps/expect-stopped.ts`,
   );

@@ -1,22 +1,20 @@
-import { onNode } from '../plan.js';
-import { quote } from './shell.js';
-
-/** @import { Flag } from '../../../common/flags.js' */
-/** @import { Given } from '../flags.js' */
+import type { Flag } from '../../../common/flags.ts';
+import type { Given } from '../flags.ts';
+import { onNode } from '../plan.ts';
+import { quote } from './shell.ts';
 
 /** Path of the database's configuration file, where its package installs it. */
 const CONFIG = { scylla: '/etc/scylla/scylla.yaml', cassandra: '/etc/cassandra/cassandra.yaml' };
 
-/** @satisfies {Record<string, Flag>} */
 export const configFlag = {
   config: { type: 'text', help: "file of a node's settings; default: where its package has it" },
-};
+} satisfies Record<string, Flag>;
 
-/** @param {Given} given */
-const configOf = ({ config, engine }) => quote(config ?? CONFIG[engine]);
+const configOf = ({ config, engine }: Given) => quote(config ?? CONFIG[engine]);
 
-/** Returns a command that sets `$id`. @param {string | undefined} id host id; undefined: that of the node that runs the command */
-const whose = (id) => (id ? `id=${quote(id)}` : 'id=$(nodetool info | sed -n "s/^ID *: *//p")');
+/** Returns a command that sets `$id`. @param id host id; undefined: that of the node that runs the command */
+const whose = (id: string | undefined) =>
+  id ? `id=${quote(id)}` : 'id=$(nodetool info | sed -n "s/^ID *: *//p")';
 
 /**
  * An awk program that checks whether enough nodes and racks stay for all copies. It counts the copies of one row, because all rows
@@ -43,12 +41,10 @@ END {
 
 /**
  * Returns a step that fails if fewer nodes than copies would be left, or if a rack that the copies need would be lost.
- *
- * @param {string} viewer the node that runs the step
- * @param {Given} given
- * @param {string} [id] host id of the node to remove; default: the node that runs the step
+ * @param viewer the node that runs the step
+ * @param id host id of the node to remove; default: the node that runs the step
  */
-export const expectEnoughLeft = (viewer, { keyspace }, id) =>
+export const expectEnoughLeft = (viewer: string, { keyspace }: Given, id?: string) =>
   onNode(
     viewer,
     'enough nodes and racks stay for all copies, or this goes no further',
@@ -58,12 +54,10 @@ export const expectEnoughLeft = (viewer, { keyspace }, id) =>
 
 /**
  * Returns a step that prints a note if the node is a seed, because other nodes need a seed at their next start.
- *
- * @param {string} viewer the node that runs the step
- * @param {Given} given
- * @param {string} [id] host id of the node to check; default: the node that runs the step
+ * @param viewer the node that runs the step
+ * @param id host id of the node to check; default: the node that runs the step
  */
-export const printSeed = (viewer, given, id) =>
+export const printSeed = (viewer: string, given: Given, id?: string) =>
   onNode(
     viewer,
     'whether it is a seed',
@@ -76,11 +70,8 @@ fi`,
 
 /**
  * Returns a step that fails if a new node is its own seed. Such a node creates a separate cluster, or joins without its share of the data.
- *
- * @param {string} node
- * @param {Given} given
  */
-export const expectOtherSeeds = (node, given) =>
+export const expectOtherSeeds = (node: string, given: Given) =>
   onNode(
     node,
     'its seeds are others, or this goes no further',
@@ -94,8 +85,7 @@ if [ -n "$address" ] && echo "$seeds" | grep -qwF "$address"; then
 fi`,
   );
 
-/** @param {string} viewer */
-export const printRacks = (viewer) =>
+export const printRacks = (viewer: string) =>
   onNode(
     viewer,
     'nodes of each rack: as many in each is what to come to',

@@ -1,12 +1,10 @@
-import { at, fromNumbers } from './integers.js';
-
-/** @import { Wide } from './integers.js' */
+import { at, fromNumbers, type Wide } from './integers.ts';
 
 /**
- * @param {Wide} code unsigned 64-bit number
- * @returns {Buffer} 7 bits per byte, lowest bits first; the top bit is set in every byte but the last
+ * @param code unsigned 64-bit number
+ * @returns 7 bits per byte, lowest bits first; the top bit is set in every byte but the last
  */
-function wideVarint([high, low]) {
+function wideVarint([high, low]: Wide): Buffer {
   const bytes = [];
   let [hi, lo] = [high, low];
   while (hi !== 0 || lo >>> 0 > 0x7f) {
@@ -18,11 +16,11 @@ function wideVarint([high, low]) {
   return Buffer.from(bytes);
 }
 
-/** @param {number} count 0 to 2^53 @returns {Buffer} */
-export const varint = (count) => wideVarint(at(fromNumbers([count]), 0));
+/** @param count 0 to 2^53 */
+export const varint = (count: number): Buffer => wideVarint(at(fromNumbers([count]), 0));
 
-/** @param {Wide} integer @returns {Buffer} zigzag varint, which is short for small numbers of both signs */
-export const signedVarint = ([high, low]) => {
+/** @returns zigzag varint, which is short for small numbers of both signs */
+export const signedVarint = ([high, low]: Wide): Buffer => {
   const sign = high >> 31;
   return wideVarint([((high << 1) | (low >>> 31)) ^ sign, (low << 1) ^ sign]);
 };
@@ -32,8 +30,7 @@ export class Reader {
   #blob;
   #at = 0;
 
-  /** @param {Uint8Array} blob */
-  constructor(blob) {
+  constructor(blob: Uint8Array) {
     this.#blob = blob;
   }
 
@@ -45,8 +42,8 @@ export class Reader {
     return byte;
   }
 
-  /** @param {number} length @returns {Uint8Array} a view of the blob, not a copy @throws {RangeError} when fewer bytes are left */
-  bytes(length) {
+  /** @returns a view of the blob, not a copy @throws {RangeError} when fewer bytes are left */
+  bytes(length: number): Uint8Array {
     const end = this.#at + length;
     if (end > this.#blob.length) {
       throw new RangeError(`packed samples of ${this.#blob.length} bytes: ${end} are needed`);
@@ -56,8 +53,8 @@ export class Reader {
     return bytes;
   }
 
-  /** @returns {Wide} unsigned number @throws {RangeError} */
-  #varint() {
+  /** @returns unsigned number @throws {RangeError} */
+  #varint(): Wide {
     let [high, low] = [0, 0];
     for (let shift = 0; shift < 64; shift += 7) {
       const byte = this.byte();
@@ -70,15 +67,15 @@ export class Reader {
     throw new RangeError('packed samples hold a number of more than 64 bits');
   }
 
-  /** @returns {Wide} @throws {RangeError} */
-  signedVarint() {
+  /** @throws {RangeError} */
+  signedVarint(): Wide {
     const [high, low] = this.#varint();
     const sign = -(low & 1);
     return [(high >>> 1) ^ sign, ((low >>> 1) | (high << 31)) ^ sign];
   }
 
-  /** @param {number} most maximum of the count, at most 2^53 @returns {number} @throws {RangeError} when the count is greater */
-  count(most) {
+  /** @param most maximum of the count, at most 2^53 @throws {RangeError} when the count is greater */
+  count(most: number): number {
     const [high, low] = this.#varint();
     const count = (high >>> 0) * 2 ** 32 + (low >>> 0);
     if (count > most) throw new RangeError(`packed samples claim ${count}; ${most} is the most`);

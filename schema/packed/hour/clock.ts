@@ -2,10 +2,9 @@
  * A model of the times of samples: a clock that ticks at even intervals. Each sample belongs to a tick, and a tick may have no sample. Only
  * the differences between times and ticks are stored, because they contain the jitter of one time. A difference between two times would
  * contain the jitter of both times.
- *
- * @typedef {{ origin: number, interval: number }} Clock both in 2^-24 ms: `origin` is the time from the beginning of the hour to the first
- *   tick, `interval` the time between two ticks
+ * both in 2^-24 ms: `origin` is the time from the beginning of the hour to the first tick, `interval` the time between two ticks
  */
+type Clock = { origin: number; interval: number };
 
 /** Origin and interval are stored in units of 1 / FRACTION ms. With this resolution, 65,536 intervals are exact to 0.01 ms. */
 const FRACTION = 2 ** 24;
@@ -18,17 +17,15 @@ const LOOKED_AT = 63;
 
 /**
  * Fits a clock to the times by least squares.
- *
- * @param {Float64Array} offsets ms since the hour began, ascending
- * @param {Float64Array} ticks the tick of each sample
- * @returns {Clock}
+ * @param offsets ms since the hour began, ascending
+ * @param ticks the tick of each sample
  */
-export function fitClock(offsets, ticks) {
+export function fitClock(offsets: Float64Array, ticks: Float64Array): Clock {
   const [meanTick, meanOffset] = [meanOf(ticks), meanOf(offsets)];
   let [together, alone] = [0, 0];
   for (let i = 0; i < offsets.length; i++) {
-    const tick = /** @type {number} */ (ticks[i]) - meanTick;
-    const offset = /** @type {number} */ (offsets[i]) - meanOffset;
+    const tick = (ticks[i] as number) - meanTick;
+    const offset = (offsets[i] as number) - meanOffset;
     together += tick * offset;
     alone += tick * tick;
   }
@@ -39,51 +36,48 @@ export function fitClock(offsets, ticks) {
 }
 
 /**
- * @param {Clock} clock
- * @param {number} tick
- * @returns {number} time of the tick, in ms since the hour began
+ * @returns time of the tick, in ms since the hour began
  * @throws {RangeError} when the time is beyond the limit, so the blob is damaged
  */
-export function tickAt({ origin, interval }, tick) {
+export function tickAt({ origin, interval }: Clock, tick: number): number {
   const position = origin + interval * tick;
   if (Math.abs(position) > MOST) throw new RangeError('a packed time is far beyond its hour');
   return Math.floor(position / FRACTION);
 }
 
 /**
- * @param {Int32Array | Float64Array} missed number of ticks without a sample before each sample
- * @returns {Float64Array} the tick of each sample; 0 1 2 3 if every tick has a sample
+ * @param missed number of ticks without a sample before each sample
+ * @returns the tick of each sample; 0 1 2 3 if every tick has a sample
  */
-export function ticksOf(missed) {
+export function ticksOf(missed: Int32Array | Float64Array): Float64Array {
   const ticks = new Float64Array(missed.length);
   let tick = -1;
   for (let i = 0; i < missed.length; i++) {
-    tick += 1 + /** @type {number} */ (missed[i]);
+    tick += 1 + (missed[i] as number);
     ticks[i] = tick;
   }
   return ticks;
 }
 
 /**
- * @param {Float64Array} offsets ms since the hour began, ascending
- * @returns {Int32Array} number of ticks without a sample before each sample, for a clock with the usual interval
+ * @param offsets ms since the hour began, ascending
+ * @returns number of ticks without a sample before each sample, for a clock with the usual interval
  */
-export function missedIn(offsets) {
+export function missedIn(offsets: Float64Array): Int32Array {
   const missed = new Int32Array(offsets.length);
   const usual = usualInterval(offsets);
   for (let i = 1; i < offsets.length; i++) {
-    const step = /** @type {number} */ (offsets[i]) - /** @type {number} */ (offsets[i - 1]);
+    const step = (offsets[i] as number) - (offsets[i - 1] as number);
     missed[i] = Math.round(step / usual) - 1;
   }
   return missed;
 }
 
-/** @param {Float64Array} offsets @returns {number} the mean of all differences that are near the median */
-function usualInterval(offsets) {
+/** @returns the mean of all differences that are near the median */
+function usualInterval(offsets: Float64Array): number {
   const steps = offsets.length - 1;
   const few = Math.min(LOOKED_AT, steps);
-  const step = (/** @type {number} */ i) =>
-    /** @type {number} */ (offsets[i + 1]) - /** @type {number} */ (offsets[i]);
+  const step = (i: number) => (offsets[i + 1] as number) - (offsets[i] as number);
   const picked = Float64Array.from({ length: few }, (_, i) => step(Math.floor((i * steps) / few))).sort();
   const median = Number(picked[few >> 1]);
   let [sum, count] = [0, 0];
@@ -96,8 +90,7 @@ function usualInterval(offsets) {
   return sum / count;
 }
 
-/** @param {Float64Array} numbers */
-function meanOf(numbers) {
+function meanOf(numbers: Float64Array) {
   let sum = 0;
   for (const number of numbers) sum += number;
   return sum / numbers.length;

@@ -1,30 +1,32 @@
-import { signedVarint } from './bytes.js';
-import { addUp, at, byWidth, codesOf, minus, unzigzag, zeros } from './integers.js';
-import { packPlane, planeOf, unpackPlane } from './plane.js';
+import { type Reader, signedVarint } from './bytes.ts';
+import { addUp, at, byWidth, codesOf, type Integers, minus, unzigzag, type Wide, zeros } from './integers.ts';
+import { type Plane, packPlane, planeOf, unpackPlane } from './plane.ts';
 
-/** @import { Reader } from './bytes.js' */
-/** @import { Integers, Wide } from './integers.js' */
-/** @import { Plane } from './plane.js' */
-
-/**
- * 64-bit numbers in the encoding that probably takes the fewest bytes.
- *
- * @typedef {object} Column
- * @property {number} order 0: each number is stored as the difference to one reference. 1: as the difference to the number before. 2: each
- *   difference between neighbors is stored as the difference to the difference before
- * @property {Wide[]} seeds the numbers with which decoding starts. Order 0: the reference. Order 1: the predecessor of the first
- *   number. Order 2: the predecessor of the first number, and the first difference
- * @property {Plane[]} planes the bytes of the stored differences, lowest byte first; higher planes that are all zero are left out
- * @property {number} estimate estimated size in bytes
- */
+/** 64-bit numbers in the encoding that probably takes the fewest bytes. */
+export interface Column {
+  /**
+   * 0: each number is stored as the difference to one reference. 1: as the difference to the number before.
+   * 2: each difference between neighbors is stored as the difference to the difference before
+   */
+  order: number;
+  /**
+   * the numbers with which decoding starts. Order 0: the reference. Order 1: the predecessor of the first
+   * number. Order 2: the predecessor of the first number, and the first difference
+   */
+  seeds: Wide[];
+  /** the bytes of the stored differences, lowest byte first; higher planes that are all zero are left out */
+  planes: Plane[];
+  /** estimated size in bytes */
+  estimate: number;
+}
 
 const MOST_PLANES = 8;
 
 /** The first byte of a column holds its order in this many lowest bits, and the number of its planes in the bits above. */
 const ORDER_BITS = 2;
 
-/** @param {Integers} integers at least one number @returns {Column} */
-export function columnOf(integers) {
+/** @param integers at least one number */
+export function columnOf(integers: Integers): Column {
   let best = column(integers, 0, [middleOf(integers)]);
   if (best.planes.length === 0) return best;
   const first = at(integers, 0);
@@ -38,38 +40,31 @@ export function columnOf(integers) {
   return best;
 }
 
-/** @param {Integers} integers @param {number} order @param {[Wide, Wide?]} seeds @returns {Column} */
-function column(integers, order, seeds) {
+function column(integers: Integers, order: number, seeds: [Wide, Wide?]): Column {
   const { codes, bits } = codesOf(integers, order, ...seeds);
   const planes = Array.from({ length: Math.ceil(bits / 8) }, (_, rank) =>
     planeOf(rank < 4 ? codes.lo : codes.hi, 8 * (rank % 4)),
   );
   const estimate = planes.reduce((sum, plane) => sum + plane.estimate, 0);
-  return { order, seeds: /** @type {Wide[]} */ (seeds), planes, estimate };
+  return { order, seeds: seeds as Wide[], planes, estimate };
 }
 
-/** Returns the median of a few of the numbers: the differences to it need the fewest bits. @param {Integers} integers */
-function middleOf(integers) {
+/** Returns the median of a few of the numbers: the differences to it need the fewest bits. */
+function middleOf(integers: Integers) {
   const length = integers.hi.length;
   const few = Math.min(length, 9);
   const picked = Array.from({ length: few }, (_, i) => at(integers, Math.floor((i * length) / few)));
-  return /** @type {Wide} */ (picked.sort(byWidth)[few >> 1]);
+  return picked.sort(byWidth)[few >> 1] as Wide;
 }
 
-/** @param {Column} column @returns {Uint8Array[]} */
-export const packColumn = ({ order, seeds, planes }) => [
+export const packColumn = ({ order, seeds, planes }: Column): Uint8Array[] => [
   Buffer.from([order | (planes.length << ORDER_BITS)]),
   ...seeds.map(signedVarint),
   ...planes.flatMap(packPlane),
 ];
 
-/**
- * @param {Reader} reader
- * @param {number} count
- * @returns {Integers}
- * @throws {RangeError}
- */
-export function unpackColumn(reader, count) {
+/** @throws {RangeError} */
+export function unpackColumn(reader: Reader, count: number): Integers {
   const head = reader.byte();
   const order = head & 3;
   const planes = head >> ORDER_BITS;
@@ -86,10 +81,9 @@ export function unpackColumn(reader, count) {
   return integers;
 }
 
-/** @param {Uint8Array} plane @param {Int32Array} words @param {number} shift */
-function spread(plane, words, shift) {
+function spread(plane: Uint8Array, words: Int32Array, shift: number) {
   for (let i = 0; i < plane.length; i++) {
-    const byte = /** @type {number} */ (plane[i]);
-    words[i] = /** @type {number} */ (words[i]) | (byte << shift);
+    const byte = plane[i] as number;
+    words[i] = (words[i] as number) | (byte << shift);
   }
 }

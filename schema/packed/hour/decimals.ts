@@ -1,6 +1,4 @@
-import { fromNumbers, toNumbers } from './integers.js';
-
-/** @import { Integers } from './integers.js' */
+import { fromNumbers, type Integers, toNumbers } from './integers.ts';
 
 /**
  * Most sensors send decimal fractions with a few digits, as the nearest double. Such a value is stored as a whole number, for example of
@@ -13,20 +11,23 @@ export const MOST_DIGITS = 12;
 /** Limit of the whole numbers. Up to it, a double is exact, so a division by a power of ten is rounded correctly. */
 const MOST = 2 ** 53;
 
-/**
- * @typedef {object} Decimals
- * @property {number} digits number of digits behind the decimal point
- * @property {number[] | Float64Array} minusZeros indexes of the values `-0`, because integers have no `-0`; devices that format values with
- *   printf send `-0.00`
- * @property {Integers} integers the values times 10^digits
- */
+interface Decimals {
+  /** number of digits behind the decimal point */
+  digits: number;
+  /**
+   * indexes of the values `-0`, because integers have no `-0`; devices that format values with printf send
+   * `-0.00`
+   */
+  minusZeros: number[] | Float64Array;
+  /** the values times 10^digits */
+  integers: Integers;
+}
 
 /**
- * @param {Float64Array} values
- * @param {boolean} single whether the values were rounded to binary32
- * @returns {Decimals | undefined} undefined: at least one value is no decimal fraction
+ * @param single whether the values were rounded to binary32
+ * @returns undefined: at least one value is no decimal fraction
  */
-export function asDecimals(values, single) {
+export function asDecimals(values: Float64Array, single: boolean): Decimals | undefined {
   for (let digits = 0; digits <= MOST_DIGITS; digits++) {
     const scaled = single ? scaledSingles(values, 10 ** digits) : scaledDoubles(values, 10 ** digits);
     if (scaled) return { digits, minusZeros: minusZerosOf(values), integers: fromNumbers(scaled) };
@@ -36,11 +37,11 @@ export function asDecimals(values, single) {
 
 // The next two functions have the same loop. One function with the rounding function as a parameter took three times as long.
 
-/** @param {Float64Array} values @param {number} power a power of ten */
-function scaledDoubles(values, power) {
+/** @param power a power of ten */
+function scaledDoubles(values: Float64Array, power: number) {
   const scaled = new Float64Array(values.length);
   for (let i = 0; i < values.length; i++) {
-    const value = /** @type {number} */ (values[i]);
+    const value = values[i] as number;
     const whole = Math.round(value * power);
     if (!(Math.abs(whole) <= MOST && whole / power === value)) return undefined;
     scaled[i] = whole;
@@ -48,11 +49,11 @@ function scaledDoubles(values, power) {
   return scaled;
 }
 
-/** @param {Float64Array} values @param {number} power a power of ten */
-function scaledSingles(values, power) {
+/** @param power a power of ten */
+function scaledSingles(values: Float64Array, power: number) {
   const scaled = new Float64Array(values.length);
   for (let i = 0; i < values.length; i++) {
-    const value = /** @type {number} */ (values[i]);
+    const value = values[i] as number;
     const whole = Math.round(value * power);
     if (!(Math.abs(whole) <= MOST && Math.fround(whole / power) === value)) return undefined;
     scaled[i] = whole;
@@ -60,22 +61,17 @@ function scaledSingles(values, power) {
   return scaled;
 }
 
-/** @param {Float64Array} values */
-function minusZerosOf(values) {
+function minusZerosOf(values: Float64Array) {
   const indexes = [];
   for (let i = 0; i < values.length; i++) if (Object.is(values[i], -0)) indexes.push(i);
   return indexes;
 }
 
-/**
- * @param {Decimals} decimals
- * @param {boolean} single whether to round the values to binary32
- * @returns {Float64Array}
- */
-export function fromDecimals({ digits, minusZeros, integers }, single) {
+/** @param single whether to round the values to binary32 */
+export function fromDecimals({ digits, minusZeros, integers }: Decimals, single: boolean): Float64Array {
   const values = toNumbers(integers);
   const power = 10 ** digits;
-  for (let i = 0; i < values.length; i++) values[i] = /** @type {number} */ (values[i]) / power;
+  for (let i = 0; i < values.length; i++) values[i] = (values[i] as number) / power;
   for (const index of minusZeros) values[index] = -0;
   return single ? new Float64Array(new Float32Array(values)) : values;
 }

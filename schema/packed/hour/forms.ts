@@ -1,37 +1,27 @@
-import { varint } from './bytes.js';
-import { columnOf, packColumn, unpackColumn } from './column.js';
-import { asDecimals, fromDecimals, MOST_DIGITS } from './decimals.js';
-import { fromNumbers, toNumbers, zeros } from './integers.js';
-
-/** @import { Column } from './column.js' */
-/** @import { Integers } from './integers.js' */
-/** @import { Reader } from './bytes.js' */
+import { type Reader, varint } from './bytes.ts';
+import { type Column, columnOf, packColumn, unpackColumn } from './column.ts';
+import { asDecimals, fromDecimals, MOST_DIGITS } from './decimals.ts';
+import { fromNumbers, type Integers, toNumbers, zeros } from './integers.ts';
 
 /** The encodings (forms) of the values. The second byte of a blob names the form. */
-export const FORMS = /** @type {const} */ ({
+export const FORMS = {
   bits: 0,
   singleBits: 1,
   decimals: 2,
   singleDecimals: 3,
   table: 4,
-});
+} as const;
 
-/** @typedef {{ form: number, parts: () => Uint8Array[], estimate: number }} Tried */
+type Tried = { form: number; parts: () => Uint8Array[]; estimate: number };
 
-/**
- * Packs the values in the form that probably takes the fewest bytes.
- *
- * @param {Float64Array} values at least one value
- * @returns {{ form: number, parts: Uint8Array[] }}
- */
-export function packValues(values) {
+/** Packs the values in the form that probably takes the fewest bytes. @param values at least one value */
+export function packValues(values: Float64Array): { form: number; parts: Uint8Array[] } {
   // Decimals are tried first: nearly all sensors send decimal fractions, and all other forms are much larger for them.
   const { form, parts } = decimals(values, false) ?? smallest(values);
   return { form, parts: parts() };
 }
 
-/** @param {Float64Array} values @returns {Tried} */
-function smallest(values) {
+function smallest(values: Float64Array): Tried {
   const singles = singleBitsOf(values);
   let best = singles
     ? tried(FORMS.singleBits, columnOf(singles))
@@ -42,8 +32,7 @@ function smallest(values) {
   return best;
 }
 
-/** @param {Float64Array} values @param {boolean} single @returns {Tried | undefined} */
-function decimals(values, single) {
+function decimals(values: Float64Array, single: boolean): Tried | undefined {
   const found = asDecimals(values, single);
   if (!found) return undefined;
   const { digits, minusZeros, integers } = found;
@@ -53,8 +42,7 @@ function decimals(values, single) {
   return { form, estimate, parts: () => [varint(digits), varint(minusZeros.length), ...parts()] };
 }
 
-/** @param {Float64Array} values @returns {Tried | undefined} */
-function table(values) {
+function table(values: Float64Array): Tried | undefined {
   const found = tableOf(values);
   if (!found) return undefined;
   const columns = [columnOf(bitsOf(found.table)), columnOf(fromNumbers(found.indexes))];
@@ -62,21 +50,14 @@ function table(values) {
   return { form, estimate, parts: () => [varint(found.table.length), ...parts()] };
 }
 
-/** @param {number} form @param {...Column} columns @returns {Tried} */
-const tried = (form, ...columns) => ({
+const tried = (form: number, ...columns: Column[]): Tried => ({
   form,
   estimate: columns.reduce((sum, { estimate }) => sum + estimate, 0),
   parts: () => columns.flatMap(packColumn),
 });
 
-/**
- * @param {Reader} reader
- * @param {number} form
- * @param {number} count
- * @returns {Float64Array}
- * @throws {RangeError}
- */
-export function unpackValues(reader, form, count) {
+/** @throws {RangeError} */
+export function unpackValues(reader: Reader, form: number, count: number): Float64Array {
   switch (form) {
     case FORMS.bits:
       return fromBits(unpackColumn(reader, count));
@@ -92,27 +73,21 @@ export function unpackValues(reader, form, count) {
   }
 }
 
-/** @param {Reader} reader @param {number} count @param {boolean} single */
-function readDecimals(reader, count, single) {
+function readDecimals(reader: Reader, count: number, single: boolean) {
   const digits = reader.count(MOST_DIGITS);
   const zeros = reader.count(count);
   const minusZeros = zeros > 0 ? readIndexes(reader, zeros, count) : [];
   return fromDecimals({ digits, minusZeros, integers: unpackColumn(reader, count) }, single);
 }
 
-/** @param {Reader} reader @param {number} count */
-function readTable(reader, count) {
+function readTable(reader: Reader, count: number) {
   const size = reader.count(count);
   const table = fromBits(unpackColumn(reader, size));
-  return readIndexes(reader, count, size).map((index) => /** @type {number} */ (table[index]));
+  return readIndexes(reader, count, size).map((index) => table[index] as number);
 }
 
-/**
- * @param {Reader} reader
- * @param {number} count
- * @param {number} size number of entries of the array that the indexes refer to
- */
-function readIndexes(reader, count, size) {
+/** @param size number of entries of the array that the indexes refer to */
+function readIndexes(reader: Reader, count: number, size: number) {
   const indexes = toNumbers(unpackColumn(reader, count));
   for (const index of indexes) {
     if (!(index >= 0 && index < size))
@@ -123,17 +98,15 @@ function readIndexes(reader, count, size) {
 
 /**
  * A dictionary of the distinct values, for sensors with few distinct values, such as the 4,096 steps of a 12-bit converter.
- *
- * @typedef {{ table: Float64Array, indexes: Float64Array }} Table `table`: ascending, so that near values have near indexes
+ * `table`: ascending, so that near values have near indexes
  */
+export type Table = { table: Float64Array; indexes: Float64Array };
 
 /** Maximum number of distinct values in a table, as a fraction of the number of samples. A larger table saves too little. */
 const MOST = 1 / 4;
 
-/** @param {Float64Array} values @returns {Table | undefined} */
-export function tableOf(values) {
-  /** @type {Set<number>} */
-  const different = new Set();
+export function tableOf(values: Float64Array): Table | undefined {
+  const different: Set<number> = new Set();
   for (const value of values) {
     // A Set treats 0 and -0 as equal, and any two NaN as equal, so a table would lose their bits.
     if (Object.is(value, -0) || Number.isNaN(value)) return undefined;
@@ -141,7 +114,7 @@ export function tableOf(values) {
   }
   const table = Float64Array.from(different).sort();
   const indexOf = new Map(Array.from(table, (value, index) => [value, index]));
-  return { table, indexes: values.map((value) => /** @type {number} */ (indexOf.get(value))) };
+  return { table, indexes: values.map((value) => indexOf.get(value) as number) };
 }
 
 /**
@@ -149,38 +122,37 @@ export function tableOf(values) {
  * have the same sign and magnitude, the difference of the integers is small, too.
  */
 
-/** @param {Float64Array} values @returns {Integers} the bits of the values in binary64 */
-export function bitsOf(values) {
+/** @returns the bits of the values in binary64 */
+export function bitsOf(values: Float64Array): Integers {
   const integers = zeros(values.length);
   const view = new DataView(new ArrayBuffer(8));
   for (let i = 0; i < values.length; i++) {
-    view.setFloat64(0, /** @type {number} */ (values[i]));
+    view.setFloat64(0, values[i] as number);
     integers.hi[i] = view.getInt32(0);
     integers.lo[i] = view.getInt32(4);
   }
   return integers;
 }
 
-/** @param {Integers} integers @returns {Float64Array} */
-export function fromBits({ hi, lo }) {
+export function fromBits({ hi, lo }: Integers): Float64Array {
   const values = new Float64Array(hi.length);
   const view = new DataView(new ArrayBuffer(8));
   for (let i = 0; i < hi.length; i++) {
-    view.setInt32(0, /** @type {number} */ (hi[i]));
-    view.setInt32(4, /** @type {number} */ (lo[i]));
+    view.setInt32(0, hi[i] as number);
+    view.setInt32(4, lo[i] as number);
     values[i] = view.getFloat64(0);
   }
   return values;
 }
 
-/** @param {Float64Array} values @returns {Integers | undefined} their bits in binary32, signed; undefined: a value needs binary64 */
-export function singleBitsOf(values) {
+/** @returns their bits in binary32, signed; undefined: a value needs binary64 */
+export function singleBitsOf(values: Float64Array): Integers | undefined {
   if (!values.every((value) => Math.fround(value) === value)) return undefined;
   const integers = zeros(values.length);
   integers.lo.set(new Int32Array(new Float32Array(values).buffer));
-  for (let i = 0; i < values.length; i++) integers.hi[i] = /** @type {number} */ (integers.lo[i]) >> 31;
+  for (let i = 0; i < values.length; i++) integers.hi[i] = (integers.lo[i] as number) >> 31;
   return integers;
 }
 
-/** @param {Integers} integers @returns {Float64Array} */
-export const fromSingleBits = ({ lo }) => new Float64Array(new Float32Array(lo.slice().buffer));
+export const fromSingleBits = ({ lo }: Integers): Float64Array =>
+  new Float64Array(new Float32Array(lo.slice().buffer));

@@ -1,68 +1,73 @@
 /**
  * 64-bit integers in two's complement, as upper and lower halves. BigInts are not used, because each operation creates an object. Also,
  * the compiler of V8 11.3 (Node 20) crashed the process in a loop with BigInt.asUintN.
- *
- * @typedef {{ hi: Int32Array, lo: Int32Array }} Integers
- * @typedef {readonly [hi: number, lo: number]} Wide a single 64-bit integer
  */
+export type Integers = { hi: Int32Array; lo: Int32Array };
+
+/** a single 64-bit integer */
+export type Wide = readonly [hi: number, lo: number];
 
 const WORD = 2 ** 32;
 
-/** @param {number} length @returns {Integers} zeros */
-export const zeros = (length) => ({ hi: new Int32Array(length), lo: new Int32Array(length) });
+export const zeros = (length: number): Integers => ({
+  hi: new Int32Array(length),
+  lo: new Int32Array(length),
+});
 
-/** @param {ArrayLike<number>} numbers integers from -2^53 to 2^53 @returns {Integers} */
-export function fromNumbers(numbers) {
+/** @param numbers integers from -2^53 to 2^53 */
+export function fromNumbers(numbers: ArrayLike<number>): Integers {
   const integers = zeros(numbers.length);
   const { hi, lo } = integers;
   for (let i = 0; i < hi.length; i++) {
-    const number = /** @type {number} */ (numbers[i]);
+    const number = numbers[i] as number;
     lo[i] = number;
     hi[i] = Math.floor(number / WORD);
   }
   return integers;
 }
 
-/** @param {Integers} integers @returns {Float64Array} exact from -2^53 to 2^53 */
-export function toNumbers({ hi, lo }) {
+/** @returns exact from -2^53 to 2^53 */
+export function toNumbers({ hi, lo }: Integers): Float64Array {
   const numbers = new Float64Array(hi.length);
   for (let i = 0; i < hi.length; i++) {
-    const low = /** @type {number} */ (lo[i]);
-    numbers[i] = /** @type {number} */ (hi[i]) * WORD + (low >>> 0);
+    const low = lo[i] as number;
+    numbers[i] = (hi[i] as number) * WORD + (low >>> 0);
   }
   return numbers;
 }
 
-/** @param {Integers} integers @param {number} index @returns {Wide} */
-export const at = ({ hi, lo }, index) => [Number(hi[index]), Number(lo[index])];
+export const at = ({ hi, lo }: Integers, index: number): Wide => [Number(hi[index]), Number(lo[index])];
 
-/** @param {Wide} a @param {Wide} b @returns {Wide} a - b modulo 2^64 */
-export const minus = ([high, low], [lessHigh, lessLow]) => [
+/** @returns a - b modulo 2^64 */
+export const minus = ([high, low]: Wide, [lessHigh, lessLow]: Wide): Wide => [
   (high - lessHigh - (low >>> 0 < lessLow >>> 0 ? 1 : 0)) | 0,
   (low - lessLow) | 0,
 ];
 
-/** Compares two numbers, for `sort`. @param {Wide} a @param {Wide} b */
-export const byWidth = (a, b) => a[0] - b[0] || (a[1] >>> 0) - (b[1] >>> 0);
+/** Compares two numbers, for `sort`. */
+export const byWidth = (a: Wide, b: Wide) => a[0] - b[0] || (a[1] >>> 0) - (b[1] >>> 0);
 
 /**
  * Computes the difference of each number from its prediction, modulo 2^64, and encodes it as an unsigned code (zigzag): 0 -1 1 -2 2 become
  * 0 1 2 3 4. One loop does both steps, because after deflate this loop takes the most time of packing.
- *
- * @param {Integers} integers
- * @param {number} order the prediction of a number. 0: `start`. 1: the number before it. 2: the number before it plus the last difference
- * @param {Wide} start with order 0 the prediction of all numbers, otherwise the predecessor of the first number
- * @param {Wide} [slope] with order 2 the difference before the first number
- * @returns {{ codes: Integers, bits: number }} `bits`: number of bits of the greatest code
+ * @param order the prediction of a number. 0: `start`. 1: the number before it. 2: the number before it plus the last difference
+ * @param start with order 0 the prediction of all numbers, otherwise the predecessor of the first number
+ * @param slope with order 2 the difference before the first number
+ * @returns `bits`: number of bits of the greatest code
  */
-export function codesOf({ hi, lo }, order, start, slope = [0, 0]) {
+export function codesOf(
+  { hi, lo }: Integers,
+  order: number,
+  start: Wide,
+  slope: Wide = [0, 0],
+): { codes: Integers; bits: number } {
   const codes = zeros(hi.length);
   let [high, low] = start;
   let [slopeHigh, slopeLow] = slope;
   let [anyHigh, anyLow] = [0, 0];
   for (let i = 0; i < hi.length; i++) {
-    const ownHigh = /** @type {number} */ (hi[i]);
-    const own = /** @type {number} */ (lo[i]);
+    const ownHigh = hi[i] as number;
+    const own = lo[i] as number;
     let far = (own - low) | 0;
     let farHigh = (ownHigh - high - (own >>> 0 < low >>> 0 ? 1 : 0)) | 0;
     if (order > 0) {
@@ -89,16 +94,13 @@ export function codesOf({ hi, lo }, order, start, slope = [0, 0]) {
 
 /**
  * Adds `start` to each number, in place.
- *
- * @param {Integers} integers
- * @param {Wide} start
- * @param {boolean} running whether all preceding numbers are added to each number, too (a running sum)
+ * @param running whether all preceding numbers are added to each number, too (a running sum)
  */
-export function addUp({ hi, lo }, start, running) {
+export function addUp({ hi, lo }: Integers, start: Wide, running: boolean) {
   let [high, low] = start;
   for (let i = 0; i < hi.length; i++) {
-    const own = /** @type {number} */ (lo[i]);
-    const ownHigh = /** @type {number} */ (hi[i]);
+    const own = lo[i] as number;
+    const ownHigh = hi[i] as number;
     const sum = (own + low) | 0;
     const sumHigh = (ownHigh + high + (sum >>> 0 < low >>> 0 ? 1 : 0)) | 0;
     lo[i] = sum;
@@ -110,11 +112,11 @@ export function addUp({ hi, lo }, start, running) {
   }
 }
 
-/** Decodes the codes of `codesOf` to signed numbers, in place: 0 1 2 3 4 become 0 -1 1 -2 2. @param {Integers} integers */
-export function unzigzag({ hi, lo }) {
+/** Decodes the codes of `codesOf` to signed numbers, in place: 0 1 2 3 4 become 0 -1 1 -2 2. */
+export function unzigzag({ hi, lo }: Integers) {
   for (let i = 0; i < hi.length; i++) {
-    const high = /** @type {number} */ (hi[i]);
-    const low = /** @type {number} */ (lo[i]);
+    const high = hi[i] as number;
+    const low = lo[i] as number;
     const sign = -(low & 1);
     hi[i] = (high >>> 1) ^ sign;
     lo[i] = ((low >>> 1) | (high << 31)) ^ sign;

@@ -1,10 +1,9 @@
-import { MAX_SAMPLES_PER_HISTORY_ROW } from '../../rules.js';
-import { checkHour, packSamples, SAMPLE_BYTES } from '../pack.js';
-import { varint } from './bytes.js';
-import { packValues } from './forms.js';
-import { packTimes } from './times.js';
-
-/** @import { Numbers } from '../series.js' */
+import { MAX_SAMPLES_PER_HISTORY_ROW } from '../../rules.ts';
+import { checkHour, packSamples, SAMPLE_BYTES } from '../pack.ts';
+import type { Numbers } from '../series.ts';
+import { varint } from './bytes.ts';
+import { packValues } from './forms.ts';
+import { packTimes } from './times.ts';
 
 /**
  * Version 2 of packed samples, for history: the compressed samples of one sensor in one hour. docs/reference/packed-form.md describes each
@@ -20,16 +19,13 @@ export const HOUR_VERSION = 2;
 /**
  * Packs an hour of one sensor without loss in as few bytes as possible. If version 1 is smaller, as for a few samples, the result has
  * version 1. The call is synchronous. It takes 1 ms for an hour at 1 Hz, and 25 ms for the largest hour.
- *
- * @param {number} bucket epoch ms of the start of the hour
- * @param {Numbers} times epoch ms, strictly ascending, all within the hour
- * @param {Numbers} values
- * @param {number} from index of the first sample to pack
- * @param {number} to index after the last sample to pack, at most `from` + MAX_SAMPLES_PER_HISTORY_ROW
- * @returns {Buffer}
+ * @param bucket epoch ms of the start of the hour
+ * @param times epoch ms, strictly ascending, all within the hour
+ * @param from index of the first sample to pack
+ * @param to index after the last sample to pack, at most `from` + MAX_SAMPLES_PER_HISTORY_ROW
  * @throws {RangeError} when there is no sample, a sample is not of this hour, or there are too many samples
  */
-export function packHour(bucket, times, values, from, to) {
+export function packHour(bucket: number, times: Numbers, values: Numbers, from: number, to: number): Buffer {
   const count = to - from;
   if (count > MAX_SAMPLES_PER_HISTORY_ROW) {
     throw new RangeError(`${count} samples; ${MAX_SAMPLES_PER_HISTORY_ROW} are the most in one row`);
@@ -37,7 +33,7 @@ export function packHour(bucket, times, values, from, to) {
   checkHour(bucket, times, from, to);
   const { form, parts } = packValues(Float64Array.from(values.slice(from, to)));
   const offsets = new Float64Array(count);
-  for (let i = 0; i < count; i++) offsets[i] = /** @type {number} */ (times[from + i]) - bucket;
+  for (let i = 0; i < count; i++) offsets[i] = (times[from + i] as number) - bucket;
   const packed = Buffer.concat([
     Buffer.from([HOUR_VERSION, form]),
     varint(count),

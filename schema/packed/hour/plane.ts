@@ -1,14 +1,12 @@
 import { constants, deflateRawSync, inflateRawSync } from 'node:zlib';
-import { varint } from './bytes.js';
-
-/** @import { Reader } from './bytes.js' */
+import { type Reader, varint } from './bytes.ts';
 
 /**
  * A plane holds the bytes of the same position of all numbers in a column: the first plane all lowest bytes, the second plane all next
  * bytes, and so on. This separates noise in low bytes from repetition in high bytes, so that each plane gets its own compression.
- *
- * @typedef {{ bytes: Uint8Array, estimate: number }} Plane `estimate`: estimated size in bytes after compression
+ * `estimate`: estimated size in bytes after compression
  */
+export type Plane = { bytes: Uint8Array; estimate: number };
 
 /** Entropy in bits per byte from which a plane is not deflated: deflate would save nothing, and it takes longest for noise. */
 const NOISE = 7.9;
@@ -23,24 +21,23 @@ const STRATEGIES = [constants.Z_RLE, constants.Z_FILTERED];
 const TABLE_BYTES = 0.5;
 
 /**
- * @param {Int32Array} words upper or lower halves of 64-bit numbers
- * @param {number} shift number of bits to the right of the wanted byte
- * @returns {Plane}
+ * @param words upper or lower halves of 64-bit numbers
+ * @param shift number of bits to the right of the wanted byte
  */
-export function planeOf(words, shift) {
+export function planeOf(words: Int32Array, shift: number): Plane {
   const bytes = new Uint8Array(words.length);
   const counts = new Uint32Array(256);
   for (let i = 0; i < words.length; i++) {
-    const word = /** @type {number} */ (words[i]);
+    const word = words[i] as number;
     const byte = (word >>> shift) & 0xff;
     bytes[i] = byte;
-    counts[byte] = /** @type {number} */ (counts[byte]) + 1;
+    counts[byte] = (counts[byte] as number) + 1;
   }
   return { bytes, estimate: estimateOf(counts, words.length) };
 }
 
-/** Estimates the compressed size in bytes by Shannon's entropy. @param {Uint32Array} counts @param {number} total */
-function estimateOf(counts, total) {
+/** Estimates the compressed size in bytes by Shannon's entropy. */
+function estimateOf(counts: Uint32Array, total: number) {
   let [bits, distinct] = [0, 0];
   for (const count of counts) {
     if (count === 0) continue;
@@ -51,11 +48,8 @@ function estimateOf(counts, total) {
   return Math.min(total, bits / 8 + TABLE_BYTES * distinct);
 }
 
-/**
- * @param {Plane} plane
- * @returns {Uint8Array[]} 0 and one byte, if all bytes are equal; otherwise a length, followed by the deflated or the plain bytes
- */
-export function packPlane({ bytes, estimate }) {
+/** @returns 0 and one byte, if all bytes are equal; otherwise a length, followed by the deflated or the plain bytes */
+export function packPlane({ bytes, estimate }: Plane): Uint8Array[] {
   const [first] = bytes;
   if (bytes.every((byte) => byte === first)) return [Buffer.from([0, Number(first)])];
   if (estimate * 8 < bytes.length * NOISE) {
@@ -65,27 +59,20 @@ export function packPlane({ bytes, estimate }) {
   return [varint(bytes.length), bytes];
 }
 
-/** @param {Uint8Array} bytes */
-const deflate = (bytes) =>
+const deflate = (bytes: Uint8Array) =>
   STRATEGIES.map((strategy) => deflateRawSync(bytes, { strategy })).reduce((best, tried) =>
     tried.length < best.length ? tried : best,
   );
 
-/**
- * @param {Reader} reader
- * @param {number} count number of bytes in the plane
- * @returns {Uint8Array}
- * @throws {RangeError}
- */
-export function unpackPlane(reader, count) {
+/** @param count number of bytes in the plane @throws {RangeError} */
+export function unpackPlane(reader: Reader, count: number): Uint8Array {
   const length = reader.count(count);
   if (length === 0) return new Uint8Array(count).fill(reader.byte());
   const packed = reader.bytes(length);
   return length === count ? packed : inflate(packed, count);
 }
 
-/** @param {Uint8Array} deflated @param {number} count @returns {Uint8Array} */
-function inflate(deflated, count) {
+function inflate(deflated: Uint8Array, count: number): Uint8Array {
   let bytes;
   try {
     // The result never has more bytes than requested, even if the blob claims more.

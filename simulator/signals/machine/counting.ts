@@ -1,18 +1,15 @@
-import { rounded } from '../components.js';
-import { createRun } from './run.js';
-
-/** @import { Signal } from '../index.js' */
+import { rounded } from '../components.ts';
+import type { Signal } from '../index.ts';
+import { createRun } from './run.ts';
 
 /** Upper end of the range of a counter. A counter never decreases, and does not start at 0, because the machine is not new. */
 const MOST = 1e15;
 
 /**
  * Creates a counter of the whole pieces that a working machine produces.
- *
- * @param {{ everyMs: number }} part time between two pieces at full load
- * @returns {Signal}
+ * @param part time between two pieces at full load
  */
-export const pieces = ({ everyMs }) => ({
+export const pieces = ({ everyMs }: { everyMs: number }): Signal => ({
   type: 'counter',
   unit: 'count',
   range: [0, MOST],
@@ -26,8 +23,8 @@ export const pieces = ({ everyMs }) => ({
   },
 });
 
-/** Number of starts of the machine. @type {Signal} */
-export const starts = {
+/** Number of starts of the machine. */
+export const starts: Signal = {
   type: 'counter',
   unit: 'count',
   range: [0, MOST],
@@ -45,11 +42,9 @@ export const starts = {
 
 /**
  * Creates a counter of used energy, in joules.
- *
- * @param {{ rated: number, idle: number }} part watts at full load, and watts while the machine stands
- * @returns {Signal}
+ * @param part watts at full load, and watts while the machine stands
  */
-export const energy = ({ rated, idle }) => ({
+export const energy = ({ rated, idle }: { rated: number; idle: number }): Signal => ({
   type: 'energy',
   unit: 'J',
   range: [0, MOST],
@@ -63,8 +58,8 @@ export const energy = ({ rated, idle }) => ({
   },
 });
 
-/** Running time of the machine, in seconds. @type {Signal} */
-export const runningTime = {
+/** Running time of the machine, in seconds. */
+export const runningTime: Signal = {
   type: 'running-time',
   unit: 's',
   range: [0, MOST],

@@ -1,15 +1,12 @@
-import { rounded, within } from '../components.js';
-import { createRun } from './run.js';
-
-/** @import { Signal } from '../index.js' */
+import { rounded, within } from '../components.ts';
+import type { Signal } from '../index.ts';
+import { createRun } from './run.ts';
 
 /**
  * Creates the current that a drive draws: little while the machine stands, and more with the load.
- *
- * @param {{ rated: number }} part amperes at full load
- * @returns {Signal}
+ * @param part amperes at full load
  */
-export const current = ({ rated }) => ({
+export const current = ({ rated }: { rated: number }): Signal => ({
   type: 'current',
   unit: 'A',
   range: [0, 200],
@@ -21,11 +18,9 @@ export const current = ({ rated }) => ({
 
 /**
  * Creates the power that a machine draws.
- *
- * @param {{ rated: number, idle: number }} part watts at full load, and watts while the machine stands
- * @returns {Signal}
+ * @param part watts at full load, and watts while the machine stands
  */
-export const power = ({ rated, idle }) => ({
+export const power = ({ rated, idle }: { rated: number; idle: number }): Signal => ({
   type: 'power',
   unit: 'W',
   range: [0, 100_000],
@@ -35,8 +30,8 @@ export const power = ({ rated, idle }) => ({
   },
 });
 
-/** Voltage of the mains: 400 V, and a little less when the machine draws much current. @type {Signal} */
-export const voltage = {
+/** Voltage of the mains: 400 V, and a little less when the machine draws much current. */
+export const voltage: Signal = {
   type: 'voltage',
   unit: 'V',
   range: [340, 460],

@@ -1,15 +1,12 @@
-import { createDrift, rounded, within } from '../components.js';
-import { createRun } from './run.js';
-
-/** @import { Signal } from '../index.js' */
+import { createDrift, rounded, within } from '../components.ts';
+import type { Signal } from '../index.ts';
+import { createRun } from './run.ts';
 
 /**
  * Creates a pressure that a pump holds while the machine runs. The pressure falls slowly while the machine stands.
- *
- * @param {{ rated: number }} part pascals
- * @returns {Signal}
+ * @param part pascals
  */
-export const pressure = ({ rated }) => ({
+export const pressure = ({ rated }: { rated: number }): Signal => ({
   type: 'pressure',
   unit: 'Pa',
   range: [0, 40e6],
@@ -24,13 +21,8 @@ export const pressure = ({ rated }) => ({
   },
 });
 
-/**
- * Creates the flow of a fluid that moves while the machine runs.
- *
- * @param {{ rated: number }} part liters per second
- * @returns {Signal}
- */
-export const flow = ({ rated }) => ({
+/** Creates the flow of a fluid that moves while the machine runs. @param part liters per second */
+export const flow = ({ rated }: { rated: number }): Signal => ({
   type: 'flow',
   unit: 'l/s',
   range: [0, 50],
@@ -42,11 +34,9 @@ export const flow = ({ rated }) => ({
 
 /**
  * Creates the level of a tank. The machine uses up the tank while it works, and the tank is filled up when it is low.
- *
- * @param {{ lastsMs: number }} part time in which full load empties the tank
- * @returns {Signal}
+ * @param part time in which full load empties the tank
  */
-export const level = ({ lastsMs }) => ({
+export const level = ({ lastsMs }: { lastsMs: number }): Signal => ({
   type: 'level',
   unit: '%',
   range: [0, 100],
@@ -61,8 +51,8 @@ export const level = ({ lastsMs }) => ({
   },
 });
 
-/** Relative humidity of compressed air. @type {Signal} */
-export const humidity = {
+/** Relative humidity of compressed air. */
+export const humidity: Signal = {
   type: 'humidity',
   unit: '%RH',
   range: [0, 100],

@@ -1,16 +1,13 @@
-import { createEpisodes, rounded, within } from '../components.js';
-import { createRun } from './run.js';
-
-/** @import { Signal } from '../index.js' */
+import { createEpisodes, rounded, within } from '../components.ts';
+import type { Signal } from '../index.ts';
+import { createRun } from './run.ts';
 
 /**
  * Creates the acceleration of a bearing, root mean square. It grows with the square of the speed, and is sometimes higher because
  * of a loose part.
- *
- * @param {{ usual: number }} part m/s2 at full speed
- * @returns {Signal}
+ * @param part m/s2 at full speed
  */
-export const vibration = ({ usual }) => ({
+export const vibration = ({ usual }: { usual: number }): Signal => ({
   type: 'vibration',
   unit: 'm/s2',
   range: [0, 100],
@@ -32,11 +29,9 @@ export const vibration = ({ usual }) => ({
 
 /**
  * Creates a rotation speed in revolutions per minute: the set speed, and a little less under load.
- *
- * @param {{ rated: number }} part revolutions per minute at the set speed
- * @returns {Signal}
+ * @param part revolutions per minute at the set speed
  */
-export const rotation = ({ rated }) => ({
+export const rotation = ({ rated }: { rated: number }): Signal => ({
   type: 'rotation',
   unit: '1/min',
   range: [0, 20_000],
@@ -50,8 +45,8 @@ export const rotation = ({ rated }) => ({
   },
 });
 
-/** Force with which a drive pushes. @type {Signal} */
-export const force = {
+/** Force with which a drive pushes. */
+export const force: Signal = {
   type: 'force',
   unit: 'N',
   range: [0, 20_000],
@@ -61,8 +56,8 @@ export const force = {
   },
 };
 
-/** The position error of an axis in meters, typically some micrometers. @type {Signal} */
-export const deviation = {
+/** The position error of an axis in meters, typically some micrometers. */
+export const deviation: Signal = {
   type: 'deviation',
   unit: 'm',
   range: [-0.001, 0.001],

@@ -1,6 +1,5 @@
-import { createDrift, within } from '../components.js';
-
-/** @import { Random } from '../../random.js' */
+import type { Random } from '../../random.ts';
+import { createDrift, within } from '../components.ts';
 
 /** Mean time that a machine runs, mean time that it stands, and time constant of its start and stop. */
 const WORKS_MS = 2_400_000;
@@ -11,13 +10,13 @@ const INERTIA_MS = 20_000;
  * Creates the state that all sensors of a machine share: whether the machine runs, how fast, and how hard it works. Each sensor
  * computes its own copy of the state. The copies are equal if each sensor advances its copy at every step, because they use the
  * same random numbers.
- *
- * @param {Random} random generator of the machine
- * @param {number} intervalMs
- * @returns {() => { running: boolean, speed: number, load: number }} advances the state by one step; speed and load are from 0 to
- *   1
+ * @param random generator of the machine
+ * @returns advances the state by one step; speed and load are from 0 to 1
  */
-export function createRun(random, intervalMs) {
+export function createRun(
+  random: Random,
+  intervalMs: number,
+): () => { running: boolean; speed: number; load: number } {
   const stops = 1 - Math.exp(-intervalMs / WORKS_MS);
   const begins = 1 - Math.exp(-intervalMs / STANDS_MS);
   const approach = 1 - Math.exp(-intervalMs / INERTIA_MS);

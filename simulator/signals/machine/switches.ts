@@ -1,12 +1,11 @@
-import { createRun } from './run.js';
-
-/** @import { Signal } from '../index.js' */
+import type { Signal } from '../index.ts';
+import { createRun } from './run.ts';
 
 /** A switch is 1 when on and 0 when off. `/` is the SenML unit for the value of a switch. */
-const SWITCH = { type: 'switch', unit: '/', range: /** @type {[number, number]} */ ([0, 1]) };
+const SWITCH = { type: 'switch', unit: '/', range: [0, 1] as [number, number] };
 
-/** Whether the machine runs. @type {Signal} */
-export const running = {
+/** Whether the machine runs. */
+export const running: Signal = {
   ...SWITCH,
   create(_, intervalMs, machine) {
     const run = createRun(machine(), intervalMs);
@@ -16,11 +15,9 @@ export const running = {
 
 /**
  * Creates an occasional state that lasts for a while, such as an open door or an alarm.
- *
- * @param {{ everyMs: number, lastsMs: number }} shape mean time between two states, and mean duration
- * @returns {Signal}
+ * @param shape mean time between two states, and mean duration
  */
-export const occasional = ({ everyMs, lastsMs }) => ({
+export const occasional = ({ everyMs, lastsMs }: { everyMs: number; lastsMs: number }): Signal => ({
   ...SWITCH,
   create(random, intervalMs) {
     const begins = 1 - Math.exp(-intervalMs / everyMs);

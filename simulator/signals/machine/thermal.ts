@@ -1,15 +1,12 @@
-import { createDailyCycle, rounded, within } from '../components.js';
-import { createRun } from './run.js';
-
-/** @import { Signal } from '../index.js' */
+import { createDailyCycle, rounded, within } from '../components.ts';
+import type { Signal } from '../index.ts';
+import { createRun } from './run.ts';
 
 /**
  * Creates the temperature of a part that warms up under load and cools down slowly. The hall around it is warmer by day.
- *
- * @param {{ rise: number, memoryMs: number }} part kelvins above the hall at full load; time constant of the warming
- * @returns {Signal}
+ * @param part kelvins above the hall at full load; time constant of the warming
  */
-export const thermal = ({ rise, memoryMs }) => ({
+export const thermal = ({ rise, memoryMs }: { rise: number; memoryMs: number }): Signal => ({
   type: 'temperature',
   unit: 'Cel',
   range: [0, 150],

@@ -1,6 +1,6 @@
 import { expect, jest, test } from '@jest/globals';
-import { until } from '../../support/until.js';
-import { useDashboard } from '../../support/web/dashboard.js';
+import { until } from '../../support/until.ts';
+import { useDashboard } from '../../support/web/dashboard.ts';
 
 jest.setTimeout(300_000);
 
@@ -134,7 +134,7 @@ test('Alarms page: the user chose °F: limits and peaks are shown in °F, and th
   const rule = page.locator('#rules tbody tr').filter({ hasText: 'Too warm in Fahrenheit' });
   await rule.filter({ hasText: 'above 14 °F, clears at 5 °F' }).waitFor();
   const { items } = await (await fetch(`${dashboard.system.httpUrl}/api/v1/alarm-rules`)).json();
-  const stored = items.find((/** @type {any} */ { name }) => name === 'Too warm in Fahrenheit');
+  const stored = items.find(({ name }: any) => name === 'Too warm in Fahrenheit');
   expect(stored.condition).toEqual({ kind: 'above', limit: -10, clear: -15 });
   await dashboard.publish('freezer', { sensor_id: 'temperature', ts: Date.now(), value: -5 });
   await page.getByRole('link', { name: 'Open', exact: true }).click();
@@ -187,7 +187,7 @@ test('Alarms page: a new alarm arrives: the focused row keeps the focus, and the
     body: JSON.stringify(rule),
   });
   expect(status).toBe(201);
-  const warm = async (/** @type {string} */ device) => {
+  const warm = async (device: string) => {
     const sensors = [{ sensor_id: 'temperature', name: 'temperature', type: 'temperature', unit: 'Cel' }];
     await dashboard.announce(device, { site: 'Cellar', sensors });
     await dashboard.publish(device, { sensor_id: 'temperature', ts: Date.now(), value: 30 });
@@ -308,8 +308,7 @@ test('Alarm rule form: Enter on a suggested limit: the button keeps the focus, a
   const released = new Promise((resolve) => {
     release = () => resolve(null);
   });
-  /** @type {number[]} */
-  const tested = [];
+  const tested: number[] = [];
   await page.route('**/alarm-rules/test', async (route) => {
     const { limit } = route.request().postDataJSON().condition;
     tested.push(limit);

@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { useDashboard } from '../../support/web/dashboard.js';
-
-/** @import { Route } from 'playwright-core' */
+import type { Route } from 'playwright-core';
+import { useDashboard } from '../../support/web/dashboard.ts';
 
 const MINUTE_MS = 60_000;
 const HISTORY_MINUTES = 6 * 60;
@@ -10,8 +9,8 @@ const DEVICES = Array.from({ length: 25 }, (_, index) => `collar-${String(index 
 const dashboard = useDashboard({
   async fill({ client, announce, publish }) {
     const now = Date.now();
-    /** @param {string} device @param {number} lately value of the last half hour */
-    const measure = (device, lately) =>
+    /** @param lately value of the last half hour */
+    const measure = (device: string, lately: number) =>
       publish(
         device,
         Array.from({ length: HISTORY_MINUTES }, (_, minute) => ({
@@ -20,7 +19,7 @@ const dashboard = useDashboard({
           value: minute > HISTORY_MINUTES - 30 ? lately : 20 + (minute % 3),
         })),
       );
-    const switchTo = (/** @type {string} */ device, /** @type {string} */ status) =>
+    const switchTo = (device: string, status: string) =>
       client.publishAsync(`iot/v1/${device}/status`, status, { qos: 1 });
     const birth = { sensors: [{ sensor_id: 'temperature', unit: 'Cel' }] };
     for (const device of [...DEVICES, 'loose-contact'])
@@ -33,7 +32,7 @@ const dashboard = useDashboard({
   },
 });
 
-const row = (/** @type {string} */ text) => dashboard.page.locator('.changes tbody tr', { hasText: text });
+const row = (text: string) => dashboard.page.locator('.changes tbody tr', { hasText: text });
 
 test('Changes page: 25 devices came online together: one row names their number and lists them; a device that changes often has its own', async () => {
   await dashboard.visit('/changes');
@@ -52,8 +51,7 @@ test('Changes page: 25 devices came online together: one row names their number 
 });
 
 test('Changes page: a sensor is still being read: what is known is shown, with the number of sensors that were read', async () => {
-  /** @type {Route[]} */
-  const held = [];
+  const held: Route[] = [];
   await dashboard.page.route(/sensors\/[^/]+\/series/, async (route) => {
     if (held.length > 0) return route.continue();
     held.push(route);

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from '@jest/globals';
-import { publishNewSamples, publishSmallFleet } from '../../support/simulator/small-fleet.js';
-import { until } from '../../support/until.js';
-import { useDashboard } from '../../support/web/dashboard.js';
+import { publishNewSamples, publishSmallFleet } from '../../support/simulator/small-fleet.ts';
+import { until } from '../../support/until.ts';
+import { useDashboard } from '../../support/web/dashboard.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -10,8 +10,7 @@ const dashboard = useDashboard({ fill: publishSmallFleet });
 
 const legend = () => dashboard.page.getByLabel('Compared sensors');
 const charts = () => dashboard.page.locator('.compare-chart');
-/** @param {string} name */
-const parameter = (name) => new URL(dashboard.page.url()).searchParams.get(name);
+const parameter = (name: string) => new URL(dashboard.page.url()).searchParams.get(name);
 
 /** Selects two sensors in the list of the fleet, and opens their comparison. */
 async function compareTwo() {
@@ -134,8 +133,7 @@ describe('Compare', () => {
     dashboard.expectComplaints(/status of 400/);
     const problem = { title: 'Bad Request', status: 400, code: 'bad_range', detail: 'No such range.' };
     const body = JSON.stringify({ type: 'about:blank', ...problem });
-    /** @type {string | null} */
-    let failing = null;
+    let failing: string | null = null;
     await dashboard.page.route('**/series?**', (route) => {
       const { pathname } = new URL(route.request().url());
       failing ??= pathname;

@@ -1,11 +1,11 @@
 import { beforeEach, test } from '@jest/globals';
-import { steadyPort } from '../../../infra/engine/ports.js';
-import { useCleanUps } from '../../support/clean-ups.js';
-import { sharedContactPoint } from '../../support/database/engine.js';
-import { startGate } from '../../support/http/tcp-gate.js';
-import { startApi } from '../../support/processes/api-process.js';
-import { startTestSystem } from '../../support/system/index.js';
-import { useDashboard } from '../../support/web/dashboard.js';
+import { steadyPort } from '../../../infra/engine/ports.ts';
+import { useCleanUps } from '../../support/clean-ups.ts';
+import { sharedContactPoint } from '../../support/database/engine.ts';
+import { startGate } from '../../support/http/tcp-gate.ts';
+import { startApi } from '../../support/processes/api-process.ts';
+import { startTestSystem } from '../../support/system/index.ts';
+import { useDashboard } from '../../support/web/dashboard.ts';
 
 const DEVICES = ['boiler', 'chiller', 'pump'];
 let now = Date.now() - 3_600_000;
@@ -13,24 +13,23 @@ let now = Date.now() - 3_600_000;
 const dashboard = useDashboard({ fill: () => measureAll(1) });
 const afterwards = useCleanUps();
 
-/** @param {number} value */
-async function measureAll(value) {
+async function measureAll(value: number) {
   for (const device of DEVICES) await dashboard.publish(device, { sensor_id: 'load', ts: now++, value });
 }
 
-/** @param {string} text */
-const untilConnection = (text) => dashboard.page.locator('.connection').filter({ hasText: text }).waitFor();
+const untilConnection = (text: string) =>
+  dashboard.page.locator('.connection').filter({ hasText: text }).waitFor();
 
-/** @param {number} value expected in the row of every device */
-async function untilAllShow(value) {
+/** @param value expected in the row of every device */
+async function untilAllShow(value: number) {
   for (const device of DEVICES) {
     const row = dashboard.rows().filter({ hasText: device });
     await row.getByText(String(value), { exact: true }).waitFor();
   }
 }
 
-/** Opens the fleet at the URL of a proxy. @param {string} url */
-async function openAt(url) {
+/** Opens the fleet at the URL of a proxy. */
+async function openAt(url: string) {
   await dashboard.page.goto(url);
   await dashboard.untilRows(DEVICES.length);
   await untilConnection('Live');
@@ -43,7 +42,7 @@ beforeEach(() =>
   ),
 );
 
-test.each(/** @type {const} */ (['refuse', 'silence']))(
+test.each(['refuse', 'silence'] as const)(
   'Dashboard: connection to the API is lost (proxy set to %s): Reconnecting is shown, then every missed value',
   async (cut) => {
     const gate = await startGate(dashboard.system.httpUrl);

@@ -1,9 +1,8 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { until } from '../../support/until.js';
-import { useDashboard } from '../../support/web/dashboard.js';
-
-/** @import { Locator } from 'playwright-core' */
+import type { Locator } from 'playwright-core';
+import { until } from '../../support/until.ts';
+import { useDashboard } from '../../support/web/dashboard.ts';
 
 const USERNAME = 'millrace';
 const PASSWORD = 'the secret of the installation';
@@ -26,22 +25,20 @@ const dashboard = useDashboard({
 /** The browser console lists each refused request. */
 beforeEach(() => dashboard.expectComplaints(/status of (401|403|409)/));
 
-/** @param {string} token */
-async function open(token) {
+async function open(token: string) {
   await dashboard.visit('/credentials');
   await dashboard.page.getByLabel('Token').fill(token);
   await dashboard.page.keyboard.press('Enter');
 }
 
-const rowOf = (/** @type {string} */ account) =>
+const rowOf = (account: string) =>
   dashboard.page.locator('table.accounts tbody tr:not(.waiting)').filter({ hasText: account });
-const dialog = (/** @type {string} */ name) => dashboard.page.getByRole('dialog', { name });
-/** @param {Locator} locator */
-const textOf = async (locator) => (await locator.textContent()) ?? '';
+const dialog = (name: string) => dashboard.page.getByRole('dialog', { name });
+const textOf = async (locator: Locator) => (await locator.textContent()) ?? '';
 const shownSecret = async () => textOf(dashboard.page.getByLabel('Secret', { exact: true }));
 
-/** @param {string} username @param {string} password @returns {Promise<number>} the return code of the CONNACK */
-async function connects(username, password) {
+/** @returns the return code of the CONNACK */
+async function connects(username: string, password: string): Promise<number> {
   try {
     const client = await mqtt.connectAsync(dashboard.system.mqttUrl, {
       username,
@@ -51,19 +48,19 @@ async function connects(username, password) {
     await client.endAsync(true);
     return 0;
   } catch (error) {
-    return /** @type {{ code: number }} */ (error).code;
+    return (error as { code: number }).code;
   }
 }
 
-/** Opens the dialog, and types without a click into its first field. @param {string} account */
-async function askFor(account) {
+/** Opens the dialog, and types without a click into its first field. */
+async function askFor(account: string) {
   await dashboard.page.getByRole('button', { name: 'Issue a credential' }).click();
   await dashboard.untilFocused(dialog('Issue a credential').getByLabel(/^Account:/));
   await dashboard.page.keyboard.type(account);
 }
 
-/** @param {string} account @param {string} [devices] @returns {Promise<string>} the secret */
-async function issue(account, devices = '') {
+/** @returns the secret */
+async function issue(account: string, devices: string = ''): Promise<string> {
   await askFor(account);
   await dashboard.page.getByLabel('Further devices').fill(devices);
   await dialog('Issue a credential').getByRole('button', { name: 'Issue', exact: true }).click();

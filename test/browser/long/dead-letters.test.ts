@@ -1,9 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { publishRefusals, writePastDeadLetters } from '../../support/refusals.js';
-import { until } from '../../support/until.js';
-import { useDashboard } from '../../support/web/dashboard.js';
-
-/** @import { Locator } from 'playwright-core' */
+import type { Locator } from 'playwright-core';
+import { publishRefusals, writePastDeadLetters } from '../../support/refusals.ts';
+import { until } from '../../support/until.ts';
+import { useDashboard } from '../../support/web/dashboard.ts';
 
 const HOUR_MS = 3_600_000;
 /** Time needed to publish all refusals. They must fall into the same hour. */
@@ -21,10 +20,9 @@ const dashboard = useDashboard({
 });
 
 const rows = () => dashboard.page.locator('.dead-letters tbody tr:not(.waiting)');
-/** @param {string} device @param {string} code */
-const rowOf = (device, code) => rows().filter({ hasText: device }).filter({ hasText: code }).first();
-/** @param {Locator} locator */
-const textOf = async (locator) => (await locator.textContent()) ?? '';
+const rowOf = (device: string, code: string) =>
+  rows().filter({ hasText: device }).filter({ hasText: code }).first();
+const textOf = async (locator: Locator) => (await locator.textContent()) ?? '';
 
 describe('Dead letters', () => {
   test('Dead letters page: refused measurements: counted by refusal code, with the meaning of the code and advice', async () => {
@@ -34,10 +32,7 @@ describe('Dead letters', () => {
     const row = counts.getByRole('row').filter({ hasText: 'not_numeric' });
     const count = async () => {
       const { items } = await dashboard.system.get('/dead-letters/summary');
-      return items.reduce(
-        (/** @type {number} */ sum, /** @type {any} */ { codes }) => sum + (codes.not_numeric ?? 0),
-        0,
-      );
+      return items.reduce((sum: number, { codes }: any) => sum + (codes.not_numeric ?? 0), 0);
     };
     await until(async () => (await textOf(row.locator('.number'))) === String(await count()), {
       what: 'the count',
@@ -149,12 +144,12 @@ test('Page header: screen 320 pixels wide: links to all views fit, and the open 
   await dashboard.visit('/');
   await dashboard.page.locator('.navigation-count').waitFor();
   const views = dashboard.page.getByRole('navigation', { name: 'Views' });
-  for (const [name, path] of /** @type {const} */ ([
+  for (const [name, path] of [
     ['Pipeline', '/pipeline'],
     ['Dead letters', '/dead-letters'],
     ['Credentials', '/credentials'],
     ['Fleet', '/'],
-  ])) {
+  ] as const) {
     await views.getByRole('link', { name }).press('Enter');
     await until(() => new URL(dashboard.page.url()).pathname === path, { what: name });
     await until(async () => (await textOf(views.locator('[aria-current="page"]'))).startsWith(name), {

@@ -1,12 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { WatchedTime } from '../../../api/observability/watched-time.js';
-import { createRecordedDevices, SENSORS } from '../../support/simulator/recorded-devices.js';
-import { until } from '../../support/until.js';
-import { useDashboard } from '../../support/web/dashboard.js';
-
-/** @import { Locator } from 'playwright-core' */
-/** @import { TestSystem } from '../../support/system/index.js' */
+import type { Locator } from 'playwright-core';
+import { WatchedTime } from '../../../api/observability/watched-time.ts';
+import { createRecordedDevices, SENSORS } from '../../support/simulator/recorded-devices.ts';
+import type { TestSystem } from '../../support/system/index.ts';
+import { until } from '../../support/until.ts';
+import { useDashboard } from '../../support/web/dashboard.ts';
 
 const recorded = createRecordedDevices();
 const dashboard = useDashboard({
@@ -19,14 +18,14 @@ const dashboard = useDashboard({
 
 const MINUTE_MS = 60_000;
 
-/** Records that no ingest process watched from 20 to 17 minutes ago. @param {TestSystem} system */
-async function recordWatched(system) {
+/** Records that no ingest process watched from 20 to 17 minutes ago. */
+async function recordWatched(system: TestSystem) {
   const store = await system.openStore();
   const now = recorded.clock();
-  for (const [from, to] of /** @type {const} */ ([
+  for (const [from, to] of [
     [90, 20],
     [17, 0],
-  ])) {
+  ] as const) {
     const watchedTime = new WatchedTime({
       store: store.watchedTime,
       watches: () => true,
@@ -37,18 +36,17 @@ async function recordWatched(system) {
   }
 }
 
-/** @param {Locator} locator */
-const textOf = async (locator) => (await locator.textContent()) ?? '';
+const textOf = async (locator: Locator) => (await locator.textContent()) ?? '';
 const facts = () => dashboard.page.locator('.facts');
-/** @returns {Promise<string[]>} kinds of the listed events, newest first */
-const events = () => dashboard.page.locator('table.events .event').allTextContents();
+/** @returns kinds of the listed events, newest first */
+const events = (): Promise<string[]> => dashboard.page.locator('table.events .event').allTextContents();
 const dialog = () => dashboard.page.getByRole('dialog');
 
-/** Connects a device whose MQTT last will reports its disconnect. @param {string} name */
-async function connect(name) {
+/** Connects a device whose MQTT last will reports its disconnect. */
+async function connect(name: string) {
   const session = Date.now();
   const topic = `iot/v1/${name}/status`;
-  const status = (/** @type {string} */ state) => JSON.stringify({ state, session });
+  const status = (state: string) => JSON.stringify({ state, session });
   const client = await mqtt.connectAsync(dashboard.system.mqttUrl, {
     reconnectPeriod: 0,
     will: { topic, payload: Buffer.from(status('offline')), qos: 1, retain: true },
@@ -95,8 +93,8 @@ test('Device page: a sensor sent a single value: its recent values are requested
 describe('Signals', () => {
   const charts = () => dashboard.page.locator('.signal .chart');
   const words = () => dashboard.page.locator('.signal-text');
-  /** @param {string} sensor name; the text next to its chart is read */
-  const wordsOf = (sensor) => textOf(words().filter({ hasText: sensor }));
+  /** @param sensor name; the text next to its chart is read */
+  const wordsOf = (sensor: string) => textOf(words().filter({ hasText: sensor }));
   /** Waits until the data of the visible charts is loaded. */
   const untilDrawn = async () => {
     await until(
@@ -114,7 +112,7 @@ describe('Signals', () => {
     const box = await charts().nth(2).boundingBox();
     if (!box) throw new Error('no chart');
     // The mouse points at 27 minutes ago. The device was online then, and its sensor lid had a gap.
-    const at = (/** @type {number} */ minutes) =>
+    const at = (minutes: number) =>
       box.x + 72 + (box.width - 72 - 32) * (1 - (minutes + recorded.age()) / 60);
     await dashboard.page.mouse.move(at(27), box.y + 50);
     await until(async () => (await wordsOf('lid')).endsWith('no sample here'), { what: 'the gap' });
@@ -209,8 +207,7 @@ describe('Signals', () => {
       'mast',
       sensors.map(({ sensor_id }, index) => ({ sensor_id, ts: now - 1000, value: index })),
     );
-    /** @type {Set<string>} */
-    const read = new Set();
+    const read: Set<string> = new Set();
     dashboard.page.on('request', (request) => {
       const [, sensor] = /sensors\/([^/]+)\/series/.exec(request.url()) ?? [];
       if (sensor) read.add(sensor);
@@ -255,7 +252,7 @@ test('Device page: the device disconnects and reconnects: Offline and Online are
 test('Device page: more events than fit one page: a button shows earlier events, and new events join without a gap', async () => {
   const session = Date.now() - 3_600_000;
   await dashboard.announce('hive-8', { session, sensors: [] });
-  const comeAndGo = async (/** @type {number} */ from, /** @type {number} */ to) => {
+  const comeAndGo = async (from: number, to: number) => {
     for (let beat = from; beat < to; beat += 1) {
       for (const state of ['online', 'offline']) {
         const status = JSON.stringify({ state, session: session + beat * 1000 });

@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
-import { until } from '../../support/until.js';
-import { useDashboard } from '../../support/web/dashboard.js';
+import { until } from '../../support/until.ts';
+import { useDashboard } from '../../support/web/dashboard.ts';
 
 const PAGE_ROWS = 25;
 const SITES = ['North Meadow', 'South Meadow', 'Barn'];
 const DEVICES = 40;
 
-/** Every fifth device is offline. @param {number} number */
-const stateOf = (number) => (number % 5 === 0 ? 'offline' : 'online');
+/** Every fifth device is offline. */
+const stateOf = (number: number) => (number % 5 === 0 ? 'offline' : 'online');
 
 const dashboard = useDashboard({
   async fill({ announce, client }) {
@@ -22,13 +22,11 @@ const dashboard = useDashboard({
 });
 
 const rows = () => dashboard.page.locator('table.devices tbody tr:not(.waiting)');
-/** @returns {Promise<string[]>} in the displayed order */
-const names = () => rows().locator('a.row-link').allTextContents();
-/** @param {number} count */
-const untilDevices = (count) =>
+/** @returns in the displayed order */
+const names = (): Promise<string[]> => rows().locator('a.row-link').allTextContents();
+const untilDevices = (count: number) =>
   until(async () => (await rows().count()) === count, { what: `${count} devices` });
-/** @param {string[]} all */
-const byName = (all) => all.toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true }));
+const byName = (all: string[]) => all.toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true }));
 
 describe('Devices', () => {
   test('Device list: 40 devices: shown on two pages in order of name, each with its state as text', async () => {

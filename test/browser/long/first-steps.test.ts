@@ -1,14 +1,14 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
-import { until } from '../../support/until.js';
-import { useDashboard } from '../../support/web/dashboard.js';
+import { until } from '../../support/until.ts';
+import { useDashboard } from '../../support/web/dashboard.ts';
 
 const run = promisify(execFile);
 
 const dashboard = useDashboard();
 
-const textOf = async (/** @type {string} */ label) =>
+const textOf = async (label: string) =>
   (await dashboard.page.getByLabel(label, { exact: true }).textContent()) ?? '';
 
 test('First steps page: no data yet: commands for MQTT and HTTP hold the actual host and ports, and can be copied', async () => {

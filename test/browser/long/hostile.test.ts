@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
-import { until } from '../../support/until.js';
-import { useDashboard } from '../../support/web/dashboard.js';
+import { until } from '../../support/until.ts';
+import { useDashboard } from '../../support/web/dashboard.ts';
 
 const MINUTE = 60_000;
 const HOUR = 3_600_000;
@@ -33,22 +33,19 @@ const dashboard = useDashboard({
   },
 });
 
-const button = (/** @type {string | RegExp} */ name) => dashboard.page.getByRole('button', { name });
+const button = (name: string | RegExp) => dashboard.page.getByRole('button', { name });
 const focused = () => dashboard.page.evaluate(() => document.activeElement?.textContent?.trim() ?? '');
 
-/** Shifts the clock of the browser. @param {number} wrongMs */
-const setWrong = (wrongMs) =>
+/** Shifts the clock of the browser. */
+const setWrong = (wrongMs: number) =>
   dashboard.page.addInitScript((wrong) => {
     const Right = Date;
-    globalThis.Date = /** @type {any} */ (
-      class extends Right {
-        /** @param {any[]} given */
-        constructor(...given) {
-          super(.../** @type {[any]} */ (given.length > 0 ? given : [Right.now() + wrong]));
-        }
-        static now = () => Right.now() + wrong;
+    globalThis.Date = class extends Right {
+      constructor(...given: any[]) {
+        super(...((given.length > 0 ? given : [Right.now() + wrong]) as [any]));
       }
-    );
+      static now = () => Right.now() + wrong;
+    } as any;
   }, wrongMs);
 
 describe('Wrong clock', () => {
@@ -77,9 +74,7 @@ test.each([HOUR, -2 * HOUR])(
     // The page counts again each minute. This test must see the first count, so it disables the timer.
     await dashboard.page.addInitScript((minute) => {
       const plain = globalThis.setInterval;
-      globalThis.setInterval = /** @type {any} */ (
-        (/** @type {() => void} */ run, /** @type {number} */ ms) => (ms < minute ? plain(run, ms) : 0)
-      );
+      globalThis.setInterval = ((run: () => void, ms: number) => (ms < minute ? plain(run, ms) : 0)) as any;
     }, MINUTE);
     await dashboard.visit('/pipeline');
     await dashboard.page.locator('.navigation-count', { hasText: '60' }).waitFor();

@@ -2,8 +2,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
-import { useDirectory } from '../../support/directory.js';
-import { useDashboard } from '../../support/web/dashboard.js';
+import { useDirectory } from '../../support/directory.ts';
+import { useDashboard } from '../../support/web/dashboard.ts';
 
 /** This file of 2.4 MB is imported in two pieces. The invalid line is in the second piece. */
 const ROWS = 60_000;
@@ -50,9 +50,7 @@ test('Import page: CSV file with an invalid line: the button Test only counts sa
   const { points } = await system.get(
     `/devices/old-logger/sensors/temperature/series?from=${BEGIN}&to=${BEGIN + ROWS * 1000}&points=1`,
   );
-  expect(points.reduce((/** @type {number} */ sum, /** @type {any} */ { count: of }) => sum + of, 0)).toBe(
-    stored,
-  );
+  expect(points.reduce((sum: number, { count: of }: any) => sum + of, 0)).toBe(stored);
   // The link still leads to the device of this import after another name is typed.
   await page.getByLabel('Device', { exact: true }).fill('another');
   await page.getByRole('link', { name: 'Show old-logger' }).click();
@@ -61,18 +59,16 @@ test('Import page: CSV file with an invalid line: the button Test only counts sa
 
 test('Import page: the user leaves the page during an import and returns: the progress is shown, and the import ends', async () => {
   const { page, system } = dashboard;
-  /** @type {() => void} */
-  let release = () => {};
-  /** @type {Promise<void>} */
-  const released = new Promise((resolve) => {
+  let release: () => void = () => {};
+  const released: Promise<void> = new Promise((resolve) => {
     release = resolve;
   });
   await page.route('**/api/v1/import?*', async (route) => {
     await released;
     await route.continue();
   });
-  /** @returns {Promise<boolean>} whether the browser would ask before it closes the page */
-  const isAsked = () =>
+  /** @returns whether the browser would ask before it closes the page */
+  const isAsked = (): Promise<boolean> =>
     page.evaluate(() => !window.dispatchEvent(new Event('beforeunload', { cancelable: true })));
   await dashboard.visit('/import');
   await page.locator('input[type=file]').setInputFiles(file);
@@ -106,7 +102,7 @@ test('Import page: two clicks on Import in immediate succession: one import requ
   await page.locator('input[type=file]').setInputFiles(small);
   await page.getByLabel('Device', { exact: true }).fill('third-logger');
   await page.getByRole('button', { name: 'Import', exact: true }).evaluate((button) => {
-    for (let clicks = 0; clicks < 2; clicks++) /** @type {HTMLElement} */ (button).click();
+    for (let clicks = 0; clicks < 2; clicks++) (button as HTMLElement).click();
   });
   await page.getByText('1 sample stored, 0 refused').waitFor();
   expect(requests).toBe(1);

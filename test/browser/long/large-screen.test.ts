@@ -1,26 +1,23 @@
 import { describe, expect, test } from '@jest/globals';
-import { until } from '../../support/until.js';
-import { SCREEN, useDashboard } from '../../support/web/dashboard.js';
-import { watchCanvasTexts } from '../../support/web/legibility.js';
-
-/** @import { Dashboard } from '../../support/web/dashboard.js' */
+import { until } from '../../support/until.ts';
+import { type Dashboard, SCREEN, useDashboard } from '../../support/web/dashboard.ts';
+import { watchCanvasTexts } from '../../support/web/legibility.ts';
 
 const SITES = ['Barn', 'Dairy', 'North Meadow', 'South Meadow'];
 
-/** @param {number} number */
-const deviceName = (number) => `meter-${number}`;
-/** @param {number} number */
-const sensorName = (number) => `probe-${number}`;
+const deviceName = (number: number) => `meter-${number}`;
+const sensorName = (number: number) => `probe-${number}`;
 
 /**
  * Publishes devices at four sites, each with a value of each of its sensors.
- *
- * @param {Pick<Dashboard, 'announce' | 'publish'>} dashboard
- * @param {{ devices: number, sensors: number }} fleet `sensors`: of each
+ * @param fleet `sensors`: of each
  */
-async function publishFleet({ announce, publish }, { devices, sensors }) {
+async function publishFleet(
+  { announce, publish }: Pick<Dashboard, 'announce' | 'publish'>,
+  { devices, sensors }: { devices: number; sensors: number },
+) {
   const names = Array.from({ length: sensors }, (_, index) => sensorName(index + 1));
-  const publishDevice = async (/** @type {number} */ index) => {
+  const publishDevice = async (index: number) => {
     const device = deviceName(index + 1);
     await announce(device, {
       site: SITES[index % SITES.length],
@@ -35,26 +32,26 @@ async function publishFleet({ announce, publish }, { devices, sensors }) {
   await Promise.all(Array.from({ length: devices }, (_, index) => publishDevice(index)));
 }
 
-/** Opens a page on a screen of 4K, and notes what it writes on canvases. @param {Dashboard} dashboard @param {string} path */
-async function visitScreen(dashboard, path) {
+/** Opens a page on a screen of 4K, and notes what it writes on canvases. */
+async function visitScreen(dashboard: Dashboard, path: string) {
   await watchCanvasTexts(dashboard.page);
   await dashboard.page.setViewportSize(SCREEN);
   await dashboard.visit(path);
 }
 
-/** @param {Dashboard} dashboard @param {string} count */
-async function untilWall({ page, paintedColors }, count) {
+async function untilWall({ page, paintedColors }: Dashboard, count: string) {
   await page.locator('.wall-counts b', { hasText: count }).waitFor();
   await until(async () => (await paintedColors('.wall-picture canvas')) > 1, {
     what: 'a wall that is drawn',
   });
 }
 
-/** @param {Dashboard} dashboard @returns {Promise<string[]>} the texts on canvases so far */
-const canvasTexts = ({ page }) => page.evaluate(() => [...Reflect.get(window, 'canvasTexts').keys()]);
+/** @returns the texts on canvases so far */
+const canvasTexts = ({ page }: Dashboard): Promise<string[]> =>
+  page.evaluate(() => [...Reflect.get(window, 'canvasTexts').keys()]);
 
-/** @param {Dashboard} dashboard @returns {Promise<boolean>} whether the wall and its room show all of their content without scrolling */
-const fits = ({ page }) =>
+/** @returns whether the wall and its room show all of their content without scrolling */
+const fits = ({ page }: Dashboard): Promise<boolean> =>
   page.evaluate(() =>
     [document.documentElement, ...document.querySelectorAll('.wall, .wall-room')].every(
       (element) => element.scrollHeight <= element.clientHeight + 1,

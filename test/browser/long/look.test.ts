@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { publishNewSamples, publishSmallFleet, SENSORS } from '../../support/simulator/small-fleet.js';
-import { until } from '../../support/until.js';
-import { useDashboard } from '../../support/web/dashboard.js';
+import { publishNewSamples, publishSmallFleet, SENSORS } from '../../support/simulator/small-fleet.ts';
+import { until } from '../../support/until.ts';
+import { useDashboard } from '../../support/web/dashboard.ts';
 
 const PAGE_ROWS = 25;
 
@@ -52,7 +52,7 @@ test('Printed dashboard: sensor page: the name of the device is visible', async 
 });
 
 describe('Appearance', () => {
-  test.each(/** @type {const} */ (['light', 'dark']))(
+  test.each(['light', 'dark'] as const)(
     'Dashboard theme: no theme is chosen, and the system prefers %s: the dashboard follows the system',
     async (colorScheme) => {
       await publishNewSamples(dashboard);
@@ -149,8 +149,8 @@ describe('Appearance', () => {
   );
 });
 
-/** @param {string} selector @returns {Promise<Array<{ left: number, right: number }>>} edges with overflow */
-const partsOf = (selector) =>
+/** @returns edges with overflow */
+const partsOf = (selector: string): Promise<Array<{ left: number; right: number }>> =>
   dashboard.page.locator(selector).evaluateAll((elements) =>
     elements.map((element) => {
       const { left } = element.getBoundingClientRect();
@@ -158,17 +158,13 @@ const partsOf = (selector) =>
     }),
   );
 
-/**
- * @param {Array<{ left: number, right: number }>} parts from left to right
- * @returns {Array<{ left: number, right: number }>} parts that overlap the next part
- */
-const overlaps = (parts) =>
+/** @param parts from left to right @returns parts that overlap the next part */
+const overlaps = (parts: Array<{ left: number; right: number }>): Array<{ left: number; right: number }> =>
   parts.filter(
     ({ right }, n) => Math.floor(right) > Math.ceil(parts[n + 1]?.left ?? Number.POSITIVE_INFINITY),
   );
 
-/** @returns {Promise<boolean>} */
-function isDark() {
+function isDark(): Promise<boolean> {
   return dashboard.page.evaluate(() => {
     const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
     if (!canvas) throw new Error('no canvas');

@@ -2,12 +2,9 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { startTestSystem } from '../../support/system/index.js';
-import { startBrowser } from '../../support/web/browser.js';
-
-/** @import { Page } from 'playwright-core' */
-/** @import { TestBrowser } from '../../support/web/browser.js' */
-/** @import { TestSystem } from '../../support/system/index.js' */
+import type { Page } from 'playwright-core';
+import { startTestSystem, type TestSystem } from '../../support/system/index.ts';
+import { startBrowser, type TestBrowser } from '../../support/web/browser.ts';
 
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
@@ -16,10 +13,8 @@ const BUILD_MS = 600_000;
 /** Number of search results that the test opens. */
 const LOOKED_AT = 6;
 
-/** @type {TestSystem} */
-let system;
-/** @type {TestBrowser} */
-let browser;
+let system: TestSystem;
+let browser: TestBrowser;
 beforeAll(async () => {
   await run('npm', ['run', '-s', 'docs:build'], { cwd: ROOT, maxBuffer: 16 * 1024 ** 2 });
   system = await startTestSystem();
@@ -30,13 +25,11 @@ afterAll(async () => {
   await system?.stop();
 });
 
-/** @param {string} name */
-const screenshot = (name) => fileURLToPath(new URL(`manual-${name}.png`, SCREENSHOTS));
+const screenshot = (name: string) => fileURLToPath(new URL(`manual-${name}.png`, SCREENSHOTS));
 
 test('Manual: opened from the dashboard: every page of the sidebar loads, and no request goes to another host', async () => {
   const { page, complaints, close } = await browser.open();
-  /** @type {Set<string>} */
-  const origins = new Set();
+  const origins: Set<string> = new Set();
   page.on('request', (request) => origins.add(new URL(request.url()).origin));
   await page.goto(system.httpUrl);
   await page.getByRole('link', { name: 'Manual', exact: true }).click();
@@ -44,7 +37,7 @@ test('Manual: opened from the dashboard: every page of the sidebar loads, and no
   await page.screenshot({ path: screenshot('front') });
   const links = await page
     .locator('.VPSidebar a')
-    .evaluateAll((anchors) => anchors.map((anchor) => /** @type {HTMLAnchorElement} */ (anchor).href));
+    .evaluateAll((anchors) => anchors.map((anchor) => (anchor as HTMLAnchorElement).href));
   expect(links.length).toBeGreaterThan(40);
   for (const link of links) {
     const response = await page.goto(link);
@@ -119,11 +112,9 @@ const QUESTIONS = [
 
 /**
  * Searches in a new page, and opens the results one after another.
- *
- * @param {{ words: string, answer: RegExp }} options
- * @returns {Promise<boolean>} whether one of the opened pages has the answer
+ * @returns whether one of the opened pages has the answer
  */
-async function findAnswer({ words, answer }) {
+async function findAnswer({ words, answer }: { words: string; answer: RegExp }): Promise<boolean> {
   // The search keeps its last words, so a page that searched before would show old results first.
   const { page, close } = await browser.open();
   try {
@@ -133,8 +124,7 @@ async function findAnswer({ words, answer }) {
   }
 }
 
-/** @param {Page} page @param {{ words: string, answer: RegExp }} options */
-async function hasAnswer(page, { words, answer }) {
+async function hasAnswer(page: Page, { words, answer }: { words: string; answer: RegExp }) {
   await page.goto(`${system.httpUrl}/docs/`);
   await page.getByRole('button', { name: 'Search' }).click();
   await page.locator('#localsearch-input').fill(words);
@@ -142,7 +132,7 @@ async function hasAnswer(page, { words, answer }) {
   // On a busy machine the index takes seconds to load. After that, results or a note without results appear.
   await results.or(page.locator('.VPLocalSearchBox .no-results')).first().waitFor();
   const links = await results.evaluateAll((anchors) =>
-    anchors.map((anchor) => /** @type {HTMLAnchorElement} */ (anchor).href),
+    anchors.map((anchor) => (anchor as HTMLAnchorElement).href),
   );
   const pages = new Set(links.slice(0, LOOKED_AT).map((link) => link.replace(/#.*/, '')));
   for (const link of pages) {
@@ -163,8 +153,7 @@ describe('Manual: a reader searches for an answer', () => {
   );
 });
 
-/** @param {Page} page @param {string[]} texts */
-async function untilReferenceHas(page, texts) {
+async function untilReferenceHas(page: Page, texts: string[]) {
   for (const text of texts) await page.locator('#reference', { hasText: text }).waitFor();
 }
 

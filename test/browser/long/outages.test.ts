@@ -1,19 +1,14 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { sharedContactPoint } from '../../support/database/engine.js';
-import { startGate } from '../../support/http/tcp-gate.js';
-import { startMosquitto } from '../../support/mqtt/mosquitto.js';
-import { startTestSystem } from '../../support/system/index.js';
-import { startBrowser } from '../../support/web/browser.js';
-import { Dashboard } from '../../support/web/dashboard.js';
-
-/** @import { Mosquitto } from '../../support/mqtt/mosquitto.js' */
-/** @import { Gate } from '../../support/http/tcp-gate.js' */
+import { sharedContactPoint } from '../../support/database/engine.ts';
+import { type Gate, startGate } from '../../support/http/tcp-gate.ts';
+import { type Mosquitto, startMosquitto } from '../../support/mqtt/mosquitto.ts';
+import { startTestSystem } from '../../support/system/index.ts';
+import { startBrowser } from '../../support/web/browser.ts';
+import { Dashboard } from '../../support/web/dashboard.ts';
 
 const dashboard = new Dashboard();
-/** @type {Mosquitto} */
-let broker;
-/** @type {Gate} */
-let database;
+let broker: Mosquitto;
+let database: Gate;
 
 beforeAll(async () => {
   broker = await startMosquitto();
@@ -36,7 +31,7 @@ afterAll(async () => {
   await broker?.remove();
 });
 
-const stage = (/** @type {string} */ name) => dashboard.page.locator(`.stage[data-stage="${name}"]`);
+const stage = (name: string) => dashboard.page.locator(`.stage[data-stage="${name}"]`);
 const allIsWell = () => dashboard.page.getByText('✓ All is well').waitFor();
 
 test('Pipeline page: the MQTT broker stops: the page shows the broker as not connected until it is back', async () => {

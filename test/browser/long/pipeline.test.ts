@@ -1,19 +1,15 @@
 import { expect, test } from '@jest/globals';
-import { writeHeartbeats } from '../../support/processes/other-processes.js';
-import { publishSmallFleet, SENSORS } from '../../support/simulator/small-fleet.js';
-import { until } from '../../support/until.js';
-import { useDashboard } from '../../support/web/dashboard.js';
-
-/** @import { Locator } from 'playwright-core' */
+import type { Locator } from 'playwright-core';
+import { writeHeartbeats } from '../../support/processes/other-processes.ts';
+import { publishSmallFleet, SENSORS } from '../../support/simulator/small-fleet.ts';
+import { until } from '../../support/until.ts';
+import { useDashboard } from '../../support/web/dashboard.ts';
 
 const dashboard = useDashboard({ system: { periods: { heartbeat: 500 } }, fill: publishSmallFleet });
 
-/** @param {Locator} locator */
-const textOf = async (locator) => (await locator.textContent()) ?? '';
-/** @param {string} name */
-const stage = (name) => dashboard.page.locator(`.stage[data-stage="${name}"]`);
-/** @param {string} name @param {string} label */
-const figure = async (name, label) =>
+const textOf = async (locator: Locator) => (await locator.textContent()) ?? '';
+const stage = (name: string) => dashboard.page.locator(`.stage[data-stage="${name}"]`);
+const figure = async (name: string, label: string) =>
   Number(
     (
       await textOf(stage(name).locator('dl > div').filter({ hasText: label }).locator('.stage-value'))
@@ -75,8 +71,8 @@ async function publishAcrossQuarter() {
   try {
     await until(
       async () => {
-        /** @type {{ items: Array<{ ts: string, samples_per_s: number }> }} */
-        const { items } = await dashboard.system.get('/pipeline/recent');
+        const { items }: { items: Array<{ ts: string; samples_per_s: number }> } =
+          await dashboard.system.get('/pipeline/recent');
         const quarters = items.map(({ ts }) => Math.floor(Date.parse(ts) / 15_000));
         return items.some(
           (_, index) =>

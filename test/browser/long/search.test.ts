@@ -1,15 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
-import { publishSmallFleet, SENSORS } from '../../support/simulator/small-fleet.js';
-import { until } from '../../support/until.js';
-import { useDashboard } from '../../support/web/dashboard.js';
+import { publishSmallFleet, SENSORS } from '../../support/simulator/small-fleet.ts';
+import { until } from '../../support/until.ts';
+import { useDashboard } from '../../support/web/dashboard.ts';
 
 const dashboard = useDashboard({ fill: publishSmallFleet });
 
 const options = () => dashboard.page.getByRole('option');
 const field = () => dashboard.page.getByRole('combobox', { name: 'Site, device, sensor or page' });
 
-/** Opens the search, and waits until its field has the focus. @param {string} key */
-async function openByKey(key) {
+/** Opens the search, and waits until its field has the focus. */
+async function openByKey(key: string) {
   await dashboard.page.keyboard.press(key);
   await dashboard.untilFocused(field());
 }
@@ -73,7 +73,7 @@ describe('Search', () => {
     await field().fill('mea');
     await options().nth(1).filter({ hasText: 'South Meadow' }).waitFor();
     const answered = dashboard.page.waitForResponse(/\/search\?q=mead$/);
-    await field().evaluate((/** @type {HTMLInputElement} */ input) => {
+    await field().evaluate((input: HTMLInputElement) => {
       input.value = 'mead';
       input.dispatchEvent(new InputEvent('input', { bubbles: true }));
       input.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowDown', bubbles: true }));
@@ -199,6 +199,6 @@ describe('Range', () => {
 /** The hour that ended ten minutes ago, in the format of the date fields. */
 function lastHour() {
   const end = Date.now() - 600_000;
-  const written = (/** @type {number} */ ms) => new Date(ms).toISOString().slice(0, 19);
+  const written = (ms: number) => new Date(ms).toISOString().slice(0, 19);
   return { from: written(end - 3_600_000), to: written(end) };
 }

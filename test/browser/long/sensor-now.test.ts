@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
-import { useCleanUps } from '../../support/clean-ups.js';
-import { startGate } from '../../support/http/tcp-gate.js';
-import { publishSmallFleet, writeSmallFleetUsual } from '../../support/simulator/small-fleet.js';
-import { until } from '../../support/until.js';
-import { useDashboard } from '../../support/web/dashboard.js';
+import { useCleanUps } from '../../support/clean-ups.ts';
+import { startGate } from '../../support/http/tcp-gate.ts';
+import { publishSmallFleet, writeSmallFleetUsual } from '../../support/simulator/small-fleet.ts';
+import { until } from '../../support/until.ts';
+import { useDashboard } from '../../support/web/dashboard.ts';
 
 const dashboard = useDashboard({
   system: { periods: { baselines: 200 } },

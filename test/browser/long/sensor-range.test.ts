@@ -1,17 +1,16 @@
 import { readFile } from 'node:fs/promises';
 
 import { describe, expect, test } from '@jest/globals';
-import { FURNACE, publishFurnace, publishNewest } from '../../support/payloads/varied-sensors.js';
-import { until } from '../../support/until.js';
-import { useDashboard } from '../../support/web/dashboard.js';
+import { FURNACE, publishFurnace, publishNewest } from '../../support/payloads/varied-sensors.ts';
+import { until } from '../../support/until.ts';
+import { useDashboard } from '../../support/web/dashboard.ts';
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
 
 const dashboard = useDashboard({ fill: publishFurnace });
 
-/** @param {string} sensor @param {string} [query] */
-async function open(sensor, query = '') {
+async function open(sensor: string, query: string = '') {
   await dashboard.visit(`/devices/${FURNACE}/sensors/${sensor}${query}`);
   await untilDrawn();
 }
@@ -22,12 +21,11 @@ const untilPainted = () =>
   until(async () => (await dashboard.paintedColors('.chart canvas')) > 20, { what: 'a painted chart' });
 const untilDrawn = () => dashboard.page.locator('figure.chart-frame[aria-busy="false"]').waitFor();
 
-/** @param {string} locator */
-const textOf = async (locator) => (await dashboard.page.locator(locator).first().textContent()) ?? '';
+const textOf = async (locator: string) => (await dashboard.page.locator(locator).first().textContent()) ?? '';
 const query = () => new URL(dashboard.page.url()).searchParams;
 
-/** @returns {number} length of the fixed window in the address, in ms; 0 for a live range */
-function fixedLength() {
+/** @returns length of the fixed window in the address, in ms; 0 for a live range */
+function fixedLength(): number {
   const [from, to] = [query().get('from'), query().get('to')];
   return from && to ? Date.parse(to) - Date.parse(from) : 0;
 }
@@ -38,12 +36,12 @@ async function plot() {
   if (!box) throw new Error('no plot');
   return {
     ...box,
-    /** @param {number} share */ at: (share) => [box.x + share * box.width, box.y + box.height / 2],
+    at: (share: number) => [box.x + share * box.width, box.y + box.height / 2],
   };
 }
 
-/** @param {number} from @param {number} to as shares of the width of the plot */
-async function drag(from, to) {
+/** @param to as shares of the width of the plot */
+async function drag(from: number, to: number) {
   const { at } = await plot();
   const { mouse } = dashboard.page;
   await mouse.move(Number(at(from)[0]), Number(at(from)[1]));
@@ -53,21 +51,19 @@ async function drag(from, to) {
   await mouse.up();
 }
 
-/** Presses a key, and waits until the range in the address has changed. @param {'+' | '-'} key */
-async function pressToZoom(key) {
+/** Presses a key, and waits until the range in the address has changed. */
+async function pressToZoom(key: '+' | '-') {
   const before = query().get('range');
   await dashboard.page.keyboard.press(key);
   await until(() => query().get('range') !== before, { what: `another range after ${key}` });
 }
 
-/** @returns {Promise<string>} the drawn canvas as a data URL */
-const picture = () =>
-  dashboard.page
-    .locator('.chart canvas')
-    .evaluate((canvas) => /** @type {HTMLCanvasElement} */ (canvas).toDataURL());
+/** @returns the drawn canvas as a data URL */
+const picture = (): Promise<string> =>
+  dashboard.page.locator('.chart canvas').evaluate((canvas) => (canvas as HTMLCanvasElement).toDataURL());
 
-/** @returns {Promise<number>} the number of samples in the statistics of the range */
-const samplesSaid = async () =>
+/** @returns the number of samples in the statistics of the range */
+const samplesSaid = async (): Promise<number> =>
   Number(/Samples\s*([\d,]+)/.exec(await textOf('.range-figures'))?.[1]?.replaceAll(',', '') ?? Number.NaN);
 
 test.each([
@@ -170,8 +166,7 @@ describe('Zoom from a year to a minute and back', () => {
     await open('core', '?range=1d');
     const { at } = await plot();
     const debug = await dashboard.page.context().newCDPSession(dashboard.page);
-    /** @param {'touchStart' | 'touchMove' | 'touchEnd'} type @param {...number} shares */
-    const touch = (type, ...shares) =>
+    const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', ...shares: number[]) =>
       debug.send('Input.dispatchTouchEvent', {
         type,
         touchPoints: shares.map((share, id) => ({ x: Number(at(share)[0]), y: Number(at(share)[1]), id })),
@@ -297,8 +292,8 @@ test('Sample table: the API refuses an invalid page cursor: a message is shown, 
 });
 
 test.each([
-  ['CSV', 'csv', (/** @type {string} */ line) => Number(line.split(',')[1])],
-  ['NDJSON', 'ndjson', (/** @type {string} */ line) => JSON.parse(line).value],
+  ['CSV', 'csv', (line: string) => Number(line.split(',')[1])],
+  ['NDJSON', 'ndjson', (line: string) => JSON.parse(line).value],
 ])(
   'Sample download as %s: the downloaded file holds all 600 samples of the chosen range',
   async (label, extension, read) => {

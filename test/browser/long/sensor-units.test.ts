@@ -1,20 +1,18 @@
 import { describe, expect, test } from '@jest/globals';
-import { FURNACE, GAP_DAYS, publishFurnace, publishNewest } from '../../support/payloads/varied-sensors.js';
-import { until } from '../../support/until.js';
-import { useDashboard } from '../../support/web/dashboard.js';
+import { FURNACE, GAP_DAYS, publishFurnace, publishNewest } from '../../support/payloads/varied-sensors.ts';
+import { until } from '../../support/until.ts';
+import { useDashboard } from '../../support/web/dashboard.ts';
 
 const DAY = 86_400_000;
 
 const dashboard = useDashboard({ fill: publishFurnace });
 
-/** @param {string} sensor @param {string} [query] */
-async function open(sensor, query = '') {
+async function open(sensor: string, query: string = '') {
   await dashboard.visit(`/devices/${FURNACE}/sensors/${sensor}${query}`);
   await dashboard.page.locator('figure.chart-frame[aria-busy="false"]').waitFor();
 }
 
-/** @param {string} locator */
-const textOf = async (locator) => (await dashboard.page.locator(locator).first().textContent()) ?? '';
+const textOf = async (locator: string) => (await dashboard.page.locator(locator).first().textContent()) ?? '';
 const now = () => textOf('.now .value');
 
 describe('Units', () => {

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { useCleanUps } from '../../support/clean-ups.js';
-import { startGate } from '../../support/http/tcp-gate.js';
-import { until } from '../../support/until.js';
-import { untilStreams, useDashboard } from '../../support/web/dashboard.js';
+import { useCleanUps } from '../../support/clean-ups.ts';
+import { startGate } from '../../support/http/tcp-gate.ts';
+import { until } from '../../support/until.ts';
+import { untilStreams, useDashboard } from '../../support/web/dashboard.ts';
 
 const ADMIN = 'the token that is good for everything';
 const READER = 'the-token-of-a-reader';
@@ -26,11 +26,10 @@ const dashboard = useDashboard({
 const afterwards = useCleanUps();
 
 const field = () => dashboard.page.getByLabel('Token');
-const heading = (/** @type {string} */ name) => dashboard.page.getByRole('heading', { name, exact: true });
+const heading = (name: string) => dashboard.page.getByRole('heading', { name, exact: true });
 const untilLive = () => dashboard.page.locator('.connection[data-status="live"]').waitFor();
 
-/** @param {string} token */
-async function signIn(token) {
+async function signIn(token: string) {
   await field().fill(token);
   await dashboard.page.keyboard.press('Enter');
 }

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { parseMappings } from '../../../api/ingest/mappings/index.js';
-import { useDashboard } from '../../support/web/dashboard.js';
+import { parseMappings } from '../../../api/ingest/mappings/index.ts';
+import { useDashboard } from '../../support/web/dashboard.ts';
 
 const dashboard = useDashboard();
 

@@ -1,23 +1,21 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { useCleanUps } from '../../support/clean-ups.js';
-import { sharedContactPoint } from '../../support/database/engine.js';
-import { writeUsual } from '../../support/history/baselines.js';
-import { startGate } from '../../support/http/tcp-gate.js';
-import { startMosquitto } from '../../support/mqtt/mosquitto.js';
-import { publishSmallFleet, SENSORS } from '../../support/simulator/small-fleet.js';
-import { startTestSystem } from '../../support/system/index.js';
-import { until } from '../../support/until.js';
-import { startBrowser } from '../../support/web/browser.js';
-import { Dashboard } from '../../support/web/dashboard.js';
-
-/** @import { Gate } from '../../support/http/tcp-gate.js' */
+import type { Page } from 'playwright-core';
+import { useCleanUps } from '../../support/clean-ups.ts';
+import { sharedContactPoint } from '../../support/database/engine.ts';
+import { writeUsual } from '../../support/history/baselines.ts';
+import { type Gate, startGate } from '../../support/http/tcp-gate.ts';
+import { startMosquitto } from '../../support/mqtt/mosquitto.ts';
+import { publishSmallFleet, SENSORS } from '../../support/simulator/small-fleet.ts';
+import { startTestSystem } from '../../support/system/index.ts';
+import { until } from '../../support/until.ts';
+import { startBrowser } from '../../support/web/browser.ts';
+import { Dashboard } from '../../support/web/dashboard.ts';
 
 const HOUR_MS = 3_600_000;
 
 const dashboard = new Dashboard();
-/** @type {Gate} */
-let database;
+let database: Gate;
 const afterwards = useCleanUps();
 
 beforeAll(async () => {
@@ -46,8 +44,7 @@ const connection = () => dashboard.page.locator('.connection');
 const isIconMarked = async () =>
   (await dashboard.page.locator('link[rel="icon"]').getAttribute('href'))?.includes('d3222a') ?? false;
 
-/** @param {string} level */
-const untilLevel = (level) => dashboard.page.locator(`.connection[data-level="${level}"]`).waitFor();
+const untilLevel = (level: string) => dashboard.page.locator(`.connection[data-level="${level}"]`).waitFor();
 
 /** The header, the title and the icon show no verdict. */
 async function expectCalm() {
@@ -59,16 +56,16 @@ async function expectCalm() {
   await until(async () => !(await isIconMarked()), { what: 'a calm icon' });
 }
 
-/** The header, the title and the icon show a critical verdict. @param {RegExp} headline */
-async function expectAlarm(headline) {
+/** The header, the title and the icon show a critical verdict. */
+async function expectAlarm(headline: RegExp) {
   await header().getByText(headline).waitFor();
   await until(async () => (await dashboard.page.title()).startsWith('(!) '), { what: 'a title with a sign' });
   await until(isIconMarked, { what: 'an icon with a sign' });
   await header().locator('.verdict-mark[data-level="critical"]').waitFor({ state: 'attached' });
 }
 
-/** The header of a page names the stopped database. @param {import('playwright-core').Page} page */
-const expectStopped = (page) =>
+/** The header of a page names the stopped database. */
+const expectStopped = (page: Page) =>
   page.locator('.connection[data-level="critical"]').getByText('Database does not answer').waitFor();
 
 /** Accepts console messages for failed requests, which an outage causes, and fails on others. */
@@ -172,7 +169,7 @@ describe('Verdict', () => {
     const [alarms, changes, devices] = opened;
     await alarms?.getByText('No alarm is open').waitFor();
     await changes?.getByRole('heading', { name: 'Devices that came or went' }).waitFor();
-    const states = (/** @type {boolean} */ isStale) => devices?.locator(`.state[data-stale="${isStale}"]`);
+    const states = (isStale: boolean) => devices?.locator(`.state[data-stale="${isStale}"]`);
     await states(false)?.first().waitFor();
 
     database.cut('silence');

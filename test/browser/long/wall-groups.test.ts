@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { publishSmallFleet, SITES, writeSmallFleetUsual } from '../../support/simulator/small-fleet.js';
-import { until } from '../../support/until.js';
-import { SCREEN, useDashboard } from '../../support/web/dashboard.js';
+import { publishSmallFleet, SITES, writeSmallFleetUsual } from '../../support/simulator/small-fleet.ts';
+import { until } from '../../support/until.ts';
+import { SCREEN, useDashboard } from '../../support/web/dashboard.ts';
 
 const dashboard = useDashboard({
   system: { periods: { baselines: 200 } },
@@ -17,21 +17,21 @@ const dashboard = useDashboard({
 const publishOutlier = () =>
   dashboard.publish('collar-2', { sensor_id: 'ambient', ts: Date.now(), value: 90 });
 
-/** The count of a fleet that is too large for one cell per sensor. @param {number} devices */
-const countOf = (devices) => ({
+/** The count of a fleet that is too large for one cell per sensor. */
+const countOf = (devices: number) => ({
   devices: { online: devices, offline: 0, not_live: 0 },
   sensors: 100_000,
   by_type: { temperature: 50_000, pulse: 50_000 },
   by_site: Object.fromEntries(SITES.map((site) => [site, 50_000])),
 });
 
-/** @param {number} devices number in the simulated count */
-async function visitLarge(devices) {
+/** @param devices number in the simulated count */
+async function visitLarge(devices: number) {
   await dashboard.page.route('**/api/v1/fleet', (route) => route.fulfill({ json: countOf(devices) }));
   await dashboard.visit('/');
 }
 
-const tiles = (/** @type {string} */ name) => dashboard.page.getByRole('list', { name }).getByRole('link');
+const tiles = (name: string) => dashboard.page.getByRole('list', { name }).getByRole('link');
 
 test('Wall of a large fleet: opened: tiles of sites, the site with an outlier first; a click shows tiles of its devices', async () => {
   await publishOutlier();
@@ -80,8 +80,8 @@ test('Wall of a large fleet: an alarm is open: the alarm is listed, and no all-c
 });
 
 test('Wall of a large fleet: the API has not answered on alarms or outliers: no all-clear is shown until it answers', async () => {
-  /** Functions that answer the waiting requests. @type {Array<() => void>} */
-  const waiting = [];
+  /** Functions that answer the waiting requests. */
+  const waiting: Array<() => void> = [];
   const hold = () => new Promise((resolve) => waiting.push(() => resolve(null)));
   await dashboard.page.route(/\/api\/v1\/alarms\?/, async (route) => {
     await hold();

@@ -1,13 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
+import type { Locator } from 'playwright-core';
 import {
   DEVICES,
   publishNewSamples,
   publishSmallFleet,
   SENSORS,
   writeSmallFleetUsual,
-} from '../../support/simulator/small-fleet.js';
-import { until } from '../../support/until.js';
-import { useDashboard } from '../../support/web/dashboard.js';
+} from '../../support/simulator/small-fleet.ts';
+import { until } from '../../support/until.ts';
+import { useDashboard } from '../../support/web/dashboard.ts';
 
 const HOUR_MS = 3_600_000;
 /** Number of cells: the sensors of `publishSmallFleet`, and the three sensors below. */
@@ -39,8 +40,7 @@ const wall = () => dashboard.page.getByRole('application', { name: /All sensors/
 const card = () => dashboard.page.locator('.wall-card');
 const standsOut = () => dashboard.page.getByRole('region', { name: 'What stands out' });
 
-/** @param {string} [path] */
-async function visit(path = '/') {
+async function visit(path: string = '/') {
   await dashboard.visit(path);
   await dashboard.page.locator('.wall-counts').getByText(`${ALL} sensors`).waitFor();
   await until(async () => (await dashboard.paintedColors('.wall-picture canvas')) > 4, {
@@ -48,8 +48,8 @@ async function visit(path = '/') {
   });
 }
 
-/** Moves the wall cursor from device to device until the card matches. @param {RegExp} text */
-async function walkTo(text) {
+/** Moves the wall cursor from device to device until the card matches. */
+async function walkTo(text: RegExp) {
   await wall().focus();
   await dashboard.page.keyboard.press('Home');
   for (let steps = 0; steps < ALL; steps += 1) {
@@ -59,11 +59,11 @@ async function walkTo(text) {
   throw new Error(`no device's first cell matches ${text}`);
 }
 
-/** @returns {Promise<string>} the shape at the left of the cell under the cursor, without its color */
-const shapeOfCell = () =>
+/** @returns the shape at the left of the cell under the cursor, without its color */
+const shapeOfCell = (): Promise<string> =>
   dashboard.page.evaluate(() => {
-    const cell = /** @type {HTMLElement} */ (document.querySelector('.wall-cursor'));
-    const canvas = /** @type {HTMLCanvasElement} */ (document.querySelector('.wall-picture canvas'));
+    const cell = document.querySelector('.wall-cursor') as HTMLElement;
+    const canvas = document.querySelector('.wall-picture canvas') as HTMLCanvasElement;
     const copy = Object.assign(document.createElement('canvas'), { width: 14, height: 30 });
     const context = copy.getContext('2d', { willReadFrequently: true });
     context?.drawImage(canvas, -cell.offsetLeft, -cell.offsetTop);
@@ -169,10 +169,10 @@ describe('Wall', () => {
   });
 
   test('Wall of sensors: filters above the wall are set: only matching sensors are shown on the wall', async () => {
-    for (const [query, count, site] of /** @type {const} */ ([
+    for (const [query, count, site] of [
       ['name=lar-3&type=pulse', SENSORS.length / 2, 'North Meadow'],
       ['show=devices&state=offline', 1, 'Barn'],
-    ])) {
+    ] as const) {
       await visit(`/?${query}`);
       await dashboard.page.getByText(new RegExp(`^${count} sensors? match(es)? the filters`)).waitFor();
       const title = new RegExp(`^${site} ?${count}`);
@@ -213,8 +213,7 @@ describe('Wall', () => {
     ]);
     await dashboard.page.setViewportSize({ width: 390, height: 844 });
     await until(async () => Number((await wall().boundingBox())?.width) < 390, { what: 'a narrow wall' });
-    const top = async (/** @type {import('playwright-core').Locator} */ part) =>
-      Number((await part.boundingBox())?.y);
+    const top = async (part: Locator) => Number((await part.boundingBox())?.y);
     expect(await top(standsOut())).toBeLessThan(await top(wall()));
     expect(await top(wall())).toBeLessThan(await top(dashboard.page.getByLabel('The pipeline now')));
     await dashboard.lookAt('wall-phone');

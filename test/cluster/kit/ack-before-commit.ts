@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createMessageSource } from '../../../api/mqtt/index.js';
-import { createLogger } from '../../../api/observability/logger.js';
-import { startSystem } from '../../../api/system.js';
-import { runCommand } from '../../../common/command.js';
-import { readSettings } from '../../../common/settings/index.js';
+import { createMessageSource } from '../../../api/mqtt/index.ts';
+import { createLogger } from '../../../api/observability/logger.ts';
+import { startSystem } from '../../../api/system.ts';
+import { runCommand } from '../../../common/command.ts';
+import { readSettings } from '../../../common/settings/index.ts';
 
 /** The delay between the acknowledgement of a message and its write. */
 const WRITE_DELAY_MS = 1000;

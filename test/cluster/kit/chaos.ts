@@ -1,34 +1,36 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-
-/** @import { Random } from '../../../simulator/random.js' */
+import type { Random } from '../../../simulator/random.ts';
 
 /** The pause before each fault, in ms. */
 const PAUSE_MS = { from: 500, to: 2500 };
 
-/**
- * One failure, and its repair.
- *
- * @typedef {object} Fault
- * @property {string} title
- * @property {() => Promise<void>} inject settles when the failure is over
- */
+/** One failure, and its repair. */
+export interface Fault {
+  title: string;
+  /** settles when the failure is over */
+  inject: () => Promise<void>;
+}
 
 /**
  * Injects two series of faults at the same time. The first series runs once. The second one runs at least once, and
  * repeats until the first one has ended. The seed determines the order and the pauses of each series.
- *
- * @param {object} options
- * @param {Fault[]} options.once
- * @param {Fault[]} options.meanwhile
- * @param {Random[]} options.randoms one for each series
- * @param {(text: string) => void} options.report
  */
-export async function injectFaults({ once, meanwhile, randoms: [first, second], report }) {
+export async function injectFaults({
+  once,
+  meanwhile,
+  randoms: [first, second],
+  report,
+}: {
+  once: Fault[];
+  meanwhile: Fault[];
+  /** one for each series */
+  randoms: Random[];
+  report: (text: string) => void;
+}) {
   let onceEnded = false;
   let failed = false;
 
-  /** @param {Fault[]} faults @param {Random | undefined} random @param {() => boolean} shouldContinue */
-  async function injectAll(faults, random, shouldContinue) {
+  async function injectAll(faults: Fault[], random: Random | undefined, shouldContinue: () => boolean) {
     if (!random) throw new Error('each series of faults needs its random numbers');
     for (const { title, inject } of random.shuffled(faults)) {
       // The pause is part of the scenario. No condition ends it earlier.

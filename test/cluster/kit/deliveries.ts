@@ -1,28 +1,23 @@
-import { noteOf } from '../../../simulator/ledger/format.js';
-import { Ledger } from '../../../simulator/ledger/ledger.js';
-
-/** @import { Series } from '../../../simulator/payloads/index.js' */
-/** @import { WireConnection, WireWatch } from '../../support/mqtt/wire.js' */
+import { noteOf } from '../../../simulator/ledger/format.ts';
+import { Ledger } from '../../../simulator/ledger/ledger.ts';
+import type { Series } from '../../../simulator/payloads/index.ts';
+import type { WireConnection, WireWatch } from '../../support/mqtt/wire.ts';
 
 /**
  * Records in a ledger what a broker delivers to ingest, and what ingest acknowledges to the broker. Every acknowledged
  * message of this ledger is a promise of Millrace. It does not depend on the broker's promises to its publishers.
- *
- * @param {string} path
- * @returns {{ watch: WireWatch, close: () => void }}
  */
-export function createDeliveryRecord(path) {
+export function createDeliveryRecord(path: string): { watch: WireWatch; close: () => void } {
   const ledger = new Ledger({
     path,
     onFailed: (error) => {
       throw error;
     },
   });
-  /** @type {WeakMap<WireConnection, Map<number, number>>} ledger numbers of unacknowledged messages, by packet id */
-  const unacknowledged = new WeakMap();
+  /** ledger numbers of unacknowledged messages, by packet id */
+  const unacknowledged: WeakMap<WireConnection, Map<number, number>> = new WeakMap();
 
-  /** @param {WireConnection} connection */
-  function unacknowledgedOn(connection) {
+  function unacknowledgedOn(connection: WireConnection) {
     const numbers = unacknowledged.get(connection) ?? new Map();
     unacknowledged.set(connection, numbers);
     return numbers;
@@ -45,8 +40,8 @@ export function createDeliveryRecord(path) {
   };
 }
 
-/** Adds an acknowledged message to a ledger that nobody received, as if the broker had forgotten it. @param {string} path of the ledger */
-export function noteLostMessage(path) {
+/** Adds an acknowledged message to a ledger that nobody received, as if the broker had forgotten it. @param path of the ledger */
+export function noteLostMessage(path: string) {
   const ledger = new Ledger({
     path,
     onFailed: (error) => {
@@ -58,10 +53,9 @@ export function noteLostMessage(path) {
   ledger.close();
 }
 
-/** @param {string | Buffer} payload plain JSON @returns {Series[]} */
-function seriesOf(payload) {
-  /** @type {Array<{ sensor_id: string, ts: number, value: number }>} */
-  const records = JSON.parse(payload.toString());
+/** @param payload plain JSON */
+function seriesOf(payload: string | Buffer): Series[] {
+  const records: Array<{ sensor_id: string; ts: number; value: number }> = JSON.parse(payload.toString());
   const names = new Set(records.map(({ sensor_id }) => sensor_id));
   return [...names].map((name) => ({
     name,

@@ -1,13 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { until } from '../../support/until.js';
-
-/** @import { Cluster } from '../../../infra/engine/cluster.js' */
-/** @import { Random } from '../../../simulator/random.js' */
-/** @import { Mosquitto } from '../../support/mqtt/mosquitto.js' */
-/** @import { MqttWire } from '../../support/mqtt/wire.js' */
-/** @import { Gate } from '../../support/http/tcp-gate.js' */
-/** @import { Fault } from './chaos.js' */
-/** @import { Worker } from './worker.js' */
+import type { Cluster } from '../../../infra/engine/cluster.ts';
+import type { Random } from '../../../simulator/random.ts';
+import type { Gate } from '../../support/http/tcp-gate.ts';
+import type { Mosquitto } from '../../support/mqtt/mosquitto.ts';
+import type { MqttWire } from '../../support/mqtt/wire.ts';
+import { until } from '../../support/until.ts';
+import type { Fault } from './chaos.ts';
+import type { Worker } from './worker.ts';
 
 /** Range of the time for which a component stays unavailable, in ms. */
 const OUTAGE_MS = { from: 500, to: 4000 };
@@ -15,14 +14,13 @@ const OUTAGE_MS = { from: 500, to: 4000 };
 const DATABASE_OUTAGE_MS = 10_000;
 const WITHIN_MS = 120_000;
 
-/** The time of an outage is part of the scenario. @param {Random} random @param {{ from: number, to: number }} [range] in ms */
-const outage = (random, { from, to } = OUTAGE_MS) => sleep(random.between(from, to));
+/** The time of an outage is part of the scenario. @param range in ms */
+const outage = (random: Random, { from, to }: { from: number; to: number } = OUTAGE_MS) =>
+  sleep(random.between(from, to));
 
-/** @template T @param {T[]} items @param {Random} random @returns {T} */
-const oneOf = (items, random) => /** @type {T} */ (items[Math.floor(random.uniform() * items.length)]);
+const oneOf = <T>(items: T[], random: Random): T => items[Math.floor(random.uniform() * items.length)] as T;
 
-/** @param {Cluster} cluster @param {Random} random @returns {Fault[]} */
-export function databaseFaults(cluster, random) {
+export function databaseFaults(cluster: Cluster, random: Random): Fault[] {
   const victim = oneOf(cluster.nodes, random);
   return [
     {
@@ -44,8 +42,7 @@ export function databaseFaults(cluster, random) {
   ];
 }
 
-/** @param {Worker} worker @param {Random} random @returns {Fault} */
-export const killWorker = (worker, random) => ({
+export const killWorker = (worker: Worker, random: Random): Fault => ({
   title: `kill -9 of ${worker.name}`,
   async inject() {
     await worker.kill();
@@ -54,9 +51,8 @@ export const killWorker = (worker, random) => ({
   },
 });
 
-/** @param {string} between @param {Gate} gate @param {Random} random @returns {Fault[]} */
-export const cuts = (between, gate, random) =>
-  /** @type {const} */ (['refuse', 'reset', 'silence']).map((how) => ({
+export const cuts = (between: string, gate: Gate, random: Random): Fault[] =>
+  (['refuse', 'reset', 'silence'] as const).map((how) => ({
     title: `network cut between ${between} (${how})`,
     async inject() {
       gate.cut(how);
@@ -68,13 +64,13 @@ export const cuts = (between, gate, random) =>
 /**
  * Devices may connect again when ingest has subscribed. Mosquitto 2.0.11 forgets shared subscriptions at a restart. It then
  * acknowledges messages to their publishers, although nobody has subscribed to them.
- *
- * @param {Mosquitto} broker
- * @param {{ devices: Gate, wires: MqttWire[] }} connections gates and wires to the broker
- * @param {Random} random
- * @returns {Fault}
+ * @param connections gates and wires to the broker
  */
-export const restartMosquitto = (broker, { devices, wires }, random) => ({
+export const restartMosquitto = (
+  broker: Mosquitto,
+  { devices, wires }: { devices: Gate; wires: MqttWire[] },
+  random: Random,
+): Fault => ({
   title: 'Mosquitto restarts after a clean stop',
   async inject() {
     devices.cut('refuse');

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { readLedger } from '../../../simulator/ledger/read.js';
-import { startSimulator } from '../../support/processes/simulator-process.js';
-import { until } from '../../support/until.js';
+import { readLedger } from '../../../simulator/ledger/read.ts';
+import { startSimulator } from '../../support/processes/simulator-process.ts';
+import { until } from '../../support/until.ts';
 
 /** 50 devices send about 100 messages with 1,250 samples a second. Messages are in flight in every stage at any moment. */
 const DEVICES = 50;
@@ -13,16 +13,20 @@ const FAULTS = ['--faults', 'late=0.05,disorder=0.1,duplicate=0.02'];
 /** After a database outage the messages of a minute wait, and the machine may be busy. */
 const RECOVERY_MS = 240_000;
 
-/**
- * Simulated devices with a ledger.
- *
- * @param {object} options
- * @param {string} options.broker URL
- * @param {string} options.ledger path
- * @param {number} options.seed
- * @param {number} [options.devices]
- */
-export function startFleet({ broker, ledger, seed, devices = DEVICES }) {
+/** Simulated devices with a ledger. */
+export function startFleet({
+  broker,
+  ledger,
+  seed,
+  devices = DEVICES,
+}: {
+  /** URL */
+  broker: string;
+  /** path */
+  ledger: string;
+  seed: number;
+  devices?: number;
+}) {
   // Plain JSON lets the wire be read without a decoder of this repository.
   const simulator = startSimulator([
     ...['--broker', broker, '--ledger', ledger, '--seed', String(seed), '--format', 'json'],
@@ -43,8 +47,8 @@ export function startFleet({ broker, ledger, seed, devices = DEVICES }) {
     );
   };
   return {
-    /** Settles when that number of further messages is acknowledged. @param {number} messages */
-    async progress(messages) {
+    /** Settles when that number of further messages is acknowledged. */
+    async progress(messages: number) {
       const before = await acknowledged();
       const isReached = async () => {
         expectRunning();
@@ -67,8 +71,8 @@ export function startFleet({ broker, ledger, seed, devices = DEVICES }) {
       await until(isReached, { withinMs: RECOVERY_MS, what: 'the recovery of every device' });
     },
 
-    /** Lets the devices finish. @returns {Promise<{ made: number, acknowledged: number }>} samples */
-    async stop() {
+    /** Lets the devices finish. @returns samples */
+    async stop(): Promise<{ made: number; acknowledged: number }> {
       simulator.child.kill('SIGTERM');
       const { code, output, summary } = await simulator.ended;
       if (code !== 0 || !summary)
@@ -80,12 +84,10 @@ export function startFleet({ broker, ledger, seed, devices = DEVICES }) {
   };
 }
 
-/** @param {string} path of a ledger @returns {Promise<Map<string, number>>} by device: the time of the newest acknowledged sample */
-async function newestAcknowledged(path) {
-  /** @type {Map<string, number>} */
-  const newest = new Map();
-  /** @type {Map<number, { device: string, ts: number }>} */
-  const unacknowledged = new Map();
+/** @param path of a ledger @returns by device: the time of the newest acknowledged sample */
+async function newestAcknowledged(path: string): Promise<Map<string, number>> {
+  const newest: Map<string, number> = new Map();
+  const unacknowledged: Map<number, { device: string; ts: number }> = new Map();
   for await (const entry of readLedger(path)) {
     if (entry.kind === 'sent') {
       const ts = Math.max(...entry.series.flatMap(({ times }) => times));

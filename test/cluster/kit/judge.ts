@@ -1,24 +1,15 @@
-import { compareLedger, openStore } from '../../../simulator/verify/compare.js';
-import { reportLines } from '../../../simulator/verify/report.js';
-import { until } from '../../support/until.js';
-
-/** @import { Config } from '../../../common/settings/config.js' */
-/** @import { Cluster } from '../../../infra/engine/cluster.js' */
-/** @import { Result } from '../../../simulator/verify/compare.js' */
+import type { Config } from '../../../common/settings/config.ts';
+import type { Cluster } from '../../../infra/engine/cluster.ts';
+import { compareLedger, openStore, type Result } from '../../../simulator/verify/compare.ts';
+import { reportLines } from '../../../simulator/verify/report.ts';
+import { until } from '../../support/until.ts';
 
 /** After the last fault, brokers still deliver the messages that they hold. */
 const ARRIVAL_MS = 120_000;
 
-/**
- * Compares ledgers with the database.
- *
- * @param {object} options
- * @param {Cluster} options.cluster
- * @param {Config} options.config
- */
-export function createJudge({ cluster, config }) {
-  /** @param {string} ledgerPath */
-  async function compare(ledgerPath) {
+/** Compares ledgers with the database. */
+export function createJudge({ cluster, config }: { cluster: Cluster; config: Config }) {
+  async function compare(ledgerPath: string) {
     const store = await openStore(config);
     try {
       return await compareLedger({ ledgerPath, store, groups: config.retention.latestGroups });
@@ -28,7 +19,6 @@ export function createJudge({ cluster, config }) {
   }
 
   return {
-    /** @param {string} ledgerPath */
     compare,
 
     /**
@@ -41,14 +31,10 @@ export function createJudge({ cluster, config }) {
 
     /**
      * Settles when a ledger and the database agree. It waits for messages that are still on their way.
-     *
-     * @param {string} ledgerPath
-     * @returns {Promise<Result>}
      * @throws {Error} with the differences
      */
-    async agreement(ledgerPath) {
-      /** @type {Result | undefined} */
-      let result;
+    async agreement(ledgerPath: string): Promise<Result> {
+      let result: Result | undefined;
       const agrees = async () => {
         result = await compare(ledgerPath);
         return result.agree;
@@ -56,9 +42,9 @@ export function createJudge({ cluster, config }) {
       await until(agrees, { withinMs: ARRIVAL_MS }).catch((error) => {
         throw result ? new Error(reportLines(result).join('\n')) : error;
       });
-      return /** @type {Result} */ (result);
+      return result as Result;
     },
   };
 }
 
-/** @typedef {ReturnType<typeof createJudge>} Judge */
+export type Judge = ReturnType<typeof createJudge>;

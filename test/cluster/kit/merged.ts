@@ -1,8 +1,7 @@
-import { connectDevice } from '../../support/mqtt/device.js';
-import { until } from '../../support/until.js';
-import { startOnCluster } from './sent.js';
-
-/** @import { Cluster } from '../../../infra/engine/cluster.js' */
+import type { Cluster } from '../../../infra/engine/cluster.ts';
+import { connectDevice } from '../../support/mqtt/device.ts';
+import { until } from '../../support/until.ts';
+import { startOnCluster } from './sent.ts';
 
 const CLIENTS = 8;
 const DEVICES = 60;
@@ -11,8 +10,8 @@ const MESSAGES_PER_DEVICE = 12;
 /** With so few concurrent requests, writes wait and leave together. */
 const IN_FLIGHT = '3';
 
-/** A node that has just restarted may still receive the schema. @param {Cluster} cluster */
-async function untilAgreed({ nodes }) {
+/** A node that has just restarted may still receive the schema. */
+async function untilAgreed({ nodes }: Cluster) {
   const isAgreed = async () => {
     const text = (await nodes[0]?.nodetool(['describecluster'])) ?? '';
     const versions = text.match(/^\s+[0-9a-f-]{36}: \[.*\]$/gm) ?? [];
@@ -21,18 +20,19 @@ async function untilAgreed({ nodes }) {
   await until(isAgreed, { withinMs: 120_000, what: 'one schema on all nodes' });
 }
 
-/** @param {unknown} value as the caller passed it to the driver */
-const textOf = (value) => (Buffer.isBuffer(value) ? value.toString('hex') : String(value));
+/** @param value as the caller passed it to the driver */
+const textOf = (value: unknown) => (Buffer.isBuffer(value) ? value.toString('hex') : String(value));
 
 /**
  * Publishes while one of three nodes is killed and comes back, in a keyspace of its own.
- *
- * @param {Cluster} cluster with all nodes up
- * @param {{ copies: number, afterwards: (task: () => unknown) => void }} options `copies` of each partition
- * @returns {Promise<{ expected: number[], found: Map<string, number[]>, partitions: number }>} the values of each device, the stored
- *   values of each device, and the highest number of partitions in one request
+ * @param cluster with all nodes up
+ * @param options `copies` of each partition
+ * @returns the values of each device, the stored values of each device, and the highest number of partitions in one request
  */
-export async function publishThroughKill(cluster, { copies, afterwards }) {
+export async function publishThroughKill(
+  cluster: Cluster,
+  { copies, afterwards }: { copies: number; afterwards: (task: () => unknown) => void },
+): Promise<{ expected: number[]; found: Map<string, number[]>; partitions: number }> {
   await untilAgreed(cluster);
   let partitions = 0;
   const system = await startOnCluster(cluster, {
@@ -42,7 +42,7 @@ export async function publishThroughKill(cluster, { copies, afterwards }) {
     onSent({ query }) {
       if (!Array.isArray(query)) return;
       const keys = query.map(({ params, meta }) =>
-        meta.partitionKeys.map((/** @type {number} */ index) => textOf(params[index])).join(),
+        meta.partitionKeys.map((index: number) => textOf(params[index])).join(),
       );
       partitions = Math.max(partitions, new Set(keys).size);
     },
@@ -53,8 +53,7 @@ export async function publishThroughKill(cluster, { copies, afterwards }) {
   const begin = Date.now() - 120_000;
   const names = Array.from({ length: DEVICES }, (_, index) => `merged-${index}`);
   const values = Array.from({ length: MESSAGES_PER_DEVICE }, (_, index) => index);
-  /** @param {number[]} batch */
-  const publish = (batch) =>
+  const publish = (batch: number[]) =>
     Promise.all(
       batch.flatMap((value) =>
         names.map((name, index) =>
@@ -69,8 +68,7 @@ export async function publishThroughKill(cluster, { copies, afterwards }) {
   await cluster.start();
   await during;
 
-  /** @type {Map<string, number[]>} */
-  const found = new Map();
+  const found: Map<string, number[]> = new Map();
   for (const name of names) {
     const items = await system.all(`/devices/${name}/sensors/s/measurements`);
     found.set(

@@ -1,12 +1,11 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { command } from '../../../infra/operations/steps/shell.js';
-import { listening } from '../../support/http/listening.js';
-import { run } from '../../support/operations/fakes.js';
-
-/** @import { Cluster } from '../../../infra/engine/cluster.js' */
-/** @import { Member } from '../../../infra/engine/member.js' */
+import type { Cluster } from '../../../infra/engine/cluster.ts';
+import type { Member } from '../../../infra/engine/member.ts';
+import { command } from '../../../infra/operations/steps/shell.ts';
+import { listening } from '../../support/http/listening.ts';
+import { run } from '../../support/operations/fakes.ts';
 
 /** The time limit of an operation: on a busy machine a node needs minutes to restart. */
 const OPERATION_MS = 600_000;
@@ -18,29 +17,36 @@ const LONG_S = 3;
 const STOP = ['--stop', 'member stop'];
 const START = ['--start', 'member start'];
 
-/** The flags of each operation that replace systemctl here. @type {Record<string, string[]>} */
-const SERVICE = {
+/** The flags of each operation that replace systemctl here. */
+const SERVICE: Record<string, string[]> = {
   restore: [...STOP, ...START],
   upgrade: [...STOP, ...START],
   'add-node': START,
   'remove-node': STOP,
 };
 
-/** The name of a node in an operation. @param {Member} member @returns {string} */
-export const nodeName = ({ name }) => name.replace(' ', '-');
+/** The name of a node in an operation. */
+export const nodeName = ({ name }: Member): string => name.replace(' ', '-');
 
 /**
  * Operates this cluster with `npm run operations`. The shell of a node is a local one, in the directory of that node. It has
  * two programs of its own. One is `nodetool`. The other is `member`, in place of systemctl: it asks the process that runs
  * the nodes.
- *
- * @param {object} options
- * @param {string} options.directory holds the cluster in its folder `cluster`
- * @param {Cluster} options.cluster
- * @param {Record<string, string>} options.settings of the application
- * @param {(text: string) => void} options.note gets the steps that take long
  */
-export async function createOperator({ directory, cluster, settings, note }) {
+export async function createOperator({
+  directory,
+  cluster,
+  settings,
+  note,
+}: {
+  /** holds the cluster in its folder `cluster` */
+  directory: string;
+  cluster: Cluster;
+  /** of the application */
+  settings: Record<string, string>;
+  /** gets the steps that take long */
+  note: (text: string) => void;
+}) {
   const folder = join(directory, 'operator');
   const server = createServer(async ({ url = '' }, response) => {
     const [, verb, name] = url.split('/');
@@ -57,8 +63,8 @@ export async function createOperator({ directory, cluster, settings, note }) {
   });
   const port = await listening(server);
 
-  /** Gives a node its programs. @param {Member} member */
-  function equip(member) {
+  /** Gives a node its programs. */
+  function equip(member: Member) {
     const programs = join(folder, nodeName(member));
     mkdirSync(programs, { recursive: true });
     const ask = `const answer = await fetch('http://127.0.0.1:${port}/' + process.argv[1] + '/${nodeName(member)}');
@@ -77,13 +83,13 @@ if (!answer.ok) throw new Error(await answer.text());`;
   return {
     equip,
 
-    /** @param {string} operation @param {...string} words its own flags @throws {Error} with its output, when it fails */
-    async operate(operation, ...words) {
+    /** @param words its own flags @throws {Error} with its output, when it fails */
+    async operate(operation: string, ...words: string[]) {
       const shared = ['--engine', 'cassandra', '--keyspace', String(settings['CQL_KEYSPACE'])];
       const access = ['--reach', command('sh', reach), ...(SERVICE[operation] ?? [])];
       const { code, errors } = await run(
         process.execPath,
-        ['infra/operations/index.js', operation, ...shared, ...access, ...words],
+        ['infra/operations/index.ts', operation, ...shared, ...access, ...words],
         { ...process.env, ...settings },
         OPERATION_MS,
       );
@@ -96,8 +102,7 @@ if (!answer.ok) throw new Error(await answer.text());`;
   };
 }
 
-/** @param {string} path @param {string[]} words */
-function program(path, words) {
+function program(path: string, words: string[]) {
   writeFileSync(path, `#!/bin/sh\nexec ${command(...words)} "$@"\n`);
   chmodSync(path, 0o755);
 }

@@ -1,29 +1,38 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { Client } from 'cassandra-driver';
+import type { MqttClient } from 'mqtt';
 import mqtt from 'mqtt';
-import { connect } from '../../../api/store/connect.js';
-import { int32 } from '../../../api/store/cql-encoding.js';
-import { SENT_REQUESTS } from '../../../api/store/query-rule-tracker.js';
-import { routingKey } from '../../../api/store/sending/routing.js';
-import { readSettings } from '../../../common/settings/index.js';
-import { startTestSystem } from '../../support/system/index.js';
+import { connect } from '../../../api/store/connect.ts';
+import { int32 } from '../../../api/store/cql-encoding.ts';
+import { SENT_REQUESTS } from '../../../api/store/query-rule-tracker.ts';
+import { routingKey } from '../../../api/store/sending/routing.ts';
+import { readSettings } from '../../../common/settings/index.ts';
+import type { Cluster } from '../../../infra/engine/cluster.ts';
+import { startTestSystem } from '../../support/system/index.ts';
 
-/** @import { Client } from 'cassandra-driver' */
-/** @import { MqttClient } from 'mqtt' */
-/** @import { Cluster } from '../../../infra/engine/cluster.js' */
-
-/** @typedef {{ cql: string, coordinator: string, replicas: string[] }} Sent addresses */
+/** addresses */
+type Sent = { cql: string; coordinator: string; replicas: string[] };
 
 /**
  * Starts a system on the cluster, in a keyspace of its own, and sees each request that it sends.
- *
- * @param {Cluster} cluster with all nodes up
- * @param {object} options
- * @param {Record<string, string>} options.settings of the system, with its keyspace
- * @param {number} options.copies of each partition
- * @param {(request: any, context: { database: Client, keyspace: string }) => void} options.onSent
- * @param {(task: () => unknown) => void} options.afterwards
+ * @param cluster with all nodes up
  */
-export async function startOnCluster({ contactPoints }, { settings, copies, onSent, afterwards }) {
+export async function startOnCluster(
+  { contactPoints }: Cluster,
+  {
+    settings,
+    copies,
+    onSent,
+    afterwards,
+  }: {
+    /** of the system, with its keyspace */
+    settings: Record<string, string>;
+    /** of each partition */
+    copies: number;
+    onSent: (request: any, context: { database: Client; keyspace: string }) => void;
+    afterwards: (task: () => unknown) => void;
+  },
+) {
   const all = { CQL_CONTACT_POINTS: contactPoints.join(','), ...settings };
   const { cql } = readSettings(all, { envFile: '' });
   const database = await connect(cql, { applicationName: 'test' });
@@ -33,7 +42,7 @@ export async function startOnCluster({ contactPoints }, { settings, copies, onSe
     [],
     { prepare: false },
   );
-  const note = (/** @type {any} */ request) => {
+  const note = (request: any) => {
     if (request.application === 'millrace') onSent(request, { database, keyspace: cql.keyspace });
   };
   subscribe(SENT_REQUESTS, note);
@@ -46,14 +55,14 @@ export async function startOnCluster({ contactPoints }, { settings, copies, onSe
 /**
  * Records the requests and their nodes while devices publish and a reader reads. The keyspace stores each partition on one
  * node only. With as many copies as nodes, every node would be a replica.
- *
- * @param {Cluster} cluster with all nodes up
- * @param {{ devices: string[], afterwards: (task: () => unknown) => void }} options
- * @returns {Promise<Sent[]>} every request that has a partition
+ * @param cluster with all nodes up
+ * @returns every request that has a partition
  */
-export async function sentByPartition(cluster, { devices, afterwards }) {
-  /** @type {Sent[]} */
-  const sent = [];
+export async function sentByPartition(
+  cluster: Cluster,
+  { devices, afterwards }: { devices: string[]; afterwards: (task: () => unknown) => void },
+): Promise<Sent[]> {
+  const sent: Sent[] = [];
   const system = await startOnCluster(cluster, {
     settings: { CQL_KEYSPACE: 'one_copy', LATEST_GROUPS: '16' },
     copies: 1,
@@ -61,18 +70,14 @@ export async function sentByPartition(cluster, { devices, afterwards }) {
     onSent({ query, coordinator, options }, { database, keyspace }) {
       const key = options.getRoutingKey();
       if (!key) return;
-      /** @param {string} text @param {Buffer} routing */
-      const note = (text, routing) => {
+      const note = (text: string, routing: Buffer) => {
         const replicas = database.getReplicas(keyspace, routing).map((host) => host.address);
         sent.push({ cql: text, coordinator: coordinator.address, replicas });
       };
       if (!Array.isArray(query)) return note(query, key);
       // A batch can have rows of several partitions. The node must be a replica of each of them.
       for (const { query: text, params, meta } of query)
-        note(
-          text,
-          routingKey(...meta.partitionKeys.map((/** @type {number} */ index) => bytesOf(params[index]))),
-        );
+        note(text, routingKey(...meta.partitionKeys.map((index: number) => bytesOf(params[index]))));
     },
   });
   const client = await mqtt.connectAsync(system.mqttUrl);
@@ -83,12 +88,11 @@ export async function sentByPartition(cluster, { devices, afterwards }) {
   return sent;
 }
 
-/** @param {MqttClient} client @param {string} device */
-function publish(client, device) {
+function publish(client: MqttClient, device: string) {
   const now = Date.now();
   const samples = [0, 1, 2].map((value) => ({ sensor_id: 's', ts: now - value, value }));
   return client.publishAsync(`iot/v1/${device}/measurements`, JSON.stringify(samples), { qos: 1 });
 }
 
-/** A value of a partition key in CQL encoding. Ingest passes bytes; other parts of the process pass the group as a number. @param {unknown} value @returns {Buffer} */
-const bytesOf = (value) => (Buffer.isBuffer(value) ? value : int32(Number(value)));
+/** A value of a partition key in CQL encoding. Ingest passes bytes; other parts of the process pass the group as a number. */
+const bytesOf = (value: unknown): Buffer => (Buffer.isBuffer(value) ? value : int32(Number(value)));

@@ -1,29 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ERRORS } from '../../../common/errors.js';
-import { startApi } from '../../support/processes/api-process.js';
-
-/** @import { ApiProcess, Script } from '../../support/processes/api-process.js' */
+import { ERRORS } from '../../../common/errors.ts';
+import { type ApiProcess, type Script, startApi } from '../../support/processes/api-process.ts';
 
 const RESTART_MS = 500;
-/** Exit codes of a failed start that another start may fix. @type {ReadonlySet<number>} */
-const TRANSIENT_EXITS = new Set([ERRORS.database_away.exit, ERRORS.broker_away.exit]);
+/** Exit codes of a failed start that another start may fix. */
+const TRANSIENT_EXITS: ReadonlySet<number> = new Set([ERRORS.database_away.exit, ERRORS.broker_away.exit]);
 /** The time limit of a start on a busy machine, while a cluster boots on it. */
 const READY_MS = 120_000;
 
 /**
  * `npm start` as an orchestrator runs it. A start that fails, for example while the database is away, is repeated until the
  * process is ready. A process that was ready and ends by itself has a defect. The worker keeps that defect.
- *
- * @param {string} name for people
- * @param {NodeJS.ProcessEnv} settings
- * @param {Script} [script]
+ * @param name for people
  */
-export function createWorker(name, settings, script) {
-  /** @type {ApiProcess | null} */
-  let api = null;
+export function createWorker(name: string, settings: NodeJS.ProcessEnv, script?: Script) {
+  let api: ApiProcess | null = null;
   let wanted = false;
-  /** @type {string[]} */
-  const defects = [];
+  const defects: string[] = [];
 
   async function start() {
     wanted = true;
@@ -37,7 +30,7 @@ export function createWorker(name, settings, script) {
         });
       } catch (error) {
         if (!wanted) return;
-        if (!TRANSIENT_EXITS.has(/** @type {{ exitCode?: number }} */ (error).exitCode ?? 0)) throw error;
+        if (!TRANSIENT_EXITS.has((error as { exitCode?: number }).exitCode ?? 0)) throw error;
         await sleep(RESTART_MS);
       }
     }
@@ -66,4 +59,4 @@ export function createWorker(name, settings, script) {
   };
 }
 
-/** @typedef {ReturnType<typeof createWorker>} Worker */
+export type Worker = ReturnType<typeof createWorker>;

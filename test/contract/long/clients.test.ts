@@ -5,17 +5,15 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { ensurePackages } from '../../../infra/bootstrap/index.js';
-import { ensureReaders } from '../../../infra/python/ensure.js';
-import { startTestSystem } from '../../support/system/index.js';
-
-/** @import { TestSystem } from '../../support/system/index.js' */
+import { ensurePackages } from '../../../infra/bootstrap/index.ts';
+import { ensureReaders } from '../../../infra/python/ensure.ts';
+import { startTestSystem, type TestSystem } from '../../support/system/index.ts';
 
 const run = promisify(execFile);
 const INSTALLS_MS = 300_000;
 const TOKEN = 'a token of at least 16 characters';
 
-const inFolder = (/** @type {string} */ name) => fileURLToPath(new URL(name, import.meta.url));
+const inFolder = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const TYPESCRIPT = inFolder('clients/typescript');
 const EXAMPLE = inFolder('../../../clients/typescript');
 const HOW_TO = readFileSync(inFolder('../../../docs/how-to/generate-a-client.md'), 'utf8');
@@ -24,10 +22,9 @@ const SHOWN_URL = 'http://127.0.0.1:8080';
 
 /** The folder of the generated clients. */
 let cwd = '';
-/** The environment of the commands, with their programs first in PATH. @type {NodeJS.ProcessEnv} */
-let env;
-/** @type {TestSystem} */
-let system;
+/** The environment of the commands, with their programs first in PATH. */
+let env: NodeJS.ProcessEnv;
+let system: TestSystem;
 
 beforeAll(async () => {
   cwd = mkdtempSync(join(tmpdir(), 'millrace-clients-'));
@@ -42,39 +39,38 @@ afterAll(async () => {
   if (cwd) rmSync(cwd, { recursive: true, force: true });
 });
 
-/** @param {string} program @param {string[]} args @returns {Promise<string>} its output; that of a failure is the message of the error */
-async function output(program, ...args) {
+/** @returns its output; that of a failure is the message of the error */
+async function output(program: string, ...args: string[]): Promise<string> {
   try {
     const { stdout, stderr } = await run(program, args, { cwd, env, maxBuffer: 2 ** 26 });
     return stdout + stderr;
   } catch (error) {
-    const { message, stdout, stderr } = /** @type {Error & { stdout: string, stderr: string }} */ (error);
+    const { message, stdout, stderr } = error as Error & { stdout: string; stderr: string };
     throw new Error(`${message}\n${stdout}\n${stderr}`);
   }
 }
 
-/** @param {string} language @returns {string} the program of the how-to page, with the address and the token of the test */
-function shownProgram(language) {
+/** @returns the program of the how-to page, with the address and the token of the test */
+function shownProgram(language: string): string {
   const [, block = ''] = new RegExp(`^ *\`\`\`${language}\\n([^]*?)^ *\`\`\`$`, 'm').exec(HOW_TO) ?? [];
   return block.replaceAll(/^ {3}/gm, '').replaceAll(SHOWN_URL, system.httpUrl).replaceAll('TOKEN', TOKEN);
 }
 
-/** @param {string} program @returns {string[]} the arguments of its first command of the how-to page */
-function shownArguments(program) {
+/** @returns the arguments of its first command of the how-to page */
+function shownArguments(program: string): string[] {
   const [, line = ''] = new RegExp(`^ +(?:\\$ )?(?:npx )?${program} (.+)$`, 'm').exec(HOW_TO) ?? [];
   return String(line.split(' && ', 1)[0]).replaceAll(SHOWN_URL, system.httpUrl).split(' ');
 }
 
-/** @param {string} name of a file of the TypeScript client */
-const typescriptSource = (name) => readFileSync(join(TYPESCRIPT, name), 'utf8');
+/** @param name of a file of the TypeScript client */
+const typescriptSource = (name: string) => readFileSync(join(TYPESCRIPT, name), 'utf8');
 
 /**
  * Compiles programs with the flags of the how-to page.
- *
- * @param {Record<string, string>} sources by file name
- * @returns {Promise<string>} what the compiler reports
+ * @param sources by file name
+ * @returns what the compiler reports
  */
-async function compile(sources) {
+async function compile(sources: Record<string, string>): Promise<string> {
   for (const [name, source] of Object.entries(sources)) {
     const text = source.replaceAll("'URL'", `'${system.httpUrl}'`).replaceAll(/\bTOKEN\b/g, TOKEN);
     writeFileSync(join(cwd, name), text);
@@ -83,10 +79,10 @@ async function compile(sources) {
   return await output('tsc', '--pretty', 'false', ...flags, ...Object.keys(sources)).catch(String);
 }
 
-/** Checks what a client posts at minutes 0 to 3, and reads. @param {any} result of its program @param {string} device */
-function checkResult(result, device) {
+/** Checks what a client posts at minutes 0 to 3, and reads. @param result of its program */
+function checkResult(result: any, device: string) {
   const start = Date.parse(result.start);
-  const time = (/** @type {number} */ minute) => new Date(start + minute * 60_000).toISOString();
+  const time = (minute: number) => new Date(start + minute * 60_000).toISOString();
   expect(result).toMatchObject({
     posted: {
       object: { accepted: 1 },

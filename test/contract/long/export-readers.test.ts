@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, expect, test } from '@jest/globals';
-import { ensureReaders } from '../../../infra/python/ensure.js';
-import { packSamples } from '../../../schema/packed/pack.js';
-import { DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.js';
-import { useDirectory } from '../../support/directory.js';
-import { HARD_VALUES } from '../../support/payloads/export-samples.js';
-import { startCommand } from '../../support/processes/api-process.js';
-import { useHistorySystem } from '../../support/system/history.js';
+import { ensureReaders } from '../../../infra/python/ensure.ts';
+import { packSamples } from '../../../schema/packed/pack.ts';
+import { DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.ts';
+import { useDirectory } from '../../support/directory.ts';
+import { HARD_VALUES } from '../../support/payloads/export-samples.ts';
+import { startCommand } from '../../support/processes/api-process.ts';
+import { useHistorySystem } from '../../support/system/history.ts';
 
 const run = promisify(execFile);
 const INSTALLS_MS = 300_000;
@@ -19,15 +19,24 @@ const QUERY_READER = fileURLToPath(new URL('read_query.py', import.meta.url));
 const READERS = ['pyarrow', 'pandas', 'polars', 'duckdb'];
 const BEGIN = dayOf(Date.now() - 20 * DAY_MS);
 
-/** @typedef {[device: string, sensor: string, type: string | null, unit: string | null, ts: number, bits: string]} Row */
+type Row = [
+  device: string,
+  sensor: string,
+  type: string | null,
+  unit: string | null,
+  ts: number,
+  bits: string,
+];
 
 const world = useHistorySystem(BEGIN);
-/** @type {(name: string) => string} */
-let program;
+let program: (name: string) => string;
 const directory = useDirectory('export');
 
-/** @type {Array<{ name: string, site?: string, sensors: Array<{ sensor_id: string, type?: string, unit?: string }> }>} */
-const DEVICES = [
+const DEVICES: Array<{
+  name: string;
+  site?: string;
+  sensors: Array<{ sensor_id: string; type?: string; unit?: string }>;
+}> = [
   {
     name: 'Pump 1 ü',
     site: 'Süd 1',
@@ -36,18 +45,18 @@ const DEVICES = [
   { name: 'meter', sensors: [{ sensor_id: 'power', unit: 'W' }, { sensor_id: '№ 7' }] },
 ];
 
-/** The rows that were stored. @type {Row[]} */
-const stored = [];
+/** The rows that were stored. */
+const stored: Row[] = [];
 
-/** @param {number} value @returns {string} its 8 bytes in hex */
-function bitsOf(value) {
+/** @returns its 8 bytes in hex */
+function bitsOf(value: number): string {
   const bytes = Buffer.alloc(8);
   bytes.writeDoubleBE(value);
   return bytes.toString('hex');
 }
 
-/** Stores the hard values in history, since JSON has no -0. @param {string} device @param {string} sensor @param {number} hour @returns {Promise<number[]>} times */
-async function storeHour(device, sensor, hour) {
+/** Stores the hard values in history, since JSON has no -0. @returns times */
+async function storeHour(device: string, sensor: string, hour: number): Promise<number[]> {
   const key = world.history.sensorOf(device, sensor);
   const times = HARD_VALUES.map((_, index) => hour + index * 1001);
   const samples = packSamples(hour, times, HARD_VALUES, 0, times.length);
@@ -76,17 +85,16 @@ beforeAll(async () => {
   await world.history.packedUntil(end);
 }, INSTALLS_MS);
 
-/** @param {Row[]} rows */
-const sorted = (rows) => rows.map((row) => JSON.stringify(row)).sort();
+const sorted = (rows: Row[]) => rows.map((row) => JSON.stringify(row)).sort();
 
-/** @param {string} path @param {string} [reader] @returns {Promise<Record<string, any>>} what each program has read */
-async function read(path, reader = READER) {
+/** @returns what each program has read */
+async function read(path: string, reader: string = READER): Promise<Record<string, any>> {
   const { stdout } = await run(program('python'), [reader, path], { maxBuffer: 2 ** 26 });
   return JSON.parse(stdout);
 }
 
-/** @param {string} address @param {string} extension @returns {Promise<string>} the path of the file */
-async function download(address, extension) {
+/** @returns the path of the file */
+async function download(address: string, extension: string): Promise<string> {
   const response = await world.system.fetch(address);
   expect(response.status).toBe(200);
   const path = join(directory, `${address.replaceAll(/\W/g, '-')}.${extension}`);
@@ -115,13 +123,10 @@ test.each([
 );
 
 test.each([
-  ['/devices/meter/export?', (/** @type {Row} */ [device]) => device === 'meter'],
-  [`/export?site=${encodeURIComponent('Süd 1')}&`, (/** @type {Row} */ [device]) => device === 'Pump 1 ü'],
-  ['/export?type=temperature&', (/** @type {Row} */ [device]) => device === 'Pump 1 ü'],
-  [
-    '/devices/meter/sensors/power/measurements?format=parquet&',
-    (/** @type {Row} */ [, sensor]) => sensor === 'power',
-  ],
+  ['/devices/meter/export?', ([device]: Row) => device === 'meter'],
+  [`/export?site=${encodeURIComponent('Süd 1')}&`, ([device]: Row) => device === 'Pump 1 ü'],
+  ['/export?type=temperature&', ([device]: Row) => device === 'Pump 1 ü'],
+  ['/devices/meter/sensors/power/measurements?format=parquet&', ([, sensor]: Row) => sensor === 'power'],
 ])('Export: GET %s: the file has exactly the selected rows in the time range', async (address, isWanted) => {
   const [from, to] = [BEGIN + 22 * HOUR_MS + 3003, BEGIN + 25 * HOUR_MS + 2002];
   const found = await read(await download(`${address}from=${from}&to=${to}`, 'parquet'));
@@ -138,7 +143,7 @@ test.each([
   // Bins of a minute are read from samples, so the hard values are in them. The sensor № 7 has no unit.
   const query = `/query?device=meter&from=${from}&to=${to}&step=1m&aggregate=min,max,last,count&fill=null`;
   const { items } = await world.system.get(`${query}&format=rows`);
-  const wanted = items.map((/** @type {any} */ item) => Object.values({ ...item, ts: Date.parse(item.ts) }));
+  const wanted = items.map((item: any) => Object.values({ ...item, ts: Date.parse(item.ts) }));
   expect(wanted).toHaveLength(2 * 5 * 60);
   const found = await read(await download(`${query}&format=${format}`, ending), QUERY_READER);
   for (const reader of READERS) expect({ reader, rows: found[reader] }).toEqual({ reader, rows: wanted });
@@ -147,9 +152,9 @@ test.each([
 test('npm run export: Parquet files by site and day are written twice: Parquet readers find every stored row once', async () => {
   const settings = world.system.databaseSettings;
   const out = join(directory, 'data-set');
-  const dayText = (/** @type {number} */ ts) => new Date(ts).toISOString().slice(0, 10);
+  const dayText = (ts: number) => new Date(ts).toISOString().slice(0, 10);
   for (let time = 0; time < 2; time++) {
-    const { code, output } = await startCommand('api/commands/export.js', settings, ['--out', out]).ended;
+    const { code, output } = await startCommand('api/commands/export.ts', settings, ['--out', out]).ended;
     expect({ code, output }).toMatchObject({
       code: 0,
       output: expect.stringContaining(`${stored.length} samples in 6 files`),
@@ -195,6 +200,6 @@ test.each([
   for (const [sensor, samples] of Object.entries(wanted)) {
     const address = `/devices/pandas-${format}/sensors/${encodeURIComponent(sensor)}/measurements`;
     const { items } = await world.system.get(`${address}?order=asc&limit=1000`);
-    expect(items.map((/** @type {any} */ { ts, value }) => [Date.parse(ts), value])).toEqual(samples);
+    expect(items.map(({ ts, value }: any) => [Date.parse(ts), value])).toEqual(samples);
   }
 });

@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { ensureReaders } from '../../../infra/python/ensure.js';
-import { closingOf, DAY_MS, dayOf } from '../../../schema/rules.js';
-import { GROUPS, samplesOf, usePackedSystem } from '../../support/system/packed.js';
-import { until } from '../../support/until.js';
+import { ensureReaders } from '../../../infra/python/ensure.ts';
+import { closingOf, DAY_MS, dayOf } from '../../../schema/rules.ts';
+import { GROUPS, samplesOf, usePackedSystem } from '../../support/system/packed.ts';
+import { until } from '../../support/until.ts';
 
 const run = promisify(execFile);
 const INSTALLS_MS = 300_000;
-const fileOf = (/** @type {string} */ path) => fileURLToPath(new URL(path, import.meta.url));
+const fileOf = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const PAGE = readFileSync(fileOf('../../../docs/how-to/stream-to-parquet.md'), 'utf8');
 const root = mkdtempSync(join(tmpdir(), 'millrace-lake-'));
 const lake = join(root, 'lake');
@@ -20,8 +20,7 @@ const { clock, send } = usePackedSystem({
   settings: { STREAM_PARQUET: lake, LATEST_GROUPS: String(GROUPS) },
   periods: { stream: 50 },
 });
-/** @type {(name: string) => string} */
-let program;
+let program: (name: string) => string;
 
 beforeAll(async () => {
   const python = await ensureReaders({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus: () => {} });
@@ -29,11 +28,11 @@ beforeAll(async () => {
 }, INSTALLS_MS);
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-/** @param {number} day epoch ms */
-const textOf = (day) => new Date(day).toISOString().slice(0, 10);
+/** @param day epoch ms */
+const textOf = (day: number) => new Date(day).toISOString().slice(0, 10);
 
-/** Moves the clock until a day has closed, and waits until its files are there. @param {number} day epoch ms */
-async function closeDay(day) {
+/** Moves the clock until a day has closed, and waits until its files are there. @param day epoch ms */
+async function closeDay(day: number) {
   clock.now = closingOf(day + DAY_MS - 1);
   for (let group = 0; group < GROUPS; group++) {
     const path = join(lake, `watermark/${group}.json`);

@@ -3,11 +3,8 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { ensureReaders } from '../../../infra/python/ensure.js';
-import { startTestSystem } from '../../support/system/index.js';
-
-/** @import { PythonTools } from '../../../infra/python/ensure.js' */
-/** @import { TestSystem } from '../../support/system/index.js' */
+import { ensureReaders, type PythonTools } from '../../../infra/python/ensure.ts';
+import { startTestSystem, type TestSystem } from '../../support/system/index.ts';
 
 // The package clients/python, its notebook and its how-to page, against a real API.
 
@@ -17,10 +14,8 @@ const TOKEN = 'a token of at least 16 characters';
 const HOME = fileURLToPath(new URL('../../../clients/python/', import.meta.url));
 const HOW_TO = readFileSync(new URL('../../../docs/how-to/use-python.md', import.meta.url), 'utf8');
 
-/** @type {PythonTools} */
-let python;
-/** @type {TestSystem} */
-let system;
+let python: PythonTools;
+let system: TestSystem;
 
 beforeAll(async () => {
   python = await ensureReaders({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus: () => {} });
@@ -29,8 +24,8 @@ beforeAll(async () => {
 }, INSTALLS_MS);
 afterAll(() => system?.stop());
 
-/** @param {string[]} args of the interpreter @returns {Promise<string>} its output; that of a failure is the message of the error */
-async function interpret(...args) {
+/** @param args of the interpreter @returns its output; that of a failure is the message of the error */
+async function interpret(...args: string[]): Promise<string> {
   const env = {
     ...process.env,
     PYTHONPATH: HOME,
@@ -42,7 +37,7 @@ async function interpret(...args) {
   try {
     return (await run(python.program('python'), args, { cwd: HOME, env, maxBuffer: 2 ** 26 })).stdout;
   } catch (error) {
-    const { message, stdout, stderr } = /** @type {Error & { stdout: string, stderr: string }} */ (error);
+    const { message, stdout, stderr } = error as Error & { stdout: string; stderr: string };
     throw new Error(`${message}\n${stdout}\n${stderr}`);
   }
 }

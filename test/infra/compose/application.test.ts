@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { MAX_CONCURRENT } from '../../../api/http/long-requests.js';
-import { readSettings, SETTINGS } from '../../../common/settings/index.js';
-import { useStarted } from '../../support/clean-ups.js';
-import { INSTALLS_MS, interpolate, loadCompose } from '../../support/compose/index.js';
+import { MAX_CONCURRENT } from '../../../api/http/long-requests.ts';
+import { readSettings, SETTINGS } from '../../../common/settings/index.ts';
+import { useStarted } from '../../support/clean-ups.ts';
+import { INSTALLS_MS, interpolate, loadCompose } from '../../support/compose/index.ts';
 
 // Checks the services of docker-compose.yml that run programs of this repository against those programs.
 
@@ -19,12 +19,8 @@ const OURS = [
 
 const stack = useStarted(loadCompose, ({ remove }) => remove(), INSTALLS_MS);
 
-/**
- * @param {string} name
- * @param {Record<string, string>} [variables] of `.env`
- * @returns {Record<string, string>} the environment of a service, with paths of this machine
- */
-const environmentOf = (name, variables) =>
+/** @param variables of `.env` @returns the environment of a service, with paths of this machine */
+const environmentOf = (name: string, variables?: Record<string, string>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(stack.compose.services[name].environment).map(([key, value]) => [
       key,
@@ -34,8 +30,8 @@ const environmentOf = (name, variables) =>
     ]),
   );
 
-/** @param {Record<string, string>} environment */
-const settingsFrom = (environment) => readSettings(environment, { envFile: join(stack.secrets, 'none') });
+const settingsFrom = (environment: Record<string, string>) =>
+  readSettings(environment, { envFile: join(stack.secrets, 'none') });
 
 test.each(OURS)('Compose service %s: environment: the application accepts every setting', (name) => {
   const known = Object.keys(SETTINGS).flatMap((key) =>
@@ -87,8 +83,8 @@ test('Compose: optional settings in .env: each process that ingests gets the val
   }
 });
 
-/** @param {string} size such as `320m` @returns {number} bytes */
-function bytesOf(size) {
+/** @param size such as `320m` */
+function bytesOf(size: string): number {
   const [, count, unit] = /^(\d+)([mg])$/.exec(size) ?? [];
   return Number(count) * (unit === 'g' ? 1024 : 1) * 1_048_576;
 }
@@ -130,7 +126,7 @@ test('Compose service api: settings: one host name for all database nodes, one b
 });
 
 test('Compose service https: tokens: equal to the tokens of the service api', () => {
-  const tokensOf = (/** @type {string} */ name) => {
+  const tokensOf = (name: string) => {
     const { apiToken, readTokens, ingestTokens } = settingsFrom(environmentOf(name)).http;
     return { apiToken, readTokens, ingestTokens };
   };
@@ -154,9 +150,7 @@ test.each(OURS)('Compose service %s: command: the same program as npm run %s', (
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
   const command = scripts[script].replace(/^(\w+=\w+ )*exec /, '');
   expect(`${stack.compose.services[name].command.join(' ')} `.startsWith(`${command} `)).toBe(true);
-  const program = stack.compose.services[name].command.find((/** @type {string} */ word) =>
-    /\.[jt]s$/.test(word),
-  );
+  const program = stack.compose.services[name].command.find((word: string) => /\.[jt]s$/.test(word));
   expect(existsSync(program)).toBe(true);
 });
 

@@ -4,21 +4,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import type { IClientOptions } from 'mqtt';
 import mqtt from 'mqtt';
-import { prepareBroker } from '../../support/compose/broker.js';
-import { until } from '../../support/until.js';
-
-/** @import { IClientOptions } from 'mqtt' */
+import { prepareBroker } from '../../support/compose/broker.ts';
+import { until } from '../../support/until.ts';
 
 // The broker of docker-compose.yml acknowledges to devices before anything is committed. README.md promises that its messages survive
 // an orderly stop, and a kill after the next autosave.
 
 const TOPIC = 'iot/v1/pump/measurements';
 
-/** @type {string} */
-let directory;
-/** @type {Awaited<ReturnType<typeof prepareBroker>>} */
-let broker;
+let directory: string;
+let broker: Awaited<ReturnType<typeof prepareBroker>>;
 
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'millrace-broker-'));
@@ -34,8 +31,8 @@ afterEach(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** @param {string} username @param {string} file of its password @returns {IClientOptions} */
-const as = (username, file) => ({
+/** @param file of its password */
+const as = (username: string, file: string): IClientOptions => ({
   protocolVersion: 5,
   reconnectPeriod: 0,
   username,
@@ -48,8 +45,8 @@ const apiOptions = () => ({
   properties: { sessionExpiryInterval: 3600 },
 });
 
-/** The API subscribes and disconnects. Then a device publishes. @param {string} payload */
-async function leaveWaiting(payload) {
+/** The API subscribes and disconnects. Then a device publishes. */
+async function leaveWaiting(payload: string) {
   const url = `mqtt://127.0.0.1:${broker.port}`;
   const api = await mqtt.connectAsync(url, apiOptions(), false);
   await api.subscribeAsync('iot/v1/+/measurements', { qos: 1 });
@@ -59,8 +56,8 @@ async function leaveWaiting(payload) {
   await device.endAsync();
 }
 
-/** Connects the API again. @returns {Promise<string>} the first message that it receives */
-async function firstMessage() {
+/** Connects the API again. @returns the first message that it receives */
+async function firstMessage(): Promise<string> {
   // The broker sends the queue at once, so the listener must be there before the connection.
   const api = mqtt.connect(`mqtt://127.0.0.1:${broker.port}`, apiOptions());
   try {

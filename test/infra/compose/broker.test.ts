@@ -4,27 +4,23 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { IClientOptions, MqttClient } from 'mqtt';
 import mqtt from 'mqtt';
-import { Host } from '../../../api/ingest/sparkplug/host.js';
-import { subscribe } from '../../../api/mqtt/external/subscriptions.js';
-import { SETTINGS } from '../../../common/settings/index.js';
-import { EDGE_FILTERS } from '../../../schema/sparkplug-topics.js';
-import { prepareBroker } from '../../support/compose/broker.js';
-
-/** @import { IClientOptions, MqttClient } from 'mqtt' */
+import { Host } from '../../../api/ingest/sparkplug/host.ts';
+import { subscribe } from '../../../api/mqtt/external/subscriptions.ts';
+import { SETTINGS } from '../../../common/settings/index.ts';
+import { EDGE_FILTERS } from '../../../schema/sparkplug-topics.ts';
+import { prepareBroker } from '../../support/compose/broker.ts';
 
 // Runs the broker's configuration and start script of docker-compose.yml with the installed Mosquitto.
 
 const NOT_AUTHORIZED = 135;
 const MEASUREMENTS = 'iot/v1/pump/measurements';
-const STATE = { topic: 'spBv1.0/STATE/millrace-1', qos: /** @type {const} */ (1), retain: false };
+const STATE = { topic: 'spBv1.0/STATE/millrace-1', qos: 1 as const, retain: false };
 
-/** @type {string} */
-let directory;
-/** @type {Awaited<ReturnType<typeof prepareBroker>>} */
-let broker;
-/** @type {MqttClient[]} */
-const clients = [];
+let directory: string;
+let broker: Awaited<ReturnType<typeof prepareBroker>>;
+const clients: MqttClient[] = [];
 
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'millrace-broker-'));
@@ -41,8 +37,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** @param {IClientOptions} options */
-async function connect(options) {
+async function connect(options: IClientOptions) {
   const address = `mqtt://127.0.0.1:${broker.port}`;
   const client = await mqtt.connectAsync(
     address,
@@ -53,20 +48,19 @@ async function connect(options) {
   return client;
 }
 
-/** @param {string} name of the file */
-const secret = (name) => readFileSync(join(directory, 'secrets', name), 'utf8').trim();
+/** @param name of the file */
+const secret = (name: string) => readFileSync(join(directory, 'secrets', name), 'utf8').trim();
 const asDevice = () => ({ username: 'devices', password: secret('mqtt_device_password') });
 const asApi = () => ({ username: 'millrace', password: secret('mqtt_password') });
 
-/** @param {string} topic */
-async function listenTo(topic) {
+async function listenTo(topic: string) {
   const client = await connect(asDevice());
   await client.subscribeAsync(topic, { qos: 1 });
   return client;
 }
 
-/** @param {MqttClient} client @param {string} [prefix] of the topic @returns {Promise<string>} the next message, `topic payload` */
-const nextMessage = (client, prefix = '') =>
+/** @param prefix of the topic @returns the next message, `topic payload` */
+const nextMessage = (client: MqttClient, prefix: string = ''): Promise<string> =>
   new Promise((resolve) => {
     client.on('message', function onMessage(topic, payload) {
       if (!topic.startsWith(prefix)) return;
@@ -118,8 +112,7 @@ test('How-to page for Compose: command that publishes a measurement: the API rec
 test('Mosquitto of Compose: the simulator publishes: the API receives births, measurements and status', async () => {
   const api = await connect(asApi());
   await api.subscribeAsync(['iot/v1/+/birth', 'iot/v1/+/status', 'iot/v1/+/measurements'], { qos: 1 });
-  /** @type {Set<string | undefined>} */
-  const kinds = new Set();
+  const kinds: Set<string | undefined> = new Set();
   api.on('message', (topic) => kinds.add(topic.split('/')[3]));
   const { username, password } = asDevice();
   const env = {
@@ -129,7 +122,7 @@ test('Mosquitto of Compose: the simulator publishes: the API receives births, me
     MQTT_PASSWORD: password,
   };
   const flags = '--devices 2 --interval 100ms --batch 200ms --duration 1s --seed 1'.split(' ');
-  await promisify(execFile)(process.execPath, ['simulator/index.js', ...flags], { env });
+  await promisify(execFile)(process.execPath, ['simulator/index.ts', ...flags], { env });
   expect([...kinds].sort()).toEqual(['birth', 'measurements', 'status']);
 });
 
@@ -187,7 +180,7 @@ test('Mosquitto of Compose: message of MAX_MESSAGE_BYTES: accepted; a message of
 
 test('Mosquitto of Compose: TLS port: presents a certificate of the generated authority, and requires the password of the account', async () => {
   const address = `mqtts://localhost:${broker.tlsPort}`;
-  const options = { protocolVersion: /** @type {const} */ (5), reconnectPeriod: 0 };
+  const options = { protocolVersion: 5 as const, reconnectPeriod: 0 };
   const ca = readFileSync(join(directory, 'secrets', 'ca.pem'));
   clients.push(await mqtt.connectAsync(address, { ...options, ...asDevice(), ca }, false));
   const anonymous = mqtt.connectAsync(address, { ...options, ca }, false);

@@ -3,9 +3,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
-import { SETTINGS } from '../../../common/settings/index.js';
-import { useStarted } from '../../support/clean-ups.js';
-import { INSTALLS_MS, loadCompose } from '../../support/compose/index.js';
+import { SETTINGS } from '../../../common/settings/index.ts';
+import { useStarted } from '../../support/clean-ups.ts';
+import { INSTALLS_MS, loadCompose } from '../../support/compose/index.ts';
 
 // Rules for every service of docker-compose.yml, in every profile.
 
@@ -88,7 +88,7 @@ describe('Compose, every service', () => {
   test('Compose services: dependencies: a service starts after each dependency is healthy or has ended with success', () => {
     const { services } = stack.compose;
     for (const [name, { depends_on: needs = {} }] of stack.services) {
-      for (const [needed, { condition }] of Object.entries(/** @type {Record<string, any>} */ (needs))) {
+      for (const [needed, { condition }] of Object.entries(needs as Record<string, any>)) {
         const expected = ONCE.includes(needed) ? 'service_completed_successfully' : 'service_healthy';
         // No service waits until Loki is healthy, because only its own logs are missing without it.
         expect([name, needed, condition]).toEqual([

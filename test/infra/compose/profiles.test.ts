@@ -4,10 +4,10 @@ import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
-import { readYaml } from '../../../infra/python/ensure.js';
-import { useStarted } from '../../support/clean-ups.js';
-import { INSTALLS_MS, loadCompose } from '../../support/compose/index.js';
-import { logqlErrors } from '../../support/monitoring/logql.js';
+import { readYaml } from '../../../infra/python/ensure.ts';
+import { useStarted } from '../../support/clean-ups.ts';
+import { INSTALLS_MS, loadCompose } from '../../support/compose/index.ts';
+import { logqlErrors } from '../../support/monitoring/logql.ts';
 
 // The services that the profiles of docker-compose.yml add.
 
@@ -16,8 +16,8 @@ const MONITORING = 'infra/compose/monitoring';
 
 const stack = useStarted(loadCompose, ({ remove }) => remove(), INSTALLS_MS);
 
-/** @param {string | undefined} profile undefined: services without a profile @returns {string[]} names of its services */
-const servicesOf = (profile) =>
+/** @param profile undefined: services without a profile @returns names of its services */
+const servicesOf = (profile: string | undefined): string[] =>
   stack.services.filter(([, { profiles }]) => profiles?.[0] === profile).map(([name]) => name);
 
 test('Compose without a profile: services: only database, broker, roles, migrate, API and simulator', () => {
@@ -75,7 +75,7 @@ describe('Profile kafka', () => {
     const { networks: own } = stack.compose.services.kafka;
     expect(networks).toEqual(expect.arrayContaining(own));
     // An internal network publishes no port.
-    const isOpen = networks.some((/** @type {string} */ name) => !stack.compose.networks[name]?.internal);
+    const isOpen = networks.some((name: string) => !stack.compose.networks[name]?.internal);
     expect([isOpen, ports]).toEqual([true, [expect.stringMatching(/^127\.0\.0\.1:/)]]);
   });
 });
@@ -130,7 +130,7 @@ describe('Profile telegraf', () => {
     const script = readFileSync('infra/compose/telegraf/start.sh', 'utf8');
     expect(script).toContain('export MILLRACE_TOKEN\n');
     for (const [mount] of script.matchAll(/\/opt\/millrace\/[\w.]+/g)) {
-      expect(volumes.map((/** @type {string} */ volume) => volume.split(':')[1])).toContain(mount);
+      expect(volumes.map((volume: string) => volume.split(':')[1])).toContain(mount);
     }
   });
 });
@@ -171,8 +171,7 @@ describe('Profile monitoring', () => {
         'infra/monitoring/grafana/provisioning/datasources/prometheus.yml',
       ].map((path) => readYaml(stack.python, path)),
     );
-    const named = (/** @type {any} */ file) =>
-      file.datasources.map((/** @type {any} */ { uid, type }) => `${uid} ${type}`).sort();
+    const named = (file: any) => file.datasources.map(({ uid, type }: any) => `${uid} ${type}`).sort();
     expect(named(composeFile)).toEqual(named(monitoringFile));
     const provisioning = 'infra/monitoring/grafana/provisioning/dashboards';
     const { providers } = await readYaml(stack.python, `${provisioning}/millrace.yml`);

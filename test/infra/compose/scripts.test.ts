@@ -11,22 +11,18 @@ import {
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { ensurePython, readYaml } from '../../../infra/python/ensure.js';
-import { prepareSmoke, WELL } from '../../support/compose/smoke.js';
-import { useDirectory } from '../../support/directory.js';
+import { ensurePython, type PythonTools, readYaml } from '../../../infra/python/ensure.ts';
+import { prepareSmoke, WELL } from '../../support/compose/smoke.ts';
+import { useDirectory } from '../../support/directory.ts';
 
-/** @import { PythonTools } from '../../../infra/python/ensure.js' */
-
-// Runs the scripts of infra/compose. broker.test.js runs the start script of Mosquitto.
+// Runs the scripts of infra/compose. broker.test.ts runs the start script of Mosquitto.
 
 const run = promisify(execFile);
 const INSTALLS_MS = 180_000;
 
-/** @type {PythonTools} */
-let python;
+let python: PythonTools;
 const directory = useDirectory('scripts');
-/** @type {string} */
-let secrets;
+let secrets: string;
 
 beforeAll(async () => {
   python = await ensurePython({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus: () => {} });
@@ -145,8 +141,8 @@ test('Compose smoke.sh: --dry-run with profiles: the printed script uses only se
 });
 
 describe('smoke.sh', () => {
-  /** @param {string[]} containers @returns {Promise<string>} its output until it ends, because there is no broker */
-  async function smokeWith(containers) {
+  /** @returns its output until it ends, because there is no broker */
+  async function smokeWith(containers: string[]): Promise<string> {
     const home = mkdtempSync(join(directory, 'smoke-'));
     const { script, programs } = prepareSmoke({ home, secrets, containers });
     const env = { PATH: `${programs}${delimiter}${process.env['PATH']}` };

@@ -4,31 +4,33 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { MAX_CONCURRENT } from '../../../api/http/long-requests.js';
-import { SERVICE_ROUTES } from '../../../api/http/routes/index.js';
-import { SETTINGS } from '../../../common/settings/index.js';
-import { useBuilds } from '../../support/kubernetes/build.js';
-import { carries, nameOf, podOf } from '../../support/kubernetes/resources.js';
-import { containerOf, environmentOf, ourWorkloads, settingsOf } from '../../support/kubernetes/workloads.js';
-
-/** @import { Workload } from '../../support/kubernetes/workloads.js' */
+import { MAX_CONCURRENT } from '../../../api/http/long-requests.ts';
+import { SERVICE_ROUTES } from '../../../api/http/routes/index.ts';
+import { SETTINGS } from '../../../common/settings/index.ts';
+import { useBuilds } from '../../support/kubernetes/build.ts';
+import { carries, nameOf, podOf } from '../../support/kubernetes/resources.ts';
+import {
+  containerOf,
+  environmentOf,
+  ourWorkloads,
+  settingsOf,
+  type Workload,
+} from '../../support/kubernetes/workloads.ts';
 
 // Checks the manifests for Kubernetes against the application.
 
 const run = promisify(execFile);
 
 const builds = useBuilds();
-/** @type {ReturnType<typeof ourWorkloads>} */
-let workloads;
+let workloads: ReturnType<typeof ourWorkloads>;
 beforeAll(() => {
   workloads = ourWorkloads(builds);
 });
 
-/** @param {string} pattern for the name of the workload */
-const named = (pattern) => workloads.filter(({ workload }) => workload.metadata.name.match(pattern));
+/** @param pattern for the name of the workload */
+const named = (pattern: string) => workloads.filter(({ workload }) => workload.metadata.name.match(pattern));
 
-/** @param {Workload} entry */
-const settings = (entry) => settingsOf(builds, entry);
+const settings = (entry: Workload) => settingsOf(builds, entry);
 
 test('Kubernetes: environment of every process: the application knows and accepts every setting', () => {
   expect(workloads.length).toBeGreaterThanOrEqual(5);
@@ -55,11 +57,9 @@ test('Kubernetes: concurrent imports of maximum size: the volume below DATA_DIR 
   const readers = named('^millrace-http$');
   expect(readers).not.toEqual([]);
   for (const entry of readers) {
-    const mount = containerOf(entry.workload).volumeMounts.find(
-      (/** @type {any} */ { mountPath }) => mountPath === '/tmp',
-    );
-    const { emptyDir } = /** @type {any} */ (podOf(entry.workload)).spec.volumes.find(
-      (/** @type {any} */ { name }) => name === mount.name,
+    const mount = containerOf(entry.workload).volumeMounts.find(({ mountPath }: any) => mountPath === '/tmp');
+    const { emptyDir } = (podOf(entry.workload) as any).spec.volumes.find(
+      ({ name }: any) => name === mount.name,
     );
     const [, count] = /^(\d+)Mi$/.exec(emptyDir.sizeLimit) ?? [];
     const uploads = MAX_CONCURRENT.imports * settings(entry).ingest.maxImportBytes;
@@ -69,8 +69,8 @@ test('Kubernetes: concurrent imports of maximum size: the volume below DATA_DIR 
 
 describe('Kubernetes commands', () => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
-  /** @param {string} script of package.json @returns {string[]} its words, without settings and exec */
-  const wordsOf = (script) => scripts[script].replace(/^(ROLE=\w+ )?exec /, '').split(' ');
+  /** @param script of package.json @returns its words, without settings and exec */
+  const wordsOf = (script: string): string[] => scripts[script].replace(/^(ROLE=\w+ )?exec /, '').split(' ');
 
   test.each([
     ['millrace-ingest', 'start'],
@@ -82,7 +82,7 @@ describe('Kubernetes commands', () => {
     for (const { workload } of named(`^${name}$`)) {
       const { command } = containerOf(workload);
       expect(command.slice(0, wordsOf(script).length)).toEqual(wordsOf(script));
-      expect(existsSync(command.find((/** @type {string} */ word) => /\.[jt]s$/.test(word)))).toBe(true);
+      expect(existsSync(command.find((word: string) => /\.[jt]s$/.test(word)))).toBe(true);
     }
   });
 
@@ -90,7 +90,7 @@ describe('Kubernetes commands', () => {
     for (const entry of named('^millrace-(ingest|http|sparkplug)$'))
       expect(settings(entry).mqtt.clientId).toBe(`${entry.workload.metadata.name}-0`);
     for (const entry of named('^millrace-drain')) {
-      expect(containerOf(entry.workload).command).toEqual(['node', 'api/index.js', '--drain', '--or-none']);
+      expect(containerOf(entry.workload).command).toEqual(['node', 'api/index.ts', '--drain', '--or-none']);
       expect(settings(entry)).toMatchObject({
         role: 'ingest',
         mqtt: { clientId: 'millrace-ingest-ORDINAL' },

@@ -12,20 +12,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { IClientOptions } from 'mqtt';
 import mqtt from 'mqtt';
-import { certificatesFolder } from '../../support/certificates.js';
-import { prepareBroker } from '../../support/kubernetes/broker.js';
-import { KUBERNETES } from '../../support/kubernetes/build.js';
-import { until } from '../../support/until.js';
-
-/** @import { IClientOptions } from 'mqtt' */
+import { certificatesFolder } from '../../support/certificates.ts';
+import { prepareBroker } from '../../support/kubernetes/broker.ts';
+import { KUBERNETES } from '../../support/kubernetes/build.ts';
+import { until } from '../../support/until.ts';
 
 // Runs the broker's configuration and start script for Kubernetes with the installed Mosquitto.
 
-/** @type {string} */
-let directory;
-/** @type {(() => void | Promise<void>)[]} */
-let cleanUps;
+let directory: string;
+let cleanUps: (() => void | Promise<void>)[];
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'millrace-kubernetes-broker-'));
   cleanUps = [() => rmSync(directory, { recursive: true, force: true })];
@@ -34,15 +31,14 @@ afterEach(async () => {
   for (const cleanUp of cleanUps.reverse()) await cleanUp();
 });
 
-/** @param {'mosquitto' | 'mosquitto-tls'} component */
-async function brokerOf(component) {
+async function brokerOf(component: 'mosquitto' | 'mosquitto-tls') {
   const broker = await prepareBroker(directory, component);
   cleanUps.push(broker.stop);
   return broker;
 }
 
-/** @param {string} url @param {IClientOptions} options @returns {Promise<boolean>} whether the broker accepts it */
-async function canConnect(url, options) {
+/** @returns whether the broker accepts it */
+async function canConnect(url: string, options: IClientOptions): Promise<boolean> {
   const client = await mqtt
     .connectAsync(url, { reconnectPeriod: 0, connectTimeout: 5000, ...options }, false)
     .catch(() => null);
@@ -51,7 +47,7 @@ async function canConnect(url, options) {
 }
 
 test('Mosquitto of Kubernetes: access rules: equal to the access rules in Compose', () => {
-  const rules = (/** @type {string} */ path) => readFileSync(path, 'utf8').match(/^[^#\n].*$/gm);
+  const rules = (path: string) => readFileSync(path, 'utf8').match(/^[^#\n].*$/gm);
   const ours = rules(`${KUBERNETES}/components/mosquitto/mosquitto.acl`);
   expect(ours).toEqual(rules('infra/compose/mosquitto.acl'));
 });
@@ -70,17 +66,15 @@ test('Mosquitto of Kubernetes: a password changes while the broker runs: only th
 });
 
 describe('Mosquitto of Kubernetes: passwords cannot be hashed', () => {
-  /** @type {string} */
-  let brokenFile;
-  /** @type {string} */
-  let programs;
+  let brokenFile: string;
+  let programs: string;
   beforeEach(() => {
     brokenFile = join(directory, 'is-broken');
     programs = join(directory, 'programs');
     mkdirSync(programs);
   });
-  /** @param {string} outcome of mosquitto_passwd while the file exists */
-  function breaks(outcome) {
+  /** @param outcome of mosquitto_passwd while the file exists */
+  function breaks(outcome: string) {
     const program = join(programs, 'mosquitto_passwd');
     const text = `#!/bin/sh\n[ -e ${brokenFile} ] && ${outcome}\nPATH=\${PATH#*:} exec mosquitto_passwd "$@"\n`;
     writeFileSync(program, text, { mode: 0o755 });
@@ -119,8 +113,7 @@ test('Mosquitto of Kubernetes: component mosquitto-tls: accepts only TLS, and pr
   const broker = await brokerOf('mosquitto-tls');
   const folder = certificatesFolder();
   cleanUps.push(folder.remove);
-  /** @param {boolean} renew */
-  const certify = async (renew) => {
+  const certify = async (renew: boolean) => {
     const { cert, key, authority } = await folder.make('ours', { renew });
     copyFileSync(key, join(broker.certificates, 'tls.key'));
     copyFileSync(cert, join(broker.certificates, 'tls.crt'));

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { BUILDS, useBuilds } from '../../support/kubernetes/build.js';
-import { find, podOf } from '../../support/kubernetes/resources.js';
-import { environmentOf, ourWorkloads } from '../../support/kubernetes/workloads.js';
+import { BUILDS, useBuilds } from '../../support/kubernetes/build.ts';
+import { find, podOf } from '../../support/kubernetes/resources.ts';
+import { environmentOf, ourWorkloads } from '../../support/kubernetes/workloads.ts';
 
 // Checks the certificates that processes trust and present against the certificates that the overlays request.
 
@@ -12,8 +12,8 @@ const builds = useBuilds();
 describe.each(BUILDS.filter((name) => name.startsWith('overlays/')))('Certificates of %s', (build) => {
   const resources = () => builds.built.get(build) ?? [];
   const certificates = () => resources().filter(({ kind }) => kind === 'Certificate');
-  /** @param {string} secretName @returns {string[]} the names of its certificate */
-  const namesIn = (secretName) =>
+  /** @returns the names of its certificate */
+  const namesIn = (secretName: string): string[] =>
     certificates().find(({ spec }) => spec.secretName === secretName)?.spec.dnsNames ?? [];
   const ingest = () => find(resources(), 'StatefulSet/millrace-ingest');
 
@@ -27,7 +27,7 @@ describe.each(BUILDS.filter((name) => name.startsWith('overlays/')))('Certificat
 
   test('Kubernetes certificates: pods: mount only certificates that the overlay requests; HTTPS uses the mounted certificate', () => {
     for (const resource of resources().filter(podOf)) {
-      const secrets = podOf(resource)?.spec.volumes.flatMap((/** @type {any} */ { secret }) => secret ?? []);
+      const secrets = podOf(resource)?.spec.volumes.flatMap(({ secret }: any) => secret ?? []);
       for (const { secretName } of secrets) expect(namesIn(secretName)).not.toHaveLength(0);
       if (podOf(resource)?.spec.containers[0].name !== 'millrace') continue;
       const { HTTP_TLS_CERT, HTTP_TLS_KEY } = environmentOf(resources(), resource);
@@ -43,8 +43,8 @@ describe.each(BUILDS.filter((name) => name.startsWith('overlays/')))('Certificat
     expect(protocol).toBe('mqtts:');
     expect(MQTT_TLS_CA).toBe(`${AUTHORITIES}/mqtt.pem`);
     const volumes = podOf(ingest())?.spec.volumes ?? [];
-    const { sources } = volumes.find((/** @type {any} */ { name }) => name === 'authorities').projected;
-    const { secret } = sources.find((/** @type {any} */ source) => source.secret);
+    const { sources } = volumes.find(({ name }: any) => name === 'authorities').projected;
+    const { secret } = sources.find((source: any) => source.secret);
     expect(secret.items).toEqual([{ key: 'ca.crt', path: 'mqtt.pem' }]);
     expect(namesIn(secret.name)).toContain(hostname);
   });
@@ -76,12 +76,10 @@ test('Kubernetes overlays/tls: certificates for CQL: the Secret of client-certif
   expect(shown).toHaveLength(5);
   for (const { workload, settings } of shown) {
     const { volumes, containers } = podOf(workload)?.spec ?? {};
-    const { mountPath } = containers[0].volumeMounts.find(
-      (/** @type {any} */ { name }) => name === 'authorities',
-    );
-    const { sources } = volumes.find((/** @type {any} */ { name }) => name === 'authorities').projected;
-    const { secret } = sources.find((/** @type {any} */ entry) => entry.secret?.name === 'millrace-cql-tls');
-    const mounted = secret.items.map((/** @type {any} */ { key, path }) => [key, `${mountPath}/${path}`]);
+    const { mountPath } = containers[0].volumeMounts.find(({ name }: any) => name === 'authorities');
+    const { sources } = volumes.find(({ name }: any) => name === 'authorities').projected;
+    const { secret } = sources.find((entry: any) => entry.secret?.name === 'millrace-cql-tls');
+    const mounted = secret.items.map(({ key, path }: any) => [key, `${mountPath}/${path}`]);
     expect(mounted).toEqual([
       ['ca.crt', settings['CQL_TLS_CA']],
       ['tls.crt', settings['CQL_TLS_CERT']],

@@ -1,16 +1,15 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { KUBERNETES } from '../../support/kubernetes/build.js';
-import { commandsIn, standIns } from '../../support/kubernetes/stand-ins.js';
+import { KUBERNETES } from '../../support/kubernetes/build.ts';
+import { commandsIn, standIns } from '../../support/kubernetes/stand-ins.ts';
 
 // TLS to the operator's ScyllaDB: the script copies its authority and a client certificate into the namespace millrace.
 
 const SCRIPT = `${KUBERNETES}/scylla/client-certificate.sh`;
 const PEM = '-----BEGIN CERTIFICATE-----';
 
-/** @type {ReturnType<typeof standIns>} */
-let cluster;
+let cluster: ReturnType<typeof standIns>;
 beforeAll(async () => {
   const { stdout } = await promisify(execFile)('/bin/sh', ['-c', 'command -v kubectl']);
   cluster = standIns({
@@ -23,8 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => cluster?.remove());
 
-/** @param {string[]} args @param {Record<string, string>} [variables] */
-const run = (args, variables) =>
+const run = (args: string[], variables?: Record<string, string>) =>
   cluster.run('bash', [SCRIPT, ...args], { ABSENT: '', FOUND: PEM, ...variables });
 
 test('client-certificate.sh: no flags: creates one Secret with the client certificate that the ScyllaDB Operator made', async () => {
@@ -43,8 +41,7 @@ test('client-certificate.sh: no flags: creates one Secret with the client certif
 });
 
 test('client-certificate.sh: the ScyllaDB Operator has made no certificate: an error, and no Secret is created', async () => {
-  /** @type {Record<string, string>[]} */
-  const missing = [{ ABSENT: 'yes' }, { FOUND: '<no value>' }];
+  const missing: Record<string, string>[] = [{ ABSENT: 'yes' }, { FOUND: '<no value>' }];
   for (const variables of missing) {
     const { code, stderr, calls } = await run([], variables);
     expect([code, stderr]).toEqual([1, expect.stringMatching(/has made no|does not hold/)]);

@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
-import { readVersions } from '../../support/documents/versions.js';
-import { BUILDS, useBuilds } from '../../support/kubernetes/build.js';
-import { carries, find, nameOf, podOf } from '../../support/kubernetes/resources.js';
+import { readVersions } from '../../support/documents/versions.ts';
+import { BUILDS, useBuilds } from '../../support/kubernetes/build.ts';
+import { carries, find, nameOf, podOf } from '../../support/kubernetes/resources.ts';
 
 // No cluster runs here. kubectl builds the kustomizations, and the tests check the result against the schemas of Kubernetes, and one
 // resource against the others.
@@ -24,7 +24,7 @@ test('Kubernetes resources: valid by the schemas of Kubernetes, without unknown 
 
 test('Kubernetes: container images: Mosquitto has the version of infra/versions.env, Millrace the version of package.json', () => {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
-  const images = pods().flatMap(({ spec }) => spec.containers.map((/** @type {any} */ { image }) => image));
+  const images = pods().flatMap(({ spec }) => spec.containers.map(({ image }: any) => image));
   expect([...new Set(images)].sort()).toEqual([
     `eclipse-mosquitto:${readVersions().get('MOSQUITTO_VERSION')}`,
     `millrace:${version}`,
@@ -61,17 +61,16 @@ test('Kubernetes: security context of the pods: no root user, no capabilities, a
 test('Kubernetes: volumes: every volume is mounted, and every mount has a volume', () => {
   for (const { name, spec } of pods()) {
     const claims = everything().find((item) => nameOf(item) === name)?.spec.volumeClaimTemplates ?? [];
-    const volumes = [...(spec.volumes ?? []), ...claims.map((/** @type {any} */ { metadata }) => metadata)];
-    const mounted = spec.containers.flatMap((/** @type {any} */ { volumeMounts }) => volumeMounts);
-    const names = (/** @type {any[]} */ list) => [...new Set(list.map(({ name }) => name))].sort();
+    const volumes = [...(spec.volumes ?? []), ...claims.map(({ metadata }: any) => metadata)];
+    const mounted = spec.containers.flatMap(({ volumeMounts }: any) => volumeMounts);
+    const names = (list: any[]) => [...new Set(list.map(({ name }) => name))].sort();
     expect([name, names(mounted)]).toEqual([name, names(volumes)]);
   }
 });
 
 describe.each(['base', ...BUILDS.filter((name) => name.startsWith('overlays/'))])('Build: %s', (build) => {
   const resources = () => builds.built.get(build) ?? [];
-  /** @param {string[]} kinds */
-  const ofKind = (...kinds) => resources().filter(({ kind }) => kinds.includes(kind));
+  const ofKind = (...kinds: string[]) => resources().filter(({ kind }) => kinds.includes(kind));
   const templates = () =>
     resources().flatMap((item) =>
       podOf(item) ? [{ name: nameOf(item), labels: podOf(item)?.metadata.labels }] : [],
@@ -104,9 +103,9 @@ describe.each(['base', ...BUILDS.filter((name) => name.startsWith('overlays/'))]
       const pod = resources().find(
         (item) => podOf(item) && carries(podOf(item)?.metadata.labels, spec.selector),
       );
-      const ports = podOf(/** @type {any} */ (pod))?.spec.containers[0].ports;
+      const ports = podOf(pod as any)?.spec.containers[0].ports;
       for (const { targetPort } of spec.ports)
-        expect(ports.map((/** @type {any} */ { name }) => name)).toContain(targetPort);
+        expect(ports.map(({ name }: any) => name)).toContain(targetPort);
     }
     for (const { spec } of ofKind('StatefulSet')) find(resources(), `Service/${spec.serviceName}`);
   });

@@ -1,16 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { readVersions } from '../../support/documents/versions.js';
-import { KUBERNETES } from '../../support/kubernetes/build.js';
-import { commandsIn, standIns } from '../../support/kubernetes/stand-ins.js';
+import { readVersions } from '../../support/documents/versions.ts';
+import { KUBERNETES } from '../../support/kubernetes/build.ts';
+import { commandsIn, standIns } from '../../support/kubernetes/stand-ins.ts';
 
 // Tests the script that installs the operators of other projects. The page and the workflow run it. The tests download nothing.
 
 const INSTALL = `${KUBERNETES}/scylla/install.sh`;
 const VERSION = readVersions().get('SCYLLA_OPERATOR_VERSION');
 
-/** @type {ReturnType<typeof standIns>} */
-let cluster;
+let cluster: ReturnType<typeof standIns>;
 beforeAll(() => {
   cluster = standIns({
     kubectl: `case "$*" in
@@ -29,8 +28,7 @@ const MANIFEST = `
           value: "docker.io/scylladb/scylla-operator:1.21@sha256:0123"
 `;
 
-/** @param {string[]} args @param {Record<string, string>} [variables] */
-const install = (args, variables) =>
+const install = (args: string[], variables?: Record<string, string>) =>
   cluster.run('bash', [INSTALL, ...args], { NODES: 'node/a', MANIFEST, ...variables });
 
 test('Kubernetes install.sh: --dry-run: prints exactly the commands that a real run executes', async () => {

@@ -2,18 +2,16 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { KUBERNETES } from '../../support/kubernetes/build.js';
-import { commandsIn, standIns } from '../../support/kubernetes/stand-ins.js';
+import { KUBERNETES } from '../../support/kubernetes/build.ts';
+import { commandsIn, standIns } from '../../support/kubernetes/stand-ins.ts';
 
 // Scylla Manager needs a role to read the schema, or it backs up nothing. The commands of the pod run in this test.
 
 const SCRIPT = `${KUBERNETES}/scylla/manager-credentials.sh`;
 const LIST = '| af1dd5cd | scylla/millrace | default | set |';
 
-/** @type {ReturnType<typeof standIns>} */
-let pod;
-/** @type {string} */
-let directory;
+let pod: ReturnType<typeof standIns>;
+let directory: string;
 beforeAll(() => {
   directory = mkdtempSync(join(tmpdir(), 'millrace-manager-'));
   writeFileSync(join(directory, 'password'), 'its-password');
@@ -27,8 +25,7 @@ afterAll(() => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** @param {string[]} args @param {Record<string, string>} [variables] */
-const run = (args, variables) =>
+const run = (args: string[], variables?: Record<string, string>) =>
   pod.run('bash', [SCRIPT, '--password-file', join(directory, 'password'), ...args], {
     LIST,
     UNKNOWN: '',

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { BUILDS, KUBERNETES, useBuilds } from '../../support/kubernetes/build.js';
-import { carries, find, nameOf, podOf } from '../../support/kubernetes/resources.js';
-import { readModules } from '../../support/terraform/modules.js';
+import { BUILDS, KUBERNETES, useBuilds } from '../../support/kubernetes/build.ts';
+import { carries, find, nameOf, podOf } from '../../support/kubernetes/resources.ts';
+import { readModules } from '../../support/terraform/modules.ts';
 
 // Checks which connections the network policies allow. Only a cluster can show that a network plug-in enforces them.
 
@@ -10,8 +10,7 @@ const builds = useBuilds();
 
 describe.each(['base', ...BUILDS.filter((name) => name.startsWith('overlays/'))])('Network: %s', (build) => {
   const resources = () => builds.built.get(build) ?? [];
-  /** @param {string} kind */
-  const ofKind = (kind) => resources().filter((resource) => resource.kind === kind);
+  const ofKind = (kind: string) => resources().filter((resource) => resource.kind === kind);
   const templates = () =>
     resources().flatMap((resource) =>
       podOf(resource) ? [{ name: nameOf(resource), labels: podOf(resource)?.metadata.labels }] : [],
@@ -35,15 +34,13 @@ describe.each(['base', ...BUILDS.filter((name) => name.startsWith('overlays/'))]
   test('Kubernetes network policies: egress from a pod to another pod is allowed: ingress at the other pod is allowed too', () => {
     const policies = ofKind('NetworkPolicy').map(({ spec }) => spec);
     for (const { podSelector, egress = [] } of policies)
-      for (const { podSelector: to, namespaceSelector } of egress.flatMap(
-        (/** @type {any} */ rule) => rule.to,
-      )) {
+      for (const { podSelector: to, namespaceSelector } of egress.flatMap((rule: any) => rule.to)) {
         if (!to || namespaceSelector) continue;
         const targets = templates().filter(({ labels }) => carries(labels, to.matchLabels));
         expect(targets).toHaveLength(1);
         const admitted = policies
           .filter((policy) => carries(targets[0]?.labels, policy.podSelector.matchLabels ?? {}))
-          .flatMap(({ ingress = [] }) => ingress.flatMap((/** @type {any} */ rule) => rule.from));
+          .flatMap(({ ingress = [] }) => ingress.flatMap((rule: any) => rule.from));
         expect(admitted).toContainEqual({ podSelector });
       }
   });

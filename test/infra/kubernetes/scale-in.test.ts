@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { KUBERNETES } from '../../support/kubernetes/build.js';
+import { KUBERNETES } from '../../support/kubernetes/build.ts';
 
 // scale-in.sh removes an ingest process. A stand-in for kubectl keeps the state of the cluster in files. No session may stay at the
 // broker without a subscriber: after any failure, the next run must finish the same process, and not begin with another.
@@ -32,8 +32,7 @@ case "$*" in
 esac
 `;
 
-/** @type {string} */
-let cluster;
+let cluster: string;
 beforeEach(() => {
   cluster = mkdtempSync(join(tmpdir(), 'millrace-scale-in-'));
   writeFileSync(join(cluster, 'kubectl'), KUBECTL);
@@ -43,15 +42,12 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(cluster, { recursive: true, force: true }));
 
-/** @param {Record<string, string>} state */
-function writeState(state) {
+function writeState(state: Record<string, string>) {
   for (const [name, text] of Object.entries(state)) writeFileSync(join(cluster, name), text);
 }
-/** @param {string} name */
-const readState = (name) => readFileSync(join(cluster, name), 'utf8').trim();
+const readState = (name: string) => readFileSync(join(cluster, name), 'utf8').trim();
 
-/** @param {string[]} args */
-async function scaleIn(...args) {
+async function scaleIn(...args: string[]) {
   writeState({ notes: '' });
   const { stdout: kubectl } = await run('/bin/sh', ['-c', 'command -v kubectl']);
   const env = { PATH: `${cluster}:${process.env['PATH']}`, CLUSTER: cluster, KUBECTL: kubectl.trim() };

@@ -3,9 +3,9 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
-import { ensurePython, readYaml } from '../../../infra/python/ensure.js';
-import { useDirectory } from '../../support/directory.js';
-import { KUBERNETES } from '../../support/kubernetes/build.js';
+import { ensurePython, readYaml } from '../../../infra/python/ensure.ts';
+import { useDirectory } from '../../support/directory.ts';
+import { KUBERNETES } from '../../support/kubernetes/build.ts';
 
 // Runs the scripts for Kubernetes that work without a cluster.
 
@@ -16,8 +16,7 @@ const SCRIPTS = readdirSync(KUBERNETES, { encoding: 'utf8', recursive: true }).f
 
 const directory = useDirectory('kubernetes-scripts');
 
-/** @param {string} path */
-const read = (path) => readFileSync(path, 'utf8');
+const read = (path: string) => readFileSync(path, 'utf8');
 
 test('Scripts of Kubernetes: shellcheck (Debian: apt-get install shellcheck): finds no problem', async () => {
   expect(SCRIPTS.length).toBeGreaterThan(4);

@@ -3,9 +3,9 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
-import { useDirectory } from '../../support/directory.js';
-import { BUILDS, KUBERNETES, useBuilds } from '../../support/kubernetes/build.js';
-import { find, nameOf } from '../../support/kubernetes/resources.js';
+import { useDirectory } from '../../support/directory.ts';
+import { BUILDS, KUBERNETES, useBuilds } from '../../support/kubernetes/build.ts';
+import { find, nameOf } from '../../support/kubernetes/resources.ts';
 
 // The schemas of Kubernetes do not cover the resources of operators. The small schemas of this repository do.
 
@@ -17,11 +17,10 @@ const directory = useDirectory('operators');
 
 const scylla = () => builds.built.get('scylla') ?? [];
 const cluster = () => find(scylla(), 'ScyllaCluster/millrace');
-/** @returns {any[]} */
-const racks = () => cluster().spec.datacenter.racks;
+const racks = (): any[] => cluster().spec.datacenter.racks;
 
-/** Kinds that Kubernetes itself does not know, with the file of their schema. @type {Map<string, string>} */
-const SCHEMA_OF = new Map(
+/** Kinds that Kubernetes itself does not know, with the file of their schema. */
+const SCHEMA_OF: Map<string, string> = new Map(
   readdirSync(SCHEMAS).map((file) => [JSON.parse(readFileSync(join(SCHEMAS, file), 'utf8')).title, file]),
 );
 
@@ -41,8 +40,7 @@ test.each([...SCHEMA_OF])('Kubernetes kind %s: valid by the schema of its operat
 
 test('Kubernetes resources of operators: this repository has a schema for each kind', () => {
   // The groups of Kubernetes itself have no dot in their name, or end with .k8s.io.
-  const isOfOperator = (/** @type {string} */ version) =>
-    /^[^/]*\.[^/]*\//.test(version) && !/\.k8s\.io\//.test(version);
+  const isOfOperator = (version: string) => /^[^/]*\.[^/]*\//.test(version) && !/\.k8s\.io\//.test(version);
   const unknown = [...builds.built.values()].flat().filter(({ apiVersion }) => isOfOperator(apiVersion));
   expect(new Set(unknown.map(({ kind }) => kind))).toEqual(new Set(SCHEMA_OF.keys()));
 });
@@ -57,8 +55,7 @@ describe('ScyllaCluster', () => {
   test('ScyllaCluster: racks: one rack for each replica, each rack in a different zone', () => {
     const zones = racks().map(({ placement }) => {
       const [term] = placement.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms;
-      return term.matchExpressions.find((/** @type {any} */ { key }) => key === 'topology.kubernetes.io/zone')
-        .values;
+      return term.matchExpressions.find(({ key }: any) => key === 'topology.kubernetes.io/zone').values;
     });
     expect(zones).toEqual(racks().map(({ name }) => [name]));
     expect(new Set(zones.flat()).size).toBe(3);
@@ -97,9 +94,7 @@ describe('ScyllaCluster', () => {
       const { spec } = find(builds.built.get(build) ?? [], 'NetworkPolicy/to-database');
       expect(spec.egress[0].ports).toEqual([{ protocol: 'TCP', port: Number(port) }]);
       const admitted = find(scylla(), 'NetworkPolicy/clients').spec.ingress;
-      expect(admitted.flatMap((/** @type {any} */ { ports = [] }) => ports)).toContainEqual(
-        spec.egress[0].ports[0],
-      );
+      expect(admitted.flatMap(({ ports = [] }: any) => ports)).toContainEqual(spec.egress[0].ports[0]);
       const [to] = spec.egress[0].to;
       expect(to.namespaceSelector.matchLabels).toEqual({ 'kubernetes.io/metadata.name': namespace });
       expect(to.podSelector).toEqual(find(scylla(), 'NetworkPolicy/clients').spec.podSelector);

@@ -1,21 +1,20 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
-import { SETTINGS } from '../../../common/settings/index.js';
-import { KUBERNETES, useBuilds } from '../../support/kubernetes/build.js';
-import { find } from '../../support/kubernetes/resources.js';
+import { SETTINGS } from '../../../common/settings/index.ts';
+import { KUBERNETES, useBuilds } from '../../support/kubernetes/build.ts';
+import { find } from '../../support/kubernetes/resources.ts';
 import {
   containerOf,
   environmentOf,
   ourWorkloads,
   secretFilesOf,
-} from '../../support/kubernetes/workloads.js';
+} from '../../support/kubernetes/workloads.ts';
 
 // Each process has the secrets that it reads, as files, and no others.
 
 const builds = useBuilds();
-/** @type {ReturnType<typeof ourWorkloads>} */
-let workloads;
+let workloads: ReturnType<typeof ourWorkloads>;
 beforeAll(() => {
   workloads = ourWorkloads(builds);
 });
@@ -37,7 +36,7 @@ test('Kubernetes: secrets of the processes: mounted as files from existing Secre
     // The process reads every mounted secret.
     const read = [
       ...Object.values(environment),
-      ...containerOf(workload).command.map((/** @type {string} */ word) => word.replace(/^.*=/, '')),
+      ...containerOf(workload).command.map((word: string) => word.replace(/^.*=/, '')),
     ];
     expect([where, [...mounted.keys()].filter((file) => !read.includes(file))]).toEqual([where, []]);
   }
@@ -72,7 +71,7 @@ test('Mosquitto of Kubernetes: start script: each file that the script reads is 
   const broker = find(builds.built.get('overlays/tls') ?? [], 'StatefulSet/millrace-mosquitto');
   const read = [...script.matchAll(/\$secrets\/(\w+)/g)].map(([, name]) => `${secrets}/${name}`);
   expect([...secretFilesOf(broker).keys()].sort()).toEqual([...new Set(read)].sort());
-  const mounts = containerOf(broker).volumeMounts.map((/** @type {any} */ { mountPath }) => mountPath);
+  const mounts = containerOf(broker).volumeMounts.map(({ mountPath }: any) => mountPath);
   expect(mounts).toEqual(expect.arrayContaining([configuration, '/etc/millrace/tls', '/mosquitto/data']));
   expect(containerOf(broker).command).toEqual(['/bin/sh', `${configuration}/start.sh`]);
 });

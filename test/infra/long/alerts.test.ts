@@ -1,15 +1,15 @@
 import { createServer } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
-import { migrateDatabase } from '../../../api/store/setup/index.js';
-import { readSettings } from '../../../common/settings/index.js';
-import { useCleanUps } from '../../support/clean-ups.js';
-import { startTestEngine, uniqueName } from '../../support/database/engine.js';
-import { listening } from '../../support/http/listening.js';
-import { startAlertmanager, startPrometheus } from '../../support/monitoring/servers.js';
-import { connectDevice } from '../../support/mqtt/device.js';
-import { startApi } from '../../support/processes/api-process.js';
-import { until } from '../../support/until.js';
+import { migrateDatabase } from '../../../api/store/setup/index.ts';
+import { readSettings } from '../../../common/settings/index.ts';
+import { useCleanUps } from '../../support/clean-ups.ts';
+import { startTestEngine, uniqueName } from '../../support/database/engine.ts';
+import { listening } from '../../support/http/listening.ts';
+import { startAlertmanager, startPrometheus } from '../../support/monitoring/servers.ts';
+import { connectDevice } from '../../support/mqtt/device.ts';
+import { startApi } from '../../support/processes/api-process.ts';
+import { until } from '../../support/until.ts';
 
 const ALERT = 'MillraceDatabaseNodeDown';
 const BOOTS_MS = 120_000;
@@ -18,10 +18,9 @@ const afterwards = useCleanUps();
 
 /** Records the notifications of Alertmanager, e.g. `night firing MillraceDatabaseNodeDown`. */
 async function startReceiver() {
-  /** @type {Set<string>} */
-  const notifications = new Set();
+  const notifications: Set<string> = new Set();
   const server = createServer(async (req, res) => {
-    const { alerts } = /** @type {any} */ (await json(req));
+    const { alerts } = (await json(req)) as any;
     for (const { status, labels } of alerts)
       notifications.add(`${req.url?.slice(1)} ${status} ${labels.alertname}`);
     res.end();

@@ -4,17 +4,15 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { writeCombinedPem } from '../../../infra/tls/combined-pem.js';
-import { prepareBroker } from '../../support/compose/broker.js';
-import { INSTALLS_MS, interpolate, loadCompose } from '../../support/compose/index.js';
-import { prepareSmoke } from '../../support/compose/smoke.js';
-import { startTestEngine } from '../../support/database/engine.js';
-import { startPrometheusWith } from '../../support/monitoring/servers.js';
-import { startApi, startCommand } from '../../support/processes/api-process.js';
-import { startSimulator } from '../../support/processes/simulator-process.js';
-import { until } from '../../support/until.js';
-
-/** @import { TestEngine } from '../../support/database/engine.js' */
+import { writeCombinedPem } from '../../../infra/tls/combined-pem.ts';
+import { prepareBroker } from '../../support/compose/broker.ts';
+import { INSTALLS_MS, interpolate, loadCompose } from '../../support/compose/index.ts';
+import { prepareSmoke } from '../../support/compose/smoke.ts';
+import { startTestEngine, type TestEngine } from '../../support/database/engine.ts';
+import { startPrometheusWith } from '../../support/monitoring/servers.ts';
+import { startApi, startCommand } from '../../support/processes/api-process.ts';
+import { startSimulator } from '../../support/processes/simulator-process.ts';
+import { until } from '../../support/until.ts';
 
 // Runs the services of docker-compose.yml as processes, in their order, with their environments, commands, secrets and certificates.
 // Cassandra replaces ScyllaDB. Only addresses, ports and paths differ. Then smoke.sh and Prometheus check the whole.
@@ -24,16 +22,12 @@ const run = promisify(execFile);
 /** Settings of `.env` that migrate stores, so that every process must get them. */
 const STORED = { LATEST_GROUPS: '4', BATCH_DAYS: '8' };
 
-/** @type {Array<() => unknown>} clean-ups, run in reverse order */
-const cleanUps = [];
-/** @type {Awaited<ReturnType<typeof loadCompose>>} */
-let stack;
-/** @type {string} */
-let directory;
-/** @type {Awaited<ReturnType<typeof prepareBroker>>} */
-let broker;
-/** @type {TestEngine} */
-let engine;
+/** clean-ups, run in reverse order */
+const cleanUps: Array<() => unknown> = [];
+let stack: Awaited<ReturnType<typeof loadCompose>>;
+let directory: string;
+let broker: Awaited<ReturnType<typeof prepareBroker>>;
+let engine: TestEngine;
 
 beforeAll(async () => {
   stack = await loadCompose();
@@ -58,8 +52,8 @@ afterAll(async () => {
   for (const cleanUp of cleanUps.reverse()) await cleanUp();
 }, INSTALLS_MS);
 
-/** @param {string} text a value in docker-compose.yml @returns {string} the value with addresses and paths of this test */
-const local = (text) =>
+/** @param text a value in docker-compose.yml @returns the value with addresses and paths of this test */
+const local = (text: string): string =>
   text
     .replace(/\/run\/secrets\/\w+/, (path) => stack.secretFile(path))
     .replace(/^cql(:9142)?$/, engine.contactPoint)
@@ -69,31 +63,29 @@ const local = (text) =>
 
 /**
  * Makes the environment of a service in docker-compose.yml, with the addresses and paths of this test.
- *
- * @param {string} name of the service
- * @param {Record<string, string>} [others] variables that are added or replaced
- * @returns {Record<string, string>}
+ * @param name of the service
+ * @param others variables that are added or replaced
  */
-function environmentOf(name, others) {
+function environmentOf(name: string, others?: Record<string, string>): Record<string, string> {
   const { DATA_DIR: _, ...environment } = stack.compose.services[name].environment;
   const entries = Object.entries(environment).map(([key, value]) => [key, local(interpolate(value, STORED))]);
   return { ...Object.fromEntries(entries), HTTP_PORT: '0', ...others };
 }
 
-/** @param {string} name of a service @returns {string[]} the arguments after the program in its command */
-const argumentsOf = (name) => {
-  const command = /** @type {string[]} */ (stack.compose.services[name].command);
+/** @param name of a service @returns the arguments after the program in its command */
+const argumentsOf = (name: string): string[] => {
+  const command = stack.compose.services[name].command as string[];
   return command.slice(command.findIndex((word) => /\.[jt]s$/.test(word)) + 1).map(local);
 };
 
-/** Runs the health check of a service against its local process. @param {string} name of the service @param {string} port */
-const checkHealth = (name, port) =>
-  run(process.execPath, ['infra/compose/ready.js'], {
+/** Runs the health check of a service against its local process. @param name of the service */
+const checkHealth = (name: string, port: string) =>
+  run(process.execPath, ['infra/compose/ready.ts'], {
     env: { ...environmentOf(name), HTTP_PORT: port, PATH: process.env['PATH'] },
   });
 
-/** The configuration of Prometheus, with addresses and secrets of this test. @param {string} api port @param {string} https port */
-const prometheusHere = (api, https) =>
+/** The configuration of Prometheus, with addresses and secrets of this test. @param api port @param https port */
+const prometheusHere = (api: string, https: string) =>
   readFileSync('infra/compose/monitoring/prometheus.yml', 'utf8')
     .replaceAll(/\/run\/secrets\/\w+/g, (path) => stack.secretFile(path))
     .replace('api:8080', `127.0.0.1:${api}`)
@@ -106,12 +98,12 @@ test('Compose: all services run with the settings of docker-compose.yml: smoke.s
   const superuser = { CQL_USERNAME: 'cassandra', CQL_PASSWORD: 'cassandra' };
   const { CQL_PASSWORD_FILE: _, ...rolesEnvironment } = environmentOf('roles', superuser);
   const first = {
-    script: /** @type {const} */ ('api/commands/roles.js'),
+    script: 'api/commands/roles.ts' as const,
     environment: rolesEnvironment,
     args: argumentsOf('roles'),
   };
   const second = {
-    script: /** @type {const} */ ('api/commands/migrate.js'),
+    script: 'api/commands/migrate.ts' as const,
     environment: environmentOf('migrate'),
     args: [],
   };

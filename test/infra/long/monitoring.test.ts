@@ -2,12 +2,12 @@ import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { createMetrics } from '../../../api/observability/metrics.js';
-import { ensurePython, readYaml } from '../../../infra/python/ensure.js';
-import { documentedMetrics } from '../../support/documents/metrics-page.js';
-import { logqlErrors } from '../../support/monitoring/logql.js';
-import { readPromql } from '../../support/monitoring/promql.js';
-import { SCYLLA_METRICS } from '../../support/monitoring/scylla-metrics.js';
+import { createMetrics } from '../../../api/observability/metrics.ts';
+import { ensurePython, readYaml } from '../../../infra/python/ensure.ts';
+import { documentedMetrics } from '../../support/documents/metrics-page.ts';
+import { logqlErrors } from '../../support/monitoring/logql.ts';
+import { readPromql } from '../../support/monitoring/promql.ts';
+import { SCYLLA_METRICS } from '../../support/monitoring/scylla-metrics.ts';
 
 // The tools of Prometheus and Alertmanager test the rules. The grammars of their editors parse the expressions.
 
@@ -15,22 +15,24 @@ const run = promisify(execFile);
 const HOME = 'infra/monitoring';
 const INSTALLS_MS = 180_000;
 
-/** @typedef {{ alert?: string, record?: string, expr: string, annotations?: { summary: string, runbook: string }, labels?: { severity: string } }} Rule */
+type Rule = {
+  alert?: string;
+  record?: string;
+  expr: string;
+  annotations?: { summary: string; runbook: string };
+  labels?: { severity: string };
+};
 
-/** @type {Rule[]} */
-let rules;
-/** @type {Rule[]} */
-let logRules;
-/** @type {{ tests: Array<{ alert_rule_test: Array<{ alertname: string, exp_alerts: unknown[] }> }> }} */
-let ruleTests;
+let rules: Rule[];
+let logRules: Rule[];
+let ruleTests: { tests: Array<{ alert_rule_test: Array<{ alertname: string; exp_alerts: unknown[] }> }> };
 
 beforeAll(async () => {
   const python = await ensurePython({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus: () => {} });
-  /** @param {string} folder @returns {Promise<Rule[]>} */
-  const rulesIn = async (folder) => {
+  const rulesIn = async (folder: string): Promise<Rule[]> => {
     const files = readdirSync(folder).map((name) => readYaml(python, `${folder}/${name}`));
     return (await Promise.all(files)).flatMap(({ groups }) =>
-      groups.flatMap((/** @type {{ rules: Rule[] }} */ group) => group.rules),
+      groups.flatMap((group: { rules: Rule[] }) => group.rules),
     );
   };
   rules = await rulesIn(`${HOME}/prometheus/rules`);
@@ -38,15 +40,15 @@ beforeAll(async () => {
   ruleTests = await readYaml(python, `${HOME}/prometheus/tests/alerts.test.yml`);
 }, INSTALLS_MS);
 
-/** @returns {string[]} the metrics of Node.js, which are the same in every process */
-const nodeMetrics = () =>
+/** @returns the metrics of Node.js, which are the same in every process */
+const nodeMetrics = (): string[] =>
   createMetrics({ version: 'test', role: 'all' })
     .registry.getMetricsAsArray()
     .map(({ name }) => name)
     .filter((name) => !name.startsWith('iot_'));
 
-/** @returns {Set<string>} names of all series in Prometheus */
-const series = () => {
+/** @returns names of all series in Prometheus */
+const series = (): Set<string> => {
   const application = documentedMetrics().flatMap(({ name, type }) =>
     type === 'histogram' ? ['bucket', 'sum', 'count'].map((part) => `${name}_${part}`) : [name],
   );
@@ -55,19 +57,17 @@ const series = () => {
   return new Set([...application, ...node, ...recorded, ...SCYLLA_METRICS, 'up']);
 };
 
-/** @param {string} [folder] @returns {any[]} the dashboards as Grafana reads them */
-const dashboards = (folder = 'dashboards') =>
+/** @returns the dashboards as Grafana reads them */
+const dashboards = (folder: string = 'dashboards'): any[] =>
   readdirSync(`${HOME}/grafana/${folder}`).map((name) =>
     JSON.parse(readFileSync(`${HOME}/grafana/${folder}/${name}`, 'utf8')),
   );
 
-/** @returns {string[]} every PromQL expression of rules and dashboards */
-const expressions = () => [
+/** @returns every PromQL expression of rules and dashboards */
+const expressions = (): string[] => [
   ...rules.map(({ expr }) => expr),
   ...dashboards().flatMap(({ panels }) =>
-    panels.flatMap((/** @type {{ targets: Array<{ expr: string }> }} */ { targets }) =>
-      targets.map(({ expr }) => expr),
-    ),
+    panels.flatMap(({ targets }: { targets: Array<{ expr: string }> }) => targets.map(({ expr }) => expr)),
   ),
 ];
 
@@ -137,7 +137,7 @@ describe('Monitoring expressions', () => {
 
   test('Metrics of the application: use: a Prometheus rule or a Grafana dashboard queries each metric', () => {
     const named = new Set(expressions().flatMap((expr) => readPromql(expr).metrics));
-    const isUsed = (/** @type {string} */ name) =>
+    const isUsed = (name: string) =>
       named.has(name) || ['bucket', 'sum', 'count'].some((part) => named.has(`${name}_${part}`));
     expect(documentedMetrics().flatMap(({ name }) => (isUsed(name) ? [] : [name]))).toEqual([]);
   });
@@ -169,14 +169,14 @@ describe('Dashboards', () => {
       for (const { title, description, tags, panels } of dashboards(folder)) {
         expect([title, description].every((text) => text.length > 0)).toBe(true);
         expect(tags).toEqual([folder === 'dashboards' ? 'millrace' : 'millrace-measurements']);
-        const ids = panels.map((/** @type {any} */ { id }) => id);
+        const ids = panels.map(({ id }: any) => id);
         expect(new Set(ids).size).toBe(ids.length);
         for (const panel of panels) {
           expect(panel).toMatchObject({
             title: expect.stringMatching(/./),
             description: expect.stringMatching(/./),
           });
-          const refs = panel.targets.map((/** @type {any} */ { refId }) => refId);
+          const refs = panel.targets.map(({ refId }: any) => refId);
           expect(new Set(refs).size).toBe(refs.length);
         }
       }
@@ -185,7 +185,7 @@ describe('Dashboards', () => {
 
   test('Grafana dashboards of Prometheus: panels: each query uses the selected data source and the selected job', () => {
     for (const { templating, panels } of dashboards()) {
-      const names = templating.list.map((/** @type {any} */ { name }) => name);
+      const names = templating.list.map(({ name }: any) => name);
       expect(names).toEqual(['datasource', 'job', 'instance']);
       for (const { datasource, targets } of panels) {
         expect(datasource).toEqual({ type: 'prometheus', uid: '$datasource' });
@@ -205,10 +205,7 @@ describe('Dashboards', () => {
     const { providers } = await readYaml(python, `${provisioning}/dashboards/millrace-measurements.yml`);
     const [{ uid, type }] = datasources;
     for (const { templating, panels } of dashboards('measurements/dashboards')) {
-      const queried = [
-        ...panels,
-        ...templating.list.filter((/** @type {any} */ one) => one.type === 'query'),
-      ];
+      const queried = [...panels, ...templating.list.filter((one: any) => one.type === 'query')];
       for (const { datasource } of queried) expect(datasource).toEqual({ type, uid });
       for (const { targets } of panels) expect(targets[0].datasource).toEqual({ type, uid });
     }
@@ -218,11 +215,8 @@ describe('Dashboards', () => {
   test('Grafana dashboards: positions of the panels: no panel covers another panel', () => {
     for (const { panels } of dashboards()) {
       const cells = panels.flatMap(
-        (
-          /** @type {{ gridPos: { x: number, y: number, w: number, h: number } }} */ {
-            gridPos: { x, y, w, h },
-          },
-        ) => Array.from({ length: w * h }, (_, cell) => `${x + (cell % w)} ${y + Math.floor(cell / w)}`),
+        ({ gridPos: { x, y, w, h } }: { gridPos: { x: number; y: number; w: number; h: number } }) =>
+          Array.from({ length: w * h }, (_, cell) => `${x + (cell % w)} ${y + Math.floor(cell / w)}`),
       );
       expect(new Set(cells).size).toBe(cells.length);
     }
@@ -235,7 +229,7 @@ test('Prometheus and Loki alerts: each alert has a severity, and a section in do
     page
       .split(/^## /m)
       .slice(1)
-      .map((section) => [/** @type {string} */ (section.split('\n')[0]), section]),
+      .map((section) => [section.split('\n')[0] as string, section]),
   );
   for (const { alert, labels, annotations } of [...rules, ...logRules]) {
     if (!alert) continue;

@@ -1,27 +1,25 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
-import { packages } from '../../../infra/operations/steps/apt.js';
-import { useDirectory } from '../../support/directory.js';
-import { run } from '../../support/operations/fakes.js';
+import { packages } from '../../../infra/operations/steps/apt.ts';
+import { useDirectory } from '../../support/directory.ts';
+import { run } from '../../support/operations/fakes.ts';
 
 // A real apt runs the commands by which `upgrade` installs a version. Its package source and its list of installed packages belong
 // to this test. apt only simulates the installation.
 
 const directory = useDirectory('apt');
-/** @type {NodeJS.ProcessEnv} */
-let env;
+let env: NodeJS.ProcessEnv;
 
-/** One release of an engine, whose packages depend on each other in the same version. @param {string} version */
-const scylla = (version) => [
+/** One release of an engine, whose packages depend on each other in the same version. */
+const scylla = (version: string) => [
   ['scylla', version, `scylla-server (= ${version}), scylla-cqlsh (= ${version})`],
   ['scylla-server', version, `scylla-conf (= ${version})`],
   ['scylla-conf', version, ''],
   ['scylla-cqlsh', version, ''],
 ];
 
-/** @param {string} version */
-const cassandra = (version) => [
+const cassandra = (version: string) => [
   ['cassandra', version, ''],
   ['cassandra-tools', version, `cassandra (= ${version})`],
 ];
@@ -38,8 +36,8 @@ const OFFERED = [
   ['scylla-manager-agent', '3.6-1', ''],
 ];
 
-/** @param {string[][]} list @param {string} fields that each package has as well */
-const listed = (list, fields) =>
+/** @param fields that each package has as well */
+const listed = (list: string[][], fields: string) =>
   list
     .map(
       ([name, version, depends]) =>
@@ -48,7 +46,7 @@ const listed = (list, fields) =>
     .join('\n');
 
 beforeAll(() => {
-  const pathOf = (/** @type {string} */ path) => join(directory, path);
+  const pathOf = (path: string) => join(directory, path);
   for (const folder of [
     'bin',
     'source',
@@ -79,8 +77,8 @@ Dir::Log "${directory}"; Debug::NoLocking "true"; APT::Get::Simulate "true"; APT
   };
 });
 
-/** Simulates the installation of an engine. @param {'scylla' | 'cassandra'} engine @param {string} to */
-async function chosen(engine, to) {
+/** Simulates the installation of an engine. */
+async function chosen(engine: 'scylla' | 'cassandra', to: string) {
   const { fetch, install } = packages(engine, to);
   const runs = [];
   for (const script of [...fetch, install]) runs.push(await run('sh', ['-euc', script], env));
@@ -92,18 +90,19 @@ async function chosen(engine, to) {
   }));
 }
 
-test.each(
-  /** @type {const} */ ([
-    ['scylla', '2026.1.6', scylla('2026.1.6-0.2026b-1')],
-    ['cassandra', '5.0.10', cassandra('5.0.10')],
-  ]),
-)('Upgrade of %s: apt chooses version %s of every package, no newer version', async (engine, to, wanted) => {
-  const all = wanted.map(([name, version]) => `${name} ${version}`).sort();
-  expect(await chosen(engine, to)).toEqual([
-    { code: 0, chosen: all },
-    { code: 0, chosen: all },
-  ]);
-});
+test.each([
+  ['scylla', '2026.1.6', scylla('2026.1.6-0.2026b-1')],
+  ['cassandra', '5.0.10', cassandra('5.0.10')],
+] as const)(
+  'Upgrade of %s: apt chooses version %s of every package, no newer version',
+  async (engine, to, wanted) => {
+    const all = wanted.map(([name, version]) => `${name} ${version}`).sort();
+    expect(await chosen(engine, to)).toEqual([
+      { code: 0, chosen: all },
+      { code: 0, chosen: all },
+    ]);
+  },
+);
 
 test('Upgrade of ScyllaDB: the version does not exist: apt fails with exit code 100 before a node stops', async () => {
   expect((await chosen('scylla', '2026.1.8'))[0]).toEqual({ code: 100, chosen: [] });

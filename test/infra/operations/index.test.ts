@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { useDirectory } from '../../support/directory.js';
-import { makeFakes, operate, run, SECRETS } from '../../support/operations/fakes.js';
+import { useDirectory } from '../../support/directory.ts';
+import { makeFakes, operate, run, SECRETS } from '../../support/operations/fakes.ts';
 
 // Checks that operations print the expected commands, and run what they print. test/cluster runs them against Cassandra.
 
@@ -14,12 +14,11 @@ const CASSANDRA = `--engine cassandra ${NODES} --tag t1`;
 
 const APT = 'sudo env DEBIAN_FRONTEND=noninteractive apt-get -y -o Dpkg::Options::=--force-confold';
 
-/** @param {string} provider */
-const medusaStoresTo = (provider) =>
+const medusaStoresTo = (provider: string) =>
   `grep -qx "storage_provider *= *${provider}" /etc/medusa/medusa.ini && grep -qx "bucket_name *= *bucket" /etc/medusa/medusa.ini`;
 
 /** Each operation on each engine, with its characteristic commands in their order. */
-const OPERATIONS = /** @type {Array<[string, string[]]>} */ ([
+const OPERATIONS = [
   [
     `backup ${MANAGED}`,
     [
@@ -44,7 +43,7 @@ const OPERATIONS = /** @type {Array<[string, string[]]>} */ ([
     `restore ${MANAGED} ${NODES}`,
     [
       'sctool restore -c prod -L s3:bucket -T t1 --restore-schema --dry-run',
-      'CQL_KEYSPACE=iot node infra/operations/steps/expect-stopped.js',
+      'CQL_KEYSPACE=iot node infra/operations/steps/expect-stopped.ts',
       'sctool restore -c prod -L s3:bucket -T t1 --restore-schema --name millrace-schema-t1',
       'said=$(sctool progress -c prod restore/millrace-schema-t1)',
       "ssh a 'nodetool drain'",
@@ -108,7 +107,7 @@ const OPERATIONS = /** @type {Array<[string, string[]]>} */ ([
     `restore ${CASSANDRA} --location gcs:bucket`,
     [
       "ssh a 'medusa verify --backup-name t1'",
-      'CQL_KEYSPACE=iot node infra/operations/steps/expect-stopped.js',
+      'CQL_KEYSPACE=iot node infra/operations/steps/expect-stopped.ts',
       "ssh a 'medusa restore-cluster --backup-name t1 --seed-target a --keyspace iot --bypass-checks --verify'",
       "ssh a 'nodetool repair --full --partitioner-range iot'",
     ],
@@ -116,7 +115,7 @@ const OPERATIONS = /** @type {Array<[string, string[]]>} */ ([
   [
     `restore ${CASSANDRA} --into iot_drill --ledger load.ledger`,
     [
-      'CQL_KEYSPACE=iot_drill node infra/operations/steps/expect-stopped.js',
+      'CQL_KEYSPACE=iot_drill node infra/operations/steps/expect-stopped.ts',
       'CQL_KEYSPACE=iot_drill npm run -s migrate',
       'for snapshot in /var/lib/cassandra/data/iot/*/snapshots/t1; do',
       '  nodetool import --copy-data iot_drill "$table" "$snapshot"',
@@ -154,7 +153,7 @@ const OPERATIONS = /** @type {Array<[string, string[]]>} */ ([
     [
       '(umask 077 && openssl rand -hex 24 >keys/serve.new)',
       'npm run -s roles -- --migrate-password-file keys/migrate --serve-password-file keys/serve.new',
-      "until CQL_PASSWORD='' CQL_USERNAME=millrace_serve CQL_PASSWORD_FILE=keys/serve.new node infra/operations/steps/alter.js; do",
+      "until CQL_PASSWORD='' CQL_USERNAME=millrace_serve CQL_PASSWORD_FILE=keys/serve.new node infra/operations/steps/alter.ts; do",
       'test -s keys/serve.new && cat keys/serve.new >keys/serve && rm keys/serve.new',
       'hand-on',
       "ssh host-1 'sudo systemctl restart millrace'",
@@ -186,7 +185,7 @@ const OPERATIONS = /** @type {Array<[string, string[]]>} */ ([
       "ssh broker 'sudo systemctl reload mosquitto'",
     ],
   ],
-]);
+] as Array<[string, string[]]>;
 
 describe.each(OPERATIONS)('Operations: %s --dry-run', (words, expected) => {
   test('npm run operations: --dry-run: prints the commands in order, as a valid shell script without secrets', async () => {
@@ -212,8 +211,8 @@ const RUNNABLE = OPERATIONS.map(([words]) => words).filter(
   (words) => !/--check|cassandra.*location|^rotate --secret (serve|migrate|broker)/.test(words),
 );
 
-/** A node's data directory with something in its snapshot `t1`. @returns {string} */
-function dataWithSnapshot() {
+/** A node's data directory with something in its snapshot `t1`. */
+function dataWithSnapshot(): string {
   const data = join(directory, 'data');
   const snapshot = join(data, 'iot', 'device-0123', 'snapshots', 't1');
   mkdirSync(snapshot, { recursive: true });
@@ -272,29 +271,30 @@ test('npm run operations restore: a task of Scylla Manager fails: the operation 
 describe('Last backup', () => {
   const HOUR_S = 3600;
 
-  test.each(
-    /** @type {Array<[string, string, { ageS?: number, schema?: string }, number]>} */ ([
-      ['recent enough: exit code 0', '--check', {}, 0],
-      ['too old: exit code 1', '--check', { ageS: 37 * HOUR_S }, 1],
-      ['older than --within: exit code 1', '--check --within 1h', {}, 1],
-      ['without the schema: exit code 1', '--check', { schema: 'other' }, 1],
-      ['without the schema, with --now: exit code 1', '--now', { schema: 'other' }, 1],
-      ['without the schema, at the start of the schedule: exit code 1', '', { schema: 'other' }, 1],
-    ]),
-  )('npm run operations backup: backup of Scylla Manager is %s', async (_, words, backup, code) => {
-    const { env } = makeFakes(join(directory, 'checked'), { backup });
-    const ran = await operate(`backup ${MANAGED} ${words}`.trim().split(' '), env);
-    expect(ran).toMatchObject({ code });
-    if (backup.schema) expect(ran.errors).toContain('There is no schema in it');
-    else expect(ran.errors.includes('too old')).toBe(code === 1);
-  });
+  test.each([
+    ['recent enough: exit code 0', '--check', {}, 0],
+    ['too old: exit code 1', '--check', { ageS: 37 * HOUR_S }, 1],
+    ['older than --within: exit code 1', '--check --within 1h', {}, 1],
+    ['without the schema: exit code 1', '--check', { schema: 'other' }, 1],
+    ['without the schema, with --now: exit code 1', '--now', { schema: 'other' }, 1],
+    ['without the schema, at the start of the schedule: exit code 1', '', { schema: 'other' }, 1],
+  ] as Array<[string, string, { ageS?: number; schema?: string }, number]>)(
+    'npm run operations backup: backup of Scylla Manager is %s',
+    async (_, words, backup, code) => {
+      const { env } = makeFakes(join(directory, 'checked'), { backup });
+      const ran = await operate(`backup ${MANAGED} ${words}`.trim().split(' '), env);
+      expect(ran).toMatchObject({ code });
+      if (backup.schema) expect(ran.errors).toContain('There is no schema in it');
+      else expect(ran.errors.includes('too old')).toBe(code === 1);
+    },
+  );
 
   test.each([
     [2 * HOUR_S, 0],
     [37 * HOUR_S, 1],
     ['', 1],
   ])('npm run operations backup --check: backup of Medusa is %p s old: exit code %p', async (ageS, code) => {
-    const { env } = makeFakes(join(directory, 'checked'), { backup: { ageS: /** @type {number} */ (ageS) } });
+    const { env } = makeFakes(join(directory, 'checked'), { backup: { ageS: ageS as number } });
     const words = 'backup --engine cassandra --nodes a --location s3:bucket --check --from 2'.split(' ');
     expect(await operate(words, env)).toMatchObject({ code });
   });
@@ -306,7 +306,7 @@ test('npm run operations restore: last step with Scylla Manager: sets tombstone_
     makeFakes(join(directory, 'collected')).env,
   );
   const [last] = out.trim().split('\n').slice(-1);
-  expect(last).toMatch(/^node infra\/operations\/steps\/alter\.js "ALTER TABLE iot\.schema_version WITH /);
+  expect(last).toMatch(/^node infra\/operations\/steps\/alter\.ts "ALTER TABLE iot\.schema_version WITH /);
   expect(last).toContain(`"ALTER TABLE iot.message WITH tombstone_gc = {'mode': 'immediate'}"`);
   for (const table of ['annotation', 'alarm_delivery'])
     expect(last).toContain(`"ALTER TABLE iot.${table} WITH tombstone_gc = {'mode': 'timeout'}"`);
@@ -364,7 +364,7 @@ test('Scripts in infra/operations/reach: shellcheck finds no problem; --help pri
 });
 
 test('npm run operations: --help of an operation: lists only its flags; any other flag is a usage error', async () => {
-  const help = async (/** @type {string} */ name) => (await operate([name, '--help'], process.env)).out;
+  const help = async (name: string) => (await operate([name, '--help'], process.env)).out;
   expect(await help('add-node')).not.toMatch(/--(cluster|tag|stop)/);
   expect(await help('upgrade')).toMatch(/--within <duration> +how long .* \(default: 30m\)/);
   expect(await help('add-node')).toMatch(/--within <duration> +how long .* \(default: 1d\)/);

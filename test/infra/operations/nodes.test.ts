@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { useDirectory } from '../../support/directory.js';
-import { makeFakes, operate } from '../../support/operations/fakes.js';
+import { useDirectory } from '../../support/directory.ts';
+import { makeFakes, operate } from '../../support/operations/fakes.ts';
 
 // Operations stop when nodes are down, too few, or in an unexpected state.
 
@@ -75,10 +75,10 @@ test.each([
 });
 
 test('npm run operations remove-node: the removed node is a seed: the output asks for another seed', async () => {
-  for (const [node, isSeed] of /** @type {const} */ ([
+  for (const [node, isSeed] of [
     ['c', true],
     ['d', false],
-  ])) {
+  ] as const) {
     const fakes = makeFakes(join(directory, 'seed'), { nodes: node === 'c' ? 3 : 4 });
     const nodes = node === 'c' ? 'a,b' : 'a,b,c';
     const words = `remove-node --nodes ${nodes} --node ${node} --config ${fakes.config}`.split(' ');

@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { useDirectory } from '../../support/directory.js';
-import { makeFakes, operate, run } from '../../support/operations/fakes.js';
+import { useDirectory } from '../../support/directory.ts';
+import { makeFakes, operate, run } from '../../support/operations/fakes.ts';
 
 // Checks the page of infra/operations against the operations.
 
 const directory = useDirectory('operations');
 
-/** @returns {string[]} the commands on the page, for a shell */
-function examples() {
+/** @returns the commands on the page, for a shell */
+function examples(): string[] {
   const page = readFileSync('docs/how-to/operate-a-cluster.md', 'utf8');
   return [...page.matchAll(/^ {4}(npm run operations .*)$/gm)].map(([, line]) =>
     String(line).replace('--nodes …', '--nodes a,b,c'),
@@ -20,7 +20,7 @@ test('Operations how-to page: more than 10 examples', () => expect(examples().le
 
 test.each(examples())('Operations how-to page: example %s: --dry-run prints its steps', async (line) => {
   const { env } = makeFakes(join(directory, 'examples'));
-  const npmFunction = 'npm() { shift 3; "$NODE" infra/operations/index.js "$@" --dry-run; }';
+  const npmFunction = 'npm() { shift 3; "$NODE" infra/operations/index.ts "$@" --dry-run; }';
   const ran = await run('sh', ['-euc', `${npmFunction}\n${line}`], { ...env, NODE: process.execPath });
   expect(ran).toMatchObject({ code: 0, errors: '', out: expect.stringContaining('# 1/') });
 });

@@ -1,14 +1,14 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { useDirectory } from '../../support/directory.js';
-import { makeFakes, operate, run, SECRETS } from '../../support/operations/fakes.js';
-import { writePrograms } from '../../support/processes/programs.js';
+import { useDirectory } from '../../support/directory.ts';
+import { makeFakes, operate, run, SECRETS } from '../../support/operations/fakes.ts';
+import { writePrograms } from '../../support/processes/programs.ts';
 
 const directory = useDirectory('operations');
 
-/** @param {string} file with the old password of the role that serves @returns {string[]} the arguments of its rotation */
-const rotation = (file) =>
+/** @param file with the old password of the role that serves @returns the arguments of its rotation */
+const rotation = (file: string): string[] =>
   `rotate --secret serve --file ${file} --migrate-file other --deliver true`.split(' ');
 
 test('npm run operations rotate: new secret: written to its file only; no output and no command contains the secret', async () => {

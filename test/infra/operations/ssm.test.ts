@@ -11,20 +11,19 @@ import {
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { run } from '../../support/operations/fakes.js';
+import { run } from '../../support/operations/fakes.ts';
 
 // ssm.sh reaches nodes on EC2. A stand-in for the AWS command line tool accepts its documented arguments, and no others.
 
 const INSTANCE = 'i-0123456789abcdef0';
 
-/** @type {string} */
-let directory;
+let directory: string;
 
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'millrace-ssm-'));
   const bin = join(directory, 'bin');
   mkdirSync(bin);
-  copyFileSync('test/support/operations/aws.js', join(bin, 'aws'));
+  copyFileSync('test/support/operations/aws.ts', join(bin, 'aws'));
   // `sleep` can interrupt the script while it waits.
   writeFileSync(join(bin, 'sleep'), '#!/bin/sh\n[ -z "$FAKE_INTERRUPT" ] || kill -INT "$PPID"\n');
   for (const name of ['aws', 'sleep']) chmodSync(join(bin, name), 0o755);
@@ -32,8 +31,8 @@ beforeEach(() => {
 
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-/** @param {string} script @param {Record<string, string>} [variables] for the environment of the stand-in */
-const reach = (script, variables = {}) =>
+/** @param variables for the environment of the stand-in */
+const reach = (script: string, variables: Record<string, string> = {}) =>
   run('sh', ['infra/operations/reach/ssm.sh', INSTANCE, script], {
     ...process.env,
     ...variables,

@@ -1,8 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { ensurePython } from '../../../infra/python/ensure.js';
-import { readModules } from '../../support/terraform/modules.js';
-
-/** @import { Module, Thing } from '../../support/terraform/modules.js' */
+import { ensurePython } from '../../../infra/python/ensure.ts';
+import { type Module, readModules, type Thing } from '../../support/terraform/modules.ts';
 
 // Security rules for the network, the machines, the bucket and the permissions on EC2.
 
@@ -10,22 +8,19 @@ const INSTALLS_MS = 300_000;
 const EC2 = 'infra/terraform/modules/aws-ec2';
 const EVERYBODY = /0\.0\.0\.0\/0|::\/0/;
 
-/** @type {Thing[]} */
-let resources;
-/** @type {Thing[]} */
-let data;
+let resources: Thing[];
+let data: Thing[];
 
 beforeAll(async () => {
   const python = await ensurePython({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus: () => {} });
   const modules = await readModules(python, [EC2]);
-  ({ resources, data } = /** @type {Module} */ (modules.get(EC2)));
+  ({ resources, data } = modules.get(EC2) as Module);
 }, INSTALLS_MS);
 
-/** @param {string} type */
-const all = (type) => resources.filter((resource) => resource.type === type);
+const all = (type: string) => resources.filter((resource) => resource.type === type);
 
-/** @param {string} type @returns {Record<string, any>} the body of the only resource of this type */
-const only = (type) => {
+/** @returns the body of the only resource of this type */
+const only = (type: string): Record<string, any> => {
   const found = all(type);
   expect(found).toHaveLength(1);
   return found[0]?.body ?? {};
@@ -129,12 +124,11 @@ test('Terraform for EC2: backup bucket: private, encrypted, and keeps deleted fi
 });
 
 describe('EC2 permissions', () => {
-  /** @returns {{ name: string, statement: Record<string, any> }[]} */
-  const statements = () =>
+  const statements = (): { name: string; statement: Record<string, any> }[] =>
     data
       .filter(({ type }) => type === 'data.aws_iam_policy_document')
       .flatMap(({ name, body }) =>
-        body['statement'].map((/** @type {Record<string, any>} */ statement) => ({ name, statement })),
+        body['statement'].map((statement: Record<string, any>) => ({ name, statement })),
       );
 
   test('Terraform for EC2: IAM permissions: no wildcard in actions; all resources only for actions that accept no resource', () => {
@@ -158,9 +152,7 @@ describe('EC2 permissions', () => {
     const actions = statements()
       .filter(({ name }) => name === 'backups')
       .flatMap(({ statement }) => statement['actions']);
-    expect(
-      actions.filter((/** @type {string} */ action) => /Version|^s3:Put(?!Object$)/.test(action)),
-    ).toEqual([]);
+    expect(actions.filter((action: string) => /Version|^s3:Put(?!Object$)/.test(action))).toEqual([]);
   });
 
   test('Terraform for EC2: backup bucket: access without TLS is denied', () => {

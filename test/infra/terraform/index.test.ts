@@ -1,12 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { useStarted } from '../../support/clean-ups.js';
-import { offlineTerraform } from '../../support/terraform/offline.js';
+import { useStarted } from '../../support/clean-ups.ts';
+import { offlineTerraform } from '../../support/terraform/offline.ts';
 
-/** @import { Terraform } from '../../support/terraform/offline.js' */
-
-// Without a network, Terraform can check the format, and the one module without a provider. modules.test.js reads the
+// Without a network, Terraform can check the format, and the one module without a provider. modules.test.ts reads the
 // others as HCL.
 
 const ROOT = 'infra/terraform';
@@ -29,8 +27,8 @@ test('Terraform module scylla-bootstrap: terraform validate and terraform test: 
   expect(stdout).toContain(`Success! ${runsIn(join(BOOTSTRAP, 'tests'))} passed, 0 failed.`);
 });
 
-/** @param {string} directory of tests @returns {number} the number of its tests */
-const runsIn = (directory) =>
+/** @param directory of tests @returns the number of its tests */
+const runsIn = (directory: string): number =>
   readdirSync(directory)
     .map((file) => readFileSync(join(directory, file), 'utf8'))
     .reduce((sum, text) => sum + (text.match(/^run "/gm) ?? []).length, 0);

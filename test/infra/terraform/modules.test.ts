@@ -1,15 +1,13 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { SETTINGS } from '../../../common/settings/index.js';
-import { ensurePython } from '../../../infra/python/ensure.js';
-import { NODES } from '../../../tools/sizing/formula.js';
-import { AWS } from '../../support/terraform/arguments-aws.js';
-import { NETWORK } from '../../support/terraform/arguments-network.js';
-import { S3 } from '../../support/terraform/arguments-s3.js';
-import { SCYLLADB_CLOUD } from '../../support/terraform/arguments-scylladbcloud.js';
-import { wrongArguments, wrongCalls, wrongReferences } from '../../support/terraform/check.js';
-import { readModules } from '../../support/terraform/modules.js';
-
-/** @import { Module } from '../../support/terraform/modules.js' */
+import { SETTINGS } from '../../../common/settings/index.ts';
+import { ensurePython } from '../../../infra/python/ensure.ts';
+import { NODES } from '../../../tools/sizing/formula.ts';
+import { AWS } from '../../support/terraform/arguments-aws.ts';
+import { NETWORK } from '../../support/terraform/arguments-network.ts';
+import { S3 } from '../../support/terraform/arguments-s3.ts';
+import { SCYLLADB_CLOUD } from '../../support/terraform/arguments-scylladbcloud.ts';
+import { wrongArguments, wrongCalls, wrongReferences } from '../../support/terraform/check.ts';
+import { type Module, readModules } from '../../support/terraform/modules.ts';
 
 // These modules need a provider, and so a network. The tests read them as HCL, and check that the arguments exist and the security
 // rules hold.
@@ -22,16 +20,14 @@ const EXAMPLES = ['infra/terraform/examples/scylladb-cloud', 'infra/terraform/ex
 const ALL = [BOOTSTRAP, CLOUD, EC2, ...EXAMPLES];
 const KNOWN = { ...AWS, ...NETWORK, ...S3, ...SCYLLADB_CLOUD };
 
-/** @type {Map<string, Module>} */
-let modules;
+let modules: Map<string, Module>;
 
 beforeAll(async () => {
   const python = await ensurePython({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus: () => {} });
   modules = await readModules(python, ALL);
 }, INSTALLS_MS);
 
-/** @param {string} directory */
-const moduleIn = (directory) => /** @type {Module} */ (modules.get(directory));
+const moduleIn = (directory: string) => modules.get(directory) as Module;
 
 describe.each(ALL)('Terraform: %s', (directory) => {
   test('Terraform module: arguments of resources: the provider knows each argument, and no argument is read-only', () => {

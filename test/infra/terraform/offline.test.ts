@@ -2,10 +2,8 @@ import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { useStarted } from '../../support/clean-ups.js';
-import { offlineTerraform } from '../../support/terraform/offline.js';
-
-/** @import { Terraform } from '../../support/terraform/offline.js' */
+import { useStarted } from '../../support/clean-ups.ts';
+import { offlineTerraform } from '../../support/terraform/offline.ts';
 
 // Terraform itself evaluates the variables with their validations, and the local values. A copy of a module without its resources
 // needs no provider.
@@ -30,21 +28,18 @@ const CLOUD_VARIABLES = {
 const PEERING = { account_id: '1', vpc_id: 'vpc-1', region: 'us-east-1', cidr_blocks: ['10.0.0.0/16'] };
 
 const terraform = useStarted(offlineTerraform, ({ remove }) => remove());
-/** @type {string} */
-let directory;
+let directory: string;
 
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'millrace-module-'));
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-/**
- * Plans a module without its resources.
- *
- * @param {string} module @param {Record<string, unknown>} variables
- * @returns {Promise<{ code: number, output: string }>}
- */
-async function plan(module, variables) {
+/** Plans a module without its resources. */
+async function plan(
+  module: string,
+  variables: Record<string, unknown>,
+): Promise<{ code: number; output: string }> {
   for (const file of ['variables.tf', 'locals.tf'])
     if (existsSync(join(module, file))) copyFileSync(join(module, file), join(directory, file));
   writeFileSync(join(directory, 'terraform.tfvars.json'), JSON.stringify(variables));
@@ -54,8 +49,11 @@ async function plan(module, variables) {
   return { code, output: (stdout + stderr).replace(/\s*\n[│╷╵]?\s*/g, ' ') };
 }
 
-/** @param {string} expression of local values @param {Record<string, unknown>} [variables] @returns {Promise<any>} */
-async function localValue(expression, variables = EC2_VARIABLES) {
+/** @param expression of local values */
+async function localValue(
+  expression: string,
+  variables: Record<string, unknown> = EC2_VARIABLES,
+): Promise<any> {
   writeFileSync(join(directory, 'outputs.tf'), `output "value" {\n  value = ${expression}\n}\n`);
   expect(await plan(EC2, variables)).toMatchObject({ code: 0 });
   const applied = await terraform.run(directory, 'apply', '-auto-approve', '-input=false', '-no-color');

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterEach, expect, test } from '@jest/globals';
-import { operate, run } from '../../support/operations/fakes.js';
-import { blocks, makeCheckout } from '../../support/terraform/page.js';
+import { operate, run } from '../../support/operations/fakes.ts';
+import { blocks, makeCheckout } from '../../support/terraform/page.ts';
 
 // Runs the blocks of the pages of infra/terraform from top to bottom, at the root of a checkout, in one shell. Fakes replace the
 // programs of AWS and Terraform. The application's own code reads the resulting settings.
@@ -12,13 +12,12 @@ const PRIVATE = { CQL_LOCAL_DC: 'us-east', CQL_KEYSPACE: 'iot' };
 /** The npm commands before the first connection to the database. */
 const FIRST = [{ words: 'ci' }, { words: 'run size' }];
 
-/** @type {ReturnType<typeof makeCheckout>} */
-let checkout;
+let checkout: ReturnType<typeof makeCheckout>;
 
 afterEach(() => checkout?.remove());
 
-/** @param {Record<string, string>} settings as in the outputs of the examples */
-const env = (settings) =>
+/** @param settings as in the outputs of the examples */
+const env = (settings: Record<string, string>) =>
   Object.entries({ ...PRIVATE, ...settings })
     .map(([name, value]) => `${name}=${value}\n`)
     .join('');
@@ -33,8 +32,8 @@ const EC2_OUTPUTS = {
   manager_agent_token: '/millrace/manager-agent-token',
 };
 
-/** @param {'aws-ec2' | 'scylladb-cloud'} example @returns {string[]} the blocks of the pages for it */
-const blocksOf = (example) =>
+/** @returns the blocks of the pages for it */
+const blocksOf = (example: 'aws-ec2' | 'scylladb-cloud'): string[] =>
   blocks()
     .filter((block) => !/SCYLLADB_CLOUD_TOKEN|output -raw cql_ca/.test(block) || example === 'scylladb-cloud')
     .filter(
@@ -44,8 +43,8 @@ const blocksOf = (example) =>
     )
     .map((block) => block.replace(/^example=\S+/m, `example=infra/terraform/examples/${example}`));
 
-/** @returns {Record<string, any>[]} what each npm command read */
-const npmCalls = () =>
+/** @returns what each npm command read */
+const npmCalls = (): Record<string, any>[] =>
   checkout
     .read('npm.log')
     .trim()

@@ -1,14 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
-import { applyWithStandIns } from '../../support/terraform/applied-module.js';
-import { CA, readCqlSettings } from '../../support/terraform/cql-settings.js';
+import { applyWithStandIns } from '../../support/terraform/applied-module.ts';
+import { CA, readCqlSettings } from '../../support/terraform/cql-settings.ts';
 
 // Terraform itself evaluates the module for ScyllaDB Cloud, with stand-ins for the resources of the cloud.
 
 const INSTALLS_MS = 300_000;
 
 describe('Plan for ScyllaDB Cloud', () => {
-  /** @param {string} certificate @param {Record<string, unknown>} [others] further variables */
-  const clusterWith = (certificate, others) =>
+  /** @param others further variables */
+  const clusterWith = (certificate: string, others?: Record<string, unknown>) =>
     applyWithStandIns('scylladb-cloud', {
       variables: {
         name: 'millrace',

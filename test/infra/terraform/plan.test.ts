@@ -1,10 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { SETTINGS } from '../../../common/settings/index.js';
-import { applyWithStandIns } from '../../support/terraform/applied-module.js';
-import { CA, readCqlSettings } from '../../support/terraform/cql-settings.js';
-
-/** @import { AppliedModule } from '../../support/terraform/applied-module.js' */
+import { SETTINGS } from '../../../common/settings/index.ts';
+import { type AppliedModule, applyWithStandIns } from '../../support/terraform/applied-module.ts';
+import { CA, readCqlSettings } from '../../support/terraform/cql-settings.ts';
 
 // Terraform itself evaluates and plans the module for EC2, with stand-ins for the resources of the cloud.
 
@@ -14,8 +12,7 @@ const SYSLOG_PORT = /port="(\d+)"/.exec(
 )?.[1];
 const HASH = `$6$saltsalt$${'x'.repeat(86)}`;
 
-/** @type {AppliedModule} */
-let ec2;
+let ec2: AppliedModule;
 
 beforeAll(async () => {
   ec2 = await applyWithStandIns('aws-ec2', {

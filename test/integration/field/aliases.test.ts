@@ -1,12 +1,10 @@
 // cspell:ignore Sepp
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { useInstallation } from '../../support/processes/installation.js';
-import { bdSeq, encodePayload } from '../../support/sparkplug/payload.js';
-import { startTestSystem } from '../../support/system/index.js';
-import { until } from '../../support/until.js';
-
-/** @import { MetricContent } from '../../support/sparkplug/payload.js' */
+import { useInstallation } from '../../support/processes/installation.ts';
+import { bdSeq, encodePayload, type MetricContent } from '../../support/sparkplug/payload.ts';
+import { startTestSystem } from '../../support/system/index.ts';
+import { until } from '../../support/until.ts';
 
 /**
  * Replays public bug reports about Sparkplug aliases behind an external broker, with our own payloads. Each title names
@@ -15,15 +13,14 @@ import { until } from '../../support/until.js';
 
 const { broker, start, afterwards } = useInstallation({});
 
-/** @type {mqtt.MqttClient} */
-let client;
+let client: mqtt.MqttClient;
 beforeAll(async () => {
   client = await mqtt.connectAsync(broker().url);
 });
 afterAll(() => client?.endAsync(true));
 
-/** @param {string} node @returns {Promise<{ commands: number }>} rebirth commands that the node received */
-async function listen(node) {
+/** @returns rebirth commands that the node received */
+async function listen(node: string): Promise<{ commands: number }> {
   const state = { commands: 0 };
   client.on('message', (topic) => {
     if (topic.endsWith(`/${node}`)) state.commands++;
@@ -32,31 +29,38 @@ async function listen(node) {
   return state;
 }
 
-/** @param {string} node @param {string} type @param {Parameters<typeof encodePayload>[0]} content @param {{ device?: string, qos?: 0 | 1 }} [options] */
-const edge = (node, type, content, { device, qos = 1 } = {}) =>
+const edge = (
+  node: string,
+  type: string,
+  content: Parameters<typeof encodePayload>[0],
+  { device, qos = 1 }: { device?: string; qos?: 0 | 1 } = {},
+) =>
   client.publishAsync(`spBv1.0/field/${type}/${node}${device ? `/${device}` : ''}`, encodePayload(content), {
     qos,
   });
 
-/** @param {string} name @param {number} alias @param {number} value @param {MetricContent['type']} [type] @returns {MetricContent} */
-const metric = (name, alias, value, type = 'double') => ({ name, alias, ts: Date.now(), type, value });
+const metric = (
+  name: string,
+  alias: number,
+  value: number,
+  type: MetricContent['type'] = 'double',
+): MetricContent => ({ name, alias, ts: Date.now(), type, value });
 
-/** @param {{ httpUrl: string }} api @param {string} path @returns {Promise<any>} */
-async function get({ httpUrl }, path) {
+async function get({ httpUrl }: { httpUrl: string }, path: string): Promise<any> {
   const response = await fetch(`${httpUrl}/api/v1${path}`);
   return response.status === 200 ? response.json() : null;
 }
 
-/** @param {{ httpUrl: string }} api @param {string} device @param {string} sensor @returns {Promise<number[]>} the oldest first */
-async function values(api, device, sensor) {
+/** @returns the oldest first */
+async function values(api: { httpUrl: string }, device: string, sensor: string): Promise<number[]> {
   const path = `/devices/${encodeURIComponent(device)}/sensors/${sensor}/measurements?order=asc`;
-  return ((await get(api, path))?.items ?? []).map((/** @type {any} */ item) => item.value);
+  return ((await get(api, path))?.items ?? []).map((item: any) => item.value);
 }
 
-/** @param {{ httpUrl: string }} api @param {string} device @returns {Promise<Array<Record<string, number>>>} codes of its dead letters */
-async function deadLetters(api, device) {
+/** @returns codes of its dead letters */
+async function deadLetters(api: { httpUrl: string }, device: string): Promise<Array<Record<string, number>>> {
   const { items } = await get(api, `/dead-letters?device=${encodeURIComponent(device)}`);
-  return items.map((/** @type {any} */ item) => item.codes);
+  return items.map((item: any) => item.codes);
 }
 
 test('Sparkplug aliases: united-manufacturing-hub/benthos-umh#345: node swaps two aliases while the host is down: data becomes a dead letter, and a rebirth is requested', async () => {

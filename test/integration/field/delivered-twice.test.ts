@@ -1,34 +1,30 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { CutClient } from '../../support/mqtt/cut-client.js';
-import { runs } from '../../support/runs.js';
-import { useTestSystem } from '../../support/system/use.js';
-
-/** @import { Cut } from '../../support/mqtt/cut-client.js' */
+import { type Cut, CutClient } from '../../support/mqtt/cut-client.ts';
+import { runs } from '../../support/runs.ts';
+import { useTestSystem } from '../../support/system/use.ts';
 
 /** The number of messages. Each is cut off at a random packet. */
 const MESSAGES = runs(40);
 
 const system = useTestSystem();
 
-/** @param {string} device @returns {Promise<number[]>} all values of its sensor, in order of time */
-async function valuesOf(device) {
+/** @returns all values of its sensor, in order of time */
+async function valuesOf(device: string): Promise<number[]> {
   const items = await system.all(`/devices/${device}/sensors/t/measurements?limit=1000&order=asc`);
   return items.map(({ value }) => value);
 }
 
-const payloadOf = (/** @type {number} */ value) => JSON.stringify({ sensor_id: 't', value });
+const payloadOf = (value: number) => JSON.stringify({ sensor_id: 't', value });
 
-/**
- * Sends one message after the other.
- *
- * @param {string} device
- * @param {1 | 2} qos
- * @param {Cut[][]} cuts of each message
- * @param {(index: number) => number} idOf
- * @param {(value: number) => string} [payload] default: without a time
- */
-async function sendAll(device, qos, cuts, idOf, payload = payloadOf) {
+/** Sends one message after the other. @param cuts of each message @param payload default: without a time */
+async function sendAll(
+  device: string,
+  qos: 1 | 2,
+  cuts: Cut[][],
+  idOf: (index: number) => number,
+  payload: (value: number) => string = payloadOf,
+) {
   const client = new CutClient({ port: system.mqttPort, clientId: device });
   const topic = `iot/v1/${device}/measurements`;
   for (const [index, ofMessage] of cuts.entries()) {
@@ -37,19 +33,14 @@ async function sendAll(device, qos, cuts, idOf, payload = payloadOf) {
   client.cut();
 }
 
-/** @type {Cut[]} */
-const CUTS = ['publish', 'answer', 'pubrel', 'none'];
+const CUTS: Cut[] = ['publish', 'answer', 'pubrel', 'none'];
 
 const FIRST_TS = Date.now() - 3_600_000;
 
 // Clause 4.3.3 of MQTT 3.1.1: QoS 2 delivers exactly once.
 test.each([
   ['without a time', 'untimed', payloadOf],
-  [
-    'with times',
-    'timed',
-    (/** @type {number} */ value) => JSON.stringify({ sensor_id: 't', ts: FIRST_TS + value, value }),
-  ],
+  ['with times', 'timed', (value: number) => JSON.stringify({ sensor_id: 't', ts: FIRST_TS + value, value })],
 ])(
   'QoS 2 measurement %s: connection breaks after random packets of the handshake: each value is stored once, in order',
   async (_, kind, payload) => {
@@ -88,7 +79,7 @@ describe('Each clause of MQTT 3.1.1, without a time', () => {
     ['MQTT-4.3.2-1: QoS 1 messages with one packet id: every value is stored', 1, [[], [], []]],
   ])('Measurement without a time: %s', async (title, qos, cuts) => {
     const device = `clause-${title.slice(5, 12)}-${title.length}`;
-    await sendAll(device, /** @type {1 | 2} */ (qos), /** @type {Cut[][]} */ (cuts), () => 1);
+    await sendAll(device, qos as 1 | 2, cuts as Cut[][], () => 1);
     expect(await valuesOf(device)).toEqual(cuts.map((_, index) => index));
   });
 
@@ -104,7 +95,7 @@ describe('Each clause of MQTT 3.1.1, without a time', () => {
   });
 
   test('QoS 1 measurement without a time: connection breaks after each PUBLISH: each value is stored at least once', async () => {
-    const cuts = Array.from({ length: 20 }, () => /** @type {Cut[]} */ (['publish']));
+    const cuts = Array.from({ length: 20 }, () => ['publish'] as Cut[]);
     await sendAll('twice-qos1', 1, cuts, () => 1);
     expect(new Set(await valuesOf('twice-qos1'))).toEqual(new Set(cuts.keys()));
   });

@@ -1,12 +1,11 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { useTestSystem } from '../../support/system/use.js';
+import { useTestSystem } from '../../support/system/use.ts';
 
 const LIMIT = 65_536;
 
 const system = useTestSystem({ settings: { MAX_MESSAGE_BYTES: String(LIMIT) } });
-/** @type {mqtt.MqttClient} */
-let client;
+let client: mqtt.MqttClient;
 let connects = 0;
 beforeAll(async () => {
   client = mqtt.connect(system.mqttUrl, { reconnectPeriod: 50, protocolVersion: 4 });
@@ -15,16 +14,14 @@ beforeAll(async () => {
   await new Promise((resolve) => client.once('connect', resolve));
 });
 
-/** @param {string} device @returns {Promise<Array<[code: string, size: number]>>} */
-async function refusedOf(device) {
+async function refusedOf(device: string): Promise<Array<[code: string, size: number]>> {
   const deadLetters = await system.all(`/dead-letters?limit=1000&device=${device}`);
   return deadLetters.map(({ codes, size }) => [Object.keys(codes).join(), size]);
 }
 
-const value = (/** @type {number} */ number) => JSON.stringify({ sensor_id: 't', value: number });
+const value = (number: number) => JSON.stringify({ sensor_id: 't', value: number });
 
-/** @type {Array<[title: string, topic: string, payload: string | Buffer, code: string | null]>} */
-const MESSAGES = [
+const MESSAGES: Array<[title: string, topic: string, payload: string | Buffer, code: string | null]> = [
   [
     'nanomq#1236, MQTT.js#768: a message over the limit',
     'measurements',
@@ -57,7 +54,7 @@ describe.each([1, 2])(
         const [path, payload, code] = rest;
         const device = `on-${qos}-${index}`;
         const before = connects;
-        const options = { qos: /** @type {1 | 2} */ (qos) };
+        const options = { qos: qos as 1 | 2 };
         await Promise.all([
           client.publishAsync(`iot/v1/${device}/measurements`, value(1), options),
           client.publishAsync(`iot/v1/${device}/${path}`, payload, options),

@@ -1,25 +1,23 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import protobuf from 'protobufjs/minimal.js';
-import { useDevice, useTestSystem } from '../../support/system/use.js';
+import { useDevice, useTestSystem } from '../../support/system/use.ts';
 
 const system = useTestSystem();
 const client = useDevice(system);
 
-/** @param {string} device @returns {Promise<Record<string, number | null>>} the newest value of each of its sensors */
-async function valuesOf(device) {
+/** @returns the newest value of each of its sensors */
+async function valuesOf(device: string): Promise<Record<string, number | null>> {
   const response = await system.fetch(`/devices/${encodeURIComponent(device)}`);
   if (response.status === 404) return {};
-  const { sensors } = /** @type {any} */ (await response.json());
+  const { sensors } = (await response.json()) as any;
   return Object.fromEntries(
-    sensors
-      .map((/** @type {any} */ sensor) => [sensor.name, sensor.value])
-      .filter((/** @type {any[]} */ [, value]) => value !== null),
+    sensors.map((sensor: any) => [sensor.name, sensor.value]).filter(([, value]: any[]) => value !== null),
   );
 }
 
-/** @param {string} device @returns {Promise<string[]>} the codes of its dead letters */
-async function codesOf(device) {
+/** @returns the codes of its dead letters */
+async function codesOf(device: string): Promise<string[]> {
   const deadLetters = await system.all(`/dead-letters?limit=1000&device=${encodeURIComponent(device)}`);
   return deadLetters.flatMap(({ codes }) => Object.keys(codes)).sort();
 }
@@ -27,14 +25,15 @@ async function codesOf(device) {
 const BOM = '\ufeff';
 const now = Date.now();
 
-/** A message, with the values and the dead letters that it must leave. @typedef {[title: string, payload: string | Buffer, values: object, codes: string[]]} Case */
+/** A message, with the values and the dead letters that it must leave. */
+type Case = [title: string, payload: string | Buffer, values: object, codes: string[]];
 
-/** @param {Case[]} cases @returns {Array<[title: string, index: number, payload: string | Buffer, values: object, codes: string[]]>} */
-const numbered = (cases) =>
+const numbered = (
+  cases: Case[],
+): Array<[title: string, index: number, payload: string | Buffer, values: object, codes: string[]]> =>
   cases.map(([title, payload, values, codes], index) => [title, index, payload, values, codes]);
 
-/** @type {Case[]} */
-const PAYLOADS = [
+const PAYLOADS: Case[] = [
   ['telegraf#3265, Metrics.NET#87: a byte order mark', `${BOM}{"t":21.5}`, { t: 21.5 }, []],
   ['cJSON#184: a byte order mark before an array', `${BOM}[{"sensor_id":"t","value":1}]`, { t: 1 }, []],
   ['jisoni#1: UTF-16 with a byte order mark', Buffer.from(`${BOM}{"t":3}`, 'utf16le'), { t: 3 }, []],
@@ -97,8 +96,7 @@ describe('A message of measurements that is acknowledged: it leaves values, or a
 // Field numbers of Sparkplug 3.0, 6.4.1.
 const DOUBLE = 10;
 
-/** @param {string} name @param {(writer: protobuf.Writer) => void} write its type and value */
-const metric = (name, write) => (/** @type {protobuf.Writer} */ payload) => {
+const metric = (name: string, write: (writer: protobuf.Writer) => void) => (payload: protobuf.Writer) => {
   const writer = payload.uint32((2 << 3) | 2).fork();
   writer
     .uint32((1 << 3) | 2)
@@ -109,24 +107,21 @@ const metric = (name, write) => (/** @type {protobuf.Writer} */ payload) => {
   writer.ldelim();
 };
 
-/** @param {number} value */
-const double = (value) => (/** @type {protobuf.Writer} */ writer) =>
+const double = (value: number) => (writer: protobuf.Writer) =>
   void writer
     .uint32(4 << 3)
     .uint32(DOUBLE)
     .uint32((13 << 3) | 1)
     .double(value);
 
-/** @param {number} type @param {number} field @param {Buffer} bytes */
-const structure = (type, field, bytes) => (/** @type {protobuf.Writer} */ writer) =>
+const structure = (type: number, field: number, bytes: Buffer) => (writer: protobuf.Writer) =>
   void writer
     .uint32(4 << 3)
     .uint32(type)
     .uint32((field << 3) | 2)
     .bytes(bytes);
 
-/** @param {Array<(writer: protobuf.Writer) => void>} metrics */
-function payloadOf(metrics) {
+function payloadOf(metrics: Array<(writer: protobuf.Writer) => void>) {
   const writer = protobuf.Writer.create()
     .uint32(1 << 3)
     .uint64(now);
@@ -139,8 +134,7 @@ function payloadOf(metrics) {
   );
 }
 
-/** @param {Buffer} body @param {string} [uuid] */
-const withBody = (body, uuid = 'SPBV1.0_COMPRESSED') =>
+const withBody = (body: Buffer, uuid: string = 'SPBV1.0_COMPRESSED') =>
   Buffer.from(
     protobuf.Writer.create()
       .uint32((4 << 3) | 2)
@@ -152,8 +146,7 @@ const withBody = (body, uuid = 'SPBV1.0_COMPRESSED') =>
 
 const BIRTH = payloadOf([metric('speed', double(4.5))]);
 
-/** @type {Case[]} */
-const SPARKPLUG = [
+const SPARKPLUG: Case[] = [
   ['sparkplugui#3: GZIP, as Ignition sends it', withBody(gzipSync(BIRTH)), { speed: 4.5 }, []],
   ['tahu PR#51: DEFLATE with the header of zlib', withBody(deflateSync(BIRTH)), { speed: 4.5 }, []],
   ['Cirrus-Link2/Sparkplug PR#2: bare DEFLATE', withBody(deflateRawSync(BIRTH)), { speed: 4.5 }, []],
@@ -201,8 +194,7 @@ describe('A Sparkplug birth that is acknowledged: it leaves values, or a dead le
 describe('A post with a content coding', () => {
   const body = Buffer.from('{"t":7}');
 
-  /** @param {string} device @param {string} coding @param {Buffer} bytes */
-  const post = (device, coding, bytes) =>
+  const post = (device: string, coding: string, bytes: Buffer) =>
     system.fetch(`/measurements?device=${device}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'content-encoding': coding },

@@ -1,11 +1,9 @@
 // cspell:ignore Offband meshcore arendst dabeani meshcoreterm nielsonm moscajs mosca guycorbaz smartme thomassorensen
 import { expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { bdSeq, encodePayload } from '../../support/sparkplug/payload.js';
-import { useDevice, useTestSystem } from '../../support/system/use.js';
-import { until } from '../../support/until.js';
-
-/** @import { MetricContent } from '../../support/sparkplug/payload.js' */
+import { bdSeq, encodePayload, type MetricContent } from '../../support/sparkplug/payload.ts';
+import { useDevice, useTestSystem } from '../../support/system/use.ts';
+import { until } from '../../support/until.ts';
 
 /**
  * Replays public bug reports about order with our own payloads: clocks that go back, births and last wills that arrive late, and values
@@ -17,25 +15,27 @@ const DAY_MS = 86_400_000;
 const system = useTestSystem();
 const client = useDevice(system);
 
-/** @param {string} device @param {number} session @param {string} unit */
-const birth = (device, session, unit) =>
+const birth = (device: string, session: number, unit: string) =>
   client.birth(device, { session, sensors: [{ sensor_id: 't', unit }] });
 
-/** @param {string} device @returns {Promise<any>} */
-const read = (device) => system.get(`/devices/${encodeURIComponent(device)}`);
+const read = (device: string): Promise<any> => system.get(`/devices/${encodeURIComponent(device)}`);
 
-/** @param {string} device @param {string} sensor @returns {Promise<number[]>} its values, the oldest first */
-async function values(device, sensor) {
+/** @returns its values, the oldest first */
+async function values(device: string, sensor: string): Promise<number[]> {
   const path = `/devices/${encodeURIComponent(device)}/sensors/${sensor}/measurements?order=asc`;
   return (await system.all(path)).map(({ value }) => value);
 }
 
-/** @param {string} node @param {string} type @param {Parameters<typeof encodePayload>[0]} content @param {string} [device] */
-const edge = (node, type, content, device) =>
+const edge = (node: string, type: string, content: Parameters<typeof encodePayload>[0], device?: string) =>
   client.publish(`spBv1.0/field/${type}/${node}${device ? `/${device}` : ''}`, encodePayload(content));
 
-/** @param {number} ts @param {string} name @param {number} alias @param {number} value @returns {MetricContent} */
-const metric = (ts, name, alias, value) => ({ name, alias, ts, type: 'double', value });
+const metric = (ts: number, name: string, alias: number, value: number): MetricContent => ({
+  name,
+  alias,
+  ts,
+  type: 'double',
+  value,
+});
 
 test('Device clock: OffbandMesh/meshcore-firmware#1081: set back ten days after a restart: device is online, with the unit of the new birth', async () => {
   const now = Date.now();
@@ -140,7 +140,7 @@ test('Sparkplug death: thomassorensen2650/node-red-contrib-mqtt-sparkplug-plus#8
 
 test('Equal timestamps: united-manufacturing-hub/benthos-umh#416: Sparkplug stores the later value, JSON the greater value', async () => {
   const ts = Date.now();
-  const run = (/** @type {boolean} */ value) => ({ alias: 2, ts, value });
+  const run = (value: boolean) => ({ alias: 2, ts, value });
   await edge('twice', 'NBIRTH', {
     ts: ts - 1000,
     seq: 0,

@@ -1,22 +1,20 @@
 import { describe, expect, test } from '@jest/globals';
-import { createTcpClients } from '../../support/http/tcp-clients.js';
-import { connectBytes, pubackIds, publishBytes } from '../../support/mqtt/packets.js';
-import { useDevice, useTestSystem } from '../../support/system/use.js';
-import { until } from '../../support/until.js';
+import { createTcpClients } from '../../support/http/tcp-clients.ts';
+import { connectBytes, pubackIds, publishBytes } from '../../support/mqtt/packets.ts';
+import { useDevice, useTestSystem } from '../../support/system/use.ts';
+import { until } from '../../support/until.ts';
 
 const system = useTestSystem();
 const client = useDevice(system);
 
-/** @param {string} device @returns {Promise<string[]>} */
-async function codesOf(device) {
+async function codesOf(device: string): Promise<string[]> {
   const deadLetters = await system.all(`/dead-letters?limit=1000&device=${encodeURIComponent(device)}`);
   return deadLetters.flatMap(({ codes }) => Object.keys(codes));
 }
 
-const latin1 = (/** @type {string} */ text) => Buffer.from(text, 'latin1');
+const latin1 = (text: string) => Buffer.from(text, 'latin1');
 
-/** @type {Array<[title: string, path: string, payload: Buffer]>} */
-const WRONG = [
+const WRONG: Array<[title: string, path: string, payload: Buffer]> = [
   ['home-assistant#84591: a broken name of a sensor', 'measurements', latin1('{"Switch10\xf4":1}')],
   ['home-assistant#96321: bytes of another packet', 'measurements', latin1('{"Device":"0\x9b\x01","t":1}')],
   ['SenML with a broken name', 'measurements', latin1('[{"n":"K\xfcche","v":1}]')],
@@ -30,8 +28,9 @@ const WRONG = [
   ['a status with broken bytes', 'status', latin1('{"state":"offline","x":"\xff"}')],
 ];
 
-/** @type {Array<[title: string, index: number, path: string, payload: Buffer]>} */
-const numbered = WRONG.map(([title, path, payload], index) => [title, index, path, payload]);
+const numbered: Array<[title: string, index: number, path: string, payload: Buffer]> = WRONG.map(
+  ([title, path, payload], index) => [title, index, path, payload],
+);
 
 describe('A payload that is no UTF-8: refused as malformed, and nothing of it is stored', () => {
   test.each(numbered)(
@@ -43,8 +42,7 @@ describe('A payload that is no UTF-8: refused as malformed, and nothing of it is
       await client.publish(`iot/v1/${device}/${path}`, payload);
       expect(await codesOf(device)).toEqual(['malformed']);
       const response = await system.fetch(`/devices/${device}`);
-      const { sensors = [], online = null } =
-        response.status === 404 ? {} : /** @type {any} */ (await response.json());
+      const { sensors = [], online = null } = response.status === 404 ? {} : ((await response.json()) as any);
       expect({ sensors, online }).toEqual({ sensors: [], online: path === 'status' ? true : null });
     },
   );
@@ -58,7 +56,7 @@ test('HTTP post: charset in the content type: the body is decoded with it', asyn
   });
   expect(response.status).toBe(200);
   const { sensors } = await system.get('/devices/text-charset');
-  expect(sensors.map((/** @type {any} */ { name }) => name)).toEqual(['Küche']);
+  expect(sensors.map(({ name }: any) => name)).toEqual(['Küche']);
 });
 
 test('HTTP post: unknown charset: answers 415', async () => {
@@ -77,8 +75,7 @@ describe('HTTP body: other encodings', () => {
     condition: { kind: 'above', limit: 1 },
     severity: 'warning',
   };
-  const utf16 = (/** @type {unknown} */ content) =>
-    Buffer.from(`\ufeff${JSON.stringify(content)}`, 'utf16le');
+  const utf16 = (content: unknown) => Buffer.from(`\ufeff${JSON.stringify(content)}`, 'utf16le');
 
   test.each([
     ['PUT', '/devices/text-put', { site: 'Büro' }, 200],
@@ -89,8 +86,7 @@ describe('HTTP body: other encodings', () => {
     '%s %s: body in UTF-16 or a declared charset is read, another one is refused as malformed',
     async (method, path, content, status) => {
       if (method === 'PATCH') await client.publish('iot/v1/text-put/measurements', '{"t":1}');
-      /** @param {Buffer} bytes @param {string} charset */
-      const ask = async (bytes, charset = '') => {
+      const ask = async (bytes: Buffer, charset: string = '') => {
         const headers = { 'content-type': `application/json${charset}` };
         const response = await system.fetch(path, { method, headers, body: new Uint8Array(bytes) });
         return { status: response.status, body: await response.json() };
@@ -112,11 +108,11 @@ describe('HTTP body: other encodings', () => {
     const line = 'm,device=text-line,room=Küche v=1\n';
     const url = new URL('/api/v2/write', system.httpUrl);
     const statuses = [];
-    for (const [bytes, type] of /** @type {Array<[Buffer, string]>} */ ([
+    for (const [bytes, type] of [
       [Buffer.from(line, 'utf16le'), 'text/plain'],
       [latin1(line), 'text/plain; charset=iso-8859-1'],
       [latin1(line), 'text/plain; charset=utf-8'],
-    ])) {
+    ] as Array<[Buffer, string]>) {
       const response = await fetch(url, {
         method: 'POST',
         headers: { 'content-type': type },
@@ -126,7 +122,7 @@ describe('HTTP body: other encodings', () => {
     }
     expect(statuses).toEqual([204, 204, 400]);
     const { sensors } = await system.get('/devices/text-line');
-    expect(sensors.map((/** @type {any} */ { name }) => name)).toEqual(['m.v{room=Küche}']);
+    expect(sensors.map(({ name }: any) => name)).toEqual(['m.v{room=Küche}']);
   });
 });
 
@@ -139,8 +135,8 @@ test('Topic: not in UTF-8: message is refused and acknowledged, and the next mes
   socket.write(Buffer.concat([wrong, publishBytes('iot/v1/text-next/measurements', '{"t":2}', 8)]));
   await until(() => pubackIds(Buffer.from(received(), 'latin1').subarray(4)).includes(8), { what: 'PUBACK' });
   const { items } = await system.get('/devices?limit=1000');
-  const names = items.map((/** @type {any} */ { name }) => name);
-  expect(names.filter((/** @type {string} */ name) => name?.includes('\ufffd'))).toEqual([]);
+  const names = items.map(({ name }: any) => name);
+  expect(names.filter((name: string) => name?.includes('\ufffd'))).toEqual([]);
   expect(names).toContain('text-next');
   const [refused] = await system.all('/dead-letters?code=bad_id');
   expect(refused.codes).toEqual({ bad_id: 1 });

@@ -1,21 +1,20 @@
 import { describe, expect, test } from '@jest/globals';
-import { useDevice, useTestSystem } from '../../support/system/use.js';
+import { useDevice, useTestSystem } from '../../support/system/use.ts';
 
 const system = useTestSystem();
 const client = useDevice(system);
 const other = useDevice(system);
 
-/** @param {string} device @param {string} [sensor] @returns {Promise<number[]>} all values, in order of time */
-async function valuesOf(device, sensor = 't') {
+/** @returns all values, in order of time */
+async function valuesOf(device: string, sensor: string = 't'): Promise<number[]> {
   const items = await system.all(`/devices/${device}/sensors/${sensor}/measurements?limit=1000&order=asc`);
   return items.map(({ value }) => value);
 }
 
-/** @param {string} device @param {object[]} elements @returns {Promise<any>} */
-const post = async (device, elements) =>
+const post = async (device: string, elements: object[]): Promise<any> =>
   (await system.post(`/measurements?device=${device}`, elements)).json();
 
-const numbers = (/** @type {number} */ count) => Array.from({ length: count }, (_, index) => index);
+const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
 
 test('Values without a time: thingsboard#8195: burst of 1,000 messages: every value is stored, in order', async () => {
   await Promise.all(

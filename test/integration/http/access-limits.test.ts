@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
-import { expectProblem, send } from '../../support/http/index.js';
-import { startTestSystem } from '../../support/system/index.js';
-import { useTestSystem } from '../../support/system/use.js';
+import { expectProblem, send } from '../../support/http/index.ts';
+import { startTestSystem } from '../../support/system/index.ts';
+import { useTestSystem } from '../../support/system/use.ts';
 
 const system = useTestSystem({ settings: { HTTP_RATE_LIMIT: '1', TRUST_PROXY: '1' } });
 
 let addresses = 0;
-/** @param {string} path @param {Record<string, string>} [headers] from a new client address, unless they contain one @param {string} [method] */
-const ask = (path, headers = {}, method = 'GET') =>
+/** @param headers from a new client address, unless they contain one */
+const ask = (path: string, headers: Record<string, string> = {}, method: string = 'GET') =>
   send(system.httpUrl, path, {
     headers: { 'x-forwarded-for': `198.51.100.${++addresses % 256}`, ...headers },
     method,
@@ -42,8 +42,7 @@ test('HTTP rate limit: forged X-Forwarded-For: only the address that the trusted
 });
 
 describe('Rate limit: requests from this machine', () => {
-  /** @param {string} url @param {Record<string, string>} [headers] */
-  async function isCounted(url, headers = {}) {
+  async function isCounted(url: string, headers: Record<string, string> = {}) {
     const statuses = [];
     for (let count = 0; count < 21; count++) {
       statuses.push((await send(url, '/api/v1/fleet', { headers })).status);
@@ -62,7 +61,7 @@ describe('Rate limit: requests from this machine', () => {
     ['forwarded for another client: counted', {}, { 'x-forwarded-for': '192.0.2.9' }, true],
   ])(
     'HTTP rate limit: request from the loopback address: %s',
-    async (_what, settings, /** @type {Record<string, string>} */ headers, expected) => {
+    async (_what, settings, headers: Record<string, string>, expected) => {
       const other = await startTestSystem({
         settings: { HTTP_RATE_LIMIT: '1', CQL_KEYSPACE: system.config.cql.keyspace, ...settings },
       });
@@ -75,8 +74,8 @@ describe('Rate limit: requests from this machine', () => {
   );
 });
 
-/** A successful, a refused and an unknown request, pages, files, and a problem before any route. @type {[path: string, headers: Record<string, string>][]} */
-const ANSWERS = [
+/** A successful, a refused and an unknown request, pages, files, and a problem before any route. */
+const ANSWERS: [path: string, headers: Record<string, string>][] = [
   ['/api/v1/fleet', {}],
   ['/api/v1/latest?limit=0', {}],
   ['/nothing', { accept: 'application/json' }],
@@ -124,10 +123,10 @@ test('CORS: request from another origin: the answer has no Access-Control header
     'access-control-request-headers': 'authorization',
   };
   for (const path of ['/api/v1/latest', '/api/v1/devices/x', '/metrics', '/']) {
-    for (const [method, more] of /** @type {const} */ ([
+    for (const [method, more] of [
       ['OPTIONS', preflight],
       ['GET', {}],
-    ])) {
+    ] as const) {
       const { headers } = await ask(path, { origin, ...more }, method);
       expect(Object.keys(headers).filter((name) => name.startsWith('access-control-'))).toEqual([]);
     }
@@ -136,8 +135,10 @@ test('CORS: request from another origin: the answer has no Access-Control header
 
 test('Cross-origin POST: no token is configured: refused as forbidden', async () => {
   const path = '/api/v1/measurements?device=victim';
-  /** @type {Record<string, string>[]} */
-  const crossOrigin = [{ 'sec-fetch-site': 'cross-site' }, { origin: 'http://evil.example' }];
+  const crossOrigin: Record<string, string>[] = [
+    { 'sec-fetch-site': 'cross-site' },
+    { origin: 'http://evil.example' },
+  ];
   for (const headers of crossOrigin) {
     expectProblem(await ask(path, headers, 'POST'), 403, 'forbidden');
   }

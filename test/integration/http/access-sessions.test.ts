@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { expectProblem, send } from '../../support/http/index.js';
-import { startTestSystem } from '../../support/system/index.js';
-import { useTestSystem } from '../../support/system/use.js';
-import { until } from '../../support/until.js';
+import { expectProblem, send } from '../../support/http/index.ts';
+import { startTestSystem } from '../../support/system/index.ts';
+import { useTestSystem } from '../../support/system/use.ts';
+import { until } from '../../support/until.ts';
 
 const ADMIN = 'the token that is good for everything';
 const READER = 'the-token-of-a-reader';
@@ -21,28 +21,26 @@ let ahead = 0;
 
 const system = useTestSystem({ settings, clock: () => Date.now() + ahead });
 
-/** The headers of a request from a page of the dashboard. @returns {Record<string, string>} */
-const ownPage = () => ({ 'sec-fetch-site': 'same-origin' });
+/** The headers of a request from a page of the dashboard. */
+const ownPage = (): Record<string, string> => ({ 'sec-fetch-site': 'same-origin' });
 
 let addresses = 0;
 const elsewhere = () => `192.0.2.${++addresses}`;
 
-/** @param {string} token @param {Record<string, string>} [headers] */
-const signIn = (token, headers = {}) =>
+const signIn = (token: string, headers: Record<string, string> = {}) =>
   send(system.httpUrl, '/api/v1/session', {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-forwarded-for': '198.51.100.1', ...headers },
     body: JSON.stringify({ token }),
   });
 
-/** @param {string} token @returns {Promise<string>} for the header Cookie */
-async function sessionOf(token) {
+/** @returns for the header Cookie */
+async function sessionOf(token: string): Promise<string> {
   const [cookie = ''] = (await signIn(token)).headers['set-cookie'] ?? [];
   return String(cookie.split(';', 1)[0]);
 }
 
-/** @param {string} cookie @param {string} [origin] */
-async function whoIs(cookie, origin = system.httpUrl) {
+async function whoIs(cookie: string, origin: string = system.httpUrl) {
   return JSON.parse((await send(origin, '/api/v1/session', { headers: { cookie } })).text);
 }
 
@@ -100,7 +98,7 @@ test('Dashboard session: more than four session cookies: only four are checked, 
 
 test('Dashboard session: another process with the same settings: accepts the cookie, until the token of the session is removed', async () => {
   const cookie = await sessionOf(READER);
-  const start = (/** @type {Record<string, string>} */ changed) =>
+  const start = (changed: Record<string, string>) =>
     startTestSystem({
       settings: { ...settings, CQL_KEYSPACE: system.config.cql.keyspace, ...changed },
       clock: () => Date.now() + ahead,
@@ -170,7 +168,7 @@ describe('Requests that change data', () => {
     ['without an Origin header', {}],
   ])(
     'Dashboard session: DELETE from a page %s: answers 403',
-    async (_name, /** @type {Record<string, string>} */ headers) => {
+    async (_name, headers: Record<string, string>) => {
       const cookie = await sessionOf(ADMIN);
       const answer = await send(system.httpUrl, device, {
         method: 'DELETE',
@@ -183,8 +181,7 @@ describe('Requests that change data', () => {
   test('Requests that change data: session cookie from a page of this origin, or token from any page: accepted', async () => {
     const cookie = await sessionOf(ADMIN);
     const { host } = new URL(system.httpUrl);
-    /** @type {Record<string, string>[]} */
-    const good = [
+    const good: Record<string, string>[] = [
       { cookie, ...ownPage() },
       { cookie, origin: `http://${host}`, host },
       { authorization: `Bearer ${ADMIN}`, 'sec-fetch-site': 'cross-site', origin: 'http://a.example' },
@@ -202,7 +199,7 @@ describe('Requests that change data', () => {
 });
 
 describe('Wrong tokens', () => {
-  const sendToken = (/** @type {string} */ from, token = 'wrong token') =>
+  const sendToken = (from: string, token = 'wrong token') =>
     send(system.httpUrl, '/api/v1/latest', {
       headers: { authorization: `Bearer ${token}`, 'x-forwarded-for': from },
     });

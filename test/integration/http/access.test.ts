@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { ROUTES } from '../../../api/http/routes/index.js';
-import { expectProblem, send } from '../../support/http/index.js';
-import { useTestSystem } from '../../support/system/use.js';
+import { ROUTES } from '../../../api/http/routes/index.ts';
+import { expectProblem, send } from '../../support/http/index.ts';
+import { useTestSystem } from '../../support/system/use.ts';
 
 const TOKENS = {
   admin: 'the token that is good for everything',
@@ -26,18 +26,16 @@ let addresses = 0;
 /** A new address for each request, because wrong tokens are counted by address. */
 const fromElsewhere = () => `192.0.2.${++addresses}`;
 
-/** @param {string} token */
-const bearer = (token) => ({ authorization: `Bearer ${token}` });
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
-/** @param {string} path as OpenAPI writes it @returns {string} a path whose names do not exist, and whose answer does not wait */
-const pathOf = (path) =>
+/** @param path as OpenAPI writes it @returns a path whose names do not exist, and whose answer does not wait */
+const pathOf = (path: string): string =>
   path
     .replaceAll('{id}', 'none')
     .replaceAll(/\{\w+\}/g, 'nothing-has-this-name')
     .replace(/\/changes$/, '/changes?wait=0');
 
-/** @param {{ method: string, path: string }} route @param {Record<string, string>} headers */
-const ask = ({ method, path }, headers) =>
+const ask = ({ method, path }: { method: string; path: string }, headers: Record<string, string>) =>
   send(system.httpUrl, pathOf(path), {
     method: path.endsWith('/stream') ? 'HEAD' : method.toUpperCase(),
     headers: { 'x-forwarded-for': fromElsewhere(), ...headers },
@@ -57,7 +55,7 @@ describe.each(ROUTES.map((route) => ({ ...route, name: `${route.method} ${route.
       const isHead = route.path.endsWith('/stream');
       for (const [kind, token] of Object.entries(TOKENS)) {
         const { status, text } = await ask(route, bearer(token));
-        if (GRANTS[/** @type {keyof typeof GRANTS} */ (kind)].includes(scope)) {
+        if (GRANTS[kind as keyof typeof GRANTS].includes(scope)) {
           expect([401, 403]).not.toContain(status);
           continue;
         }

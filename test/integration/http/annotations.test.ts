@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { identifyDevice } from '../../../schema/ids.js';
-import { expectProblem, send } from '../../support/http/index.js';
-import { useTestSystem } from '../../support/system/use.js';
+import { identifyDevice } from '../../../schema/ids.ts';
+import { expectProblem, send } from '../../support/http/index.ts';
+import { useTestSystem } from '../../support/system/use.ts';
 
 const ADMIN = 'the token that may annotate everything';
 const READER = 'the token that reads all annotations';
@@ -15,8 +15,11 @@ const system = useTestSystem({
   settings: { API_TOKEN: ADMIN, READ_TOKENS: READER, HISTORY_DAYS: '3650' },
 });
 
-/** @param {'GET' | 'POST' | 'DELETE'} method @param {string} path @param {{ body?: unknown, token?: string }} [how] */
-const ask = (method, path, { body, token = ADMIN } = {}) =>
+const ask = (
+  method: 'GET' | 'POST' | 'DELETE',
+  path: string,
+  { body, token = ADMIN }: { body?: unknown; token?: string } = {},
+) =>
   send(system.httpUrl, `/api/v1/annotations${path}`, {
     method,
     headers: {
@@ -26,17 +29,16 @@ const ask = (method, path, { body, token = ADMIN } = {}) =>
     body: body === undefined ? undefined : JSON.stringify(body),
   });
 
-/** @param {string} query @returns {Promise<{ items: any[], next: string | null }>} */
-const list = async (query) => JSON.parse((await ask('GET', query)).text);
+const list = async (query: string): Promise<{ items: any[]; next: string | null }> =>
+  JSON.parse((await ask('GET', query)).text);
 
-/** @param {unknown} body */
-async function store(body) {
+async function store(body: unknown) {
   const { status, text } = await ask('POST', '', { body });
   expect({ status, text }).toMatchObject({ status: 201 });
   return JSON.parse(text);
 }
 
-const iso = (/** @type {number} */ ms) => new Date(ms).toISOString();
+const iso = (ms: number) => new Date(ms).toISOString();
 
 test('Annotations of a device: spread over 400 days: listed newest first, in pages, within the requested range only', async () => {
   const times = [NOW - 60_000, NOW - 3_600_000, NOW - 400 * DAY_MS];

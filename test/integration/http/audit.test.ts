@@ -1,30 +1,29 @@
 import { expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { ROUTES } from '../../../api/http/routes/index.js';
-import { createLogger } from '../../../api/observability/logger.js';
-import { send } from '../../support/http/index.js';
-import { useTestSystem } from '../../support/system/use.js';
-import { until } from '../../support/until.js';
+import { ROUTES } from '../../../api/http/routes/index.ts';
+import { createLogger } from '../../../api/observability/logger.ts';
+import { send } from '../../support/http/index.ts';
+import { useTestSystem } from '../../support/system/use.ts';
+import { until } from '../../support/until.ts';
 
 const ADMIN = 'the token that is good for everything';
 
-/** The logged lines of pino. @type {string[]} */
-const lines = [];
+/** The logged lines of pino. */
+const lines: string[] = [];
 const system = useTestSystem({
   logger: createLogger('info', { destination: { write: (line) => void lines.push(line) } }),
   settings: { MQTT_AUTH: 'true', AUTO_REGISTER: 'true', API_TOKEN: ADMIN, TRUST_PROXY: '1' },
   wrongTokens: { most: 3, windowMs: 600_000 },
 });
 
-/** @param {(line: any) => boolean} which */
-const logged = (which) => lines.map((line) => JSON.parse(line)).filter(which);
+const logged = (which: (line: any) => boolean) => lines.map((line) => JSON.parse(line)).filter(which);
 
-/**
- * @param {'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} method
- * @param {string} path below /api/v1
- * @param {{ body?: string, type?: string, address?: string, token?: string, id?: string }} [options]
- */
-const ask = (method, path, options = {}) => {
+/** @param path below /api/v1 */
+const ask = (
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+  path: string,
+  options: { body?: string; type?: string; address?: string; token?: string; id?: string } = {},
+) => {
   const { body, type = 'application/json', address = '192.0.2.1', token = ADMIN, id = 'none' } = options;
   return send(system.httpUrl, `/api/v1${path}`, {
     method,

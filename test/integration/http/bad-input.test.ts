@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { expectProblem, send } from '../../support/http/index.js';
-import { connectDevice } from '../../support/mqtt/device.js';
-import { useTestSystem } from '../../support/system/use.js';
+import { expectProblem, send } from '../../support/http/index.ts';
+import { connectDevice } from '../../support/mqtt/device.ts';
+import { useTestSystem } from '../../support/system/use.ts';
 
 const TS = Date.now() - 60_000;
 const DAY = 86_400_000;
@@ -21,13 +21,14 @@ beforeAll(async () => {
   await device.end();
 });
 
-/** @param {string} path below /api/v1, as sent @param {Record<string, string>} [headers] */
-const ask = (path, headers) => send(system.httpUrl, `/api/v1${path}`, { headers });
+/** @param path below /api/v1, as sent */
+const ask = (path: string, headers?: Record<string, string>) =>
+  send(system.httpUrl, `/api/v1${path}`, { headers });
 
 const RAW = '/devices/cow/sensors/pulse/measurements';
 const SERIES = '/devices/cow/sensors/pulse/series';
 
-const sum = (/** @type {number} */ total, /** @type {number} */ count) => total + count;
+const sum = (total: number, count: number) => total + count;
 
 test.each(['0', '2001', '1000000000', '1e9', '-1', '1.5', '', 'all'])(
   'GET series: points=%s: answers 400, with the allowed range of points',
@@ -81,8 +82,7 @@ describe('Invalid names', () => {
 });
 
 describe('Invalid cursors', () => {
-  /** @param {string} path @returns {Promise<string>} */
-  async function cursorOf(path) {
+  async function cursorOf(path: string): Promise<string> {
     const { next } = await system.get(path);
     expect(next).toEqual(expect.any(String));
     return next;
@@ -149,16 +149,16 @@ describe('Ranges', () => {
     const range = 'from=1500-01-01T00:00:00Z&to=2500-01-01T00:00:00Z';
     for (const order of ['asc', 'desc']) {
       const { items, next } = await system.get(`${RAW}?${range}&order=${order}`);
-      const values = items.map((/** @type {any} */ item) => item.value);
+      const values = items.map((item: any) => item.value);
       expect([values, next]).toEqual([order === 'asc' ? [0, 1, 2] : [2, 1, 0], null]);
     }
     const { points } = await system.get(`${SERIES}?${range}`);
-    const counts = points.map((/** @type {any} */ point) => point.count);
+    const counts = points.map((point: any) => point.count);
     expect(counts.reduce(sum)).toBe(3);
     expect(await system.all(`/devices/cow/events?${range}`)).toHaveLength(1);
     expect(await system.all(`/dead-letters?${range}`)).toHaveLength(4);
     const summary = await system.get(`/dead-letters/summary?${range}`);
-    const hourCounts = summary.items.map((/** @type {any} */ item) => item.dead_letters);
+    const hourCounts = summary.items.map((item: any) => item.dead_letters);
     expect(hourCounts.reduce(sum)).toBe(4);
   });
 });

@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
-import { useTestSystem } from '../../support/system/use.js';
+import { useTestSystem } from '../../support/system/use.ts';
 
 const system = useTestSystem();
 
-/** @param {Record<string, string>} query @returns {Promise<any[]>} the lines of one answer */
-async function ask(query) {
+/** @returns the lines of one answer */
+async function ask(query: Record<string, string>): Promise<any[]> {
   const response = await system.fetch(`/changes?${new URLSearchParams(query)}`);
   expect(response.status).toBe(200);
   return (await response.text())

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { expectProblem, send } from '../../support/http/index.js';
-import { useTestSystem } from '../../support/system/use.js';
+import { expectProblem, send } from '../../support/http/index.ts';
+import { useTestSystem } from '../../support/system/use.ts';
 
 const ADMIN = 'the token that is good for everything';
 const NOT_AUTHORIZED = 5;
@@ -12,8 +12,7 @@ const system = useTestSystem({
   periods: { recheck: 3_600_000 },
 });
 
-/** @param {'GET' | 'POST' | 'DELETE'} method @param {string} path @param {unknown} [body] */
-const ask = (method, path, body) =>
+const ask = (method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown) =>
   send(system.httpUrl, `/api/v1/credentials${path}`, {
     method,
     headers: {
@@ -23,21 +22,20 @@ const ask = (method, path, body) =>
     body: body === undefined ? undefined : JSON.stringify(body),
   });
 
-/** @param {string} account @param {string[]} [devices] */
-async function issue(account, devices) {
+async function issue(account: string, devices?: string[]) {
   const { status, text } = await ask('POST', '', { account, devices });
   expect(status).toBe(201);
   return JSON.parse(text);
 }
 
-/** @param {string} username @param {string} password @returns {Promise<number>} the code of the CONNACK */
-async function connects(username, password) {
+/** @returns the code of the CONNACK */
+async function connects(username: string, password: string): Promise<number> {
   try {
     const client = await mqtt.connectAsync(system.mqttUrl, { username, password, reconnectPeriod: 0 });
     await client.endAsync(true);
     return 0;
   } catch (error) {
-    return /** @type {{ code: number }} */ (error).code;
+    return (error as { code: number }).code;
   }
 }
 
@@ -60,10 +58,10 @@ test('Credentials API: issue, rotate, revoke: MQTT accepts only the newest secre
 
   expect((await ask('DELETE', `/${issued.device_id}`)).status).toBe(204);
   expect(await connects('pump 1', rotated.secret)).toBe(NOT_AUTHORIZED);
-  for (const [method, path] of /** @type {const} */ ([
+  for (const [method, path] of [
     ['DELETE', '/pump%201'],
     ['POST', '/pump%201/rotate'],
-  ])) {
+  ] as const) {
     expectProblem(await ask(method, path), 404, 'not_found');
   }
 });
@@ -91,7 +89,7 @@ test('Credentials API: list of 25 accounts: the pages have every account once', 
     const { text } = await ask('GET', `?limit=7${cursor && `&cursor=${cursor}`}`);
     const { items, next } = JSON.parse(text);
     expect(items.length).toBeLessThanOrEqual(7);
-    seen.push(...items.map((/** @type {{ account: string }} */ { account }) => account));
+    seen.push(...items.map(({ account }: { account: string }) => account));
     cursor = next;
   } while (cursor);
   expect(seen.filter((name) => names.includes(name)).sort()).toEqual([...names].sort());

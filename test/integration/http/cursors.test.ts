@@ -2,13 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createCursors } from '../../../api/http/cursor.js';
-import { expectProblem, send } from '../../support/http/index.js';
-import { withCursor } from '../../support/http/pages.js';
-import { connectDevice } from '../../support/mqtt/device.js';
-import { startTestSystem } from '../../support/system/index.js';
-
-/** @import { TestSystem } from '../../support/system/index.js' */
+import { createCursors } from '../../../api/http/cursor.ts';
+import { expectProblem, send } from '../../support/http/index.ts';
+import { withCursor } from '../../support/http/pages.ts';
+import { connectDevice } from '../../support/mqtt/device.ts';
+import { startTestSystem, type TestSystem } from '../../support/system/index.ts';
 
 const HOUR = 3_600_000;
 const FROM = Date.now() - HOUR;
@@ -17,10 +15,9 @@ const FROM = Date.now() - HOUR;
 let ahead = 0;
 const clock = () => Date.now() + ahead;
 
-/** @type {TestSystem} */
-let system;
-/** @type {string} the data directory of the system */
-let dataDir;
+let system: TestSystem;
+/** the data directory of the system */
+let dataDir: string;
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'millrace-cursors-'));
   system = await startTestSystem({ clock, settings: { DATA_DIR: dataDir } });
@@ -38,22 +35,20 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-/** @param {string} path @returns {Promise<string>} */
-async function cursorOf(path) {
+async function cursorOf(path: string): Promise<string> {
   const { next } = await system.get(path);
   if (typeof next !== 'string') throw new Error(`${path} has no second page`);
   return next;
 }
 
-/** @param {string} path @param {string} cursor */
-async function expectRefused(path, cursor) {
+async function expectRefused(path: string, cursor: string) {
   const answer = await send(system.httpUrl, `/api/v1${withCursor(path, cursor)}`);
   const { detail } = expectProblem(answer, 400, 'bad_cursor');
   expect(detail).toMatch(/start again without a cursor/);
   return detail;
 }
 
-const raw = (/** @type {string} */ device, sensor = 's', query = '') =>
+const raw = (device: string, sensor = 's', query = '') =>
   `/devices/${device}/sensors/${sensor}/measurements?limit=1${query}`;
 
 const LISTINGS = [
@@ -151,7 +146,7 @@ test.each([
 ])('Paging cursor: process restarts with the same secret, %s: still valid', async (_, settings) => {
   const own = await mkdtemp(join(tmpdir(), 'millrace-cursors-'));
   const keyspace = system.config.cql.keyspace;
-  const start = (/** @type {Record<string, string>} */ more) =>
+  const start = (more: Record<string, string>) =>
     startTestSystem({ settings: { CQL_KEYSPACE: keyspace, DATA_DIR: own, ...settings, ...more } });
   const before = await start({});
   const { next } = await before.get('/latest?limit=1').finally(before.halt);

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { forEachConcurrently } from '../../../common/concurrency.js';
-import { expectProblem, send } from '../../support/http/index.js';
-import { pagesOf, withCursor } from '../../support/http/pages.js';
-import { useStore, useTestSystem } from '../../support/system/use.js';
+import { forEachConcurrently } from '../../../common/concurrency.ts';
+import { expectProblem, send } from '../../support/http/index.ts';
+import { pagesOf, withCursor } from '../../support/http/pages.ts';
+import { useStore, useTestSystem } from '../../support/system/use.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -30,8 +30,8 @@ const SORTED =
 const RANGE = { from: NOON - HOUR, to: NOON + 12 * HOUR };
 const rangeQuery = ({ from, to } = RANGE) => `from=${from}&to=${to}`;
 
-/** @type {Array<{ id: string, ts: string, codes: Record<string, number> }>} newest first, as the database orders them */
-let all;
+/** newest first, as the database orders them */
+let all: Array<{ id: string; ts: string; codes: Record<string, number> }>;
 
 const system = useTestSystem();
 const store = useStore(system);
@@ -63,7 +63,7 @@ async function readAll() {
   return sorted.rows.map(({ id, codes }) => ({ id: String(id), ts: id.getDate().toISOString(), codes }));
 }
 
-const idsOf = (/** @type {any[]} */ items) => items.map(({ id }) => id);
+const idsOf = (items: any[]) => items.map(({ id }) => id);
 
 describe('Pages of dead letters', () => {
   test.each([1, 7, 39, 40, 41, 100, 1000])(
@@ -132,8 +132,7 @@ describe('Pages of dead letters', () => {
   });
 });
 
-/** @param {number} receivedAt @param {Buffer} [payload] */
-const writeBare = (receivedAt, payload) =>
+const writeBare = (receivedAt: number, payload?: Buffer) =>
   store.deadLetters.write({
     receivedAt,
     device: undefined,
@@ -144,8 +143,8 @@ const writeBare = (receivedAt, payload) =>
       : null,
   });
 
-/** @param {string} query a statement's name @returns {Promise<number>} */
-async function requestsOf(query) {
+/** @param query a statement's name */
+async function requestsOf(query: string): Promise<number> {
   const text = await (await fetch(`${system.httpUrl}/metrics`)).text();
   return Number(
     new RegExp(`^iot_db_request_seconds_count\\{query="${query}",ok="true"\\} (\\S+)$`, 'm').exec(
@@ -259,10 +258,9 @@ describe('One dead letter', () => {
 });
 
 describe('Summary of dead letters', () => {
-  /** @param {{ from: number, to: number }} range */
-  function bruteForce({ from, to }) {
-    /** @type {Map<string, { hour: string, dead_letters: number, codes: Record<string, number> }>} */
-    const hours = new Map();
+  function bruteForce({ from, to }: { from: number; to: number }) {
+    const hours: Map<string, { hour: string; dead_letters: number; codes: Record<string, number> }> =
+      new Map();
     for (const { ts, codes } of all) {
       if (Date.parse(ts) < from || Date.parse(ts) >= to) continue;
       const hour = new Date(Math.floor(Date.parse(ts) / HOUR) * HOUR).toISOString();

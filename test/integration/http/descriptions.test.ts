@@ -1,12 +1,11 @@
 import { expect, test } from '@jest/globals';
-import { expectProblem, send } from '../../support/http/index.js';
-import { connectDevice } from '../../support/mqtt/device.js';
-import { useTestSystem } from '../../support/system/use.js';
+import { expectProblem, send } from '../../support/http/index.ts';
+import { connectDevice } from '../../support/mqtt/device.ts';
+import { useTestSystem } from '../../support/system/use.ts';
 
 const system = useTestSystem({ settings: { AUTO_REGISTER: 'false' } });
 
-/** @param {'PUT' | 'PATCH' | 'POST' | 'DELETE'} method @param {string} address @param {unknown} [content] */
-async function ask(method, address, content) {
+async function ask(method: 'PUT' | 'PATCH' | 'POST' | 'DELETE', address: string, content?: unknown) {
   const body =
     content === undefined ? undefined : typeof content === 'string' ? content : JSON.stringify(content);
   const headers = { 'content-type': 'application/json' };
@@ -14,8 +13,8 @@ async function ask(method, address, content) {
   return { ...answer, json: answer.text === '' ? null : JSON.parse(answer.text) };
 }
 
-/** @param {string} device @param {object} birth @param {number} session epoch ms */
-async function publishBirth(device, birth, session) {
+/** @param session epoch ms */
+async function publishBirth(device: string, birth: object, session: number) {
   const client = await connectDevice(system);
   await client.publish(`iot/v1/${device}/birth`, JSON.stringify({ session, ...birth }));
   await client.end();
@@ -120,22 +119,20 @@ test('PUT device description: some sensors are invalid: each is listed with path
   expect((await system.get('/devices/partly')).sensors).toMatchObject([{ name: 'a' }]);
 });
 
-test.each(
-  /** @type {const} */ ([
-    ['PUT', '/devices/wrong', '{', 400, 'malformed'],
-    ['PUT', '/devices/wrong', [], 400, 'malformed'],
-    ['PUT', '/devices/wrong', { site: '' }, 400, 'bad_id'],
-    ['PUT', '/devices/wrong', { label: 'x'.repeat(129) }, 400, 'bad_id'],
-    ['PUT', '/devices/wrong?site=x', {}, 400, 'bad_parameter'],
-    ['PATCH', '/devices/desk/sensors/t', { interval_ms: 0 }, 400, 'malformed'],
-    ['PATCH', '/devices/desk/sensors/t', { unit: 7 }, 400, 'bad_id'],
-    ['PATCH', '/devices/desk/sensors/unknown', { unit: 'Cel' }, 404, 'not_found'],
-    ['PATCH', '/devices/wrong/sensors/t', { unit: 'Cel' }, 404, 'not_found'],
-  ]),
-)(
+test.each([
+  ['PUT', '/devices/wrong', '{', 400, 'malformed'],
+  ['PUT', '/devices/wrong', [], 400, 'malformed'],
+  ['PUT', '/devices/wrong', { site: '' }, 400, 'bad_id'],
+  ['PUT', '/devices/wrong', { label: 'x'.repeat(129) }, 400, 'bad_id'],
+  ['PUT', '/devices/wrong?site=x', {}, 400, 'bad_parameter'],
+  ['PATCH', '/devices/desk/sensors/t', { interval_ms: 0 }, 400, 'malformed'],
+  ['PATCH', '/devices/desk/sensors/t', { unit: 7 }, 400, 'bad_id'],
+  ['PATCH', '/devices/desk/sensors/unknown', { unit: 'Cel' }, 404, 'not_found'],
+  ['PATCH', '/devices/wrong/sensors/t', { unit: 'Cel' }, 404, 'not_found'],
+] as const)(
   'Device description: %s %s with %j: answers %i %s, and nothing is stored',
   async (method, address, content, status, code) => {
-    expectProblem(await ask(method, address, /** @type {any} */ (content)), status, code);
+    expectProblem(await ask(method, address, content as any), status, code);
     expectProblem(await send(system.httpUrl, '/api/v1/devices/wrong'), 404, 'not_found');
   },
 );

@@ -1,12 +1,10 @@
 import { expect, test } from '@jest/globals';
-import { createEventStore } from '../../../api/store/events.js';
-import { createSession } from '../../../api/store/sending/session.js';
-import { identifyDevice } from '../../../schema/ids.js';
-import { expectProblem, send } from '../../support/http/index.js';
-import { pagesOf } from '../../support/http/pages.js';
-import { useDevice, useTestSystem } from '../../support/system/use.js';
-
-/** @import { Identity } from '../../../schema/ids.js' */
+import { createEventStore } from '../../../api/store/events.ts';
+import { createSession } from '../../../api/store/sending/session.ts';
+import { type Identity, identifyDevice } from '../../../schema/ids.ts';
+import { expectProblem, send } from '../../support/http/index.ts';
+import { pagesOf } from '../../support/http/pages.ts';
+import { useDevice, useTestSystem } from '../../support/system/use.ts';
 
 const SECOND_MS = 1000;
 
@@ -15,7 +13,7 @@ let now = Date.now();
 const system = useTestSystem({ clock: () => now, settings: { HISTORY_DAYS: '3650' } });
 const client = useDevice(system);
 
-const iso = (/** @type {number} */ ms) => new Date(ms).toISOString();
+const iso = (ms: number) => new Date(ms).toISOString();
 
 test('Device events: births and statuses, some sent twice: each is listed once, newest first', async () => {
   const first = now - 60 * SECOND_MS;
@@ -45,8 +43,8 @@ test('Device events: births and statuses, some sent twice: each is listed once, 
 
 test('Device events: two processes write the same event: one event is listed', async () => {
   const other = await system.openStore();
-  const { bytes } = /** @type {Identity} */ (identifyDevice('twin'));
-  const event = { session: now, kind: /** @type {const} */ ('birth'), ts: now };
+  const { bytes } = identifyDevice('twin') as Identity;
+  const event = { session: now, kind: 'birth' as const, ts: now };
   await client.send('twin', 'birth', { session: now, sensors: [] });
   await other.events.write(bytes, event);
   expect((await system.get('/devices/twin/events')).items).toEqual([{ ts: iso(now), kind: 'birth' }]);
@@ -65,23 +63,23 @@ test('Device events: unknown device answers 404, reversed range answers 400', as
 
 /** The years of the sessions, with an empty year between them. Each session ends after ten seconds, the last of a year in the next year. */
 const YEARS = [2022, 2023, 2025, 2026];
-/** @type {Array<{ session: number, kind: 'birth' | 'online' | 'offline', ts: number }>} newest first */
-const LONG = YEARS.flatMap((year) =>
-  [1, 4, 7].map((month) => Date.UTC(year, month, 1)).concat(Date.UTC(year, 11, 31, 23, 59, 55)),
+/** newest first */
+const LONG: Array<{ session: number; kind: 'birth' | 'online' | 'offline'; ts: number }> = YEARS.flatMap(
+  (year) => [1, 4, 7].map((month) => Date.UTC(year, month, 1)).concat(Date.UTC(year, 11, 31, 23, 59, 55)),
 )
   .flatMap((session) => [
-    { session, kind: /** @type {const} */ ('birth'), ts: session },
-    { session, kind: /** @type {const} */ ('online'), ts: session },
-    { session, kind: /** @type {const} */ ('offline'), ts: session + 10 * SECOND_MS },
+    { session, kind: 'birth' as const, ts: session },
+    { session, kind: 'online' as const, ts: session },
+    { session, kind: 'offline' as const, ts: session + 10 * SECOND_MS },
   ])
   .reverse();
 
 test('Device events: spread over several years: pages have every event once, and a range includes its start and excludes its end', async () => {
-  const identity = /** @type {Identity} */ (identifyDevice('old'));
+  const identity = identifyDevice('old') as Identity;
   await client.send('old', 'measurements', { sensor_id: 's', ts: now, value: 1 });
   const store = createEventStore(createSession(await system.openDatabase(), () => {}));
   for (const event of LONG) await store.write(identity.bytes, event);
-  const items = (/** @type {typeof LONG} */ events) => events.map(({ ts, kind }) => ({ ts: iso(ts), kind }));
+  const items = (events: typeof LONG) => events.map(({ ts, kind }) => ({ ts: iso(ts), kind }));
   now = Math.max(now, Date.UTC(2027, 0, 1, 1));
   for (const limit of [1, 2, 3, 7, 48, 1000]) {
     const pages = await pagesOf(system, `/devices/old/events?limit=${limit}`);

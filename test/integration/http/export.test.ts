@@ -1,16 +1,13 @@
 import { once } from 'node:events';
-import { request } from 'node:http';
+import { type IncomingMessage, request } from 'node:http';
 import { finished } from 'node:stream/promises';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { packSamples } from '../../../schema/packed/pack.js';
-import { bucketOf, DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.js';
-import { FATES } from '../../support/history/index.js';
-import { expectProblem, send } from '../../support/http/index.js';
-import { useHistorySystem } from '../../support/system/history.js';
-import { until } from '../../support/until.js';
-
-/** @import { IncomingMessage } from 'node:http' */
-/** @import { Sample } from '../../support/history/index.js' */
+import { packSamples } from '../../../schema/packed/pack.ts';
+import { bucketOf, DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.ts';
+import { FATES, type Sample } from '../../support/history/index.ts';
+import { expectProblem, send } from '../../support/http/index.ts';
+import { useHistorySystem } from '../../support/system/history.ts';
+import { until } from '../../support/until.ts';
 
 const NDJSON = 'application/x-ndjson';
 const CSV = 'text/csv';
@@ -19,23 +16,20 @@ const BEGIN = dayOf(Date.now() - 60 * DAY_MS);
 const world = useHistorySystem(BEGIN);
 const { clock } = world;
 
-/** @param {string} name @param {string} accept @param {string} [query] @param {string} [method] */
-const ask = (name, accept, query = '', method = 'GET') =>
+const ask = (name: string, accept: string, query: string = '', method: string = 'GET') =>
   send(world.system.httpUrl, `/api/v1/devices/${name}/sensors/s/measurements?${query}`, {
     method,
     headers: { Accept: accept },
   });
 
-/** @param {string} text @returns {Sample[]} */
-const ofNdjson = (text) =>
+const ofNdjson = (text: string): Sample[] =>
   text
     .split('\n')
     .slice(0, -1)
     .map((line) => JSON.parse(line))
     .map(({ ts, value }) => [Date.parse(ts), value]);
 
-/** @param {string} text @returns {Sample[]} */
-function ofCsv(text) {
+function ofCsv(text: string): Sample[] {
   const [head, ...lines] = text.split('\n').slice(0, -1);
   expect(head).toBe('ts,value');
   return lines.map((line) => {
@@ -45,15 +39,13 @@ function ofCsv(text) {
 }
 
 describe('Export: hours in every stored form', () => {
-  /** @type {Sample[]} */
-  let expected;
+  let expected: Sample[];
   beforeAll(async () => {
     const fates = [...FATES, ...FATES].filter((fate) => fate !== 'batches');
-    const hours = [...fates, /** @type {const} */ ('batches')].map((fate, index) => {
+    const hours = [...fates, 'batches' as const].map((fate, index) => {
       const hour = BEGIN + index * 5 * HOUR_MS;
       const count = fate === 'nothing' ? 0 : 30;
-      /** @type {Sample[]} */
-      const samples = Array.from({ length: count }, (_, i) => [
+      const samples: Sample[] = Array.from({ length: count }, (_, i) => [
         hour + i * 119_999 + index,
         [i / 7, -0, 1e300, -5e-324, 12][i % 5] ?? 0,
       ]);
@@ -179,8 +171,8 @@ describe('Export: nearly two million samples', () => {
     await world.measure('large', [[end, 7]]);
   });
 
-  /** @param {string} query @returns {Promise<IncomingMessage>} an answer that nobody has read yet */
-  async function begin(query) {
+  /** @returns an answer that nobody has read yet */
+  async function begin(query: string): Promise<IncomingMessage> {
     const sent = request(`${world.system.httpUrl}/api/v1/devices/large/sensors/s/measurements?${query}`, {
       headers: { Accept: NDJSON },
     }).end();
@@ -223,18 +215,17 @@ describe('Export: nearly two million samples', () => {
   });
 });
 
-/** @returns {Promise<number>} the number of history reads of the process so far */
-async function historyReads() {
+/** @returns the number of history reads of the process so far */
+async function historyReads(): Promise<number> {
   const text = await (await fetch(`${world.system.httpUrl}/metrics`)).text();
   return Number(/^iot_db_request_seconds_count\{query="read_history"[^}]*\} (\d+)/m.exec(text)?.[1] ?? 0);
 }
 
 /**
  * Waits until no history is read any more: the number of reads stays the same, while the database answers 20 other requests.
- *
- * @returns {Promise<number>} the number of history reads of the process
+ * @returns the number of history reads of the process
  */
-async function settledReads() {
+async function settledReads(): Promise<number> {
   let [last, same] = [await historyReads(), 0];
   await until(async () => {
     expect((await world.system.fetch('/devices/large')).status).toBe(200);

@@ -1,12 +1,10 @@
 import { expect, test } from '@jest/globals';
-import { createRegistryStore } from '../../../api/store/registry/index.js';
-import { createSession } from '../../../api/store/sending/session.js';
-import { groupOf, identifyDevice } from '../../../schema/ids.js';
-import { send } from '../../support/http/index.js';
-import { useDevice, useTestSystem } from '../../support/system/use.js';
-import { until } from '../../support/until.js';
-
-/** @import { Identity } from '../../../schema/ids.js' */
+import { createRegistryStore } from '../../../api/store/registry/index.ts';
+import { createSession } from '../../../api/store/sending/session.ts';
+import { groupOf, type Identity, identifyDevice } from '../../../schema/ids.ts';
+import { send } from '../../support/http/index.ts';
+import { useDevice, useTestSystem } from '../../support/system/use.ts';
+import { until } from '../../support/until.ts';
 
 /** How far the clock of the system is ahead, in ms. */
 let ahead = 0;
@@ -19,8 +17,8 @@ function countAgain() {
   return system.get('/fleet');
 }
 
-/** The number of requests of a statement. @param {string} query */
-async function requests(query) {
+/** The number of requests of a statement. */
+async function requests(query: string) {
   const { text } = await send(system.httpUrl, '/metrics');
   return Number(
     new RegExp(`^iot_db_request_seconds_count\\{query="${query}",ok="true"\\} (\\d+)`, 'm').exec(text)?.[1] ??
@@ -28,8 +26,8 @@ async function requests(query) {
   );
 }
 
-/** @param {string} name @param {string} site @param {string[]} types one sensor each */
-const register = (name, site, types) =>
+/** @param types one sensor each */
+const register = (name: string, site: string, types: string[]) =>
   device.birth(name, {
     session: Date.now() + ahead,
     site,
@@ -98,7 +96,7 @@ test('Fleet count: 40 concurrent requests: the devices are counted once, and gro
 });
 
 test('Fleet count: sensor was written without the mark that its group changed: counted at the next regular reading of the group', async () => {
-  const { bytes } = /** @type {Identity} */ (identifyDevice('three'));
+  const { bytes } = identifyDevice('three') as Identity;
   const key = { group: groupOf(bytes, 4), bytes };
   const store = createRegistryStore(createSession(await system.openDatabase(), () => {}));
   const now = Date.now();

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.js';
-import { send } from '../../support/http/index.js';
-import { useHistorySystem } from '../../support/system/history.js';
+import { DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.ts';
+import { send } from '../../support/http/index.ts';
+import { useHistorySystem } from '../../support/system/history.ts';
 
 // The requests that the dashboards of measurements make, as the data source sends them, and the shapes that it reads.
 
@@ -23,28 +23,36 @@ const VARIABLES = {
   tz: 'Europe/Berlin',
 };
 
-/** @typedef {{ url: string, root_selector: string, url_options: { method: string, params: Array<{ key: string, value: string }> }, columns: Array<{ selector: string, type: string }> }} Target */
+type Target = {
+  url: string;
+  root_selector: string;
+  url_options: { method: string; params: Array<{ key: string; value: string }> };
+  columns: Array<{ selector: string; type: string }>;
+};
 
-/** Every request of a dashboard. @type {Array<[title: string, target: Target]>} */
-const TARGETS = readdirSync(DASHBOARDS).flatMap((file) => {
+/** Every request of a dashboard. */
+const TARGETS: Array<[title: string, target: Target]> = readdirSync(DASHBOARDS).flatMap((file) => {
   const { panels, templating } = JSON.parse(readFileSync(`${DASHBOARDS}/${file}`, 'utf8'));
   return [
-    ...panels.map((/** @type {any} */ { title, targets }) => [`${file}: ${title}`, targets[0]]),
+    ...panels.map(({ title, targets }: any) => [`${file}: ${title}`, targets[0]]),
     ...templating.list
-      .filter((/** @type {any} */ { type }) => type === 'query')
-      .map((/** @type {any} */ { name, query }) => [`${file}: variable ${name}`, query.infinityQuery]),
+      .filter(({ type }: any) => type === 'query')
+      .map(({ name, query }: any) => [`${file}: variable ${name}`, query.infinityQuery]),
   ];
 });
 
-/** Replaces variables as Grafana does. @param {string} text @param {Record<string, string>} variables */
-const interpolated = (text, variables) =>
+/** Replaces variables as Grafana does. */
+const interpolated = (text: string, variables: Record<string, string>) =>
   text.replaceAll(/\$\{?(\w+)\}?/g, (_, name) => {
     expect(variables).toHaveProperty(name);
     return String(variables[name]);
   });
 
-/** @param {Target} target @param {Record<string, string>} variables @returns {Promise<any[]>} the objects that the panel shows */
-async function ask({ url, url_options, root_selector }, variables) {
+/** @returns the objects that the panel shows */
+async function ask(
+  { url, url_options, root_selector }: Target,
+  variables: Record<string, string>,
+): Promise<any[]> {
   const params = new URLSearchParams(
     url_options.params.map(({ key, value }) => [key, interpolated(value, variables)]),
   );
@@ -54,8 +62,8 @@ async function ask({ url, url_options, root_selector }, variables) {
   return JSON.parse(text)[root_selector];
 }
 
-/** The values that each column type of the data source accepts. @type {Record<string, (value: unknown) => boolean>} */
-const TAKES = {
+/** The values that each column type of the data source accepts. */
+const TAKES: Record<string, (value: unknown) => boolean> = {
   timestamp: (value) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(String(value)),
   number: (value) => typeof value === 'number',
   string: (value) => typeof value === 'string',
@@ -93,7 +101,7 @@ describe('Grafana: requests of the dashboards', () => {
 
   test('Grafana dashboard: query of hourly averages: returns the averages of the samples', async () => {
     const [, target] = TARGETS.find(([title]) => title.includes('Averages')) ?? [];
-    const items = await ask(/** @type {Target} */ (target), { ...VARIABLES, __interval: '1h' });
+    const items = await ask(target as Target, { ...VARIABLES, __interval: '1h' });
     expect(items.map(({ ts, avg }) => [Date.parse(ts), avg])).toEqual(
       [0, 1, 26].map((hour) => [BEGIN + hour * HOUR_MS, 2.5]),
     );

@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { identifyDevice, identifySensor } from '../../../schema/ids.js';
-import { expectProblem, send } from '../../support/http/index.js';
-import { connectDevice } from '../../support/mqtt/device.js';
-import { useTestSystem } from '../../support/system/use.js';
+import { identifyDevice, identifySensor } from '../../../schema/ids.ts';
+import { expectProblem, send } from '../../support/http/index.ts';
+import { connectDevice } from '../../support/mqtt/device.ts';
+import { useTestSystem } from '../../support/system/use.ts';
 
 const UUID = '0f8fad5b-d9cb-469f-a165-70867728950e';
 const TS = Date.now() - 1000;
@@ -29,8 +29,8 @@ beforeAll(async () => {
   await device.end();
 });
 
-/** @param {string} path below /api/v1, as sent */
-const ask = (path) => send(system.httpUrl, `/api/v1${path}`);
+/** @param path below /api/v1, as sent */
+const ask = (path: string) => send(system.httpUrl, `/api/v1${path}`);
 
 test.each(NAMES.map(([device = '', sensor = ''], index) => ({ device, sensor, index })))(
   'API path: device $device, sensor $sensor: found by name and by id',
@@ -96,7 +96,7 @@ test.each([
     const name = `mixed: ${title}`;
     const device = encodeURIComponent(name);
     const id = identifySensor(String(identifyDevice(name)?.id), 'temp')?.id;
-    const post = (/** @type {object[]} */ elements) =>
+    const post = (elements: object[]) =>
       send(system.httpUrl, `/api/v1/measurements?device=${device}`, {
         method: 'POST',
         body: JSON.stringify(elements),

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
-import { send } from '../../support/http/index.js';
-import { useTestSystem } from '../../support/system/use.js';
+import { send } from '../../support/http/index.ts';
+import { useTestSystem } from '../../support/system/use.ts';
 
 const TS = Date.now() - 60_000;
 const TOKEN = 'a token for ingest alone';
@@ -10,26 +10,28 @@ const system = useTestSystem({
   settings: { MAX_MESSAGE_BYTES: '100000', API_TOKEN: 'the token for everything', INGEST_TOKENS: TOKEN },
 });
 
-/** @param {string} address @param {string | Buffer} body @param {Record<string, string>} [headers] */
-async function write(address, body, headers = { authorization: `Token ${TOKEN}` }) {
+async function write(
+  address: string,
+  body: string | Buffer,
+  headers: Record<string, string> = { authorization: `Token ${TOKEN}` },
+) {
   const answer = await send(system.httpUrl, address, { method: 'POST', body, headers });
   return { ...answer, problem: answer.text === '' ? null : JSON.parse(answer.text) };
 }
 
-/** @param {string} address */
-async function read(address) {
+async function read(address: string) {
   const headers = { authorization: 'Bearer the token for everything' };
   return JSON.parse((await send(system.httpUrl, `/api/v1${address}`, { headers })).text);
 }
 
-/** @param {string} device @returns {Promise<Record<string, number>>} the newest values by sensor */
-async function latest(device) {
+/** @returns the newest values by sensor */
+async function latest(device: string): Promise<Record<string, number>> {
   const { sensors } = await read(`/devices/${device}`);
-  return Object.fromEntries(sensors.map((/** @type {any} */ { name, value }) => [name, value]));
+  return Object.fromEntries(sensors.map(({ name, value }: any) => [name, value]));
 }
 
-/** @param {string} name of a metric, with its labels */
-async function metric(name) {
+/** @param name of a metric, with its labels */
+async function metric(name: string) {
   const headers = { authorization: 'Bearer the token for everything' };
   const { text } = await send(system.httpUrl, '/metrics', { headers });
   const line = text.split('\n').find((each) => each.startsWith(`${name} `));
@@ -107,7 +109,7 @@ describe('Line protocol over HTTP: what is refused', () => {
     const { status, problem } = await write('/api/v2/write', lines.join('\n'));
     expect(status).toBe(400);
     expect(problem).toMatchObject({ code: 'lines_refused', accepted: 3, lines: [2, 3, 4, 5] });
-    expect(problem.refused.map((/** @type {any} */ { line, code }) => [line, code])).toEqual([
+    expect(problem.refused.map(({ line, code }: any) => [line, code])).toEqual([
       [2, 'malformed'],
       [3, 'too_old'],
       [4, 'bad_id'],
@@ -140,7 +142,7 @@ describe('Line protocol over HTTP: what is refused', () => {
     ],
     ['no gzip', { 'content-encoding': 'gzip', authorization: `Token ${TOKEN}` }, 400, 'malformed'],
   ])('Line protocol over HTTP: %s, headers %j: answers %i %s', async (_, headers, status, code) => {
-    const answer = await write('/api/v2/write', 'm,device=never v=1', /** @type {any} */ (headers));
+    const answer = await write('/api/v2/write', 'm,device=never v=1', headers as any);
     expect([answer.status, answer.problem.code]).toEqual([status, code]);
   });
 

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { send } from '../../support/http/index.js';
-import { useDevice, useTestSystem } from '../../support/system/use.js';
+import { send } from '../../support/http/index.ts';
+import { useDevice, useTestSystem } from '../../support/system/use.ts';
 
 const system = useTestSystem();
 const device = useDevice(system);
@@ -8,8 +8,8 @@ const device = useDevice(system);
 const SAMPLE = /^([a-zA-Z_:][\w:]*)(?:\{((?:[a-zA-Z_]\w*="(?:[^"\\\n]|\\[\\"n])*",?)*)\})? (\S+)$/;
 const COMMENT = /^# (HELP|TYPE) ([a-zA-Z_:][\w:]*) \S/;
 
-/** Reads the text format of Prometheus, strictly. @returns {Promise<Array<{ name: string, labels: string, value: number }>>} */
-async function scrape() {
+/** Reads the text format of Prometheus, strictly. */
+async function scrape(): Promise<Array<{ name: string; labels: string; value: number }>> {
   const { headers, text } = await send(system.httpUrl, '/metrics');
   expect(headers['content-type']).toMatch(/^text\/plain; version=0\.0\.4/);
   expect(text.endsWith('\n')).toBe(true);
@@ -18,20 +18,19 @@ async function scrape() {
   for (const line of text.split('\n').filter(Boolean)) {
     if (line.startsWith('#')) {
       expect(line).toMatch(COMMENT);
-      const [, kind, name] = /** @type {RegExpExecArray} */ (COMMENT.exec(line));
+      const [, kind, name] = COMMENT.exec(line) as RegExpExecArray;
       if (kind === 'TYPE') typed.add(name);
       continue;
     }
     expect(line).toMatch(SAMPLE);
-    const [, name = '', labels = '', value] = /** @type {RegExpExecArray} */ (SAMPLE.exec(line));
+    const [, name = '', labels = '', value] = SAMPLE.exec(line) as RegExpExecArray;
     expect([name, name.replace(/_(bucket|sum|count)$/, '')].some((one) => typed.has(one))).toBe(true);
     samples.push({ name, labels, value: value === '+Inf' ? Number.POSITIVE_INFINITY : Number(value) });
   }
   return samples;
 }
 
-/** @param {Array<{ labels: string }>} samples */
-const routes = (samples) =>
+const routes = (samples: Array<{ labels: string }>) =>
   new Set(samples.flatMap(({ labels }) => /route="([^"]*)"/.exec(labels)?.slice(1) ?? []));
 
 test('GET /metrics: a measurement was stored: valid Prometheus text with metrics of ingest, database and HTTP', async () => {
@@ -50,8 +49,7 @@ test('GET /metrics: a measurement was stored: valid Prometheus text with metrics
 });
 
 test('GET /metrics: more devices and requests: the number of time series stays the same', async () => {
-  /** @param {number} from */
-  async function visit(from) {
+  async function visit(from: number) {
     for (let d = from; d < from + 5; d++) {
       await device.measure(`cow-${d}`, [{ sensor_id: `s${d}`, ts: Date.now(), value: d }]);
       for (const path of [

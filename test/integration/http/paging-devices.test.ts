@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { pagesOf } from '../../support/http/pages.js';
-import { useDevice, useTestSystem } from '../../support/system/use.js';
+import { pagesOf } from '../../support/http/pages.ts';
+import { useDevice, useTestSystem } from '../../support/system/use.ts';
 
 const DEVICES = 12;
 
@@ -8,7 +8,7 @@ const DEVICES = 12;
 const FLEET = Array.from({ length: DEVICES }, (_, d) => ({
   name: `gate-${d}`,
   site: d % 2 === 0 ? 'Oslo' : 'Bergen',
-  state: /** @type {'online' | 'offline'} */ (d % 3 === 0 ? 'offline' : 'online'),
+  state: (d % 3 === 0 ? 'offline' : 'online') as 'online' | 'offline',
 }));
 
 /** How far the clock of the system is ahead, in ms. */
@@ -22,8 +22,7 @@ beforeAll(async () => {
   }
 });
 
-/** @type {Array<{ state?: 'online' | 'offline', site?: string, name?: string }>} */
-const FILTERS = [
+const FILTERS: Array<{ state?: 'online' | 'offline'; site?: string; name?: string }> = [
   {},
   { state: 'online' },
   { state: 'offline' },

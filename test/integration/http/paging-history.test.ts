@@ -1,10 +1,8 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { bucketOf, DAY_MS, HOUR_MS } from '../../../schema/rules.js';
-import { unionOf } from '../../support/history/index.js';
-import { pagesOf } from '../../support/http/pages.js';
-import { useHistorySystem } from '../../support/system/history.js';
-
-/** @import { Fate, Sample } from '../../support/history/index.js' */
+import { bucketOf, DAY_MS, HOUR_MS } from '../../../schema/rules.ts';
+import { type Fate, type Sample, unionOf } from '../../support/history/index.ts';
+import { pagesOf } from '../../support/http/pages.ts';
+import { useHistorySystem } from '../../support/system/history.ts';
 
 /** Some weeks ago, so that the clock can move forward by days. */
 const BEGIN = bucketOf(Date.now() - 30 * DAY_MS);
@@ -12,29 +10,26 @@ const BEGIN = bucketOf(Date.now() - 30 * DAY_MS);
 const world = useHistorySystem(BEGIN);
 const { clock } = world;
 
-/** @param {string} name @param {string} query */
-const path = (name, query) => `/devices/${name}/sensors/s/measurements?${query}`;
+const path = (name: string, query: string) => `/devices/${name}/sensors/s/measurements?${query}`;
 
-/** @param {any[]} items @returns {Sample[]} */
-const read = (items) => items.map(({ ts, value }) => [Date.parse(ts), value]);
+const read = (items: any[]): Sample[] => items.map(({ ts, value }) => [Date.parse(ts), value]);
 
-/** @param {number} hour epoch ms @param {number} count @param {number} value @returns {Sample[]} spread over the hour, its first and its last millisecond among them */
-const spread = (hour, count, value) =>
+/** @param hour epoch ms @returns spread over the hour, its first and its last millisecond among them */
+const spread = (hour: number, count: number, value: number): Sample[] =>
   Array.from({ length: count }, (_, i) => [
     hour + Math.floor((i * (HOUR_MS - 1)) / Math.max(1, count - 1)),
     value + i / 100,
   ]);
 
-/** @param {any[][]} pages @param {string} order @param {Sample[]} expected in order of time */
-function expectAll(pages, order, expected) {
+/** @param expected in order of time */
+function expectAll(pages: any[][], order: string, expected: Sample[]) {
   expect(read(pages.flat())).toEqual(order === 'asc' ? expected : expected.toReversed());
 }
 
 const ORDERS = ['asc', 'desc'];
 
 describe('Raw samples: hours in every stored form', () => {
-  /** @type {Fate[]} */
-  const fates = [
+  const fates: Fate[] = [
     ...Array(7).fill('packed'),
     ...Array(30).fill('nothing'),
     'packed, then late',
@@ -50,8 +45,7 @@ describe('Raw samples: hours in every stored form', () => {
     const hour = BEGIN + index * HOUR_MS;
     return { hour, fate, samples: fate === 'nothing' ? [] : spread(hour, 1 + ((index * 7) % 20), index) };
   });
-  /** @type {Sample[]} */
-  let expected;
+  let expected: Sample[];
   beforeAll(async () => {
     expected = await world.lay('mixed', hours);
   });
@@ -174,8 +168,8 @@ test('Pages of raw samples: samples are older than the retention time: left out,
   expectAll(await pagesOf(world.system, path('oldest', 'from=0')), 'desc', samples.slice(2));
 });
 
-/** @param {() => Promise<void>} work @returns {Promise<number>} requests to the database during this work */
-async function requestsOf(work) {
+/** @returns requests to the database during this work */
+async function requestsOf(work: () => Promise<void>): Promise<number> {
   const count = async () => {
     const text = await (await fetch(`${world.system.httpUrl}/metrics`)).text();
     return [...text.matchAll(/^iot_db_request_seconds_count\{query="read_[^}]*\} (\d+)/gm)].reduce(

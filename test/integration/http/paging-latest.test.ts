@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { pagesOf } from '../../support/http/pages.js';
-import { useDevice, useTestSystem } from '../../support/system/use.js';
+import { pagesOf } from '../../support/http/pages.ts';
+import { useDevice, useTestSystem } from '../../support/system/use.ts';
 
 const SITES = ['Oslo', 'São Paulo', '東京'];
 const TYPES = ['Temperature', 'Pulse'];
@@ -11,8 +11,8 @@ const FLEET = Array.from({ length: DEVICES }, (_, d) =>
   ['body', 'body/left', 'heart'].map((name, s) => ({
     device: `cow-${d}`,
     name,
-    type: /** @type {string} */ (TYPES[(d + s) % TYPES.length]),
-    site: /** @type {string} */ (SITES[d % SITES.length]),
+    type: TYPES[(d + s) % TYPES.length] as string,
+    site: SITES[d % SITES.length] as string,
   })),
 ).flat();
 
@@ -28,19 +28,17 @@ beforeAll(async () => {
   }
 });
 
-/** @param {Array<{ device: string, name: string }>} sensors */
-const names = (sensors) => sensors.map(({ device, name }) => `${device}/${name}`).sort();
+const names = (sensors: Array<{ device: string; name: string }>) =>
+  sensors.map(({ device, name }) => `${device}/${name}`).sort();
 
-/** @param {Record<string, string>} filter */
-const matching = (filter) =>
+const matching = (filter: Record<string, string>) =>
   FLEET.filter((sensor) =>
     Object.entries(filter).every(([key, term]) =>
-      key === 'name' ? sensor.name.startsWith(term) : sensor[/** @type {'type'} */ (key)] === term,
+      key === 'name' ? sensor.name.startsWith(term) : sensor[key as 'type'] === term,
     ),
   );
 
-/** @type {Array<Record<string, string>>} */
-const FILTERS = [
+const FILTERS: Array<Record<string, string>> = [
   {},
   { type: 'Pulse' },
   { site: '東京' },

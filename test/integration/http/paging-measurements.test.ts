@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { pagesOf } from '../../support/http/pages.js';
-import { useDevice, useTestSystem } from '../../support/system/use.js';
+import { pagesOf } from '../../support/http/pages.ts';
+import { useDevice, useTestSystem } from '../../support/system/use.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -14,25 +14,26 @@ const RECENT = `from=${NOON - 2 * HOUR}`;
 const system = useTestSystem();
 const device = useDevice(system);
 
-/** @param {string} name of a device @param {string} [query] */
-const path = (name, query = '') => `/devices/${name}/sensors/s/measurements?${query}`;
+/** @param name of a device */
+const path = (name: string, query: string = '') => `/devices/${name}/sensors/s/measurements?${query}`;
 
-/** @param {string} name @param {Array<[ts: number, value: number]>} samples one message */
-const measure = (name, samples) =>
+/** @param samples one message */
+const measure = (name: string, samples: Array<[ts: number, value: number]>) =>
   device.measure(
     name,
     samples.map(([ts, value]) => ({ sensor_id: 's', ts, value })),
   );
 
-/** @param {any[]} items @returns {Array<[ts: number, value: number]>} */
-const read = (items) => items.map(({ ts, value }) => [Date.parse(ts), value]);
+const read = (items: any[]): Array<[ts: number, value: number]> =>
+  items.map(({ ts, value }) => [Date.parse(ts), value]);
 
-/** @param {number} count @param {number} from epoch ms @param {number} step ms @returns {Array<[ts: number, value: number]>} */
-const ramp = (count, from, step) => Array.from({ length: count }, (_, i) => [from + i * step, i]);
+/** @param from epoch ms @param step ms */
+const ramp = (count: number, from: number, step: number): Array<[ts: number, value: number]> =>
+  Array.from({ length: count }, (_, i) => [from + i * step, i]);
 
 describe('Raw samples: 60 samples in three hours', () => {
   const samples = ramp(60, NOON, 3 * 60_000);
-  const timeOf = (/** @type {number} */ index) => Number(samples[index]?.[0]);
+  const timeOf = (index: number) => Number(samples[index]?.[0]);
   beforeAll(() => measure('steady', samples));
 
   test.each([1, 20, 30, 59, 60, 61, 1000])(
@@ -56,7 +57,7 @@ describe('Raw samples: 60 samples in three hours', () => {
     'Pages of raw samples: order %s: the range includes its start (from) and excludes its end (to)',
     async (order) => {
       const [first, next, last] = [timeOf(10), timeOf(11), timeOf(40)];
-      const range = async (/** @type {number} */ from, /** @type {number} */ to) => {
+      const range = async (from: number, to: number) => {
         const pages = await pagesOf(system, path('steady', `order=${order}&from=${from}&to=${to}&limit=7`));
         return read(pages.flat()).sort(([a], [b]) => a - b);
       };
@@ -128,11 +129,11 @@ test.each(['asc', 'desc'])(
 );
 
 test('Pages of raw samples: gaps of months: fewer than 20 pages, in both orders', async () => {
-  const samples = /** @type {Array<[number, number]>} */ ([
+  const samples = [
     [NOON - 200 * DAY, 1],
     [NOON - 90 * DAY, 2],
     [NOON, 3],
-  ]);
+  ] as Array<[number, number]>;
   await measure('gap', samples);
   for (const order of ['asc', 'desc']) {
     const pages = await pagesOf(system, path('gap', `order=${order}&limit=2`));

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { expectProblem, send } from '../../support/http/index.js';
-import { connectDevice } from '../../support/mqtt/device.js';
-import { useTestSystem } from '../../support/system/use.js';
+import { expectProblem, send } from '../../support/http/index.ts';
+import { connectDevice } from '../../support/mqtt/device.ts';
+import { useTestSystem } from '../../support/system/use.ts';
 
 const TS = Date.now() - 1000;
 
@@ -12,8 +12,8 @@ beforeAll(async () => {
   await device.end();
 });
 
-/** @param {string} path below /api/v1, as sent */
-const ask = (path) => send(system.httpUrl, `/api/v1${path}`);
+/** @param path below /api/v1, as sent */
+const ask = (path: string) => send(system.httpUrl, `/api/v1${path}`);
 
 const RAW = '/devices/cow/sensors/pulse/measurements';
 
@@ -42,7 +42,7 @@ test('Query parameters: several are wrong: the answer lists each wrong parameter
     400,
     'bad_parameter',
   );
-  const names = parameters.map((/** @type {{ name: string }} */ { name }) => name).sort();
+  const names = parameters.map(({ name }: { name: string }) => name).sort();
   expect(names).toEqual(['color', 'from', 'limit', 'order']);
   for (const name of names) expect(detail).toContain(name);
 });

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { createProcessStore } from '../../../api/store/processes.js';
-import { createSession } from '../../../api/store/sending/session.js';
-import { useTestSystem } from '../../support/system/use.js';
-import { until } from '../../support/until.js';
+import { createProcessStore } from '../../../api/store/processes.ts';
+import { createSession } from '../../../api/store/sending/session.ts';
+import { useTestSystem } from '../../support/system/use.ts';
+import { until } from '../../support/until.ts';
 
 const system = useTestSystem({ periods: { heartbeat: 50 } });
 
@@ -74,7 +74,7 @@ test('GET /pipeline/recent: process runs for seconds: entries are appended in or
     readers: 0,
   });
   await until(async () => (await recent()).length >= 3);
-  const times = (await recent()).map((/** @type {any} */ { ts }) => Date.parse(ts));
+  const times = (await recent()).map(({ ts }: any) => Date.parse(ts));
   expect(times).toEqual([...times].sort((a, b) => a - b));
   expect(times[0]).toBe(Date.parse(first.ts));
 });
@@ -96,7 +96,7 @@ test('GET /pipeline: process died: listed as stale, its broker check is ignored,
   const died = { clientId: 'died', role: 'ingest', version: 'test', startedAt: seenAt, seenAt, stats };
   await store.write(died);
   const { processes, broker } = await system.get('/pipeline');
-  expect(processes.find((/** @type {any} */ { client_id }) => client_id === 'died')).toMatchObject({
+  expect(processes.find(({ client_id }: any) => client_id === 'died')).toMatchObject({
     role: 'ingest',
     stale: true,
     seen: new Date(seenAt).toISOString(),

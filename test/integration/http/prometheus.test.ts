@@ -1,10 +1,9 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.js';
-import { AGGREGATES } from '../../support/history/brute-force.js';
-import { useHistorySystem } from '../../support/system/history.js';
-
-/** @import { Aggregate } from '../../../api/history/reading/bins.js' */
-/** @import { Sample } from '../../support/history/index.js' */
+import type { Aggregate } from '../../../api/history/reading/bins.ts';
+import { DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.ts';
+import { AGGREGATES } from '../../support/history/brute-force.ts';
+import type { Sample } from '../../support/history/index.ts';
+import { useHistorySystem } from '../../support/system/history.ts';
 
 const BEGIN = dayOf(Date.now() - 60 * DAY_MS);
 const MINUTE_MS = 60_000;
@@ -12,11 +11,10 @@ const PATH = '/prometheus/api/v1';
 
 const world = useHistorySystem(BEGIN);
 
-/** The samples of each device's sensor `s`. @type {Record<string, Sample[]>} */
-const stored = {};
+/** The samples of each device's sensor `s`. */
+const stored: Record<string, Sample[]> = {};
 
-/** @type {Record<string, { site: string, type: string, unit: string, hours: number[] }>} */
-const DEVICES = {
+const DEVICES: Record<string, { site: string; type: string; unit: string; hours: number[] }> = {
   'pump-1': { site: 'North', type: 'pressure', unit: 'bar', hours: [0, 1, 2, 3, 26] },
   'pump-2': { site: 'North', type: 'pressure', unit: 'kPa', hours: [1, 2] },
   'oven "2"': { site: 'South', type: 'temperature', unit: 'Cel', hours: [2, 50] },
@@ -40,28 +38,29 @@ beforeAll(async () => {
   world.clock.now = BEGIN + 5 * DAY_MS;
 });
 
-/** @param {number} index @param {number} seed @returns {Sample[]} 40 samples, about 90 s apart; some are at the start of a minute */
-const samplesOfHour = (index, seed) =>
+/** @returns 40 samples, about 90 s apart; some are at the start of a minute */
+const samplesOfHour = (index: number, seed: number): Sample[] =>
   Array.from({ length: 40 }, (_, at) => [
     BEGIN + index * HOUR_MS + at * 90_000 + ((at * seed) % 7) * 1000,
     Math.round(1e4 * Math.sin(at * seed + index)) / 100,
   ]);
 
-/** @param {string} name @param {Record<string, string | number>} params @returns {Promise<any>} */
-async function ask(name, params = {}) {
+async function ask(name: string, params: Record<string, string | number> = {}): Promise<any> {
   const query = new URLSearchParams(Object.entries(params).map(([key, value]) => [key, String(value)]));
   const response = await fetch(`${world.system.httpUrl}${PATH}/${name}?${query}`);
   const answer = await response.json();
   return response.ok ? answer.data : { httpStatus: response.status, ...answer };
 }
 
-/** @param {string} aggregate @param {number[]} values */
-const aggregateOf = (aggregate, values) => AGGREGATES[/** @type {Aggregate} */ (aggregate)](values);
+const aggregateOf = (aggregate: string, values: number[]) => AGGREGATES[aggregate as Aggregate](values);
 
-/** @param {string} aggregate @param {Sample[]} samples @param {{ start: number, end: number, step: number, window: number }} query in ms */
-function valuesOf(aggregate, samples, { start, end, step, window }) {
-  /** @type {Array<[number, number]>} */
-  const points = [];
+/** @param query in ms */
+function valuesOf(
+  aggregate: string,
+  samples: Sample[],
+  { start, end, step, window }: { start: number; end: number; step: number; window: number },
+) {
+  const points: Array<[number, number]> = [];
   for (let at = start; at <= end; at += step) {
     const values = samples.filter(([ts]) => ts >= at - window && ts < at).map(([, value]) => value);
     if (values.length > 0) points.push([at / 1000, aggregateOf(aggregate, values)]);
@@ -69,8 +68,9 @@ function valuesOf(aggregate, samples, { start, end, step, window }) {
   return points;
 }
 
-/** @param {Array<[number, string | number]>} points @returns {Array<[number, number]>} with 12 digits, as averages differ in the last ones */
-const rounded = (points) => points.map(([at, value]) => [at, Number(Number(value).toPrecision(12))]);
+/** @returns with 12 digits, as averages differ in the last ones */
+const rounded = (points: Array<[number, string | number]>): Array<[number, number]> =>
+  points.map(([at, value]) => [at, Number(Number(value).toPrecision(12))]);
 
 describe('Prometheus: query_range', () => {
   const cases = Object.keys(AGGREGATES).flatMap((aggregate) => [
@@ -94,14 +94,10 @@ describe('Prometheus: query_range', () => {
       const expected = NAMES.map((name) => [
         name,
         valuesOf(aggregate, stored[name] ?? [], { start: Number(start), end: Number(end), step, window }),
-      ]).filter(([, points]) => /** @type {unknown[]} */ (points).length > 0);
+      ]).filter(([, points]) => (points as unknown[]).length > 0);
       expect(expected.length).toBeGreaterThan(1);
-      const found = new Map(
-        result.map((/** @type {any} */ { metric, values }) => [metric.device, rounded(values)]),
-      );
-      expect(found).toEqual(
-        new Map(expected.map(([name, points]) => [name, rounded(/** @type {any} */ (points))])),
-      );
+      const found = new Map(result.map(({ metric, values }: any) => [metric.device, rounded(values)]));
+      expect(found).toEqual(new Map(expected.map(([name, points]) => [name, rounded(points as any)])));
     },
   );
 
@@ -147,11 +143,11 @@ describe('Prometheus: query_range', () => {
         const steps = [...new Set(columns.flatMap((column) => [...column.keys()]))].sort((a, b) => a - b);
         const values = steps.map((at) => {
           const all = columns.flatMap((column) => column.get(at) ?? []);
-          return /** @type {[number, number]} */ ([at, aggregateOf(operator, all)]);
+          return [at, aggregateOf(operator, all)] as [number, number];
         });
         return [site, rounded(values)];
       });
-      const found = result.map((/** @type {any} */ { metric, values }) => [metric.site, rounded(values)]);
+      const found = result.map(({ metric, values }: any) => [metric.site, rounded(values)]);
       expect(found.sort()).toEqual(expected);
     },
   );
@@ -196,7 +192,7 @@ describe('Prometheus: query', () => {
       time: at / 1000,
     });
     expect(resultType).toBe('vector');
-    const found = result.map((/** @type {any} */ { metric, value }) => [metric.device, Number(value[1])]);
+    const found = result.map(({ metric, value }: any) => [metric.device, Number(value[1])]);
     const lasts = ['pump-1', 'pump-2'].map((name) => [
       name,
       stored[name]?.filter(([ts]) => ts < at).at(-1)?.[1],
@@ -211,8 +207,8 @@ describe('Prometheus: query', () => {
 
 describe('Prometheus: labels', () => {
   test('series: the labels of the selected sensors', async () => {
-    const devices = async (/** @type {string} */ match) =>
-      (await ask('series', { 'match[]': match })).map((/** @type {any} */ { device }) => device).sort();
+    const devices = async (match: string) =>
+      (await ask('series', { 'match[]': match })).map(({ device }: any) => device).sort();
     expect(await devices('millrace_value')).toEqual([...NAMES].sort());
     expect(await devices('{device="oven \\"2\\""}')).toEqual(['oven "2"']);
     expect(await devices('{device=~"(pump-1|unknown)"}')).toEqual(['pump-1']);

@@ -1,13 +1,12 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { tableFromIPC } from 'apache-arrow';
 import { parquetReadObjects } from 'hyparquet';
-import { identifyDevice } from '../../../schema/ids.js';
-import { DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.js';
-import { alignedOf } from '../../support/history/brute-force.js';
-import { expectProblem, send } from '../../support/http/index.js';
-import { useHistorySystem } from '../../support/system/history.js';
-
-/** @import { Fate, Sample } from '../../support/history/index.js' */
+import { identifyDevice } from '../../../schema/ids.ts';
+import { DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.ts';
+import { alignedOf } from '../../support/history/brute-force.ts';
+import type { Fate, Sample } from '../../support/history/index.ts';
+import { expectProblem, send } from '../../support/http/index.ts';
+import { useHistorySystem } from '../../support/system/history.ts';
 
 const BEGIN = dayOf(Date.now() - 60 * DAY_MS);
 const MINUTE_MS = 60_000;
@@ -15,11 +14,14 @@ const MINUTE_MS = 60_000;
 const world = useHistorySystem(BEGIN);
 const { clock } = world;
 
-/** The samples of each device's sensor `s`. @type {Record<string, Sample[]>} */
-const stored = {};
+/** The samples of each device's sensor `s`. */
+const stored: Record<string, Sample[]> = {};
 
-/** Devices with their births, and the hours that each one has. @type {Record<string, { site: string, type: string, unit: string, hours: Array<[hour: number, Fate, count: number]> }>} */
-const DEVICES = {
+/** Devices with their births, and the hours that each one has. */
+const DEVICES: Record<
+  string,
+  { site: string; type: string; unit: string; hours: Array<[hour: number, Fate, count: number]> }
+> = {
   'pump-1': {
     site: 'North',
     type: 'pressure',
@@ -60,35 +62,31 @@ beforeAll(async () => {
   clock.now = BEGIN + 5 * DAY_MS;
 });
 
-/** @param {number} hour epoch ms @param {number} count @param {number} seed @returns {Sample[]} in order of time */
-const scattered = (hour, count, seed) =>
+/** @param hour epoch ms @returns in order of time */
+const scattered = (hour: number, count: number, seed: number): Sample[] =>
   Array.from({ length: count }, (_, index) => [
     hour + Math.floor((index * HOUR_MS) / count) + ((index * seed) % 900),
     Math.round(1e4 * Math.sin(index * seed + 1)) / 100,
   ]);
 
-/** @param {string} query @returns {Promise<any>} */
-const ask = (query) => world.system.get(`/query?${query}`);
+const ask = (query: string): Promise<any> => world.system.get(`/query?${query}`);
 
-/** @param {string} query @param {string} [accept] */
-const raw = (query, accept = '*/*') =>
+const raw = (query: string, accept: string = '*/*') =>
   send(world.system.httpUrl, `/api/v1/query?${query}`, { headers: { Accept: accept } });
 
-/** @param {string} query @param {Record<string, string>} [headers] */
-async function fileOf(query, headers = {}) {
+async function fileOf(query: string, headers: Record<string, string> = {}) {
   const response = await world.system.fetch(`/query?${query}`, { headers });
   expect(response.status).toBe(200);
   return { headers: response.headers, file: await response.arrayBuffer() };
 }
 
-/** @param {ArrayBuffer} file */
-const rowsOfArrow = (file) =>
+const rowsOfArrow = (file: ArrayBuffer) =>
   tableFromIPC(new Uint8Array(file))
     .toArray()
     .map((row) => row.toJSON());
 
-/** @param {Record<string, any>} row of a file @returns {Record<string, unknown>} as `format=rows` has it */
-const asItem = ({ ts, count, ...row }) => ({
+/** @param row of a file @returns as `format=rows` has it */
+const asItem = ({ ts, count, ...row }: Record<string, any>): Record<string, unknown> => ({
   ts: new Date(Number(ts)).toISOString(),
   ...row,
   ...(count === undefined ? {} : { count: Number(count) }),
@@ -96,8 +94,8 @@ const asItem = ({ ts, count, ...row }) => ({
 
 const ALL = ['avg', 'min', 'max', 'count', 'sum', 'first', 'last'];
 
-/** @param {{ from: number, to: number }} range @param {number} width @returns {number[]} edges of bins */
-function edgesOf({ from, to }, width) {
+/** @returns edges of bins */
+function edgesOf({ from, to }: { from: number; to: number }, width: number): number[] {
   const edges = [];
   for (let at = Math.floor(from / width) * width; ; at += width) {
     edges.push(at);
@@ -105,8 +103,8 @@ function edgesOf({ from, to }, width) {
   }
 }
 
-/** @param {any[]} given @param {any[]} expected values of one aggregate; sums may differ in the last digits */
-function expectClose(given, expected) {
+/** @param expected values of one aggregate; sums may differ in the last digits */
+function expectClose(given: any[], expected: any[]) {
   expect(given).toHaveLength(expected.length);
   for (const [index, value] of expected.entries()) {
     if (value === null) expect(given[index]).toBeNull();
@@ -131,7 +129,7 @@ describe('Query: columns', () => {
       );
       const edges = edgesOf(range, width);
       expect(times.map(Date.parse)).toEqual(edges.slice(0, -1));
-      expect(series.map((/** @type {any} */ { device }) => device)).toEqual(['pump-1', 'pump-2']);
+      expect(series.map(({ device }: any) => device)).toEqual(['pump-1', 'pump-2']);
       for (const { device, sensor, unit, ...columns } of series) {
         expect([sensor, unit]).toEqual(['s', DEVICES[device]?.unit]);
         const expected = alignedOf(stored[device] ?? [], range, edges);
@@ -157,7 +155,7 @@ describe('Query: columns', () => {
     const edges = edgesOf({ from: range.from + 5.5 * HOUR_MS, to: range.to + 5.5 * HOUR_MS }, DAY_MS);
     const starts = edges.map((edge) => edge - 5.5 * HOUR_MS);
     expect(times.map(Date.parse)).toEqual(starts.slice(0, -1));
-    expect(series.map((/** @type {any} */ { device }) => device)).toEqual(['pump-1', 'pump-2', 'silent']);
+    expect(series.map(({ device }: any) => device)).toEqual(['pump-1', 'pump-2', 'silent']);
     for (const { device, count, first } of series) {
       const expected = alignedOf(stored[device] ?? [], range, starts);
       expect({ count, first }).toEqual({ count: expected['count'], first: expected['first'] });
@@ -175,18 +173,16 @@ describe('Query: columns', () => {
       const all = { ...DEVICES, silent: { site: 'South', type: 'pressure', unit: null } };
       const groups = new Map();
       for (const name of names) {
-        const key = group === 'device' ? name : /** @type {any} */ (all)[name][group];
+        const key = group === 'device' ? name : (all as any)[name][group];
         groups.set(key, [...(groups.get(key) ?? []), name]);
       }
-      expect(series.map((/** @type {any} */ item) => item[group])).toEqual([...groups.keys()].sort());
+      expect(series.map((item: any) => item[group])).toEqual([...groups.keys()].sort());
       for (const { unit, sensors, ...item } of series) {
         const members = groups.get(item[group]);
         expect(sensors).toBe(members.length);
-        const units = new Set(
-          members.map((/** @type {string} */ name) => /** @type {any} */ (all)[name].unit),
-        );
+        const units = new Set(members.map((name: string) => (all as any)[name].unit));
         expect(unit).toBe(units.size === 1 ? [...units][0] : null);
-        const samples = members.flatMap((/** @type {string} */ name) => stored[name] ?? []);
+        const samples = members.flatMap((name: string) => stored[name] ?? []);
         const expected = alignedOf(samples, whole, edges);
         for (const name of ['min', 'max', 'count']) expect(item[name]).toEqual(expected[name]);
         for (const name of ['sum', 'avg']) expectClose(item[name], expected[name] ?? []);
@@ -198,7 +194,7 @@ describe('Query: columns', () => {
     const range = `from=${BEGIN}&to=${BEGIN + 5 * HOUR_MS}`;
     const { series } = await ask(`device=pump-1&${range}&step=1h&aggregate=max,count&fill=previous`);
     const [{ max, count }] = series;
-    expect(count.map((/** @type {number} */ number) => number > 0)).toEqual([true, true, false, true, false]);
+    expect(count.map((number: number) => number > 0)).toEqual([true, true, false, true, false]);
     expect([max[2], max[4]]).toEqual([max[1], max[3]]);
     const later = await ask(
       `device=pump-1&from=${BEGIN + 2 * HOUR_MS}&to=${BEGIN + 4 * HOUR_MS}&step=1h&fill=previous`,
@@ -228,8 +224,8 @@ describe('Query: rows', () => {
     const [head, ...lines] = csv.text.trimEnd().split('\n');
     expect(head).toBe('ts,device,sensor,unit,max,count');
     const { items } = await ask(`site=North&${range}&aggregate=max,count&format=rows`);
-    expect(lines).toEqual(items.map((/** @type {any} */ item) => Object.values(item).join(',')));
-    expect(items.map((/** @type {any} */ item) => [item.device, item.count])).toEqual([
+    expect(lines).toEqual(items.map((item: any) => Object.values(item).join(',')));
+    expect(items.map((item: any) => [item.device, item.count])).toEqual([
       ['pump-1', 40],
       ['pump-1', 30],
       ['pump-1', 7],
@@ -275,7 +271,7 @@ describe('Query: rows', () => {
   test('GET /query: fill=null and fill=previous: the file has a row for each bin', async () => {
     const nulls = await raw(`device=pump-2&${range}&aggregate=max,count&fill=null&format=csv`);
     const max = Math.max(...(stored['pump-2'] ?? []).map(([, value]) => value));
-    const rows = (/** @type {string} */ text) =>
+    const rows = (text: string) =>
       text
         .trimEnd()
         .split('\n')

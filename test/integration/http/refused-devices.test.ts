@@ -1,13 +1,12 @@
 import { expect, test } from '@jest/globals';
-import { identifyDevice } from '../../../schema/ids.js';
-import { expectProblem, send } from '../../support/http/index.js';
-import { useDevice, useTestSystem } from '../../support/system/use.js';
+import { identifyDevice } from '../../../schema/ids.ts';
+import { expectProblem, send } from '../../support/http/index.ts';
+import { useDevice, useTestSystem } from '../../support/system/use.ts';
 
 const system = useTestSystem();
 const device = useDevice(system);
 
-/** @param {string} name @param {Record<string, unknown>[]} measurements */
-const publish = (name, measurements) =>
+const publish = (name: string, measurements: Record<string, unknown>[]) =>
   device.publish(`iot/v1/${name}/measurements`, JSON.stringify(measurements));
 
 test('GET /dead-letters/devices: measurements were refused: each device has its number of refusals, most refusals first', async () => {

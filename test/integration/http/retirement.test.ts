@@ -1,30 +1,26 @@
 import { expect, test } from '@jest/globals';
-import { createRetirementStore } from '../../../api/store/registry/retirement.js';
-import { createSession } from '../../../api/store/sending/session.js';
-import { groupOf, identifyDevice } from '../../../schema/ids.js';
-import { expectProblem, send } from '../../support/http/index.js';
-import { useDevice, useTestSystem } from '../../support/system/use.js';
-
-/** @import { Identity } from '../../../schema/ids.js' */
+import { createRetirementStore } from '../../../api/store/registry/retirement.ts';
+import { createSession } from '../../../api/store/sending/session.ts';
+import { groupOf, type Identity, identifyDevice } from '../../../schema/ids.ts';
+import { expectProblem, send } from '../../support/http/index.ts';
+import { useDevice, useTestSystem } from '../../support/system/use.ts';
 
 const system = useTestSystem();
 const device = useDevice(system);
 
-/** @param {string} name */
-const retire = (name) =>
+const retire = (name: string) =>
   send(system.httpUrl, `/api/v1/devices/${encodeURIComponent(name)}`, { method: 'DELETE' });
 
-const sensors = (/** @type {string} */ word) => [
+const sensors = (word: string) => [
   { sensor_id: 'a', name: `${word} a`, type: word },
   { sensor_id: 'b', name: `${word} b`, type: word, unit: 'C', interval_ms: 1000 },
 ];
 
 const TABLES = ['device_by_site', 'sensor', 'latest', 'sensor_by_type', 'sensor_by_site', 'sensor_by_name'];
 
-/** The number of rows in each table that can find the device. @param {string} id @returns {Promise<Record<string, number>>} */
-async function rowsOf(id) {
-  /** @type {Record<string, number>} */
-  const found = {};
+/** The number of rows in each table that can find the device. */
+async function rowsOf(id: string): Promise<Record<string, number>> {
+  const found: Record<string, number> = {};
   for (const table of TABLES) {
     const { rows } = await system.execute(`SELECT device_id FROM ${table}`);
     found[table] = rows.filter((row) => String(row['device_id']) === id).length;
@@ -32,8 +28,8 @@ async function rowsOf(id) {
   return found;
 }
 
-/** The number of results for a word that is the name of a device, its site and its sensors. @param {string} word */
-const foundBy = async (word) => ({
+/** The number of results for a word that is the name of a device, its site and its sensors. */
+const foundBy = async (word: string) => ({
   devices: (await system.all('/devices')).filter(({ name }) => name === word).length,
   bySite: (await system.all(`/devices?site=${word}`)).length,
   latest: (await system.all('/latest')).filter((item) => item.device === word).length,
@@ -45,8 +41,7 @@ const foundBy = async (word) => ({
 const NOTHING = { devices: 0, bySite: 0, latest: 0, byType: 0, bySensorSite: 0, byName: 0 };
 const ALL = { devices: 1, bySite: 1, latest: 2, byType: 2, bySensorSite: 2, byName: 2 };
 
-/** @param {string} word @param {object} [more] */
-async function register(word, more) {
+async function register(word: string, more?: object) {
   await device.birth(word, { name: word, site: word, sensors: sensors(word), ...more });
   await device.status(word, 'online');
   await device.measure(word, [{ sensor_id: 'a', ts: Date.now() - 1000, value: 1 }]);
@@ -123,9 +118,7 @@ test('Device retirement: device is registered again and sends older measurements
     csv: (await (await system.fetch(`${path}/measurements`, { headers: { Accept: 'text/csv' } })).text())
       .trim()
       .split('\n').length,
-    series: (await system.get(`${path}/series`)).points.map(
-      (/** @type {{ count: number }} */ { count }) => count,
-    ),
+    series: (await system.get(`${path}/series`)).points.map(({ count }: { count: number }) => count),
   });
   await device.measure('late', [{ sensor_id: 'a', ts: now - 1000, value: 1 }]);
   await retire('late');
@@ -153,7 +146,7 @@ test('Device retirement: stops after any database request: the next DELETE compl
   for (let requests = 0, finished = false; !finished; requests++) {
     const word = `half-${requests}`;
     await register(word);
-    const { bytes } = /** @type {Identity} */ (identifyDevice(word));
+    const { bytes } = identifyDevice(word) as Identity;
     let left = requests;
     const breaking = createSession(database, () => {}, {
       enter: () => (left-- > 0 ? undefined : Promise.reject(new Error('broken off'))),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { expectProblem, send } from '../../support/http/index.js';
-import { useTestSystem } from '../../support/system/use.js';
+import { expectProblem, send } from '../../support/http/index.ts';
+import { useTestSystem } from '../../support/system/use.ts';
 
 const system = useTestSystem();
 const guarded = useTestSystem({ settings: { API_TOKEN: 'a token of at least 16 characters' } });

@@ -1,14 +1,10 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { createFleet } from '../../../api/store/devices/index.js';
-import { createRegistryStore } from '../../../api/store/registry/index.js';
-import { createSession } from '../../../api/store/sending/session.js';
-import { groupOf, identifyDevice, identifySensor } from '../../../schema/ids.js';
-import { useTestSystem } from '../../support/system/use.js';
-
-/** @import { Client } from 'cassandra-driver' */
-/** @import { Fleet } from '../../../api/store/devices/index.js' */
-/** @import { RegistryStore } from '../../../api/store/registry/index.js' */
-/** @import { Identity } from '../../../schema/ids.js' */
+import type { Client } from 'cassandra-driver';
+import { createFleet, type Fleet } from '../../../api/store/devices/index.ts';
+import { createRegistryStore, type RegistryStore } from '../../../api/store/registry/index.ts';
+import { createSession } from '../../../api/store/sending/session.ts';
+import { groupOf, type Identity, identifyDevice, identifySensor } from '../../../schema/ids.ts';
+import { useTestSystem } from '../../support/system/use.ts';
 
 const GROUPS = 4;
 const DEVICES = 1500;
@@ -20,37 +16,32 @@ const RARE = 10;
 const system = useTestSystem({ settings: { LATEST_GROUPS: `${GROUPS}` } });
 /** The number of rows that the database returned. */
 let read = 0;
-/** @type {Fleet} */
-let fleet;
+let fleet: Fleet;
 
 beforeAll(async () => {
   const database = await system.openDatabase();
   await fill(createRegistryStore(createSession(database, () => {})));
-  const counting = /** @type {Client} */ (
-    /** @type {unknown} */ ({
-      /** @param {Parameters<typeof database.execute>} args */
-      async execute(...args) {
-        const page = await database.execute(...args);
-        read += page.rows.length;
-        return page;
-      },
-    })
-  );
+  const counting = {
+    async execute(...args: Parameters<typeof database.execute>) {
+      const page = await database.execute(...args);
+      read += page.rows.length;
+      return page;
+    },
+  } as unknown as Client;
   const session = createSession(counting, () => {});
   fleet = createFleet({ session, groups: GROUPS, clock: Date.now, onStaleIndex: () => {} });
 }, 180_000);
 
-/** Every 150th device has a rare site, and its first sensor a rare type and name. @param {RegistryStore} store */
-async function fill(store) {
+/** Every 150th device has a rare site, and its first sensor a rare type and name. */
+async function fill(store: RegistryStore) {
   const now = Date.now();
   const stamp = now * 1000;
   for (let from = 0; from < DEVICES; from += 50) {
     await Promise.all(Array.from({ length: 50 }, (_, index) => addDevice(from + index)));
   }
 
-  /** @param {number} d */
-  async function addDevice(d) {
-    const { id, bytes } = /** @type {Identity} */ (identifyDevice(`d${d}`));
+  async function addDevice(d: number) {
+    const { id, bytes } = identifyDevice(`d${d}`) as Identity;
     const key = { group: groupOf(bytes, GROUPS), bytes };
     const isRare = d % (DEVICES / RARE) === 0;
     const site = isRare ? 'rare' : 'usual';
@@ -58,7 +49,7 @@ async function fill(store) {
     await store.writeDevice(key, { name: `d${d}`, site, registeredAt: now }, stamp);
     await store.writeStatus(key, { state: isRare ? 'offline' : 'online' }, stamp);
     const changes = Array.from({ length: SENSORS_PER_DEVICE }, (_, s) => ({
-      bytes: /** @type {Identity} */ (identifySensor(id, `s${s}`)).bytes,
+      bytes: (identifySensor(id, `s${s}`) as Identity).bytes,
       name: isRare && s === 0 ? 'rare' : `s${s}`,
       type: isRare && s === 0 ? 'rare' : 'usual',
       site,
@@ -70,11 +61,10 @@ async function fill(store) {
   }
 }
 
-/**
- * @param {(after: any) => Promise<{ rows: unknown[], next: unknown }>} page
- * @returns {Promise<{ pages: number, items: number, maxRows: number }>} `maxRows`: the highest number of rows read for a page
- */
-async function readPages(page) {
+/** @returns `maxRows`: the highest number of rows read for a page */
+async function readPages(
+  page: (after: any) => Promise<{ rows: unknown[]; next: unknown }>,
+): Promise<{ pages: number; items: number; maxRows: number }> {
   let after = null;
   let pages = 0;
   let items = 0;

@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { identifyDevice } from '../../../schema/ids.js';
-import { expectProblem, send } from '../../support/http/index.js';
-import { connectDevice } from '../../support/mqtt/device.js';
-import { useTestSystem } from '../../support/system/use.js';
+import { identifyDevice } from '../../../schema/ids.ts';
+import { expectProblem, send } from '../../support/http/index.ts';
+import { connectDevice } from '../../support/mqtt/device.ts';
+import { useTestSystem } from '../../support/system/use.ts';
 
 const TS = Date.now() - 1000;
 
@@ -18,10 +18,9 @@ beforeAll(async () => {
   await device.end();
 });
 
-/** @param {string} query */
-const find = async (query) => {
+const find = async (query: string) => {
   const { items, more } = await system.get(`/search?${query}`);
-  return { more, found: items.map((/** @type {any} */ { kind, name }) => `${kind} ${name}`) };
+  return { more, found: items.map(({ kind, name }: any) => `${kind} ${name}`) };
 };
 
 test('GET /search: any part of a name, in any case: finds devices and sensors, devices first', async () => {

@@ -1,36 +1,41 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { bucketOf, DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.js';
-import { difference, seriesOf, WIDTHS, widthOf } from '../../support/history/brute-force.js';
-import { expectProblem, send } from '../../support/http/index.js';
-import { useHistorySystem } from '../../support/system/history.js';
-
-/** @import { Fate, Sample } from '../../support/history/index.js' */
+import { bucketOf, DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.ts';
+import { difference, seriesOf, WIDTHS, widthOf } from '../../support/history/brute-force.ts';
+import type { Fate, Sample } from '../../support/history/index.ts';
+import { expectProblem, send } from '../../support/http/index.ts';
+import { useHistorySystem } from '../../support/system/history.ts';
 
 const BEGIN = dayOf(Date.now() - 340 * DAY_MS);
 
 const world = useHistorySystem(BEGIN);
 const { clock } = world;
 
-/** @param {string} name @param {Array<{ hour: number, fate: Fate, samples: Sample[] }>} hours @returns {Promise<Sample[]>} the stored samples */
-async function lay(name, hours) {
+/** @returns the stored samples */
+async function lay(
+  name: string,
+  hours: Array<{ hour: number; fate: Fate; samples: Sample[] }>,
+): Promise<Sample[]> {
   const samples = await world.lay(name, hours);
   clock.now = BEGIN + 341 * DAY_MS;
   return samples;
 }
 
-/** @param {string} name @param {string} query */
-const path = (name, query) => `/devices/${name}/sensors/s/series?${query}`;
+const path = (name: string, query: string) => `/devices/${name}/sensors/s/series?${query}`;
 
-/** @param {string} name @param {{ from: number, to: number }} range @param {number} points */
-async function ask(name, { from, to }, points) {
+async function ask(name: string, { from, to }: { from: number; to: number }, points: number) {
   const answer = await world.system.get(path(name, `from=${from}&to=${to}&points=${points}`));
-  const bins = answer.points.map((/** @type {any} */ point) => ({ ...point, ts: Date.parse(point.ts) }));
+  const bins = answer.points.map((point: any) => ({ ...point, ts: Date.parse(point.ts) }));
   return { bins, width: answer.step_ms, source: answer.source };
 }
 
-/** Compares an answer with brute force. @param {string} name @param {Sample[]} samples @param {{ from: number, to: number }} range @param {number} points */
-async function expectBruteForce(name, samples, range, points) {
+/** Compares an answer with brute force. */
+async function expectBruteForce(
+  name: string,
+  samples: Sample[],
+  range: { from: number; to: number },
+  points: number,
+) {
   const { bins, width, source } = await ask(name, range, points);
   expect(width).toBe(widthOf(range, points));
   expect(bins.length).toBeLessThanOrEqual(points);
@@ -39,8 +44,7 @@ async function expectBruteForce(name, samples, range, points) {
 }
 
 describe('Series: hours in every stored form', () => {
-  /** @type {Array<[hour: number, Fate]>} */
-  const fates = [
+  const fates: Array<[hour: number, Fate]> = [
     [0, 'packed'],
     [1, 'packed, then late'],
     [2, 'nothing'],
@@ -59,8 +63,7 @@ describe('Series: hours in every stored form', () => {
     [8002, 'batches'],
     [8003, 'batches'],
   ];
-  /** @type {Sample[]} */
-  let samples;
+  let samples: Sample[];
   beforeAll(async () => {
     const hours = fates.map(([index, fate]) => {
       const hour = BEGIN + index * HOUR_MS;
@@ -111,33 +114,32 @@ describe('Series: hours in every stored form', () => {
 describe('Series: extreme doubles', () => {
   const MAX = Number.MAX_VALUE;
   let next = 8010;
-  test.each(
-    /** @type {Array<[string, number[]]>} */ ([
-      ['one sample', [-7]],
-      ['both signs', [-1, 2, -3, 0, 0.5]],
-      ['the largest double', [MAX]],
-      ['the smallest doubles', [Number.MIN_VALUE, -Number.MIN_VALUE]],
-      ['a sum that overflows', [MAX, MAX, 1]],
-      ['a sum that overflows and returns', [MAX, MAX, -MAX, 5, -MAX, 3]],
-    ]),
-  )('GET series of extreme doubles: %s: points equal those of a plain loop', async (name, values) => {
-    for (const fate of /** @type {Fate[]} */ (['packed', 'batches'])) {
-      // Hours in batches must be after all packed hours, so each case takes the next hour.
-      const hour = BEGIN + next++ * HOUR_MS;
-      /** @type {Sample[]} */
-      const sent = values.map((value, index) => [hour + index * 1000, value]);
-      const device = `${name}-${fate}`.replaceAll(' ', '-');
-      const samples = await lay(device, [{ hour, fate, samples: sent }]);
-      for (const length of [HOUR_MS, 6 * HOUR_MS]) {
-        await expectBruteForce(device, samples, { from: hour, to: hour + length }, 2);
+  test.each([
+    ['one sample', [-7]],
+    ['both signs', [-1, 2, -3, 0, 0.5]],
+    ['the largest double', [MAX]],
+    ['the smallest doubles', [Number.MIN_VALUE, -Number.MIN_VALUE]],
+    ['a sum that overflows', [MAX, MAX, 1]],
+    ['a sum that overflows and returns', [MAX, MAX, -MAX, 5, -MAX, 3]],
+  ] as Array<[string, number[]]>)(
+    'GET series of extreme doubles: %s: points equal those of a plain loop',
+    async (name, values) => {
+      for (const fate of ['packed', 'batches'] as Fate[]) {
+        // Hours in batches must be after all packed hours, so each case takes the next hour.
+        const hour = BEGIN + next++ * HOUR_MS;
+        const sent: Sample[] = values.map((value, index) => [hour + index * 1000, value]);
+        const device = `${name}-${fate}`.replaceAll(' ', '-');
+        const samples = await lay(device, [{ hour, fate, samples: sent }]);
+        for (const length of [HOUR_MS, 6 * HOUR_MS]) {
+          await expectBruteForce(device, samples, { from: hour, to: hour + length }, 2);
+        }
       }
-    }
-  });
+    },
+  );
 
   test('GET series: sums of two hours overflow, the sum of the day does not: the day equals a plain loop over all samples', async () => {
     const hour = dayOf(BEGIN + 8088 * HOUR_MS);
-    /** @type {Array<{ hour: number, fate: Fate, samples: Sample[] }>} */
-    const hours = [1, -1].map((sign, index) => ({
+    const hours: Array<{ hour: number; fate: Fate; samples: Sample[] }> = [1, -1].map((sign, index) => ({
       hour: hour + index * HOUR_MS,
       fate: 'packed',
       samples: [1, 2, 3].map((second) => [hour + index * HOUR_MS + second, sign * MAX]),
@@ -149,8 +151,7 @@ describe('Series: extreme doubles', () => {
 
 describe('Series: ranges', () => {
   const hour = bucketOf(BEGIN + 8150 * HOUR_MS);
-  /** @type {Sample[]} */
-  let samples;
+  let samples: Sample[];
   beforeAll(async () => {
     samples = await lay('plain', [{ hour, fate: 'packed', samples: scattered(hour, 40, 3) }]);
   });
@@ -170,10 +171,7 @@ describe('Series: ranges', () => {
     for (const query of ['', 'from=1526-01-01&to=2526-01-01']) {
       const { points, step_ms } = await world.system.get(path('plain', query));
       expect(step_ms).toBe(DAY_MS);
-      const count = points.reduce(
-        (/** @type {number} */ sum, /** @type {any} */ point) => sum + point.count,
-        0,
-      );
+      const count = points.reduce((sum: number, point: any) => sum + point.count, 0);
       expect(count).toBe(samples.length);
     }
   });
@@ -209,8 +207,8 @@ describe('Series: ranges', () => {
   });
 });
 
-/** @param {number} hour epoch ms @param {number} count @param {number} seed @returns {Sample[]} irregular, of both signs, in order of time, with the first and the last instant of the hour */
-function scattered(hour, count, seed) {
+/** @param hour epoch ms @returns irregular, of both signs, in order of time, with the first and the last instant of the hour */
+function scattered(hour: number, count: number, seed: number): Sample[] {
   let state = seed + 1;
   const random = () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { createSensorIndex } from '../../../api/store/devices/sensor-index.js';
-import { createSession } from '../../../api/store/sending/session.js';
-import { useDevice, useTestSystem } from '../../support/system/use.js';
+import { createSensorIndex } from '../../../api/store/devices/sensor-index.ts';
+import { createSession } from '../../../api/store/sending/session.ts';
+import { useDevice, useTestSystem } from '../../support/system/use.ts';
 
 /** The time before a wrong index row is removed, in ms. The birth that wrote it may still be under way. */
 const GUARD = 600_000;
@@ -11,30 +11,27 @@ let ahead = 0;
 const system = useTestSystem({ clock: () => Date.now() + ahead });
 const device = useDevice(system);
 
-/** @param {'type' | 'site' | 'name'} column @param {string} term @returns {Promise<number>} rows of the index */
-async function indexRows(column, term) {
+async function indexRows(column: 'type' | 'site' | 'name', term: string): Promise<number> {
   const { rows } = await system.execute(`SELECT ${column} FROM sensor_by_${column}`);
   return rows.filter((row) => row[column] === term).length;
 }
 
-/** @param {string} index @returns {Promise<number>} the number of counted wrong rows */
-async function staleRows(index) {
+/** @returns the number of counted wrong rows */
+async function staleRows(index: string): Promise<number> {
   const text = await (await fetch(`${system.httpUrl}/metrics`)).text();
   return Number(
     new RegExp(`^iot_db_stale_index_rows_total\\{index="${index}"\\} (\\d+)`, 'm').exec(text)?.[1] ?? 0,
   );
 }
 
-test.each(
-  /** @type {const} */ ([
-    ['type', 'Pulse', 'Respiration'],
-    ['name', 'left', 'right'],
-    ['site', 'Oslo', 'Bergen'],
-  ]),
-)(
+test.each([
+  ['type', 'Pulse', 'Respiration'],
+  ['name', 'left', 'right'],
+  ['site', 'Oslo', 'Bergen'],
+] as const)(
   'Sensor index: %s of a sensor changes: only its new value finds the sensor',
   async (column, before, after) => {
-    const birth = (/** @type {string} */ term) =>
+    const birth = (term: string) =>
       device.birth(`mover-${column}`, {
         session: Date.now() + ahead,
         site: column === 'site' ? term : 'Here',
@@ -66,8 +63,7 @@ test.each(
 );
 
 test('Device index: site of a device changes: only the new site finds the device', async () => {
-  const birth = (/** @type {string} */ site) =>
-    device.birth('van', { session: Date.now() + ahead, site, sensors: [] });
+  const birth = (site: string) => device.birth('van', { session: Date.now() + ahead, site, sensors: [] });
   const indexed = async () => {
     const { rows } = await system.execute('SELECT site FROM device_by_site');
     return rows.filter(({ site }) => site === 'Depot').length;
@@ -88,8 +84,7 @@ test('Device index: site of a device changes: only the new site finds the device
 });
 
 test('Sensor index: first rows of a page are outdated: the page is short, and the next page continues after them', async () => {
-  const sensors = (/** @type {string} */ type) =>
-    Array.from({ length: 10 }, (_, s) => ({ sensor_id: `s${s}`, type }));
+  const sensors = (type: string) => Array.from({ length: 10 }, (_, s) => ({ sensor_id: `s${s}`, type }));
   await device.birth('changing', { sensors: sensors('Before') });
   await device.birth('changing', { sensors: sensors('After').slice(0, 8) });
   const rest = await system.all('/latest?type=Before&limit=3');
@@ -102,7 +97,7 @@ test('Sensor index: row is written again while its old version is removed: the n
     '10000000-0000-4000-8000-000000000001',
     '20000000-0000-4000-8000-000000000002',
   ];
-  const write = (/** @type {number} */ stamp) =>
+  const write = (stamp: number) =>
     system.execute(
       'INSERT INTO sensor_by_type (type, grp, device_id, sensor_id, written_at) VALUES (?, ?, ?, ?, ?) USING TIMESTAMP ?',
       ['Raced', 0, deviceId, sensorId, new Date(), stamp],

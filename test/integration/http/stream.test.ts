@@ -1,16 +1,13 @@
 import { afterEach, beforeAll, expect, test } from '@jest/globals';
-import { openStream } from '../../support/http/event-stream.js';
-import { expectProblem, send } from '../../support/http/index.js';
-import { useDevice, useTestSystem } from '../../support/system/use.js';
-import { until } from '../../support/until.js';
-
-/** @import { EventStream } from '../../support/http/event-stream.js' */
+import { type EventStream, openStream } from '../../support/http/event-stream.ts';
+import { expectProblem, send } from '../../support/http/index.ts';
+import { useDevice, useTestSystem } from '../../support/system/use.ts';
+import { until } from '../../support/until.ts';
 
 /** The first timestamp. Each value is 1 ms later, so that the newest one is known. */
 let now = Date.now() - 3_600_000;
 
-/** @type {EventStream[]} */
-let streams = [];
+let streams: EventStream[] = [];
 
 const system = useTestSystem();
 const device = useDevice(system);
@@ -23,18 +20,16 @@ afterEach(() => {
   streams = [];
 });
 
-/** @param {string} name @param {string} sensor @param {number} value @param {number} [ts] */
-const measure = (name, sensor, value, ts = now++) => device.measure(name, [{ sensor_id: sensor, ts, value }]);
+const measure = (name: string, sensor: string, value: number, ts: number = now++) =>
+  device.measure(name, [{ sensor_id: sensor, ts, value }]);
 
-/** @param {string} [query] @param {Record<string, string>} [headers] */
-async function open(query = '', headers = {}) {
+async function open(query: string = '', headers: Record<string, string> = {}) {
   const stream = await openStream(`${system.httpUrl}/api/v1/stream${query}`, { headers });
   streams.push(stream);
   return stream;
 }
 
-/** @param {any[]} items */
-const names = (items) => [...new Set(items.map(({ device, name }) => `${device}: ${name}`))].sort();
+const names = (items: any[]) => [...new Set(items.map(({ device, name }) => `${device}: ${name}`))].sort();
 
 test.each([
   ['the whole fleet', '', ['a: left/top', 'a: s', 'b: s', 'c d: s']],
@@ -76,8 +71,8 @@ test('Event stream: device was retired while no value changes: the snapshot of a
   expect(names(data.items)).toEqual(['b: s']);
 });
 
-/** @param {string} pair @returns {string} as a form encodes it */
-function form(pair) {
+/** @returns as a form encodes it */
+function form(pair: string): string {
   return new URLSearchParams({ sensor: pair }).toString();
 }
 
@@ -167,8 +162,7 @@ test('Event stream: older value arrives late: no event is sent for it', async ()
 });
 
 test('Event stream: value changes while the snapshot is read: the reader gets the new value', async () => {
-  /** @param {string} name @param {number} value */
-  async function change(name, value) {
+  async function change(name: string, value: number) {
     const [stream] = await Promise.all([open(`?sensor=${name}/s`), measure(name, 's', value)]);
     await until(() => [...stream.state().values()].some((item) => item.value === value));
     stream.close();

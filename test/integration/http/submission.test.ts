@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { readDeadLetters } from '../../support/dead-letters.js';
-import { expectProblem, send } from '../../support/http/index.js';
-import { startTestSystem } from '../../support/system/index.js';
-import { useTestSystem } from '../../support/system/use.js';
+import { readDeadLetters } from '../../support/dead-letters.ts';
+import { expectProblem, send } from '../../support/http/index.ts';
+import { startTestSystem } from '../../support/system/index.ts';
+import { useTestSystem } from '../../support/system/use.ts';
 
 const TS = Date.now() - 60_000;
 
@@ -11,23 +11,20 @@ const CBOR = Buffer.from('81a200617402f94d60', 'hex');
 
 const system = useTestSystem({ settings: { MAX_MESSAGE_BYTES: '100000' } });
 
-/**
- * @param {string} device
- * @param {string | Buffer | Iterable<Buffer>} body
- * @param {Record<string, string>} [headers]
- */
-const post = (device, body, headers = { 'content-type': 'application/json' }) =>
+const post = (
+  device: string,
+  body: string | Buffer | Iterable<Buffer>,
+  headers: Record<string, string> = { 'content-type': 'application/json' },
+) =>
   send(system.httpUrl, `/api/v1/measurements?device=${encodeURIComponent(device)}`, {
     method: 'POST',
     body,
     headers,
   });
 
-/** @param {{ status: number, text: string }} answer */
-const resultOf = ({ status, text }) => ({ status, ...JSON.parse(text) });
+const resultOf = ({ status, text }: { status: number; text: string }) => ({ status, ...JSON.parse(text) });
 
-/** @param {string} device @param {string} sensor @returns {Promise<number>} */
-const latest = async (device, sensor) =>
+const latest = async (device: string, sensor: string): Promise<number> =>
   (await system.get(`/devices/${encodeURIComponent(device)}/sensors/${sensor}`)).value;
 
 describe('Post: payloads of MQTT', () => {
@@ -63,7 +60,7 @@ describe('Post: payloads of MQTT', () => {
       expect(resultOf(await post('twice', payload))).toEqual({ status: 200, accepted: 3 });
     }
     const { items } = await system.get(`/devices/twice/sensors/t/measurements?from=${TS}`);
-    expect(items.map((/** @type {any} */ { value }) => value)).toEqual([3, 2, 1]);
+    expect(items.map(({ value }: any) => value)).toEqual([3, 2, 1]);
     expect(await system.get('/devices/twice')).toMatchObject({ online: true });
   });
 });

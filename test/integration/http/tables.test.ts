@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.js';
-import { expectProblem, send } from '../../support/http/index.js';
-import { useHistorySystem } from '../../support/system/history.js';
+import { DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.ts';
+import { expectProblem, send } from '../../support/http/index.ts';
+import { useHistorySystem } from '../../support/system/history.ts';
 
 const BEGIN = dayOf(Date.now() - 60 * DAY_MS);
 const DEVICES = 30;
@@ -9,14 +9,12 @@ const DEVICES = 30;
 const world = useHistorySystem(BEGIN);
 const { clock } = world;
 
-const nameOf = (/** @type {number} */ index) => `gauge-${String(index).padStart(2, '0')}`;
+const nameOf = (index: number) => `gauge-${String(index).padStart(2, '0')}`;
 
-/** @param {string} path @param {string} [accept] */
-const raw = (path, accept = '*/*') =>
+const raw = (path: string, accept: string = '*/*') =>
   send(world.system.httpUrl, `/api/v1${path}`, { headers: { Accept: accept } });
 
-/** @param {string} text @returns {any[]} */
-const lines = (text) =>
+const lines = (text: string): any[] =>
   text
     .trimEnd()
     .split('\n')
@@ -46,9 +44,7 @@ describe('Latest: files', () => {
     expect(answer.headers['content-type']).toBe('application/x-ndjson; charset=utf-8');
     const { items } = await world.system.get('/latest?limit=1000');
     expect(items).toHaveLength(DEVICES);
-    expect(lines(answer.text)).toEqual(
-      items.map((/** @type {any} */ { name, ...item }) => ({ ...item, sensor: name })),
-    );
+    expect(lines(answer.text)).toEqual(items.map(({ name, ...item }: any) => ({ ...item, sensor: name })));
   });
 
   test('GET /latest as CSV: name of the site has a comma and quotes: the field is quoted', async () => {
@@ -67,7 +63,7 @@ describe('Latest: files', () => {
 });
 
 describe('Latest: as of an instant', () => {
-  const at = (/** @type {number} */ hour, /** @type {number} */ minute) =>
+  const at = (hour: number, minute: number) =>
     new Date(BEGIN + hour * HOUR_MS + minute * 60_000).toISOString();
 
   test.each([
@@ -115,12 +111,10 @@ describe('Devices and series: files', () => {
     const { points } = await world.system.get(path);
     expect(points).toHaveLength(2);
     expect(lines((await raw(`${path}&format=ndjson`)).text)).toEqual(
-      points.map((/** @type {any} */ { ts, min, max, avg, count }) => ({ ts, min, max, avg, count })),
+      points.map(({ ts, min, max, avg, count }: any) => ({ ts, min, max, avg, count })),
     );
     const csv = await raw(path, 'text/csv');
-    const rows = points.map((/** @type {any} */ { ts, min, max, avg, count }) =>
-      [ts, min, max, avg, count].join(),
-    );
+    const rows = points.map(({ ts, min, max, avg, count }: any) => [ts, min, max, avg, count].join());
     expect(csv.text).toBe(`ts,min,max,avg,count\n${rows.join('\n')}\n`);
   });
 

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { expectProblem, send } from '../../support/http/index.js';
-import { startTestSystem } from '../../support/system/index.js';
-import { useDevice, useTestSystem } from '../../support/system/use.js';
+import { expectProblem, send } from '../../support/http/index.ts';
+import { startTestSystem } from '../../support/system/index.ts';
+import { useDevice, useTestSystem } from '../../support/system/use.ts';
 
 const system = useTestSystem();
 const client = useDevice(system);
@@ -14,12 +14,12 @@ test('GET /unmatched-topics: no message yet: an empty list with source embedded'
 
 test('GET /unmatched-topics: messages on unknown topics: counted, with payload and a suggested topic or mapping', async () => {
   const before = Date.now();
-  for (const [topic, payload] of /** @type {const} */ ([
+  for (const [topic, payload] of [
     ['home/my-desk/temperature', '21.5'],
     ['iot/v1/my-desk/measurement', '{"sensor_id":"t","value":1}'],
     ['iot/v1/my-desk/measurement', Buffer.from([0xff, 0x00])],
     ['iot/v1/my-desk/measurements', '{"sensor_id":"t","value":1}'],
-  ])) {
+  ] as const) {
     await client.publish(topic, payload);
   }
   const { items } = await system.get('/unmatched-topics');

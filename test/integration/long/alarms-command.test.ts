@@ -2,25 +2,24 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { parse } from 'yaml';
-import { useDirectory } from '../../support/directory.js';
-import { startCommand } from '../../support/processes/api-process.js';
-import { useTestSystem } from '../../support/system/use.js';
-import { until } from '../../support/until.js';
+import { useDirectory } from '../../support/directory.ts';
+import { startCommand } from '../../support/processes/api-process.ts';
+import { useTestSystem } from '../../support/system/use.ts';
+import { until } from '../../support/until.ts';
 
 const system = useTestSystem({ periods: { alarmRules: 200 } });
 const directory = useDirectory('alarms');
 
-/** @param {string[]} args */
-const startAlarms = (...args) => startCommand('api/commands/alarms/index.js', system.databaseSettings, args);
+const startAlarms = (...args: string[]) =>
+  startCommand('api/commands/alarms/index.ts', system.databaseSettings, args);
 
-/** @param {string[]} args */
-async function alarms(...args) {
+async function alarms(...args: string[]) {
   const { code, output } = await startAlarms(...args).ended;
   return { code, output };
 }
 
-/** @param {string} text @returns {string} path of a file with this text */
-function fileWith(text) {
+/** @returns path of a file with this text */
+function fileWith(text: string): string {
   const path = join(directory, 'alarms.yaml');
   writeFileSync(path, text);
   return path;
@@ -76,8 +75,8 @@ test('npm run alarms -- apply --prune: two stored rules have one name, and the f
   expect(parse((await alarms('list')).output)).toEqual(parse(WARM));
 });
 
-/** @param {string} device @param {number} now epoch ms @param {number[]} values one a minute, the first ten minutes ago */
-async function storeTemperatures(device, now, values) {
+/** @param now epoch ms @param values one a minute, the first ten minutes ago */
+async function storeTemperatures(device: string, now: number, values: number[]) {
   const samples = values.map((value, minute) => ({
     sensor_id: 'temperature',
     ts: now - (10 - minute) * 60_000,
@@ -90,7 +89,7 @@ async function storeTemperatures(device, now, values) {
 test('npm run alarms -- test: a rule and stored samples: prints the alarms that the rule would have opened', async () => {
   const now = Date.now();
   await storeTemperatures('freezer', now, [-18, -10, -9, -18, -18]);
-  const time = (/** @type {number} */ minute) => new Date(now - (10 - minute) * 60_000).toISOString();
+  const time = (minute: number) => new Date(now - (10 - minute) * 60_000).toISOString();
   expect(await alarms('test', fileWith(WARM), '--days', '1')).toEqual({
     code: 0,
     output: `too warm: 1 alarm of 1 sensor, in samples from ${time(0)} to ${time(4)}\n  ${time(1)}  ${time(3)}  freezer/temperature  -9\n`,

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
-import { connect } from '../../../api/store/connect.js';
-import { readBatchLimits } from '../../../api/store/sending/batch-limits.js';
-import { readSettings } from '../../../common/settings/index.js';
-import { useCleanUps } from '../../support/clean-ups.js';
-import { startTestEngine } from '../../support/database/engine.js';
+import { connect } from '../../../api/store/connect.ts';
+import { readBatchLimits } from '../../../api/store/sending/batch-limits.ts';
+import { readSettings } from '../../../common/settings/index.ts';
+import { useCleanUps } from '../../support/clean-ups.ts';
+import { startTestEngine } from '../../support/database/engine.ts';
 
 const STARTS_MS = 300_000;
 

@@ -1,10 +1,13 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { createChanges } from '../../../api/stream-out/changes/index.js';
-import { bucketOf, HOUR_MS } from '../../../schema/rules.js';
-import { untilHourGoesOn } from '../../support/history/hours.js';
-import { useTestSystem } from '../../support/system/use.js';
-
-/** @import { Change, Position, Progress } from '../../../api/stream-out/changes/index.js' */
+import {
+  type Change,
+  createChanges,
+  type Position,
+  type Progress,
+} from '../../../api/stream-out/changes/index.ts';
+import { bucketOf, HOUR_MS } from '../../../schema/rules.ts';
+import { untilHourGoesOn } from '../../support/history/hours.ts';
+import { useTestSystem } from '../../support/system/use.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -12,15 +15,14 @@ const MINUTE_MS = 60_000;
 let shift = 0;
 const clock = () => Date.now() + shift;
 
-/** Everything that was sent, as `device ts value`. @type {Set<string>} */
-const sent = new Set();
+/** Everything that was sent, as `device ts value`. */
+const sent: Set<string> = new Set();
 
 /** Time of the first sample, in epoch ms. All commits of the fixture fall into this hour. */
 let begun = 0;
 let begunHour = 0;
 
-/** @param {string} device @param {Array<[ts: number, value: number]>} samples */
-async function post(device, samples) {
+async function post(device: string, samples: Array<[ts: number, value: number]>) {
   const response = await system.post(
     `/measurements?device=${device}`,
     samples.map(([ts, value]) => ({ sensor_id: 's', ts, value })),
@@ -29,8 +31,8 @@ async function post(device, samples) {
   for (const [ts, value] of samples) sent.add(`${device} ${ts} ${value}`);
 }
 
-/** @param {string} since @param {number} limit @returns {Promise<any[]>} the lines of one answer */
-async function ask(since, limit) {
+/** @returns the lines of one answer */
+async function ask(since: string, limit: number): Promise<any[]> {
   const response = await system.fetch(`/changes?since=${encodeURIComponent(since)}&limit=${limit}`);
   expect(response.status).toBe(200);
   expect(response.headers.get('content-type')).toBe('application/x-ndjson; charset=utf-8');
@@ -41,14 +43,8 @@ async function ask(since, limit) {
     .map((line) => JSON.parse(line));
 }
 
-/**
- * Follows the cursors, a few lines at a time, until a watermark.
- *
- * @param {string} since
- * @param {number} until epoch ms
- * @param {number} [limit]
- */
-async function follow(since, until, limit = 3) {
+/** Follows the cursors, a few lines at a time, until a watermark. @param until epoch ms */
+async function follow(since: string, until: number, limit: number = 3) {
   const samples = [];
   const lines = [];
   for (let cursor = since; ; ) {
@@ -68,9 +64,8 @@ beforeAll(async () => {
   await untilHourGoesOn();
   begun = Date.now();
   begunHour = bucketOf(begun);
-  const orderly = (/** @type {number} */ index) => [begun - 1000 * index, index / 4];
-  for (const device of ['a', 'b', 'c'])
-    await post(device, /** @type {[number, number][]} */ ([0, 1, 2, 3].map(orderly)));
+  const orderly = (index: number) => [begun - 1000 * index, index / 4];
+  for (const device of ['a', 'b', 'c']) await post(device, [0, 1, 2, 3].map(orderly) as [number, number][]);
   // This sample is in an open hour, and older than the window of changes.
   await post('a', [[begun - 40 * MINUTE_MS, -0.5]]);
   // These samples are in closed hours, so they are late. They do not fit into one answer.
@@ -86,8 +81,8 @@ test('GET /changes: reader begins at the present hour and continues by cursor: i
   shift = 3 * HOUR_MS;
   const { samples, lines } = await follow(joined[0].cursor, begunHour + HOUR_MS, 1);
   const first = joined.flatMap(({ device, sensors = [] }) =>
-    sensors.flatMap((/** @type {any} */ { samples: some }) =>
-      some.map((/** @type {[number, number]} */ [ts, value]) => `${device} ${ts} ${value}`),
+    sensors.flatMap(({ samples: some }: any) =>
+      some.map(([ts, value]: [number, number]) => `${device} ${ts} ${value}`),
     ),
   );
   const all = [...first, ...samples];
@@ -134,16 +129,13 @@ test('Reader of changes: stops between two changes: it can continue at this posi
   const store = await system.openStore();
   const changes = createChanges({ store, groups: 2, horizon: { read: async () => clock() }, clock });
   const { signal } = new AbortController();
-  /** @param {Position} position */
-  const readAll = async (position) => {
-    /** @type {Array<Change | Progress>} */
-    const read = [];
+  const readAll = async (position: Position) => {
+    const read: Array<Change | Progress> = [];
     for await (const change of changes.read(position, signal)) read.push(change);
     return read;
   };
-  /** @param {Array<Change | Progress>} read */
-  const textsOf = (read) => read.flatMap(({ text }) => text ?? []);
-  for (const step of /** @type {const} */ (['hour', 'late'])) {
+  const textsOf = (read: Array<Change | Progress>) => read.flatMap(({ text }) => text ?? []);
+  for (const step of ['hour', 'late'] as const) {
     for (const at of [begunHour, bucketOf(begun - 5 * HOUR_MS), begunHour - 100 * HOUR_MS]) {
       const all = await readAll({ step, at, from: at });
       const places = [...all.entries()].filter(([, { text }]) => text === null);

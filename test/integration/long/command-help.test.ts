@@ -1,10 +1,9 @@
 import { spawn } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
-import { forEachConcurrently } from '../../../common/concurrency.js';
+import { forEachConcurrently } from '../../../common/concurrency.ts';
 
-/** @type {{ scripts: Record<string, string> }} */
-const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
+const { scripts }: { scripts: Record<string, string> } = JSON.parse(readFileSync('package.json', 'utf8'));
 
 /** The npm scripts that run a command of this project, with the words after `node`. */
 const COMMANDS = Object.entries(scripts).flatMap(([name, script]) => {
@@ -18,8 +17,7 @@ const WRITTEN = ['.env.example', 'docs/reference/settings.md'];
 /** The commands that read no setting. */
 const WITHOUT_SETTINGS = /^(size|docs:|test)/;
 
-/** @param {string[]} words @returns {Promise<{ code: number | null, out: string, errors: string }>} */
-function run(words) {
+function run(words: string[]): Promise<{ code: number | null; out: string; errors: string }> {
   // A command that reads these invalid settings would fail.
   const env = { ...process.env, HTTP_PORT: 'none', CQL_CONTACT_POINTS: 'a b' };
   const child = spawn(process.execPath, words, { env, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -37,8 +35,7 @@ const timesOf = () => WRITTEN.map((file) => statSync(file).mtimeMs);
 test('npm scripts of this project: option --help: prints the usage with an example, and changes no file', async () => {
   expect(COMMANDS.length).toBeGreaterThan(20);
   const before = timesOf();
-  /** @type {Record<string, unknown>} */
-  const answers = {};
+  const answers: Record<string, unknown> = {};
   await forEachConcurrently(4, COMMANDS, async ({ name, words }) => {
     const { code, out, errors } = await run([...words, '--help']);
     answers[name] = {

@@ -2,38 +2,31 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { types as DriverTypes } from 'cassandra-driver';
 import cassandra from 'cassandra-driver';
-import { groupOf, identifyDevice, uuidText } from '../../../schema/ids.js';
-import { packBlock, visitBlock } from '../../../schema/packed/block.js';
-import { bucketOf } from '../../../schema/rules.js';
-import { createDevice } from '../../../simulator/device.js';
-import { headerLine } from '../../../simulator/ledger/format.js';
-import { Ledger } from '../../../simulator/ledger/ledger.js';
-import { createMeter } from '../../../simulator/meter.js';
-import { encodeSenml } from '../../../simulator/payloads/senml.js';
-import { compareLedger, openStore } from '../../../simulator/verify/compare.js';
-import { openHistory } from '../../support/history/index.js';
-import { startCommand } from '../../support/processes/api-process.js';
-import { startSimulator } from '../../support/processes/simulator-process.js';
-import { useTestSystem } from '../../support/system/use.js';
-import { until } from '../../support/until.js';
-
-/** @import { Store } from '../../../api/store/index.js' */
-/** @import { types as DriverTypes } from 'cassandra-driver' */
-/** @import { Identity } from '../../../schema/ids.js' */
-/** @import { Piece } from '../../../schema/packed/block.js' */
+import type { Store } from '../../../api/store/index.ts';
+import { groupOf, type Identity, identifyDevice, uuidText } from '../../../schema/ids.ts';
+import { type Piece, packBlock, visitBlock } from '../../../schema/packed/block.ts';
+import { bucketOf } from '../../../schema/rules.ts';
+import { createDevice } from '../../../simulator/device.ts';
+import { headerLine } from '../../../simulator/ledger/format.ts';
+import { Ledger } from '../../../simulator/ledger/ledger.ts';
+import { createMeter } from '../../../simulator/meter.ts';
+import { encodeSenml } from '../../../simulator/payloads/senml.ts';
+import { compareLedger, openStore } from '../../../simulator/verify/compare.ts';
+import { openHistory } from '../../support/history/index.ts';
+import { startCommand } from '../../support/processes/api-process.ts';
+import { startSimulator } from '../../support/processes/simulator-process.ts';
+import { useTestSystem } from '../../support/system/use.ts';
+import { until } from '../../support/until.ts';
 
 const { types } = cassandra;
 
 const system = useTestSystem();
-/** @type {Store} */
-let store;
-/** @type {string} */
-let directory;
-/** @type {string} */
-let ledgerPath;
-/** @type {{ kill: () => Promise<unknown> }[]} */
-const started = [];
+let store: Store;
+let directory: string;
+let ledgerPath: string;
+const started: { kill: () => Promise<unknown> }[] = [];
 
 /** The tests change the stored data of the second device. The other devices stay as they are. */
 const DEVICE = 'collar-0002';
@@ -54,21 +47,20 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** @param {Partial<Parameters<typeof compareLedger>[0]>} [options] */
-const compare = (options) =>
+const compare = (options?: Partial<Parameters<typeof compareLedger>[0]>) =>
   compareLedger({ ledgerPath, store, groups: system.config.retention.latestGroups, ...options });
 
-/** The number of differences of each kind. @param {Awaited<ReturnType<typeof compare>>} result */
-const countDifferences = ({ found }) =>
+/** The number of differences of each kind. */
+const countDifferences = ({ found }: Awaited<ReturnType<typeof compare>>) =>
   Object.fromEntries(
     Object.entries(found)
       .filter(([, { count }]) => count > 0)
       .map(([kind, { count }]) => [kind, count]),
   );
 
-/** The oldest or the newest stored row of the device, with its samples. @param {'ASC' | 'DESC'} [order] */
-async function storedRow(order = 'ASC') {
-  const device = /** @type {Identity} */ (identifyDevice(DEVICE));
+/** The oldest or the newest stored row of the device, with its samples. */
+async function storedRow(order: 'ASC' | 'DESC' = 'ASC') {
+  const device = identifyDevice(DEVICE) as Identity;
   const times = (await readFile(ledgerPath, 'utf8'))
     .split('\n')
     .filter((line) => line.includes(DEVICE) && line.includes('"series":[{'))
@@ -80,9 +72,8 @@ async function storedRow(order = 'ASC') {
     [types.Uuid.fromString(device.id), bucket],
   );
   const sorted = rows.sort((a, b) => a['ts'] - b['ts']);
-  const row = /** @type {DriverTypes.Row} */ (sorted.at(order === 'ASC' ? 0 : -1));
-  /** @type {Piece[]} */
-  const pieces = [];
+  const row = sorted.at(order === 'ASC' ? 0 : -1) as DriverTypes.Row;
+  const pieces: Piece[] = [];
   visitBlock(bucket.getTime(), row['samples'], (sensor, series) => {
     const { times: ts, values } = series();
     pieces.push({ sensor, times: [...ts], values: [...values], from: 0, to: ts.length });
@@ -98,16 +89,14 @@ async function storedRow(order = 'ASC') {
   };
 }
 
-/** @param {DriverTypes.Row} row @param {Record<string, unknown>} [changes] */
-async function insert(row, changes = {}) {
+async function insert(row: DriverTypes.Row, changes: Record<string, unknown> = {}) {
   const cells = { ...Object.fromEntries(row.keys().map((name) => [name, row[name]])), ...changes };
   const names = Object.keys(cells);
   const marks = names.map(() => '?').join(', ');
   await system.execute(`INSERT INTO message (${names.join(', ')}) VALUES (${marks})`, Object.values(cells));
 }
 
-/** @param {unknown[]} key */
-const remove = (key) =>
+const remove = (key: unknown[]) =>
   system.execute(
     'DELETE FROM message WHERE device_id = ? AND bucket = ? AND part = ? AND ts = ? AND digest = ?',
     key,
@@ -155,10 +144,10 @@ test('Ledger comparison: database has samples that were never sent, of a known a
   const { row, key, pieces, bucket, first } = await storedRow();
   const unknownSensor = types.Uuid.fromString('00000000-0000-4000-8000-000000000001');
   const [known] = pieces;
-  /** @param {Buffer} sensor @param {number} ts */
-  const blockOf = (sensor, ts) => packBlock(bucket, [{ sensor, times: [ts], values: [7], from: 0, to: 1 }]);
+  const blockOf = (sensor: Buffer, ts: number) =>
+    packBlock(bucket, [{ sensor, times: [ts], values: [7], from: 0, to: 1 }]);
   const [ownDigest, otherDigest] = [Buffer.alloc(8, 1), Buffer.alloc(8, 2)];
-  await insert(row, { digest: ownDigest, samples: blockOf(/** @type {Piece} */ (known).sensor, first + 1) });
+  await insert(row, { digest: ownDigest, samples: blockOf((known as Piece).sensor, first + 1) });
   await insert(row, { digest: otherDigest, samples: blockOf(unknownSensor.getBuffer(), first) });
   const result = await compare();
   // These rows bypassed ingest, so `latest` lacks the new sensor.
@@ -183,12 +172,12 @@ test.each([
 ])('Ledger comparison: the stored latest value is %s: reported as a difference', async (_, offMs, which) => {
   const { row, device, pieces } = await storedRow('DESC');
   const group = groupOf(device.bytes, system.config.retention.latestGroups);
-  const sensor = uuidText(/** @type {Piece} */ (pieces[0]).sensor);
+  const sensor = uuidText((pieces[0] as Piece).sensor);
   const where = 'WHERE grp = ? AND device_id = ?';
   const key = [group, row['device_id']];
   const stored = (await system.execute(`SELECT newest FROM latest ${where}`, key)).first();
   const [ts, value] = stored['newest'][sensor].values();
-  const write = (/** @type {number} */ stampMs, /** @type {Date} */ time, /** @type {number} */ other) =>
+  const write = (stampMs: number, time: Date, other: number) =>
     system.execute(`UPDATE latest USING TIMESTAMP ? SET newest = newest + ? ${where}`, [
       types.Long.fromNumber(stampMs * 1000),
       { [sensor]: new types.Tuple(time, other) },
@@ -221,7 +210,7 @@ test('Ledger comparison: two values were sent for each timestamp: the value with
     onTrouble: () => {},
     onRefused: () => {},
   });
-  const publish = (/** @type {number[]} */ sent) => {
+  const publish = (sent: number[]) => {
     const series = [{ name: 'double', samples: sent.map((value, i) => ({ ts: ts + i, value })) }];
     device.publish({ series, payload: encodeSenml(series) });
   };
@@ -288,7 +277,7 @@ test('Ledger comparison: a sample is lost outside the compared range: no differe
 test('Ledger comparison: a sample is missing: the command reports it and exits with code 1', async () => {
   const run = async (path = ledgerPath) => {
     const flags = ['--ledger', path];
-    const command = startCommand('simulator/verify/index.js', system.databaseSettings, flags);
+    const command = startCommand('simulator/verify/index.ts', system.databaseSettings, flags);
     started.push(command);
     return command.ended;
   };
@@ -319,7 +308,7 @@ test('Ledger comparison: hours are packed, and their batches dropped: the ledger
   for (const line of (await readFile(ledgerPath, 'utf8')).split('\n')) {
     if (!line.includes('"series":[{')) continue;
     const { device, series } = JSON.parse(line);
-    const { id, bytes } = /** @type {Identity} */ (identifyDevice(device));
+    const { id, bytes } = identifyDevice(device) as Identity;
     const key = { group: groupOf(bytes, system.config.retention.latestGroups), bytes };
     for (const sensor of await store.fleet.latestOfDevice(key)) {
       hours.add(JSON.stringify([id, sensor.id, bucketOf(series[0].times[0])]));

@@ -1,34 +1,30 @@
 import { expect, test } from '@jest/globals';
-import { isSecret } from '../../../api/access/credentials/secret.js';
-import { identifyDevice } from '../../../schema/ids.js';
-import { startCommand } from '../../support/processes/api-process.js';
-import { useStore, useTestSystem } from '../../support/system/use.js';
-
-/** @import { CredentialPlace } from '../../../api/store/credentials.js' */
-/** @import { Identity } from '../../../schema/ids.js' */
+import { isSecret } from '../../../api/access/credentials/secret.ts';
+import type { CredentialPlace } from '../../../api/store/credentials.ts';
+import { type Identity, identifyDevice } from '../../../schema/ids.ts';
+import { startCommand } from '../../support/processes/api-process.ts';
+import { useStore, useTestSystem } from '../../support/system/use.ts';
 
 const system = useTestSystem();
 const store = useStore(system);
 
-/** @param {string[]} args */
-const run = (...args) => runWith({}, ...args);
+const run = (...args: string[]) => runWith({}, ...args);
 
-/** @param {Record<string, string>} more settings @param {string[]} args */
-async function runWith(more, ...args) {
+/** @param more settings */
+async function runWith(more: Record<string, string>, ...args: string[]) {
   const account = { MQTT_USERNAME: 'operator', MQTT_PASSWORD: 'right' };
   const settings = { ...system.databaseSettings, ...account, ...more };
-  const { code, output } = await startCommand('api/commands/credentials/index.js', settings, args).ended;
+  const { code, output } = await startCommand('api/commands/credentials/index.ts', settings, args).ended;
   return { code, output, lines: output.trim().split('\n') };
 }
 
-/** @param {string} output @returns {Map<string, string>} by account */
-const secretsIn = (output) => {
+/** @returns by account */
+const secretsIn = (output: string): Map<string, string> => {
   const pairs = output.split('\n').flatMap((line) => (line.includes('\t') ? [line.split('\t')] : []));
   return new Map(pairs.map(([account, secret]) => [String(account), String(secret)]));
 };
 
-/** @param {string} account */
-const find = (account) => store.credentials.find(/** @type {Buffer} */ (identifyDevice(account)?.bytes));
+const find = (account: string) => store.credentials.find(identifyDevice(account)?.bytes as Buffer);
 
 test('npm run credentials: issue, list, rotate, revoke and issue again: only the newest secret is valid, and only its hash is stored', async () => {
   expect((await run('list')).output).toContain('No device has a credential.');
@@ -129,7 +125,7 @@ test('npm run credentials: the stored row was written with a clock ahead: a late
 test('npm run credentials -- list: 30 accounts: each account is listed, in pages', async () => {
   const names = Array.from({ length: 30 }, (_, index) => `many-${index}`);
   for (const name of names) {
-    const { id } = /** @type {Identity} */ (identifyDevice(name));
+    const { id } = identifyDevice(name) as Identity;
     const now = Date.now();
     const hash = Number(name.slice(5)) % 3 === 0 ? '' : 'x';
     await store.credentials.replace(
@@ -144,10 +140,8 @@ test('npm run credentials -- list: 30 accounts: each account is listed, in pages
       null,
     );
   }
-  /** @type {string[]} */
-  const seen = [];
-  /** @type {CredentialPlace | null} */
-  let after = null;
+  const seen: string[] = [];
+  let after: CredentialPlace | null = null;
   do {
     const page = await store.credentials.page({ after, limit: 3 });
     expect(page.rows.length).toBeLessThanOrEqual(3);

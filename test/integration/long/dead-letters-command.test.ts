@@ -1,9 +1,8 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { startCommand } from '../../support/processes/api-process.js';
-import { useDevice, useStore, useTestSystem } from '../../support/system/use.js';
-
-/** @import { Refusals } from '../../../api/store/dead-letters/writes.js' */
-/** @import { Refusal } from '../../../common/errors.js' */
+import type { Refusals } from '../../../api/store/dead-letters/writes.ts';
+import type { Refusal } from '../../../common/errors.ts';
+import { startCommand } from '../../support/processes/api-process.ts';
+import { useDevice, useStore, useTestSystem } from '../../support/system/use.ts';
 
 const NOW = Date.now();
 const HOUR = 3_600_000;
@@ -12,10 +11,9 @@ const system = useTestSystem({ settings: { AUTO_REGISTER: 'false' } });
 const store = useStore(system);
 const device = useDevice(system);
 
-/** @param {string[]} args */
-async function run(...args) {
+async function run(...args: string[]) {
   const settings = { ...system.databaseSettings, AUTO_REGISTER: 'false' };
-  const { code, output } = await startCommand('api/commands/dead-letters/index.js', settings, args).ended;
+  const { code, output } = await startCommand('api/commands/dead-letters/index.ts', settings, args).ended;
   const lines = output.trim().split('\n');
   // Standard error has the progress and the last note. On a busy machine they arrive between the other lines.
   return {
@@ -25,13 +23,14 @@ async function run(...args) {
   };
 }
 
-/**
- * @param {string} name of a device
- * @param {unknown} content
- * @param {Refusals} refused
- * @param {number} receivedAt epoch ms
- */
-const writeDeadLetter = (name, content, refused, receivedAt, kind = 'measurements') =>
+/** @param name of a device @param receivedAt epoch ms */
+const writeDeadLetter = (
+  name: string,
+  content: unknown,
+  refused: Refusals,
+  receivedAt: number,
+  kind = 'measurements',
+) =>
   store.deadLetters.write({
     receivedAt,
     device: name,
@@ -40,14 +39,12 @@ const writeDeadLetter = (name, content, refused, receivedAt, kind = 'measurement
     content: { contentType: undefined, payload: Buffer.from(JSON.stringify(content)), refused },
   });
 
-/** @param {string} name @returns {Promise<string>} */
-async function deadLetterOf(name) {
+async function deadLetterOf(name: string): Promise<string> {
   const items = await system.all(`/dead-letters?from=${NOW - 100 * HOUR}`);
   return items.find((deadLetter) => deadLetter.device === name).id;
 }
 
-/** @type {Refusal} */
-const NOT_NUMERIC = { index: 1, code: 'not_numeric', path: '[1].value', rule: 'must be a number' };
+const NOT_NUMERIC: Refusal = { index: 1, code: 'not_numeric', path: '[1].value', rule: 'must be a number' };
 
 describe('npm run dead-letters: list, summary and show', () => {
   beforeAll(async () => {

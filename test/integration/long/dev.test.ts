@@ -3,12 +3,16 @@ import { readdir, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { emptyDataDir } from '../../../common/data-dir.js';
-import { listening } from '../../support/http/listening.js';
-import { cloneWorkTree, freePorts, runNextToDev, startDev } from '../../support/processes/dev-process.js';
-import { processTree, untilGone } from '../../support/processes/index.js';
-
-/** @import { DevProcess } from '../../support/processes/dev-process.js' */
+import { emptyDataDir } from '../../../common/data-dir.ts';
+import { listening } from '../../support/http/listening.ts';
+import {
+  cloneWorkTree,
+  type DevProcess,
+  freePorts,
+  runNextToDev,
+  startDev,
+} from '../../support/processes/dev-process.ts';
+import { processTree, untilGone } from '../../support/processes/index.ts';
 
 /** A first run fetches packages and jars. */
 const FIRST_RUN_MS = 1_200_000;
@@ -18,12 +22,10 @@ const RUN_MS = 400_000;
 /** Exit code of `port_taken`. */
 const PORT_TAKEN = 71;
 
-/** @type {Awaited<ReturnType<typeof cloneWorkTree>>} */
-let clone;
-/** @type {Awaited<ReturnType<typeof freePorts>>} */
-let ports;
-/** The processes of the current test. `afterEach` ends them, also after a failure. @type {DevProcess[]} */
-const started = [];
+let clone: Awaited<ReturnType<typeof cloneWorkTree>>;
+let ports: Awaited<ReturnType<typeof freePorts>>;
+/** The processes of the current test. `afterEach` ends them, also after a failure. */
+const started: DevProcess[] = [];
 
 beforeAll(async () => {
   clone = await cloneWorkTree();
@@ -41,8 +43,7 @@ afterEach(async () => {
 
 afterAll(() => clone.remove());
 
-/** @param {string[]} flags @param {NodeJS.ProcessEnv} [settings] */
-function dev(flags, settings = ports) {
+function dev(flags: string[], settings: NodeJS.ProcessEnv = ports) {
   const process = startDev(clone.folder, settings, ['--no-manual', ...flags]);
   started.push(process);
   return process;
@@ -51,18 +52,18 @@ function dev(flags, settings = ports) {
 /** The file in which `npm run dev` stores its ports. */
 const addressFile = () => join(clone.folder, '.data', 'millrace-dev.json');
 
-/** @returns {Promise<Map<string, { device: string, name: string, ts: string | null }> | null>} by ids; null before the API answers */
-async function latest() {
+/** @returns by ids; null before the API answers */
+async function latest(): Promise<Map<string, { device: string; name: string; ts: string | null }> | null> {
   const response = await fetch(`http://127.0.0.1:${ports.HTTP_PORT}/api/v1/latest?limit=1000`, {
     signal: AbortSignal.timeout(10_000),
   }).catch(() => null);
   if (response?.status !== 200) return null;
   const { items } = await response.json();
-  return new Map(items.map((/** @type {any} */ item) => [`${item.device_id}/${item.sensor_id}`, item]));
+  return new Map(items.map((item: any) => [`${item.device_id}/${item.sensor_id}`, item]));
 }
 
-/** @param {number} since epoch ms @returns {Promise<Awaited<ReturnType<typeof latest>>>} the sensors with a value since then; null: there are none */
-async function measured(since) {
+/** @param since epoch ms @returns the sensors with a value since then; null: there are none */
+async function measured(since: number): Promise<Awaited<ReturnType<typeof latest>>> {
   const items = [...((await latest()) ?? [])].filter(([, { ts }]) => ts !== null && Date.parse(ts) >= since);
   return items.length > 0 ? new Map(items) : null;
 }
@@ -79,7 +80,7 @@ test(
     expect(first.output()).toContain(`http://127.0.0.1:${ports.HTTP_PORT}/`);
 
     const tree = await processTree(first.pid);
-    for (const part of ['infra/dev/index.js', 'CassandraDaemon', 'api/index.js', 'simulator/index.js']) {
+    for (const part of ['infra/dev/index.ts', 'CassandraDaemon', 'api/index.ts', 'simulator/index.ts']) {
       expect(tree.filter(({ command }) => command.includes(part)).length).toBeGreaterThan(0);
     }
     const summary = await runNextToDev(clone.folder, 'dead-letters', ['summary']);
@@ -107,10 +108,10 @@ test(
   FIRST_RUN_MS,
 );
 
-/** @param {number} pid of a run @returns {Promise<number[]>} its simulators */
-const simulators = async (pid) =>
+/** @param pid of a run */
+const simulators = async (pid: number): Promise<number[]> =>
   (await processTree(pid)).flatMap((entry) =>
-    entry.command.includes('simulator/index.js') ? [entry.pid] : [],
+    entry.command.includes('simulator/index.ts') ? [entry.pid] : [],
   );
 
 test(

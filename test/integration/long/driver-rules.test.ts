@@ -1,39 +1,31 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { SENT_REQUESTS } from '../../../api/store/query-rule-tracker.js';
-import { useCleanUps } from '../../support/clean-ups.js';
-import { startCqlWire } from '../../support/database/cql-wire.js';
-import { sharedContactPoint, startTestEngine } from '../../support/database/engine.js';
-import { recordOf } from '../../support/query-rules/record.js';
-import { violations } from '../../support/query-rules/rules.js';
-import { startTestSystem } from '../../support/system/index.js';
-import { until } from '../../support/until.js';
-
-/** @import { SentRecord } from '../../support/query-rules/record.js' */
+import { SENT_REQUESTS } from '../../../api/store/query-rule-tracker.ts';
+import { useCleanUps } from '../../support/clean-ups.ts';
+import { startCqlWire } from '../../support/database/cql-wire.ts';
+import { sharedContactPoint, startTestEngine } from '../../support/database/engine.ts';
+import { recordOf, type SentRecord } from '../../support/query-rules/record.ts';
+import { violations } from '../../support/query-rules/rules.ts';
+import { startTestSystem } from '../../support/system/index.ts';
+import { until } from '../../support/until.ts';
 
 const LOCAL_QUORUM = 6;
 
 const afterwards = useCleanUps();
 
-/** @param {string} contactPoint */
-async function startSystem(contactPoint) {
+async function startSystem(contactPoint: string) {
   const system = await startTestSystem({ settings: { CQL_CONTACT_POINTS: contactPoint } });
   afterwards(() => system.stop());
   const client = await mqtt.connectAsync(system.mqttUrl);
   afterwards(() => client.endAsync(true));
-  /** @param {string} device @param {string} kind @param {unknown} payload */
-  const publish = (device, kind, payload) =>
+  const publish = (device: string, kind: string, payload: unknown) =>
     client.publishAsync(`iot/v1/${device}/${kind}`, JSON.stringify(payload), { qos: 1 });
   return { system, publish };
 }
 
-/**
- * Publishes births, statuses, timely, late and invalid measurements, and reads by every kind of request.
- *
- * @param {Awaited<ReturnType<typeof startSystem>>} started
- */
-async function exercise({ system, publish }) {
+/** Publishes births, statuses, timely, late and invalid measurements, and reads by every kind of request. */
+async function exercise({ system, publish }: Awaited<ReturnType<typeof startSystem>>) {
   const now = Date.now();
   const sensors = ['a', 'b', 'c'].map((name) => ({
     sensor_id: name,
@@ -41,7 +33,7 @@ async function exercise({ system, publish }) {
     type: `Type ${name}`,
     site: 'barn',
   }));
-  const samples = (/** @type {number} */ hours) =>
+  const samples = (hours: number) =>
     sensors.flatMap(({ sensor_id }) =>
       Array.from({ length: 30 }, (_, i) => ({ sensor_id, ts: now - i * hours * 60_000, value: i })),
     );
@@ -78,16 +70,15 @@ async function exercise({ system, publish }) {
 
 /** Records each request that the driver of this process reports, until the test ends. */
 function recordRequests() {
-  /** @type {SentRecord[]} */
-  const records = [];
-  const record = (/** @type {any} */ request) => void records.push(recordOf(request));
+  const records: SentRecord[] = [];
+  const record = (request: any) => void records.push(recordOf(request));
   subscribe(SENT_REQUESTS, record);
   afterwards(() => unsubscribe(SENT_REQUESTS, record));
   return records;
 }
 
 /** The driver reads the system tables of the server by itself. The rules do not apply to those requests. */
-const isOfDriver = (/** @type {string} */ cql) => /\bFROM system/i.test(cql) || /^USE /.test(cql);
+const isOfDriver = (cql: string) => /\bFROM system/i.test(cql) || /^USE /.test(cql);
 
 test('Query rules: every kind of database request runs: neither the driver nor the CQL packets show a violation', async () => {
   const wire = await startCqlWire(sharedContactPoint());
@@ -116,7 +107,7 @@ test('Query rules: every kind of database request runs: neither the driver nor t
   expect(scattered).toEqual([]);
 
   // The hook that checks all other tests of the run has seen every request.
-  const texts = (/** @type {string[][]} */ requests) =>
+  const texts = (requests: string[][]) =>
     requests
       .filter((statements) => !statements.some(isOfDriver))
       .map((statements) => [...new Set(statements)].sort().join('; '))
@@ -156,8 +147,7 @@ test('Query rules: every kind of database request runs: Cassandra counts no unpr
   const started = await startSystem(engine.contactPoint);
   const database = await started.system.openDatabase();
   afterwards(() => database.shutdown());
-  /** @param {string} column @param {string} table @param {string} name */
-  const count = async (column, table, name) => {
+  const count = async (column: string, table: string, name: string) => {
     const cql = `SELECT ${column} FROM system_views.${table} WHERE name = ?`;
     return Number((await database.execute(cql, [name])).first()?.[column]);
   };
@@ -190,7 +180,7 @@ test('Cassandra: killed under load and started again: no permit for a request is
   const engine = await startTestEngine({ profile: 'fast' });
   afterwards(() => engine.dispose());
   const { system, publish } = await startSystem(engine.contactPoint);
-  const metric = async (/** @type {string} */ name) => {
+  const metric = async (name: string) => {
     const text = await (await fetch(`${system.httpUrl}/metrics`)).text();
     return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
   };

@@ -2,24 +2,21 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Client } from 'cassandra-driver';
 import cassandra from 'cassandra-driver';
-import { startEngine } from '../../../infra/engine/index.js';
-import { steadyPort } from '../../../infra/engine/ports.js';
-import { ENGINE_DIR } from '../../support/database/engine.js';
-import { listProcesses } from '../../support/processes/index.js';
-import { until } from '../../support/until.js';
-
-/** @import { Client } from 'cassandra-driver' */
-/** @import { Engine } from '../../../infra/engine/process/run.js' */
+import { startEngine } from '../../../infra/engine/index.ts';
+import { steadyPort } from '../../../infra/engine/ports.ts';
+import type { Engine } from '../../../infra/engine/process/run.ts';
+import { ENGINE_DIR } from '../../support/database/engine.ts';
+import { listProcesses } from '../../support/processes/index.ts';
+import { until } from '../../support/until.ts';
 
 const TIMEOUT_MS = 240_000;
 
-/** @type {string} with a space, because folders of users may have one */
-let dataDir;
-/** @type {number} */
-let port;
-/** @type {Engine | null} */
-let engine = null;
+/** with a space, because folders of users may have one */
+let dataDir: string;
+let port: number;
+let engine: Engine | null = null;
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'millrace engine-'));
@@ -36,11 +33,9 @@ const start = async () => {
   return engine;
 };
 
-/** @param {string} query */
-const cql = async (query) => (await cqlOf((client) => client.execute(query))).rows;
+const cql = async (query: string) => (await cqlOf((client) => client.execute(query))).rows;
 
-/** @template T @param {(client: Client) => Promise<T>} work @returns {Promise<T>} */
-async function cqlOf(work) {
+async function cqlOf<T>(work: (client: Client) => Promise<T>): Promise<T> {
   const client = new cassandra.Client({
     contactPoints: [`127.0.0.1:${port}`],
     localDataCenter: 'datacenter1',
@@ -53,8 +48,8 @@ async function cqlOf(work) {
   }
 }
 
-/** @returns {Promise<number[]>} pids of the engine in this directory, without its supervisor, whose arguments also name it */
-const javas = async () =>
+/** @returns pids of the engine in this directory, without its supervisor, whose arguments also name it */
+const javas = async (): Promise<number[]> =>
   (await listProcesses())
     .filter(({ command }) => /^\S*java .*CassandraDaemon/.test(command) && command.includes(dataDir))
     .map(({ pid }) => pid);
@@ -110,8 +105,7 @@ test(
     const start = () => startEngine({ dataDir, port, engineDir: ENGINE_DIR, fast: true, durable: true });
     engine = await start();
     const pids = await javas();
-    /** @type {number[]} */
-    const answered = [];
+    const answered: number[] = [];
     await cqlOf(async (client) => {
       let next = 1000;
       const write = async () => {

@@ -4,18 +4,15 @@ import { buffer } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parquetReadObjects } from 'hyparquet';
-import { encodeParquet } from '../../../api/export/parquet.js';
-import { DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.js';
-import { useDirectory } from '../../support/directory.js';
-import { unionOf } from '../../support/history/index.js';
-import { each, HARD_VALUES, labelsNamed, samplesOf } from '../../support/payloads/export-samples.js';
-import { startCommand } from '../../support/processes/api-process.js';
-import { useHistorySystem } from '../../support/system/history.js';
-import { startTestSystem } from '../../support/system/index.js';
-import { until } from '../../support/until.js';
-
-/** @import { Sample } from '../../support/history/index.js' */
-/** @import { TestSystem } from '../../support/system/index.js' */
+import { encodeParquet } from '../../../api/export/parquet.ts';
+import { DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.ts';
+import { useDirectory } from '../../support/directory.ts';
+import { type Sample, unionOf } from '../../support/history/index.ts';
+import { each, HARD_VALUES, labelsNamed, samplesOf } from '../../support/payloads/export-samples.ts';
+import { startCommand } from '../../support/processes/api-process.ts';
+import { useHistorySystem } from '../../support/system/history.ts';
+import { startTestSystem, type TestSystem } from '../../support/system/index.ts';
+import { until } from '../../support/until.ts';
 
 /** Time of a test that starts several processes, in ms. */
 const PROCESSES_MS = 300_000;
@@ -31,8 +28,7 @@ beforeAll(async () => {
   await world.history.packedUntil(dayOf(NOW) - DAY_MS);
 });
 
-/** @param {string} type @param {string | Uint8Array<ArrayBuffer>} body @param {string} [query] */
-async function send(type, body, query = '') {
+async function send(type: string, body: string | Uint8Array<ArrayBuffer>, query: string = '') {
   const response = await world.system.fetch(`/import?${query}`, {
     method: 'POST',
     headers: { 'content-type': type },
@@ -41,8 +37,7 @@ async function send(type, body, query = '') {
   return { status: response.status, answer: await response.json() };
 }
 
-/** @param {string} device @param {string} sensor @returns {Promise<Sample[]>} */
-async function stored(device, sensor) {
+async function stored(device: string, sensor: string): Promise<Sample[]> {
   const text = await (
     await world.system.fetch(`/devices/${device}/sensors/${sensor}/measurements?format=csv&order=asc`)
   ).text();
@@ -53,7 +48,7 @@ async function stored(device, sensor) {
     .map(([ts, value]) => [Date.parse(String(ts)), Number(value)]);
 }
 
-const time = (/** @type {number} */ ms) => new Date(ms).toISOString();
+const time = (ms: number) => new Date(ms).toISOString();
 
 describe('Import over HTTP', () => {
   test('Import over HTTP: CSV with one sample per row: times, types and units are stored, and invalid lines are listed', async () => {
@@ -75,8 +70,8 @@ describe('Import over HTTP', () => {
     expect(answer).toMatchObject({ rows: 10, samples: 3, refused: 7, first: [] });
     expect(
       answer.refused_lines
-        .map((/** @type {any} */ { line, code }) => [line, code])
-        .toSorted((/** @type {any} */ a, /** @type {any} */ b) => a[0] - b[0]),
+        .map(({ line, code }: any) => [line, code])
+        .toSorted((a: any, b: any) => a[0] - b[0]),
     ).toEqual([
       [4, 'not_numeric'],
       [5, 'not_finite'],
@@ -127,7 +122,7 @@ describe('Import over HTTP', () => {
     ].join('\n');
     const { answer } = await send('application/x-ndjson', lines);
     expect(answer).toMatchObject({ rows: 6, samples: 4, refused: 2 });
-    expect(answer.refused_lines.map((/** @type {any} */ { line, code }) => [line, code])).toEqual([
+    expect(answer.refused_lines.map(({ line, code }: any) => [line, code])).toEqual([
       [3, 'malformed'],
       [4, 'malformed'],
     ]);
@@ -142,11 +137,7 @@ describe('Import over HTTP', () => {
   test('Import over HTTP: CSV has a site column: a new device gets the site of its first row, a known device keeps its own site', async () => {
     const long = `ts,device,sensor,value,site\n${BEGIN},at-a,s,1,Hall A\n${BEGIN},at-b,s,1,Hall B\n${BEGIN + 1},at-a,s,2,Hall C\n`;
     const dry = await send('text/csv', long, 'dry_run=true');
-    expect(dry.answer.first.map((/** @type {any} */ { site }) => site)).toEqual([
-      'Hall A',
-      'Hall B',
-      'Hall C',
-    ]);
+    expect(dry.answer.first.map(({ site }: any) => site)).toEqual(['Hall A', 'Hall B', 'Hall C']);
     expect((await send('text/csv', long)).answer).toMatchObject({ samples: 3, refused: 0 });
     const wide = `ts,device,site,s,t\n${BEGIN + 2},at-a,Hall D,3,4\n${BEGIN},at-c,Hall B,1,2\n`;
     expect((await send('text/csv', wide)).answer).toMatchObject({ samples: 4, refused: 0 });
@@ -156,10 +147,10 @@ describe('Import over HTTP', () => {
       'Hall D': [],
     })) {
       const { items } = await world.system.get(`/devices?site=${encodeURIComponent(site)}`);
-      expect(items.map((/** @type {any} */ { name }) => name).sort()).toEqual(names);
+      expect(items.map(({ name }: any) => name).sort()).toEqual(names);
     }
     const { items } = await world.system.get('/latest?site=Hall%20A');
-    expect(items.map((/** @type {any} */ { name }) => name).sort()).toEqual(['s', 't']);
+    expect(items.map(({ name }: any) => name).sort()).toEqual(['s', 't']);
   });
 
   test('Import over HTTP: dry run: the answer has the first samples, and nothing is stored or registered', async () => {
@@ -183,18 +174,16 @@ describe('Import over HTTP', () => {
   });
 
   test('Import over HTTP: the hours already have packed or late samples: earlier and imported samples are kept, the greater value of each time wins', async () => {
-    const hours = /** @type {const} */ ([
-      'packed',
-      'packed, then late',
-      'late alone',
-      'batches',
-      'nothing',
-    ]).map((fate, index) => {
-      const hour = dayOf(NOW) - DAY_MS + index * 2 * HOUR_MS;
-      /** @type {Sample[]} */
-      const samples = Array.from({ length: fate === 'nothing' ? 0 : 40 }, (_, i) => [hour + i * 60_000, i]);
-      return { hour, fate, samples };
-    });
+    const hours = (['packed', 'packed, then late', 'late alone', 'batches', 'nothing'] as const).map(
+      (fate, index) => {
+        const hour = dayOf(NOW) - DAY_MS + index * 2 * HOUR_MS;
+        const samples: Sample[] = Array.from({ length: fate === 'nothing' ? 0 : 40 }, (_, i) => [
+          hour + i * 60_000,
+          i,
+        ]);
+        return { hour, fate, samples };
+      },
+    );
     const ordered = [
       ...hours.filter(({ fate }) => fate !== 'batches'),
       ...hours.filter(({ fate }) => fate === 'batches'),
@@ -203,17 +192,13 @@ describe('Import over HTTP', () => {
       return {
         ...one,
         hour,
-        samples: one.samples.map(([, value], i) => /** @type {Sample} */ ([hour + i * 60_000, value])),
+        samples: one.samples.map(([, value], i) => [hour + i * 60_000, value] as Sample),
       };
     });
     const before = await world.lay('mixed', ordered);
     clock.now = NOW;
-    /** @type {Sample[]} */
-    const imported = ordered.flatMap(({ hour }) =>
-      Array.from(
-        { length: 50 },
-        (_, i) => /** @type {Sample} */ ([hour + i * 45_000, i % 2 === 0 ? i * 2 : -i]),
-      ),
+    const imported: Sample[] = ordered.flatMap(({ hour }) =>
+      Array.from({ length: 50 }, (_, i) => [hour + i * 45_000, i % 2 === 0 ? i * 2 : -i] as Sample),
     );
     const csv = ['ts,device,sensor,value', ...imported.map(([ts, value]) => `${ts},mixed,s,${value}`)].join(
       '\n',
@@ -237,9 +222,7 @@ describe('Import over HTTP', () => {
         max: Math.max(...bin),
       });
     }
-    expect(points.reduce((/** @type {number} */ sum, /** @type {any} */ { count }) => sum + count, 0)).toBe(
-      union.length,
-    );
+    expect(points.reduce((sum: number, { count }: any) => sum + count, 0)).toBe(union.length);
   });
 
   test('Import over HTTP: compressed body: refused, and the answer has the accepted coding', async () => {
@@ -269,10 +252,8 @@ describe('Import over HTTP', () => {
 });
 
 describe('npm run import', () => {
-  /** @type {TestSystem} */
-  let target;
-  /** @type {ReturnType<typeof samplesOf>[]} */
-  const samples = [];
+  let target: TestSystem;
+  const samples: ReturnType<typeof samplesOf>[] = [];
   const begin = dayOf(Date.now()) - 200 * DAY_MS;
   beforeAll(async () => {
     target = await startTestSystem();
@@ -300,23 +281,22 @@ describe('npm run import', () => {
   });
   afterAll(() => target?.stop());
 
-  /** @param {string[]} args */
-  const start = (...args) => startCommand('api/commands/import/index.js', target.databaseSettings, args);
+  const start = (...args: string[]) =>
+    startCommand('api/commands/import/index.ts', target.databaseSettings, args);
 
-  /** @param {string[]} args */
-  async function run(...args) {
+  async function run(...args: string[]) {
     const { code, output } = await start(...args).ended;
     return { code, output };
   }
 
-  /** @returns {Promise<Array<Record<string, unknown>>>} all rows of an export */
-  async function exported() {
+  /** @returns all rows of an export */
+  async function exported(): Promise<Array<Record<string, unknown>>> {
     const file = await (await target.fetch('/export')).arrayBuffer();
     return parquetReadObjects({ file });
   }
 
-  /** @returns {Promise<string[]>} the rows of history, as stored */
-  async function historyRows() {
+  /** @returns the rows of history, as stored */
+  async function historyRows(): Promise<string[]> {
     const { rows } = await target.execute('SELECT device_id, sensor_id, day, hour, digest FROM history', [], {
       fetchSize: 5000,
     });
@@ -333,14 +313,14 @@ describe('npm run import', () => {
         code: 0,
         output: expect.stringContaining('18000 samples stored, 0 refused'),
       });
-      const order = (/** @type {Record<string, unknown>} */ row) =>
+      const order = (row: Record<string, unknown>) =>
         `${row['device']} ${row['sensor']} ${Number(row['ts'])}`;
       const wanted = (await parquetReadObjects({ file: new Uint8Array(readFileSync(path)).buffer })).sort(
         (a, b) => (order(a) < order(b) ? -1 : 1),
       );
       const found = (await exported()).sort((a, b) => (order(a) < order(b) ? -1 : 1));
       expect(found).toHaveLength(18_000);
-      const isSame = (/** @type {Record<string, unknown>} */ row, /** @type {number} */ index) =>
+      const isSame = (row: Record<string, unknown>, index: number) =>
         Object.entries(row).every(([name, value]) => {
           const wantedValue = wanted[index]?.[name];
           // A time is a Date in one export, and epoch ms in the other.
@@ -382,13 +362,11 @@ describe('npm run import', () => {
 
   /**
    * Writes a file of 12,000 rows, and the state of an earlier run that committed 10,000 of them.
-   *
-   * @param {string} device
-   * @param {object} [changes] of the state
-   * @param {string | number} [last] value of the last row
-   * @returns {string} path of the file
+   * @param changes of the state
+   * @param last value of the last row
+   * @returns path of the file
    */
-  function writeInterrupted(device, changes, last = 11_999) {
+  function writeInterrupted(device: string, changes?: object, last: string | number = 11_999): string {
     const path = join(directory, `${device}.csv`);
     const values = Array.from({ length: 12_000 }, (_, i) => (i === 11_999 ? last : i));
     const rows = values.map((value, i) => `${begin + i * 1000},${device},s,${value}`);

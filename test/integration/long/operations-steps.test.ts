@@ -1,12 +1,12 @@
 import { afterAll, expect, test } from '@jest/globals';
-import { connect } from '../../../api/store/connect.js';
-import { createProcessStore } from '../../../api/store/processes.js';
-import { createSession } from '../../../api/store/sending/session.js';
-import { migrateDatabase } from '../../../api/store/setup/index.js';
-import { readSettings } from '../../../common/settings/index.js';
-import { sharedContactPoint, uniqueName } from '../../support/database/engine.js';
-import { dropKeyspace } from '../../support/database/keyspace.js';
-import { startCommand } from '../../support/processes/api-process.js';
+import { connect } from '../../../api/store/connect.ts';
+import { createProcessStore } from '../../../api/store/processes.ts';
+import { createSession } from '../../../api/store/sending/session.ts';
+import { migrateDatabase } from '../../../api/store/setup/index.ts';
+import { readSettings } from '../../../common/settings/index.ts';
+import { sharedContactPoint, uniqueName } from '../../support/database/engine.ts';
+import { dropKeyspace } from '../../support/database/keyspace.ts';
+import { startCommand } from '../../support/processes/api-process.ts';
 
 // The steps that infra/operations runs against the database from this machine, with the settings of the application.
 
@@ -18,7 +18,7 @@ const settings = {
 const config = readSettings(settings, { envFile: '' });
 afterAll(() => dropKeyspace(config.cql));
 
-const expectStopped = () => startCommand('infra/operations/steps/expect-stopped.js', settings).ended;
+const expectStopped = () => startCommand('infra/operations/steps/expect-stopped.ts', settings).ended;
 
 test('Operations step expect-stopped: fails while a process has a fresh heartbeat, and succeeds with an old heartbeat or none', async () => {
   expect(await expectStopped()).toMatchObject({ code: 0, output: expect.stringContaining('No process') });
@@ -45,8 +45,8 @@ test('Operations step expect-stopped: fails while a process has a fresh heartbea
 test('Operations step alter: several CQL statements: executed in order, until Cassandra refuses one', async () => {
   const altered = `ALTER TABLE ${settings.CQL_KEYSPACE}.process WITH comment = 'altered'`;
   const missing = `ALTER TABLE ${settings.CQL_KEYSPACE}.missing WITH comment = 'altered'`;
-  const alter = (/** @type {string[]} */ ...statements) =>
-    startCommand('infra/operations/steps/alter.js', settings, statements).ended;
+  const alter = (...statements: string[]) =>
+    startCommand('infra/operations/steps/alter.ts', settings, statements).ended;
   expect(await alter(altered)).toMatchObject({ code: 0, output: `${altered}\n` });
   expect(await alter(altered, missing, altered)).toMatchObject({
     code: 1,

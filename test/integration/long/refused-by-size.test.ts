@@ -1,28 +1,21 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { startTestEngine } from '../../support/database/engine.js';
-import { readDeadLetters } from '../../support/dead-letters.js';
-import { startMosquitto } from '../../support/mqtt/mosquitto.js';
-import { startMqttWire } from '../../support/mqtt/wire.js';
-import { startTestSystem } from '../../support/system/index.js';
-import { until } from '../../support/until.js';
-
-/** @import { MqttWire } from '../../support/mqtt/wire.js' */
-/** @import { TestSystem } from '../../support/system/index.js' */
+import { startTestEngine } from '../../support/database/engine.ts';
+import { readDeadLetters } from '../../support/dead-letters.ts';
+import { startMosquitto } from '../../support/mqtt/mosquitto.ts';
+import { type MqttWire, startMqttWire } from '../../support/mqtt/wire.ts';
+import { startTestSystem, type TestSystem } from '../../support/system/index.ts';
+import { until } from '../../support/until.ts';
 
 const HOUR = 3_600_000;
 
 /** The start of the current hour. Late samples would also go into history, in a row that the server refuses as well. */
 const BASE = Math.floor(Date.now() / HOUR) * HOUR;
 
-/** @type {Array<() => Promise<unknown>>} */
-const cleanUps = [];
-/** @type {MqttWire} */
-let wire;
-/** @type {TestSystem} */
-let system;
-/** @type {mqtt.MqttClient} */
-let client;
+const cleanUps: Array<() => Promise<unknown>> = [];
+let wire: MqttWire;
+let system: TestSystem;
+let client: mqtt.MqttClient;
 let published = 0;
 
 beforeAll(async () => {
@@ -44,8 +37,8 @@ afterAll(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
 });
 
-/** @param {string} kind @param {unknown} content @returns {Promise<void>} settles when ingest has acknowledged the message */
-async function publish(kind, content) {
+/** @returns settles when ingest has acknowledged the message */
+async function publish(kind: string, content: unknown): Promise<void> {
   await client.publishAsync(`iot/v1/d/${kind}`, JSON.stringify(content), { qos: 1 });
   published++;
   await until(() => wire.last().acknowledged.length === published);

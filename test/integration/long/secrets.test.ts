@@ -2,19 +2,16 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { migrateDatabase } from '../../../api/store/setup/index.js';
-import { readSettings } from '../../../common/settings/index.js';
-import { sharedContactPoint, uniqueName } from '../../support/database/engine.js';
-import { dropKeyspace } from '../../support/database/keyspace.js';
-import { expectProblem, send } from '../../support/http/index.js';
-import { startGate } from '../../support/http/tcp-gate.js';
-import { startMosquitto } from '../../support/mqtt/mosquitto.js';
-import { startApi, startCommand } from '../../support/processes/api-process.js';
-import { until } from '../../support/until.js';
-
-/** @import { Config } from '../../../common/settings/config.js' */
-/** @import { ApiProcess } from '../../support/processes/api-process.js' */
-/** @import { Mosquitto } from '../../support/mqtt/mosquitto.js' */
+import { migrateDatabase } from '../../../api/store/setup/index.ts';
+import type { Config } from '../../../common/settings/config.ts';
+import { readSettings } from '../../../common/settings/index.ts';
+import { sharedContactPoint, uniqueName } from '../../support/database/engine.ts';
+import { dropKeyspace } from '../../support/database/keyspace.ts';
+import { expectProblem, send } from '../../support/http/index.ts';
+import { startGate } from '../../support/http/tcp-gate.ts';
+import { type Mosquitto, startMosquitto } from '../../support/mqtt/mosquitto.ts';
+import { type ApiProcess, startApi, startCommand } from '../../support/processes/api-process.ts';
+import { until } from '../../support/until.ts';
 
 const SECRETS = {
   CQL_PASSWORD: 'cql-"hush"-5f1c',
@@ -25,14 +22,10 @@ const SECRETS = {
 };
 const HEADERS = { authorization: `Bearer ${SECRETS.API_TOKEN}` };
 
-/** @type {Mosquitto} */
-let mosquitto;
-/** @type {Awaited<ReturnType<typeof startGate>>} */
-let gate;
-/** @type {ApiProcess} */
-let api;
-/** @type {Config['cql']} */
-let direct;
+let mosquitto: Mosquitto;
+let gate: Awaited<ReturnType<typeof startGate>>;
+let api: ApiProcess;
+let direct: Config['cql'];
 
 beforeAll(async () => {
   mosquitto = await startMosquitto({ users: { millrace: SECRETS.MQTT_PASSWORD } });
@@ -67,8 +60,7 @@ const lines = () =>
     .filter((line) => line.startsWith('{') && line.endsWith('}'))
     .map((line) => JSON.parse(line));
 
-const get = (/** @type {string} */ path, headers = {}) =>
-  send(api.httpUrl, path, { headers: { ...HEADERS, ...headers } });
+const get = (path: string, headers = {}) => send(api.httpUrl, path, { headers: { ...HEADERS, ...headers } });
 
 test('HTTP request id: sent by the client or generated: response header, problem document and log line have the same id', async () => {
   const withId = await get('/api/v1/devices/nobody', { 'x-request-id': 'proxy:42/a' });
@@ -113,7 +105,7 @@ test('Database without authentication: the process logs a warning at its start, 
   for (const path of [migrate, serve]) writeFileSync(path, 'hush');
   const settings = { ...SECRETS, CQL_USERNAME: 'me', CQL_CONTACT_POINTS: sharedContactPoint() };
   const { code, output } = await startCommand(
-    'api/commands/roles.js',
+    'api/commands/roles.ts',
     { ...settings, CQL_KEYSPACE: direct.keyspace, MQTT_PASSWORD: '' },
     ['--migrate-password-file', migrate, '--serve-password-file', serve],
   ).ended;

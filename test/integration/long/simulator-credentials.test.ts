@@ -1,22 +1,21 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { useDirectory } from '../../support/directory.js';
-import { startCommand } from '../../support/processes/api-process.js';
-import { startSimulator } from '../../support/processes/simulator-process.js';
-import { useTestSystem } from '../../support/system/use.js';
+import { useDirectory } from '../../support/directory.ts';
+import { startCommand } from '../../support/processes/api-process.ts';
+import { startSimulator } from '../../support/processes/simulator-process.ts';
+import { useTestSystem } from '../../support/system/use.ts';
 
 const FLEET = ['calf-0001', 'calf-0002', 'calf-0003'];
 
 const system = useTestSystem({ settings: { MQTT_AUTH: 'true' }, periods: { recheck: 300 } });
 const file = join(useDirectory('credentials'), 'calves');
 
-/** @param {string[]} args of `npm run credentials` */
-const credentials = (...args) =>
-  startCommand('api/commands/credentials/index.js', system.databaseSettings, args).ended;
+/** @param args of `npm run credentials` */
+const credentials = (...args: string[]) =>
+  startCommand('api/commands/credentials/index.ts', system.databaseSettings, args).ended;
 
-/** @param {string[]} flags */
-const simulate = (...flags) =>
+const simulate = (...flags: string[]) =>
   startSimulator([
     ...['--broker', system.mqttUrl, '--device', 'calf', '--credentials', file],
     ...['--interval', '50ms', '--batch', '200ms', '--duration', '1s', ...flags],

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
-import { steadyPort } from '../../../infra/engine/ports.js';
-import { describeDevices } from '../../../simulator/fleet/devices.js';
-import { startMosquitto } from '../../support/mqtt/mosquitto.js';
-import { resolveSenml } from '../../support/payloads/senml-resolver.js';
-import { useSimulations } from '../../support/simulator/simulations.js';
+import { steadyPort } from '../../../infra/engine/ports.ts';
+import { describeDevices } from '../../../simulator/fleet/devices.ts';
+import { startMosquitto } from '../../support/mqtt/mosquitto.ts';
+import { resolveSenml } from '../../support/payloads/senml-resolver.ts';
+import { useSimulations } from '../../support/simulator/simulations.ts';
 
 const SEED = 42;
 const INTERVAL_MS = 50;
@@ -11,15 +11,13 @@ const FLAGS = ['--seed', `${SEED}`, '--interval', `${INTERVAL_MS}ms`, '--batch',
 
 const context = useSimulations();
 
-/** @param {string[]} flags @param {string} [url] */
-function simulate(flags, url = context.broker.url) {
+function simulate(flags: string[], url: string = context.broker.url) {
   return context.start(['--broker', url, ...FLAGS, ...flags]);
 }
 
-/** The received samples without duplicates: device/sensor, then time, then value. @returns {Map<string, Map<number, number>>} */
-function receivedSamples() {
-  /** @type {Map<string, Map<number, number>>} */
-  const found = new Map();
+/** The received samples without duplicates: device/sensor, then time, then value. */
+function receivedSamples(): Map<string, Map<number, number>> {
+  const found: Map<string, Map<number, number>> = new Map();
   for (const { topic, payload } of context.collector.of('measurements')) {
     for (const { name, ts, value } of resolveSenml(payload)) {
       const key = `${topic.split('/')[2]}/${name}`;
@@ -30,11 +28,11 @@ function receivedSamples() {
   return found;
 }
 
-/** @param {Map<string, Map<number, number>>} samples */
-const count = (samples) => [...samples.values()].reduce((sum, { size }) => sum + size, 0);
+const count = (samples: Map<string, Map<number, number>>) =>
+  [...samples.values()].reduce((sum, { size }) => sum + size, 0);
 
-/** Compares the received samples with those of the same seed: the values of each sensor, one interval apart. @param {number} devices */
-function expectValuesOfSeed(devices) {
+/** Compares the received samples with those of the same seed: the values of each sensor, one interval apart. */
+function expectValuesOfSeed(devices: number) {
   const found = receivedSamples();
   const fleet = describeDevices({ devices, seed: SEED, intervalMs: INTERVAL_MS });
   const keys = fleet.flatMap(({ name, sensors }) => sensors.map((sensor) => `${name}/${sensor.name}`));

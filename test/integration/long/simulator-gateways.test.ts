@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { readLedger } from '../../../simulator/ledger/read.js';
-import { useDirectory } from '../../support/directory.js';
-import { useSimulations } from '../../support/simulator/simulations.js';
-import { until } from '../../support/until.js';
+import { readLedger } from '../../../simulator/ledger/read.ts';
+import { useDirectory } from '../../support/directory.ts';
+import { useSimulations } from '../../support/simulator/simulations.ts';
+import { until } from '../../support/until.ts';
 
 const DEVICES = 40;
 const GATEWAYS = ['--devices', `${DEVICES}`, '--connections', '3', '--interval', '50ms', '--batch', '200ms'];
@@ -11,13 +11,12 @@ const GATEWAYS = ['--devices', `${DEVICES}`, '--connections', '3', '--interval',
 const context = useSimulations();
 const directory = useDirectory('gateways');
 
-/** @param {string[]} flags */
-function simulate(...flags) {
+function simulate(...flags: string[]) {
   return context.start(['--broker', context.broker.url, '--seed', '7', ...flags]);
 }
 
-/** The kinds of the messages of a device, in order. @param {string} device */
-const kindsOf = (device) =>
+/** The kinds of the messages of a device, in order. */
+const kindsOf = (device: string) =>
   context.collector.messages
     .filter(({ topic }) => topic.split('/')[2] === device)
     .map(({ topic }) => topic.split('/')[3]);
@@ -97,12 +96,10 @@ test('Simulator at a fixed rate: every device is registered before the first mea
   expect(latency.count).toBe(made.messages);
   expect(latency.p50).toBeLessThanOrEqual(latency.p999);
   expect(latency.p999).toBeLessThanOrEqual(latency.max * 1.001);
-  expect(periods.reduce((/** @type {number} */ sum, /** @type {any} */ row) => sum + row.messages, 0)).toBe(
-    made.messages,
-  );
+  expect(periods.reduce((sum: number, row: any) => sum + row.messages, 0)).toBe(made.messages);
   // Each message has two samples of each sensor, with separate timestamps.
-  const { payload } = /** @type {any} */ (context.collector.of('measurements', 'collar-0001')[0]);
-  expect(payload.filter((/** @type {any} */ record) => record.v !== undefined).length % 2).toBe(0);
+  const { payload } = context.collector.of('measurements', 'collar-0001')[0] as any;
+  expect(payload.filter((record: any) => record.v !== undefined).length % 2).toBe(0);
 });
 
 test('Simulator at a fixed rate: broker stalls: the rate does not drop, memory is bounded, and dropped samples are counted', async () => {

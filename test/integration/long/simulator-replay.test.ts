@@ -1,18 +1,17 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { createTimeline } from '../../../simulator/replay/survey.js';
-import { useDirectory } from '../../support/directory.js';
-import { resolveSenml } from '../../support/payloads/senml-resolver.js';
-import { useSimulations } from '../../support/simulator/simulations.js';
+import { createTimeline } from '../../../simulator/replay/survey.ts';
+import { useDirectory } from '../../support/directory.ts';
+import { resolveSenml } from '../../support/payloads/senml-resolver.ts';
+import { useSimulations } from '../../support/simulator/simulations.ts';
 
 const WEATHER = 'node_modules/vega-datasets/data/seattle-weather-hourly-normals.csv';
 const directory = useDirectory('replay');
 
 const context = useSimulations();
 
-/** @param {string[]} flags */
-function replay(flags) {
+function replay(flags: string[]) {
   return context.start(['--broker', context.broker.url, ...flags]);
 }
 
@@ -29,8 +28,7 @@ function readWeather() {
   });
 }
 
-/** @param {{ name: string, ts: number, value: number }} sample */
-const line = ({ name, ts, value }) => `${name} ${ts} ${value}`;
+const line = ({ name, ts, value }: { name: string; ts: number; value: number }) => `${name} ${ts} ${value}`;
 
 test('Simulator replays a CSV file: hourly weather: every cell is delivered once, between birth and offline', async () => {
   const { code, output, summary } = await replay([

@@ -1,14 +1,14 @@
 import { expect, test } from '@jest/globals';
-import { migrateDatabase } from '../../../api/store/setup/index.js';
-import { readSettings } from '../../../common/settings/index.js';
-import { useCleanUps } from '../../support/clean-ups.js';
-import { sharedContactPoint, uniqueName } from '../../support/database/engine.js';
-import { dropKeyspace } from '../../support/database/keyspace.js';
-import { startApi } from '../../support/processes/api-process.js';
+import { migrateDatabase } from '../../../api/store/setup/index.ts';
+import { readSettings } from '../../../common/settings/index.ts';
+import { useCleanUps } from '../../support/clean-ups.ts';
+import { sharedContactPoint, uniqueName } from '../../support/database/engine.ts';
+import { dropKeyspace } from '../../support/database/keyspace.ts';
+import { startApi } from '../../support/processes/api-process.ts';
 
 const afterwards = useCleanUps();
 
-test.each(/** @type {const} */ (['SIGTERM', 'SIGINT']))(
+test.each(['SIGTERM', 'SIGINT'] as const)(
   'API process: receives %s: logs stopping with the signal and later stopped, and exits with code 0',
   async (signal) => {
     const settings = {

@@ -1,20 +1,16 @@
 import { spawn } from 'node:child_process';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { topicName } from '../../../api/stream-out/index.js';
-import { steadyPort } from '../../../infra/engine/ports.js';
-import { groupOf, identifyDevice } from '../../../schema/ids.js';
-import { bucketOf, HOUR_MS } from '../../../schema/rules.js';
-import { useCleanUps } from '../../support/clean-ups.js';
-import { makeTopics, readTopic, startTestKafka } from '../../support/kafka/index.js';
-import { startCommand } from '../../support/processes/api-process.js';
-import { startTestSystem } from '../../support/system/index.js';
-import { usePackedSystem } from '../../support/system/packed.js';
-import { until } from '../../support/until.js';
-
-/** @import { TopicKind } from '../../../api/stream-out/index.js' */
-/** @import { Identity } from '../../../schema/ids.js' */
-/** @import { TestSystem } from '../../support/system/index.js' */
+import { type TopicKind, topicName } from '../../../api/stream-out/index.ts';
+import { steadyPort } from '../../../infra/engine/ports.ts';
+import { groupOf, type Identity, identifyDevice } from '../../../schema/ids.ts';
+import { bucketOf, HOUR_MS } from '../../../schema/rules.ts';
+import { useCleanUps } from '../../support/clean-ups.ts';
+import { makeTopics, readTopic, startTestKafka } from '../../support/kafka/index.ts';
+import { startCommand } from '../../support/processes/api-process.ts';
+import { startTestSystem, type TestSystem } from '../../support/system/index.ts';
+import { usePackedSystem } from '../../support/system/packed.ts';
+import { until } from '../../support/until.ts';
 
 const PREFIX = 'announced';
 const afterwards = useCleanUps();
@@ -23,8 +19,8 @@ const { clock, system, send, newHour, closeHour, store } = usePackedSystem({
   settings: { STREAM_KAFKA: kafka.address, STREAM_TOPIC_PREFIX: PREFIX, LATEST_GROUPS: '2' },
   periods: { stream: 100, alarmRules: 100 },
 });
-/** A process that never reaches Kafka. It stands for one that is killed between a commit and its record. @type {TestSystem} */
-let mute;
+/** A process that never reaches Kafka. It stands for one that is killed between a commit and its record. */
+let mute: TestSystem;
 
 beforeAll(async () => {
   await makeTopics(kafka.address, PREFIX);
@@ -44,14 +40,12 @@ afterAll(async () => {
   await kafka.dispose();
 });
 
-/** @param {TopicKind} kind */
-async function recordsOf(kind) {
+async function recordsOf(kind: TopicKind) {
   const records = await readTopic(kafka.address, topicName(PREFIX, kind));
   return records.map(({ key, value, headers }) => ({ key, headers, ...JSON.parse(String(value)) }));
 }
 
-/** @param {TopicKind} kind @param {(record: any) => boolean} isWanted @param {number} count */
-const untilRecords = (kind, isWanted, count) =>
+const untilRecords = (kind: TopicKind, isWanted: (record: any) => boolean, count: number) =>
   until(
     async () => {
       const found = (await recordsOf(kind)).filter(isWanted);
@@ -60,22 +54,21 @@ const untilRecords = (kind, isWanted, count) =>
     { what: `${count} records of ${kind}` },
   );
 
-/** @param {TestSystem} to @param {string} device @param {Record<string, object>} messages by kind */
-async function publish(to, device, messages) {
+/** @param messages by kind */
+async function publish(to: TestSystem, device: string, messages: Record<string, object>) {
   const client = await mqtt.connectAsync(to.mqttUrl);
   for (const [kind, content] of Object.entries(messages))
     await client.publishAsync(`iot/v1/${device}/${kind}`, JSON.stringify(content), { qos: 1 });
   await client.endAsync(true);
 }
 
-const identify = (/** @type {string} */ device) => /** @type {Identity} */ (identifyDevice(device));
-const iso = (/** @type {number} */ ms) => new Date(ms).toISOString();
+const identify = (device: string) => identifyDevice(device) as Identity;
+const iso = (ms: number) => new Date(ms).toISOString();
 
-/** @param {TestSystem} to @param {string} device @param {unknown} body */
-const post = (to, device, body) => to.post(`/measurements?device=${device}`, body);
+const post = (to: TestSystem, device: string, body: unknown) =>
+  to.post(`/measurements?device=${device}`, body);
 
-/** @param {string} path @param {object} body @returns {Promise<any>} */
-async function request(path, body) {
+async function request(path: string, body: object): Promise<any> {
   const response = await system().post(path, body);
   return response.json();
 }
@@ -176,7 +169,7 @@ test('Kafka output: process is killed after a commit: another process sends its 
   const { id, bytes } = identify('never');
   await store().write.outbox.write(groupOf(bytes, 2), hour, { kind: 'event', id: `${id}.${session}.birth` });
   await closeHour(hour);
-  for (const kind of /** @type {const} */ (['events', 'dead-letters', 'alarms'])) {
+  for (const kind of ['events', 'dead-letters', 'alarms'] as const) {
     const found = (await recordsOf(kind)).filter(({ device }) => device === 'gone');
     expect(found.map(({ headers, key }) => [headers.source, key])).toEqual([
       ['completion', identify('gone').id],
@@ -198,7 +191,7 @@ test('npm run stream -- replay: events in the range: the events are sent to Kafk
     STREAM_TOPIC_PREFIX: PREFIX,
   };
   const args = ['replay', '--from', iso(hour), '--to', iso(hour + HOUR_MS)];
-  const { code, output } = await startCommand('api/commands/stream.js', settings, args).ended;
+  const { code, output } = await startCommand('api/commands/stream.ts', settings, args).ended;
   expect(code === 0 ? '' : output).toBe('');
   expect(output).toMatch(/^0 blocks sent again, and 1 events, dead letters and alarms, from /m);
   const found = await untilRecords('events', ({ device }) => device === 'again', 2);
@@ -209,7 +202,7 @@ test('Kafka consumer example: topics have repeated records: it prints each recor
   newHour();
   await publish(system(), 'printed', { birth: { session: clock.now, sensors: [{ sensor_id: 's' }] } });
   await untilRecords('events', ({ device }) => device === 'printed', 1);
-  const example = spawn(process.execPath, ['infra/kafka/examples/follow.js', kafka.address, PREFIX]);
+  const example = spawn(process.execPath, ['infra/kafka/examples/follow.ts', kafka.address, PREFIX]);
   afterwards(() => example.kill());
   let output = '';
   example.stdout.on('data', (chunk) => {

@@ -1,15 +1,12 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Admin } from '@platformatic/kafka';
 import mqtt from 'mqtt';
-import { topicName } from '../../../api/stream-out/index.js';
-import { bucketOf, closingOf, HOUR_MS } from '../../../schema/rules.js';
-import { makeTopics, readTopic, startTestKafka } from '../../support/kafka/index.js';
-import { startTestSystem } from '../../support/system/index.js';
-import { samplesOf, usePackedSystem } from '../../support/system/packed.js';
-import { until } from '../../support/until.js';
-
-/** @import { TopicKind } from '../../../api/stream-out/index.js' */
-/** @import { TestSystem } from '../../support/system/index.js' */
+import { type TopicKind, topicName } from '../../../api/stream-out/index.ts';
+import { bucketOf, closingOf, HOUR_MS } from '../../../schema/rules.ts';
+import { makeTopics, readTopic, startTestKafka } from '../../support/kafka/index.ts';
+import { startTestSystem, type TestSystem } from '../../support/system/index.ts';
+import { samplesOf, usePackedSystem } from '../../support/system/packed.ts';
+import { until } from '../../support/until.ts';
 
 const PREFIX = 'missing';
 const QUEUE_BYTES = 1024 * 1024;
@@ -23,8 +20,8 @@ const { clock, system, send, newHour, closeHour } = usePackedSystem({
   },
   periods: { stream: 100 },
 });
-/** A process that commits and sends nothing to Kafka. It stands for one that is killed between the two. @type {TestSystem} */
-let silent;
+/** A process that commits and sends nothing to Kafka. It stands for one that is killed between the two. */
+let silent: TestSystem;
 
 beforeAll(async () => {
   await makeTopics(kafka.address, PREFIX);
@@ -39,18 +36,16 @@ afterAll(async () => {
   await kafka.dispose();
 });
 
-/** @param {(admin: Admin) => Promise<unknown>} work */
-async function administer(work) {
+async function administer(work: (admin: Admin) => Promise<unknown>) {
   const admin = new Admin({ clientId: 'test', bootstrapBrokers: [kafka.address] });
   await work(admin);
   await admin.close();
 }
 
-/** @param {TopicKind} kind */
-const remove = (kind) => administer((admin) => admin.deleteTopics({ topics: [topicName(PREFIX, kind)] }));
+const remove = (kind: TopicKind) =>
+  administer((admin) => admin.deleteTopics({ topics: [topicName(PREFIX, kind)] }));
 
-/** @param {TopicKind} kind @param {Record<string, string>} [settings] */
-const make = (kind, settings = {}) =>
+const make = (kind: TopicKind, settings: Record<string, string> = {}) =>
   administer((admin) =>
     admin.createTopics({
       topics: [topicName(PREFIX, kind)],
@@ -60,15 +55,13 @@ const make = (kind, settings = {}) =>
     }),
   );
 
-/** @param {TopicKind} kind @returns {Promise<any[]>} */
-const recordsOf = async (kind) =>
+const recordsOf = async (kind: TopicKind): Promise<any[]> =>
   (await readTopic(kafka.address, topicName(PREFIX, kind))).map(({ value, headers }) => ({
     ...JSON.parse(String(value)),
     source: headers['source'],
   }));
 
-/** @param {TopicKind} kind @param {string} device @param {number} [count] */
-const untilRecords = (kind, device, count = 1) =>
+const untilRecords = (kind: TopicKind, device: string, count: number = 1) =>
   until(
     async () => {
       const found = (await recordsOf(kind)).filter((record) => record.device === device);
@@ -77,27 +70,26 @@ const untilRecords = (kind, device, count = 1) =>
     { what: `${count} records of ${device} in ${kind}` },
   );
 
-/** Waits for watermarks of both shards whose topics are at an end of an hour. @param {TopicKind[]} kinds @param {number} end epoch ms */
-const untilMarked = (kinds, end) =>
+/** Waits for watermarks of both shards whose topics are at an end of an hour. @param end epoch ms */
+const untilMarked = (kinds: TopicKind[], end: number) =>
   until(
     async () => {
       const newest = new Map((await recordsOf('watermarks')).map((record) => [record.shard, record]));
       const all = [...newest.values()];
-      const isAt = (/** @type {any} */ { topics }) => kinds.every((kind) => Date.parse(topics[kind]) >= end);
+      const isAt = ({ topics }: any) => kinds.every((kind) => Date.parse(topics[kind]) >= end);
       return all.length === 2 && all.every(isAt) ? all : null;
     },
     { what: `watermarks of ${kinds} at ${new Date(end).toISOString()}` },
   );
 
-/** @param {string} device */
-async function giveBirth(device) {
+async function giveBirth(device: string) {
   const client = await mqtt.connectAsync(system().mqttUrl);
   const birth = { session: clock.now, sensors: [{ sensor_id: 's' }] };
   await client.publishAsync(`iot/v1/${device}/birth`, JSON.stringify(birth), { qos: 1 });
   await client.endAsync(true);
 }
 
-const iso = (/** @type {number} */ ms) => new Date(ms).toISOString();
+const iso = (ms: number) => new Date(ms).toISOString();
 
 test('Kafka output: topic of events is missing: other topics and their watermarks continue, and it gets its records when created', async () => {
   await remove('events');
@@ -130,7 +122,7 @@ test('Kafka output: topic of batches is missing: events continue, the backlog is
   );
   expect(response.status).toBe(200);
   const readMetrics = async () => (await fetch(`${system().httpUrl}/metrics`)).text();
-  const metric = async (/** @type {string} */ name) =>
+  const metric = async (name: string) =>
     Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(await readMetrics())?.[1]);
   const skipped = await metric('iot_stream_skipped_total');
   let from = 0;
@@ -154,9 +146,7 @@ test('Kafka output: topic of batches is missing: events continue, the backlog is
   expect(killed.every(({ source }) => source === 'completion')).toBe(true);
   const times = new Set(
     (await untilRecords('batches', 'bounded')).flatMap(({ sensors }) =>
-      sensors.flatMap((/** @type {any} */ { samples }) =>
-        samples.map((/** @type {[number, number]} */ [ts]) => ts),
-      ),
+      sensors.flatMap(({ samples }: any) => samples.map(([ts]: [number, number]) => ts)),
     ),
   );
   expect(times.size).toBe(from);
@@ -189,9 +179,7 @@ test('Kafka output: lost records of a device are larger than one request: every 
   await closeHour(hour);
   const records = (await recordsOf('batches')).filter(({ device }) => device === 'large');
   const times = records.flatMap(({ sensors }) =>
-    sensors.flatMap((/** @type {any} */ { samples }) =>
-      samples.map((/** @type {[number, number]} */ [ts]) => ts),
-    ),
+    sensors.flatMap(({ samples }: any) => samples.map(([ts]: [number, number]) => ts)),
   );
   expect(times).toEqual(Array.from({ length: 10_000 }, (_, index) => hour + index));
 });

@@ -5,11 +5,11 @@ import { afterAll, expect, test } from '@jest/globals';
 import { AwsClient } from 'aws4fetch';
 import { parquetReadObjects } from 'hyparquet';
 import S3rver from 's3rver';
-import { createS3Target } from '../../../api/stream-out/parquet/s3.js';
-import { steadyPort } from '../../../infra/engine/ports.js';
-import { closingOf, DAY_MS, dayOf } from '../../../schema/rules.js';
-import { GROUPS, samplesOf, usePackedSystem } from '../../support/system/packed.js';
-import { until } from '../../support/until.js';
+import { createS3Target } from '../../../api/stream-out/parquet/s3.ts';
+import { steadyPort } from '../../../infra/engine/ports.ts';
+import { closingOf, DAY_MS, dayOf } from '../../../schema/rules.ts';
+import { GROUPS, samplesOf, usePackedSystem } from '../../support/system/packed.ts';
+import { until } from '../../support/until.ts';
 
 /** The only access key that s3rver takes. It does not check the signature itself. */
 const KEY = 'S3RVER';
@@ -43,11 +43,10 @@ afterAll(async () => {
 });
 
 const client = new AwsClient({ accessKeyId: KEY, secretAccessKey: KEY, service: 's3', region: 'us-east-1' });
-const urlOf = (/** @type {string} */ path) =>
+const urlOf = (path: string) =>
   `${endpoint}/${[BUCKET, ...FOLDER.split('/'), ...path.split('/')].map(encodeURIComponent).join('/')}`;
 
-/** @param {{ bucket?: string, keyId?: string }} [options] */
-const openTarget = ({ bucket = BUCKET, keyId = KEY } = {}) =>
+const openTarget = ({ bucket = BUCKET, keyId = KEY }: { bucket?: string; keyId?: string } = {}) =>
   createS3Target(
     { bucket, prefix: '', endpoint, region: 'us-east-1', keyId, secret: KEY },
     new AbortController().signal,
@@ -64,8 +63,8 @@ test('Parquet files on S3: a day is over: its manifests list objects with every 
   const devices = { one: samplesOf(day, 30), two: samplesOf(day, 50) };
   for (const [device, samples] of Object.entries(devices)) await send(device, samples);
 
-  /** @param {number} ts epoch ms */
-  async function rowsUntil(ts) {
+  /** @param ts epoch ms */
+  async function rowsUntil(ts: number) {
     clock.now = ts;
     // s3rver, unlike S3, does not replace an object at once. So the test reads objects when nothing is being written.
     await until(async () => {
@@ -75,7 +74,7 @@ test('Parquet files on S3: a day is over: its manifests list objects with every 
     const rows = [];
     for (let group = 0; group < GROUPS; group++) {
       const manifest = await client.fetch(urlOf(`manifest/day=${dayText}/${group}.json`));
-      const { files } = /** @type {any} */ (await manifest.json());
+      const { files } = (await manifest.json()) as any;
       for (const { path } of files) {
         const object = await client.fetch(urlOf(path));
         rows.push(...(await parquetReadObjects({ file: await object.arrayBuffer() })));
@@ -83,8 +82,7 @@ test('Parquet files on S3: a day is over: its manifests list objects with every 
     }
     return rows.map(({ device, ts, value }) => JSON.stringify([device, ts.getTime(), value])).sort();
   }
-  /** @param {Record<string, Array<{ ts: number, value: number }>>} sent */
-  const expected = (sent) =>
+  const expected = (sent: Record<string, Array<{ ts: number; value: number }>>) =>
     Object.entries(sent)
       .flatMap(([device, samples]) => samples.map(({ ts, value }) => JSON.stringify([device, ts, value])))
       .sort();

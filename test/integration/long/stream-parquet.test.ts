@@ -3,12 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { parquetReadObjects } from 'hyparquet';
-import { DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.js';
-import { startTestSystem } from '../../support/system/index.js';
-import { GROUPS, samplesOf, usePackedSystem } from '../../support/system/packed.js';
-import { until } from '../../support/until.js';
-
-/** @import { TestSystem } from '../../support/system/index.js' */
+import { DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.ts';
+import { startTestSystem, type TestSystem } from '../../support/system/index.ts';
+import { GROUPS, samplesOf, usePackedSystem } from '../../support/system/packed.ts';
+import { until } from '../../support/until.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'millrace-parquet-'));
 const first = join(root, 'first');
@@ -19,8 +17,8 @@ const { clock, system, send, closeHour } = usePackedSystem({
   periods: { stream: 100 },
   readStreamed: readWatermarks,
 });
-/** Another process with the same database and another directory. @type {TestSystem} */
-let other;
+/** Another process with the same database and another directory. */
+let other: TestSystem;
 
 beforeAll(async () => {
   other = await startTestSystem({
@@ -42,11 +40,11 @@ afterAll(async () => {
   rmSync(root, { recursive: true, force: true });
 });
 
-/** @param {number} ts epoch ms */
-const textOf = (ts) => new Date(ts).toISOString().slice(0, 10);
+/** @param ts epoch ms */
+const textOf = (ts: number) => new Date(ts).toISOString().slice(0, 10);
 
-/** @param {string} path @returns {any} null: there is no such file */
-function readJson(path) {
+/** @returns null: there is no such file */
+function readJson(path: string): any {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));
   } catch {
@@ -54,34 +52,37 @@ function readJson(path) {
   }
 }
 
-/** @returns {Promise<Array<number | null>>} of both processes, in epoch ms */
-async function readWatermarks() {
+/** @returns of both processes, in epoch ms */
+async function readWatermarks(): Promise<Array<number | null>> {
   const all = [first, second].flatMap((directory) =>
     ALL.map((group) => readJson(join(directory, `watermark/${group}.json`))),
   );
   return all.map((watermark) => watermark && Date.parse(watermark.until));
 }
 
-/** Moves the clock to noon of the next day, and closes the hours before noon. @returns {Promise<number>} epoch ms of its start */
-async function newDay() {
+/** Moves the clock to noon of the next day, and closes the hours before noon. @returns epoch ms of its start */
+async function newDay(): Promise<number> {
   const day = dayOf(clock.now) + DAY_MS;
   clock.now = day + DAY_MS / 2;
   await closeHour(day + 9 * HOUR_MS);
   return day;
 }
 
-/** @param {number} day epoch ms */
-const closeDay = (day) => closeHour(day + DAY_MS - HOUR_MS);
+/** @param day epoch ms */
+const closeDay = (day: number) => closeHour(day + DAY_MS - HOUR_MS);
 
-/** @param {number} day epoch ms @param {string} [directory] @returns {any[]} manifests of all groups */
-const manifestsOf = (day, directory = first) =>
+/** @param day epoch ms @returns manifests of all groups */
+const manifestsOf = (day: number, directory: string = first): any[] =>
   ALL.map((group) => readJson(join(directory, `manifest/day=${textOf(day)}/${group}.json`)));
 
-/** @param {number} day epoch ms @returns {string[]} names of its files */
-const filesOf = (day) => readdirSync(join(first, `data/day=${textOf(day)}`)).sort();
+/** @param day epoch ms @returns names of its files */
+const filesOf = (day: number): string[] => readdirSync(join(first, `data/day=${textOf(day)}`)).sort();
 
-/** @param {number} day epoch ms @param {string} [directory] @returns {Promise<Array<{ device: string, ts: number, value: number }>>} rows of the files that its manifests list */
-async function rowsOf(day, directory = first) {
+/** @param day epoch ms @returns rows of the files that its manifests list */
+async function rowsOf(
+  day: number,
+  directory: string = first,
+): Promise<Array<{ device: string; ts: number; value: number }>> {
   const rows = [];
   for (const { files } of manifestsOf(day, directory)) {
     for (const { path } of files) {
@@ -92,11 +93,11 @@ async function rowsOf(day, directory = first) {
   return rows.map(({ device, ts, value }) => ({ device, ts: ts.getTime(), value }));
 }
 
-/** @param {Array<{ device: string, ts: number, value: number }>} rows */
-const sorted = (rows) => rows.map((row) => JSON.stringify(row)).sort();
+const sorted = (rows: Array<{ device: string; ts: number; value: number }>) =>
+  rows.map((row) => JSON.stringify(row)).sort();
 
-/** @param {Record<string, Array<{ ts: number, value: number }>>} devices what was sent */
-const expected = (devices) =>
+/** @param devices what was sent */
+const expected = (devices: Record<string, Array<{ ts: number; value: number }>>) =>
   sorted(
     Object.entries(devices).flatMap(([device, samples]) => samples.map((sample) => ({ device, ...sample }))),
   );
@@ -120,9 +121,7 @@ test('Parquet files: a day is over: its manifests list files with every sample o
   }
   expect(manifests.reduce((sum, { rows }) => sum + rows, 0)).toBe(105);
   expect(filesOf(day)).toEqual(
-    manifests
-      .flatMap(({ files }) => files.map((/** @type {any} */ { path }) => path.split('/').at(-1)))
-      .sort(),
+    manifests.flatMap(({ files }) => files.map(({ path }: any) => path.split('/').at(-1))).sort(),
   );
 });
 
@@ -172,9 +171,7 @@ test('Parquet files: late samples arrive after their day was written: the day is
   expect(filesOf(day)).toHaveLength(2);
   await closeHour(day + 2 * DAY_MS + HOUR_MS);
   expect(filesOf(day)).toEqual(
-    manifestsOf(day).flatMap(({ files }) =>
-      files.map((/** @type {any} */ { path }) => path.split('/').at(-1)),
-    ),
+    manifestsOf(day).flatMap(({ files }) => files.map(({ path }: any) => path.split('/').at(-1))),
   );
   expect(manifestsOf(day).flatMap(({ replaced }) => replaced)).toEqual([]);
 });
@@ -193,7 +190,7 @@ test('Parquet files: late samples arrive after the second writing of their day: 
 
 test('Parquet metrics: files were written: files, bytes and rows are counted, without a failure', async () => {
   const text = await (await fetch(`${system().httpUrl}/metrics`)).text();
-  const metric = (/** @type {string} */ name) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
+  const metric = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
   expect(metric('iot_parquet_files_total')).toBeGreaterThan(0);
   expect(metric('iot_parquet_bytes_total')).toBeGreaterThan(metric('iot_parquet_files_total'));
   expect(metric('iot_parquet_rows_total')).toBeGreaterThan(300);

@@ -1,17 +1,13 @@
 import { afterAll, expect, test } from '@jest/globals';
-import { decodeAvro } from '../../../api/stream-out/avro.js';
-import { decodeBatch, topicName } from '../../../api/stream-out/index.js';
-import { steadyPort } from '../../../infra/engine/ports.js';
-import { HOUR_MS } from '../../../schema/rules.js';
-import { makeTopics, readTopic, startTestKafka } from '../../support/kafka/index.js';
-import { startTestRegistry } from '../../support/kafka/schema-registry.js';
-import { startCommand } from '../../support/processes/api-process.js';
-import { samplesOf, usePackedSystem } from '../../support/system/packed.js';
-import { until } from '../../support/until.js';
-
-/** @import { AvroRecord } from '../../../api/stream-out/avro.js' */
-/** @import { TopicKind } from '../../../api/stream-out/index.js' */
-/** @import { TestRegistry } from '../../support/kafka/schema-registry.js' */
+import { type AvroRecord, decodeAvro } from '../../../api/stream-out/avro.ts';
+import { decodeBatch, type TopicKind, topicName } from '../../../api/stream-out/index.ts';
+import { steadyPort } from '../../../infra/engine/ports.ts';
+import { HOUR_MS } from '../../../schema/rules.ts';
+import { makeTopics, readTopic, startTestKafka } from '../../support/kafka/index.ts';
+import { startTestRegistry, type TestRegistry } from '../../support/kafka/schema-registry.ts';
+import { startCommand } from '../../support/processes/api-process.ts';
+import { samplesOf, usePackedSystem } from '../../support/system/packed.ts';
+import { until } from '../../support/until.ts';
 
 const PREFIX = 'registry';
 const kafka = await startTestKafka();
@@ -25,19 +21,17 @@ const STREAM = {
   LATEST_GROUPS: '2',
 };
 const { system, send, newHour, closeHour } = usePackedSystem({ settings: STREAM, periods: { stream: 100 } });
-/** @type {TestRegistry | undefined} */
-let registry;
+let registry: TestRegistry | undefined;
 
 afterAll(async () => {
   await registry?.stop();
   await kafka.dispose();
 });
 
-/** @param {TopicKind} kind */
-const read = (kind) => readTopic(kafka.address, topicName(PREFIX, kind));
+const read = (kind: TopicKind) => readTopic(kafka.address, topicName(PREFIX, kind));
 
-/** @param {string} prefix of the topics @param {string[]} args */
-function stream(prefix, ...args) {
+/** @param prefix of the topics */
+function stream(prefix: string, ...args: string[]) {
   const { cql } = system().config;
   const settings = {
     ...STREAM,
@@ -45,7 +39,7 @@ function stream(prefix, ...args) {
     CQL_CONTACT_POINTS: String(cql.contactPoints),
     CQL_KEYSPACE: cql.keyspace,
   };
-  return startCommand('api/commands/stream.js', settings, args).ended;
+  return startCommand('api/commands/stream.ts', settings, args).ended;
 }
 
 test('Kafka with a schema registry: registry is unreachable: measurements are acknowledged, no record is sent, and stream init fails', async () => {
@@ -68,14 +62,12 @@ test('Kafka with a schema registry: registry is reachable again: waiting records
     { what: 'a batch' },
   );
   const hour = Number(record?.headers['bucket']);
-  const idOf = (/** @type {TopicKind} */ kind) =>
-    registry?.subjects.get(`${topicName(PREFIX, kind)}-value`)?.[0]?.id;
-  const value = /** @type {Buffer} */ (record?.value);
+  const idOf = (kind: TopicKind) => registry?.subjects.get(`${topicName(PREFIX, kind)}-value`)?.[0]?.id;
+  const value = record?.value as Buffer;
   expect([value[0], value.readUInt32BE(1)]).toEqual([0, idOf('batches')]);
-  const recordOfId = (/** @type {number} */ id) =>
-    /** @type {AvroRecord | null} */ (
-      { [Number(idOf('batches'))]: 'batch', [Number(idOf('watermarks'))]: 'watermark' }[id] ?? null
-    );
+  const recordOfId = (id: number) =>
+    (({ [Number(idOf('batches'))]: 'batch', [Number(idOf('watermarks'))]: 'watermark' })[id] ??
+      null) as AvroRecord | null;
   const [{ times, values } = { times: [], values: [] }] = decodeBatch(
     value,
     { format: 'avro', bucket: hour },
@@ -87,7 +79,7 @@ test('Kafka with a schema registry: registry is reachable again: waiting records
   ]);
   await closeHour(hour);
   const watermarks = await read('watermarks');
-  expect(decodeAvro(/** @type {any} */ (watermarks.at(-1)).value, recordOfId)).toMatchObject({
+  expect(decodeAvro((watermarks.at(-1) as any).value, recordOfId)).toMatchObject({
     record: 'watermark',
     value: { until: hour + HOUR_MS },
   });

@@ -3,34 +3,29 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Admin } from '@platformatic/kafka';
 import pino from 'pino';
-import { connectionOptions } from '../../../api/stream-out/index.js';
-import { KafkaSender } from '../../../api/stream-out/kafka/sender.js';
-import { readSettings } from '../../../common/settings/index.js';
-import { certificatesFolder } from '../../support/certificates.js';
-import { startTestKafka } from '../../support/kafka/index.js';
-import { until } from '../../support/until.js';
-
-/** @import { TestKafka } from '../../support/kafka/index.js' */
+import { connectionOptions } from '../../../api/stream-out/index.ts';
+import { KafkaSender } from '../../../api/stream-out/kafka/sender.ts';
+import { readSettings } from '../../../common/settings/index.ts';
+import { certificatesFolder } from '../../support/certificates.ts';
+import { startTestKafka, type TestKafka } from '../../support/kafka/index.ts';
+import { until } from '../../support/until.ts';
 
 const [USERNAME, PASSWORD] = ['millrace', 'a-secret-of-tests'];
 const TOPIC = 'signed.in';
 
 const certificates = certificatesFolder();
-/** @type {Awaited<ReturnType<typeof certificates.make>>} */
-let ours;
-/** @type {typeof ours} */
-let others;
+let ours: Awaited<ReturnType<typeof certificates.make>>;
+let others: typeof ours;
 beforeAll(async () => {
   ours = await certificates.make();
   others = await certificates.make('others');
 });
 afterAll(() => certificates.remove());
 
-describe.each(/** @type {const} */ (['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512']))(
+describe.each(['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512'] as const)(
   'Kafka with TLS and SASL %s',
   (mechanism) => {
-    /** @type {TestKafka} */
-    let kafka;
+    let kafka: TestKafka;
     beforeAll(async () => {
       const pem = join(ours.key, '..', `kafka-${mechanism}.pem`);
       writeFileSync(pem, readFileSync(ours.key, 'utf8') + readFileSync(ours.cert, 'utf8'));
@@ -41,8 +36,7 @@ describe.each(/** @type {const} */ (['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512'])
     });
     afterAll(() => kafka?.dispose());
 
-    /** @param {Record<string, string>} [settings] */
-    function options(settings = {}) {
+    function options(settings: Record<string, string> = {}) {
       const { stream } = readSettings(
         {
           STREAM_KAFKA: kafka.address,
@@ -57,10 +51,8 @@ describe.each(/** @type {const} */ (['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512'])
       return connectionOptions(stream, 'sign-in');
     }
 
-    /** @param {ReturnType<typeof options>} given */
-    function sendWith(given) {
-      /** @type {unknown[]} */
-      const sent = [];
+    function sendWith(given: ReturnType<typeof options>) {
+      const sent: unknown[] = [];
       let failures = 0;
       const sender = new KafkaSender({
         options: given,

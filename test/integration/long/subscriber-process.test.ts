@@ -1,16 +1,15 @@
 import { expect, test } from '@jest/globals';
-import { migrateDatabase } from '../../../api/store/setup/index.js';
-import { readSettings } from '../../../common/settings/index.js';
-import { steadyPort } from '../../../infra/engine/ports.js';
-import { sharedContactPoint, uniqueName } from '../../support/database/engine.js';
-import { useExternalBroker } from '../../support/mqtt/external-broker.js';
-import { startMosquitto } from '../../support/mqtt/mosquitto.js';
-import { startApi, startCommand } from '../../support/processes/api-process.js';
+import { migrateDatabase } from '../../../api/store/setup/index.ts';
+import { readSettings } from '../../../common/settings/index.ts';
+import { steadyPort } from '../../../infra/engine/ports.ts';
+import { sharedContactPoint, uniqueName } from '../../support/database/engine.ts';
+import { useExternalBroker } from '../../support/mqtt/external-broker.ts';
+import { startMosquitto } from '../../support/mqtt/mosquitto.ts';
+import { startApi, startCommand } from '../../support/processes/api-process.ts';
 
 const { broker, afterwards } = useExternalBroker();
 
-/** @param {Record<string, string>} [more] */
-async function settingsFor(more) {
+async function settingsFor(more?: Record<string, string>) {
   const settings = {
     CQL_CONTACT_POINTS: sharedContactPoint(),
     CQL_KEYSPACE: uniqueName('t'),
@@ -35,9 +34,8 @@ test('MQTT client id: a second process uses the id of the first: the first proce
   expect((await fetch(`${second.httpUrl}/readyz`)).status).toBe(200);
 });
 
-/** @param {Record<string, string>} settings */
-async function failToStart(settings) {
-  const api = startCommand('api/index.js', { ...settings, LOG_LEVEL: 'error' });
+async function failToStart(settings: Record<string, string>) {
+  const api = startCommand('api/index.ts', { ...settings, LOG_LEVEL: 'error' });
   afterwards(() => api.kill());
   const { code, output } = await api.ended;
   expect(code).toBe(72);

@@ -2,27 +2,21 @@ import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { copyFileSync, readFileSync } from 'node:fs';
 import { connect as connectTcp } from 'node:net';
-import { connect as connectTls } from 'node:tls';
+import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { askLocalApi } from '../../../common/local-api.js';
-import { certificatesFolder } from '../../support/certificates.js';
-import { useCleanUps } from '../../support/clean-ups.js';
-import { startSimulator } from '../../support/processes/simulator-process.js';
-import { startTestSystem } from '../../support/system/index.js';
-import { until } from '../../support/until.js';
-
-/** @import { ConnectionOptions } from 'node:tls' */
-/** @import { TestSystem } from '../../support/system/index.js' */
+import { askLocalApi } from '../../../common/local-api.ts';
+import { certificatesFolder } from '../../support/certificates.ts';
+import { useCleanUps } from '../../support/clean-ups.ts';
+import { startSimulator } from '../../support/processes/simulator-process.ts';
+import { startTestSystem, type TestSystem } from '../../support/system/index.ts';
+import { until } from '../../support/until.ts';
 
 const certificates = certificatesFolder();
 const afterwards = useCleanUps();
-/** @type {Awaited<ReturnType<typeof certificates.make>>} */
-let own;
-/** @type {TestSystem} */
-let system;
-/** @type {{ http: number, mqtt: number }} */
-let ports;
+let own: Awaited<ReturnType<typeof certificates.make>>;
+let system: TestSystem;
+let ports: { http: number; mqtt: number };
 
 beforeAll(async () => {
   own = await certificates.make();
@@ -42,12 +36,10 @@ afterAll(async () => {
   certificates.remove();
 });
 
-/** @param {string} path */
-const ask = (path) =>
+const ask = (path: string) =>
   askLocalApi(`https://127.0.0.1:${ports.http}${path}`, { certificate: own.cert, withinMs: 10_000 });
 
-/** @param {string} series */
-async function metric(series) {
+async function metric(series: string) {
   const { text } = await ask('/metrics');
   return Number(
     text
@@ -57,8 +49,8 @@ async function metric(series) {
   );
 }
 
-/** @param {number} port @param {ConnectionOptions} [options] @returns {Promise<X509Certificate | undefined>} the certificate of the server */
-async function peerCert(port, options) {
+/** @returns the certificate of the server */
+async function peerCert(port: number, options?: ConnectionOptions): Promise<X509Certificate | undefined> {
   const socket = connectTls({ host: '127.0.0.1', port, ca: own.authority, ...options });
   try {
     await once(socket, 'secureConnect');
@@ -71,7 +63,7 @@ async function peerCert(port, options) {
 test('TLS for HTTP and MQTT: versions 1.2 and 1.3 are served, 1.1 is refused, and clients verify the certificate', async () => {
   expect(await ask('/readyz')).toMatchObject({ status: 200 });
   for (const port of [ports.http, ports.mqtt]) {
-    for (const version of /** @type {const} */ (['TLSv1.2', 'TLSv1.3'])) {
+    for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
       expect(await peerCert(port, { minVersion: version, maxVersion: version })).toBeDefined();
     }
     const old = peerCert(port, { minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1', ciphers: 'ALL:@SECLEVEL=0' });
@@ -92,8 +84,8 @@ test('TLS for HTTP and MQTT: a client connects without TLS: it gets no answer', 
   }
 });
 
-/** @param {string} text @returns {Promise<string>} everything that the server sends until the connection closes */
-async function sendToHttp(text) {
+/** @returns everything that the server sends until the connection closes */
+async function sendToHttp(text: string): Promise<string> {
   const socket = connectTls({ host: '127.0.0.1', port: ports.http, ca: own.authority });
   let answer = '';
   socket.on('data', (bytes) => (answer += bytes.toString('latin1')));
@@ -136,7 +128,7 @@ test('Simulator with TLS: verifies the certificate of the broker, and reports an
 
 test('TLS for HTTP and MQTT: certificate file changes: served without a restart, unless the certificate does not fit its key', async () => {
   const fingerprint = () => new X509Certificate(readFileSync(own.cert)).fingerprint256;
-  const isServed = async (/** @type {string} */ wanted) =>
+  const isServed = async (wanted: string) =>
     (await peerCert(ports.http))?.fingerprint256 === wanted &&
     (await peerCert(ports.mqtt))?.fingerprint256 === wanted;
   const before = fingerprint();

@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
-import { createTimeline } from '../../../simulator/replay/survey.js';
-import { startSimulator } from '../../support/processes/simulator-process.js';
-import { useTestSystem } from '../../support/system/use.js';
+import { createTimeline } from '../../../simulator/replay/survey.ts';
+import { startSimulator } from '../../support/processes/simulator-process.ts';
+import { useTestSystem } from '../../support/system/use.ts';
 
 const WEATHER = 'node_modules/vega-datasets/data/seattle-weather-hourly-normals.csv';
 
 const system = useTestSystem();
 
-/** Reads the file without the code of the simulator. @returns {Record<string, { ts: number, value: number }[]>} by column; `ts` in epoch ms */
-function readWeather() {
+/** Reads the file without the code of the simulator. @returns by column; `ts` in epoch ms */
+function readWeather(): Record<string, { ts: number; value: number }[]> {
   const [header = '', ...lines] = readFileSync(WEATHER, 'utf8').trim().split('\n');
   const [, ...names] = header.split(',');
   const rows = lines.map((line) => line.split(','));
@@ -21,12 +21,8 @@ function readWeather() {
   );
 }
 
-/**
- * @param {string} device
- * @param {number} speed
- * @returns {Promise<(ts: number) => number>} maps a time of the file to its replayed time, both in epoch ms
- */
-async function replay(device, speed) {
+/** @returns maps a time of the file to its replayed time, both in epoch ms */
+async function replay(device: string, speed: number): Promise<(ts: number) => number> {
   const flags = ['--broker', system.mqttUrl, '--replay', WEATHER, '--device', device];
   const simulator = startSimulator([...flags, '--speed', String(speed)]);
   system.beforeStop(simulator.kill);

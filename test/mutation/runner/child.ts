@@ -1,11 +1,10 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { TEMPORARY } from '../workspace.js';
+import { TEMPORARY } from '../workspace.ts';
+import type { RunnerMessage } from './run.ts';
 
-/** @import { RunnerMessage } from './run.js' */
-
-const script = fileURLToPath(new URL('run.js', import.meta.url));
+const script = fileURLToPath(new URL('run.ts', import.meta.url));
 
 /** Limit for the time between two finished tests, in ms. */
 const LIMIT_MS = 120_000;
@@ -14,24 +13,24 @@ const LIMIT_MS = 120_000;
 const MAX_CPU_S = 900;
 const LIMITED = `ulimit -t ${MAX_CPU_S}; exec "$0" "$@"`;
 
-/**
- * The result of a run of test files. `time`: a test took too long, or the process ended.
- *
- * @typedef {object} Outcome
- * @property {'passed' | 'failed' | 'time'} end
- * @property {string} file the last test file that began
- * @property {string} title of the failed test
- * @property {string} error
- */
+/** The result of a run of test files. `time`: a test took too long, or the process ended. */
+interface Outcome {
+  end: 'passed' | 'failed' | 'time';
+  /** the last test file that began */
+  file: string;
+  /** of the failed test */
+  title: string;
+  error: string;
+}
 
 /**
  * Runs test files in a separate process, and kills that process and its children.
- *
- * @param {string[]} files relative to `directory`
- * @param {{ directory: string, env?: Record<string, string>, signal?: AbortSignal }} options
- * @returns {Promise<Outcome>}
+ * @param files relative to `directory`
  */
-export function runTests(files, { directory, env = {}, signal }) {
+export function runTests(
+  files: string[],
+  { directory, env = {}, signal }: { directory: string; env?: Record<string, string>; signal?: AbortSignal },
+): Promise<Outcome> {
   const command = [process.execPath, '--max-old-space-size=1024', script, ...files];
   const child = spawn('/bin/sh', ['-c', LIMITED, ...command], {
     cwd: directory,
@@ -39,10 +38,8 @@ export function runTests(files, { directory, env = {}, signal }) {
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     detached: true,
   });
-  /** @type {Outcome} */
-  const outcome = { end: 'time', file: files[0] ?? '', title: '', error: 'The process ended.' };
-  /** @type {NodeJS.Timeout | undefined} */
-  let timer;
+  const outcome: Outcome = { end: 'time', file: files[0] ?? '', title: '', error: 'The process ended.' };
+  let timer: NodeJS.Timeout | undefined;
   const end = () => killGroup(child.pid);
   const watch = () => {
     clearTimeout(timer);
@@ -54,7 +51,7 @@ export function runTests(files, { directory, env = {}, signal }) {
   watch();
   signal?.addEventListener('abort', end, { once: true });
 
-  child.on('message', (/** @type {RunnerMessage} */ message) => {
+  child.on('message', (message: RunnerMessage) => {
     watch();
     if (message.kind === 'file') outcome.file = message.file;
     else if (message.kind === 'done') outcome.end = 'passed';
@@ -75,11 +72,11 @@ export function runTests(files, { directory, env = {}, signal }) {
   });
 }
 
-/** Kills a process that was started as `detached`, and all its children. @param {number | undefined} group */
-function killGroup(group) {
+/** Kills a process that was started as `detached`, and all its children. */
+function killGroup(group: number | undefined) {
   try {
     if (group) process.kill(-group, 'SIGKILL');
   } catch (error) {
-    if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'ESRCH') throw error;
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }

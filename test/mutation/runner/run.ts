@@ -1,48 +1,46 @@
 /**
- * Runs unit test files in this process, one after the other, and stops at the first failure:
- * `node run.js FILE...`, with an IPC channel to the parent. The exit code is 1 after a failure.
- *
- * @typedef {{ kind: 'passed' | 'failed', title: string, error?: string } | { kind: 'file', file: string } | { kind: 'done' }} RunnerMessage
+ * Runs unit test files in this process, one after the other, and stops at the first failure: `node run.ts FILE...`, with an IPC channel to
+ * the parent. The exit code is 1 after a failure.
  */
+export type RunnerMessage =
+  | { kind: 'passed' | 'failed'; title: string; error?: string }
+  | { kind: 'file'; file: string }
+  | { kind: 'done' };
+
 import { register } from 'node:module';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
-import { addEventHandler, getState, resetState, run, setState } from 'jest-circus';
-import { restoreGlobals } from '../../support/unit-runner/globals.js';
-
-/** @import { Event } from 'jest-circus' */
+import { addEventHandler, type Event, getState, resetState, run, setState } from 'jest-circus';
+import { restoreGlobals } from '../../support/unit-runner/globals.ts';
 
 // Random values are the same for each mistake, so that a result can be repeated.
 fc.configureGlobal({ seed: 1 });
 
-/** @param {RunnerMessage} message */
-const send = (message) => void (process.send ? process.send(message) : console.log(message));
+const send = (message: RunnerMessage) => void (process.send ? process.send(message) : console.log(message));
 
-/** Settles when the parent has received the message. Fake timers must be removed first, or it never settles. @param {RunnerMessage} message */
-function sendLast(message) {
+/** Settles when the parent has received the message. Fake timers must be removed first, or it never settles. */
+function sendLast(message: RunnerMessage) {
   restoreGlobals();
   return new Promise((sent) => (process.send ? process.send(message, sent) : sent(console.log(message))));
 }
 
-/** @param {string} title @param {unknown} error */
-async function fail(title, error) {
+async function fail(title: string, error: unknown) {
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   await sendLast({ kind: 'failed', title, error: text.slice(0, 2000) });
   process.exit(1);
 }
 
-/** @param {Event} event */
-async function onEvent(event) {
+async function onEvent(event: Event) {
   if (event.name !== 'test_done') return;
   const [error] = event.test.errors.flat();
   if (error) await fail(event.test.name, error);
   send({ kind: 'passed', title: event.test.name });
 }
 
-register('../../support/unit-runner/hooks.js', import.meta.url);
+register('../../support/unit-runner/hooks.ts', import.meta.url);
 
-addEventHandler(/** @type {any} */ (onEvent));
+addEventHandler(onEvent as any);
 // The channel closes when the parent is killed. It must not keep the process alive when a test waits without end.
 process.once('disconnect', () => process.exit(1));
 process.channel?.unref();

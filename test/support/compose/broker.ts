@@ -1,22 +1,19 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { steadyPort } from '../../../infra/engine/ports.js';
-import { until } from '../until.js';
-
-/** @import { ChildProcess } from 'node:child_process' */
+import { steadyPort } from '../../../infra/engine/ports.ts';
+import { until } from '../until.ts';
 
 const COMPOSE = 'infra/compose';
 
 /**
  * Starts the installed Mosquitto as its container would start it, with the script and the configuration of infra/compose. Only the
  * paths, the ports and (where the test runs as root) the user differ.
- *
- * @param {{ directory: string, secrets: string }} options an empty directory, and that of the secrets
+ * @param options an empty directory, and that of the secrets
  */
-export async function prepareBroker({ directory, secrets }) {
+export async function prepareBroker({ directory, secrets }: { directory: string; secrets: string }) {
   const port = await steadyPort();
   const tlsPort = await steadyPort();
   const run = join(directory, 'run');
@@ -42,12 +39,10 @@ export async function prepareBroker({ directory, secrets }) {
     CONFIGURATION: directory,
     RUN_DIRECTORY: run,
   };
-  /** @type {ChildProcess | null} */
-  let child = null;
+  let child: ChildProcess | null = null;
   let log = '';
 
-  /** @param {NodeJS.Signals} signal */
-  async function end(signal) {
+  async function end(signal: NodeJS.Signals) {
     const running = child;
     child = null;
     if (running?.exitCode === null && running.kill(signal)) await once(running, 'exit');
@@ -56,8 +51,8 @@ export async function prepareBroker({ directory, secrets }) {
   return {
     port,
     tlsPort,
-    /** @returns {Buffer} the sessions, queues and messages on disk */
-    saved: () => (existsSync(store) ? readFileSync(store) : Buffer.alloc(0)),
+    /** @returns the sessions, queues and messages on disk */
+    saved: (): Buffer => (existsSync(store) ? readFileSync(store) : Buffer.alloc(0)),
     log: () => log,
     async start() {
       const started = spawn('/bin/sh', [join(COMPOSE, 'mosquitto-start.sh')], { env: environment });
@@ -74,8 +69,7 @@ export async function prepareBroker({ directory, secrets }) {
   };
 }
 
-/** @param {number} port @returns {Promise<boolean>} */
-async function answers(port) {
+async function answers(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1');
   try {
     await once(socket, 'connect');

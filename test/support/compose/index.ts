@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
-import { ensurePython, readYaml } from '../../../infra/python/ensure.js';
+import { ensurePython, readYaml } from '../../../infra/python/ensure.ts';
 
 const run = promisify(execFile);
 
@@ -11,11 +11,11 @@ const run = promisify(execFile);
 export const INSTALLS_MS = 180_000;
 
 /**
- * @param {unknown} value of docker-compose.yml
- * @param {Record<string, string>} [variables] of `.env`
- * @returns {string} with `${NAME:-default}` put in, as Compose does
+ * @param value of docker-compose.yml
+ * @param variables of `.env`
+ * @returns with `${NAME:-default}` put in, as Compose does
  */
-export const interpolate = (value, variables = {}) =>
+export const interpolate = (value: unknown, variables: Record<string, string> = {}): string =>
   String(value).replace(/\$\{(\w+):-([^}]*)\}/g, (_, name, fallback) => variables[name] || fallback);
 
 /**
@@ -27,16 +27,15 @@ export async function loadCompose() {
   const compose = await readYaml(python, 'docker-compose.yml');
   const secrets = mkdtempSync(join(tmpdir(), 'millrace-secrets-'));
   await run('/bin/sh', ['infra/compose/init.sh', secrets]);
-  /** @type {[name: string, service: any][]} */
-  const services = Object.entries(compose.services);
+  const services: [name: string, service: any][] = Object.entries(compose.services);
   return {
     python,
     compose,
     services,
     /** The directory that init.sh wrote. */
     secrets,
-    /** @param {string} path in a container, `/run/secrets/NAME` @returns {string} the file that is mounted there */
-    secretFile: (path) => join(secrets, basename(compose.secrets[basename(path)].file)),
+    /** @param path in a container, `/run/secrets/NAME` @returns the file that is mounted there */
+    secretFile: (path: string): string => join(secrets, basename(compose.secrets[basename(path)].file)),
     remove: () => rmSync(secrets, { recursive: true, force: true }),
   };
 }

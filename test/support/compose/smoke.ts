@@ -12,16 +12,23 @@ export const WELL = [
 
 /**
  * Copies smoke.sh to a folder with the secrets of a test, and makes a `docker` that reaches its broker. No container engine runs.
- *
- * @param {object} options
- * @param {string} options.home a directory that it makes
- * @param {string} options.secrets the directory that init.sh wrote
- * @param {{ run: string, port: number }} [options.broker] the run directory of its start script, and its port; without it no
- *   measurement can be published
- * @param {string[]} [options.containers] lines like those of WELL
- * @returns {{ script: string, programs: string }} paths; `programs` must be first in PATH
+ * @returns paths; `programs` must be first in PATH
  */
-export function prepareSmoke({ home, secrets, broker, containers = WELL }) {
+export function prepareSmoke({
+  home,
+  secrets,
+  broker,
+  containers = WELL,
+}: {
+  /** a directory that it makes */
+  home: string;
+  /** the directory that init.sh wrote */
+  secrets: string;
+  /** the run directory of its start script, and its port; without it no measurement can be published */
+  broker?: { run: string; port: number };
+  /** lines like those of WELL */
+  containers?: string[];
+}): { script: string; programs: string } {
   for (const name of ['smoke.sh', 'init.sh']) {
     cpSync(`infra/compose/${name}`, join(home, 'infra/compose', name));
   }
@@ -30,8 +37,7 @@ export function prepareSmoke({ home, secrets, broker, containers = WELL }) {
   const publish = broker
     ? `shift 6 && XDG_CONFIG_HOME='${broker.run}' exec "$@" -h 127.0.0.1 -p ${broker.port}`
     : 'exit 1';
-  const lines = (/** @type {string[]} */ texts) =>
-    `printf '%s\\n' ${texts.map((text) => `'${text}'`).join(' ')}`;
+  const lines = (texts: string[]) => `printf '%s\\n' ${texts.map((text) => `'${text}'`).join(' ')}`;
   const docker = `#!/bin/sh
 case "$*" in
   *mosquitto_pub*) ${publish} ;;

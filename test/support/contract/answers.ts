@@ -1,20 +1,18 @@
 import { z } from 'zod';
-import { PROBLEMS, problemsOf, statusOf } from '../../../api/http/contract/operation.js';
-import { ROUTES } from '../../../api/http/routes/index.js';
+import { type Content, PROBLEMS, problemsOf, statusOf } from '../../../api/http/contract/operation.ts';
+import { ROUTES } from '../../../api/http/routes/index.ts';
+import type { ErrorCode } from '../../../common/errors.ts';
 
-/** @import { Content } from '../../../api/http/contract/operation.js' */
-/** @import { ErrorCode } from '../../../common/errors.js' */
-
-/**
- * An answer as received.
- *
- * @typedef {object} Answer
- * @property {string} method
- * @property {string} path with its query
- * @property {number} status
- * @property {(name: string) => string | undefined} header
- * @property {string | null} text null: not read
- */
+/** An answer as received. */
+export interface Answer {
+  method: string;
+  /** with its query */
+  path: string;
+  status: number;
+  header: (name: string) => string | undefined;
+  /** null: not read */
+  text: string | null;
+}
 
 const TABLE = ROUTES.map((route) => ({
   ...route,
@@ -22,31 +20,25 @@ const TABLE = ROUTES.map((route) => ({
 }));
 
 /** Error codes of paths without a route, or before the route is known. */
-const NO_ROUTE = /** @type {const} */ (['not_found', 'bad_parameter', 'rate_limited', 'wrong_host']);
+const NO_ROUTE = ['not_found', 'bad_parameter', 'rate_limited', 'wrong_host'] as const;
 
 /** Limit for quoted text, in characters. */
 const SHOWN = 500;
 
 const BAD_GATEWAY = 502;
 
-/** Headers that answers of a status must have. @type {Record<number, string>} */
-const REQUIRED = { 401: 'www-authenticate', 405: 'allow', 429: 'retry-after' };
+/** Headers that answers of a status must have. */
+const REQUIRED: Record<number, string> = { 401: 'www-authenticate', 405: 'allow', 429: 'retry-after' };
 
-/**
- * Checks an answer against the contract.
- *
- * @param {Answer} answer
- * @returns {string | null} the first difference from the document; null: none
- */
-export function objectionTo(answer) {
+/** Checks an answer against the contract. @returns the first difference from the document; null: none */
+export function objectionTo(answer: Answer): string | null {
   const objection = findObjection(answer);
   if (!objection) return null;
   const { method, path, status, text } = answer;
   return `${method} ${path.slice(0, SHOWN)} answered ${status}: ${objection.slice(0, SHOWN)}\n${text?.slice(0, SHOWN)}`;
 }
 
-/** @param {Answer} answer @returns {string | null} */
-function findObjection(answer) {
+function findObjection(answer: Answer): string | null {
   // Only a proxy in front of Millrace answers with 502.
   if (answer.status === BAD_GATEWAY) return null;
   const path = String(answer.path.split('?', 1)[0]);
@@ -65,14 +57,13 @@ function findObjection(answer) {
   return problemObjection(answer, problemsOf(route.operation).get(answer.status) ?? []);
 }
 
-/** The dashboard and its files are not part of the contract. Problem documents are. @param {string} path @param {Answer} answer */
-function checkWithoutRoute(path, answer) {
+/** The dashboard and its files are not part of the contract. Problem documents are. */
+function checkWithoutRoute(path: string, answer: Answer) {
   const isApi = /^\/api(\/|$)/.test(path) || mediaType(answer) === 'application/problem+json';
   return isApi ? problemObjection(answer, ['method_not_allowed', 'headers_too_large', ...NO_ROUTE]) : null;
 }
 
-/** @param {Answer} answer @param {Content} content */
-function bodyObjection(answer, content) {
+function bodyObjection(answer: Answer, content: Content) {
   if (Object.keys(content).length === 0) return answer.text ? 'a body, but none is described' : null;
   const type = mediaType(answer);
   const [, body] = Object.entries(content).find(([described]) => described.split(';', 1)[0] === type) ?? [];
@@ -80,8 +71,7 @@ function bodyObjection(answer, content) {
   return body instanceof z.ZodType ? jsonObjection(answer, body) : null;
 }
 
-/** @param {Answer} answer @param {readonly ErrorCode[]} codes */
-function problemObjection(answer, codes) {
+function problemObjection(answer: Answer, codes: readonly ErrorCode[]) {
   if (mediaType(answer) !== 'application/problem+json') return `${mediaType(answer)} is no problem document`;
   if (answer.text === null || answer.method === 'HEAD') {
     return codes.some((code) => statusOf(code) === answer.status) ? null : 'the status is not described';
@@ -91,12 +81,10 @@ function problemObjection(answer, codes) {
   return schema && codes.includes(code) ? jsonObjection(answer, schema) : `the code ${code} is not described`;
 }
 
-/** @param {Answer} answer @param {z.ZodType} schema */
-function jsonObjection({ method, text }, schema) {
+function jsonObjection({ method, text }: Answer, schema: z.ZodType) {
   if (text === null || method === 'HEAD') return null;
   const { error } = schema.safeParse(JSON.parse(text));
   return error ? z.prettifyError(error) : null;
 }
 
-/** @param {Answer} answer */
-const mediaType = ({ header }) => header('content-type')?.split(';', 1)[0];
+const mediaType = ({ header }: Answer) => header('content-type')?.split(';', 1)[0];

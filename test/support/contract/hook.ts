@@ -1,5 +1,5 @@
 import { afterAll, afterEach } from '@jest/globals';
-import { settleWatch, watchAnswer } from './watch.js';
+import { settleWatch, watchAnswer } from './watch.ts';
 
 /**
  * Checks every answer that a test gets by `fetch` against the contract. `send`, streams and browsers of `test/support` report

@@ -1,31 +1,27 @@
 import { z } from 'zod';
-import { EVENTS } from '../../../api/http/routes/latest.js';
-import { objectionTo } from './answers.js';
+import { EVENTS } from '../../../api/http/routes/latest.ts';
+import { type Answer, objectionTo } from './answers.ts';
 
-/** @import { Answer } from './answers.js' */
+/** Answers that violate the contract, since the last call of `settleWatch`. */
+const objections: Set<string> = new Set();
 
-/** Answers that violate the contract, since the last call of `settleWatch`. @type {Set<string>} */
-const objections = new Set();
+const pendingChecks: Set<Promise<void>> = new Set();
 
-/** @type {Set<Promise<void>>} */
-const pendingChecks = new Set();
-
-/** @param {Answer} answer */
-export function watchAnswer(answer) {
+export function watchAnswer(answer: Answer) {
   const objection = objectionTo(answer);
   if (objection) objections.add(objection);
 }
 
-/** @param {{ event: string, data: unknown }} event of `/stream` */
-export function watchEvent({ event, data }) {
+/** @param event of `/stream` */
+export function watchEvent({ event, data }: { event: string; data: unknown }) {
   const schema = EVENTS[event];
   const error = schema ? schema.safeParse(data).error : null;
   if (!schema) objections.add(`The event ${event} of /stream is not described.`);
   if (error) objections.add(`The event ${event} of /stream: ${z.prettifyError(error).slice(0, 500)}`);
 }
 
-/** @param {() => Promise<void>} check an answer that has not arrived yet */
-export function watchLater(check) {
+/** @param check an answer that has not arrived yet */
+export function watchLater(check: () => Promise<void>) {
   // A page that closes before the end of an answer leaves nothing to check.
   const pending = check().catch(() => {});
   pendingChecks.add(pending);

@@ -5,16 +5,17 @@ const HEADER_BYTES = 9;
 /** The body begins with a list of warnings. */
 const WARNING = 0x08;
 
-/**
- * @typedef {object} Frame
- * @property {number} opcode
- * @property {number} stream
- * @property {Buffer} body without warnings
- * @property {Buffer} bytes the whole frame
- */
+export interface Frame {
+  opcode: number;
+  stream: number;
+  /** without warnings */
+  body: Buffer;
+  /** the whole frame */
+  bytes: Buffer;
+}
 
-/** @returns {(chunk: Buffer) => Frame[]} cuts what one side sends into whole frames */
-export function createFrameReader() {
+/** @returns cuts what one side sends into whole frames */
+export function createFrameReader(): (chunk: Buffer) => Frame[] {
   let rest = Buffer.alloc(0);
   return (chunk) => {
     rest = Buffer.concat([rest, chunk]);
@@ -33,19 +34,17 @@ export function createFrameReader() {
   };
 }
 
-/** @param {number} flags @param {Buffer} body */
-function withoutWarnings(flags, body) {
+function withoutWarnings(flags: number, body: Buffer) {
   if (!(flags & WARNING)) return body;
   const read = createBodyReader(body);
   for (let left = read.short(); left > 0; left--) read.string();
   return read.rest();
 }
 
-/** Reads the notations of section 3, one after the other. @param {Buffer} body */
-export function createBodyReader(body) {
+/** Reads the notations of section 3, one after the other. */
+export function createBodyReader(body: Buffer) {
   let offset = 0;
-  /** @param {number} length */
-  const take = (length) => {
+  const take = (length: number) => {
     offset += length;
     return body.subarray(offset - length, offset);
   };

@@ -1,10 +1,7 @@
 import { once } from 'node:events';
-import { connect, createServer } from 'node:net';
-import { listening } from '../http/listening.js';
-import { createBodyReader, createFrameReader } from './cql-frames.js';
-
-/** @import { Socket } from 'node:net' */
-/** @import { Frame } from './cql-frames.js' */
+import { connect, createServer, type Socket } from 'node:net';
+import { listening } from '../http/listening.ts';
+import { createBodyReader, createFrameReader, type Frame } from './cql-frames.ts';
 
 const QUERY = 0x07;
 const RESULT = 0x08;
@@ -14,49 +11,45 @@ const BATCH = 0x0d;
 const PREPARED = 4;
 const ONE_TABLE = 0x01;
 
-/**
- * A request as the database receives it.
- *
- * @typedef {object} WireRequest
- * @property {'query' | 'execute' | 'batch'} kind `query`: sent as text, not prepared
- * @property {number} consistency 6 is LOCAL_QUORUM
- * @property {boolean} logged of a batch
- * @property {Array<{ cql: string, table: string, partition: string }>} statements `partition`: its key in hex
- */
+/** A request as the database receives it. */
+export interface WireRequest {
+  /** `query`: sent as text, not prepared */
+  kind: 'query' | 'execute' | 'batch';
+  /** 6 is LOCAL_QUORUM */
+  consistency: number;
+  /** of a batch */
+  logged: boolean;
+  /** `partition`: its key in hex */
+  statements: Array<{ cql: string; table: string; partition: string }>;
+}
 
-/** @typedef {{ cql: string, table: string, keyIndexes: number[] }} Prepared */
+type Prepared = { cql: string; table: string; keyIndexes: number[] };
 
 /**
  * Starts a proxy between the driver and the database. It records the requests, and can hold responses.
- *
- * @param {string} contactPoint of the database
+ * @param contactPoint of the database
  */
-export async function startCqlWire(contactPoint) {
+export async function startCqlWire(contactPoint: string) {
   const [host = '', port = ''] = contactPoint.split(':');
-  /** @type {WireRequest[]} */
-  const requests = [];
-  /** @type {Map<string, Prepared>} by id, in hex */
-  const prepared = new Map();
-  /** @type {Set<Socket>} */
-  const sockets = new Set();
-  /** @type {((request: WireRequest) => boolean) | null} */
-  let holding = null;
-  /** @type {Array<() => void>} */
-  let held = [];
+  const requests: WireRequest[] = [];
+  /** by id, in hex */
+  const prepared: Map<string, Prepared> = new Map();
+  const sockets: Set<Socket> = new Set();
+  let holding: ((request: WireRequest) => boolean) | null = null;
+  let held: Array<() => void> = [];
 
-  /** @param {Socket} driver */
-  function relay(driver) {
+  function relay(driver: Socket) {
     const database = connect(Number(port), host);
-    /** @type {Map<number, WireRequest | string>} pending requests by stream: a request, or the text to prepare */
-    const pending = new Map();
+    /** pending requests by stream: a request, or the text to prepare */
+    const pending: Map<number, WireRequest | string> = new Map();
     for (const [socket, peer] of [
       [driver, database],
       [database, driver],
     ]) {
-      sockets.add(/** @type {Socket} */ (socket));
+      sockets.add(socket as Socket);
       socket?.on('error', () => peer?.destroy());
       socket?.on('close', () => {
-        sockets.delete(/** @type {Socket} */ (socket));
+        sockets.delete(socket as Socket);
         peer?.destroy();
       });
     }
@@ -96,8 +89,8 @@ export async function startCqlWire(contactPoint) {
     requests,
     /** Number of open connections of the driver. */
     connections: () => sockets.size / 2,
-    /** Holds the responses to these requests, which the database still executes. @param {(request: WireRequest) => boolean} which */
-    hold(which) {
+    /** Holds the responses to these requests, which the database still executes. */
+    hold(which: (request: WireRequest) => boolean) {
       holding = which;
     },
     /** Number of responses that are held. */
@@ -116,18 +109,13 @@ export async function startCqlWire(contactPoint) {
   };
 }
 
-/** @typedef {Awaited<ReturnType<typeof startCqlWire>>} CqlWire */
+export type CqlWire = Awaited<ReturnType<typeof startCqlWire>>;
 
-/**
- * @param {Frame} frame
- * @param {Map<string, Prepared>} prepared
- * @returns {WireRequest | null} null for other frames
- */
-function readRequest({ opcode, body }, prepared) {
+/** @returns null for other frames */
+function readRequest({ opcode, body }: Frame, prepared: Map<string, Prepared>): WireRequest | null {
   const read = createBodyReader(body);
-  /** @param {string} id @param {Array<Buffer | null>} values */
-  const statement = (id, values) => {
-    const { cql, table, keyIndexes } = /** @type {Prepared} */ (prepared.get(id));
+  const statement = (id: string, values: Array<Buffer | null>) => {
+    const { cql, table, keyIndexes } = prepared.get(id) as Prepared;
     return { cql, table, partition: keyIndexes.map((index) => values[index]?.toString('hex')).join(':') };
   };
   const values = () => Array.from({ length: read.short() }, () => read.value());
@@ -165,8 +153,8 @@ function readRequest({ opcode, body }, prepared) {
   return null;
 }
 
-/** Remembers a prepared statement from the response of the database. @param {string} cql @param {Buffer} body @param {Map<string, Prepared>} prepared */
-function remember(cql, body, prepared) {
+/** Remembers a prepared statement from the response of the database. */
+function remember(cql: string, body: Buffer, prepared: Map<string, Prepared>) {
   const read = createBodyReader(body);
   if (read.int() !== PREPARED) return;
   const id = read.shortBytes().toString('hex');

@@ -1,8 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { until } from '../until.js';
-
-/** @import { connectStore, Store } from '../../../api/store/index.js' */
-/** @import { Session } from '../../../api/store/sending/session.js' */
+import type { connectStore, Store } from '../../../api/store/index.ts';
+import type { Session } from '../../../api/store/sending/session.ts';
+import { until } from '../until.ts';
 
 /** The writes of ingest that tests hold by part of the store. Others are held by the name of their statement, such as `write_latest`. */
 const WRITES = {
@@ -13,33 +12,33 @@ const WRITES = {
   lateDays: ['write'],
 };
 
-/** @typedef {(...args: any[]) => Promise<unknown>} Write */
-/** @typedef {{ [name: string]: any }} Part */
+type Write = (...args: any[]) => Promise<unknown>;
+type Part = { [name: string]: any };
 
-/**
- * A write that a test holds. The store receives it when the test releases it.
- *
- * @typedef {object} Hold
- * @property {string} write part and method, such as `history.writeLate`, or the name of a statement, such as `write_latest`
- * @property {number} [nth] the call to hold, counted from now (1 or more, default 1)
- * @property {boolean} [answersEarly] true: the write resolves for the caller at once (default false)
- */
+/** A write that a test holds. The store receives it when the test releases it. */
+export interface Hold {
+  /** part and method, such as `history.writeLate`, or the name of a statement, such as `write_latest` */
+  write: string;
+  /** the call to hold, counted from now (1 or more, default 1) */
+  nth?: number;
+  /** true: the write resolves for the caller at once (default false) */
+  answersEarly?: boolean;
+}
 
 /** Wraps the store of ingest, and can hold a single write. */
 export class HeldWrites {
-  /** @type {HeldWrite | null} */
-  #held = null;
+  #held: HeldWrite | null = null;
   #running = 0;
 
-  /** @param {Store} store @returns {Store} the same store, with writes that can be held */
-  watch(store) {
+  /** @returns the same store, with writes that can be held */
+  watch(store: Store): Store {
     const { deadLetters, ...tables } = WRITES;
     const write = { ...store.write, ...this.#watchParts(store.write, tables) };
     return { ...store, ...this.#watchParts(store, { deadLetters }), write };
   }
 
-  /** @param {Part} parts @param {Record<string, string[]>} writes methods of each part @returns {Part} these parts, with writes that can be held */
-  #watchParts(parts, writes) {
+  /** @param writes methods of each part @returns these parts, with writes that can be held */
+  #watchParts(parts: Part, writes: Record<string, string[]>): Part {
     const watched = Object.entries(writes).map(([name, methods]) => {
       const part = parts[name];
       const held = methods.map((method) => [method, this.#watchWrite(`${name}.${method}`, part[method])]);
@@ -48,25 +47,24 @@ export class HeldWrites {
     return Object.fromEntries(watched);
   }
 
-  /** Opens a store whose writes can be held. @param {typeof connectStore} openStore @returns {typeof connectStore} */
-  opens(openStore) {
+  /** Opens a store whose writes can be held. */
+  opens(openStore: typeof connectStore): typeof connectStore {
     return async (options) =>
       this.watch(
         await openStore({ ...options, hooks: { ...options.hooks, wrapSession: this.watchSession } }),
       );
   }
 
-  /** @param {Session} session @returns {Session} whose rows and single statements can be held */
-  watchSession = (session) =>
+  /** @returns whose rows and single statements can be held */
+  watchSession = (session: Session): Session =>
     Object.assign(Object.create(session), {
-      write: (/** @type {Parameters<Session['write']>} */ ...args) =>
+      write: (...args: Parameters<Session['write']>) =>
         this.#watchWrite(args[0].name, () => session.write(...args))(),
-      writeMerged: (/** @type {Parameters<Session['writeMerged']>} */ ...args) =>
+      writeMerged: (...args: Parameters<Session['writeMerged']>) =>
         this.#watchWrite(args[0].name, () => session.writeMerged(...args))(),
     });
 
-  /** @param {string} name @param {Write} write @returns {Write} */
-  #watchWrite(name, write) {
+  #watchWrite(name: string, write: Write): Write {
     return (...args) => {
       const held = this.#held;
       if (held?.takes(name)) return held.begin(() => write(...args));
@@ -77,8 +75,8 @@ export class HeldWrites {
     };
   }
 
-  /** @param {Hold} hold replaces the previous one */
-  hold(hold) {
+  /** @param hold replaces the previous one */
+  hold(hold: Hold) {
     this.#held = new HeldWrite(hold);
     return this.#held;
   }
@@ -94,26 +92,23 @@ export class HeldWrites {
 class HeldWrite {
   #hold;
   #calls = 0;
-  /** @type {Promise<unknown> | null} */
-  #committed = null;
+  #committed: Promise<unknown> | null = null;
   #release = () => {};
   #released;
 
-  /** @param {Hold} hold */
-  constructor(hold) {
+  constructor(hold: Hold) {
     this.#hold = hold;
     this.#released = new Promise((resolve) => {
       this.#release = () => resolve(undefined);
     });
   }
 
-  /** @param {string} name @returns {boolean} whether to hold this call */
-  takes(name) {
+  /** @returns whether to hold this call */
+  takes(name: string): boolean {
     return name === this.#hold.write && ++this.#calls === (this.#hold.nth ?? 1);
   }
 
-  /** @param {() => Promise<unknown>} request @returns {Promise<unknown>} */
-  begin(request) {
+  begin(request: () => Promise<unknown>): Promise<unknown> {
     this.#committed = this.#released.then(request);
     return this.#hold.answersEarly ? Promise.resolve() : this.#committed;
   }
@@ -123,8 +118,8 @@ class HeldWrite {
     await until(() => this.#committed !== null, { what: `a call of ${this.#hold.write}` });
   }
 
-  /** Releases the write. @returns {Promise<void>} settles when it is committed */
-  async release() {
+  /** @returns settles when it is committed */
+  async release(): Promise<void> {
     this.#release();
     await this.#committed;
   }

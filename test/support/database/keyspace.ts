@@ -1,14 +1,13 @@
 import { createHash } from 'node:crypto';
 import { readdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { connect } from '../../../api/store/connect.js';
-import { migrateDatabase } from '../../../api/store/setup/index.js';
-import { readSettings } from '../../../common/settings/index.js';
-import { namesOf, PART } from '../../../schema/migrate/installation.js';
-import { CONTACT_POINT, uniqueName } from './engine.js';
-
-/** @import { Client } from 'cassandra-driver' */
-/** @import { Config } from '../../../common/settings/config.js' */
+import type { Client } from 'cassandra-driver';
+import { connect } from '../../../api/store/connect.ts';
+import { migrateDatabase } from '../../../api/store/setup/index.ts';
+import type { Config } from '../../../common/settings/config.ts';
+import { readSettings } from '../../../common/settings/index.ts';
+import { namesOf, PART } from '../../../schema/migrate/installation.ts';
+import { CONTACT_POINT, uniqueName } from './engine.ts';
 
 /** The environment variable with the folder of used keyspaces, which the global set-up sets for the test files. */
 export const KEYSPACES = 'TEST_KEYSPACES';
@@ -19,14 +18,14 @@ export const KEYSPACES = 'TEST_KEYSPACES';
  */
 const OPTIONS = { prepare: false, readTimeout: 60_000, fetchSize: 10_000 };
 
-/** The keyspaces of this test file, by name. @type {Map<string, ClaimedKeyspace>} */
-const claimed = new Map();
+/** The keyspaces of this test file, by name. */
+const claimed: Map<string, ClaimedKeyspace> = new Map();
 
 /** The system tables that describe a keyspace. */
 const DESCRIPTIONS = ['keyspaces', 'tables', 'columns', 'dropped_columns', 'indexes', 'views'];
 
-/** @param {Config['cql']} cql whose keyspace is dropped, if it exists */
-export const dropKeyspace = (cql) =>
+/** @param cql whose keyspace is dropped, if it exists */
+export const dropKeyspace = (cql: Config['cql']) =>
   withAdmin(cql, (admin) => admin.execute(`DROP KEYSPACE IF EXISTS ${cql.keyspace}`, [], OPTIONS));
 
 /**
@@ -34,20 +33,21 @@ export const dropKeyspace = (cql) =>
  * CPU for the server. To create and drop a keyspace of 40 tables takes 2 to 4 s of CPU.
  */
 class ClaimedKeyspace {
+  declare name: string;
+
   #users = 0;
   #released = false;
-  /** @type {() => Promise<unknown>} */
-  #give;
+  #give: () => Promise<unknown>;
 
-  /** @param {string} name @param {() => Promise<unknown>} give leaves it to other test files, or drops it */
-  constructor(name, give) {
+  /** @param give leaves it to other test files, or drops it */
+  constructor(name: string, give: () => Promise<unknown>) {
     this.name = name;
     this.#give = give;
     claimed.set(name, this);
   }
 
-  /** @returns {{ leave: () => void, release: () => Promise<void> }} `release` leaves the keyspace, and gives it away after the last user */
-  use() {
+  /** @returns `release` leaves the keyspace, and gives it away after the last user */
+  use(): { leave: () => void; release: () => Promise<void> } {
     if (this.#released) throw new Error(`The last user of ${this.name} has released it.`);
     this.#users++;
     let uses = true;
@@ -65,20 +65,21 @@ class ClaimedKeyspace {
   }
 }
 
-/** The right to use a keyspace. @typedef {ReturnType<ClaimedKeyspace['use']>} Use */
+/** The right to use a keyspace. */
+export type Use = ReturnType<ClaimedKeyspace['use']>;
 
 /**
  * Uses the keyspace that the settings name, with others of this test file or alone, and migrates it. Without a name it is an
  * empty one of the shared database.
- *
- * @param {Record<string, string>} settings as in the environment
- * @param {() => number} [clock] of the test, epoch ms: the time of the first migration
- * @returns {Promise<{ config: Config, use: Use }>}
+ * @param settings as in the environment
+ * @param clock of the test, epoch ms: the time of the first migration
  */
-export async function useKeyspace(settings, clock) {
+export async function useKeyspace(
+  settings: Record<string, string>,
+  clock?: () => number,
+): Promise<{ config: Config; use: Use }> {
   const named = settings['CQL_KEYSPACE'];
-  const configOf = (/** @type {string} */ name) =>
-    readSettings({ ...settings, CQL_KEYSPACE: name }, { envFile: '' });
+  const configOf = (name: string) => readSettings({ ...settings, CQL_KEYSPACE: name }, { envFile: '' });
   const isShared = settings['CQL_CONTACT_POINTS'] === process.env[CONTACT_POINT];
   if (named === undefined && isShared) return claim(configOf, clock);
   const config = configOf(named ?? uniqueName('t'));
@@ -93,12 +94,11 @@ export async function useKeyspace(settings, clock) {
 /**
  * Takes a keyspace that another test file has used, or creates one. The folder has a file for each used keyspace. Its name consists
  * of the settings that the tables depend on, the name of the keyspace, and a digest of its schema.
- *
- * @param {(keyspace: string) => Config} configOf
- * @param {() => number} [clock]
- * @returns {Promise<{ config: Config, use: Use }>}
  */
-async function claim(configOf, clock = Date.now) {
+async function claim(
+  configOf: (keyspace: string) => Config,
+  clock: () => number = Date.now,
+): Promise<{ config: Config; use: Use }> {
   const folder = process.env[KEYSPACES];
   const fresh = configOf(uniqueName('t'));
   const { batchDays, historyDays } = fresh.retention;
@@ -137,18 +137,16 @@ async function claim(configOf, clock = Date.now) {
 
 /**
  * Sets the time of the first migration, because packing begins shortly before it.
- *
- * @param {Client} admin @param {string} keyspace @param {number} installed epoch ms
+ * @param installed epoch ms
  */
-const setInstalled = (admin, keyspace, installed) =>
+const setInstalled = (admin: Client, keyspace: string, installed: number) =>
   admin.execute(
     `UPDATE ${keyspace}.schema_version SET applied_at = ? WHERE part = ? AND version = 1`,
     [new Date(installed), PART],
     { prepare: true },
   );
 
-/** @template T @param {Config['cql']} cql @param {(admin: Client) => Promise<T>} use */
-async function withAdmin(cql, use) {
+async function withAdmin<T>(cql: Config['cql'], use: (admin: Client) => Promise<T>) {
   const admin = await connect(cql, { applicationName: 'test' });
   try {
     return await use(admin);
@@ -157,8 +155,8 @@ async function withAdmin(cql, use) {
   }
 }
 
-/** Another worker may have taken the file. A file can be renamed once. @param {string} file */
-const takes = (file) =>
+/** Another worker may have taken the file. A file can be renamed once. */
+const takes = (file: string) =>
   rename(file, `${file}.taken`).then(
     () => true,
     () => false,
@@ -167,10 +165,9 @@ const takes = (file) =>
 /**
  * Restores the keyspace to the state after the migrations. All tables are truncated, even empty ones: a deletion hides later
  * writes of an earlier event time.
- *
- * @param {Client} admin @param {Config} config @param {number} installed epoch ms
+ * @param installed epoch ms
  */
-async function empty(admin, { cql: { keyspace }, retention }, installed) {
+async function empty(admin: Client, { cql: { keyspace }, retention }: Config, installed: number) {
   const { rows } = await admin.execute(
     'SELECT table_name FROM system_schema.tables WHERE keyspace_name = ?',
     [keyspace],
@@ -188,8 +185,8 @@ async function empty(admin, { cql: { keyspace }, retention }, installed) {
   await setInstalled(admin, keyspace, installed);
 }
 
-/** @param {Client} admin @param {string} keyspace @returns {Promise<string>} digest of its tables and migrations */
-async function schemaOf(admin, keyspace) {
+/** @returns digest of its tables and migrations */
+async function schemaOf(admin: Client, keyspace: string): Promise<string> {
   const hash = createHash('sha256');
   for (const table of DESCRIPTIONS) {
     const query = `SELECT * FROM system_schema.${table} WHERE keyspace_name = ?`;

@@ -1,18 +1,16 @@
 import { afterAll, beforeAll } from '@jest/globals';
-import { connect } from '../../../api/store/connect.js';
-import { readSettings } from '../../../common/settings/index.js';
-import { useCleanUps } from '../clean-ups.js';
-import { startCommand } from '../processes/api-process.js';
-import { sharedContactPoint, uniqueName } from './engine.js';
-import { dropKeyspace } from './keyspace.js';
+import type { Client, types } from 'cassandra-driver';
+import { connect } from '../../../api/store/connect.ts';
+import { readSettings } from '../../../common/settings/index.ts';
+import { useCleanUps } from '../clean-ups.ts';
+import { startCommand } from '../processes/api-process.ts';
+import { sharedContactPoint, uniqueName } from './engine.ts';
+import { dropKeyspace } from './keyspace.ts';
 
-/** @import { Client, types } from 'cassandra-driver' */
+type Settings = Record<string, string>;
+type Script = 'api/index.ts' | 'api/commands/migrate.ts';
 
-/** @typedef {Record<string, string>} Settings */
-/** @typedef {'api/index.js' | 'api/commands/migrate.js'} Script */
-
-/** @param {Settings} settings */
-export const configOf = (settings) => readSettings(settings, { envFile: '' });
+export const configOf = (settings: Settings) => readSettings(settings, { envFile: '' });
 
 /**
  * Helpers for tests of migrations and starts: names of new keyspaces, the processes themselves, and queries of
@@ -20,19 +18,17 @@ export const configOf = (settings) => readSettings(settings, { envFile: '' });
  */
 export function useMigrations() {
   const afterwards = useCleanUps();
-  /** @type {Client} */
-  let admin;
+  let admin: Client;
   beforeAll(async () => {
     const { cql } = configOf({ CQL_CONTACT_POINTS: sharedContactPoint() });
     admin = await connect(cql, { applicationName: 'test' });
   });
   afterAll(() => admin?.shutdown());
 
-  /** @param {string} cql @param {unknown[]} [parameters] */
-  const execute = (cql, parameters = []) => admin.execute(cql, parameters, { prepare: false });
+  const execute = (cql: string, parameters: unknown[] = []) =>
+    admin.execute(cql, parameters, { prepare: false });
 
-  /** @param {Script} script @param {Settings} settings */
-  function start(script, settings) {
+  function start(script: Script, settings: Settings) {
     const command = startCommand(script, settings);
     afterwards(() => command.kill());
     return command;
@@ -43,8 +39,8 @@ export function useMigrations() {
     execute,
     admin: () => admin,
 
-    /** Returns settings with a new keyspace. @param {Settings} [others] */
-    fresh(others) {
+    /** Returns settings with a new keyspace. */
+    fresh(others?: Settings) {
       const settings = {
         CQL_CONTACT_POINTS: sharedContactPoint(),
         CQL_KEYSPACE: uniqueName('t'),
@@ -59,11 +55,10 @@ export function useMigrations() {
 
     start,
 
-    /** @param {Script} script @param {Settings} settings */
-    run: (script, settings) => start(script, settings).ended,
+    run: (script: Script, settings: Settings) => start(script, settings).ended,
 
-    /** @param {string} keyspace @returns {Promise<Record<string, TableOptions>>} by table */
-    async tablesOf(keyspace) {
+    /** @returns by table */
+    async tablesOf(keyspace: string): Promise<Record<string, TableOptions>> {
       const { rows } = await execute(
         'SELECT table_name, default_time_to_live AS ttl, gc_grace_seconds AS grace, compaction FROM system_schema.tables WHERE keyspace_name = ?',
         [keyspace],
@@ -71,24 +66,24 @@ export function useMigrations() {
       return Object.fromEntries(rows.map((row) => [row['table_name'], optionsOf(row)]));
     },
 
-    /** @param {string} keyspace @returns {Promise<number[]>} */
-    async versionsOf(keyspace) {
+    async versionsOf(keyspace: string): Promise<number[]> {
       const { rows } = await execute(`SELECT version FROM ${keyspace}.schema_version`);
       return rows.map(({ version }) => version);
     },
   };
 }
 
-/**
- * @typedef {object} TableOptions
- * @property {number} ttl s
- * @property {number} grace s
- * @property {string} strategy of compaction
- * @property {string} window of it
- */
+interface TableOptions {
+  /** s */
+  ttl: number;
+  /** s */
+  grace: number;
+  /** of compaction */
+  strategy: string;
+  window: string;
+}
 
-/** @param {types.Row} row @returns {TableOptions} */
-const optionsOf = ({ ttl, grace, compaction }) => ({
+const optionsOf = ({ ttl, grace, compaction }: types.Row): TableOptions => ({
   ttl,
   grace,
   strategy: compaction.class.split('.').at(-1),

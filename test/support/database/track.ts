@@ -1,8 +1,8 @@
-/**
- * @param {() => Promise<unknown>} request
- * @returns {{ isAcknowledged: () => boolean, acknowledged: Promise<unknown> }} whether the request was acknowledged, and a promise for it
- */
-export function track(request) {
+/** @returns whether the request was acknowledged, and a promise for it */
+export function track(request: () => Promise<unknown>): {
+  isAcknowledged: () => boolean;
+  acknowledged: Promise<unknown>;
+} {
   let isAcknowledged = false;
   const acknowledged = request().then(() => {
     isAcknowledged = true;

@@ -1,34 +1,39 @@
-import { CongestionWindow, Permits } from '../../../api/store/sending/congestion-window.js';
+import { CongestionWindow, Permits } from '../../../api/store/sending/congestion-window.ts';
 
 /** Interval in which the size of the window is recorded, in ms of virtual time. */
 const RECORD_EVERY_MS = 10;
 
 /**
  * Makes a database under load, in virtual time. It processes some requests at once, in order of arrival, and the others wait
- * in it. Each request passes the permits and the window of ingest, so that a test sees their joint effect.
- * A minute of load takes less than a second.
- *
- * @param {object} options
- * @param {number} options.servers requests that it processes at once
- * @param {number | (() => number)} options.serviceMs service time of each request
- * @param {number} [options.max] requests in flight, `INGEST_MAX_IN_FLIGHT`
+ * in it. Each request passes the permits and the window of ingest, so that a test sees their joint effect. A minute of load
+ * takes less than a second.
  */
-export function createVirtualDatabase({ servers, serviceMs, max = 1024 }) {
+export function createVirtualDatabase({
+  servers,
+  serviceMs,
+  max = 1024,
+}: {
+  /** requests that it processes at once */
+  servers: number;
+  /** service time of each request */
+  serviceMs: number | (() => number);
+  /** requests in flight, `INGEST_MAX_IN_FLIGHT` */
+  max?: number;
+}) {
   let now = 0;
   let service = serviceMs;
-  /** @type {() => unknown} */
-  let failureOf = () => undefined;
+  let failureOf: () => unknown = () => undefined;
   let arrived = 0;
   let nextRecord = 0;
   const window = new CongestionWindow({ max, now: () => now });
   const permits = new Permits(window);
-  /** @type {Array<{ sentAt: number, endsAt: number }>} requests in progress, the first to end last */
-  const served = [];
-  /** @type {number[]} times at which the waiting requests were sent, the oldest first */
-  const queued = [];
+  /** requests in progress, the first to end last */
+  const served: Array<{ sentAt: number; endsAt: number }> = [];
+  /** times at which the waiting requests were sent, the oldest first */
+  const queued: number[] = [];
 
-  /** @param {number} sentAt in ms */
-  function serve(sentAt) {
+  /** @param sentAt in ms */
+  function serve(sentAt: number) {
     const endsAt = now + (typeof service === 'number' ? service : service());
     let place = served.length;
     while (place > 0 && Number(served[place - 1]?.endsAt) <= endsAt) place--;
@@ -48,7 +53,7 @@ export function createVirtualDatabase({ servers, serviceMs, max = 1024 }) {
   }
 
   function answerNext() {
-    const { sentAt } = /** @type {{ sentAt: number }} */ (served.pop());
+    const { sentAt } = served.pop() as { sentAt: number };
     const oldest = queued.shift();
     if (oldest !== undefined) serve(oldest);
     permits.leave(sentAt, failureOf());
@@ -58,24 +63,23 @@ export function createVirtualDatabase({ servers, serviceMs, max = 1024 }) {
     window,
     permits,
 
-    /** @param {number | (() => number)} ms new service time of each request */
-    slow(ms) {
+    /** @param ms new service time of each request */
+    slow(ms: number | (() => number)) {
       service = ms;
     },
 
-    /** @param {() => unknown} error the error of the next request; undefined: it succeeds */
-    fail(error) {
+    /** @param error the error of the next request; undefined: it succeeds */
+    fail(error: () => unknown) {
       failureOf = error;
     },
 
     /**
-     * @param {number} seconds of virtual time
-     * @param {number} [offered] requests per ms; without it there are always more than the window allows
-     * @returns {Promise<number[]>} the sizes of the window, one for each 10 ms
+     * @param seconds of virtual time
+     * @param offered requests per ms; without it there are always more than the window allows
+     * @returns the sizes of the window, one for each 10 ms
      */
-    async run(seconds, offered) {
-      /** @type {number[]} */
-      const sizes = [];
+    async run(seconds: number, offered?: number): Promise<number[]> {
+      const sizes: number[] = [];
       const end = now + seconds * 1000;
       const firstArrival = now;
       arrived = 0;

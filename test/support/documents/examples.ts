@@ -1,18 +1,19 @@
-/**
- * The console examples of the documents: commands after `$ `, and the output that a reader should see.
- */
+/** The console examples of the documents: commands after `$ `, and the output that a reader should see. */
 
-/**
- * A step that a document asks its reader to take.
- *
- * @typedef {object} Step
- * @property {number} line of the document, from 1
- * @property {string} title
- * @property {{ text: string, expected: string[] } | undefined} command with the lines of its output; none: any output
- * @property {string[] | undefined} stop Ctrl-C in the first terminal, with the lines that follow
- * @property {{ path: string, content: string } | undefined} file to create
- * @property {{ path: string, before: string, after: string } | undefined} change of a file
- */
+/** A step that a document asks its reader to take. */
+export interface Step {
+  /** of the document, from 1 */
+  line: number;
+  title: string;
+  /** with the lines of its output; none: any output */
+  command: { text: string; expected: string[] } | undefined;
+  /** Ctrl-C in the first terminal, with the lines that follow */
+  stop: string[] | undefined;
+  /** to create */
+  file: { path: string; content: string } | undefined;
+  /** of a file */
+  change: { path: string; before: string; after: string } | undefined;
+}
 
 const PROMPT = '$ ';
 
@@ -21,13 +22,9 @@ const PROMPT = '$ ';
  * - a block `console`: commands after `$ `, each with its output. Without a command: the output after Ctrl-C.
  * - a block `js` after "Create `path`" or "Save this as `path`": a file.
  * - a block `diff`: a change of the file that was named last.
- *
- * @param {string} markdown
- * @returns {Step[]}
  */
-export function stepsOf(markdown) {
-  /** @type {Step[]} */
-  const steps = [];
+export function stepsOf(markdown: string): Step[] {
+  const steps: Step[] = [];
   let named = '';
   let creates = '';
   for (const { line, language, text, before } of blocksOf(markdown)) {
@@ -42,8 +39,7 @@ export function stepsOf(markdown) {
   return steps;
 }
 
-/** @param {Partial<Step> & { line: number, title: string }} given @returns {Step} */
-const step = (given) => ({
+const step = (given: Partial<Step> & { line: number; title: string }): Step => ({
   command: undefined,
   stop: undefined,
   file: undefined,
@@ -51,12 +47,8 @@ const step = (given) => ({
   ...given,
 });
 
-/**
- * @param {string} markdown
- * @returns {Array<{ line: number, language: string, text: string, before: string }>} the fenced blocks, without their indentation;
- *   `before`: the text since the last block
- */
-function blocksOf(markdown) {
+/** @returns the fenced blocks, without their indentation; `before`: the text since the last block */
+function blocksOf(markdown: string): Array<{ line: number; language: string; text: string; before: string }> {
   const blocks = [];
   const fence = /^( *)```(\w+)\n([\s\S]*?)^\1```$/gm;
   let end = 0;
@@ -74,13 +66,12 @@ function blocksOf(markdown) {
   return blocks;
 }
 
-/** @param {string} text of a block @param {number} start its line @returns {Step[]} */
-function commandsOf(text, start) {
+/** @param text of a block @param start its line */
+function commandsOf(text: string, start: number): Step[] {
   const lines = text.split('\n');
   if (!text.includes(PROMPT))
     return [step({ line: start, title: 'Ctrl-C', stop: lines.filter((line) => line.trim()) })];
-  /** @type {Step[]} */
-  const steps = [];
+  const steps: Step[] = [];
   for (const [index, line] of lines.entries()) {
     const command = steps.at(-1)?.command;
     const isOpen = command !== undefined && command.expected.length === 0 && isUnfinished(command.text);
@@ -93,16 +84,16 @@ function commandsOf(text, start) {
   return steps;
 }
 
-/** @param {string} command @returns {boolean} whether a shell would ask for another line */
-const isUnfinished = (command) =>
+/** @returns whether a shell would ask for another line */
+const isUnfinished = (command: string): boolean =>
   command.endsWith('\\') ||
   command.split("'").length % 2 === 0 ||
   (command.match(/\bdo$/gm) ?? []).length > (command.match(/^\s*done$/gm) ?? []).length;
 
-/** @param {string} diff without line numbers @returns {{ before: string, after: string }} */
-function sidesOf(diff) {
+/** @param diff without line numbers */
+function sidesOf(diff: string): { before: string; after: string } {
   const lines = diff.split('\n');
-  const side = (/** @type {string} */ left) =>
+  const side = (left: string) =>
     lines
       .filter((line) => !line.startsWith(left))
       .map((line) => line.slice(1))
@@ -122,16 +113,12 @@ const ID = '([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})';
 
 /**
  * Compares output with what a document shows. Line breaks count as space, because documents fold long lines.
- *
- * @param {string} output
- * @param {string[]} expected
- * @returns {{ ids: Map<string, string> }} `ids`: the ids of the output, by the text of the document
+ * @returns `ids`: the ids of the output, by the text of the document
  * @throws {Error} with both texts, if they differ
  */
-export function compareOutput(output, expected) {
+export function compareOutput(output: string, expected: string[]): { ids: Map<string, string> } {
   const text = expected.join(' ');
-  /** @type {string[]} */
-  const names = [];
+  const names: string[] = [];
   let pattern = '';
   let end = 0;
   for (const match of text.matchAll(VARIES)) {
@@ -151,5 +138,4 @@ export function compareOutput(output, expected) {
   return { ids: new Map(names.map((name, index) => [name, String(found[index + 1])])) };
 }
 
-/** @param {string} text */
-const escaped = (text) => text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+const escaped = (text: string) => text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&');

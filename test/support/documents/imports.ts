@@ -1,13 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/**
- * Lists the imports in the code of some folders, without those of types.
- *
- * @param {string[]} folders
- * @returns {{ file: string, specifier: string }[]}
- */
-export function importsOf(folders) {
+/** Lists the imports in the code of some folders, without those of types. */
+export function importsOf(folders: string[]): { file: string; specifier: string }[] {
   return folders
     .flatMap((folder) =>
       readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
@@ -16,8 +11,7 @@ export function importsOf(folders) {
     .flatMap((file) => specifiersIn(readFileSync(file, 'utf8')).map((specifier) => ({ file, specifier })));
 }
 
-/** @param {string} source @returns {string[]} */
-function specifiersIn(source) {
+function specifiersIn(source: string): string[] {
   const code = source
     .split('\n')
     .filter((line) => !/^\s*(\*|\/\/|\/\*|import type )/.test(line))
@@ -30,8 +24,8 @@ function specifiersIn(source) {
   });
 }
 
-/** @param {string} specifier @returns {string} the package that a bare specifier names */
-export const packageOf = (specifier) =>
+/** @returns the package that a bare specifier names */
+export const packageOf = (specifier: string): string =>
   specifier
     .split('/')
     .slice(0, specifier.startsWith('@') ? 2 : 1)

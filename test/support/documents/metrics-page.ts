@@ -2,12 +2,8 @@ import { readFileSync } from 'node:fs';
 
 const ROW = /^\| `(iot_\w+)`(?: `\{([\w, ]+)\}`)? \| (\w+) \| (.+) \|$/;
 
-/**
- * Returns the rows of `docs/reference/metrics.md`.
- *
- * @returns {Array<{ name: string, labels: string[], type: string, help: string }>}
- */
-export const documentedMetrics = () =>
+/** Returns the rows of `docs/reference/metrics.md`. */
+export const documentedMetrics = (): Array<{ name: string; labels: string[]; type: string; help: string }> =>
   readFileSync(new URL('../../../docs/reference/metrics.md', import.meta.url), 'utf8')
     .split('\n')
     .flatMap((line) => {
@@ -20,13 +16,10 @@ const HELP_OR_TYPE = /^# (HELP|TYPE) (iot_\w+) (.+)$/;
 /**
  * Returns the metrics in an answer to Prometheus, without labels, because only values that were counted already
  * have labels.
- *
- * @param {string} text of `/metrics`
- * @returns {Array<{ name: string, type: string, help: string }>}
+ * @param text of `/metrics`
  */
-export function exposedMetrics(text) {
-  /** @type {Map<string, Record<string, string>>} */
-  const found = new Map();
+export function exposedMetrics(text: string): Array<{ name: string; type: string; help: string }> {
+  const found: Map<string, Record<string, string>> = new Map();
   for (const line of text.split('\n')) {
     const [, kind = '', name = '', content = ''] = HELP_OR_TYPE.exec(line) ?? [];
     if (name) found.set(name, { ...found.get(name), [kind]: content });

@@ -1,8 +1,6 @@
-import { partitionsOf, tablesOf } from '../../../schema/sizes.js';
-import { markdownTable } from '../../../tools/bench/report/table.js';
-import { bytesText, countText } from '../../../tools/sizing/formula.js';
-
-/** @import { Fleet } from '../../../schema/sizes.js' */
+import { type Fleet, partitionsOf, tablesOf } from '../../../schema/sizes.ts';
+import { markdownTable } from '../../../tools/bench/report/table.ts';
+import { bytesText, countText } from '../../../tools/sizing/formula.ts';
 
 const FLEETS = { '1 thousand': 1e3, '1 million': 1e6, '1 billion': 1e9 };
 
@@ -11,26 +9,23 @@ const DEFAULTS = { sensorsPerDevice: 10, batchMs: 60_000, batchDays: 30, history
 
 const LOADS = { 'at 1 Hz': 1000, 'a sample a minute': 60_000 };
 
-/** @param {number} sensors @param {number} intervalMs @returns {Fleet} */
-const fleet = (sensors, intervalMs) => ({ ...DEFAULTS, sensors, intervalMs });
+const fleet = (sensors: number, intervalMs: number): Fleet => ({ ...DEFAULTS, sensors, intervalMs });
 
-/** @param {(sensors: number) => string} figure */
-const each = (figure) => Object.values(FLEETS).map(figure);
+const each = (figure: (sensors: number) => string) => Object.values(FLEETS).map(figure);
 
-/** @returns {string} rows and bytes of all tables, in Markdown */
-export function tablesTable() {
+/** @returns rows and bytes of all tables, in Markdown */
+export function tablesTable(): string {
   const lines = Object.entries(LOADS).flatMap(([load, intervalMs]) =>
-    /** @type {const} */ (['message', 'history']).map((table) => line(table, `, ${load}`, intervalMs)),
+    (['message', 'history'] as const).map((table) => line(table, `, ${load}`, intervalMs)),
   );
-  const others = /** @type {const} */ (['history_stat', 'sensor', 'latest', 'device', 'indexes']);
+  const others = ['history_stat', 'sensor', 'latest', 'device', 'indexes'] as const;
   return markdownTable(
     ['rows, bytes', ...Object.keys(FLEETS)],
     [...lines, ...others.map((table) => line(table, '', 1000))],
   );
 }
 
-/** @param {keyof ReturnType<typeof tablesOf>} table @param {string} load @param {number} intervalMs */
-const line = (table, load, intervalMs) => [
+const line = (table: keyof ReturnType<typeof tablesOf>, load: string, intervalMs: number) => [
   `${table === 'indexes' ? 'the three indexes' : `\`${table}\``}${load}`,
   ...each((sensors) => {
     const { rows, bytes } = tablesOf(fleet(sensors, intervalMs))[table];
@@ -38,16 +33,17 @@ const line = (table, load, intervalMs) => [
   }),
 ];
 
-/** @returns {string} sizes of one partition of each table, in Markdown */
-export const partitionsTable = () =>
+/** @returns sizes of one partition of each table, in Markdown */
+export const partitionsTable = (): string =>
   markdownTable(
     ['a partition', 'rows', 'bytes'],
     Object.entries(LOADS).flatMap(([load, intervalMs]) => {
       const { message, history, history_stat } = partitionsOf(fleet(1e6, intervalMs));
-      const row = (
-        /** @type {string} */ what,
-        /** @type {{ rows: number, bytes: number }} */ { rows, bytes },
-      ) => [what, rows.toLocaleString('en'), bytesText(bytes)];
+      const row = (what: string, { rows, bytes }: { rows: number; bytes: number }) => [
+        what,
+        rows.toLocaleString('en'),
+        bytesText(bytes),
+      ];
       return [
         row(`\`message\`: an hour of a device, ${load}`, message),
         row(`\`history\`: a day of a sensor, ${load}`, history),

@@ -9,31 +9,31 @@ const VERSION = String.raw`v?(\d[\w.+-]*\w)`;
 /** A constraint in HCL, such as `>= 1.11`. A shorter version matches every version that begins with it. */
 const CONSTRAINT = String.raw`"[~>=\s]*(\d[\w.]*)"`;
 
-/** @param {string} name of an image, without its tag */
-const image = (name) => new RegExp(String.raw`(?<![\w/-])${name}:${VERSION}`, 'g');
+/** @param name of an image, without its tag */
+const image = (name: string) => new RegExp(String.raw`(?<![\w/-])${name}:${VERSION}`, 'g');
 
-/** @param {string} source of a provider, `namespace/name` */
-const provider = (source) => [
+/** @param source of a provider, `namespace/name` */
+const provider = (source: string) => [
   new RegExp(String.raw`source\s*=\s*"${source}"\s+version\s*=\s*${CONSTRAINT}`, 'g'),
   new RegExp(String.raw`version\s*=\s*${CONSTRAINT}\s+source\s*=\s*"${source}"`, 'g'),
 ];
 
-/** @param {string} project on a page of releases or in a path with its tag */
-const release = (project) => new RegExp(String.raw`\b${project}/[\w/.-]*?v(\d+\.\d+\.\d+)`, 'g');
+/** @param project on a page of releases or in a path with its tag */
+const release = (project: string) => new RegExp(String.raw`\b${project}/[\w/.-]*?v(\d+\.\d+\.\d+)`, 'g');
 
-/** @param {string} key of YAML */
-const field = (key) => new RegExp(String.raw`\b${key}:\s*["']?${VERSION}`, 'g');
+/** @param key of YAML */
+const field = (key: string) => new RegExp(String.raw`\b${key}:\s*["']?${VERSION}`, 'g');
 
-/** @param {string} name of a variable of HCL */
-const variable = (name) =>
+/** @param name of a variable of HCL */
+const variable = (name: string) =>
   new RegExp(String.raw`variable "${name}" \{[^}]*\bdefault\s*=\s*"(\d[\w.]*)"`, 'g');
 
-/** @param {string} kind of a resource in Kubernetes @param {string} key of its specification */
-const ofKind = (kind, key) =>
+/** @param kind of a resource in Kubernetes @param key of its specification */
+const ofKind = (kind: string, key: string) =>
   new RegExp(String.raw`^kind: ${kind}\n(?:(?!^---)[^\n]*\n)*?\s+${key}: ["']?${VERSION}`, 'gm');
 
-/** The patterns that find each value of versions.env in any file. @type {Record<string, RegExp[]>} */
-const PINS = {
+/** The patterns that find each value of versions.env in any file. */
+const PINS: Record<string, RegExp[]> = {
   SCYLLA_VERSION: [image('scylladb/scylla'), ofKind('ScyllaCluster', 'version'), variable('scylla_version')],
   CASSANDRA_VERSION: [
     image('cassandra'),
@@ -80,8 +80,8 @@ const ANY = [
 /** Images that this repository builds. */
 const OURS = /(^|\/)millrace(-debezium)?$/;
 
-/** @returns {Map<string, string>} the table: name and value */
-export function readVersions() {
+/** @returns the table: name and value */
+export function readVersions(): Map<string, string> {
   const lines = readFileSync('infra/versions.env', 'utf8').matchAll(/^([A-Z_]+)=(\S+)$/gm);
   return new Map([...lines].map(([, name, value]) => [String(name), String(value)]));
 }
@@ -89,8 +89,8 @@ export function readVersions() {
 /** Names of the table whose values the files below may repeat. */
 export const pinnable = Object.keys(PINS);
 
-/** @returns {{ file: string, text: string }[]} the repository's files that may name versions */
-export function filesWithVersions() {
+/** @returns the repository's files that may name versions */
+export function filesWithVersions(): { file: string; text: string }[] {
   const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
   return execFileSync('git', args, { encoding: 'utf8' })
     .split('\0')
@@ -98,19 +98,16 @@ export function filesWithVersions() {
     .map((file) => ({ file, text: readFileSync(file, 'utf8') }));
 }
 
-/**
- * @param {string} text of a file
- * @returns {{ name: string, version: string }[]} the versions in it, by the names of the table
- */
-export const pinsIn = (text) =>
+/** @param text of a file @returns the versions in it, by the names of the table */
+export const pinsIn = (text: string): { name: string; version: string }[] =>
   Object.entries(PINS).flatMap(([name, patterns]) =>
     patterns.flatMap((pattern) =>
       [...text.matchAll(pattern)].map((match) => ({ name, version: String(match[1]) })),
     ),
   );
 
-/** @param {string} text @returns {string[]} images and providers in it that are in no table */
-export const unknownIn = (text) =>
+/** @returns images and providers in it that are in no table */
+export const unknownIn = (text: string): string[] =>
   ANY.flatMap((pattern) => [...text.matchAll(pattern)].map((match) => String(match[1]))).filter(
     (name) => !OURS.test(name) && pinsIn(`${name}:1.1 source="${name}" version="1.1"`).length === 0,
   );

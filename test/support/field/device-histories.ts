@@ -1,50 +1,48 @@
-import { Random } from '../../../simulator/random.js';
-import { startMemoryPipeline } from '../system/memory-pipeline.js';
-
-/** @import { MemoryPipeline } from '../system/memory-pipeline.js' */
-/** @import { Table } from '../memory-store/tables.js' */
+import { Random } from '../../../simulator/random.ts';
+import type { Table } from '../memory-store/tables.ts';
+import { type MemoryPipeline, startMemoryPipeline } from '../system/memory-pipeline.ts';
 
 const DAY_MS = 86_400_000;
 
 /** Starts of sessions of a clock that was never set, or was set back. */
 const JUMPS = [0, 0, -10 * DAY_MS, -3_600_000, 30 * DAY_MS, Number.NEGATIVE_INFINITY];
 
-/** @typedef {{ kind: 'birth' | 'status' | 'measurements', payload: string }} Packet */
+type Packet = { kind: 'birth' | 'status' | 'measurements'; payload: string };
 
 /** A device on its own topics. It records its true state: whether it is connected, and which unit its last birth gave. */
 class SimulatedDevice {
+  declare name: string;
+
   #random;
   #clock;
   #offset = 0;
   #measured = 0;
   /** Whether its messages name sessions. */
   #hasSessions;
-  /** The last wills of broken connections that the broker has not published yet. @type {Packet[]} */
-  late = [];
-  /** Messages on this connection, the newest last. @type {Packet[]} */
-  sent = [];
+  /** The last wills of broken connections that the broker has not published yet. */
+  late: Packet[] = [];
+  /** Messages on this connection, the newest last. */
+  sent: Packet[] = [];
   unit = '';
   isUp = false;
   /** Whether the message that arrived last shows that the device is online. */
   isCertain = false;
   #session = 0;
 
-  /** @param {string} name @param {Random} random @param {() => number} clock epoch ms */
-  constructor(name, random, clock) {
+  /** @param clock epoch ms */
+  constructor(name: string, random: Random, clock: () => number) {
     this.name = name;
     this.#random = random;
     this.#clock = clock;
     this.#hasSessions = random.uniform() < 0.7;
   }
 
-  /** @param {string} state @returns {Packet} */
-  #status(state) {
+  #status(state: string): Packet {
     const payload = this.#hasSessions ? JSON.stringify({ state, session: this.#session }) : state;
     return { kind: 'status', payload };
   }
 
-  /** @returns {Packet[]} */
-  connect() {
+  connect(): Packet[] {
     const jump = Math.floor(this.#random.uniform() * JUMPS.length);
     this.#offset = Number(JUMPS[jump]);
     this.#session = Number.isFinite(this.#offset) ? this.#clock() + this.#offset : 5000;
@@ -57,21 +55,20 @@ class SimulatedDevice {
     return this.sent;
   }
 
-  /** @returns {Packet} its last will */
-  disconnect() {
+  /** @returns its last will */
+  disconnect(): Packet {
     this.isUp = false;
     return this.#status('offline');
   }
 
-  /** @param {Packet | undefined} will @returns {boolean} whether it names another session than the present one */
-  hasOtherSession(will) {
+  /** @returns whether it names another session than the present one */
+  hasOtherSession(will: Packet | undefined): boolean {
     return this.#hasSessions && will?.payload !== this.#status('offline').payload;
   }
 
-  /** @returns {Packet} */
-  measure() {
+  measure(): Packet {
     const packet = {
-      kind: /** @type {const} */ ('measurements'),
+      kind: 'measurements' as const,
       payload: JSON.stringify({ sensor_id: 't', ts: this.#clock(), value: ++this.#measured }),
     };
     this.sent.push(packet);
@@ -80,39 +77,42 @@ class SimulatedDevice {
 }
 
 /**
- * Runs histories of devices on their own topics, interleaved: connections with clocks that jump, last wills that arrive late, messages that come
- * again, and restarts of Millrace. After each measurement the device has to be online, with the unit of its last birth.
- *
- * @param {object} options
- * @param {number} options.seed
- * @param {number} options.devices each has one history
- * @param {number} options.steps of each
- * @param {Map<string, Table>} options.tables of `readMemoryTables`
- * @returns {Promise<string[]>} faults
+ * Runs histories of devices on their own topics, interleaved: connections with clocks that jump, last wills that arrive late, messages that
+ * come again, and restarts of Millrace. After each measurement the device has to be online, with the unit of its last birth.
+ * @returns faults
  */
-export async function runDeviceHistories({ seed, devices, steps, tables }) {
+export async function runDeviceHistories({
+  seed,
+  devices,
+  steps,
+  tables,
+}: {
+  seed: number;
+  /** each has one history */
+  devices: number;
+  /** of each */
+  steps: number;
+  /** of `readMemoryTables` */
+  tables: Map<string, Table>;
+}): Promise<string[]> {
   const random = new Random(seed);
-  const chance = (/** @type {number} */ share) => random.uniform() < share;
+  const chance = (share: number) => random.uniform() < share;
   let now = Date.UTC(2026, 10, 25, 12);
   const clock = () => now;
-  /** @type {string[]} */
-  const faults = [];
+  const faults: string[] = [];
   const all = Array.from({ length: devices }, (_, index) => new SimulatedDevice(`d${index}`, random, clock));
 
-  /** @param {MemoryPipeline['client']} [database] */
-  const start = (database) => startMemoryPipeline({ clock, tables, database });
+  const start = (database?: MemoryPipeline['client']) => startMemoryPipeline({ clock, tables, database });
   let pipeline = await start();
 
-  /** @param {SimulatedDevice} device @param {Packet[]} packets @param {boolean} [again] */
-  async function publish({ name }, packets, again = false) {
+  async function publish({ name }: SimulatedDevice, packets: Packet[], again: boolean = false) {
     for (const { kind, payload } of packets) {
       now += Math.floor(random.uniform() * 3);
       await pipeline.accept(`iot/v1/${name}/${kind}`, payload, { dup: again });
     }
   }
 
-  /** @param {SimulatedDevice} device @param {boolean} isOnline @param {string} after */
-  async function check({ name, unit }, isOnline, after) {
+  async function check({ name, unit }: SimulatedDevice, isOnline: boolean, after: string) {
     const key = pipeline.keyOf(name);
     const row = await pipeline.store.devices.device(key);
     const [sensor] = await pipeline.store.devices.sensors(key);
@@ -122,8 +122,7 @@ export async function runDeviceHistories({ seed, devices, steps, tables }) {
     faults.push(`${name} after ${after}: ${JSON.stringify(got)} instead of ${JSON.stringify(wanted)}`);
   }
 
-  /** @param {SimulatedDevice} device */
-  async function act(device) {
+  async function act(device: SimulatedDevice) {
     now += Math.floor(random.uniform() * 5000);
     if (!device.isUp) return publish(device, device.connect());
     if (device.late.length > 0 && chance(0.3)) {
@@ -151,7 +150,7 @@ export async function runDeviceHistories({ seed, devices, steps, tables }) {
   }
 
   for (let step = 0; step < devices * steps; step++) {
-    await act(/** @type {SimulatedDevice} */ (all[Math.floor(random.uniform() * devices)]));
+    await act(all[Math.floor(random.uniform() * devices)] as SimulatedDevice);
     if (!chance(1 / (devices * 5))) continue;
     await pipeline.stop();
     pipeline = await start(pipeline.client);

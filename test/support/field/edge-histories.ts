@@ -1,12 +1,9 @@
-import { Random } from '../../../simulator/random.js';
-import { startMemoryPipeline } from '../system/memory-pipeline.js';
-import { SimulatedNode, sentName } from './edge-history.js';
-
-/** @import { Series } from '../../../api/ingest/sample-writer.js' */
-/** @import { Device } from '../../../api/ingest/registry/cache.js' */
-/** @import { MemoryPipeline } from '../system/memory-pipeline.js' */
-/** @import { Table } from '../memory-store/tables.js' */
-/** @import { Packet, Sent } from './edge-history.js' */
+import type { Device } from '../../../api/ingest/registry/cache.ts';
+import type { Series } from '../../../api/ingest/sample-writer.ts';
+import { Random } from '../../../simulator/random.ts';
+import type { Table } from '../memory-store/tables.ts';
+import { type MemoryPipeline, startMemoryPipeline } from '../system/memory-pipeline.ts';
+import { type Packet, type Sent, SimulatedNode, sentName } from './edge-history.ts';
 
 /** Unacknowledged messages that a broker or a node sends again. */
 const IN_FLIGHT = 3;
@@ -16,14 +13,15 @@ const DAY_MS = 86_400_000;
 
 /** A node with the state of its connection to Millrace. `late`: a last will that the broker has not published yet. */
 class Way {
-  /** The messages that an external broker keeps while Millrace is away. @type {Packet[]} */
-  queue = [];
-  /** The last messages of QoS 1, which may come again. @type {Packet[]} */
-  last = [];
-  /** @type {Packet | null} */
-  late = null;
-  /** Values that Millrace has acknowledged. @type {Sent[]} */
-  acknowledged = [];
+  declare node: SimulatedNode;
+
+  /** The messages that an external broker keeps while Millrace is away. */
+  queue: Packet[] = [];
+  /** The last messages of QoS 1, which may come again. */
+  last: Packet[] = [];
+  late: Packet | null = null;
+  /** Values that Millrace has acknowledged. */
+  acknowledged: Sent[] = [];
   /** Refused elements. */
   refused = 0;
   /** Whether a rebirth command is under way. */
@@ -31,41 +29,45 @@ class Way {
   /** Rebirth commands so far. */
   asked = 0;
 
-  /** @param {SimulatedNode} node */
-  constructor(node) {
+  constructor(node: SimulatedNode) {
     this.node = node;
   }
 }
 
 /**
- * Runs histories of edge nodes against one installation in memory, interleaved: births, deaths, data, other aliases, clocks that jump, messages that
- * come again, and restarts of Millrace, behind either broker.
- *
- * @param {object} options
- * @param {number} options.seed
- * @param {number} options.nodes each has one history
- * @param {number} options.steps of each
- * @param {'embedded' | 'external'} options.broker
- * @param {Map<string, Table>} options.tables of `readMemoryTables`
- * @returns {Promise<{ faults: string[], stored: number, refused: number, rebirths: number, recovered: number }>} `recovered`: values stored after their refusal
+ * Runs histories of edge nodes against one installation in memory, interleaved: births, deaths, data, other aliases, clocks that jump,
+ * messages that come again, and restarts of Millrace, behind either broker.
+ * @returns `recovered`: values stored after their refusal
  */
-export async function runEdgeHistories({ seed, nodes, steps, broker, tables }) {
+export async function runEdgeHistories({
+  seed,
+  nodes,
+  steps,
+  broker,
+  tables,
+}: {
+  seed: number;
+  /** each has one history */
+  nodes: number;
+  /** of each */
+  steps: number;
+  broker: 'embedded' | 'external';
+  /** of `readMemoryTables` */
+  tables: Map<string, Table>;
+}): Promise<{ faults: string[]; stored: number; refused: number; rebirths: number; recovered: number }> {
   const random = new Random(seed);
-  const chance = (/** @type {number} */ share) => random.uniform() < share;
+  const chance = (share: number) => random.uniform() < share;
   let now = Date.UTC(2026, 10, 25, 12);
   const clock = () => now;
-  /** @type {string[]} */
-  const faults = [];
-  /** @type {Set<string>} */
-  const stored = new Set();
+  const faults: string[] = [];
+  const stored: Set<string> = new Set();
   const ways = Array.from(
     { length: nodes },
     (_, index) => new Way(new SimulatedNode(`n${index}`, () => random.uniform(), clock)),
   );
   const byCommand = new Map(ways.map((way) => [`spBv1.0/g/NCMD/${way.node.id}`, way]));
 
-  /** @param {Device} device @param {unknown} _ @param {Series[]} series */
-  function onStored({ name: device }, _, series) {
+  function onStored({ name: device }: Device, _: unknown, series: Series[]) {
     for (const { known, values } of series) {
       for (const value of values) {
         if (sentName(value) !== known.name) {
@@ -76,32 +78,29 @@ export async function runEdgeHistories({ seed, nodes, steps, broker, tables }) {
     }
   }
 
-  /** @param {string} topic */
-  function send(topic) {
+  function send(topic: string) {
     const way = byCommand.get(topic);
     if (!way) return;
     way.isAsked = true;
     way.asked++;
   }
 
-  /** @param {MemoryPipeline['client']} [database] */
-  const start = (database) => startMemoryPipeline({ clock, tables, onStored, send, database });
+  const start = (database?: MemoryPipeline['client']) =>
+    startMemoryPipeline({ clock, tables, onStored, send, database });
   let pipeline = await start();
   let isAway = false;
 
-  /** @param {Way} way @param {Packet} packet @param {boolean} [again] */
-  async function deliver(way, packet, again = false) {
+  async function deliver(way: Way, packet: Packet, again: boolean = false) {
     if (packet.qos === 1 && !again) way.last = [...way.last, packet].slice(-IN_FLIGHT);
     const { topic, payload } = packet;
-    const onRefused = (/** @type {unknown[]} */ refused) => {
+    const onRefused = (refused: unknown[]) => {
       way.refused += refused.length;
     };
     await pipeline.accept(topic, payload, { dup: again, onRefused });
     way.acknowledged.push(...packet.values);
   }
 
-  /** @param {Way} way @param {Packet[]} packets */
-  async function publish(way, packets) {
+  async function publish(way: Way, packets: Packet[]) {
     const work = [];
     for (const packet of packets) {
       now += random.uniform() < 0.5 ? 0 : Math.floor(random.uniform() * 400);
@@ -113,15 +112,14 @@ export async function runEdgeHistories({ seed, nodes, steps, broker, tables }) {
     await Promise.all(work);
   }
 
-  /** The unacknowledged messages come again, in order. @param {Way} way */
-  async function repeat(way) {
+  /** The unacknowledged messages come again, in order. */
+  async function repeat(way: Way) {
     for (const packet of way.last.slice(-Math.floor(random.uniform() * (IN_FLIGHT + 1)))) {
       await deliver(way, packet, true);
     }
   }
 
-  /** @param {Way} way */
-  async function connect(way) {
+  async function connect(way: Way) {
     await publish(way, way.node.connect());
     if (way.late && chance(0.5)) {
       await publish(way, [way.late]);
@@ -131,8 +129,7 @@ export async function runEdgeHistories({ seed, nodes, steps, broker, tables }) {
     if (broker === 'embedded' && chance(0.3)) await repeat(way);
   }
 
-  /** @param {Way} way */
-  async function disconnect(way) {
+  async function disconnect(way: Way) {
     const will = way.node.disconnect();
     if (way.late) await publish(way, [way.late]);
     way.late = null;
@@ -157,8 +154,8 @@ export async function runEdgeHistories({ seed, nodes, steps, broker, tables }) {
     for (const way of ways) await drain(way);
   }
 
-  /** The external broker sends unacknowledged messages, then those that waited. @param {Way} way */
-  async function drain(way) {
+  /** The external broker sends unacknowledged messages, then those that waited. */
+  async function drain(way: Way) {
     if (broker === 'embedded') return;
     await repeat(way);
     for (const packet of way.queue.splice(0)) await deliver(way, packet);
@@ -174,10 +171,9 @@ export async function runEdgeHistories({ seed, nodes, steps, broker, tables }) {
     for (const way of ways) await drain(way);
   }
 
-  const pick = () => /** @type {Way} */ (ways[Math.floor(random.uniform() * ways.length)]);
+  const pick = () => ways[Math.floor(random.uniform() * ways.length)] as Way;
 
-  /** @param {Way} way */
-  async function act(way) {
+  async function act(way: Way) {
     const { node } = way;
     now += Math.floor(random.uniform() * 2000);
     if (!node.isUp) {
@@ -230,8 +226,8 @@ export async function runEdgeHistories({ seed, nodes, steps, broker, tables }) {
   return { faults, stored: stored.size, refused, rebirths, recovered };
 }
 
-/** An operator replays all dead letters. @param {MemoryPipeline} pipeline @param {number} now epoch ms */
-async function replayAll({ store, ingest }, now) {
+/** An operator replays all dead letters. @param now epoch ms */
+async function replayAll({ store, ingest }: MemoryPipeline, now: number) {
   let before = null;
   do {
     const range = { from: now - DAY_MS, to: now + DAY_MS };
@@ -240,7 +236,7 @@ async function replayAll({ store, ingest }, now) {
       try {
         await ingest.replay(deadLetter);
       } catch (error) {
-        if (/** @type {{ code?: string }} */ (error).code !== 'not_replayable') throw error;
+        if ((error as { code?: string }).code !== 'not_replayable') throw error;
       }
     }
     before = page.next;

@@ -1,15 +1,14 @@
-import { bdSeq, encodePayload } from '../sparkplug/payload.js';
-
-/** @import { MemoryPipeline } from '../system/memory-pipeline.js' */
-/** @import { MetricContent } from '../sparkplug/payload.js' */
+import { bdSeq, encodePayload, type MetricContent } from '../sparkplug/payload.ts';
 
 const NAMES = ['temp', 'pressure', 'flow', 'level'];
 const NUMBERS = 256;
 const DAY_MS = 86_400_000;
 
-/** A message that reached the broker. @typedef {{ topic: string, payload: Buffer, qos: 0 | 1, values: Sent[] }} Packet */
+/** A message that reached the broker. */
+export type Packet = { topic: string; payload: Buffer; qos: 0 | 1; values: Sent[] };
 
-/** A value that the node has sent. @typedef {{ device: string, name: string, ts: number, value: number }} Sent */
+/** A value that the node has sent. */
+export type Sent = { device: string; name: string; ts: number; value: number };
 
 /**
  * A Sparkplug edge node with one device. It knows the name of each value that it sends, so that a value stored under another name
@@ -21,26 +20,22 @@ export class SimulatedNode {
   #connection = -1;
   #seq = 0;
   #isUp = false;
-  /** Aliases of the node and of its device, by name. @type {Array<Map<string, number>>} */
-  #tables = [new Map(), new Map()];
-  /** Assignments so far, as text. @type {Set<string>} */
-  #earlier = new Set();
+  /** Aliases of the node and of its device, by name. */
+  #tables: Array<Map<string, number>> = [new Map(), new Map()];
+  /** Assignments so far, as text. */
+  #earlier: Set<string> = new Set();
   /** The clock of the node minus that of the test, in ms. */
   #offset = 0;
   #clock;
   #measured = 0;
   #qos;
 
-  /**
-   * @param {string} id
-   * @param {() => number} random at least 0, less than 1
-   * @param {() => number} clock epoch ms
-   */
-  constructor(id, random, clock) {
+  /** @param random at least 0, less than 1 @param clock epoch ms */
+  constructor(id: string, random: () => number, clock: () => number) {
     this.#id = id;
     this.#random = random;
     this.#clock = clock;
-    this.#qos = /** @type {0 | 1} */ (random() < 0.5 ? 0 : 1);
+    this.#qos = (random() < 0.5 ? 0 : 1) as 0 | 1;
   }
 
   get id() {
@@ -55,7 +50,7 @@ export class SimulatedNode {
     return this.#isUp;
   }
 
-  #below(/** @type {number} */ count) {
+  #below(count: number) {
     return Math.floor(this.#random() * count);
   }
 
@@ -63,8 +58,11 @@ export class SimulatedNode {
     return this.#clock() + this.#offset;
   }
 
-  /** @param {'NBIRTH' | 'NDATA' | 'NDEATH' | 'DBIRTH' | 'DDATA' | 'DDEATH'} type @param {MetricContent[]} metrics @param {{ values?: Sent[], qos?: 0 | 1 }} [options] @returns {Packet} */
-  #packet(type, metrics, { values = [], qos = this.#qos } = {}) {
+  #packet(
+    type: 'NBIRTH' | 'NDATA' | 'NDEATH' | 'DBIRTH' | 'DDATA' | 'DDEATH',
+    metrics: MetricContent[],
+    { values = [], qos = this.#qos }: { values?: Sent[]; qos?: 0 | 1 } = {},
+  ): Packet {
     const topic = `spBv1.0/g/${type}/${this.#id}${type.startsWith('D') ? '/dev' : ''}`;
     if (type === 'NBIRTH') this.#seq = 0;
     const seq = type === 'NDEATH' ? undefined : this.#seq;
@@ -73,8 +71,8 @@ export class SimulatedNode {
     return { topic, payload, qos, values };
   }
 
-  /** Assigns the aliases again: often the same ones to other metrics, but never as in an earlier assignment. @param {0 | 1} which */
-  #assign(which) {
+  /** Assigns the aliases again: often the same ones to other metrics, but never as in an earlier assignment. */
+  #assign(which: 0 | 1) {
     const aliases = [1, 2, 3, 4, 5, 6].sort(() => this.#random() - 0.5);
     const used = NAMES.filter(() => this.#random() < 0.8);
     const table = new Map(used.map((name, index) => [name, Number(aliases[index])]));
@@ -84,8 +82,7 @@ export class SimulatedNode {
     this.#tables[which] = table;
   }
 
-  /** @param {0 | 1} which @param {string} name @returns {Sent} */
-  #measure(which, name) {
+  #measure(which: 0 | 1, name: string): Sent {
     this.#measured++;
     const device = which === 0 ? this.name : `${this.name}/dev`;
     const value = 8 * this.#measured + NAMES.indexOf(name);
@@ -93,28 +90,27 @@ export class SimulatedNode {
     return { device, name, ts: this.#now() - DAY_MS + this.#measured * 7, value };
   }
 
-  /** @param {0 | 1} which @param {MetricContent[]} more */
-  #birth(which, more) {
+  #birth(which: 0 | 1, more: MetricContent[]) {
     const values = [...(this.#tables[which] ?? [])].map(([name]) => this.#measure(which, name));
     const metrics = values.map(({ name, ts, value }) => {
       const alias = this.#tables[which]?.get(name);
-      return { name, alias, ts, type: /** @type {const} */ ('double'), value };
+      return { name, alias, ts, type: 'double' as const, value };
     });
     return this.#packet(which === 0 ? 'NBIRTH' : 'DBIRTH', [...more, ...metrics], { values });
   }
 
-  /** @returns {Packet[]} births of the node and its device */
-  #births() {
+  /** @returns births of the node and its device */
+  #births(): Packet[] {
     return [this.#birth(0, [bdSeq(this.#connection % NUMBERS)]), this.#birth(1, [])];
   }
 
-  /** @returns {Packet} the last will of this connection */
-  #will() {
+  /** @returns the last will of this connection */
+  #will(): Packet {
     return this.#packet('NDEATH', [bdSeq(this.#connection % NUMBERS)], { qos: 1 });
   }
 
-  /** Connects, with other aliases most of the time. @returns {Packet[]} */
-  connect() {
+  /** Connects, with other aliases most of the time. */
+  connect(): Packet[] {
     this.#isUp = true;
     this.#connection++;
     if (this.#random() < 0.7) this.#assign(0);
@@ -122,14 +118,14 @@ export class SimulatedNode {
     return this.#births();
   }
 
-  /** The connection breaks. @returns {Packet} its will, which may arrive late */
-  disconnect() {
+  /** The connection breaks. @returns its will, which may arrive late */
+  disconnect(): Packet {
     this.#isUp = false;
     return this.#will();
   }
 
-  /** Answers a rebirth command, or its configuration changes. @param {boolean} changes @returns {Packet[]} */
-  beBornAgain(changes) {
+  /** Answers a rebirth command, or its configuration changes. */
+  beBornAgain(changes: boolean): Packet[] {
     if (changes) {
       this.#assign(0);
       this.#assign(1);
@@ -137,16 +133,16 @@ export class SimulatedNode {
     return this.#births();
   }
 
-  /** @returns {Packet[]} the device ends, and comes back with a birth of its own */
-  replaceDevice() {
+  /** @returns the device ends, and comes back with a birth of its own */
+  replaceDevice(): Packet[] {
     const death = this.#packet('DDEATH', []);
     this.#assign(1);
     return [death, this.#birth(1, [])];
   }
 
-  /** @returns {Packet | null} some values, most by alias only; null: it has no metrics */
-  data() {
-    const which = /** @type {0 | 1} */ (this.#below(2));
+  /** @returns some values, most by alias only; null: it has no metrics */
+  data(): Packet | null {
+    const which = this.#below(2) as 0 | 1;
     const table = this.#tables[which] ?? new Map();
     const names = [...table.keys()].filter(() => this.#random() < 0.6);
     if (names.length === 0) return null;
@@ -166,5 +162,5 @@ export class SimulatedNode {
   }
 }
 
-/** @param {number} value @returns {string | undefined} the name that it was sent under */
-export const sentName = (value) => NAMES[value % 8];
+/** @returns the name that it was sent under */
+export const sentName = (value: number): string | undefined => NAMES[value % 8];

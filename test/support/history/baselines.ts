@@ -1,36 +1,35 @@
 import pino from 'pino';
-import { createLearner, LearningLag } from '../../../api/history/baselines/learner.js';
-import { Steps } from '../../../api/history/packing/steps.js';
-import { Retry } from '../../../api/store/sending/retry.js';
-import { groupOf, identifyDevice, identifySensor } from '../../../schema/ids.js';
-import { DAY_MS, dayOf } from '../../../schema/rules.js';
-import { until } from '../until.js';
-import { ALONE } from './packing.js';
+import { createLearner, LearningLag } from '../../../api/history/baselines/learner.ts';
+import { Steps } from '../../../api/history/packing/steps.ts';
+import type { ClockGuard } from '../../../api/store/clock-guard.ts';
+import type { Store } from '../../../api/store/index.ts';
+import { Retry } from '../../../api/store/sending/retry.ts';
+import { groupOf, type Identity, identifyDevice, identifySensor } from '../../../schema/ids.ts';
+import { DAY_MS, dayOf } from '../../../schema/rules.ts';
+import type { TestSystem } from '../system/index.ts';
+import { until } from '../until.ts';
+import { ALONE } from './packing.ts';
 
-/** @import { ClockGuard } from '../../../api/store/clock-guard.js' */
-/** @import { Store } from '../../../api/store/index.js' */
-/** @import { Identity } from '../../../schema/ids.js' */
-/** @import { TestSystem } from '../system/index.js' */
-
-/** A baseline with one mean and deviation for every hour. @param {number} mean @param {number} deviation */
-export const flatProfile = (mean, deviation) =>
+/** A baseline with one mean and deviation for every hour. */
+export const flatProfile = (mean: number, deviation: number) =>
   Float32Array.from({ length: 48 }, (_, index) => (index % 2 === 0 ? mean : deviation));
 
-/** @param {string} device @param {string} sensor names */
-export function keysOf(device, sensor) {
-  const { id, bytes } = /** @type {Identity} */ (identifyDevice(device));
-  const identity = /** @type {Identity} */ (identifySensor(id, sensor));
+/** @param sensor names */
+export function keysOf(device: string, sensor: string) {
+  const { id, bytes } = identifyDevice(device) as Identity;
+  const identity = identifySensor(id, sensor) as Identity;
   return { device: bytes, sensor: identity.bytes, key: `${id}/${identity.id}` };
 }
 
 /**
  * Stores the usual values of some sensors for yesterday, today and tomorrow, and waits until a system uses them. The period
  * `baselines` of the system must be short.
- *
- * @param {TestSystem} system
- * @param {Array<{ device: string, sensor: string, mean: number, deviation: number }>} sensors names
+ * @param sensors names
  */
-export async function writeUsual(system, sensors) {
+export async function writeUsual(
+  system: TestSystem,
+  sensors: Array<{ device: string; sensor: string; mean: number; deviation: number }>,
+) {
   const { latestGroups } = system.config.retention;
   const today = dayOf(Date.now());
   const store = await system.openStore();
@@ -55,16 +54,20 @@ export async function writeUsual(system, sensors) {
   );
 }
 
-/**
- * Makes a learner that learns when the test calls it, without rests.
- *
- * @param {object} options
- * @param {Pick<Store, 'packing' | 'baselines'>} options.store
- * @param {number} options.groups
- * @param {() => number} options.clock epoch ms, set by the test
- * @param {Pick<ClockGuard, 'now'>} [options.guard] of this clock; default: it is always right
- */
-export function createTestLearner({ store, groups, clock, guard = { now: clock } }) {
+/** Makes a learner that learns when the test calls it, without rests. */
+export function createTestLearner({
+  store,
+  groups,
+  clock,
+  guard = { now: clock },
+}: {
+  store: Pick<Store, 'packing' | 'baselines'>;
+  groups: number;
+  /** epoch ms, set by the test */
+  clock: () => number;
+  /** of this clock; default: it is always right */
+  guard?: Pick<ClockGuard, 'now'>;
+}) {
   const logger = pino({ level: 'silent' });
   const retry = new Retry({ logger, onRetry: () => {} });
   const steps = new Steps({ retry, isPressed: () => false, overdueMs: () => 0 });

@@ -1,7 +1,7 @@
-/** @typedef {{ ts: number, min: number, max: number, avg: number | null, count: number }} Point */
+import type { Aggregate } from '../../../api/history/reading/bins.ts';
+import type { Sample } from './index.ts';
 
-/** @import { Aggregate } from '../../../api/history/reading/bins.js' */
-/** @import { Sample } from './index.js' */
+type Point = { ts: number; min: number; max: number; avg: number | null; count: number };
 
 const SECOND = 1000;
 const [MINUTE, HOUR, DAY] = [60 * SECOND, 3600 * SECOND, 86_400 * SECOND];
@@ -14,21 +14,21 @@ export const WIDTHS = [
   ...[1, 7, 30, 60, 90, 120, 150, 180, 210, 240, 270, 300, 330, 360].map((days) => days * DAY),
 ];
 
-/** @param {{ from: number, to: number }} range @param {number} points @returns {number | undefined} ms */
-export const widthOf = ({ from, to }, points) =>
+/** @returns ms */
+export const widthOf = ({ from, to }: { from: number; to: number }, points: number): number | undefined =>
   WIDTHS.find((width) => Math.floor((to - 1) / width) - Math.floor(from / width) + 1 <= points);
 
 /**
  * Computes a series from all samples, in the simplest way.
- *
- * @param {Sample[]} samples one for each instant, in order of time
- * @param {{ from: number, to: number }} range
- * @param {number} width ms
- * @returns {Point[]}
+ * @param samples one for each instant, in order of time
+ * @param width ms
  */
-export function seriesOf(samples, { from, to }, width) {
-  /** @type {Map<number, number[]>} */
-  const bins = new Map();
+export function seriesOf(
+  samples: Sample[],
+  { from, to }: { from: number; to: number },
+  width: number,
+): Point[] {
+  const bins: Map<number, number[]> = new Map();
   for (const [ts, value] of samples) {
     if (ts < from || ts >= to) continue;
     const start = Math.floor(ts / width) * width;
@@ -43,15 +43,15 @@ export function seriesOf(samples, { from, to }, width) {
   }));
 }
 
-/** Large values are scaled down before the sum, so that it does not overflow. Small values are not, because they would lose precision. @param {number[]} values */
-function averageOf(values) {
+/** Large values are scaled down before the sum, so that it does not overflow. Small values are not, because they would lose precision. */
+function averageOf(values: number[]) {
   const scale = values.some((value) => Math.abs(value) > 2 ** 900) ? 2 ** 20 : 1;
   const sum = values.reduce((total, value) => total + value / scale, 0);
   return Math.abs(sum) > Number.MAX_VALUE / scale ? null : (sum / values.length) * scale;
 }
 
-/** Computes aggregates from all values, in the simplest way. @type {Record<Aggregate, (values: number[]) => number>} */
-export const AGGREGATES = {
+/** Computes aggregates from all values, in the simplest way. */
+export const AGGREGATES: Record<Aggregate, (values: number[]) => number> = {
   avg: (values) => sumOf(values) / values.length,
   min: (values) => Math.min(...values),
   max: (values) => Math.max(...values),
@@ -61,20 +61,21 @@ export const AGGREGATES = {
   last: (values) => Number(values.at(-1)),
 };
 
-/** @param {number[]} values */
-function sumOf(values) {
+function sumOf(values: number[]) {
   return values.reduce((sum, value) => sum + value, 0);
 }
 
 /**
  * Computes the aggregates of an aligned query from all samples, in the simplest way.
- *
- * @param {Sample[]} samples in any order
- * @param {{ from: number, to: number }} range
- * @param {number[]} edges of the bins, epoch ms
- * @returns {Record<string, Array<number | null>>} by aggregate
+ * @param samples in any order
+ * @param edges of the bins, epoch ms
+ * @returns by aggregate
  */
-export function alignedOf(samples, { from, to }, edges) {
+export function alignedOf(
+  samples: Sample[],
+  { from, to }: { from: number; to: number },
+  edges: number[],
+): Record<string, Array<number | null>> {
   const inRange = samples.filter(([ts]) => ts >= from && ts < to).sort(([a], [b]) => a - b);
   const bins = edges
     .slice(0, -1)
@@ -89,15 +90,11 @@ export function alignedOf(samples, { from, to }, edges) {
   );
 }
 
-/**
- * @param {Point[]} given
- * @param {Point[]} expected
- * @returns {string | null} the first difference; averages may differ by a billionth of the largest value of their bin
- */
-export function difference(given, expected) {
+/** @returns the first difference; averages may differ by a billionth of the largest value of their bin */
+export function difference(given: Point[], expected: Point[]): string | null {
   if (given.length !== expected.length) return `${given.length} points, not ${expected.length}`;
   for (const [index, { avg, ...exactly }] of expected.entries()) {
-    const { avg: average, ...point } = /** @type {Point} */ (given[index]);
+    const { avg: average, ...point } = given[index] as Point;
     if (JSON.stringify(point) !== JSON.stringify(exactly)) {
       return `${JSON.stringify(point)}, not ${JSON.stringify(exactly)}`;
     }

@@ -1,14 +1,13 @@
 import { beforeAll, jest } from '@jest/globals';
-import { useStoredSystem } from '../system/stored.js';
-import { createStoredInstallation, prepareMemoryInstallations } from './simulated-installation.js';
-import { simulate } from './simulation.js';
+import { useStoredSystem } from '../system/stored.ts';
+import { createStoredInstallation, prepareMemoryInstallations } from './simulated-installation.ts';
+import { type Mistake, simulate } from './simulation.ts';
 
-/** @import { Mistake } from './simulation.js' */
+/** runs simulation number `run` of this run of jest, and returns the faults with their seed */
+type FaultsOf = (run: number, mistake?: Mistake) => Promise<string[]>;
 
-/** @typedef {(run: number, mistake?: Mistake) => Promise<string[]>} FaultsOf runs simulation number `run` of this run of jest, and returns the faults with their seed */
-
-/** @param {(seed: number, mistake?: Mistake) => Promise<string[]>} run @returns {FaultsOf} with the seeds of jest, which `--seed=` repeats */
-function seeded(run) {
+/** @returns with the seeds of jest, which `--seed=` repeats */
+function seeded(run: (seed: number, mistake?: Mistake) => Promise<string[]>): FaultsOf {
   const firstSeed = jest.getSeed() >>> 0;
   return async (number, mistake) => {
     const seed = firstSeed + number;
@@ -19,14 +18,10 @@ function seeded(run) {
 
 /**
  * Simulates a mistake until a check notices it.
- *
- * @param {FaultsOf} faultsOf
- * @param {Mistake} mistake
- * @param {number} maxRuns
- * @returns {Promise<string[]>} faults of the first simulation with any
+ * @returns faults of the first simulation with any
  * @throws {Error} with the seed, when none has any
  */
-export async function firstFaults(faultsOf, mistake, maxRuns) {
+export async function firstFaults(faultsOf: FaultsOf, mistake: Mistake, maxRuns: number): Promise<string[]> {
   for (let run = 0; run < maxRuns; run++) {
     const faults = await faultsOf(run, mistake);
     if (faults.length > 0) return faults;
@@ -34,10 +29,9 @@ export async function firstFaults(faultsOf, mistake, maxRuns) {
   throw new Error(`none of ${maxRuns} simulations shows it (again: --seed=${jest.getSeed()})`);
 }
 
-/** Runs simulations in memory, about ten each second. @returns {FaultsOf} */
-export function useMemorySimulations() {
-  /** @type {Awaited<ReturnType<typeof prepareMemoryInstallations>>} */
-  let createInstallation;
+/** Runs simulations in memory, about ten each second. */
+export function useMemorySimulations(): FaultsOf {
+  let createInstallation: Awaited<ReturnType<typeof prepareMemoryInstallations>>;
   beforeAll(async () => {
     createInstallation = await prepareMemoryInstallations();
   });
@@ -46,8 +40,8 @@ export function useMemorySimulations() {
   );
 }
 
-/** Runs simulations on the real database, with the tables of a new system, which is removed after the tests of the file. @returns {FaultsOf} */
-export function useStoredSimulations() {
+/** Runs simulations on the real database, with the tables of a new system, which is removed after the tests of the file. */
+export function useStoredSimulations(): FaultsOf {
   const stored = useStoredSystem({ settings: { LATEST_GROUPS: '1' } });
   beforeAll(async () => {
     process.stderr.write(`again with these simulations: npm run test:thorough -- --seed=${jest.getSeed()}\n`);

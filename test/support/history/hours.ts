@@ -1,5 +1,5 @@
-import { bucketOf } from '../../../schema/rules.js';
-import { until } from '../until.js';
+import { bucketOf } from '../../../schema/rules.ts';
+import { until } from '../until.ts';
 
 /** A margin, in ms, that is longer than the work of a test within one hour. */
 const MARGIN_MS = 60_000;

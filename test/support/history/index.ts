@@ -1,48 +1,38 @@
 import cassandra from 'cassandra-driver';
-import { groupOf, identifyDevice, identifySensor } from '../../../schema/ids.js';
-import { packSamples } from '../../../schema/packed/pack.js';
-import { greaterValue, mergeSeries } from '../../../schema/packed/series.js';
-import { hourStatisticsOf } from '../../../schema/packed/statistics.js';
-import { bucketOf, closingOf, dayOf, HOUR_MS } from '../../../schema/rules.js';
-import { until } from '../until.js';
+import { groupOf, type Identity, identifyDevice, identifySensor } from '../../../schema/ids.ts';
+import { packSamples } from '../../../schema/packed/pack.ts';
+import { greaterValue, mergeSeries } from '../../../schema/packed/series.ts';
+import { hourStatisticsOf } from '../../../schema/packed/statistics.ts';
+import { bucketOf, closingOf, dayOf, HOUR_MS } from '../../../schema/rules.ts';
+import type { TestSystem } from '../system/index.ts';
+import { until } from '../until.ts';
 
-/** @import { Identity } from '../../../schema/ids.js' */
-/** @import { TestSystem } from '../system/index.js' */
-
-/** @typedef {[ts: number, value: number]} Sample `ts` in epoch ms */
+/** `ts` in epoch ms */
+export type Sample = [ts: number, value: number];
 
 function nextMillisecond() {
   const now = Date.now();
   return until(() => Date.now() > now, { what: 'the next millisecond' });
 }
 
-/** @param {Buffer} bytes */
-const uuid = (bytes) => new cassandra.types.Uuid(bytes);
+const uuid = (bytes: Buffer) => new cassandra.types.Uuid(bytes);
 
-/**
- * Opens the history of a system. The test decides when hours are packed and when batches are deleted.
- *
- * @param {TestSystem} system
- */
-export async function openHistory(system) {
+/** Opens the history of a system. The test decides when hours are packed and when batches are deleted. */
+export async function openHistory(system: TestSystem) {
   const store = await system.openStore();
   const { latestGroups } = system.config.retention;
 
-  /** @param {string} deviceName @param {string} sensorName */
-  function sensorOf(deviceName, sensorName) {
-    const device = /** @type {Identity} */ (identifyDevice(deviceName));
-    const sensor = /** @type {Identity} */ (identifySensor(device.id, sensorName));
+  function sensorOf(deviceName: string, sensorName: string) {
+    const device = identifyDevice(deviceName) as Identity;
+    const sensor = identifySensor(device.id, sensorName) as Identity;
     return { group: groupOf(device.bytes, latestGroups), device: device.bytes, sensor: sensor.bytes };
   }
 
   /**
    * Deletes of the test and writes of the application have the times of two clients. A delete wins over a write of the same
    * microsecond, so each delete has its own millisecond. Without this, 7 % of the rows written right after a delete were missing.
-   *
-   * @param {string} statement
-   * @param {unknown[]} values
    */
-  async function erase(statement, values) {
+  async function erase(statement: string, values: unknown[]) {
     await nextMillisecond();
     await system.execute(statement, values);
     await nextMillisecond();
@@ -52,19 +42,17 @@ export async function openHistory(system) {
     store,
     sensorOf,
 
-    /** Marks hours as packed, so readers do not look for their batches. @param {number} until epoch ms */
-    async packedUntil(until) {
+    /** Marks hours as packed, so readers do not look for their batches. @param until epoch ms */
+    async packedUntil(until: number) {
       for (let group = 0; group < latestGroups; group++) await store.packProgress.writePacked(group, until);
     },
 
     /**
      * Packs an hour as the packer does, with all its batches and the existing history.
-     *
-     * @param {ReturnType<typeof sensorOf>} sensor
-     * @param {number} hour epoch ms
-     * @param {number} [readFrom] epoch ms
+     * @param hour epoch ms
+     * @param readFrom epoch ms
      */
-    async pack(sensor, hour, readFrom = closingOf(hour)) {
+    async pack(sensor: ReturnType<typeof sensorOf>, hour: number, readFrom: number = closingOf(hour)) {
       const batches = await store.samples.readHour(sensor.device, sensor.sensor, hour);
       const { times, values } = mergeSeries([batches, ...(await store.packed.readHour(sensor, hour))]);
       if (times.length === 0) return;
@@ -74,8 +62,8 @@ export async function openHistory(system) {
       await store.write.history.writeStatistics(sensor, hour, hourStatisticsOf(values), readFrom);
     },
 
-    /** Deletes the batches of these hours, as their expiry would. @param {ReturnType<typeof sensorOf>} sensor @param {number[]} hours epoch ms */
-    async dropBatches({ device }, hours) {
+    /** Deletes the batches of these hours, as their expiry would. @param hours epoch ms */
+    async dropBatches({ device }: ReturnType<typeof sensorOf>, hours: number[]) {
       for (const hour of hours) {
         await erase('DELETE FROM message WHERE device_id = ? AND bucket = ? AND part = 0', [
           uuid(device),
@@ -84,8 +72,8 @@ export async function openHistory(system) {
       }
     },
 
-    /** @param {ReturnType<typeof sensorOf>} sensor @param {number} hour epoch ms */
-    async dropPacked({ device, sensor }, hour) {
+    /** @param hour epoch ms */
+    async dropPacked({ device, sensor }: ReturnType<typeof sensorOf>, hour: number) {
       await erase('DELETE FROM history WHERE device_id = ? AND sensor_id = ? AND day = ? AND hour = ?', [
         uuid(device),
         uuid(sensor),
@@ -96,12 +84,11 @@ export async function openHistory(system) {
   };
 }
 
-/** @typedef {Awaited<ReturnType<typeof openHistory>>} History */
+export type History = Awaited<ReturnType<typeof openHistory>>;
 
-/** Merges sent samples by brute force: one for each instant, in order of time. @param {Sample[]} samples @returns {Sample[]} */
-export function unionOf(samples) {
-  /** @type {Map<number, number>} */
-  const values = new Map();
+/** Merges sent samples by brute force: one for each instant, in order of time. */
+export function unionOf(samples: Sample[]): Sample[] {
+  const values: Map<number, number> = new Map();
   for (const [ts, value] of samples) {
     const known = values.get(ts);
     values.set(ts, known === undefined ? value : greaterValue(known, value));
@@ -109,23 +96,31 @@ export function unionOf(samples) {
   return [...values].sort(([a], [b]) => a - b);
 }
 
-/** The path of an hour of samples into the database. @typedef {'packed' | 'packed, then late' | 'late alone' | 'batches' | 'nothing'} Fate */
+/** The path of an hour of samples into the database. */
+export type Fate = 'packed' | 'packed, then late' | 'late alone' | 'batches' | 'nothing';
 
-/** @type {Fate[]} */
-export const FATES = ['packed', 'packed, then late', 'late alone', 'batches', 'nothing'];
+export const FATES: Fate[] = ['packed', 'packed, then late', 'late alone', 'batches', 'nothing'];
 
 /**
- * Stores hours by different paths, in the order in which they happen: messages in time, the
- * packer, late messages, the expiry of batches. `batches` is for hours after all packed ones.
- *
- * @param {object} options
- * @param {History} options.history
- * @param {(samples: Sample[]) => Promise<unknown>} options.send one message
- * @param {{ now: number }} options.clock the clock of the system, which it sets
- * @param {ReturnType<History['sensorOf']>} options.sensor
- * @param {Array<{ hour: number, fate: Fate, samples: Sample[] }>} options.hours in order of time; of `packed, then late` every second sample is late
+ * Stores hours by different paths, in the order in which they happen: messages in time, the packer, late messages, the expiry of batches.
+ * `batches` is for hours after all packed ones.
  */
-export async function layDown({ history, send, clock, sensor, hours }) {
+export async function layDown({
+  history,
+  send,
+  clock,
+  sensor,
+  hours,
+}: {
+  history: History;
+  /** one message */
+  send: (samples: Sample[]) => Promise<unknown>;
+  /** the clock of the system, which it sets */
+  clock: { now: number };
+  sensor: ReturnType<History['sensorOf']>;
+  /** in order of time; of `packed, then late` every second sample is late */
+  hours: Array<{ hour: number; fate: Fate; samples: Sample[] }>;
+}) {
   const end = Math.max(...hours.map(({ hour }) => hour)) + HOUR_MS;
   const timely = ['packed', 'packed, then late', 'batches'];
   for (const { hour, fate, samples } of hours) {

@@ -1,19 +1,18 @@
 import { beforeEach } from '@jest/globals';
 import pino from 'pino';
-import { createReading } from '../../../api/history/reading/index.js';
-import { createLateWriter, LateArrivalNotes, LateDayNotes } from '../../../api/ingest/late-samples.js';
-import { SampleWriter } from '../../../api/ingest/sample-writer.js';
-import { Retry } from '../../../api/store/sending/retry.js';
-import { groupOf, identifyDevice, identifySensor } from '../../../schema/ids.js';
-import { mergeSeries } from '../../../schema/packed/series.js';
-import { HOUR_MS } from '../../../schema/rules.js';
-import { createMemoryStore } from '../memory-store/index.js';
-import { createTestPacker } from './packing.js';
+import { createReading } from '../../../api/history/reading/index.ts';
+import { createLateWriter, LateArrivalNotes, LateDayNotes } from '../../../api/ingest/late-samples.ts';
+import { SampleWriter } from '../../../api/ingest/sample-writer.ts';
+import type { Store } from '../../../api/store/index.ts';
+import { Retry } from '../../../api/store/sending/retry.ts';
+import { groupOf, type Identity, identifyDevice, identifySensor } from '../../../schema/ids.ts';
+import { mergeSeries } from '../../../schema/packed/series.ts';
+import { HOUR_MS } from '../../../schema/rules.ts';
+import { createMemoryStore } from '../memory-store/index.ts';
+import { createTestPacker } from './packing.ts';
 
-/** @import { Store } from '../../../api/store/index.js' */
-/** @import { Identity } from '../../../schema/ids.js' */
-
-/** @typedef {{ ts: number, value: number }} Sample `ts` in epoch ms */
+/** `ts` in epoch ms */
+type Sample = { ts: number; value: number };
 
 export const GROUPS = 2;
 
@@ -36,15 +35,14 @@ export async function createMemoryPath() {
   const retry = new Retry({ logger, onRetry: () => {} });
   const late = { samples: 0 };
 
-  /** @param {string} name @param {string} [sensorName] */
-  function keyOf(name, sensorName = 's') {
-    const { id, bytes } = /** @type {Identity} */ (identifyDevice(name));
-    const { bytes: sensor } = /** @type {Identity} */ (identifySensor(id, sensorName));
+  function keyOf(name: string, sensorName: string = 's') {
+    const { id, bytes } = identifyDevice(name) as Identity;
+    const { bytes: sensor } = identifySensor(id, sensorName) as Identity;
     return { device: bytes, sensor, group: groupOf(bytes, GROUPS) };
   }
 
-  /** @param {Partial<Store['write']>} [overrides] parts that replace those of `store.write` */
-  function createWriter(overrides) {
+  /** @param overrides parts that replace those of `store.write` */
+  function createWriter(overrides?: Partial<Store['write']>) {
     const used = { ...store.write, ...overrides };
     const guard = { now: () => clock.now };
     return new SampleWriter({
@@ -64,8 +62,7 @@ export async function createMemoryPath() {
   }
   const writer = createWriter();
 
-  /** @param {string} name @param {string} sensorName */
-  async function register(name, sensorName) {
+  async function register(name: string, sensorName: string) {
     const { device: bytes, sensor, group } = keyOf(name, sensorName);
     await store.write.registry.writeDevice({ group, bytes }, { name, registeredAt: 1 }, 1);
     const change = { bytes: sensor, name: sensorName, registeredAt: 1, writeTimestamp: 1 };
@@ -81,59 +78,63 @@ export async function createMemoryPath() {
     late,
     keyOf,
 
-    /** @param {Partial<Parameters<typeof createTestPacker>[0]>} [deps] */
-    packer: (deps) => createTestPacker({ store, groups: GROUPS, clock: () => clock.now, ...deps }),
+    packer: (deps?: Partial<Parameters<typeof createTestPacker>[0]>) =>
+      createTestPacker({ store, groups: GROUPS, clock: () => clock.now, ...deps }),
 
     /**
-     * @param {string} name of a device
-     * @param {Sample[]} samples of its sensor `s`
-     * @param {{ sensor?: string, overrides?: Partial<Store['write']> }} [options] `overrides`: parts that replace those of `store.write`
-     * @returns {Promise<void>} settles when they may be acknowledged
+     * @param name of a device
+     * @param samples of its sensor `s`
+     * @param options `overrides`: parts that replace those of `store.write`
+     * @returns settles when they may be acknowledged
      */
-    async send(name, samples, { sensor = 's', overrides } = {}) {
+    async send(
+      name: string,
+      samples: Sample[],
+      { sensor = 's', overrides }: { sensor?: string; overrides?: Partial<Store['write']> } = {},
+    ): Promise<void> {
       await register(name, sensor);
       const key = keyOf(name, sensor);
-      const series = { known: /** @type {any} */ ({}), sensor: key.sensor };
+      const series = { known: {} as any, sensor: key.sensor };
       const times = samples.map(({ ts }) => ts);
       const values = samples.map(({ value }) => value);
-      const device = /** @type {any} */ ({
+      const device = {
         id: name,
         bytes: key.device,
         group: key.group,
         sensors: new Map(),
-      });
+      } as any;
       const used = overrides ? createWriter(overrides) : writer;
       await used.write(device, [{ ...series, times, values }]);
     },
 
-    /** Writes a row of `message` that no process can read. @param {string} name of a device @param {number} hour epoch ms @param {number} [ts] epoch ms, of the row */
-    writeBrokenRow: (name, hour, ts = hour) =>
+    /** Writes a row of `message` that no process can read. @param name of a device @param hour epoch ms @param ts epoch ms, of the row */
+    writeBrokenRow: (name: string, hour: number, ts: number = hour) =>
       database.execute(
         'INSERT INTO message (device_id, bucket, part, ts, digest, samples) VALUES (?, ?, ?, ?, ?, ?)',
         [keyOf(name).device, new Date(hour), 0, new Date(ts), Buffer.from('00'), Buffer.from([255, 1])],
       ),
 
-    /** @param {string} name @param {number} hour epoch ms @returns the row of history_stat for the hour, or null */
-    async statisticsOf(name, hour) {
+    /** @param hour epoch ms @returns the row of history_stat for the hour, or null */
+    async statisticsOf(name: string, hour: number) {
       const [row] = await store.packed.readStatistics(keyOf(name), hour, hour + HOUR_MS);
       return row ?? null;
     },
 
-    /** @param {string} name @param {number} hour epoch ms @returns {Promise<Sample[]>} the samples of the hour in history, merged */
-    async historyOf(name, hour) {
+    /** @param hour epoch ms @returns the samples of the hour in history, merged */
+    async historyOf(name: string, hour: number): Promise<Sample[]> {
       const { times, values } = mergeSeries(await store.packed.readHour(keyOf(name), hour));
       return [...times].map((ts, index) => ({ ts, value: Number(values[index]) }));
     },
 
-    /** Reads an hour as a client does. @param {string} name @param {number} hour epoch ms @returns {Promise<Sample[]>} */
-    async read(name, hour) {
+    /** Reads an hour as a client does. @param hour epoch ms */
+    async read(name: string, hour: number): Promise<Sample[]> {
       const range = { from: hour, to: hour + HOUR_MS };
       const page = await createReading(store).page(keyOf(name), range, { order: 'asc', limit: 10_000 });
       return page.times.map((ts, index) => ({ ts, value: Number(page.values[index]) }));
     },
 
-    /** Counts the samples in the points of an hour. @param {string} name @param {number} hour epoch ms */
-    async countOf(name, hour) {
+    /** Counts the samples in the points of an hour. @param hour epoch ms */
+    async countOf(name: string, hour: number) {
       const range = { from: hour, to: hour + HOUR_MS };
       const shape = await createReading(store).series(keyOf(name), range, { points: 1, newest: range.to });
       return { count: shape.points.reduce((sum, { count }) => sum + count, 0), source: shape.source };
@@ -141,15 +142,15 @@ export async function createMemoryPath() {
   };
 }
 
-/** @typedef {Awaited<ReturnType<typeof createMemoryPath>>} MemoryPath */
+type MemoryPath = Awaited<ReturnType<typeof createMemoryPath>>;
 
 /** Each test has a path of its own, whose members exist as soon as it begins. */
 export function useMemoryPath() {
-  const path = /** @type {MemoryPath} */ ({});
+  const path = {} as MemoryPath;
   beforeEach(async () => void Object.assign(path, await createMemoryPath()));
   return path;
 }
 
-/** Makes one sample for each second. @param {number} hour epoch ms @param {number} count @param {number} [from] number of the first sample @returns {Sample[]} */
-export const samplesOf = (hour, count, from = 0) =>
+/** Makes one sample for each second. @param hour epoch ms @param from number of the first sample */
+export const samplesOf = (hour: number, count: number, from: number = 0): Sample[] =>
   Array.from({ length: count }, (_, i) => ({ ts: hour + (from + i) * 1000, value: from + i - 3.5 }));

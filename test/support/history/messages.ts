@@ -1,9 +1,8 @@
-import { DAY_MS, HOUR_MS } from '../../../schema/rules.js';
-
-/** @import { Series } from '../../../api/ingest/sample-writer.js' */
-/** @import { Random } from '../../../simulator/random.js' */
-/** @import { Sample } from './samples.js' */
-/** @import { SimulatedDevice, SimulatedInstallation } from './simulated-installation.js' */
+import type { Series } from '../../../api/ingest/sample-writer.ts';
+import { DAY_MS, HOUR_MS } from '../../../schema/rules.ts';
+import type { Random } from '../../../simulator/random.ts';
+import type { Sample } from './samples.ts';
+import type { SimulatedDevice, SimulatedInstallation } from './simulated-installation.ts';
 
 /** Hours of measurements, some of them before packing begins. */
 const HOURS_BEFORE = 1;
@@ -14,28 +13,25 @@ const INSTANTS = 30;
 
 const MINUTE_MS = 60_000;
 
-/**
- * A message: its samples by sensor, and its rows.
- *
- * @typedef {object} SentMessage
- * @property {SimulatedDevice} device
- * @property {Array<{ key: string, samples: Sample[] }>} series
- * @property {Series[]} rows
- */
+/** A message: its samples by sensor, and its rows. */
+export interface SentMessage {
+  device: SimulatedDevice;
+  series: Array<{ key: string; samples: Sample[] }>;
+  rows: Series[];
+}
 
-/**
- * @param {Random} random
- * @param {SimulatedInstallation} installation
- * @returns {{ message: SentMessage, at: number }} `at`: arrival, in epoch ms
- */
-export function makeMessage(random, installation) {
-  const whole = (/** @type {number} */ below) => Math.floor(random.between(0, below));
-  const device = /** @type {SimulatedDevice} */ (installation.devices[whole(installation.devices.length)]);
+/** @returns `at`: arrival, in epoch ms */
+export function makeMessage(
+  random: Random,
+  installation: SimulatedInstallation,
+): { message: SentMessage; at: number } {
+  const whole = (below: number) => Math.floor(random.between(0, below));
+  const device = installation.devices[whole(installation.devices.length)] as SimulatedDevice;
   const hour = installation.start + (whole(HOURS) - HOURS_BEFORE) * HOUR_MS;
   const chosen = random.shuffled(device.sensors).slice(0, 1 + whole(device.sensors.length));
   const series = chosen.map(({ key, bytes }) => ({ key, bytes, samples: samplesOf(random, hour) }));
   const rows = series.map(({ bytes, samples }) => ({
-    known: /** @type {any} */ ({}),
+    known: {} as any,
     sensor: bytes,
     times: samples.map(({ ts }) => ts),
     values: samples.map(({ value }) => value),
@@ -46,8 +42,8 @@ export function makeMessage(random, installation) {
   };
 }
 
-/** @param {Random} random @param {number} hour epoch ms */
-function samplesOf(random, hour) {
+/** @param hour epoch ms */
+function samplesOf(random: Random, hour: number) {
   const step = HOUR_MS / INSTANTS;
   const first = Math.floor(random.between(0, INSTANTS));
   const count = 1 + Math.floor(random.between(0, 3));
@@ -62,11 +58,9 @@ function samplesOf(random, hour) {
 
 /**
  * Draws an arrival: on time, within a minute or some minutes of the closing, hours late, or days late.
- *
- * @param {Random} random
- * @param {number} hour epoch ms
+ * @param hour epoch ms
  */
-function arrivalOf(random, hour) {
+function arrivalOf(random: Random, hour: number) {
   const end = hour + HOUR_MS;
   const closing = end + HOUR_MS;
   const luck = random.uniform();

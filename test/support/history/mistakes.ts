@@ -1,26 +1,21 @@
-import { HOUR_MS } from '../../../schema/rules.js';
-
-/** @import { HourRow } from '../../../api/store/history/reads.js' */
-/** @import { Store } from '../../../api/store/index.js' */
-/** @import { SimulatedInstallation } from './simulated-installation.js' */
-/** @import { Mistake } from './simulation.js' */
+import type { HourRow } from '../../../api/store/history/reads.ts';
+import type { Store } from '../../../api/store/index.ts';
+import { HOUR_MS } from '../../../schema/rules.ts';
+import type { SimulatedInstallation } from './simulated-installation.ts';
+import type { Mistake } from './simulation.ts';
 
 /** Margin before the closing after which a message is late, in ms: see docs/explanation/history.md. */
 const MARGIN_MS = 5 * 60_000;
 
-/** @param {(...args: any[]) => Promise<unknown>} write @returns {(...args: any[]) => Promise<void>} returns before it is committed */
+/** @returns returns before it is committed */
 const notAwaited =
-  (write) =>
+  (write: (...args: any[]) => Promise<unknown>): ((...args: any[]) => Promise<void>) =>
   async (...args) => {
     void write(...args);
   };
 
-/**
- * Violations of the rules in docs/explanation/history.md. The simulations must notice each of them.
- *
- * @type {Record<string, Mistake>}
- */
-export const MISTAKES = {
+/** Violations of the rules in docs/explanation/history.md. The simulations must notice each of them. */
+export const MISTAKES: Record<string, Mistake> = {
   'ingest reads the clock before the commit': {
     slow: ['measurements.commit request'],
     ingestClock(clock) {
@@ -52,10 +47,8 @@ export const MISTAKES = {
   'the packer reads its clock after the samples': {
     slow: ['packing.blockPage answer', 'history.writeSamples request'],
     packerStore(store, clock) {
-      /** @type {Map<string, number>} */
-      const readAt = new Map();
-      /** @param {Buffer} device @param {number} hour */
-      const id = (device, hour) => `${device.toString('hex')} ${hour}`;
+      const readAt: Map<string, number> = new Map();
+      const id = (device: Buffer, hour: number) => `${device.toString('hex')} ${hour}`;
       return {
         ...store,
         packing: {
@@ -104,15 +97,13 @@ export const MISTAKES = {
   },
 };
 
-/** Other orders that the rules allow: with these, the simulations must find no fault. @type {Record<string, Mistake>} */
-export const HARMLESS = {
+/** Other orders that the rules allow: with these, the simulations must find no fault. */
+export const HARMLESS: Record<string, Mistake> = {
   'late hours are marked before their samples are written': {
     ingestStore(store) {
-      /** @type {Array<() => Promise<unknown>>} */
-      let held = [];
+      let held: Array<() => Promise<unknown>> = [];
       const { history } = store.write;
-      /** @type {typeof history} */
-      const reordered = {
+      const reordered: typeof history = {
         ...history,
         async writeSamples(key, hours) {
           held.push(() => history.writeSamples(key, hours));
@@ -129,16 +120,9 @@ export const HARMLESS = {
   },
 };
 
-/**
- * Wraps a store so that a reader sees older statistics than packed_until, which is the wrong order.
- *
- * @param {Store} store
- * @param {SimulatedInstallation} installation
- * @returns {Store}
- */
-function withStatisticsFirst(store, installation) {
-  /** @type {Map<string, HourRow[]>} */
-  const older = new Map();
+/** Wraps a store so that a reader sees older statistics than packed_until, which is the wrong order. */
+function withStatisticsFirst(store: Store, installation: SimulatedInstallation): Store {
+  const older: Map<string, HourRow[]> = new Map();
   return {
     ...store,
     packProgress: {

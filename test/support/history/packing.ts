@@ -1,30 +1,32 @@
 import pino from 'pino';
-import { Behind } from '../../../api/history/packing/index.js';
-import { createPacker } from '../../../api/history/packing/packer.js';
-import { Steps } from '../../../api/history/packing/steps.js';
-import { Retry } from '../../../api/store/sending/retry.js';
+import { Behind } from '../../../api/history/packing/index.ts';
+import { createPacker, type Leases } from '../../../api/history/packing/packer.ts';
+import { Steps } from '../../../api/history/packing/steps.ts';
+import type { Store } from '../../../api/store/index.ts';
+import { Retry } from '../../../api/store/sending/retry.ts';
 
-/** @import { Leases } from '../../../api/history/packing/packer.js' */
-/** @import { Store } from '../../../api/store/index.js' */
-
-/** Leases without other processes. @type {Leases} */
-export const ALONE = {
+/** Leases without other processes. */
+export const ALONE: Leases = {
   async hold(_group, work) {
     await work();
     return true;
   },
 };
 
-/**
- * Makes a packer that packs when the test calls it.
- *
- * @param {object} options
- * @param {Pick<Store, 'packing' | 'packProgress'>} options.store
- * @param {number} options.groups
- * @param {() => number} options.clock epoch ms, set by the test
- * @param {Leases} [options.leases] default: no other packer
- */
-export function createTestPacker({ store, groups, clock, leases = ALONE }) {
+/** Makes a packer that packs when the test calls it. */
+export function createTestPacker({
+  store,
+  groups,
+  clock,
+  leases = ALONE,
+}: {
+  store: Pick<Store, 'packing' | 'packProgress'>;
+  groups: number;
+  /** epoch ms, set by the test */
+  clock: () => number;
+  /** default: no other packer */
+  leases?: Leases;
+}) {
   const logger = pino({ level: process.env['TEST_LOG'] ?? 'silent' });
   const behind = new Behind({ clock, batchDays: 30, logger });
   const retry = new Retry({ logger, onRetry: () => {} });

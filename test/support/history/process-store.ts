@@ -1,19 +1,17 @@
-import { planHours } from '../../../api/store/measurements/hours.js';
-import { partsFor } from '../../../schema/rules.js';
+import type { Store } from '../../../api/store/index.ts';
+import { type Hour, planHours } from '../../../api/store/measurements/hours.ts';
+import { partsFor } from '../../../schema/rules.ts';
+import type { VirtualTime } from './virtual-time.ts';
 
-/** @import { Store } from '../../../api/store/index.js' */
-/** @import { Hour } from '../../../api/store/measurements/hours.js' */
-/** @import { VirtualTime } from './virtual-time.js' */
-
-/** The parts of the store that a process needs, by role. @type {Record<'ingest' | 'pack' | 'read', Array<keyof Store>>} */
-const PARTS = {
+/** The parts of the store that a process needs, by role. */
+const PARTS: Record<'ingest' | 'pack' | 'read', Array<keyof Store>> = {
   ingest: [],
   pack: ['packing', 'packProgress'],
   read: ['packProgress', 'packed', 'samples', 'scans'],
 };
 
 /** The tables of `store.write` that ingest needs. */
-const INGEST_TABLES = /** @type {const} */ (['history', 'lateDays', 'lateArrivals', 'registry']);
+const INGEST_TABLES = ['history', 'lateDays', 'lateArrivals', 'registry'] as const;
 
 /** Functions that only compute. */
 const SYNCHRONOUS = new Set(['sensorWrites']);
@@ -22,33 +20,38 @@ const SYNCHRONOUS = new Set(['sensorWrites']);
 const WRITES = /\.(commit|write)/;
 
 /**
- * Wraps the store for one process: each request waits before it is sent and before its answer arrives, and
- * the process may die after any of its writes, without a trace.
- *
- * @param {Store} store
- * @param {object} options
- * @param {keyof typeof PARTS} options.role
- * @param {VirtualTime} options.time
- * @param {(name: string, phase: 'request' | 'answer') => number} options.delay ms before a request is sent, and before its
- *   answer arrives, by part and function
- * @param {number} [options.diesAfter] number of writes
+ * Wraps the store for one process: each request waits before it is sent and before its answer arrives, and the process may
+ * die after any of its writes, without a trace.
  */
-export function storeOfProcess(store, { role, time, delay, diesAfter = Number.POSITIVE_INFINITY }) {
+export function storeOfProcess(
+  store: Store,
+  {
+    role,
+    time,
+    delay,
+    diesAfter = Number.POSITIVE_INFINITY,
+  }: {
+    role: keyof typeof PARTS;
+    time: VirtualTime;
+    /** ms before a request is sent, and before its answer arrives, by part and function */
+    delay: (name: string, phase: 'request' | 'answer') => number;
+    /** number of writes */
+    diesAfter?: number;
+  },
+) {
   let writes = 0;
   const isDead = () => writes >= diesAfter;
   const silence = () => new Promise(() => {});
 
   /** A delay of 0 is not an event, because most requests are answered at the moment in which they are sent. */
-  async function pass(/** @type {string} */ name, /** @type {'request' | 'answer'} */ phase) {
+  async function pass(name: string, phase: 'request' | 'answer') {
     const ms = delay(name, phase);
     if (ms > 0) await time.sleep(ms);
   }
 
-  /** @param {string} name @param {(...args: any[]) => any} request */
   const slow =
-    (name, request) =>
-    /** @param {any[]} args */
-    async (...args) => {
+    (name: string, request: (...args: any[]) => any) =>
+    async (...args: any[]) => {
       await pass(name, 'request');
       if (isDead()) return silence();
       const answer = await time.real(async () => request(...args));
@@ -58,8 +61,7 @@ export function storeOfProcess(store, { role, time, delay, diesAfter = Number.PO
       return answer;
     };
 
-  /** @param {string} path @param {Record<string, any>} part @returns {Record<string, any>} */
-  const slowPart = (path, part) =>
+  const slowPart = (path: string, part: Record<string, any>): Record<string, any> =>
     Object.fromEntries(
       Object.entries(part).map(([name, member]) => {
         if (member !== null && typeof member === 'object') return [name, slowPart(`${path}.${name}`, member)];
@@ -77,23 +79,25 @@ export function storeOfProcess(store, { role, time, delay, diesAfter = Number.PO
   const write = {
     ...store.write,
     ...Object.fromEntries(tables),
-    /** Each hour of a message is a request of its own. @type {Store['write']['samples']} */
-    async samples(device, series) {
+    /** Each hour of a message is a request of its own. */
+    async samples(
+      device: Parameters<Store['write']['samples']>[0],
+      series: Parameters<Store['write']['samples']>[1],
+    ) {
       const hours = planHours(series, partsFor(device.sensors.size));
       await Promise.all(hours.map((hour) => commit(device, seriesOf(hour))));
       return hours;
     },
   };
   return {
-    store: /** @type {Store} */ ({ ...Object.fromEntries(entries), write }),
+    store: { ...Object.fromEntries(entries), write } as Store,
     get isDead() {
       return isDead();
     },
   };
 }
 
-/** @param {Hour} hour */
-const seriesOf = ({ pieces }) =>
+const seriesOf = ({ pieces }: Hour) =>
   pieces.map(({ sensor, times, values, from, to }) => ({
     sensor,
     times: times.slice(from, to),

@@ -1,66 +1,80 @@
-import { createReading } from '../../../api/history/reading/index.js';
-import { HOUR_MS } from '../../../schema/rules.js';
-import { faultsOf, seriesFaultsOf } from './samples.js';
+import type { Order, Range, Sensor } from '../../../api/history/reading/hours.ts';
+import { createReading, type Reading } from '../../../api/history/reading/index.ts';
+import type { Store } from '../../../api/store/index.ts';
+import { HOUR_MS } from '../../../schema/rules.ts';
+import type { Random } from '../../../simulator/random.ts';
+import { faultsOf, type Known, seriesFaultsOf } from './samples.ts';
+import type { SimulatedDevice, SimulatedInstallation, SimulatedSensor } from './simulated-installation.ts';
 
-/** @import { Order, Range, Sensor } from '../../../api/history/reading/hours.js' */
-/** @import { Reading } from '../../../api/history/reading/index.js' */
-/** @import { Store } from '../../../api/store/index.js' */
-/** @import { Random } from '../../../simulator/random.js' */
-/** @import { Known } from './samples.js' */
-/** @import { SimulatedDevice, SimulatedInstallation, SimulatedSensor } from './simulated-installation.js' */
+type KnownBoth = { acknowledged: Known; sent: Known };
 
-/** @typedef {{ acknowledged: Known, sent: Known }} KnownBoth */
+/** @returns the range of all measurements */
+const wholeRange = ({ start }: SimulatedInstallation): Range => ({
+  from: start - 2 * HOUR_MS,
+  to: start + 7 * HOUR_MS,
+});
 
-/** @param {SimulatedInstallation} installation @returns {Range} the range of all measurements */
-const wholeRange = ({ start }) => ({ from: start - 2 * HOUR_MS, to: start + 7 * HOUR_MS });
+/** Reads a sensor in one way. @param known `acknowledged`: before the reading began @returns the faults */
+type Way = (
+  reading: Reading,
+  sensor: Sensor,
+  range: Range,
+  random: Random,
+  known: () => { acknowledged: Map<number, number[]>; sent: Map<number, number[]> },
+) => Promise<string[]>;
 
-/**
- * Reads a sensor in one way.
- *
- * @callback Way
- * @param {Reading} reading
- * @param {Sensor} sensor
- * @param {Range} range
- * @param {Random} random
- * @param {() => { acknowledged: Map<number, number[]>, sent: Map<number, number[]> }} known `acknowledged`: before the reading began
- * @returns {Promise<string[]>} the faults
- */
-
-/** @type {Way} */
-async function pages(reading, sensor, range, random, known) {
+async function pages(
+  reading: Reading,
+  sensor: Sensor,
+  range: Range,
+  random: Random,
+  known: () => { acknowledged: Map<number, number[]>; sent: Map<number, number[]> },
+) {
   const order = random.uniform() < 0.5 ? 'asc' : 'desc';
   const limit = random.uniform() < 0.5 ? 5 : 1000;
   const got = await readPages(reading, sensor, range, { order, limit });
   return faultsOf(order === 'asc' ? got : got.reverse(), known()).map(by(`${order} pages`));
 }
 
-/** @type {Way} */
-async function whole(reading, sensor, range, _random, known) {
+async function whole(
+  reading: Reading,
+  sensor: Sensor,
+  range: Range,
+  _random: Random,
+  known: () => { acknowledged: Map<number, number[]>; sent: Map<number, number[]> },
+) {
   return faultsOf(await readWhole(reading, sensor, range), known()).map(by('export'));
 }
 
-/** @type {Way} */
-async function series(reading, sensor, range, random, known) {
-  const points = /** @type {number} */ (random.shuffled([3, 6, 100])[0]);
+async function series(
+  reading: Reading,
+  sensor: Sensor,
+  range: Range,
+  random: Random,
+  known: () => { acknowledged: Map<number, number[]>; sent: Map<number, number[]> },
+) {
+  const points = random.shuffled([3, 6, 100])[0] as number;
   const shape = await reading.series(sensor, range, { points, newest: range.to });
   return seriesFaultsOf(shape, known()).map(by(`${points} points from ${shape.source}`));
 }
 
-/** The ways of reading. `series` is listed twice, so a random choice prefers it, because only `series` reads the stored statistics. @type {Way[]} */
-const WAYS = [series, series, pages, whole];
+/** The ways of reading. `series` is listed twice, so a random choice prefers it, because only `series` reads the stored statistics. */
+const WAYS: Way[] = [series, series, pages, whole];
 
-/**
- * @param {object} options
- * @param {Store} options.store
- * @param {Random} options.random
- * @param {SimulatedInstallation} options.installation
- * @param {KnownBoth} options.known
- */
-export function createReaders({ store, random, installation, known: { acknowledged, sent } }) {
+export function createReaders({
+  store,
+  random,
+  installation,
+  known: { acknowledged, sent },
+}: {
+  store: Store;
+  random: Random;
+  installation: SimulatedInstallation;
+  known: KnownBoth;
+}) {
   const range = wholeRange(installation);
 
-  /** @param {SimulatedDevice} device @param {SimulatedSensor} sensor @param {Way} way */
-  async function readBy(device, { key, bytes }, way) {
+  async function readBy(device: SimulatedDevice, { key, bytes }: SimulatedSensor, way: Way) {
     const before = acknowledged.copy(key);
     const sensor = { device: device.bytes, sensor: bytes, group: device.group };
     const knownNow = () => ({ acknowledged: before, sent: sent.instantsOf(key) });
@@ -68,16 +82,16 @@ export function createReaders({ store, random, installation, known: { acknowledg
   }
 
   return {
-    /** Reads one sensor in one way. @returns {Promise<string[]>} the faults */
-    async readOne() {
+    /** Reads one sensor in one way. @returns the faults */
+    async readOne(): Promise<string[]> {
       const [device] = random.shuffled(installation.devices);
       const [sensor] = random.shuffled(device?.sensors ?? []);
       const [way] = random.shuffled(WAYS);
       return device && sensor && way ? readBy(device, sensor, way) : [];
     },
 
-    /** Reads every sensor in every way. @returns {Promise<string[]>} the faults */
-    async readAll() {
+    /** Reads every sensor in every way. @returns the faults */
+    async readAll(): Promise<string[]> {
       const faults = [];
       for (const device of installation.devices) {
         for (const sensor of device.sensors) {
@@ -89,16 +103,18 @@ export function createReaders({ store, random, installation, known: { acknowledg
   };
 }
 
-/** @param {string} way of reading @returns {(fault: string) => string} */
-const by = (way) => (fault) => `${way}: ${fault}`;
+/** @param way of reading */
+const by =
+  (way: string): ((fault: string) => string) =>
+  (fault) =>
+    `${way}: ${fault}`;
 
-/**
- * @param {Reading} reading
- * @param {Sensor} sensor
- * @param {Range} range
- * @param {{ order: Order, limit: number }} options
- */
-async function readPages(reading, sensor, range, { order, limit }) {
+async function readPages(
+  reading: Reading,
+  sensor: Sensor,
+  range: Range,
+  { order, limit }: { order: Order; limit: number },
+) {
   const got = [];
   for (let rest = range; rest.from < rest.to; ) {
     const page = await reading.page(sensor, rest, { order, limit });
@@ -109,8 +125,7 @@ async function readPages(reading, sensor, range, { order, limit }) {
   return got;
 }
 
-/** @param {Reading} reading @param {Sensor} sensor @param {Range} range */
-async function readWhole(reading, sensor, range) {
+async function readWhole(reading: Reading, sensor: Sensor, range: Range) {
   const got = [];
   for await (const { times, values } of reading.all(sensor, range, 'asc', new AbortController().signal)) {
     for (let i = 0; i < times.length; i++) got.push({ ts: Number(times[i]), value: Number(values[i]) });

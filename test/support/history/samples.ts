@@ -1,16 +1,14 @@
-import { greaterValue } from '../../../schema/packed/series.js';
+import type { Shape } from '../../../api/history/reading/series.ts';
+import { greaterValue } from '../../../schema/packed/series.ts';
 
-/** @import { Shape } from '../../../api/history/reading/series.js' */
-
-/** @typedef {{ ts: number, value: number }} Sample `ts` in epoch ms */
+/** `ts` in epoch ms */
+export type Sample = { ts: number; value: number };
 
 /** Collects the samples of a test: by sensor and instant, every value that was sent for it. */
 export function createKnown() {
-  /** @type {Map<string, Map<number, number[]>>} */
-  const sensors = new Map();
+  const sensors: Map<string, Map<number, number[]>> = new Map();
 
-  /** @param {string} sensor */
-  const instantsOf = (sensor) => {
+  const instantsOf = (sensor: string) => {
     const instants = sensors.get(sensor) ?? new Map();
     sensors.set(sensor, instants);
     return instants;
@@ -19,8 +17,7 @@ export function createKnown() {
   return {
     instantsOf,
 
-    /** @param {string} sensor @param {Sample[]} samples */
-    add(sensor, samples) {
+    add(sensor: string, samples: Sample[]) {
       const instants = instantsOf(sensor);
       for (const { ts, value } of samples) {
         const values = instants.get(ts);
@@ -29,25 +26,26 @@ export function createKnown() {
       }
     },
 
-    /** @param {string} sensor @returns {Map<number, number[]>} a copy of the current state */
-    copy: (sensor) => new Map([...instantsOf(sensor)].map(([ts, values]) => [ts, [...values]])),
+    /** @returns a copy of the current state */
+    copy: (sensor: string): Map<number, number[]> =>
+      new Map([...instantsOf(sensor)].map(([ts, values]) => [ts, [...values]])),
   };
 }
 
-/** @typedef {ReturnType<typeof createKnown>} Known */
+export type Known = ReturnType<typeof createKnown>;
 
-/** @param {number[]} values of one instant */
-export const greatest = (values) => values.reduce(greaterValue);
+/** @param values of one instant */
+export const greatest = (values: number[]) => values.reduce(greaterValue);
 
 /**
  * Checks a reading of raw samples. It must contain all samples acknowledged before it began, and only samples that
  * were sent.
- *
- * @param {Sample[]} got in order of time
- * @param {{ acknowledged: Map<number, number[]>, sent: Map<number, number[]> }} known
- * @returns {string[]}
+ * @param got in order of time
  */
-export function faultsOf(got, { acknowledged, sent }) {
+export function faultsOf(
+  got: Sample[],
+  { acknowledged, sent }: { acknowledged: Map<number, number[]>; sent: Map<number, number[]> },
+): string[] {
   const faults = [];
   const values = new Map(got.map(({ ts, value }) => [ts, value]));
   if (got.some(({ ts }, i) => i > 0 && ts <= Number(got[i - 1]?.ts))) faults.push('not in order');
@@ -62,14 +60,11 @@ export function faultsOf(got, { acknowledged, sent }) {
   return faults;
 }
 
-/**
- * Checks a series. If all samples of a bin are acknowledged, only one answer is correct.
- *
- * @param {Shape} shape
- * @param {{ acknowledged: Map<number, number[]>, sent: Map<number, number[]> }} known
- * @returns {string[]}
- */
-export function seriesFaultsOf({ points, width }, { acknowledged, sent }) {
+/** Checks a series. If all samples of a bin are acknowledged, only one answer is correct. */
+export function seriesFaultsOf(
+  { points, width }: Shape,
+  { acknowledged, sent }: { acknowledged: Map<number, number[]>; sent: Map<number, number[]> },
+): string[] {
   const faults = [];
   const must = binned(acknowledged, width);
   const may = binned(sent, width);
@@ -90,10 +85,9 @@ export function seriesFaultsOf({ points, width }, { acknowledged, sent }) {
   return faults;
 }
 
-/** @param {Map<number, number[]>} instants @param {number} width ms @returns {Map<number, number[]>} values in order of time, by bin */
-function binned(instants, width) {
-  /** @type {Map<number, number[]>} */
-  const bins = new Map();
+/** @param width ms @returns values in order of time, by bin */
+function binned(instants: Map<number, number[]>, width: number): Map<number, number[]> {
+  const bins: Map<number, number[]> = new Map();
   for (const [ts, values] of [...instants].sort(([a], [b]) => a - b)) {
     const bin = Math.floor(ts / width) * width;
     bins.set(bin, [...(bins.get(bin) ?? []), greatest(values)]);

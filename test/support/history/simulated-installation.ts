@@ -1,53 +1,56 @@
 import { randomUUID } from 'node:crypto';
-import { groupOf, identifyDevice, identifySensor } from '../../../schema/ids.js';
-import { DAY_MS, dayOf, HOUR_MS, PACKED_BEFORE_START_MS } from '../../../schema/rules.js';
-import { createMemoryStore, readMemoryTables } from '../memory-store/index.js';
+import type { Client } from 'cassandra-driver';
+import type { Store } from '../../../api/store/index.ts';
+import { groupOf, type Identity, identifyDevice, identifySensor } from '../../../schema/ids.ts';
+import { DAY_MS, dayOf, HOUR_MS, PACKED_BEFORE_START_MS } from '../../../schema/rules.ts';
+import { createMemoryStore, readMemoryTables } from '../memory-store/index.ts';
+import type { Table } from '../memory-store/tables.ts';
 
-/** @import { Client } from 'cassandra-driver' */
-/** @import { Store } from '../../../api/store/index.js' */
-/** @import { Identity } from '../../../schema/ids.js' */
-/** @import { Table } from '../memory-store/tables.js' */
+/** `key`: of `createKnown` */
+export type SimulatedSensor = { key: string; bytes: Buffer };
+export type SimulatedDevice = {
+  name: string;
+  id: string;
+  bytes: Buffer;
+  group: number;
+  sensors: SimulatedSensor[];
+};
 
-/** A sensor. @typedef {{ key: string, bytes: Buffer }} SimulatedSensor `key`: of `createKnown` */
-/** @typedef {{ name: string, id: string, bytes: Buffer, group: number, sensors: SimulatedSensor[] }} SimulatedDevice */
-
-/**
- * The database of a simulation, with one group of devices, and an old first migration.
- *
- * @typedef {object} SimulatedInstallation
- * @property {Store} store
- * @property {number} start epoch ms of the first packed hour
- * @property {number} installedAt epoch ms of the first migration, before any message
- * @property {SimulatedDevice[]} devices that are not registered yet
- * @property {(now: number) => void} setClock sets the time of the database, in epoch ms
- * @property {(now: number) => Promise<void>} expire deletes expired batches
- */
+/** The database of a simulation, with one group of devices, and an old first migration. */
+export interface SimulatedInstallation {
+  store: Store;
+  /** epoch ms of the first packed hour */
+  start: number;
+  /** epoch ms of the first migration, before any message */
+  installedAt: number;
+  /** that are not registered yet */
+  devices: SimulatedDevice[];
+  /** sets the time of the database, in epoch ms */
+  setClock: (now: number) => void;
+  /** deletes expired batches */
+  expire: (now: number) => Promise<void>;
+}
 
 /** Days from the commit of batches to their expiry: longer than the second pass over their hour. */
 export const BATCH_DAYS = 4;
 
-/** Late evening, so that the hours are on both sides of midnight. @param {number} day epoch ms */
-const eveningOf = (day) => day + 21 * HOUR_MS;
+/** Late evening, so that the hours are on both sides of midnight. @param day epoch ms */
+const eveningOf = (day: number) => day + 21 * HOUR_MS;
 
 /** The day of simulations in memory. It is fixed, so that a seed always gives the same result. */
 const MEMORY_DAY = Date.UTC(2026, 4, 5);
 
-/**
- * @returns {Promise<() => Promise<SimulatedInstallation>>} creates installations in memory, where batches expire by the
- *   clock of the simulation
- */
-export async function prepareMemoryInstallations() {
+/** @returns creates installations in memory, where batches expire by the clock of the simulation */
+export async function prepareMemoryInstallations(): Promise<() => Promise<SimulatedInstallation>> {
   const retention = { latestGroups: 1, batchDays: BATCH_DAYS };
   const tables = await readMemoryTables(retention);
   return () => createMemoryInstallation(tables, retention);
 }
 
-/**
- * @param {Map<string, Table>} tables
- * @param {{ latestGroups: number, batchDays: number }} retention
- * @returns {Promise<SimulatedInstallation>}
- */
-async function createMemoryInstallation(tables, retention) {
+async function createMemoryInstallation(
+  tables: Map<string, Table>,
+  retention: { latestGroups: number; batchDays: number },
+): Promise<SimulatedInstallation> {
   const start = eveningOf(MEMORY_DAY);
   const clock = { now: start };
   const installedAt = start + PACKED_BEFORE_START_MS;
@@ -69,13 +72,14 @@ async function createMemoryInstallation(tables, retention) {
   };
 }
 
-/**
- * @param {object} options
- * @param {Store} options.store
- * @param {Client} options.database
- * @returns {Promise<SimulatedInstallation>} an installation on the real database, in a keyspace without packed hours
- */
-export async function createStoredInstallation({ store, database }) {
+/** @returns an installation on the real database, in a keyspace without packed hours */
+export async function createStoredInstallation({
+  store,
+  database,
+}: {
+  store: Store;
+  database: Client;
+}): Promise<SimulatedInstallation> {
   const start = eveningOf(dayOf(Date.now()) - 12 * DAY_MS);
   const installedAt = start + PACKED_BEFORE_START_MS;
   for (const table of ['device', 'sensor', 'latest', 'pack_progress', 'late_day']) {
@@ -99,14 +103,13 @@ export async function createStoredInstallation({ store, database }) {
 
 /**
  * Returns a function that deletes batches written before some days ago, because tests cannot set the clock of the database.
- *
- * @param {Client} database
- * @param {Pick<SimulatedInstallation, 'start' | 'devices'>} installation
- * @returns {SimulatedInstallation['expire']}
  */
-function expiryOf(database, { start, devices }) {
-  /** Pairs of virtual time and real time. @type {Array<{ at: number, wall: number }>} */
-  const marks = [];
+function expiryOf(
+  database: Client,
+  { start, devices }: Pick<SimulatedInstallation, 'start' | 'devices'>,
+): SimulatedInstallation['expire'] {
+  /** Pairs of virtual time and real time. */
+  const marks: Array<{ at: number; wall: number }> = [];
   return async (now) => {
     marks.push({ at: now, wall: Date.now() });
     const mark = marks.findLast(({ at }) => at <= now - BATCH_DAYS * DAY_MS);
@@ -123,18 +126,18 @@ function expiryOf(database, { start, devices }) {
   };
 }
 
-/** @param {string} suffix of their names @returns {SimulatedDevice[]} */
-function createDevices(suffix) {
+/** @param suffix of their names */
+function createDevices(suffix: string): SimulatedDevice[] {
   return [['a', 'b'], ['a']].map((sensors, n) => {
     const name = `device-${n}${suffix}`;
-    const { id, bytes } = /** @type {Identity} */ (identifyDevice(name));
+    const { id, bytes } = identifyDevice(name) as Identity;
     return {
       name,
       id,
       bytes,
       group: groupOf(bytes, 1),
       sensors: sensors.map((sensor) => {
-        const identity = /** @type {Identity} */ (identifySensor(id, sensor));
+        const identity = identifySensor(id, sensor) as Identity;
         return { key: `${id}/${identity.id}`, bytes: identity.bytes };
       }),
     };
@@ -143,12 +146,9 @@ function createDevices(suffix) {
 
 /**
  * Registers a device and its sensors, as ingest does before it stores their first message.
- *
- * @param {Store} store
- * @param {SimulatedDevice} device
- * @param {number} registeredAt epoch ms
+ * @param registeredAt epoch ms
  */
-export async function register(store, device, registeredAt) {
+export async function register(store: Store, device: SimulatedDevice, registeredAt: number) {
   const changes = device.sensors.map(({ bytes }) => ({ bytes, registeredAt, writeTimestamp: 1 }));
   await store.write.registry.writeDevice(device, { name: device.name, registeredAt }, 1);
   const { indexes, sensors } = store.write.registry.sensorWrites(device, changes, registeredAt);

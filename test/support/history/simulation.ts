@@ -1,23 +1,24 @@
 import pino from 'pino';
-import { createLateWriter, LateArrivalNotes, LateDayNotes } from '../../../api/ingest/late-samples.js';
-import { SampleWriter } from '../../../api/ingest/sample-writer.js';
-import { Retry } from '../../../api/store/sending/retry.js';
-import { closingOf, DAY_MS, HOUR_MS, MOST_CLOCK_DIFFERENCE_MS } from '../../../schema/rules.js';
-import { createRandom } from '../../../simulator/random.js';
-import { HOURS, makeMessage } from './messages.js';
-import { createTestPacker } from './packing.js';
-import { storeOfProcess } from './process-store.js';
-import { createReaders } from './readers.js';
-import { createKnown } from './samples.js';
-import { register } from './simulated-installation.js';
-import { createVirtualTime } from './virtual-time.js';
+import {
+  createLateWriter,
+  LateArrivalNotes,
+  LateDayNotes,
+  type LateWriter,
+} from '../../../api/ingest/late-samples.ts';
+import { SampleWriter } from '../../../api/ingest/sample-writer.ts';
+import type { Store } from '../../../api/store/index.ts';
+import { Retry } from '../../../api/store/sending/retry.ts';
+import { closingOf, DAY_MS, HOUR_MS, MOST_CLOCK_DIFFERENCE_MS } from '../../../schema/rules.ts';
+import { createRandom } from '../../../simulator/random.ts';
+import { HOURS, makeMessage, type SentMessage } from './messages.ts';
+import { createTestPacker } from './packing.ts';
+import { storeOfProcess } from './process-store.ts';
+import { createReaders } from './readers.ts';
+import { createKnown } from './samples.ts';
+import { register, type SimulatedDevice, type SimulatedInstallation } from './simulated-installation.ts';
+import { createVirtualTime } from './virtual-time.ts';
 
-/** @import { LateWriter } from '../../../api/ingest/late-samples.js' */
-/** @import { Store } from '../../../api/store/index.js' */
-/** @import { SentMessage } from './messages.js' */
-/** @import { SimulatedDevice, SimulatedInstallation } from './simulated-installation.js' */
-
-/** @typedef {{ now: () => number }} Clock */
+type Clock = { now: () => number };
 
 const MINUTE_MS = 60_000;
 const logger = pino({ level: 'silent' });
@@ -49,64 +50,65 @@ const REQUESTS = [
   'samples.readHour',
 ];
 
-/**
- * A violation of a rule of history, to prove that the checks notice it. It wraps parts of a process.
- *
- * @typedef {object} Mistake
- * @property {string[]} [slow] slow requests that make the mistake visible, or only their `request` or `answer`; default: drawn
- * @property {number} [skewMs] largest error of each clock; default: the limit of the clock check
- * @property {(clock: Clock) => Clock} [ingestClock] called for each message
- * @property {(late: LateWriter) => LateWriter} [late]
- * @property {(store: Store, clock: Clock) => Store} [ingestStore]
- * @property {(store: Store, clock: Clock) => Store} [packerStore]
- * @property {(store: Store, installation: SimulatedInstallation) => Store} [readerStore]
- */
+/** A violation of a rule of history, to prove that the checks notice it. It wraps parts of a process. */
+export interface Mistake {
+  /** slow requests that make the mistake visible, or only their `request` or `answer`; default: drawn */
+  slow?: string[];
+  /** largest error of each clock; default: the limit of the clock check */
+  skewMs?: number;
+  /** called for each message */
+  ingestClock?: (clock: Clock) => Clock;
+  late?: (late: LateWriter) => LateWriter;
+  ingestStore?: (store: Store, clock: Clock) => Store;
+  packerStore?: (store: Store, clock: Clock) => Store;
+  readerStore?: (store: Store, installation: SimulatedInstallation) => Store;
+}
 
 /**
  * Simulates some days of two devices, four processes that store their messages and pack, and readers, in virtual time.
- *
- * @param {object} options
- * @param {SimulatedInstallation} options.installation
- * @param {number} options.seed
- * @param {Mistake} [options.mistake]
- * @returns {Promise<string[]>} the faults
+ * @returns the faults
  */
-export async function simulate({ installation, seed, mistake = {} }) {
+export async function simulate({
+  installation,
+  seed,
+  mistake = {},
+}: {
+  installation: SimulatedInstallation;
+  seed: number;
+  mistake?: Mistake;
+}): Promise<string[]> {
   const { store } = installation;
   const random = createRandom(seed, 'history');
   const time = createVirtualTime(installation.installedAt, installation.setClock);
   const known = { acknowledged: createKnown(), sent: createKnown() };
-  /** @type {Set<SimulatedDevice>} */
-  const registered = new Set();
-  /** @type {string[]} */
-  const faults = [];
-  const chance = (/** @type {number} */ share) => random.uniform() < share;
+  const registered: Set<SimulatedDevice> = new Set();
+  const faults: string[] = [];
+  const chance = (share: number) => random.uniform() < share;
   const maxSkew = mistake.skewMs ?? MOST_CLOCK_DIFFERENCE_MS;
   // Half of the clocks have the largest error, in both directions.
   const skews = Array.from({ length: PROCESSES }, (_, n) =>
-    n < 2 ? /** @type {number} */ ([-maxSkew, maxSkew][n]) : random.between(-maxSkew, maxSkew),
+    n < 2 ? ([-maxSkew, maxSkew][n] as number) : random.between(-maxSkew, maxSkew),
   );
 
   const slow = new Set(mistake.slow ?? random.shuffled(REQUESTS).slice(0, 3));
 
-  /** Draws the delay of a request or its answer, in ms: mostly none, sometimes minutes, rarely hours. @param {string} name @param {string} phase */
-  function delay(name, phase) {
+  /** Draws the delay of a request or its answer, in ms: mostly none, sometimes minutes, rarely hours. */
+  function delay(name: string, phase: string) {
     if (!chance(slow.has(name) || slow.has(`${name} ${phase}`) ? 0.5 : 0.02)) return 0;
     return chance(0.9) ? random.between(3 * MINUTE_MS, 30 * MINUTE_MS) : random.between(0, 2 * HOUR_MS);
   }
 
-  /** @param {'ingest' | 'pack' | 'read'} role @param {number} skew ms @param {number} [diesAfter] writes */
-  const createProcess = (role, skew, diesAfter) => ({
+  /** @param skew ms @param diesAfter writes */
+  const createProcess = (role: 'ingest' | 'pack' | 'read', skew: number, diesAfter?: number) => ({
     clock: { now: () => Math.round(time.now + skew), isTrusted: true },
     store: storeOfProcess(store, { role, time, delay, diesAfter }).store,
   });
   const retry = new Retry({ logger, onRetry: nothing });
 
-  const anySkew = () => /** @type {number} */ (skews[Math.floor(random.between(0, PROCESSES))]);
+  const anySkew = () => skews[Math.floor(random.between(0, PROCESSES))] as number;
   const diesSometimes = () => (chance(0.2) ? 1 + Math.floor(random.between(0, 4)) : undefined);
 
-  /** @param {SentMessage} message @param {number} tries */
-  async function deliver(message, tries) {
+  async function deliver(message: SentMessage, tries: number) {
     // A broker repeats messages without acknowledgement, and sometimes acknowledged ones.
     if (tries > 1 && chance(0.5))
       time.at(time.now + random.between(0, 3 * HOUR_MS), () => deliver(message, tries - 1));
@@ -118,7 +120,7 @@ export async function simulate({ installation, seed, mistake = {} }) {
     const writer = new SampleWriter({
       write: used.write.samples,
       marks: { stampedAt: 0 },
-      clock: /** @type {any} */ (mistake.ingestClock?.(clock) ?? clock),
+      clock: (mistake.ingestClock?.(clock) ?? clock) as any,
       late: mistake.late?.(late) ?? late,
     });
     const { device, series, rows } = message;
@@ -126,21 +128,20 @@ export async function simulate({ installation, seed, mistake = {} }) {
     registered.add(device);
     for (const { key, samples } of series) known.sent.add(key, samples);
     const sensors = new Map(device.sensors.map((sensor) => [sensor.key, sensor]));
-    const sender = /** @type {any} */ ({ ...device, sensors });
+    const sender = { ...device, sensors } as any;
     await writer.write(sender, rows);
     for (const { key, samples } of series) known.acknowledged.add(key, samples);
   }
 
-  /** @param {number} skew ms */
-  async function pack(skew) {
+  /** @param skew ms */
+  async function pack(skew: number) {
     const { store: plain, clock } = createProcess('pack', skew, diesSometimes());
     // The packer of a simulation has no leases, as if it lost each one at once.
     const used = mistake.packerStore?.(plain, clock) ?? plain;
     await createTestPacker({ store: used, groups: 1, clock: clock.now }).packDue();
   }
 
-  /** @param {string[]} found */
-  const note = (found) =>
+  const note = (found: string[]) =>
     faults.push(...found.map((fault) => `${new Date(time.now).toISOString()} ${fault}`));
 
   async function read() {

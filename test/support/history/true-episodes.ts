@@ -1,9 +1,8 @@
-/** @import { RuleCondition } from '../../../api/alarms/rules/rule.js' */
+import type { RuleCondition } from '../../../api/alarms/rules/rule.ts';
 
-/** @typedef {{ start: number, opened: number, cleared: number | null, peak: number | null }} TrueEpisode */
+type TrueEpisode = { start: number; opened: number; cleared: number | null; peak: number | null };
 
-/** @param {RuleCondition} condition @param {number} value @returns {{ isBad: boolean, isGood: boolean }} */
-function judge(condition, value) {
+function judge(condition: RuleCondition, value: number): { isBad: boolean; isGood: boolean } {
   if (condition.kind === 'outside') {
     const [low, high] = condition.limit;
     const [goodLow, goodHigh] = condition.clear ?? condition.limit;
@@ -16,24 +15,24 @@ function judge(condition, value) {
     : { isBad: value > limit, isGood: value <= clear };
 }
 
-/** @param {RuleCondition} condition @param {number} a @param {number} b @returns {number} */
-function worse(condition, a, b) {
+function worse(condition: RuleCondition, a: number, b: number): number {
   if (condition.kind === 'below') return Math.min(a, b);
   if (condition.kind !== 'outside') return Math.max(a, b);
   const [low, high] = condition.limit;
-  const distance = (/** @type {number} */ value) => Math.max(low - value, value - high);
+  const distance = (value: number) => Math.max(low - value, value - high);
   return distance(b) > distance(a) ? b : a;
 }
 
 /**
  * Computes the episodes of samples in the simplest way that follows a rule. It shares no code with the evaluation.
- *
- * @param {RuleCondition} condition
- * @param {Array<[ts: number, value: number]>} samples in order, one for each instant
- * @param {{ since: number, now: number, intervalMs?: number }} options epoch ms; `intervalMs` of the sensor
- * @returns {TrueEpisode[]}
+ * @param samples in order, one for each instant
+ * @param options epoch ms; `intervalMs` of the sensor
  */
-export function trueEpisodes(condition, samples, { since, now, intervalMs = 0 }) {
+export function trueEpisodes(
+  condition: RuleCondition,
+  samples: Array<[ts: number, value: number]>,
+  { since, now, intervalMs = 0 }: { since: number; now: number; intervalMs?: number },
+): TrueEpisode[] {
   if (condition.kind === 'absent') {
     const silence = condition.for_ms ?? (condition.intervals ?? 3) * intervalMs;
     return samples.flatMap(([ts], index) => {
@@ -46,14 +45,13 @@ export function trueEpisodes(condition, samples, { since, now, intervalMs = 0 })
   const signals =
     condition.kind === 'rate'
       ? samples.slice(1).map(([ts, value], index) => {
-          const [before, last] = /** @type {[number, number]} */ (samples[index]);
-          return /** @type {[number, number]} */ ([ts, Math.abs((value - last) / ((ts - before) / 1000))]);
+          const [before, last] = samples[index] as [number, number];
+          return [ts, Math.abs((value - last) / ((ts - before) / 1000))] as [number, number];
         })
       : samples;
-  /** @type {TrueEpisode[]} */
-  const found = [];
+  const found: TrueEpisode[] = [];
   for (let index = 0; index < signals.length; index++) {
-    const [start, first] = /** @type {[number, number]} */ (signals[index]);
+    const [start, first] = signals[index] as [number, number];
     if (!judge(condition, first).isBad) continue;
     let pending = index;
     while (pending < signals.length && judge(condition, Number(signals[pending]?.[1])).isBad) pending++;

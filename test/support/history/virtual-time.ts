@@ -6,22 +6,21 @@ const QUIET_TURNS = 4;
 /**
  * Makes virtual time. Sleepers wake in order, one after the other. Between two of them, all woken code runs until it sleeps
  * again, however long requests to the real database take.
- *
- * @param {number} start epoch ms
- * @param {(now: number) => void} [onTime] called with each new time, in epoch ms
+ * @param start epoch ms
+ * @param onTime called with each new time, in epoch ms
  */
-export function createVirtualTime(start, onTime = () => {}) {
+export function createVirtualTime(start: number, onTime: (now: number) => void = () => {}) {
   let now = start;
-  /** Sleepers, to be woken in order of time, then of arrival. @type {Array<{ at: number, wake: () => void }>} */
-  const sleepers = [];
+  /** Sleepers, to be woken in order of time, then of arrival. */
+  const sleepers: Array<{ at: number; wake: () => void }> = [];
   const answered = new EventEmitter();
   let underWay = 0;
   let steps = 0;
 
-  /** @param {number} at epoch ms @param {() => void} wake */
-  function insert(at, wake) {
+  /** @param at epoch ms */
+  function insert(at: number, wake: () => void) {
     let index = sleepers.length;
-    while (index > 0 && /** @type {{ at: number }} */ (sleepers[index - 1]).at > at) index--;
+    while (index > 0 && (sleepers[index - 1] as { at: number }).at > at) index--;
     sleepers.splice(index, 0, { at, wake });
   }
 
@@ -43,14 +42,13 @@ export function createVirtualTime(start, onTime = () => {}) {
       return now;
     },
 
-    /** @param {number} ms @returns {Promise<void>} */
-    sleep(ms) {
+    sleep(ms: number): Promise<void> {
       steps++;
       return new Promise((resolve) => insert(now + ms, () => resolve(undefined)));
     },
 
-    /** @template T @param {() => Promise<T>} request to the real database, without virtual time @returns {Promise<T>} */
-    async real(request) {
+    /** @param request to the real database, without virtual time */
+    async real<T>(request: () => Promise<T>): Promise<T> {
       underWay++;
       try {
         return await request();
@@ -61,13 +59,13 @@ export function createVirtualTime(start, onTime = () => {}) {
       }
     },
 
-    /** @param {number} at epoch ms @param {() => unknown} begin */
-    at(at, begin) {
+    /** @param at epoch ms */
+    at(at: number, begin: () => unknown) {
       insert(Math.max(at, now), () => void begin());
     },
 
-    /** @param {number} until epoch ms: wakes all sleepers up to this time */
-    async run(until) {
+    /** @param until epoch ms: wakes all sleepers up to this time */
+    async run(until: number) {
       await untilQuiet();
       for (let next = sleepers[0]; next && next.at <= until; next = sleepers[0]) {
         sleepers.shift();
@@ -83,4 +81,4 @@ export function createVirtualTime(start, onTime = () => {}) {
   };
 }
 
-/** @typedef {ReturnType<typeof createVirtualTime>} VirtualTime */
+export type VirtualTime = ReturnType<typeof createVirtualTime>;

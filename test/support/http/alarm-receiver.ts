@@ -1,28 +1,23 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { listening } from './listening.js';
+import { listening } from './listening.ts';
 
-/** @import { IncomingHttpHeaders } from 'node:http' */
-
-/** @typedef {{ headers: IncomingHttpHeaders, body: string, alarm: any, event: string }} Received */
+type Received = { headers: IncomingHttpHeaders; body: string; alarm: any; event: string };
 
 /**
  * Behavior of the receiver: accepts requests, fails, never answers, answers after a second, or accepts requests and holds its answers
  * until it becomes `takes`.
- *
- * @typedef {'takes' | 'fails' | 'hangs' | 'late' | 'holds'} Mood
  */
+type Mood = 'takes' | 'fails' | 'hangs' | 'late' | 'holds';
 
 /** Starts a receiver of webhooks that changes its behavior. */
 export async function startReceiver() {
-  /** @type {Received[]} */
-  const received = [];
-  /** @type {Mood} */
-  let mood = 'takes';
+  const received: Received[] = [];
+  let mood: Mood = 'takes';
   let refused = 0;
-  /** Answers that wait. @type {Array<() => void>} */
-  const held = [];
+  /** Answers that wait. */
+  const held: Array<() => void> = [];
   const server = createServer(async (req, res) => {
     const body = await text(req);
     if (mood === 'hangs') return;
@@ -41,8 +36,7 @@ export async function startReceiver() {
     url: `http://127.0.0.1:${port}/hook`,
     received,
     refused: () => refused,
-    /** @param {Mood} next */
-    become(next) {
+    become(next: Mood) {
       mood = next;
       if (next === 'takes') for (const answer of held.splice(0)) answer();
       if (next !== 'hangs') server.closeIdleConnections();
@@ -55,4 +49,4 @@ export async function startReceiver() {
   };
 }
 
-/** @typedef {Awaited<ReturnType<typeof startReceiver>>} Receiver */
+export type Receiver = Awaited<ReturnType<typeof startReceiver>>;

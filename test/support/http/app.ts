@@ -2,20 +2,19 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import express from 'express';
+import type { Logger } from 'pino';
 import pino from 'pino';
-import { createAccess } from '../../../api/access/http/index.js';
-import { createApp } from '../../../api/http/app.js';
-import { API_ROUTES } from '../../../api/http/routes/index.js';
-import { serve } from '../../../api/http/serve.js';
-import { createMetrics } from '../../../api/observability/metrics.js';
-import { Readiness } from '../../../api/observability/readiness.js';
-import { useStarted } from '../clean-ups.js';
-import { send } from './index.js';
-import { listening } from './listening.js';
-
-/** @import { Logger } from 'pino' */
-/** @import { Rate } from '../../../api/access/http/rate-limits.js' */
-/** @import { Config } from '../../../common/settings/config.js' */
+import { createAccess } from '../../../api/access/http/index.ts';
+import type { Rate } from '../../../api/access/http/rate-limits.ts';
+import { createApp } from '../../../api/http/app.ts';
+import { API_ROUTES } from '../../../api/http/routes/index.ts';
+import { serve } from '../../../api/http/serve.ts';
+import { createMetrics } from '../../../api/observability/metrics.ts';
+import { Readiness } from '../../../api/observability/readiness.ts';
+import type { Config } from '../../../common/settings/config.ts';
+import { useStarted } from '../clean-ups.ts';
+import { send } from './index.ts';
+import { listening } from './listening.ts';
 
 /** Tokens of an application whose clients need one. */
 export const TOKENS = {
@@ -24,10 +23,19 @@ export const TOKENS = {
   ingestTokens: ['a-token-of-the-scope-ingest'],
 };
 
-/** @typedef {Config['http']} HttpSettings */
+type HttpSettings = Config['http'];
 
-/** @type {Pick<HttpSettings, 'host' | 'tls' | 'trustProxy' | 'requestsPerSecond' | 'apiToken' | 'readTokens' | 'ingestTokens' | 'sessionMs'>} */
-const SETTINGS = {
+const SETTINGS: Pick<
+  HttpSettings,
+  | 'host'
+  | 'tls'
+  | 'trustProxy'
+  | 'requestsPerSecond'
+  | 'apiToken'
+  | 'readTokens'
+  | 'ingestTokens'
+  | 'sessionMs'
+> = {
   host: '127.0.0.1',
   tls: null,
   trustProxy: 0,
@@ -39,37 +47,42 @@ const SETTINGS = {
 };
 
 /** Routes that need a scope each and answer with the caller. */
-const CALLER_ROUTES = /** @type {const} */ ([
-  ['get', 'read'],
-  ['post', 'ingest'],
-  ['delete', 'admin'],
-]).map(([method, scope]) => ({
+const CALLER_ROUTES = (
+  [
+    ['get', 'read'],
+    ['post', 'ingest'],
+    ['delete', 'admin'],
+  ] as const
+).map(([method, scope]) => ({
   method,
   path: '/api/v1/caller',
-  create: () => (/** @type {express.Request} */ _req, /** @type {express.Response} */ res) =>
-    void res.json(res.locals['caller']),
-  operation: /** @type {any} */ ({ scope, answers: {} }),
+  create: () => (_req: express.Request, res: express.Response) => void res.json(res.locals['caller']),
+  operation: { scope, answers: {} } as any,
 }));
 
 /**
  * Starts the HTTP application with its guards, limits, access and session routes, without a database. `/api/v1/caller` answers
  * with the caller: GET needs the scope `read`, POST `ingest`, DELETE `admin`.
- *
- * @param {object} [options]
- * @param {Partial<typeof SETTINGS>} [options.settings]
- * @param {() => number} [options.clock] epoch ms
- * @param {Rate} [options.attempts] limit for wrong tokens from one address
- * @param {string} [options.secret] key that signs sessions
- * @param {Logger} [options.logger]
  */
-export async function startHttpApp(options = {}) {
+export async function startHttpApp(
+  options: {
+    settings?: Partial<typeof SETTINGS>;
+    /** epoch ms */
+    clock?: () => number;
+    /** limit for wrong tokens from one address */
+    attempts?: Rate;
+    /** key that signs sessions */
+    secret?: string;
+    logger?: Logger;
+  } = {},
+) {
   const { clock = Date.now, attempts = { most: 10, windowMs: 60_000 }, secret = 'a secret' } = options;
   const { logger = pino({ level: 'silent' }) } = options;
   const settings = { ...SETTINGS, ...options.settings };
   const access = createAccess({ settings, secret, attempts, clock, logger });
   const router = express.Router();
   const session = API_ROUTES.filter(({ path }) => path === '/api/v1/session');
-  serve(router, [...session, ...CALLER_ROUTES], /** @type {any} */ ({ access }));
+  serve(router, [...session, ...CALLER_ROUTES], { access } as any);
   const app = createApp({
     api: { router, readers: () => 0, stopStreams() {} },
     readiness: new Readiness({ health: { clockDifference: async () => 0 }, checks: {} }),
@@ -86,16 +99,11 @@ export async function startHttpApp(options = {}) {
   return {
     url,
 
-    /** @param {string} path @param {Omit<Parameters<typeof send>[2], 'isReader'>} [request] */
-    send: (path, request) => send(url, path, { ...request, isReader: false }),
+    send: (path: string, request?: Omit<Parameters<typeof send>[2], 'isReader'>) =>
+      send(url, path, { ...request, isReader: false }),
 
-    /**
-     * Sends the head of one request unchanged.
-     *
-     * @param {string[]} lines without line ends
-     * @returns {Promise<{ status: number, text: string }>}
-     */
-    async sendLines(lines) {
+    /** Sends the head of one request unchanged. @param lines without line ends */
+    async sendLines(lines: string[]): Promise<{ status: number; text: string }> {
       const socket = connect(port, '127.0.0.1').setEncoding('latin1');
       socket.write(`${[...lines, 'Connection: close'].join('\r\n')}\r\n\r\n`, 'latin1');
       let answer = '';
@@ -111,10 +119,10 @@ export async function startHttpApp(options = {}) {
   };
 }
 
-/** @typedef {Awaited<ReturnType<typeof startHttpApp>>} HttpApp */
+export type HttpApp = Awaited<ReturnType<typeof startHttpApp>>;
 
-/** Starts the application for the tests of a file, and stops it after them. @param {Parameters<typeof startHttpApp>[0]} [options] */
-export const useHttpApp = (options) =>
+/** Starts the application for the tests of a file, and stops it after them. */
+export const useHttpApp = (options?: Parameters<typeof startHttpApp>[0]) =>
   useStarted(
     () => startHttpApp(options),
     ({ stop }) => stop(),

@@ -1,15 +1,10 @@
-/** @import { MqttClient } from 'mqtt' */
+import type { MqttClient } from 'mqtt';
 
 /** Messages in flight at any time. */
 const PENDING = 200;
 
-/**
- * Publishes messages of the sensor `s` until `end`: value i at base + i.
- *
- * @param {MqttClient} client
- * @param {{ device: string, base: number }} load `base` in epoch ms
- */
-export function publishEndlessly(client, { device, base }) {
+/** Publishes messages of the sensor `s` until `end`: value i at base + i. @param load `base` in epoch ms */
+export function publishEndlessly(client: MqttClient, { device, base }: { device: string; base: number }) {
   let sent = 0;
   let acknowledged = 0;
   let isEnded = false;
@@ -28,8 +23,8 @@ export function publishEndlessly(client, { device, base }) {
     get acknowledged() {
       return acknowledged;
     },
-    /** @returns {Promise<number>} the number of sent messages, after all are acknowledged */
-    async end() {
+    /** @returns the number of sent messages, after all are acknowledged */
+    async end(): Promise<number> {
       isEnded = true;
       await all;
       return sent;

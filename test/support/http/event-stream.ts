@@ -1,30 +1,18 @@
-import { get } from 'node:http';
-import { watchEvent } from '../contract/watch.js';
-import { until } from '../until.js';
+import { get, type IncomingMessage } from 'node:http';
+import { watchEvent } from '../contract/watch.ts';
+import { until } from '../until.ts';
 
-/** @import { IncomingMessage } from 'node:http' */
+/** One server-sent event; some have no id. */
+type StreamEvent = { id: string | undefined; event: string; data: any };
 
-/**
- * One server-sent event; some have no id.
- *
- * @typedef {{ id: string | undefined, event: string, data: any }} StreamEvent
- */
-
-/**
- * Reads a stream of server-sent events, as a browser's EventSource does.
- *
- * @param {string} url
- * @param {{ headers?: Record<string, string> }} [options]
- */
-export async function openStream(url, { headers = {} } = {}) {
-  /** @type {StreamEvent[]} */
-  const events = [];
+/** Reads a stream of server-sent events, as a browser's EventSource does. */
+export async function openStream(url: string, { headers = {} }: { headers?: Record<string, string> } = {}) {
+  const events: StreamEvent[] = [];
   let comments = 0;
   let ended = false;
   let rest = '';
 
-  /** @type {IncomingMessage} */
-  const response = await new Promise((resolve, reject) =>
+  const response: IncomingMessage = await new Promise((resolve, reject) =>
     get(url, { headers }, resolve).once('error', reject),
   );
   if (response.statusCode !== 200) throw new Error(`${url}: ${response.statusCode}`);
@@ -42,14 +30,13 @@ export async function openStream(url, { headers = {} } = {}) {
     });
   }
 
-  /** @param {StreamEvent} event */
-  function addEvent(event) {
+  function addEvent(event: StreamEvent) {
     watchEvent(event);
     events.push(event);
   }
 
-  /** @param {string[]} kinds @returns {any[]} the items of all events of these kinds */
-  const items = (...kinds) =>
+  /** @returns the items of all events of these kinds */
+  const items = (...kinds: string[]): any[] =>
     events.filter(({ event }) => kinds.includes(event)).flatMap(({ data }) => data.items);
 
   return {
@@ -61,8 +48,8 @@ export async function openStream(url, { headers = {} } = {}) {
       new Map(items('snapshot', 'delta').map((item) => [`${item.device_id}/${item.sensor_id}`, item])),
     comments: () => comments,
     hasEnded: () => ended,
-    /** @param {string} kind @returns {Promise<StreamEvent>} the first event of this kind */
-    first: (kind) => until(() => events.find(({ event }) => event === kind), { what: `an event ${kind}` }),
+    first: (kind: string): Promise<StreamEvent> =>
+      until(() => events.find(({ event }) => event === kind), { what: `an event ${kind}` }),
     /** Stops reading, so that the connection fills. */
     pause: () => response.pause(),
     resume: () => response.resume(),
@@ -70,10 +57,9 @@ export async function openStream(url, { headers = {} } = {}) {
   };
 }
 
-/** @typedef {Awaited<ReturnType<typeof openStream>>} EventStream */
+export type EventStream = Awaited<ReturnType<typeof openStream>>;
 
-/** @param {string} block @returns {StreamEvent} */
-function parse(block) {
+function parse(block: string): StreamEvent {
   const fields = Object.fromEntries(block.split('\n').map((line) => line.split(/: (.*)/s).slice(0, 2)));
   return { id: fields['id'], event: fields['event'], data: JSON.parse(fields['data']) };
 }

@@ -1,25 +1,29 @@
-import { request } from 'node:http';
+import { type IncomingHttpHeaders, request } from 'node:http';
 import { Readable } from 'node:stream';
 import { expect } from '@jest/globals';
-import { watchAnswer } from '../contract/watch.js';
-
-/** @import { IncomingHttpHeaders } from 'node:http' */
+import { watchAnswer } from '../contract/watch.ts';
 
 /**
  * Sends one request exactly as given, because `fetch` would normalize its path and its headers.
- *
- * @param {string} origin
- * @param {string} path as sent
- * @param {{ method?: string, headers?: Record<string, string>, body?: string | Buffer | Iterable<Buffer>, isReader?: boolean }} [options]
- *   a body of several parts is sent in chunks, without a length; `isReader`: whether the contract applies,
- *   which covers processes that serve readers
- * @returns {Promise<{ status: number, headers: IncomingHttpHeaders, text: string }>}
+ * @param path as sent
+ * @param options a body of several parts is sent in chunks, without a length; `isReader`: whether the contract applies, which covers
+ * processes that serve readers
  */
 export function send(
-  origin,
-  path,
-  { method = 'GET', headers: sentHeaders = {}, body, isReader = true } = {},
-) {
+  origin: string,
+  path: string,
+  {
+    method = 'GET',
+    headers: sentHeaders = {},
+    body,
+    isReader = true,
+  }: {
+    method?: string;
+    headers?: Record<string, string>;
+    body?: string | Buffer | Iterable<Buffer>;
+    isReader?: boolean;
+  } = {},
+): Promise<{ status: number; headers: IncomingHttpHeaders; text: string }> {
   const { hostname, port } = new URL(origin);
   return new Promise((resolve, reject) => {
     const sent = request({ hostname, port, path, method, headers: sentHeaders }, (response) => {
@@ -34,7 +38,7 @@ export function send(
           method,
           path,
           status,
-          header: (/** @type {string} */ name) => headers[name]?.toString(),
+          header: (name: string) => headers[name]?.toString(),
           text,
         };
         if (isReader) watchAnswer(answer);
@@ -50,15 +54,12 @@ export function send(
 /** Internal details that no answer may contain: stacks, statements, files, hosts of the database. */
 const INSIDE = /\bat .*\.[jt]s|node_modules|SELECT|INSERT|\.[jt]s:\d|127\.0\.0\.1:\d|cassandra/i;
 
-/**
- * Checks an answer against RFC 9457 and the table of error codes.
- *
- * @param {{ status: number, headers: IncomingHttpHeaders, text: string }} answer
- * @param {number} status
- * @param {string} code
- * @returns {any} the problem
- */
-export function expectProblem({ status: given, headers, text }, status, code) {
+/** Checks an answer against RFC 9457 and the table of error codes. */
+export function expectProblem(
+  { status: given, headers, text }: { status: number; headers: IncomingHttpHeaders; text: string },
+  status: number,
+  code: string,
+): any {
   expect({ status: given, text }).toEqual({ status, text: expect.stringContaining(`"${code}"`) });
   expect(headers['content-type']).toMatch(/^application\/problem\+json/);
   const problem = JSON.parse(text);

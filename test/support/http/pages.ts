@@ -1,12 +1,14 @@
 /**
  * Follows `next` to the end, and returns each page separately.
- *
- * @param {{ get: (path: string) => Promise<any> }} system
- * @param {string} path below /api/v1, with its query
- * @param {(page: number) => Promise<void>} [between] called after each page but the last
- * @returns {Promise<any[][]>} the items of each page
+ * @param path below /api/v1, with its query
+ * @param between called after each page but the last
+ * @returns the items of each page
  */
-export async function pagesOf(system, path, between = async () => {}) {
+export async function pagesOf(
+  system: { get: (path: string) => Promise<any> },
+  path: string,
+  between: (page: number) => Promise<void> = async () => {},
+): Promise<any[][]> {
   const pages = [];
   let cursor = null;
   do {
@@ -18,6 +20,5 @@ export async function pagesOf(system, path, between = async () => {}) {
   return pages;
 }
 
-/** @param {string} path @param {string} cursor */
-export const withCursor = (path, cursor) =>
+export const withCursor = (path: string, cursor: string) =>
   `${path}${path.includes('?') ? '&' : '?'}cursor=${encodeURIComponent(cursor)}`;

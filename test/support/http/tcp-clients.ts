@@ -1,15 +1,11 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { until } from '../until.js';
+import { until } from '../until.ts';
 
-/**
- * Opens TCP connections of an unauthenticated client, from any loopback address.
- *
- * @param {(cleanUp: () => void) => void} afterwards
- */
-export function createTcpClients(afterwards) {
-  /** @param {number} port @param {string} [from] source address */
-  async function open(port, from = '127.0.0.1') {
+/** Opens TCP connections of an unauthenticated client, from any loopback address. */
+export function createTcpClients(afterwards: (cleanUp: () => void) => void) {
+  /** @param from source address */
+  async function open(port: number, from: string = '127.0.0.1') {
     const socket = connect({ port, host: '127.0.0.1', localAddress: from });
     // The server may close it. Tests look at its `close`.
     socket.on('error', () => {});
@@ -21,11 +17,11 @@ export function createTcpClients(afterwards) {
     await Promise.race([once(socket, 'connect'), once(socket, 'close')]);
     return {
       socket,
-      /** @returns {string} the answer so far, one character for each byte */
-      received: () => received,
+      /** @returns the answer so far, one character for each byte */
+      received: (): string => received,
       closed: () => socket.closed,
-      /** Writes one byte at a time until the connection is closed. @param {string | Buffer} bytes @param {number} everyMs */
-      async drip(bytes, everyMs) {
+      /** Writes one byte at a time until the connection is closed. */
+      async drip(bytes: string | Buffer, everyMs: number) {
         let sent = 0;
         const timer = setInterval(() => {
           if (sent < bytes.length) socket.write(Buffer.from(bytes).subarray(sent, ++sent));
@@ -38,8 +34,7 @@ export function createTcpClients(afterwards) {
     };
   }
 
-  /** @param {number} count @param {number} port @param {string} [from] */
-  async function flood(count, port, from) {
+  async function flood(count: number, port: number, from?: string) {
     const all = [];
     // The clients connect one after the other, so that their order is known.
     for (let i = 0; i < count; i++) all.push(await open(port, from));
@@ -49,4 +44,4 @@ export function createTcpClients(afterwards) {
   return { open, flood };
 }
 
-/** @typedef {Awaited<ReturnType<ReturnType<typeof createTcpClients>['open']>>} TcpClient */
+export type TcpClient = Awaited<ReturnType<ReturnType<typeof createTcpClients>['open']>>;

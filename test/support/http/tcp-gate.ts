@@ -1,8 +1,6 @@
 import { once } from 'node:events';
-import { connect, createServer } from 'node:net';
-import { steadyPort } from '../../../infra/engine/ports.js';
-
-/** @import { Socket } from 'node:net' */
+import { connect, createServer, type Socket } from 'node:net';
+import { steadyPort } from '../../../infra/engine/ports.ts';
 
 /**
  * The ways in which a network fails.
@@ -10,28 +8,25 @@ import { steadyPort } from '../../../infra/engine/ports.js';
  * - `refuse`: every connection breaks, and nothing listens on the port.
  * - `reset`: every connection breaks, and new ones break at once.
  * - `silence`: connections stay, and no bytes pass, as when packets are lost. The bytes pass afterwards.
- *
- * @typedef {'refuse' | 'reset' | 'silence'} Cut
  */
+type Cut = 'refuse' | 'reset' | 'silence';
 
-/** Callbacks for the bytes of one connection. @typedef {{ fromClient?: (chunk: Buffer) => void, fromServer?: (chunk: Buffer) => void }} Tap */
+/** Callbacks for the bytes of one connection. */
+type Tap = { fromClient?: (chunk: Buffer) => void; fromServer?: (chunk: Buffer) => void };
 
 /**
  * Starts a proxy between a client and a server. It can fail as a network does, and recover on the same port.
- *
- * @param {string} url of the server, such as mqtt://127.0.0.1:1883
- * @param {() => Tap} [listen] called for every connection
+ * @param url of the server, such as mqtt://127.0.0.1:1883
+ * @param listen called for every connection
  */
-export async function startGate(url, listen = () => ({})) {
+export async function startGate(url: string, listen: () => Tap = () => ({})) {
   const { protocol, hostname, port } = new URL(url);
   const ownPort = await steadyPort();
-  /** @type {Set<Socket>} */
-  const sockets = new Set();
-  /** @type {Cut | null} */
-  let cut = null;
+  const sockets: Set<Socket> = new Set();
+  let cut: Cut | null = null;
 
-  /** Forwards the bytes of one side to the other. A side that does not read slows the other down. @param {Socket} from @param {Socket} to @param {((chunk: Buffer) => void) | undefined} tap */
-  function pass(from, to, tap) {
+  /** Forwards the bytes of one side to the other. A side that does not read slows the other down. */
+  function pass(from: Socket, to: Socket, tap: ((chunk: Buffer) => void) | undefined) {
     sockets.add(from);
     from.on('data', (chunk) => {
       tap?.(chunk);
@@ -83,8 +78,8 @@ export async function startGate(url, listen = () => ({})) {
     open,
     breakAll,
 
-    /** @param {Cut} mode until `open` */
-    cut(mode) {
+    /** @param mode until `open` */
+    cut(mode: Cut) {
       cut = mode;
       if (mode === 'refuse') server.close();
       if (mode === 'silence') for (const socket of sockets) socket.pause();
@@ -94,9 +89,9 @@ export async function startGate(url, listen = () => ({})) {
     async stop() {
       if (server.listening) server.close();
       breakAll();
-      while (sockets.size > 0) await once(/** @type {Socket} */ ([...sockets][0]), 'close');
+      while (sockets.size > 0) await once([...sockets][0] as Socket, 'close');
     },
   };
 }
 
-/** @typedef {Awaited<ReturnType<typeof startGate>>} Gate */
+export type Gate = Awaited<ReturnType<typeof startGate>>;

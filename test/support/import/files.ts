@@ -1,25 +1,27 @@
 // cspell:disable: files in several languages
 /**
  * Files as programs in several countries write them, each with the proposal for it, and with the first and the last sample.
- *
- * @typedef {object} FieldFile
- * @property {string} title
- * @property {string | Buffer} content
- * @property {'csv' | 'ndjson'} [format]
- * @property {Record<string, string>} options the proposed options
- * @property {string[]} [asks] options of the questions, without `device`
- * @property {Record<string, string>} [answers] of the user
- * @property {[ts: string, sensor: string, value: number, unit: string | null]} first
- * @property {[ts: string, sensor: string, value: number, unit: string | null]} last
- * @property {number} samples
  */
+interface FieldFile {
+  title: string;
+  content: string | Buffer;
+  format?: 'csv' | 'ndjson';
+  /** the proposed options */
+  options: Record<string, string>;
+  /** options of the questions, without `device` */
+  asks?: string[];
+  /** of the user */
+  answers?: Record<string, string>;
+  first: [ts: string, sensor: string, value: number, unit: string | null];
+  last: [ts: string, sensor: string, value: number, unit: string | null];
+  samples: number;
+}
 
-const lines = (/** @type {string[]} */ ...all) => all.join('\r\n');
-const latin1 = (/** @type {string} */ text) => Buffer.from(text, 'latin1');
+const lines = (...all: string[]) => all.join('\r\n');
+const latin1 = (text: string) => Buffer.from(text, 'latin1');
 const BERLIN = { zone: 'Europe/Berlin' };
 
-/** @type {FieldFile[]} */
-export const FIELD_FILES = [
+export const FIELD_FILES: FieldFile[] = [
   {
     title: 'German logger: preamble, units in the row below, Windows-1252',
     content: latin1(

@@ -1,52 +1,41 @@
 import { Admin, Consumer } from '@platformatic/kafka';
-import { TOPICS, topicName } from '../../../api/stream-out/index.js';
-import { startKafka } from '../../../infra/kafka/index.js';
-import { startDisposable } from '../database/engine.js';
+import { TOPICS, topicName } from '../../../api/stream-out/index.ts';
+import { type KafkaOptions, startKafka } from '../../../infra/kafka/index.ts';
+import { startDisposable, type TestEngine } from '../database/engine.ts';
 
-/** @import { KafkaOptions } from '../../../infra/kafka/index.js' */
-/** @import { TestEngine } from '../database/engine.js' */
+/** A Kafka of a test. `address` stays the same. */
+export type TestKafka = TestEngine & { address: string };
 
-/** A Kafka of a test. `address` stays the same. @typedef {TestEngine & { address: string }} TestKafka */
-
-/**
- * Starts a Kafka that only the caller uses.
- *
- * @param {Partial<KafkaOptions>} [options]
- * @returns {Promise<TestKafka>}
- */
-export async function startTestKafka(options) {
+/** Starts a Kafka that only the caller uses. */
+export async function startTestKafka(options?: Partial<KafkaOptions>): Promise<TestKafka> {
   const kafka = await startDisposable((place) => startKafka({ ...place, ...options }));
   return { ...kafka, address: kafka.contactPoint };
 }
 
-/** Makes all topics of a prefix. @param {string} address @param {string} prefix */
-export async function makeTopics(address, prefix) {
+export async function makeTopics(address: string, prefix: string) {
   const admin = new Admin({ clientId: 'test', bootstrapBrokers: [address] });
-  const topics = /** @type {Array<keyof typeof TOPICS>} */ (Object.keys(TOPICS)).map((kind) =>
-    topicName(prefix, kind),
-  );
+  const topics = (Object.keys(TOPICS) as Array<keyof typeof TOPICS>).map((kind) => topicName(prefix, kind));
   await admin.createTopics({ topics, partitions: 3, replicas: 1 });
   await admin.close();
 }
 
-/** @typedef {{ key: string, value: Buffer, headers: Record<string, string>, partition: number, offset: bigint }} ReadRecord */
+type ReadRecord = {
+  key: string;
+  value: Buffer;
+  headers: Record<string, string>;
+  partition: number;
+  offset: bigint;
+};
 
-/**
- * Reads a topic from its beginning to its present end.
- *
- * @param {string} address
- * @param {string} topic
- * @returns {Promise<ReadRecord[]>} in the order of each partition
- */
-export async function readTopic(address, topic) {
+/** Reads a topic from its beginning to its present end. @returns in the order of each partition */
+export async function readTopic(address: string, topic: string): Promise<ReadRecord[]> {
   const consumer = new Consumer({
     clientId: 'test',
     groupId: `test-${Math.random()}`,
     bootstrapBrokers: [address],
     maxWaitTime: 100,
   });
-  /** @type {ReadRecord[]} */
-  const found = [];
+  const found: ReadRecord[] = [];
   try {
     const ends = (await consumer.listOffsets({ topics: [topic] })).get(topic) ?? [];
     let left = ends.reduce((sum, end) => sum + end, 0n);

@@ -1,28 +1,36 @@
 import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
 /**
  * A schema registry with the HTTP contract of Confluent Schema Registry 7: subjects, lookup, registration, schemas by id, and
  * errors with `error_code`. Schemas are compared as texts without white space.
- *
- * @typedef {object} TestRegistry
- * @property {string} url
- * @property {Map<string, Array<{ id: number, schema: string }>>} subjects versions, the oldest first
- * @property {string[]} requests method and path of each
- * @property {{ status: number, code: number, message: string } | null} refusal of registrations; null: they are accepted
- * @property {() => Promise<void>} stop
  */
+export interface TestRegistry {
+  url: string;
+  /** versions, the oldest first */
+  subjects: Map<string, Array<{ id: number; schema: string }>>;
+  /** method and path of each */
+  requests: string[];
+  /** of registrations; null: they are accepted */
+  refusal: { status: number; code: number; message: string } | null;
+  stop: () => Promise<void>;
+}
 
-/**
- * @param {{ port?: number, username?: string, password?: string }} [options] `port`: default: a free one
- * @returns {Promise<TestRegistry>}
- */
-export async function startTestRegistry({ port = 0, username, password } = {}) {
+/** @param options `port`: default: a free one */
+export async function startTestRegistry({
+  port = 0,
+  username,
+  password,
+}: {
+  port?: number;
+  username?: string;
+  password?: string;
+} = {}): Promise<TestRegistry> {
   const credentials = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
-  /** @type {string[]} a schema has its index + 1 as id */
-  const schemas = [];
-  /** @type {TestRegistry} */
-  const registry = {
+  /** a schema has its index + 1 as id */
+  const schemas: string[] = [];
+  const registry: TestRegistry = {
     url: '',
     subjects: new Map(),
     requests: [],
@@ -34,8 +42,7 @@ export async function startTestRegistry({ port = 0, username, password } = {}) {
       }),
   };
 
-  /** @param {string} method @param {string} path @param {string} body @returns {[status: number, answer: object]} */
-  function answer(method, path, body) {
+  function answer(method: string, path: string, body: string): [status: number, answer: object] {
     const [, subject = '', versions] = /^\/subjects\/([^/]+)(\/versions)?$/.exec(path) ?? [];
     if (method !== 'POST' || !subject) return [404, { error_code: 404, message: 'HTTP 404 Not Found' }];
     const name = decodeURIComponent(subject);
@@ -73,7 +80,7 @@ export async function startTestRegistry({ port = 0, username, password } = {}) {
     response.end(JSON.stringify(content));
   });
   await new Promise((resolve) => server.listen(port, '127.0.0.1', () => resolve(undefined)));
-  const address = /** @type {import('node:net').AddressInfo} */ (server.address());
+  const address = server.address() as AddressInfo;
   registry.url = `http://127.0.0.1:${address.port}`;
   return registry;
 }

@@ -1,22 +1,19 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { steadyPort } from '../../../infra/engine/ports.js';
-import { KUBERNETES } from './build.js';
-
-/** @import { ChildProcess } from 'node:child_process' */
+import { steadyPort } from '../../../infra/engine/ports.ts';
+import { KUBERNETES } from './build.ts';
 
 const COMPONENTS = `${KUBERNETES}/components`;
 
 /**
  * Starts the installed Mosquitto as its pod would start it. Only the paths, the ports and (where the test runs as root) the user
  * differ. Its passwords are `application` and `devices`.
- *
- * @param {string} directory an empty directory
- * @param {'mosquitto' | 'mosquitto-tls'} component whose listener it uses
+ * @param directory an empty directory
+ * @param component whose listener it uses
  */
-export async function prepareBroker(directory, component) {
+export async function prepareBroker(directory: string, component: 'mosquitto' | 'mosquitto-tls') {
   const port = await steadyPort();
   const inside = await steadyPort();
   const configuration = join(directory, 'configuration');
@@ -24,8 +21,7 @@ export async function prepareBroker(directory, component) {
   const certificates = join(directory, 'tls');
   for (const path of [join(configuration, 'listeners'), secrets, certificates, join(directory, 'data')])
     mkdirSync(path, { recursive: true });
-  /** @param {string} path */
-  const adapted = (path) =>
+  const adapted = (path: string) =>
     readFileSync(join(COMPONENTS, path), 'utf8')
       .replaceAll('/opt/millrace/', `${configuration}/`)
       .replaceAll('/etc/millrace/tls/', `${certificates}/`)
@@ -42,17 +38,16 @@ export async function prepareBroker(directory, component) {
   writeFileSync(join(secrets, 'mqtt_password'), 'application');
   writeFileSync(join(secrets, 'mqtt_device_password'), 'devices');
 
-  /** @type {ChildProcess | null} */
-  let child = null;
+  let child: ChildProcess | null = null;
   let output = '';
   return {
     port,
     secrets,
     certificates,
-    /** @returns {string} the standard error of start.sh so far */
-    output: () => output,
-    /** @param {string} [programs] a directory that comes first in PATH */
-    start(programs = '') {
+    /** @returns the standard error of start.sh so far */
+    output: (): string => output,
+    /** @param programs a directory that comes first in PATH */
+    start(programs: string = '') {
       child = spawn('/bin/sh', [join(COMPONENTS, 'mosquitto/start.sh')], {
         env: {
           // Debian keeps the broker out of the PATH of ordinary users.

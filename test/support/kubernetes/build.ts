@@ -3,12 +3,10 @@ import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { findTools } from '../../../infra/bootstrap/index.js';
-import { ensurePython } from '../../../infra/python/ensure.js';
-import { useStarted } from '../clean-ups.js';
-
-/** @import { PythonTools } from '../../../infra/python/ensure.js' */
-/** @import { Resource } from './resources.js' */
+import { findTools } from '../../../infra/bootstrap/index.ts';
+import { ensurePython, type PythonTools } from '../../../infra/python/ensure.ts';
+import { useStarted } from '../clean-ups.ts';
+import type { Resource } from './resources.ts';
 
 const run = promisify(execFile);
 
@@ -20,18 +18,20 @@ export const KUBERNETES = 'infra/kubernetes';
 /** Kustomizations that are applied. Those of `components/` are included in them. */
 export const BUILDS = ['base', 'overlays', 'jobs', 'scylla'].flatMap((folder) => kustomizationsIn(folder));
 
-/**
- * @typedef {object} Builds
- * @property {PythonTools} python
- * @property {string[]} files the output: one for the secrets, one for each of BUILDS, one for the rules of Prometheus
- * @property {Resource[]} secrets
- * @property {string} secretFiles the directory that make.sh wrote
- * @property {Map<string, Resource[]>} built by kustomization, and the rules as `prometheus-rules`
- * @property {() => void} remove
- */
+export interface Builds {
+  python: PythonTools;
+  /** the output: one for the secrets, one for each of BUILDS, one for the rules of Prometheus */
+  files: string[];
+  secrets: Resource[];
+  /** the directory that make.sh wrote */
+  secretFiles: string;
+  /** by kustomization, and the rules as `prometheus-rules` */
+  built: Map<string, Resource[]>;
+  remove: () => void;
+}
 
-/** @param {string} folder @returns {string[]} paths of kustomizations below KUBERNETES */
-function kustomizationsIn(folder) {
+/** @returns paths of kustomizations below KUBERNETES */
+function kustomizationsIn(folder: string): string[] {
   const entries = readdirSync(join(KUBERNETES, folder), { withFileTypes: true });
   if (entries.some(({ name }) => name === 'kustomization.yaml')) return [folder];
   return entries
@@ -39,8 +39,8 @@ function kustomizationsIn(folder) {
     .flatMap(({ name }) => kustomizationsIn(join(folder, name)));
 }
 
-/** Builds all kustomizations, with new secrets. @returns {Promise<Builds>} */
-async function buildAll() {
+/** Builds all kustomizations, with new secrets. */
+async function buildAll(): Promise<Builds> {
   await findTools(['kubectl']);
   const python = await ensurePython({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus: () => {} });
   const directory = mkdtempSync(join(tmpdir(), 'millrace-kubernetes-'));
@@ -69,8 +69,8 @@ async function buildAll() {
 /** Builds all kustomizations for the tests of a file. */
 export const useBuilds = () => useStarted(buildAll, ({ remove }) => remove(), INSTALLS_MS);
 
-/** @param {string} kustomization its directory @param {string} file for the output @returns {Promise<string>} the file */
-async function build(kustomization, file) {
+/** @param kustomization its directory @param file for the output */
+async function build(kustomization: string, file: string): Promise<string> {
   const { stdout } = await run('kubectl', ['kustomize', kustomization], { maxBuffer: 16 * 1048576 });
   writeFileSync(file, stdout);
   return file;
@@ -82,8 +82,7 @@ import json, sys
 from ruamel.yaml import YAML
 print(json.dumps([list(YAML(typ="safe").load_all(open(name, encoding="utf-8"))) for name in sys.argv[1:]]))`;
 
-/** @param {PythonTools} python @param {string[]} files @returns {Promise<Resource[][]>} */
-async function readResources(python, files) {
+async function readResources(python: PythonTools, files: string[]): Promise<Resource[][]> {
   const options = { maxBuffer: 16 * 1048576 };
   const { stdout } = await run(python.program('python'), ['-c', TO_JSON, ...files], options);
   return JSON.parse(stdout);

@@ -1,19 +1,18 @@
-/** @typedef {Record<string, any>} Resource as Kubernetes has it */
+/** as Kubernetes has it */
+export type Resource = Record<string, any>;
 
-/** @param {Resource} resource @returns {string} */
-export const nameOf = ({ kind, metadata }) => `${kind}/${metadata.name}`;
+export const nameOf = ({ kind, metadata }: Resource): string => `${kind}/${metadata.name}`;
 
-/** @param {Resource} resource @returns {Resource | null} the template of its pods */
-export const podOf = ({ kind, spec }) =>
+/** @returns the template of its pods */
+export const podOf = ({ kind, spec }: Resource): Resource | null =>
   ['StatefulSet', 'Deployment', 'Job'].includes(kind) ? spec.template : null;
 
-/** @param {Resource[]} resources @param {string} name as `Kind/name` @returns {Resource} */
-export function find(resources, name) {
+/** @param name as `Kind/name` */
+export function find(resources: Resource[], name: string): Resource {
   const found = resources.find((resource) => nameOf(resource) === name);
   if (!found) throw new Error(`There is no ${name}.`);
   return found;
 }
 
-/** @param {Record<string, string>} labels @param {Record<string, string>} wanted @returns {boolean} */
-export const carries = (labels, wanted) =>
+export const carries = (labels: Record<string, string>, wanted: Record<string, string>): boolean =>
   Object.entries(wanted).every(([key, value]) => labels[key] === value);

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { writePrograms } from '../processes/programs.js';
+import { writePrograms } from '../processes/programs.ts';
 
 const run = promisify(execFile);
 
@@ -12,19 +12,17 @@ const NOTE = 'echo "$(basename "$0") $*" >>"$NOTES"\n';
 
 /**
  * Stand-ins for programs, first in PATH: each records its call, and then runs the lines of the test.
- *
- * @param {Record<string, string>} programs the lines of sh of each; `$HERE` is a directory for its files
+ * @param programs the lines of sh of each; `$HERE` is a directory for its files
  */
-export function standIns(programs) {
+export function standIns(programs: Record<string, string>) {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-stand-ins-'));
   const notes = join(directory, 'notes');
   const recording = Object.entries(programs).map(([name, lines]) => [name, NOTE + lines]);
   writePrograms(directory, Object.fromEntries(recording));
   return {
-    /** @param {string} name of a file that a stand-in wrote */
-    read: (name) => readFileSync(join(directory, name), 'utf8'),
-    /** @param {string} script @param {string[]} args @param {Record<string, string>} [environment] */
-    async run(script, args, environment = {}) {
+    /** @param name of a file that a stand-in wrote */
+    read: (name: string) => readFileSync(join(directory, name), 'utf8'),
+    async run(script: string, args: string[], environment: Record<string, string> = {}) {
       writeFileSync(notes, '');
       const env = {
         PATH: `${directory}:${process.env['PATH']}`,
@@ -42,6 +40,6 @@ export function standIns(programs) {
   };
 }
 
-/** @param {string} text that a script printed @returns {string[]} its commands, those of a pipe separately */
-export const commandsIn = (text) =>
+/** @param text that a script printed @returns its commands, those of a pipe separately */
+export const commandsIn = (text: string): string[] =>
   [...text.matchAll(/^\+ (.*)$/gm)].flatMap(([, line]) => String(line).split(' | '));

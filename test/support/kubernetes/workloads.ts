@@ -1,45 +1,31 @@
 import { join } from 'node:path';
-import { readSettings } from '../../../common/settings/index.js';
-import { BUILDS } from './build.js';
-import { find, nameOf, podOf } from './resources.js';
+import { readSettings } from '../../../common/settings/index.ts';
+import { BUILDS, type Builds } from './build.ts';
+import { find, nameOf, podOf, type Resource } from './resources.ts';
 
-/** @import { Builds } from './build.js' */
-/** @import { Resource } from './resources.js' */
+/** with all resources that are applied together */
+export type Workload = { where: string; workload: Resource; applied: Resource[] };
 
-/** @typedef {{ where: string, workload: Resource, applied: Resource[] }} Workload with all resources that are applied together */
-
-/**
- * Returns the environment of the application's container, as its process would see it.
- *
- * @param {Resource[]} resources
- * @param {Resource} workload
- * @returns {Record<string, string>}
- */
-export function environmentOf(resources, workload) {
+/** Returns the environment of the application's container, as its process would see it. */
+export function environmentOf(resources: Resource[], workload: Resource): Record<string, string> {
   const [container] = podOf(workload)?.spec.containers ?? [];
   const shared = (container.envFrom ?? []).map(
-    (/** @type {any} */ { configMapRef }) => find(resources, `ConfigMap/${configMapRef.name}`).data,
+    ({ configMapRef }: any) => find(resources, `ConfigMap/${configMapRef.name}`).data,
   );
-  const direct = (container.env ?? []).map((/** @type {any} */ { name, value, valueFrom }) => [
+  const direct = (container.env ?? []).map(({ name, value, valueFrom }: any) => [
     name,
     value ?? { 'metadata.name': `${workload.metadata.name}-0` }[String(valueFrom.fieldRef.fieldPath)],
   ]);
   return Object.assign({}, ...shared, Object.fromEntries(direct));
 }
 
-/**
- * Returns the files of the generator's Secrets in the application's container, by their path in it.
- *
- * @param {Resource} workload
- * @returns {Map<string, { secret: string, key: string }>}
- */
-export function secretFilesOf(workload) {
+/** Returns the files of the generator's Secrets in the application's container, by their path in it. */
+export function secretFilesOf(workload: Resource): Map<string, { secret: string; key: string }> {
   const { containers, volumes } = podOf(workload)?.spec ?? {};
-  /** @type {Map<string, { secret: string, key: string }>} */
-  const files = new Map();
+  const files: Map<string, { secret: string; key: string }> = new Map();
   for (const { name, mountPath } of containers[0].volumeMounts) {
     // Volumes of claims are not in the template.
-    const volume = volumes.find((/** @type {any} */ entry) => entry.name === name);
+    const volume = volumes.find((entry: any) => entry.name === name);
     for (const { secret } of volume?.projected?.sources ?? []) {
       // Optional Secrets do not come from the generator.
       if (!secret || secret.optional) continue;
@@ -50,13 +36,8 @@ export function secretFilesOf(workload) {
   return files;
 }
 
-/**
- * Returns every workload of the application, each with all resources that are applied together.
- *
- * @param {Builds} builds
- * @returns {Workload[]}
- */
-export function ourWorkloads({ built, secrets }) {
+/** Returns every workload of the application, each with all resources that are applied together. */
+export function ourWorkloads({ built, secrets }: Builds): Workload[] {
   const overlays = BUILDS.filter((name) => name.startsWith('overlays/'));
   const jobs = BUILDS.filter((name) => name.startsWith('jobs/')).flatMap((name) => built.get(name) ?? []);
   return overlays.flatMap((overlay) => {
@@ -67,16 +48,10 @@ export function ourWorkloads({ built, secrets }) {
   });
 }
 
-/**
- * Returns the settings of a process as it would read them, with the secrets of this test.
- *
- * @param {Builds} builds
- * @param {Workload} process
- */
-export function settingsOf({ secretFiles }, { workload, applied }) {
+/** Returns the settings of a process as it would read them, with the secrets of this test. */
+export function settingsOf({ secretFiles }: Builds, { workload, applied }: Workload) {
   const mounted = secretFilesOf(workload);
-  /** @param {string} value */
-  const local = (value) => {
+  const local = (value: string) => {
     if (mounted.has(value)) return join(secretFiles, String(value.split('/').at(-1)));
     return isCertificate(workload, value) ? SOME_FILE : value;
   };
@@ -87,12 +62,10 @@ export function settingsOf({ secretFiles }, { workload, applied }) {
 /** Replaces certificates, because reading the settings only checks that the file exists. */
 const SOME_FILE = 'package.json';
 
-/** @param {Resource} workload @param {string} path @returns {boolean} whether certificates are mounted there */
-const isCertificate = (workload, path) =>
+/** @returns whether certificates are mounted there */
+const isCertificate = (workload: Resource, path: string): boolean =>
   containerOf(workload).volumeMounts.some(
-    (/** @type {any} */ { mountPath }) =>
-      mountPath.startsWith('/etc/millrace/') && path.startsWith(`${mountPath}/`),
+    ({ mountPath }: any) => mountPath.startsWith('/etc/millrace/') && path.startsWith(`${mountPath}/`),
   );
 
-/** @param {Resource} workload */
-export const containerOf = (workload) => podOf(workload)?.spec.containers[0];
+export const containerOf = (workload: Resource) => podOf(workload)?.spec.containers[0];

@@ -1,45 +1,43 @@
-/**
- * A value in a statement: a bind marker, or a literal.
- *
- * @typedef {{ bind: number } | { literal: string | number | null }} Term
- */
+/** A value in a statement: a bind marker, or a literal. */
+export type Term = { bind: number } | { literal: string | number | null };
 
-/** Columns that are compared together, as a tuple. @typedef {{ columns: string[], operator: string, terms: Term[] }} Relation */
+/** Columns that are compared together, as a tuple. */
+type Relation = { columns: string[]; operator: string; terms: Term[] };
 
-/** A selected column or function of a query. @typedef {{ kind: 'column' | 'writetime' | 'count' | 'now', column: string, name: string }} Selector */
+/** A selected column or function of a query. */
+type Selector = { kind: 'column' | 'writetime' | 'count' | 'now'; column: string; name: string };
 
-/**
- * A parsed statement. `conditions` belong to a lightweight transaction, and `exists` to one that asks whether the row exists.
- *
- * @typedef {object} Statement
- * @property {'insert' | 'update' | 'delete' | 'select' | 'truncate'} kind
- * @property {string} table
- * @property {Array<{ column: string, term: Term, adds?: boolean }>} values written values, with the key of an insertion; `adds`: added to a collection
- * @property {Array<{ column: string, element: Term | null }>} columns deleted columns; empty: the whole row. `element`: of a collection
- * @property {Selector[] | null} selectors null: all columns
- * @property {Relation[]} where
- * @property {Term | null} stamp
- * @property {Term | null} ttl seconds
- * @property {Term | null} limit
- * @property {Array<{ column: string, term: Term }> | null} conditions
- * @property {boolean | null} exists condition of a lightweight transaction
- */
+/** A parsed statement. `conditions` belong to a lightweight transaction, and `exists` to one that asks whether the row exists. */
+export interface Statement {
+  kind: 'insert' | 'update' | 'delete' | 'select' | 'truncate';
+  table: string;
+  /** written values, with the key of an insertion; `adds`: added to a collection */
+  values: Array<{ column: string; term: Term; adds?: boolean }>;
+  /** deleted columns; empty: the whole row. `element`: of a collection */
+  columns: Array<{ column: string; element: Term | null }>;
+  /** null: all columns */
+  selectors: Selector[] | null;
+  where: Relation[];
+  stamp: Term | null;
+  /** seconds */
+  ttl: Term | null;
+  limit: Term | null;
+  conditions: Array<{ column: string; term: Term }> | null;
+  /** condition of a lightweight transaction */
+  exists: boolean | null;
+}
 
 const TOKEN = /\s*('(?:[^']|'')*'|[A-Za-z_][\w.]*|-?\d+|>=|<=|[(),?=<>*+[\]])/y;
 
 /**
  * Parses the statements of `api/store`. It knows only the CQL that they use.
- *
- * @param {string} cql
- * @returns {Statement}
  * @throws {RangeError} for anything else
  */
-export function parse(cql) {
+export function parse(cql: string): Statement {
   const tokens = createTokens(cql);
   const kind = tokens.word();
-  /** @type {Statement} */
-  const statement = {
-    kind: /** @type {Statement['kind']} */ (kind.toLowerCase()),
+  const statement: Statement = {
+    kind: kind.toLowerCase() as Statement['kind'],
     table: '',
     values: [],
     columns: [],
@@ -59,14 +57,13 @@ export function parse(cql) {
   return statement;
 }
 
-/** @param {Tokens} tokens @param {Statement} statement */
-function readInsert(tokens, statement) {
+function readInsert(tokens: Tokens, statement: Statement) {
   tokens.expect('INTO');
   statement.table = tokens.word();
   const columns = tokens.list(tokens.word);
   tokens.expect('VALUES');
   const terms = tokens.list(tokens.term);
-  statement.values = columns.map((column, i) => ({ column, term: /** @type {Term} */ (terms[i]) }));
+  statement.values = columns.map((column, i) => ({ column, term: terms[i] as Term }));
   if (tokens.take('IF')) {
     tokens.expect('NOT');
     tokens.expect('EXISTS');
@@ -75,8 +72,7 @@ function readInsert(tokens, statement) {
   readUsing(tokens, statement);
 }
 
-/** @param {Tokens} tokens @param {Statement} statement */
-function readUpdate(tokens, statement) {
+function readUpdate(tokens: Tokens, statement: Statement) {
   statement.table = tokens.word();
   readUsing(tokens, statement);
   tokens.expect('SET');
@@ -87,8 +83,7 @@ function readUpdate(tokens, statement) {
   readConditions(tokens, statement);
 }
 
-/** @param {Tokens} tokens @param {Statement} statement */
-function readDelete(tokens, statement) {
+function readDelete(tokens: Tokens, statement: Statement) {
   while (!tokens.take('FROM')) {
     const column = tokens.word();
     const element = tokens.take('[') ? tokens.term() : null;
@@ -102,8 +97,7 @@ function readDelete(tokens, statement) {
   readConditions(tokens, statement);
 }
 
-/** @param {Tokens} tokens @param {Statement} statement */
-function readSelect(tokens, statement) {
+function readSelect(tokens: Tokens, statement: Statement) {
   if (!tokens.take('*')) {
     statement.selectors = [];
     do {
@@ -116,19 +110,17 @@ function readSelect(tokens, statement) {
   if (tokens.take('LIMIT')) statement.limit = tokens.term();
 }
 
-/** @param {Tokens} tokens @returns {Selector} */
-function readSelector(tokens) {
+function readSelector(tokens: Tokens): Selector {
   const column = tokens.word();
   if (!tokens.take('(')) return { kind: 'column', column, name: column };
   const argument = tokens.peek() === ')' ? '' : tokens.word();
   tokens.expect(')');
   tokens.expect('AS');
-  const kind = /** @type {Selector['kind']} */ (column.toLowerCase());
+  const kind = column.toLowerCase() as Selector['kind'];
   return { kind, column: argument, name: tokens.word() };
 }
 
-/** @param {Tokens} tokens @param {Statement} statement */
-function readUsing(tokens, statement) {
+function readUsing(tokens: Tokens, statement: Statement) {
   if (!tokens.take('USING')) return;
   do {
     if (tokens.take('TTL')) statement.ttl = tokens.term();
@@ -139,8 +131,7 @@ function readUsing(tokens, statement) {
   } while (tokens.take('AND'));
 }
 
-/** @param {Tokens} tokens @param {Statement} statement */
-function readWhere(tokens, statement) {
+function readWhere(tokens: Tokens, statement: Statement) {
   tokens.expect('WHERE');
   do {
     const isTuple = tokens.peek() === '(';
@@ -151,8 +142,7 @@ function readWhere(tokens, statement) {
   } while (tokens.take('AND'));
 }
 
-/** @param {Tokens} tokens @param {Statement} statement */
-function readConditions(tokens, statement) {
+function readConditions(tokens: Tokens, statement: Statement) {
   if (!tokens.take('IF')) return;
   if (tokens.take('EXISTS')) {
     statement.exists = true;
@@ -164,8 +154,7 @@ function readConditions(tokens, statement) {
   } while (tokens.take('AND'));
 }
 
-/** @param {Tokens} tokens */
-function readAssignment(tokens) {
+function readAssignment(tokens: Tokens) {
   const column = tokens.word();
   tokens.expect('=');
   const adds = tokens.take(column);
@@ -173,10 +162,8 @@ function readAssignment(tokens) {
   return { column, term: tokens.term(), adds };
 }
 
-/** @param {string} cql */
-function createTokens(cql) {
-  /** @type {string[]} */
-  const tokens = [];
+function createTokens(cql: string) {
+  const tokens: string[] = [];
   const text = cql
     .trim()
     .replace(/;$/, '')
@@ -185,7 +172,7 @@ function createTokens(cql) {
   while (TOKEN.lastIndex < text.length) {
     const match = TOKEN.exec(text);
     if (!match) throw new RangeError(`the database in memory does not understand ${cql}`);
-    tokens.push(/** @type {string} */ (match[1]));
+    tokens.push(match[1] as string);
   }
   let index = 0;
   let binds = 0;
@@ -198,20 +185,19 @@ function createTokens(cql) {
     if (token === undefined) throw error();
     return token;
   };
-  const take = (/** @type {string} */ token) => {
+  const take = (token: string) => {
     if (tokens[index] !== token) return false;
     index++;
     return true;
   };
-  const expect = (/** @type {string} */ token) => {
+  const expect = (token: string) => {
     if (!take(token)) throw error();
   };
   const word = () => {
     if (!/^[A-Za-z_]/.test(peek() ?? '')) throw error();
     return next();
   };
-  /** @returns {Term} */
-  const term = () => {
+  const term = (): Term => {
     const token = next();
     if (token === '?') return { bind: binds++ };
     if (token === 'null') return { literal: null };
@@ -219,8 +205,8 @@ function createTokens(cql) {
     if (/^-?\d+$/.test(token)) return { literal: Number(token) };
     throw error();
   };
-  /** @template T @param {() => T} read @returns {T[]} in parentheses */
-  const list = (read) => {
+  /** @returns in parentheses */
+  const list = <T>(read: () => T): T[] => {
     expect('(');
     const items = [];
     do {
@@ -232,4 +218,4 @@ function createTokens(cql) {
   return { error, peek, next, take, expect, word, term, list, isAtEnd: () => index === tokens.length };
 }
 
-/** @typedef {ReturnType<typeof createTokens>} Tokens */
+type Tokens = ReturnType<typeof createTokens>;

@@ -1,42 +1,47 @@
-import { createAccess, invalid } from './access.js';
-import { parse } from './cql.js';
-import { createSelect } from './select.js';
-import { createWrites } from './writes.js';
+import { createAccess, invalid } from './access.ts';
+import { parse, type Statement } from './cql.ts';
+import { createSelect } from './select.ts';
+import type { Table } from './tables.ts';
+import { createWrites } from './writes.ts';
 
-/** @import { Statement } from './cql.js' */
-/** @import { Table } from './tables.js' */
+type Answer = Record<string, any>;
+type Result = {
+  rows: Answer[];
+  rowLength: number;
+  pageState: string | undefined;
+  first: () => Answer | null;
+};
+type Query = { query: string; params: any[] };
 
-/** @typedef {Record<string, any>} Answer */
-/** @typedef {{ rows: Answer[], rowLength: number, pageState: string | undefined, first: () => Answer | null }} Result */
-/** @typedef {{ query: string, params: any[] }} Query */
-
-/**
- * A request as the database receives it.
- *
- * @typedef {object} Request
- * @property {string} table
- * @property {Statement['kind']} kind
- * @property {Query[]} queries one query, or those of a batch
- */
+/** A request as the database receives it. */
+interface Request {
+  table: string;
+  kind: Statement['kind'];
+  /** one query, or those of a batch */
+  queries: Query[];
+}
 
 /**
  * Makes a database in memory of one node, with the cell rules of Cassandra. The greater write timestamp wins, then the greater
- * bytes. A row exists as long as one of its cells does. Cells with a TTL expire by the given clock. It knows
- * the statements of `api/store` and of tests.
- *
- * @param {object} options
- * @param {Map<string, Table>} options.tables
- * @param {() => number} options.clock epoch ms
- * @param {(request: Request, run: () => Promise<Result>) => Promise<Result>} [options.around] sees each request, and may
- *   delay or fail it, before it is applied or after
+ * bytes. A row exists as long as one of its cells does. Cells with a TTL expire by the given clock. It knows the statements of
+ * `api/store` and of tests.
  */
-export function createDatabase({ tables, clock, around = (_request, run) => run() }) {
-  /** @type {Map<string, Statement>} */
-  const statements = new Map();
+export function createDatabase({
+  tables,
+  clock,
+  around = (_request, run) => run(),
+}: {
+  tables: Map<string, Table>;
+  /** epoch ms */
+  clock: () => number;
+  /** sees each request, and may delay or fail it, before it is applied or after */
+  around?: (request: Request, run: () => Promise<Result>) => Promise<Result>;
+}) {
+  const statements: Map<string, Statement> = new Map();
   let lastStamp = 0;
 
-  /** The driver gives each request a later write timestamp. @returns {number} epoch µs */
-  function nextStamp() {
+  /** The driver gives each request a later write timestamp. @returns epoch µs */
+  function nextStamp(): number {
     lastStamp = Math.max(lastStamp + 1, clock() * 1000);
     return lastStamp;
   }
@@ -45,8 +50,7 @@ export function createDatabase({ tables, clock, around = (_request, run) => run(
   const { write, transact } = createWrites(access, nextStamp);
   const select = createSelect(access, clock);
 
-  /** @param {string} cql */
-  function statementOf(cql) {
+  function statementOf(cql: string) {
     let statement = statements.get(cql);
     if (!statement) {
       statement = parse(cql);
@@ -55,11 +59,9 @@ export function createDatabase({ tables, clock, around = (_request, run) => run(
     return statement;
   }
 
-  /** @param {Query[]} queries @param {{ fetchSize?: number, pageState?: string }} options @returns {Result} */
-  function apply(queries, options) {
+  function apply(queries: Query[], options: { fetchSize?: number; pageState?: string }): Result {
     const stamp = nextStamp();
-    /** @type {Result} */
-    let result = resultOf([]);
+    let result: Result = resultOf([]);
     for (const { query, params } of queries) {
       const statement = statementOf(query);
       if (statement.kind === 'select') {
@@ -73,8 +75,7 @@ export function createDatabase({ tables, clock, around = (_request, run) => run(
     return result;
   }
 
-  /** @param {Query[]} queries @param {object} [options] */
-  async function request(queries, options = {}) {
+  async function request(queries: Query[], options: object = {}) {
     const [first] = queries;
     if (!first) throw invalid('an empty batch');
     const { table, kind } = statementOf(first.query);
@@ -82,20 +83,16 @@ export function createDatabase({ tables, clock, around = (_request, run) => run(
   }
 
   return {
-    /** Executes a query as the client of the driver does. @param {string} query @param {any[]} [params] @param {object} [options] */
-    execute: (query, params = [], options) => request([{ query, params }], options),
+    /** Executes a query as the client of the driver does. */
+    execute: (query: string, params: any[] = [], options?: object) => request([{ query, params }], options),
 
-    /** @param {Query[]} queries @param {object} [_options] */
-    batch: (queries, _options) => request(queries),
+    batch: (queries: Query[], _options?: object) => request(queries),
 
     async shutdown() {},
   };
 }
 
-/** @typedef {ReturnType<typeof createDatabase>} Database */
-
-/** @param {Answer[]} rows @param {string} [pageState] @returns {Result} */
-const resultOf = (rows, pageState) => ({
+const resultOf = (rows: Answer[], pageState?: string): Result => ({
   rows,
   rowLength: rows.length,
   pageState,

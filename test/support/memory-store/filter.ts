@@ -1,15 +1,17 @@
-import { invalid } from './access.js';
-import { encode } from './values.js';
+import { type Access, invalid } from './access.ts';
+import type { Statement, Term } from './cql.ts';
+import type { Row } from './partition.ts';
+import type { Table } from './tables.ts';
+import { encode } from './values.ts';
 
-/** @import { Access } from './access.js' */
-/** @import { Statement, Term } from './cql.js' */
-/** @import { Row } from './partition.js' */
-/** @import { Table } from './tables.js' */
-
-/** Makes the function that checks the conditions of a statement. @param {Access} access */
-export function createFilter({ typeOf, boundValue, keyCell }) {
-  /** @param {Table} table @param {Statement} statement @param {any[]} params @returns {((row: Row) => boolean) | null} checks all conditions on clustering columns; null: there are none */
-  return function filterOf(table, { where }, params) {
+/** Makes the function that checks the conditions of a statement. */
+export function createFilter({ typeOf, boundValue, keyCell }: Access) {
+  /** @returns checks all conditions on clustering columns; null: there are none */
+  return function filterOf(
+    table: Table,
+    { where }: Statement,
+    params: any[],
+  ): ((row: Row) => boolean) | null {
     const checks = where
       .filter(({ columns: [column = ''] }) => !table.partition.includes(column))
       .map(({ columns, operator, terms }) => {
@@ -21,20 +23,17 @@ export function createFilter({ typeOf, boundValue, keyCell }) {
         const typesOf = columns.map((column) => typeOf(table, column));
         if (operator === 'IN') {
           const [place = 0] = places;
-          const wanted = boundValue(/** @type {Term} */ (terms[0]), params).map((/** @type {any} */ value) =>
-            encode(/** @type {any} */ (typesOf[0]), value),
+          const wanted = boundValue(terms[0] as Term, params).map((value: any) =>
+            encode(typesOf[0] as any, value),
           );
-          return (/** @type {Row} */ row) =>
-            wanted.some((/** @type {Buffer} */ cell) => cell.equals(/** @type {Buffer} */ (row.key[place])));
+          return (row: Row) => wanted.some((cell: Buffer) => cell.equals(row.key[place] as Buffer));
         }
-        const cells = terms.map((term, n) =>
-          keyCell(table, /** @type {string} */ (columns[n]), term, params),
-        );
-        return (/** @type {Row} */ row) => {
+        const cells = terms.map((term, n) => keyCell(table, columns[n] as string, term, params));
+        return (row: Row) => {
           let order = 0;
           for (let n = 0; n < cells.length && order === 0; n++) {
-            const type = /** @type {any} */ (typesOf[n]);
-            order = type.compare(row.key[/** @type {number} */ (places[n])], cells[n]);
+            const type = typesOf[n] as any;
+            order = type.compare(row.key[places[n] as number], cells[n]);
           }
           return holds(operator, order);
         };
@@ -43,8 +42,8 @@ export function createFilter({ typeOf, boundValue, keyCell }) {
   };
 }
 
-/** @param {string} operator @param {number} order of the row's value relative to the other value */
-function holds(operator, order) {
+/** @param order of the row's value relative to the other value */
+function holds(operator: string, order: number) {
   switch (operator) {
     case '=':
       return order === 0;

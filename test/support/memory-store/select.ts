@@ -1,50 +1,45 @@
 import cassandra from 'cassandra-driver';
-import { createFilter } from './filter.js';
-import { isRowAlive } from './partition.js';
-
-/** @import { Access } from './access.js' */
-/** @import { Statement, Term } from './cql.js' */
-/** @import { Row } from './partition.js' */
-/** @import { Table } from './tables.js' */
+import type { Access } from './access.ts';
+import type { Statement } from './cql.ts';
+import { createFilter } from './filter.ts';
+import { isRowAlive, type Row } from './partition.ts';
+import type { Table } from './tables.ts';
 
 const { types } = cassandra;
 
-/** Default rows of a page, as in `api/store/client.js`. */
+/** Default rows of a page, as in `api/store/client.ts`. */
 const FETCH_SIZE = 100;
 
-/** @typedef {Record<string, any>} Answer */
+type Answer = Record<string, any>;
 
-/**
- * Makes the function that executes SELECT, page by page.
- *
- * @param {Access} access
- * @param {() => number} clock epoch ms
- */
-export function createSelect(access, clock) {
+/** Makes the function that executes SELECT, page by page. @param clock epoch ms */
+export function createSelect(access: Access, clock: () => number) {
   const filterOf = createFilter(access);
   const { nowS, tableOf, numberOf, keyOf, equalOf, cellOf, shownCell } = access;
 
-  /** @param {Statement} statement @param {any[]} params @param {{ fetchSize?: number, pageState?: string }} options @returns {{ rows: Answer[], next?: string }} */
-  function select(statement, params, { fetchSize = FETCH_SIZE, pageState }) {
+  function select(
+    statement: Statement,
+    params: any[],
+    { fetchSize = FETCH_SIZE, pageState }: { fetchSize?: number; pageState?: string },
+  ): { rows: Answer[]; next?: string } {
     if (statement.table === 'system.local')
       return { rows: [{ now: types.TimeUuid.fromDate(new Date(clock())) }] };
     const table = tableOf(statement.table);
     const { partition, cells, clustering } = keyOf(table, equalOf(statement), params);
     const after = pageState ? JSON.parse(pageState) : null;
-    const last = after?.key.map((/** @type {string} */ cell) => Buffer.from(cell, 'hex'));
+    const last = after?.key.map((cell: string) => Buffer.from(cell, 'hex'));
     let left = after?.left ?? numberOf(statement.limit, params) ?? Number.POSITIVE_INFINITY;
     const isWanted = filterOf(table, statement, params) ?? (() => true);
     const { selectors } = statement;
     const isCount = selectors?.[0]?.kind === 'count';
-    /** @type {Row[]} */
-    const found = [];
+    const found: Row[] = [];
     let next;
     for (const row of partition.startingWith(clustering)) {
       if (last && !partition.isAfter(row.key, last)) continue;
       if (!isRowAlive(row, nowS()) || !isWanted(row)) continue;
       if (left === 0) break;
       if (found.length === fetchSize && !isCount) {
-        const key = /** @type {Row} */ (found.at(-1)).key.map((cell) => cell.toString('hex'));
+        const key = (found.at(-1) as Row).key.map((cell) => cell.toString('hex'));
         next = JSON.stringify({ key, left: Number.isFinite(left) ? left : null });
         break;
       }
@@ -74,20 +69,18 @@ export function createSelect(access, clock) {
     return { rows, next };
   }
 
-  /** @param {Row} row @param {string} column */
-  function stampOf(row, column) {
+  function stampOf(row: Row, column: string) {
     const cell = cellOf(row, column);
     return cell ? types.Long.fromNumber(cell.stamp) : null;
   }
 
-  /** @param {Table} table @param {Buffer[]} cells @param {Row[]} rows @param {any} selector */
-  const countOf = (table, cells, rows, { column, name }) => ({
+  const countOf = (table: Table, cells: Buffer[], rows: Row[], { column, name }: any) => ({
     [name]: types.Long.fromNumber(rows.filter((row) => shownCell(table, cells, row, column) !== null).length),
   });
 
   return select;
 }
 
-/** @param {Table} table @param {Statement} statement @returns {boolean} whether it selects a whole partition */
-const isWhole = ({ partition }, { where }) =>
+/** @returns whether it selects a whole partition */
+const isWhole = ({ partition }: Table, { where }: Statement): boolean =>
   where.every(({ columns }) => columns.every((column) => partition.includes(column)));

@@ -1,32 +1,28 @@
-import { DIALECTS, readMigrations, statementsOf } from '../../../schema/migrate/files.js';
-import { valueType } from './values.js';
+import { DIALECTS, readMigrations, statementsOf } from '../../../schema/migrate/files.ts';
+import { type ValueType, valueType } from './values.ts';
 
-/** @import { ValueType } from './values.js' */
+/** A table as the migrations define it. */
+export interface Table {
+  name: string;
+  columns: Map<string, ValueType>;
+  /** columns of its key */
+  partition: string[];
+  /** `sign`: -1 for descending order */
+  clustering: Array<{ column: string; type: ValueType; sign: 1 | -1 }>;
+  /** columns that the rows of a partition share */
+  statics: Set<string>;
+  /** default TTL; 0: none */
+  ttlSeconds: number;
+}
 
-/**
- * A table as the migrations define it.
- *
- * @typedef {object} Table
- * @property {string} name
- * @property {Map<string, ValueType>} columns
- * @property {string[]} partition columns of its key
- * @property {Array<{ column: string, type: ValueType, sign: 1 | -1 }>} clustering `sign`: -1 for descending order
- * @property {Set<string>} statics columns that the rows of a partition share
- * @property {number} ttlSeconds default TTL; 0: none
- */
-
-/**
- * @param {Record<string, number>} days retention, by the name of its setting
- * @returns {Promise<Map<string, Table>>} all tables of the newest schema
- */
-export async function readTables(days) {
-  /** @type {Map<string, Table>} */
-  const tables = new Map();
+/** @param days retention, by the name of its setting @returns all tables of the newest schema */
+export async function readTables(days: Record<string, number>): Promise<Map<string, Table>> {
+  const tables: Map<string, Table> = new Map();
   for (const migration of await readMigrations()) {
     for (const statement of statementsOf(migration, days, DIALECTS.cassandra)) {
       const added = /^ALTER TABLE (\w+) ADD (\w+) (.+)$/s.exec(statement);
       if (added) {
-        const [, table, column, type] = /** @type {string[]} */ (/** @type {unknown} */ (added));
+        const [, table, column, type] = added as unknown as string[];
         tables.get(String(table))?.columns.set(String(column), valueType(String(type)));
         continue;
       }
@@ -39,14 +35,12 @@ export async function readTables(days) {
   return tables;
 }
 
-/** @param {string} statement @returns {Table} */
-function readTable(statement) {
+function readTable(statement: string): Table {
   const match = /^CREATE TABLE IF NOT EXISTS (\w+) \((.*?)\n\)(.*)$/s.exec(statement);
   if (!match) throw new RangeError(`the database in memory does not understand ${statement}`);
   const [, name = '', body = '', options = ''] = match;
   const columns = new Map();
-  /** @type {Set<string>} */
-  const statics = new Set();
+  const statics: Set<string> = new Set();
   let key = '';
   for (const line of body.split(/,\n/)) {
     const [column, ...rest] = line.trim().split(' ');
@@ -63,15 +57,14 @@ function readTable(statement) {
   const partition = composite ? namesOf(composite) : [String(/^\w+/.exec(key))];
   const clustering = namesOf(rest ?? '').map((column) => ({
     column,
-    type: /** @type {ValueType} */ (columns.get(column)),
-    sign: /** @type {1 | -1} */ (new RegExp(`[( ]${column} DESC`).test(options) ? -1 : 1),
+    type: columns.get(column) as ValueType,
+    sign: (new RegExp(`[( ]${column} DESC`).test(options) ? -1 : 1) as 1 | -1,
   }));
   const ttlSeconds = Number(/default_time_to_live = (\d+)/.exec(options)?.[1] ?? 0);
   return { name, columns, partition, clustering, statics, ttlSeconds };
 }
 
-/** @param {string} list */
-const namesOf = (list) =>
+const namesOf = (list: string) =>
   list
     .split(',')
     .map((name) => name.trim())

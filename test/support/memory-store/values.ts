@@ -1,51 +1,54 @@
+import type { types as DriverTypes } from 'cassandra-driver';
 import cassandra from 'cassandra-driver';
-import { uuidBytes } from '../../../schema/ids.js';
-
-/** @import { types as DriverTypes } from 'cassandra-driver' */
+import { uuidBytes } from '../../../schema/ids.ts';
 
 const { types } = cassandra;
 
-/** A value as CQL bytes, or null. @typedef {Buffer | null} Value */
+/** A value as CQL bytes, or null. */
+export type Value = Buffer | null;
 
-/**
- * The functions that store, read and order values of one CQL type.
- *
- * @typedef {object} ValueType
- * @property {(value: any) => Buffer} encode accepts the values of the driver; bytes stay unchanged
- * @property {(bytes: Buffer) => unknown} decode returns the value of the driver
- * @property {(a: Buffer, b: Buffer) => number} compare
- * @property {Collection} [collection] a cell for each element
- */
+/** The functions that store, read and order values of one CQL type. */
+export interface ValueType {
+  /** accepts the values of the driver; bytes stay unchanged */
+  encode: (value: any) => Buffer;
+  /** returns the value of the driver */
+  decode: (bytes: Buffer) => unknown;
+  compare: (a: Buffer, b: Buffer) => number;
+  /** a cell for each element */
+  collection?: Collection;
+}
 
-/** An element of a collection. @typedef {[key: Buffer, value: Buffer]} Element */
+/** An element of a collection. */
+export type Element = [key: Buffer, value: Buffer];
 
-/**
- * A set or map that is not frozen.
- *
- * @typedef {object} Collection
- * @property {ValueType} key of its elements
- * @property {(value: any) => Element[]} elements accepts the values of the driver, and the bytes of a map
- * @property {(elements: Element[]) => unknown} decode returns the value of the driver; at least one element
- */
+/** A set or map that is not frozen. */
+export interface Collection {
+  /** of its elements */
+  key: ValueType;
+  /** accepts the values of the driver, and the bytes of a map */
+  elements: (value: any) => Element[];
+  /** returns the value of the driver; at least one element */
+  decode: (elements: Element[]) => unknown;
+}
 
-/** @param {number} size bytes @returns {ValueType['compare']} for signed integers */
-const signed = (size) => (a, b) =>
-  size === 8
-    ? a.readInt32BE(0) - b.readInt32BE(0) || a.readUInt32BE(4) - b.readUInt32BE(4)
-    : a.readIntBE(0, size) - b.readIntBE(0, size);
+/** @param size bytes @returns for signed integers */
+const signed =
+  (size: number): ValueType['compare'] =>
+  (a, b) =>
+    size === 8
+      ? a.readInt32BE(0) - b.readInt32BE(0) || a.readUInt32BE(4) - b.readUInt32BE(4)
+      : a.readIntBE(0, size) - b.readIntBE(0, size);
 
-/** @param {number | string | bigint | DriverTypes.Long} number @returns {Buffer} */
-function encodeLong(number) {
+function encodeLong(number: number | string | bigint | DriverTypes.Long): Buffer {
   const bytes = Buffer.alloc(8);
   bytes.writeBigInt64BE(BigInt(String(number)));
   return bytes;
 }
 
-/** @param {Buffer} bytes */
-const decodeLong = (bytes) => types.Long.fromBits(bytes.readInt32BE(4), bytes.readInt32BE(0));
+const decodeLong = (bytes: Buffer) => types.Long.fromBits(bytes.readInt32BE(4), bytes.readInt32BE(0));
 
-/** @param {1 | 4} size bytes @returns {ValueType} */
-const wholeNumber = (size) => ({
+/** @param size bytes */
+const wholeNumber = (size: 1 | 4): ValueType => ({
   encode: (number) => {
     const bytes = Buffer.alloc(size);
     bytes.writeIntBE(number, 0, size);
@@ -55,20 +58,18 @@ const wholeNumber = (size) => ({
   compare: signed(size),
 });
 
-/** @param {unknown} id */
-const encodeUuid = (id) => (typeof id === 'string' ? uuidBytes(id) : /** @type {any} */ (id).getBuffer());
+const encodeUuid = (id: unknown) => (typeof id === 'string' ? uuidBytes(id) : (id as any).getBuffer());
 
-/** @param {Buffer} bytes @returns {bigint} the time in a version 1 UUID */
-const timeOf = (bytes) =>
+/** @returns the time in a version 1 UUID */
+const timeOf = (bytes: Buffer): bigint =>
   (BigInt(bytes.readUInt16BE(6) & 0x0fff) << 48n) |
   (BigInt(bytes.readUInt16BE(4)) << 32n) |
   BigInt(bytes.readUInt32BE(0));
 
-/** @param {Buffer} bytes */
-const versionOf = (bytes) => /** @type {number} */ (bytes[6]) >> 4;
+const versionOf = (bytes: Buffer) => (bytes[6] as number) >> 4;
 
-/** @type {ValueType} a frozen collection, which is never part of a clustering key; a set of texts is in the order of their bytes */
-const collection = {
+/** a frozen collection, which is never part of a clustering key; a set of texts is in the order of their bytes */
+const collection: ValueType = {
   encode: (value) =>
     Buffer.from(
       JSON.stringify(
@@ -81,8 +82,7 @@ const collection = {
   compare: Buffer.compare,
 };
 
-/** @type {Record<string, ValueType>} */
-const TYPES = {
+const TYPES: Record<string, ValueType> = {
   bigint: { encode: encodeLong, decode: decodeLong, compare: signed(8) },
   blob: { encode: (bytes) => bytes, decode: (bytes) => bytes, compare: Buffer.compare },
   boolean: {
@@ -128,8 +128,8 @@ const TYPES = {
   },
 };
 
-/** @param {string} name as in a migration @returns {ValueType} */
-export function valueType(name) {
+/** @param name as in a migration */
+export function valueType(name: string): ValueType {
   const compact = name.replaceAll(/\s/g, '');
   const [, elements] = /^set<(\w+)>$/.exec(compact) ?? [];
   if (elements) return { ...collection, collection: setOf(valueType(elements)) };
@@ -144,18 +144,18 @@ export function valueType(name) {
   return type;
 }
 
-/** @param {ValueType} type @param {unknown} value neither null nor undefined @returns {Buffer} */
-export const encode = (type, value) => (Buffer.isBuffer(value) ? value : type.encode(value));
+/** @param value neither null nor undefined */
+export const encode = (type: ValueType, value: unknown): Buffer =>
+  Buffer.isBuffer(value) ? value : type.encode(value);
 
-/** @param {ValueType} key @returns {Collection} */
-const setOf = (key) => ({
+const setOf = (key: ValueType): Collection => ({
   key,
-  elements: (values) => values.map((/** @type {unknown} */ value) => [encode(key, value), Buffer.alloc(0)]),
+  elements: (values) => values.map((value: unknown) => [encode(key, value), Buffer.alloc(0)]),
   decode: (elements) => elements.map(([bytes]) => key.decode(bytes)),
 });
 
-/** @param {ValueType} key @param {ValueType[]} types of the tuple that is its value @returns {Collection} */
-const mapOf = (key, types) => ({
+/** @param types of the tuple that is its value */
+const mapOf = (key: ValueType, types: ValueType[]): Collection => ({
   key,
   elements: (value) =>
     Buffer.isBuffer(value)
@@ -165,8 +165,7 @@ const mapOf = (key, types) => ({
     Object.fromEntries(elements.map(([name, pair]) => [String(key.decode(name)), decodeTuple(types, pair)])),
 });
 
-/** @param {ValueType} key @param {ValueType} type of its values @returns {Collection} */
-const plainMapOf = (key, type) => ({
+const plainMapOf = (key: ValueType, type: ValueType): Collection => ({
   key,
   elements: (value) =>
     Buffer.isBuffer(value)
@@ -176,10 +175,9 @@ const plainMapOf = (key, type) => ({
     Object.fromEntries(elements.map(([name, element]) => [String(key.decode(name)), type.decode(element)])),
 });
 
-/** @param {Buffer} bytes of a map, in the format of native_protocol_v4.spec @returns {Element[]} */
-function elementsOf(bytes) {
-  /** @type {Element[]} */
-  const elements = [];
+/** @param bytes of a map, in the format of native_protocol_v4.spec */
+function elementsOf(bytes: Buffer): Element[] {
+  const elements: Element[] = [];
   let offset = 4;
   const next = () => {
     const length = bytes.readInt32BE(offset);
@@ -190,8 +188,8 @@ function elementsOf(bytes) {
   return elements;
 }
 
-/** @param {ValueType[]} fields @param {any} tuple of the driver @returns {Buffer} */
-const encodeTuple = (fields, tuple) =>
+/** @param tuple of the driver */
+const encodeTuple = (fields: ValueType[], tuple: any): Buffer =>
   Buffer.concat(
     fields.flatMap((type, index) => {
       const cell = encode(type, tuple.get(index));
@@ -201,8 +199,7 @@ const encodeTuple = (fields, tuple) =>
     }),
   );
 
-/** @param {ValueType[]} fields @param {Buffer} bytes */
-function decodeTuple(fields, bytes) {
+function decodeTuple(fields: ValueType[], bytes: Buffer) {
   let offset = 0;
   const values = fields.map((type) => {
     const length = bytes.readInt32BE(offset);

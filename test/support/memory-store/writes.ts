@@ -1,20 +1,12 @@
-import { invalid } from './access.js';
-import { createFilter } from './filter.js';
-import { isRowAlive, resolve } from './partition.js';
-import { encode } from './values.js';
+import { type Access, invalid } from './access.ts';
+import type { Statement } from './cql.ts';
+import { createFilter } from './filter.ts';
+import { isRowAlive, type Row, resolve } from './partition.ts';
+import type { Table } from './tables.ts';
+import { encode } from './values.ts';
 
-/** @import { Access } from './access.js' */
-/** @import { Statement } from './cql.js' */
-/** @import { Row } from './partition.js' */
-/** @import { Table } from './tables.js' */
-
-/**
- * Makes the functions that execute plain writes and lightweight transactions.
- *
- * @param {Access} access
- * @param {() => number} nextStamp epoch µs
- */
-export function createWrites(access, nextStamp) {
+/** Makes the functions that execute plain writes and lightweight transactions. @param nextStamp epoch µs */
+export function createWrites(access: Access, nextStamp: () => number) {
   const filterOf = createFilter(access);
   const {
     nowS,
@@ -30,14 +22,13 @@ export function createWrites(access, nextStamp) {
     elementName,
   } = access;
 
-  /**
-   * @param {Table} table
-   * @param {Row} row
-   * @param {Statement} statement
-   * @param {any[]} params
-   * @param {number} stamp
-   */
-  function writeCells(table, row, { kind, values, ttl }, params, stamp) {
+  function writeCells(
+    table: Table,
+    row: Row,
+    { kind, values, ttl }: Statement,
+    params: any[],
+    stamp: number,
+  ) {
     const seconds = numberOf(ttl, params) ?? table.ttlSeconds;
     const expiresAt = seconds > 0 ? nowS() + seconds : Number.POSITIVE_INFINITY;
     if (kind === 'insert') row.marker = resolve(row.marker, { stamp, expiresAt, value: Buffer.alloc(0) });
@@ -58,8 +49,7 @@ export function createWrites(access, nextStamp) {
     }
   }
 
-  /** @param {Statement} statement @param {any[]} params @param {number} stamp */
-  function write(statement, params, stamp) {
+  function write(statement: Statement, params: any[], stamp: number) {
     const table = tableOf(statement.table);
     const equal = statement.kind === 'insert' ? statement.values : equalOf(statement);
     const { partition, clustering } = keyOf(table, equal, params);
@@ -81,8 +71,8 @@ export function createWrites(access, nextStamp) {
     }
   }
 
-  /** @param {Statement} statement @param {any[]} params @returns {Record<string, any>} of a lightweight transaction */
-  function transact(statement, params) {
+  /** @returns of a lightweight transaction */
+  function transact(statement: Statement, params: any[]): Record<string, any> {
     const table = tableOf(statement.table);
     const { partition, cells, clustering } = keyOf(
       table,
@@ -96,10 +86,7 @@ export function createWrites(access, nextStamp) {
           const wanted = boundValue(term, params);
           const found = row && cellOf(row, column);
           if (wanted === null || wanted === undefined) return !found;
-          return (
-            found !== undefined &&
-            encode(typeOf(table, column), wanted).equals(/** @type {Buffer} */ (found.value))
-          );
+          return found !== undefined && encode(typeOf(table, column), wanted).equals(found.value as Buffer);
         })
       : exists === (row !== undefined);
     if (isMet) {

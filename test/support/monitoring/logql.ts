@@ -1,9 +1,8 @@
 import { parser } from '@grafana/lezer-logql';
 
-/** @param {string} expression LogQL @returns {string[]} its syntax errors */
-export function logqlErrors(expression) {
-  /** @type {string[]} */
-  const errors = [];
+/** @param expression LogQL @returns its syntax errors */
+export function logqlErrors(expression: string): string[] {
+  const errors: string[] = [];
   parser.parse(expression).iterate({
     enter({ from, type }) {
       if (type.isError) errors.push(`${expression} at ${from}`);

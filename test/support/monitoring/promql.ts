@@ -4,18 +4,16 @@ import { parser } from '@prometheus-io/lezer-promql';
 const VARIABLES = { $__rate_interval: '5m', $__range: '1h' };
 
 /**
- * @param {string} expression PromQL, with Grafana's variables
- * @returns {{ errors: string[], metrics: string[] }} the syntax errors, and the metrics that it queries
+ * @param expression PromQL, with Grafana's variables
+ * @returns the syntax errors, and the metrics that it queries
  */
-export function readPromql(expression) {
+export function readPromql(expression: string): { errors: string[]; metrics: string[] } {
   const text = Object.entries(VARIABLES).reduce(
     (all, [name, value]) => all.replaceAll(name, value),
     expression,
   );
-  /** @type {string[]} */
-  const errors = [];
-  /** @type {string[]} */
-  const metrics = [];
+  const errors: string[] = [];
+  const metrics: string[] = [];
   parser.parse(text).iterate({
     enter(node) {
       const { from, to, type, name } = node;

@@ -1,23 +1,22 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { steadyPort } from '../../../infra/engine/ports.js';
-import { answers, startProgram } from '../../../tools/bench/process/program.js';
+import { steadyPort } from '../../../infra/engine/ports.ts';
+import { answers, startProgram } from '../../../tools/bench/process/program.ts';
 
 const HOME = 'infra/monitoring';
 
-/** Shortens the intervals, because the rules wait for minutes. @param {string} yaml */
-const shortened = (yaml) =>
+/** Shortens the intervals, because the rules wait for minutes. */
+const shortened = (yaml: string) =>
   yaml
     .replaceAll(/\b(for|group_wait|group_interval|scrape_interval|evaluation_interval): \d+[smh]/g, '$1: 1s')
     .replaceAll('[1m]', '[5s]');
 
 /**
  * Starts a real Alertmanager with the routes of infra/monitoring and short intervals.
- *
- * @param {{ webhooks: string }} options the URL of the receivers
+ * @param options the URL of the receivers
  */
-export async function startAlertmanager({ webhooks }) {
+export async function startAlertmanager({ webhooks }: { webhooks: string }) {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-alertmanager-'));
   const url = `http://127.0.0.1:${await steadyPort()}`;
   const file = join(directory, 'alertmanager.yml');
@@ -37,17 +36,16 @@ export async function startAlertmanager({ webhooks }) {
   });
   return {
     url,
-    /** @param {string} name of an alert @returns {Promise<Record<string, string> | undefined>} */
-    async annotationsOf(name) {
+    /** @param name of an alert */
+    async annotationsOf(name: string): Promise<Record<string, string> | undefined> {
       const alerts = await (await fetch(`${url}/api/v2/alerts`)).json();
-      return alerts.find(
-        (/** @type {{ labels: { alertname: string } }} */ { labels }) => labels.alertname === name,
-      )?.annotations;
+      return alerts.find(({ labels }: { labels: { alertname: string } }) => labels.alertname === name)
+        ?.annotations;
     },
-    /** @returns {Promise<string[]>} names of the alerts that it holds as active */
-    async active() {
+    /** @returns names of the alerts that it holds as active */
+    async active(): Promise<string[]> {
       const alerts = await (await fetch(`${url}/api/v2/alerts?active=true`)).json();
-      return alerts.map((/** @type {{ labels: { alertname: string } }} */ { labels }) => labels.alertname);
+      return alerts.map(({ labels }: { labels: { alertname: string } }) => labels.alertname);
     },
     async stop() {
       await alertmanager.stop();
@@ -58,10 +56,9 @@ export async function startAlertmanager({ webhooks }) {
 
 /**
  * Starts a real Prometheus with the configuration and rules of infra/monitoring and short intervals.
- *
- * @param {{ target: string, alertmanager: string }} options URLs
+ * @param options URLs
  */
-export function startPrometheus({ target, alertmanager }) {
+export function startPrometheus({ target, alertmanager }: { target: string; alertmanager: string }) {
   const original = readFileSync(`${HOME}/prometheus/prometheus.yml`, 'utf8');
   const configuration = original
     .replace('127.0.0.1:8080', new URL(target).host)
@@ -71,10 +68,9 @@ export function startPrometheus({ target, alertmanager }) {
 
 /**
  * Starts a real Prometheus with the rules of infra/monitoring and short intervals.
- *
- * @param {string} configuration with the addresses of the test
+ * @param configuration with the addresses of the test
  */
-export async function startPrometheusWith(configuration) {
+export async function startPrometheusWith(configuration: string) {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-prometheus-'));
   const url = `http://127.0.0.1:${await steadyPort()}`;
   const file = join(directory, 'prometheus.yml');
@@ -95,20 +91,21 @@ export async function startPrometheusWith(configuration) {
     log: join(directory, 'log'),
     isReady: () => answers(`${url}/-/ready`),
   });
-  /** @param {string} path below /api/v1 @returns {Promise<any>} */
-  const get = async (path) => (await (await fetch(`${url}/api/v1/${path}`)).json()).data;
+  /** @param path below /api/v1 */
+  const get = async (path: string): Promise<any> =>
+    (await (await fetch(`${url}/api/v1/${path}`)).json()).data;
   return {
-    /** @param {string} query PromQL @returns {Promise<number | null>} the value of its first series */
-    async ask(query) {
+    /** @param query PromQL @returns the value of its first series */
+    async ask(query: string): Promise<number | null> {
       const { result } = await get(`query?query=${encodeURIComponent(query)}`);
       return result.length > 0 ? Number(result[0].value[1]) : null;
     },
-    /** @returns {Promise<string[]>} rules that could not be evaluated, with their errors */
-    async brokenRules() {
+    /** @returns rules that could not be evaluated, with their errors */
+    async brokenRules(): Promise<string[]> {
       const { groups } = await get('rules');
       return groups
-        .flatMap((/** @type {{ rules: Array<{ name: string, lastError?: string }> }} */ { rules }) => rules)
-        .flatMap((/** @type {{ name: string, lastError?: string }} */ { name, lastError }) =>
+        .flatMap(({ rules }: { rules: Array<{ name: string; lastError?: string }> }) => rules)
+        .flatMap(({ name, lastError }: { name: string; lastError?: string }) =>
           lastError ? [`${name}: ${lastError}`] : [],
         );
     },

@@ -1,8 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { groupOf, identifyDevice } from '../../../schema/ids.js';
-
-/** @import { Identity } from '../../../schema/ids.js' */
-/** @import { HeldWrites, Hold } from '../database/held-writes.js' */
+import { groupOf, type Identity, identifyDevice } from '../../../schema/ids.ts';
+import type { HeldWrites, Hold } from '../database/held-writes.ts';
 
 /** `LATEST_GROUPS` of the system under test. */
 export const GROUPS = 4;
@@ -12,23 +10,23 @@ const WIDE = 70;
 
 const DAY_MS = 86_400_000;
 
-/**
- * A transport that brings messages to ingest.
- *
- * @typedef {object} Transport
- * @property {(device: string, elements: object[]) => { isAcknowledged: () => boolean, acknowledged: Promise<unknown> }} send one message
- * @property {(device: string) => Promise<void>} sendAnother sends a message of another device, and settles after its commit
- * @property {() => Promise<void>} flush settles when all acknowledgements sent so far have arrived
- */
+/** A transport that brings messages to ingest. */
+export interface Transport {
+  /** one message */
+  send: (
+    device: string,
+    elements: object[],
+  ) => { isAcknowledged: () => boolean; acknowledged: Promise<unknown> };
+  /** sends a message of another device, and settles after its commit */
+  sendAnother: (device: string) => Promise<void>;
+  /** settles when all acknowledgements sent so far have arrived */
+  flush: () => Promise<void>;
+}
 
-/**
- * A write of one message, which must be committed before the acknowledgement.
- *
- * @typedef {{ title: string, sensors?: number } & Hold} HeldCase
- */
+/** A write of one message, which must be committed before the acknowledgement. */
+type HeldCase = { title: string; sensors?: number } & Hold;
 
-/** @type {HeldCase[]} */
-export const WRITES_OF_A_MESSAGE = [
+export const WRITES_OF_A_MESSAGE: HeldCase[] = [
   { title: 'the registration of the device', write: 'registry.writeDevice' },
   { title: 'the registration of its sensors', write: 'registry.commit' },
   { title: 'the batch of one hour', write: 'write_measurements' },
@@ -48,12 +46,10 @@ export const WRITES_OF_A_MESSAGE = [
 /**
  * One message that needs every write of the list above: new sensors of a new device, samples of now, late samples of two
  * sensors, and an element that is refused.
- *
- * @param {number} now epoch ms
- * @param {number} [sensors] 1 or more, default 2
- * @returns {object[]}
+ * @param now epoch ms
+ * @param sensors 1 or more, default 2
  */
-function messageOfAllWrites(now, sensors = 2) {
+function messageOfAllWrites(now: number, sensors: number = 2): object[] {
   const names = Array.from({ length: sensors }, (_, index) => `s${index}`);
   const late = now - 10 * DAY_MS;
   return [
@@ -66,16 +62,21 @@ function messageOfAllWrites(now, sensors = 2) {
 /**
  * Holds each write of a message in turn, once unchanged and once with an ingest that does not wait for it. The second case
  * proves that the check notices the mistake.
- *
- * @param {string} name of the transport
- * @param {object} options
- * @param {HeldWrites} options.writes
- * @param {Transport} options.transport
- * @param {HeldCase[]} [options.cases]
+ * @param name of the transport
  */
-export function testAcknowledgements(name, { writes, transport, cases = WRITES_OF_A_MESSAGE }) {
-  /** @param {HeldCase} held @param {boolean} answersEarly */
-  const isEarly = ({ title, sensors, write, nth }, answersEarly) => {
+export function testAcknowledgements(
+  name: string,
+  {
+    writes,
+    transport,
+    cases = WRITES_OF_A_MESSAGE,
+  }: {
+    writes: HeldWrites;
+    transport: Transport;
+    cases?: HeldCase[];
+  },
+) {
+  const isEarly = ({ title, sensors, write, nth }: HeldCase, answersEarly: boolean) => {
     const device = `${name}-${title}-${answersEarly}`.replaceAll(' ', '-');
     const elements = messageOfAllWrites(Date.now(), sensors);
     return isAcknowledgedEarly({ writes, transport, hold: { write, nth, answersEarly }, device, elements });
@@ -93,16 +94,22 @@ export function testAcknowledgements(name, { writes, transport, cases = WRITES_O
 /**
  * Holds one write of a message. Everything else is committed: the other writes of the message, and a later
  * message of another device.
- *
- * @param {object} options
- * @param {HeldWrites} options.writes
- * @param {Transport} options.transport
- * @param {Hold} options.hold
- * @param {string} options.device not yet registered
- * @param {object[]} options.elements
- * @returns {Promise<boolean>} whether the message was acknowledged before the write was committed
+ * @returns whether the message was acknowledged before the write was committed
  */
-async function isAcknowledgedEarly({ writes, transport, hold, device, elements }) {
+async function isAcknowledgedEarly({
+  writes,
+  transport,
+  hold,
+  device,
+  elements,
+}: {
+  writes: HeldWrites;
+  transport: Transport;
+  hold: Hold;
+  /** not yet registered */
+  device: string;
+  elements: object[];
+}): Promise<boolean> {
   const held = writes.hold(hold);
   const message = transport.send(device, elements);
   try {
@@ -117,19 +124,15 @@ async function isAcknowledgedEarly({ writes, transport, hold, device, elements }
   }
 }
 
-/**
- * @param {string} device
- * @returns {string} a device of another group of `latest`, so that its newest values never wait for those of the first
- */
-export function neighborOf(device) {
+/** @returns a device of another group of `latest`, so that its newest values never wait for those of the first */
+export function neighborOf(device: string): string {
   for (let index = 0; ; index++) {
     const name = `${device}-${index}`;
     if (groupIndex(name) !== groupIndex(device)) return name;
   }
 }
 
-/** @param {string} device */
-function groupIndex(device) {
-  const { bytes } = /** @type {Identity} */ (identifyDevice(device));
+function groupIndex(device: string) {
+  const { bytes } = identifyDevice(device) as Identity;
   return groupOf(bytes, GROUPS);
 }

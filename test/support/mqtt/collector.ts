@@ -1,18 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import mqtt from 'mqtt';
 
-/** @typedef {{ topic: string, payload: any, retain: boolean }} Collected `payload`: parsed JSON */
+/** `payload`: parsed JSON */
+type Collected = { topic: string; payload: any; retain: boolean };
 
-/**
- * Collects all messages under `iot/v1/`, in order of arrival, also across restarts of the broker.
- *
- * @param {string} url
- */
-export async function collectMessages(url) {
-  /** @type {Collected[]} */
-  const messages = [];
-  /** @type {Set<() => void>} */
-  const listeners = new Set();
+/** Collects all messages under `iot/v1/`, in order of arrival, also across restarts of the broker. */
+export async function collectMessages(url: string) {
+  const messages: Collected[] = [];
+  const listeners: Set<() => void> = new Set();
   const client = mqtt.connect(url, {
     protocolVersion: 5,
     clientId: `collector-${randomUUID()}`,
@@ -25,21 +20,21 @@ export async function collectMessages(url) {
     messages.push({ topic, payload: JSON.parse(payload.toString()), retain });
     for (const listener of listeners) listener();
   });
-  await /** @type {Promise<void>} */ (new Promise((resolve) => client.once('connect', () => resolve())));
+  await (new Promise((resolve) => client.once('connect', () => resolve())) as Promise<void>);
   await client.subscribeAsync('iot/v1/#', { qos: 1 });
 
   return {
     messages,
 
-    /** @param {string} kind the topic's last level @param {string} [device] */
-    of: (kind, device) =>
+    /** @param kind the topic's last level */
+    of: (kind: string, device?: string) =>
       messages.filter(({ topic }) => {
         const levels = topic.split('/');
         return levels[3] === kind && (device === undefined || levels[2] === device);
       }),
 
-    /** @param {() => boolean} condition checked after each message @returns {Promise<void>} settles when it is true */
-    until(condition) {
+    /** @param condition checked after each message @returns settles when it is true */
+    until(condition: () => boolean): Promise<void> {
       if (condition()) return Promise.resolve();
       return new Promise((resolve) => {
         const listener = () => {
@@ -55,4 +50,4 @@ export async function collectMessages(url) {
   };
 }
 
-/** @typedef {Awaited<ReturnType<typeof collectMessages>>} Collector */
+export type Collector = Awaited<ReturnType<typeof collectMessages>>;

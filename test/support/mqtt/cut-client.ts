@@ -1,12 +1,11 @@
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
+import type { Packet } from 'mqtt-packet';
 import mqttPacket from 'mqtt-packet';
-import { until } from '../until.js';
-import { connectBytes } from './packets.js';
+import { until } from '../until.ts';
+import { connectBytes } from './packets.ts';
 
-/** @import { Socket } from 'node:net' */
-/** @import { Packet } from 'mqtt-packet' */
-
-/** The packets after which a connection is cut. `publish` and `pubrel`: sent, and no answer is awaited. @typedef {'publish' | 'answer' | 'pubrel' | 'none'} Cut */
+/** The packets after which a connection is cut. `publish` and `pubrel`: sent, and no answer is awaited. */
+export type Cut = 'publish' | 'answer' | 'pubrel' | 'none';
 
 /**
  * A client of MQTT 3.1.1 that follows each clause of 4.3.2 and 4.3.3, and whose connection is cut where the test wants it. After each cut it
@@ -15,24 +14,20 @@ import { connectBytes } from './packets.js';
 export class CutClient {
   #port;
   #clientId;
-  /** @type {Socket | null} */
-  #socket = null;
-  /** @type {Packet[]} of this connection, since they were last taken */
-  #received = [];
+  #socket: Socket | null = null;
+  /** of this connection, since they were last taken */
+  #received: Packet[] = [];
 
-  /** @param {{ port: number, clientId: string }} options */
-  constructor({ port, clientId }) {
+  constructor({ port, clientId }: { port: number; clientId: string }) {
     this.#port = port;
     this.#clientId = clientId;
   }
 
   /**
    * Sends one message until it is acknowledged.
-   *
-   * @param {{ topic: string, payload: string, qos: 1 | 2, messageId: number }} message
-   * @param {Cut[]} cuts one for each connection that is cut; then the connection stays
+   * @param cuts one for each connection that is cut; then the connection stays
    */
-  async send(message, cuts) {
+  async send(message: { topic: string; payload: string; qos: 1 | 2; messageId: number }, cuts: Cut[]) {
     let state = 'publish';
     let dup = false;
     const left = [...cuts];
@@ -86,14 +81,13 @@ export class CutClient {
     await this.#packet('connack');
   }
 
-  /** @param {Packet} packet */
-  #write(packet) {
+  #write(packet: Packet) {
     this.#socket?.write(mqttPacket.generate(packet));
   }
 
-  /** Waits for a packet. @param {string} cmd @param {number} [messageId] */
-  async #packet(cmd, messageId) {
-    const isWanted = (/** @type {Packet} */ packet) =>
+  /** Waits for a packet. */
+  async #packet(cmd: string, messageId?: number) {
+    const isWanted = (packet: Packet) =>
       packet.cmd === cmd && (messageId === undefined || packet.messageId === messageId);
     await until(() => this.#received.some(isWanted), { what: cmd });
     this.#received = this.#received.filter((packet) => !isWanted(packet));

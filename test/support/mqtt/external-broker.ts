@@ -1,30 +1,23 @@
 import { beforeEach } from '@jest/globals';
+import type { IClientOptions, MqttClient } from 'mqtt';
 import mqtt from 'mqtt';
-import { useCleanUps } from '../clean-ups.js';
-import { startCqlWire } from '../database/cql-wire.js';
-import { sharedContactPoint } from '../database/engine.js';
-import { readMetric } from '../metrics.js';
-import { startTestSystem } from '../system/index.js';
-import { until } from '../until.js';
-import { startMosquitto } from './mosquitto.js';
-import { startMqttWire } from './wire.js';
-
-/** @import { IClientOptions, MqttClient } from 'mqtt' */
-/** @import { Periods } from '../../../common/periods.js' */
-/** @import { WireRequest } from '../database/cql-wire.js' */
-/** @import { Mosquitto } from './mosquitto.js' */
-/** @import { TestSystem } from '../system/index.js' */
+import type { Periods } from '../../../common/periods.ts';
+import { useCleanUps } from '../clean-ups.ts';
+import { startCqlWire, type WireRequest } from '../database/cql-wire.ts';
+import { sharedContactPoint } from '../database/engine.ts';
+import { readMetric } from '../metrics.ts';
+import { startTestSystem, type TestSystem } from '../system/index.ts';
+import { until } from '../until.ts';
+import { type Mosquitto, startMosquitto } from './mosquitto.ts';
+import { startMqttWire } from './wire.ts';
 
 /** The time of value 0, in epoch ms. */
 export const BASE = Date.now() - 600_000;
 
-/**
- * Starts a Mosquitto and helpers for each test of the file, and removes them after the test.
- */
+/** Starts a Mosquitto and helpers for each test of the file, and removes them after the test. */
 export function useExternalBroker() {
   const afterwards = useCleanUps();
-  /** @type {Mosquitto} */
-  let broker;
+  let broker: Mosquitto;
   beforeEach(async () => {
     broker = await startMosquitto();
     afterwards(() => broker.remove());
@@ -35,11 +28,11 @@ export function useExternalBroker() {
     /** Registers a clean-up. Clean-ups run after the test, in reverse order. */
     afterwards,
 
-    /**
-     * @param {Record<string, string>} [settings] `CQL_CONTACT_POINTS`: of a proxy in front of the shared database
-     * @param {Partial<Periods>} [periods] ms
-     */
-    async startSystem({ CQL_CONTACT_POINTS: proxy, ...settings } = {}, periods = {}) {
+    /** @param settings `CQL_CONTACT_POINTS`: of a proxy in front of the shared database @param periods ms */
+    async startSystem(
+      { CQL_CONTACT_POINTS: proxy, ...settings }: Record<string, string> = {},
+      periods: Partial<Periods> = {},
+    ) {
       const system = await startTestSystem({
         settings: { MQTT_URL: broker.url, ...settings },
         proxy,
@@ -61,8 +54,7 @@ export function useExternalBroker() {
       return wire;
     },
 
-    /** @param {IClientOptions} [options] */
-    async connectDevice(options) {
+    async connectDevice(options?: IClientOptions) {
       const client = await mqtt.connectAsync(broker.url, { reconnectPeriod: 100, ...options });
       client.on('error', () => {}); // Tests stop and start the broker. The client reconnects.
       afterwards(() => client.endAsync(true));
@@ -73,13 +65,9 @@ export function useExternalBroker() {
 
 /**
  * Publishes a message of the sensor `s` for each value, at BASE + value.
- *
- * @param {MqttClient} client
- * @param {string} device
- * @param {number[]} values
- * @param {string} [filler] white space after the JSON
+ * @param filler white space after the JSON
  */
-export const publishValues = (client, device, values, filler = '') =>
+export const publishValues = (client: MqttClient, device: string, values: number[], filler: string = '') =>
   Promise.all(
     values.map((value) =>
       client.publishAsync(
@@ -90,12 +78,12 @@ export const publishValues = (client, device, values, filler = '') =>
     ),
   );
 
-/** Waits until ingest has received messages that are not settled. They may share a request. @param {TestSystem} system @param {number} count */
-export const untilUnsettled = (system, count) =>
+/** Waits until ingest has received messages that are not settled. They may share a request. */
+export const untilUnsettled = (system: TestSystem, count: number) =>
   until(async () => (await readMetric(system, 'iot_ingest_unsettled_messages')) === count);
 
-/** @param {TestSystem} system @param {string} device @returns {Promise<number[]>} in order of time */
-export async function storedValues(system, device) {
+/** @returns in order of time */
+export async function storedValues(system: TestSystem, device: string): Promise<number[]> {
   const path = `/devices/${device}/sensors/s/measurements`;
   const response = await system.fetch(path);
   if (response.status === 404) return [];
@@ -103,9 +91,8 @@ export async function storedValues(system, device) {
   return items.map(({ value }) => value);
 }
 
-/** @param {WireRequest} request */
-export const writesSamples = ({ statements }) =>
+export const writesSamples = ({ statements }: WireRequest) =>
   statements.some(({ cql }) => cql.startsWith('INSERT INTO message'));
 
-/** @param {number} count @returns {number[]} 0, 1, … */
-export const zeroTo = (count) => Array.from({ length: count }, (_, i) => i);
+/** @returns 0, 1, … */
+export const zeroTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i);

@@ -1,10 +1,7 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
-import { until } from '../until.js';
-import { connectBytes, PINGREQ, subscribeBytes, unsubscribeBytes } from './packets.js';
-
-/** @import { Socket } from 'node:net' */
-/** @import { Will } from './packets.js' */
+import { connect, type Socket } from 'node:net';
+import { until } from '../until.ts';
+import { connectBytes, PINGREQ, subscribeBytes, unsubscribeBytes, type Will } from './packets.ts';
 
 const CONNACK_BYTES = 4;
 const SUBACK_BYTES = 5;
@@ -19,15 +16,13 @@ const ANSWERED_WITHIN_MS = 120_000;
 
 /**
  * Sends floods of packets to the embedded broker from ordinary MQTT connections.
- *
- * @param {number} port of the broker
- * @param {(cleanUp: () => void) => void} afterwards
+ * @param port of the broker
  */
-export function createFloods(port, afterwards) {
+export function createFloods(port: number, afterwards: (cleanUp: () => void) => void) {
   let clients = 0;
 
-  /** @param {Will} [will] @returns {Promise<Socket>} after its CONNACK */
-  async function open(will) {
+  /** @returns after its CONNACK */
+  async function open(will?: Will): Promise<Socket> {
     const socket = connect(port, '127.0.0.1');
     socket.on('error', () => {});
     afterwards(() => void socket.destroy());
@@ -37,8 +32,7 @@ export function createFloods(port, afterwards) {
     return socket.resume();
   }
 
-  /** @param {number} count @param {Will} [will] */
-  async function openAll(count, will) {
+  async function openAll(count: number, will?: Will) {
     const sockets = [];
     while (sockets.length < count) {
       const length = Math.min(OPENED_AT_ONCE, count - sockets.length);
@@ -49,19 +43,16 @@ export function createFloods(port, afterwards) {
 
   /**
    * Sends all packets of each connection in one write.
-   *
-   * @param {number} connections
-   * @param {Buffer} bytes
-   * @param {number} answerBytes size of the answers to each connection
+   * @param answerBytes size of the answers to each connection
    */
-  async function send(connections, bytes, answerBytes) {
+  async function send(connections: number, bytes: Buffer, answerBytes: number) {
     const sockets = await openAll(connections);
     for (const socket of sockets) socket.write(bytes);
     await answered(sockets, answerBytes);
   }
 
-  /** @param {Socket[]} sockets @param {number} answerBytes size of the answers to each after its CONNACK */
-  async function answered(sockets, answerBytes) {
+  /** @param answerBytes size of the answers to each after its CONNACK */
+  async function answered(sockets: Socket[], answerBytes: number) {
     const all = CONNACK_BYTES + answerBytes;
     await until(() => sockets.every(({ bytesRead, closed }) => closed || bytesRead >= all), {
       withinMs: ANSWERED_WITHIN_MS,
@@ -72,23 +63,18 @@ export function createFloods(port, afterwards) {
     if (unserved > 0) throw new Error(`The broker closed ${unserved} connections before it had answered.`);
   }
 
-  /** @param {number} packets */
-  const subscriptions = (packets) =>
+  const subscriptions = (packets: number) =>
     Buffer.concat(times(packets, (index) => subscribeBytes(index + 1, `iot/v1/flood/${index}`)));
 
   return {
     open,
 
-    /** @param {number} connections @param {number} packets of each, all with different filters */
-    subscribe: (connections, packets) => send(connections, subscriptions(packets), packets * SUBACK_BYTES),
+    /** @param packets of each, all with different filters */
+    subscribe: (connections: number, packets: number) =>
+      send(connections, subscriptions(packets), packets * SUBACK_BYTES),
 
-    /**
-     * Sends the CONNECT and the SUBSCRIBE packets in one write.
-     *
-     * @param {number} connections
-     * @param {number} packets of each, after its CONNECT
-     */
-    async subscribeAtOnce(connections, packets) {
+    /** Sends the CONNECT and the SUBSCRIBE packets in one write. @param packets of each, after its CONNECT */
+    async subscribeAtOnce(connections: number, packets: number) {
       const sockets = times(connections, () => connect(port, '127.0.0.1').resume());
       for (const socket of sockets) {
         afterwards(() => void socket.destroy());
@@ -99,35 +85,30 @@ export function createFloods(port, afterwards) {
       await answered(sockets, packets * SUBACK_BYTES);
     },
 
-    /** @param {number} connections @param {number} packets of each */
-    unsubscribe: (connections, packets) =>
+    /** @param packets of each */
+    unsubscribe: (connections: number, packets: number) =>
       send(
         connections,
         Buffer.concat(times(packets, (index) => unsubscribeBytes(index + 1, `iot/v1/flood/${index}`))),
         packets * SHORT_ACK_BYTES,
       ),
 
-    /** @param {number} connections @param {number} packets of each */
-    ping: (connections, packets) =>
+    /** @param packets of each */
+    ping: (connections: number, packets: number) =>
       send(connections, Buffer.alloc(packets * PINGREQ.length, PINGREQ), packets * PINGRESP_BYTES),
 
     /**
      * Sends PUBREL and PUBREC, which the broker answers with one packet each, and PUBACK, which it does not answer.
-     *
-     * @param {number} connections
-     * @param {number} packets of each, a third of each kind
+     * @param packets of each, a third of each kind
      */
-    acknowledge(connections, packets) {
+    acknowledge(connections: number, packets: number) {
       const triple = Buffer.from([0x62, 2, 0, 1, 0x40, 2, 0, 1, 0x50, 2, 0, 1]);
       const triples = Math.ceil(packets / 3);
       return send(connections, Buffer.alloc(triples * triple.length, triple), triples * 2 * SHORT_ACK_BYTES);
     },
 
-    /**
-     * @param {number} connections that break at the same time
-     * @returns {Promise<() => void>} breaks the connections
-     */
-    async prepareWills(connections) {
+    /** @param connections that break at the same time @returns breaks the connections */
+    async prepareWills(connections: number): Promise<() => void> {
       const payload = JSON.stringify({ status: 'offline' });
       const sockets = await openAll(connections, { topic: 'iot/v1/flood/status', payload });
       return () => {
@@ -137,5 +118,5 @@ export function createFloods(port, afterwards) {
   };
 }
 
-/** @template T @param {number} length @param {(index: number) => T} make */
-const times = (length, make) => Array.from({ length }, (_, index) => make(index));
+const times = <T>(length: number, make: (index: number) => T) =>
+  Array.from({ length }, (_, index) => make(index));

@@ -11,13 +11,11 @@ export class Line extends Duplex {
   /** Bytes that arrived, and that Node.js has not read. */
   #arrived = Buffer.alloc(0);
   #isReading = false;
-  /** @type {Buffer[]} */
-  written = [];
+  written: Buffer[] = [];
 
   setNoDelay() {}
 
-  /** @param {Buffer} bytes */
-  arrive(bytes) {
+  arrive(bytes: Buffer) {
     this.#arrived = Buffer.concat([this.#arrived, bytes]);
     this.#readOn();
   }
@@ -32,8 +30,7 @@ export class Line extends Duplex {
     setImmediate(() => this.#readOn());
   }
 
-  /** @param {Buffer} chunk @param {string} _encoding @param {() => void} done */
-  _write(chunk, _encoding, done) {
+  _write(chunk: Buffer, _encoding: string, done: () => void) {
     this.written.push(chunk);
     done();
   }

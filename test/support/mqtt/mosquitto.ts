@@ -2,22 +2,28 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { steadyPort } from '../../../infra/engine/ports.js';
-import { createMosquitto, persistentOn } from '../../../tools/bench/environment/broker.js';
+import { steadyPort } from '../../../infra/engine/ports.ts';
+import { createMosquitto, persistentOn } from '../../../tools/bench/environment/broker.ts';
 
 // Debian keeps the broker out of the PATH of ordinary users.
 const env = { PATH: `${process.env['PATH']}:/usr/sbin:/usr/local/sbin` };
 
-/**
- * Starts a real Mosquitto on a free loopback port. It can be stopped and started again, and keeps its queues.
- *
- * @param {object} [options]
- * @param {Record<string, string>} [options.users] names and passwords; default: anonymous clients are accepted
- * @param {{ cert: string, key: string }} [options.tls] paths; default: without TLS
- * @param {string[]} [options.acl] lines of an `acl_file`; default: no restrictions
- * @param {string} [options.files] a directory with `passwords` and `acl`, as `npm run credentials -- mosquitto` writes them
- */
-export async function startMosquitto({ users, acl, tls, files } = {}) {
+/** Starts a real Mosquitto on a free loopback port. It can be stopped and started again, and keeps its queues. */
+export async function startMosquitto({
+  users,
+  acl,
+  tls,
+  files,
+}: {
+  /** names and passwords; default: anonymous clients are accepted */
+  users?: Record<string, string>;
+  /** paths; default: without TLS */
+  tls?: { cert: string; key: string };
+  /** lines of an `acl_file`; default: no restrictions */
+  acl?: string[];
+  /** a directory with `passwords` and `acl`, as `npm run credentials -- mosquitto` writes them */
+  files?: string;
+} = {}) {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-mosquitto-'));
   const port = await steadyPort();
   const passwords = join(files ?? directory, 'passwords');
@@ -54,4 +60,4 @@ export async function startMosquitto({ users, acl, tls, files } = {}) {
   };
 }
 
-/** @typedef {Awaited<ReturnType<typeof startMosquitto>>} Mosquitto */
+export type Mosquitto = Awaited<ReturnType<typeof startMosquitto>>;

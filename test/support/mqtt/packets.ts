@@ -1,16 +1,24 @@
-import { generate, parser } from 'mqtt-packet';
-
-/** @import { Packet } from 'mqtt-packet' */
+import { generate, type Packet, parser } from 'mqtt-packet';
 
 /** MQTT 3.1.1 packets as bytes, for tests that write to a socket themselves. */
 
-/** @typedef {{ topic: string, payload: string }} Will of QoS 1 */
+/** of QoS 1 */
+export type Will = { topic: string; payload: string };
 
-/** @param {Packet} packet @returns {Buffer} */
-const bytesOf = (packet) => generate(packet, { protocolVersion: 4 });
+const bytesOf = (packet: Packet): Buffer => generate(packet, { protocolVersion: 4 });
 
-/** @param {{ clientId: string, keepalive?: number, clean?: boolean, will?: Will }} options `keepalive` in s */
-export const connectBytes = ({ clientId, keepalive = 0, clean = true, will }) =>
+/** @param options `keepalive` in s */
+export const connectBytes = ({
+  clientId,
+  keepalive = 0,
+  clean = true,
+  will,
+}: {
+  clientId: string;
+  keepalive?: number;
+  clean?: boolean;
+  will?: Will;
+}) =>
   bytesOf({
     cmd: 'connect',
     protocolVersion: 4,
@@ -20,13 +28,8 @@ export const connectBytes = ({ clientId, keepalive = 0, clean = true, will }) =>
     ...(will && { will: { topic: will.topic, payload: Buffer.from(will.payload), qos: 1, retain: false } }),
   });
 
-/**
- * @param {string} topic
- * @param {string | Buffer} payload
- * @param {number} [id] none: QoS 0
- * @param {1 | 2} [qos]
- */
-export const publishBytes = (topic, payload, id, qos = 1) =>
+/** @param id none: QoS 0 */
+export const publishBytes = (topic: string, payload: string | Buffer, id?: number, qos: 1 | 2 = 1) =>
   bytesOf({
     cmd: 'publish',
     topic,
@@ -36,12 +39,11 @@ export const publishBytes = (topic, payload, id, qos = 1) =>
     ...(id === undefined ? { qos: 0 } : { qos, messageId: id }),
   });
 
-/** Subscribes with QoS 0. @param {number} id @param {string} [filter] default: everything */
-export const subscribeBytes = (id, filter = '#') =>
+/** Subscribes with QoS 0. @param filter default: everything */
+export const subscribeBytes = (id: number, filter: string = '#') =>
   bytesOf({ cmd: 'subscribe', messageId: id, subscriptions: [{ topic: filter, qos: 0 }] });
 
-/** @param {number} id @param {string} filter */
-export const unsubscribeBytes = (id, filter) =>
+export const unsubscribeBytes = (id: number, filter: string) =>
   bytesOf({ cmd: 'unsubscribe', messageId: id, unsubscriptions: [filter] });
 
 export const PINGREQ = bytesOf({ cmd: 'pingreq' });
@@ -50,15 +52,11 @@ export const DISCONNECT = bytesOf({ cmd: 'disconnect' });
 
 /**
  * Splits the bytes of one side of a connection into packets.
- *
- * @param {{ version: number }} connection protocol version, which the CONNECT of the connection sets
- * @returns {(chunk: Buffer) => Packet[]}
+ * @param connection protocol version, which the CONNECT of the connection sets
  */
-export function createPacketReader(connection) {
-  /** @type {Packet[]} */
-  let packets = [];
-  /** @type {ReturnType<typeof parser> | null} */
-  let reader = null;
+export function createPacketReader(connection: { version: number }): (chunk: Buffer) => Packet[] {
+  let packets: Packet[] = [];
+  let reader: ReturnType<typeof parser> | null = null;
   return (chunk) => {
     packets = [];
     reader ??= parser({ protocolVersion: connection.version }).on('packet', (packet) => {
@@ -70,8 +68,8 @@ export function createPacketReader(connection) {
   };
 }
 
-/** @param {Buffer} bytes from a broker @returns {number[]} the ids of the PUBACKs in the bytes */
-export const pubackIds = (bytes) =>
+/** @param bytes from a broker @returns the ids of the PUBACKs in the bytes */
+export const pubackIds = (bytes: Buffer): number[] =>
   createPacketReader({ version: 4 })(bytes).flatMap(({ cmd, messageId }) =>
     cmd === 'puback' ? [Number(messageId)] : [],
   );

@@ -1,17 +1,15 @@
 import { once } from 'node:events';
 import { connect as connectTcp } from 'node:net';
+import type { IConnectPacket, Packet } from 'mqtt-packet';
 import mqttPacket from 'mqtt-packet';
-import { until } from '../until.js';
-
-/** @import { IConnectPacket, Packet } from 'mqtt-packet' */
+import { until } from '../until.ts';
 
 const OPTIONS = { protocolVersion: 5 };
 
-/** @param {object} packet @returns {Buffer} the packet as MQTT 5 */
-export const bytesOf = (packet) => mqttPacket.generate(/** @type {Packet} */ (packet), OPTIONS);
+/** @returns the packet as MQTT 5 */
+export const bytesOf = (packet: object): Buffer => mqttPacket.generate(packet as Packet, OPTIONS);
 
-/** @type {IConnectPacket} */
-const CONNECT = {
+const CONNECT: IConnectPacket = {
   cmd: 'connect',
   protocolId: 'MQTT',
   protocolVersion: 5,
@@ -20,22 +18,18 @@ const CONNECT = {
   keepalive: 0,
 };
 
-/** @param {Partial<IConnectPacket>} [options] */
-export const connectPacket = (options) => ({ ...CONNECT, ...options });
+export const connectPacket = (options?: Partial<IConnectPacket>) => ({ ...CONNECT, ...options });
 
 /**
  * Opens a connection that sends any packet, also one that no client library sends, and keeps each packet that it receives.
- *
- * @param {number} port of the broker
- * @param {(cleanUp: () => void) => void} afterwards
+ * @param port of the broker
  */
-export async function openRaw(port, afterwards) {
+export async function openRaw(port: number, afterwards: (cleanUp: () => void) => void) {
   const socket = connectTcp(port, '127.0.0.1');
   socket.on('error', () => {});
   afterwards(() => void socket.destroy());
   const parser = mqttPacket.parser(OPTIONS);
-  /** @type {any[]} */
-  const received = [];
+  const received: any[] = [];
   parser.on('packet', (packet) => received.push(packet));
   socket.on('data', (chunk) => void parser.parse(chunk));
   await once(socket, 'connect');
@@ -44,14 +38,13 @@ export async function openRaw(port, afterwards) {
     socket,
     received,
 
-    /** @param {...object} packets are sent in one write */
-    send: (...packets) => socket.write(Buffer.concat(packets.map(bytesOf))),
+    /** @param packets are sent in one write */
+    send: (...packets: object[]) => socket.write(Buffer.concat(packets.map(bytesOf))),
 
-    /** @param {Buffer} bytes */
-    sendBytes: (bytes) => socket.write(bytes),
+    sendBytes: (bytes: Buffer) => socket.write(bytes),
 
-    /** Takes the first packet of a kind, and waits for it if necessary. @param {string} cmd @returns {Promise<any>} */
-    async take(cmd) {
+    /** Takes the first packet of a kind, and waits for it if necessary. */
+    async take(cmd: string): Promise<any> {
       const find = () => received.findIndex((packet) => packet.cmd === cmd);
       await until(() => find() >= 0 || socket.closed, { what: `a ${cmd}` });
       const index = find();
@@ -70,14 +63,13 @@ export async function openRaw(port, afterwards) {
   };
 }
 
-/** @typedef {Awaited<ReturnType<typeof openRaw>>} RawClient */
+export type RawClient = Awaited<ReturnType<typeof openRaw>>;
 
-/**
- * @param {number} port
- * @param {(cleanUp: () => void) => void} afterwards
- * @param {Partial<IConnectPacket>} [options]
- */
-export async function connectRaw(port, afterwards, options) {
+export async function connectRaw(
+  port: number,
+  afterwards: (cleanUp: () => void) => void,
+  options?: Partial<IConnectPacket>,
+) {
   const client = await openRaw(port, afterwards);
   client.send(connectPacket(options));
   const connack = await client.take('connack');

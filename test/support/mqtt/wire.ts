@@ -1,39 +1,31 @@
-import { startGate } from '../http/tcp-gate.js';
-import { createPacketReader } from './packets.js';
-
-/** @import { IPublishPacket } from 'mqtt-packet' */
-
-/**
- * The packets of one connection: QoS 1 messages of the broker and acknowledgements of the client, by
- * packet id and in order, and the numbers of pings and of granted subscriptions.
- *
- * @typedef {{ delivered: number[], acknowledged: number[], pings: number, granted: number }} WireConnection
- */
+import type { IPublishPacket } from 'mqtt-packet';
+import { startGate } from '../http/tcp-gate.ts';
+import { createPacketReader } from './packets.ts';
 
 /**
- * Callbacks for the same packets.
- *
- * @typedef {object} WireWatch
- * @property {(connection: WireConnection, id: number, packet: IPublishPacket) => void} delivered
- * @property {(connection: WireConnection, id: number) => void} acknowledged
+ * The packets of one connection: QoS 1 messages of the broker and acknowledgements of the client, by packet
+ * id and in order, and the numbers of pings and of granted subscriptions.
  */
+export type WireConnection = { delivered: number[]; acknowledged: number[]; pings: number; granted: number };
+
+/** Callbacks for the same packets. */
+export interface WireWatch {
+  delivered: (connection: WireConnection, id: number, packet: IPublishPacket) => void;
+  acknowledged: (connection: WireConnection, id: number) => void;
+}
 
 /** Part of the client id of the connection for live changes, which these tests ignore. */
 const LIVE = '-live-';
 
 /**
  * Starts a proxy between a client and a broker. It records the packets of each connection of ingest, from its CONNECT on.
- *
- * @param {string} url of the broker
- * @param {WireWatch} [watch]
+ * @param url of the broker
  */
-export async function startMqttWire(url, watch) {
-  /** @type {WireConnection[]} */
-  const connections = [];
+export async function startMqttWire(url: string, watch?: WireWatch) {
+  const connections: WireConnection[] = [];
 
   const gate = await startGate(url, () => {
-    /** @type {WireConnection} */
-    const seen = { delivered: [], acknowledged: [], pings: 0, granted: 0 };
+    const seen: WireConnection = { delivered: [], acknowledged: [], pings: 0, granted: 0 };
     const mqtt = { version: 4 };
     const clientPackets = createPacketReader(mqtt);
     const brokerPackets = createPacketReader(mqtt);
@@ -62,12 +54,12 @@ export async function startMqttWire(url, watch) {
     url: gate.url,
     gate,
     connections,
-    /** @returns {WireConnection} the newest connection */
-    last: () => /** @type {WireConnection} */ (connections.at(-1)),
+    /** @returns the newest connection */
+    last: (): WireConnection => connections.at(-1) as WireConnection,
     /** Breaks every connection, as a network would, and accepts new ones. */
     cut: gate.breakAll,
     stop: gate.stop,
   };
 }
 
-/** @typedef {Awaited<ReturnType<typeof startMqttWire>>} MqttWire */
+export type MqttWire = Awaited<ReturnType<typeof startMqttWire>>;

@@ -23,11 +23,10 @@ const SHARED = ['--query', '--output'];
 const ID = '11111111-2222-3333-4444-555555555555';
 
 const { FAKE_AWS = '', FAKE_STATUS, FAKE_DETAILS, FAKE_REFUSED, FAKE_UNSEEN = '0' } = process.env;
-const state = (/** @type {string} */ name) => join(FAKE_AWS, name);
-const read = (/** @type {string} */ name) => JSON.parse(readFileSync(state(name), 'utf8'));
+const state = (name: string) => join(FAKE_AWS, name);
+const read = (name: string) => JSON.parse(readFileSync(state(name), 'utf8'));
 
-/** @param {number} code @param {string} message @returns {never} */
-function fail(code, message) {
+function fail(code: number, message: string): never {
   process.stderr.write(`${message}\n`);
   process.exit(code);
 }
@@ -37,10 +36,9 @@ if (service !== 'ssm') {
   process.stdout.write(`${service}-${name}\n`);
   process.exit(0);
 }
-const known = ARGUMENTS[/** @type {keyof typeof ARGUMENTS} */ (name)];
+const known = ARGUMENTS[name as keyof typeof ARGUMENTS];
 if (!known) fail(252, `aws ${service} ${name} is not known`);
-/** @type {Record<string, string>} */
-const given = {};
+const given: Record<string, string> = {};
 for (let i = 0; i < words.length; i += 2) given[words[i] ?? ''] = words[i + 1] ?? '';
 for (const word of Object.keys(given))
   if (!(word in known) && !SHARED.includes(word)) fail(252, `Unknown options: ${word}`);
@@ -48,8 +46,8 @@ for (const [word, needed] of Object.entries(known))
   if (needed && !given[word]) fail(252, `the following arguments are required: ${word}`);
 if ('--command-id' in known && given['--command-id'] !== ID) fail(254, 'InvalidCommandId');
 
-/** @type {Record<string, () => unknown>} the members of each answer, by query */
-const ANSWERS = {
+/** the members of each answer, by query */
+const ANSWERS: Record<string, () => unknown> = {
   'send-command': () => {
     if (FAKE_REFUSED) fail(254, `An error occurred (${FAKE_REFUSED}) when calling the SendCommand operation`);
     const parameters = JSON.parse(given['--parameters'] ?? '');
@@ -92,7 +90,7 @@ const ANSWERS = {
     return {};
   },
 };
-const answer = /** @type {Record<string, unknown>} */ (ANSWERS[name]?.());
+const answer = ANSWERS[name]?.() as Record<string, unknown>;
 const query = given['--query'] ?? '';
 if (query && !(query in answer)) fail(255, `Bad value for --query ${query}`);
 if (query) process.stdout.write(`${answer[query]}\n`);

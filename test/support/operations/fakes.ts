@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { writePrograms } from '../processes/programs.js';
+import { writePrograms } from '../processes/programs.ts';
 
 const LATE_MS = 120_000;
 
@@ -50,19 +50,9 @@ case $1 in
 esac`,
 };
 
-/**
- * @param {string} directory for the fakes
- * @param {object} [engine]
- * @param {number} [engine.nodes] number of nodes that are up
- * @param {string} [engine.taskStatus] final status of Manager's tasks
- * @param {{ ageS?: number, schema?: string }} [engine.backup] the last backup
- * @param {string} [engine.running] the version that a node reports
- * @param {string[]} [engine.schemas] as `nodetool describecluster` prints them
- * @param {number} [engine.copies] replicas of each row
- * @param {string[]} [engine.racks] of the nodes a, b, c, in turn
- */
+/** @param directory for the fakes */
 export function makeFakes(
-  directory,
+  directory: string,
   {
     nodes = 3,
     taskStatus = 'DONE',
@@ -71,6 +61,21 @@ export function makeFakes(
     schemas = ['86afa796: [10.0.0.1, 10.0.0.2]', 'UNREACHABLE: [10.0.0.9]'],
     copies = 2,
     racks = ['rack1', 'rack2', 'rack3'],
+  }: {
+    /** number of nodes that are up */
+    nodes?: number;
+    /** final status of Manager's tasks */
+    taskStatus?: string;
+    /** the last backup */
+    backup?: { ageS?: number; schema?: string };
+    /** the version that a node reports */
+    running?: string;
+    /** as `nodetool describecluster` prints them */
+    schemas?: string[];
+    /** replicas of each row */
+    copies?: number;
+    /** of the nodes a, b, c, in turn */
+    racks?: string[];
   } = {},
 ) {
   const { ageS = 7200, schema = 'task_t_tag_sm_schema_with_internals.json.gz' } = backup;
@@ -102,8 +107,8 @@ export function makeFakes(
   return {
     env,
     config,
-    /** @returns {string[]} the calls since the last time, in order */
-    called() {
+    /** @returns the calls since the last time, in order */
+    called(): string[] {
       const lines = readFileSync(join(directory, 'log'), 'utf8').split('\n').filter(Boolean);
       writeFileSync(join(directory, 'log'), '');
       return lines;
@@ -111,20 +116,19 @@ export function makeFakes(
   };
 }
 
-/**
- * @param {string[]} words
- * @param {NodeJS.ProcessEnv} env
- * @returns {Promise<{ code: number, out: string, errors: string }>}
- */
-export const operate = (words, env) => run(process.execPath, ['infra/operations/index.js', ...words], env);
+export const operate = (
+  words: string[],
+  env: NodeJS.ProcessEnv,
+): Promise<{ code: number; out: string; errors: string }> =>
+  run(process.execPath, ['infra/operations/index.ts', ...words], env);
 
-/**
- * @param {string} program
- * @param {string[]} args
- * @param {NodeJS.ProcessEnv} env
- * @param {number} [withinMs] after this time it is killed
- */
-export async function run(program, args, env, withinMs = LATE_MS) {
+/** @param withinMs after this time it is killed */
+export async function run(
+  program: string,
+  args: string[],
+  env: NodeJS.ProcessEnv,
+  withinMs: number = LATE_MS,
+) {
   const child = spawn(program, args, { env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   // A program that does not end is killed together with the shells that it has started.
   const late = setTimeout(() => child.pid && process.kill(-child.pid, 'SIGKILL'), withinMs);

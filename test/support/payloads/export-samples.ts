@@ -1,4 +1,4 @@
-/** @import { Labels, Samples } from '../../../api/export/rows.js' */
+import type { Labels, Samples } from '../../../api/export/rows.ts';
 
 /** Doubles that lose bits where a program takes them for texts, floats or integers. */
 export const HARD_VALUES = [
@@ -18,8 +18,7 @@ export const HARD_VALUES = [
   1e23,
 ];
 
-/** @param {Partial<Labels>} [labels] @returns {Labels} */
-export const labelsNamed = (labels = {}) => ({
+export const labelsNamed = (labels: Partial<Labels> = {}): Labels => ({
   device: 'dev-1',
   sensor: 'temperature',
   type: 'temperature',
@@ -27,8 +26,7 @@ export const labelsNamed = (labels = {}) => ({
   ...labels,
 });
 
-/** @param {Labels} labels @param {Array<[ts: number, value: number]>} rows @returns {Samples} */
-export const samplesOf = (labels, rows) => ({
+export const samplesOf = (labels: Labels, rows: Array<[ts: number, value: number]>): Samples => ({
   labels,
   times: rows.map(([ts]) => ts),
   values: rows.map(([, value]) => value),
@@ -36,7 +34,6 @@ export const samplesOf = (labels, rows) => ({
   to: rows.length,
 });
 
-/** @template T @param {T[]} items @returns {AsyncGenerator<T, void>} */
-export async function* each(items) {
+export async function* each<T>(items: T[]): AsyncGenerator<T, void> {
   yield* items;
 }

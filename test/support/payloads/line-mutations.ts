@@ -1,17 +1,15 @@
 import { expect } from '@jest/globals';
-import { createRandom } from '../../../simulator/random.js';
-import { readLines } from './line-points.js';
-import { readLinesSlowly } from './line-reference.js';
+import { createRandom } from '../../../simulator/random.ts';
+import { readLines } from './line-points.ts';
+import { readLinesSlowly } from './line-reference.ts';
 
 /** Characters with a meaning in line protocol. */
 const MARKS = [...' ,="\\\n\r\t#-.e_E_i_u_t_f_T_F_0159x☺', '\u0000', '\\"', '\\\\', '""', '\r\n', ' 5', '="'];
 
-/** @param {() => number} random */
-function mutator(random) {
-  const below = (/** @type {number} */ count) => Math.floor(random() * count);
+function mutator(random: () => number) {
+  const below = (count: number) => Math.floor(random() * count);
   const mark = () => String(MARKS[below(MARKS.length)]);
-  /** @param {string} line */
-  return function mutate(line) {
+  return function mutate(line: string) {
     const at = below(line.length + 1);
     const to = at + below(4);
     const changes = [
@@ -22,12 +20,12 @@ function mutator(random) {
       () => line.slice(0, at) + line.slice(at, to).repeat(2) + line.slice(to),
       () => line.slice(at) + line.slice(0, at),
     ];
-    return /** @type {() => string} */ (changes[below(changes.length)])();
+    return (changes[below(changes.length)] as () => string)();
   };
 }
 
-/** Good lines, each with a measurement of its own. @param {() => number} random @param {number} count */
-function goodLines(random, count) {
+/** Good lines, each with a measurement of its own. */
+function goodLines(random: () => number, count: number) {
   const values = ['1', '-2.5', '3i', '4u', 'true', 'f', '"text"', '"a b, c=d"', '6e-3', '"x\\"y"'];
   const value = () => String(values[Math.floor(random() * values.length)]);
   return Array.from({ length: count }, (_, at) => {
@@ -40,12 +38,9 @@ function goodLines(random, count) {
 /**
  * Changes good lines at random. The parser must read the lines next to them as before, and report bad lines by number. A second,
  * slow reader must agree.
- *
- * @param {number} times
- * @param {number} seed
- * @returns {number} lines that were refused
+ * @returns lines that were refused
  */
-export function readMutatedLines(times, seed) {
+export function readMutatedLines(times: number, seed: number): number {
   const source = createRandom(seed, 'line protocol');
   const random = () => source.uniform();
   const mutate = mutator(random);
@@ -79,9 +74,9 @@ export function readMutatedLines(times, seed) {
   return refused;
 }
 
-/** The members in the order of `read`. @param {any} value */
-const withOrder = (value) =>
-  value.map((/** @type {any} */ point) => {
+/** The members in the order of `read`. */
+const withOrder = (value: any) =>
+  value.map((point: any) => {
     if (typeof point === 'number') return point;
     const { line, measurement, tags, fields, texts, time } = point;
     return { line, measurement, tags, fields, texts, time };

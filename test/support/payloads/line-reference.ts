@@ -24,13 +24,19 @@ const LINE = new RegExp(
 const EACH_TAG = new RegExp(`,(${TAG_TEXT})=(${TAG_TEXT})`, 'g');
 const EACH_FIELD = new RegExp(`(${KEY})=(${VALUE})(?:,|$)`, 'g');
 
-/** @typedef {{ line: number, measurement: string, tags: [string, string][], fields: [string, number | null][], time: string }} Point a text is null */
+/** a text is null */
+export type Point = {
+  line: number;
+  measurement: string;
+  tags: [string, string][];
+  fields: [string, number | null][];
+  time: string;
+};
 
-/** @param {string} text @returns {string} */
-const unescaped = (text) => text.replaceAll(/\\([,= "])/g, '$1');
+const unescaped = (text: string): string => text.replaceAll(/\\([,= "])/g, '$1');
 
-/** @param {string} value @returns {number | null} null: a text; NaN: an integer beyond 64 bits */
-function readValue(value) {
+/** @returns null: a text; NaN: an integer beyond 64 bits */
+function readValue(value: string): number | null {
   if (value.startsWith('"')) return null;
   if (/^[tTfF]/.test(value)) return Number(/^[tT]/.test(value));
   if (!/[iu]$/.test(value)) return Number(value);
@@ -39,13 +45,11 @@ function readValue(value) {
   return fits === integer ? Number(integer) : Number.NaN;
 }
 
-/** @param {string} text @returns {{ points: Point[], bad: number[] }} `bad`: the numbers of bad lines */
-export function readLinesSlowly(text) {
-  /** @type {Point[]} */
-  const points = [];
-  /** @type {number[]} */
-  const bad = [];
-  const lineOf = (/** @type {number} */ at) => text.slice(0, at).split('\n').length;
+/** @returns `bad`: the numbers of bad lines */
+export function readLinesSlowly(text: string): { points: Point[]; bad: number[] } {
+  const points: Point[] = [];
+  const bad: number[] = [];
+  const lineOf = (at: number) => text.slice(0, at).split('\n').length;
   for (let at = 0; ; ) {
     EMPTY.lastIndex = at;
     at += EMPTY.exec(text)?.[0].length ?? 0;
@@ -53,8 +57,7 @@ export function readLinesSlowly(text) {
     LINE.lastIndex = at;
     const found = LINE.exec(text);
     const fields = [...(found?.[3] ?? '').matchAll(EACH_FIELD)].map(
-      ([, key, value]) =>
-        /** @type {[string, number | null]} */ ([unescaped(String(key)), readValue(String(value))]),
+      ([, key, value]) => [unescaped(String(key)), readValue(String(value))] as [string, number | null],
     );
     if (found && !fields.some(([, value]) => Number.isNaN(value))) {
       points.push({

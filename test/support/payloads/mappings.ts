@@ -1,18 +1,15 @@
-import { MessageDecoder } from '../../../api/ingest/decode/index.js';
-
-/** @import { Mappings } from '../../../api/ingest/mappings/index.js' */
+import { MessageDecoder } from '../../../api/ingest/decode/index.ts';
+import type { Mappings } from '../../../api/ingest/mappings/index.ts';
 
 const DAY_MS = 86_400_000;
 
-/**
- * Reads one message by the mappings, without a database.
- *
- * @param {Mappings} mappings
- * @param {string} topic
- * @param {Buffer} payload
- * @param {number} [receivedAt] epoch ms
- */
-export function readMapped(mappings, topic, payload, receivedAt = Date.now()) {
+/** Reads one message by the mappings, without a database. @param receivedAt epoch ms */
+export function readMapped(
+  mappings: Mappings,
+  topic: string,
+  payload: Buffer,
+  receivedAt: number = Date.now(),
+) {
   const match = mappings.match(topic);
   if (!match) return null;
   const opened = match.mapping.open(match.levels, payload);

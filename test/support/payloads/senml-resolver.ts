@@ -1,12 +1,12 @@
 /**
  * Resolves a SenML pack by RFC 8428, section 4.6. It is a separate decoder, so that it does not repeat a mistake of the encoder.
  * Base values apply until they are replaced. Names are joined, and times are added.
- *
- * @param {Record<string, any>[]} pack
- * @returns {{ name: string, unit: string | undefined, ts: number, value: number }[]} `ts` in epoch ms
+ * @returns `ts` in epoch ms
  */
-export function resolveSenml(pack) {
-  let base = { bn: '', bt: 0, bu: /** @type {string | undefined} */ (undefined) };
+export function resolveSenml(
+  pack: Record<string, any>[],
+): { name: string; unit: string | undefined; ts: number; value: number }[] {
+  let base = { bn: '', bt: 0, bu: undefined as string | undefined };
   return pack.map((record) => {
     base = { bn: record.bn ?? base.bn, bt: record.bt ?? base.bt, bu: record.bu ?? base.bu };
     return {

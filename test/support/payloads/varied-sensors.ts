@@ -1,6 +1,6 @@
-/** One device with very different sensors. The first one has a year of samples. */
+import type { Dashboard } from '../web/dashboard.ts';
 
-/** @import { Dashboard } from '../web/dashboard.js' */
+/** One device with very different sensors. The first one has a year of samples. */
 
 export const FURNACE = 'furnace-1';
 
@@ -14,10 +14,15 @@ const MESSAGE = 5000;
 /** The longest gap in the year of the sensor `core`, in days before now. */
 export const GAP_DAYS = { from: 150, to: 120 };
 
-/** @typedef {{ ts: number, value: number }} Sample */
+type Sample = { ts: number; value: number };
 
-/** @type {Array<{ name: string, type: string, unit: string, interval_ms: number, samples: (now: number) => Sample[] }>} */
-const SENSORS = [
+const SENSORS: Array<{
+  name: string;
+  type: string;
+  unit: string;
+  interval_ms: number;
+  samples: (now: number) => Sample[];
+}> = [
   { name: 'core', type: 'temperature', unit: 'Cel', interval_ms: SECOND, samples: yearOfCore },
   {
     name: 'vibration',
@@ -71,8 +76,7 @@ const SENSORS = [
   { name: 'spare', type: 'temperature', unit: 'Cel', interval_ms: SECOND, samples: () => [] },
 ];
 
-/** @param {Dashboard} dashboard */
-export async function publishFurnace({ announce, publish }) {
+export async function publishFurnace({ announce, publish }: Dashboard) {
   const now = Math.floor(Date.now() / SECOND) * SECOND;
   const sensors = SENSORS.map(({ name, type, unit, interval_ms }) => ({
     sensor_id: name,
@@ -93,11 +97,9 @@ const NEWEST = 30;
 
 /**
  * Publishes the newest samples of a sensor. The samples of `publishFurnace` get old.
- *
- * @param {Dashboard} dashboard
- * @param {string} name of the sensor
+ * @param name of the sensor
  */
-export async function publishNewest({ publish }, name) {
+export async function publishNewest({ publish }: Dashboard, name: string) {
   const now = Math.floor(Date.now() / SECOND) * SECOND;
   const samples = SENSORS.find((sensor) => sensor.name === name)?.samples(now) ?? [];
   await publish(
@@ -106,11 +108,11 @@ export async function publishNewest({ publish }, name) {
   );
 }
 
-/** A sample each six hours for a year, with a gap, each minute for two days, and each second for ten minutes. @param {number} now */
-function yearOfCore(now) {
+/** A sample each six hours for a year, with a gap, each minute for two days, and each second for ten minutes. */
+function yearOfCore(now: number) {
   const { from, to } = GAP_DAYS;
   const quarters = steps(now - 360 * DAY, now - 2 * DAY, 6 * HOUR, heat);
-  const isMissing = (/** @type {Sample} */ { ts }) => ts > now - from * DAY && ts < now - to * DAY;
+  const isMissing = ({ ts }: Sample) => ts > now - from * DAY && ts < now - to * DAY;
   return [
     ...quarters.filter((sample) => !isMissing(sample)),
     ...steps(now - 2 * DAY, now - 10 * MINUTE, MINUTE, heat),
@@ -118,8 +120,8 @@ function yearOfCore(now) {
   ];
 }
 
-/** Seasons, days, firings and some noise, always the same for the same time. @param {number} ts @returns {number} */
-function heat(ts) {
+/** Seasons, days, firings and some noise, always the same for the same time. */
+function heat(ts: number): number {
   const season = 8 * Math.sin((2 * Math.PI * ts) / (365 * DAY));
   const day = 6 * Math.sin((2 * Math.PI * ts) / DAY);
   const firing = Math.floor(ts / DAY) % 9 === 0 ? 40 : 0;
@@ -127,8 +129,8 @@ function heat(ts) {
   return Math.round(100 * (210 + season + day + firing + noise)) / 100;
 }
 
-/** @param {number} from @param {number} to @param {number} step @param {(ts: number) => number} valueAt @returns {Sample[]} up to `to`, inclusive */
-function steps(from, to, step, valueAt) {
+/** @returns up to `to`, inclusive */
+function steps(from: number, to: number, step: number, valueAt: (ts: number) => number): Sample[] {
   const count = Math.floor((to - from) / step);
   return Array.from({ length: count }, (_, i) => to - (count - 1 - i) * step).map((ts) => ({
     ts,

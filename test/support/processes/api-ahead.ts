@@ -3,9 +3,9 @@
  * a separate process.
  */
 import pino from 'pino';
-import { startSystem } from '../../../api/system.js';
-import { PERIODS_MS } from '../../../common/periods.js';
-import { readSettings } from '../../../common/settings/index.js';
+import { startSystem } from '../../../api/system.ts';
+import { PERIODS_MS } from '../../../common/periods.ts';
+import { readSettings } from '../../../common/settings/index.ts';
 
 const { AHEAD_MS = 0, HEARTBEAT_MS = PERIODS_MS.heartbeat } = process.env;
 const aheadMs = Number(AHEAD_MS);

@@ -3,36 +3,47 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
-import { recordingToo } from '../query-rules/recording.js';
-import { until } from '../until.js';
-
-/** @import { Readable } from 'node:stream' */
+import { recordingToo } from '../query-rules/recording.ts';
+import { until } from '../until.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** @typedef {'api/index.js' | 'api/commands/migrate.js' | 'api/commands/roles.js' | 'api/commands/dead-letters/index.js' | 'api/commands/credentials/index.js' | 'api/commands/alarms/index.js' | 'api/commands/export.js' | 'api/commands/import/index.js' | 'api/commands/stream.js' | 'simulator/verify/index.js' | 'infra/operations/steps/expect-stopped.js' | 'infra/operations/steps/alter.js' | 'test/cluster/kit/ack-before-commit.js' | 'test/support/processes/api-ahead.js'} Script */
+export type Script =
+  | 'api/index.ts'
+  | 'api/commands/migrate.ts'
+  | 'api/commands/roles.ts'
+  | 'api/commands/dead-letters/index.ts'
+  | 'api/commands/credentials/index.ts'
+  | 'api/commands/alarms/index.ts'
+  | 'api/commands/export.ts'
+  | 'api/commands/import/index.ts'
+  | 'api/commands/stream.ts'
+  | 'simulator/verify/index.ts'
+  | 'infra/operations/steps/expect-stopped.ts'
+  | 'infra/operations/steps/alter.ts'
+  | 'test/cluster/kit/ack-before-commit.ts'
+  | 'test/support/processes/api-ahead.ts';
 
-/**
- * Starts a script of this repository as a separate process.
- *
- * @param {string} script
- * @param {string[]} args
- * @param {{ cwd?: string, env: NodeJS.ProcessEnv }} options
- */
-export function startScript(script, args, options) {
+/** Starts a script of this repository as a separate process. */
+export function startScript(
+  script: string,
+  args: string[],
+  options: { cwd?: string; env: NodeJS.ProcessEnv },
+) {
   const child = spawn(process.execPath, [join(ROOT, script), ...args], {
     ...options,
     // The channel closes when the test process ends for any reason. Then the script ends as well.
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
-  const streams = /** @type {Readable[]} */ ([child.stdout, child.stderr]);
+  const streams = [child.stdout, child.stderr] as Readable[];
   let output = '';
   for (const stream of streams) stream.on('data', (chunk) => (output += chunk));
   // The event is `exit`, because `close` never comes when the parent disconnects the channel.
   const ended = Promise.all([once(child, 'exit'), ...streams.map((stream) => finished(stream))]).then(
-    ([[code, signal]]) => ({ code: /** @type {number | null} */ (code), signal, output }),
+    ([[code, signal]]) => ({ code: code as number | null, signal, output }),
   );
   const running = () => child.exitCode === null && child.signalCode === null;
   return {
@@ -49,14 +60,8 @@ export function startScript(script, args, options) {
   };
 }
 
-/**
- * Starts a command of this repository in an empty directory, so that it reads no `.env`.
- *
- * @param {Script} script
- * @param {NodeJS.ProcessEnv} settings
- * @param {string[]} [args]
- */
-export function startCommand(script, settings, args = []) {
+/** Starts a command of this repository in an empty directory, so that it reads no `.env`. */
+export function startCommand(script: Script, settings: NodeJS.ProcessEnv, args: string[] = []) {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-command-'));
   const env = {
     PATH: process.env['PATH'],
@@ -70,18 +75,18 @@ export function startCommand(script, settings, args = []) {
     ...command,
     pid: child.pid,
     ended,
-    /** @param {NodeJS.Signals} signal */
-    signal: (signal) => child.kill(signal),
+    signal: (signal: NodeJS.Signals) => child.kill(signal),
   };
 }
 
 /**
  * Starts `npm start` as a separate process, and waits until it is ready.
- *
- * @param {NodeJS.ProcessEnv} settings
- * @param {{ script?: Script, withinMs?: number }} [options] `script`: another script that starts in the same way
+ * @param options `script`: another script that starts in the same way
  */
-export async function startApi(settings, { script = 'api/index.js', withinMs } = {}) {
+export async function startApi(
+  settings: NodeJS.ProcessEnv,
+  { script = 'api/index.ts', withinMs }: { script?: Script; withinMs?: number } = {},
+) {
   const api = startCommand(script, settings);
   try {
     const ready = await until(
@@ -107,4 +112,4 @@ export async function startApi(settings, { script = 'api/index.js', withinMs } =
   }
 }
 
-/** @typedef {Awaited<ReturnType<typeof startApi>>} ApiProcess */
+export type ApiProcess = Awaited<ReturnType<typeof startApi>>;

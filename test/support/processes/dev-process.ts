@@ -6,9 +6,9 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { SETTINGS } from '../../../common/settings/index.js';
-import { steadyPort } from '../../../infra/engine/ports.js';
-import { recordingToo } from '../query-rules/recording.js';
+import { SETTINGS } from '../../../common/settings/index.ts';
+import { steadyPort } from '../../../infra/engine/ports.ts';
+import { recordingToo } from '../query-rules/recording.ts';
 
 const run = promisify(execFile);
 /** A time limit below the timeout of a test, so that a command that hangs is reported with its output. */
@@ -18,10 +18,9 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
 /**
  * Copies the work tree as git would clone it, without ignored files (packages, jars, data, `.env`).
- *
- * @returns {Promise<{ folder: string, remove: () => Promise<void> }>} a folder with a space in its name
+ * @returns a folder with a space in its name
  */
-export async function cloneWorkTree() {
+export async function cloneWorkTree(): Promise<{ folder: string; remove: () => Promise<void> }> {
   const parent = await mkdtemp(join(tmpdir(), 'millrace-dev-'));
   const folder = join(parent, 'a clone');
   const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
@@ -35,29 +34,23 @@ export async function cloneWorkTree() {
   return { folder, remove: () => rm(parent, { recursive: true, force: true, maxRetries: 3 }) };
 }
 
-/** @returns {Promise<{ HTTP_PORT: string, MQTT_PORT: string, CQL_LOCAL_PORT: string }>} settings with free ports */
-export async function freePorts() {
+/** @returns settings with free ports */
+export async function freePorts(): Promise<{ HTTP_PORT: string; MQTT_PORT: string; CQL_LOCAL_PORT: string }> {
   const [http, mqtt, cql] = [await steadyPort(), await steadyPort(), await steadyPort()];
   return { HTTP_PORT: String(http), MQTT_PORT: String(mqtt), CQL_LOCAL_PORT: String(cql) };
 }
 
-/** @returns {NodeJS.ProcessEnv} the environment of this process without the variables of npm, jest and Millrace */
-export function plainEnvironment() {
-  const isExcluded = (/** @type {string} */ name) =>
+/** @returns the environment of this process without the variables of npm, jest and Millrace */
+export function plainEnvironment(): NodeJS.ProcessEnv {
+  const isExcluded = (name: string) =>
     name in SETTINGS ||
     /^(npm_|JEST_|TEST_)/.test(name) ||
     ['NODE_OPTIONS', 'NODE_ENV', 'INIT_CWD'].includes(name);
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !isExcluded(name)));
 }
 
-/**
- * Starts `npm run dev` as a user does in a terminal, in its own process group.
- *
- * @param {string} folder the clone
- * @param {NodeJS.ProcessEnv} settings
- * @param {string[]} [flags]
- */
-export function startDev(folder, settings, flags = []) {
+/** Starts `npm run dev` as a user does in a terminal, in its own process group. @param folder the clone */
+export function startDev(folder: string, settings: NodeJS.ProcessEnv, flags: string[] = []) {
   const child = spawn('npm', ['run', 'dev', '--', ...flags], {
     cwd: folder,
     detached: true,
@@ -71,24 +64,20 @@ export function startDev(folder, settings, flags = []) {
       output += text;
     });
   }
-  const exited = once(child, 'exit').then(([code]) => /** @type {number | null} */ (code));
+  const exited = once(child, 'exit').then(([code]) => code as number | null);
   return {
     pid,
     exited,
     output: () => output,
-    /** Sends the signal to npm and its children, as Ctrl-C does. @param {NodeJS.Signals} name */
-    signalGroup: (name) => process.kill(-pid, name),
-    /** Sends the signal to npm only, as a service manager does. @param {NodeJS.Signals} name */
-    signalNpm: (name) => process.kill(pid, name),
+    /** Sends the signal to npm and its children, as Ctrl-C does. */
+    signalGroup: (name: NodeJS.Signals) => process.kill(-pid, name),
+    /** Sends the signal to npm only, as a service manager does. */
+    signalNpm: (name: NodeJS.Signals) => process.kill(pid, name),
     /**
      * Waits for a condition. It fails with the whole output when the process ends before, or when the time is over.
-     *
-     * @template T
-     * @param {() => Promise<T | null | false>} condition
-     * @param {number} [withinMs] less than the timeout of the test, so that a failure shows the output
-     * @returns {Promise<T>}
+     * @param withinMs less than the timeout of the test, so that a failure shows the output
      */
-    async until(condition, withinMs = 300_000) {
+    async until<T>(condition: () => Promise<T | null | false>, withinMs: number = 300_000): Promise<T> {
       let ended = false;
       exited.finally(() => {
         ended = true;
@@ -108,17 +97,18 @@ export function startDev(folder, settings, flags = []) {
 
 /**
  * Runs another command as a user does while `npm run dev` runs, without settings.
- *
- * @param {string} folder the clone
- * @param {string} script
- * @param {string[]} args
- * @returns {Promise<{ stdout: string, stderr: string }>} rejects when the command fails, or does not end
+ * @param folder the clone
+ * @returns rejects when the command fails, or does not end
  */
-export const runNextToDev = (folder, script, args) =>
+export const runNextToDev = (
+  folder: string,
+  script: string,
+  args: string[],
+): Promise<{ stdout: string; stderr: string }> =>
   run('npm', ['run', '-s', script, '--', ...args], {
     cwd: folder,
     env: { ...plainEnvironment(), ...recordingToo() },
     timeout: COMMAND_MS,
   });
 
-/** @typedef {ReturnType<typeof startDev>} DevProcess */
+export type DevProcess = ReturnType<typeof startDev>;

@@ -3,14 +3,14 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { waitLimitMs } from '../until.js';
+import { waitLimitMs } from '../until.ts';
 
 const run = promisify(execFile);
 
-/** @typedef {{ pid: number, parent: number, command: string }} RunningProcess */
+type RunningProcess = { pid: number; parent: number; command: string };
 
-/** @returns {Promise<RunningProcess[]>} all running processes of the machine, without zombies */
-export async function listProcesses() {
+/** @returns all running processes of the machine, without zombies */
+export async function listProcesses(): Promise<RunningProcess[]> {
   return existsSync('/proc/self/stat') ? fromProc() : fromPs();
 }
 
@@ -38,8 +38,8 @@ async function fromPs() {
     .map((match) => ({ pid: Number(match?.[1]), parent: Number(match?.[2]), command: String(match?.[4]) }));
 }
 
-/** @param {number} root pid @returns {Promise<RunningProcess[]>} the process and its descendants */
-export async function processTree(root) {
+/** @param root pid @returns the process and its descendants */
+export async function processTree(root: number): Promise<RunningProcess[]> {
   const all = await listProcesses();
   const tree = all.filter(({ pid }) => pid === root);
   for (let next = 0; next < tree.length; next += 1) {
@@ -50,12 +50,13 @@ export async function processTree(root) {
 
 /**
  * Waits until none of these processes runs. A process id that another program got since does not count.
- *
- * @param {RunningProcess[]} processes
- * @param {{ withinMs?: number }} [options] `withinMs`: `waitLimitMs()` by default
- * @returns {Promise<RunningProcess[]>} those that still run at the end
+ * @param options `withinMs`: `waitLimitMs()` by default
+ * @returns those that still run at the end
  */
-export async function untilGone(processes, { withinMs = waitLimitMs() } = {}) {
+export async function untilGone(
+  processes: RunningProcess[],
+  { withinMs = waitLimitMs() }: { withinMs?: number } = {},
+): Promise<RunningProcess[]> {
   const deadline = performance.now() + withinMs;
   for (;;) {
     const now = await listProcesses();

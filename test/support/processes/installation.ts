@@ -1,29 +1,22 @@
 import { afterAll, beforeAll } from '@jest/globals';
+import type { IClientOptions } from 'mqtt';
 import mqtt from 'mqtt';
-import { useCleanUps } from '../clean-ups.js';
-import { sharedContactPoint } from '../database/engine.js';
-import { useKeyspace } from '../database/keyspace.js';
-import { startMosquitto } from '../mqtt/mosquitto.js';
-import { startApi } from './api-process.js';
-
-/** @import { IClientOptions } from 'mqtt' */
-/** @import { Use } from '../database/keyspace.js' */
-/** @import { Config } from '../../../common/settings/config.js' */
-/** @import { Mosquitto } from '../mqtt/mosquitto.js' */
+import type { Config } from '../../../common/settings/config.ts';
+import { useCleanUps } from '../clean-ups.ts';
+import { sharedContactPoint } from '../database/engine.ts';
+import { type Use, useKeyspace } from '../database/keyspace.ts';
+import { type Mosquitto, startMosquitto } from '../mqtt/mosquitto.ts';
+import { startApi } from './api-process.ts';
 
 /**
  * Sets up an installation for all tests of the file: a Mosquitto, and an empty keyspace.
- *
- * @param {Record<string, string>} [settings] as in the environment, added to the defaults of tests
+ * @param settings as in the environment, added to the defaults of tests
  */
-export function useInstallation(settings) {
+export function useInstallation(settings?: Record<string, string>) {
   const afterwards = useCleanUps();
-  /** @type {Mosquitto} */
-  let broker;
-  /** @type {Record<string, string>} */
-  let shared;
-  /** @type {{ config: Config, use: Use }} */
-  let keyspace;
+  let broker: Mosquitto;
+  let shared: Record<string, string>;
+  let keyspace: { config: Config; use: Use };
 
   beforeAll(async () => {
     broker = await startMosquitto();
@@ -49,15 +42,15 @@ export function useInstallation(settings) {
     cql: () => keyspace.config.cql,
     afterwards,
 
-    /** @param {Record<string, string>} own settings of this process, which is killed after the test */
-    async start(own) {
+    /** @param own settings of this process, which is killed after the test */
+    async start(own: Record<string, string>) {
       const api = await startApi({ ...shared, ...own });
       afterwards(() => api.kill());
       return api;
     },
 
-    /** Connects a client to the broker. It is closed after the test. @param {IClientOptions} [options] */
-    async connectClient(options) {
+    /** Connects a client to the broker. It is closed after the test. */
+    async connectClient(options?: IClientOptions) {
       const client = await mqtt.connectAsync(broker.url, options);
       afterwards(() => client.endAsync(true));
       return client;

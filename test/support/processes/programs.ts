@@ -1,13 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/**
- * Writes fake programs for the PATH of a test.
- *
- * @param {string} directory
- * @param {Record<string, string>} programs lines of sh, by name of the program
- */
-export function writePrograms(directory, programs) {
+/** Writes fake programs for the PATH of a test. @param programs lines of sh, by name of the program */
+export function writePrograms(directory: string, programs: Record<string, string>) {
   for (const [name, lines] of Object.entries(programs))
     writeFileSync(join(directory, name), `#!/bin/sh\n${lines}\n`, { mode: 0o755 });
 }

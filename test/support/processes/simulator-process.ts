@@ -1,14 +1,9 @@
-import { startScript } from './api-process.js';
+import { startScript } from './api-process.ts';
 
-/**
- * Starts `npm run simulator` as a separate process.
- *
- * @param {string[]} args
- * @param {NodeJS.ProcessEnv} [environment] in addition to PATH
- */
-export function startSimulator(args, environment = {}) {
+/** Starts `npm run simulator` as a separate process. @param environment in addition to PATH */
+export function startSimulator(args: string[], environment: NodeJS.ProcessEnv = {}) {
   const env = { PATH: process.env['PATH'], ...environment };
-  const simulator = startScript('simulator/index.js', args, { env });
+  const simulator = startScript('simulator/index.ts', args, { env });
   return {
     ...simulator,
     /** Exit code, output, and the figures of the summary. */
@@ -16,8 +11,7 @@ export function startSimulator(args, environment = {}) {
   };
 }
 
-/** @param {string} output */
-function readSummary(output) {
+function readSummary(output: string) {
   const found =
     /([\d,]+) samples made, ([\d,]+) acknowledged, ([\d,]+) dropped, ([\d,]+) left unacknowledged/.exec(
       output,

@@ -1,18 +1,20 @@
 import { fileURLToPath } from 'node:url';
-import { readRecords } from './recording.js';
-import { unsent, unwritten, violations } from './rules.js';
-import { statementsOf } from './statements.js';
+import { readRecords } from './recording.ts';
+import { unsent, unwritten, violations } from './rules.ts';
+import { statementsOf } from './statements.ts';
 
-const folder = (/** @type {string} */ name) => fileURLToPath(new URL(`../../../${name}`, import.meta.url));
+const folder = (name: string) => fileURLToPath(new URL(`../../../${name}`, import.meta.url));
 
 /**
  * Checks the statements that the processes of a test run sent to their databases.
- *
- * @param {string} records folder of the records
- * @param {{ complete: boolean }} run `complete`: all tests ran, so every statement of the store must have been sent
- * @returns {Promise<{ found: string, problems: string[] }>} `found`: a summary in one sentence
+ * @param records folder of the records
+ * @param run `complete`: all tests ran, so every statement of the store must have been sent
+ * @returns `found`: a summary in one sentence
  */
-export async function checkQueryRules(records, { complete }) {
+export async function checkQueryRules(
+  records: string,
+  { complete }: { complete: boolean },
+): Promise<{ found: string; problems: string[] }> {
   const { records: sent, processes } = await readRecords(records);
   const store = statementsOf([folder('api/store')]);
   // The bench compares the store with other layouts of tables.

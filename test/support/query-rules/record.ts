@@ -1,34 +1,41 @@
-/**
- * The data of a request that the rules check. Requests of one kind make one record.
- *
- * @typedef {object} SentRecord
- * @property {string} application that sent it
- * @property {string} intended consistency level in its settings
- * @property {string[]} statements CQL, each once
- * @property {boolean} batch
- * @property {boolean} logged only for a batch
- * @property {boolean} prepared
- * @property {boolean} idempotent
- * @property {boolean} nulls a value is bound to null, which would be a tombstone
- * @property {number} page maximum number of rows in an answer; 0: all rows
- * @property {number} consistency level, as a number of the protocol
- * @property {number} serial consistency level of a lightweight transaction
- * @property {boolean} routed the driver knew the partition
- * @property {number} partitions number of partitions
- */
+import type { SentRequest } from '../../../api/store/query-rule-tracker.ts';
 
-/** @import { SentRequest } from '../../../api/store/query-rule-tracker.js' */
+/** The data of a request that the rules check. Requests of one kind make one record. */
+export interface SentRecord {
+  /** that sent it */
+  application: string;
+  /** consistency level in its settings */
+  intended: string;
+  /** CQL, each once */
+  statements: string[];
+  batch: boolean;
+  /** only for a batch */
+  logged: boolean;
+  prepared: boolean;
+  idempotent: boolean;
+  /** a value is bound to null, which would be a tombstone */
+  nulls: boolean;
+  /** maximum number of rows in an answer; 0: all rows */
+  page: number;
+  /** level, as a number of the protocol */
+  consistency: number;
+  /** consistency level of a lightweight transaction */
+  serial: number;
+  /** the driver knew the partition */
+  routed: boolean;
+  partitions: number;
+}
 
-/**
- * A row of a batch. `meta` is added by the driver (4.10) when it prepares the statement.
- *
- * @typedef {{ query: string, params?: unknown[], meta?: { keyspace: string, table: string, partitionKeys: number[] } }} BatchRow
- */
+/** A row of a batch. `meta` is added by the driver (4.10) when it prepares the statement. */
+type BatchRow = {
+  query: string;
+  params?: unknown[];
+  meta?: { keyspace: string; table: string; partitionKeys: number[] };
+};
 
-/** @param {SentRequest} request @returns {SentRecord} */
-export function recordOf({ application, intended, query, parameters, options }) {
+export function recordOf({ application, intended, query, parameters, options }: SentRequest): SentRecord {
   const batch = Array.isArray(query);
-  const rows = /** @type {BatchRow[]} */ (batch ? query : [{ query, params: parameters ?? [] }]);
+  const rows = (batch ? query : [{ query, params: parameters ?? [] }]) as BatchRow[];
   return {
     application,
     intended,
@@ -46,9 +53,7 @@ export function recordOf({ application, intended, query, parameters, options }) 
   };
 }
 
-/** @param {BatchRow} row @returns {string} */
-const partitionOf = ({ query, params = [], meta }) =>
+const partitionOf = ({ query, params = [], meta }: BatchRow): string =>
   meta ? [meta.keyspace, meta.table, ...meta.partitionKeys.map((i) => textOf(params[i]))].join(' ') : query;
 
-/** @param {unknown} value */
-const textOf = (value) => (Buffer.isBuffer(value) ? value.toString('hex') : String(value));
+const textOf = (value: unknown) => (Buffer.isBuffer(value) ? value.toString('hex') : String(value));

@@ -5,13 +5,12 @@
 import { subscribe } from 'node:diagnostics_channel';
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { recordOf } from './record.js';
-import { RECORDS } from './recording.js';
-
-/** @import { SentRequest } from '../../../api/store/query-rule-tracker.js' */
+import type { SentRequest } from '../../../api/store/query-rule-tracker.ts';
+import { recordOf } from './record.ts';
+import { RECORDS } from './recording.ts';
 
 /**
- * Equals `SENT_REQUESTS` of api/store/query-rule-tracker.js. An import of that file would load the driver. Small processes load this
+ * Equals `SENT_REQUESTS` of api/store/query-rule-tracker.ts. An import of that file would load the driver. Small processes load this
  * file too, such as a fake program, and the driver would take several times as long as all their other work.
  */
 const CHANNEL = 'millrace:cql:request';
@@ -19,12 +18,11 @@ const CHANNEL = 'millrace:cql:request';
 const folder = process.env[RECORDS];
 if (folder) record(join(folder, `${process.pid}.jsonl`));
 
-/** @param {string} path of the file, to which later processes with the same id append */
-function record(path) {
-  /** @type {Set<string>} */
-  const seen = new Set();
+/** @param path of the file, to which later processes with the same id append */
+function record(path: string) {
+  const seen: Set<string> = new Set();
   subscribe(CHANNEL, (message) => {
-    const line = JSON.stringify(recordOf(/** @type {SentRequest} */ (message)));
+    const line = JSON.stringify(recordOf(message as SentRequest));
     if (seen.has(line)) return;
     seen.add(line);
     appendFileSync(path, `${line}\n`);

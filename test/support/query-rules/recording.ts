@@ -1,27 +1,26 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-
-/** @import { SentRecord } from './record.js' */
+import type { SentRecord } from './record.ts';
 
 /** The environment variable with the folder for the records of all processes. */
 export const RECORDS = 'TEST_CQL_RECORDS';
 
-const RECORDER = `--import=${new URL('recorder.js', import.meta.url)}`;
+const RECORDER = `--import=${new URL('recorder.ts', import.meta.url)}`;
 
-/** @param {string} folder @returns {Record<string, string>} variables that a process needs to be recorded */
-export const recordingInto = (folder) => ({ [RECORDS]: folder, NODE_OPTIONS: RECORDER });
+/** @returns variables that a process needs to be recorded */
+export const recordingInto = (folder: string): Record<string, string> => ({
+  [RECORDS]: folder,
+  NODE_OPTIONS: RECORDER,
+});
 
-/** @returns {Record<string, string>} the same variables for a process that a test starts; empty if this run is not recorded */
-export function recordingToo() {
+/** @returns the same variables for a process that a test starts; empty if this run is not recorded */
+export function recordingToo(): Record<string, string> {
   const folder = process.env[RECORDS];
   return folder ? recordingInto(folder) : {};
 }
 
-/**
- * @param {string} folder
- * @returns {Promise<{ records: SentRecord[], processes: number }>} the records of all processes, each kind once
- */
-export async function readRecords(folder) {
+/** @returns the records of all processes, each kind once */
+export async function readRecords(folder: string): Promise<{ records: SentRecord[]; processes: number }> {
   const files = await readdir(folder);
   const texts = await Promise.all(files.map((file) => readFile(join(folder, file), 'utf8')));
   // The last line of a killed process may be incomplete. It is ignored.

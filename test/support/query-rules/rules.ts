@@ -1,7 +1,6 @@
 import cassandra from 'cassandra-driver';
-
-/** @import { SentRecord } from './record.js' */
-/** @import { WrittenStatement } from './statements.js' */
+import type { SentRecord } from './record.ts';
+import type { WrittenStatement } from './statements.ts';
 
 const { consistencies } = cassandra.types;
 
@@ -11,7 +10,7 @@ const APPLICATIONS = ['millrace', 'millrace-migrate'];
 /** Limit for the rows of a page. */
 const MAX_PAGE_ROWS = 10_000;
 
-/** Partitions of a batch, with `LARGE_BATCHES` of `infra/engine`. Without them it has 10: `driver-rules.test.js` counts them. */
+/** Partitions of a batch, with `LARGE_BATCHES` of `infra/engine`. Without them it has 10: `driver-rules.test.ts` counts them. */
 const MAX_PARTITIONS = 64;
 
 const DDL = /^\s*(CREATE|ALTER|DROP)\s/i;
@@ -19,19 +18,14 @@ const OF_ROLES = /^\s*LIST\s/i;
 const OF_THE_SERVER = /\b(FROM|INTO|UPDATE)\s+system(_\w+)?\./i;
 const LIGHTWEIGHT_TRANSACTION = /\bIF\s+(NOT\s+EXISTS|EXISTS|\w+\s*=)/i;
 
-/** Only `migrate` changes the schema. `migrate` sends each statement as text. @param {SentRecord} record */
-const migrates = ({ application, statements: [cql = ''] }) =>
+/** Only `migrate` changes the schema. `migrate` sends each statement as text. */
+const migrates = ({ application, statements: [cql = ''] }: SentRecord) =>
   application === 'millrace-migrate' && (DDL.test(cql) || OF_THE_SERVER.test(cql));
 
-/** @param {SentRecord} record @param {RegExp} pattern */
-const some = ({ statements }, pattern) => statements.some((cql) => pattern.test(cql));
+const some = ({ statements }: SentRecord, pattern: RegExp) => statements.some((cql) => pattern.test(cql));
 
-/**
- * The rules for every request. Each rule is named by what it forbids, and finds its violations.
- *
- * @type {Record<string, (record: SentRecord) => boolean>}
- */
-const RULES = {
+/** The rules for every request. Each rule is named by what it forbids, and finds its violations. */
+const RULES: Record<string, (record: SentRecord) => boolean> = {
   'not prepared': (record) => !record.prepared && !migrates(record),
   'not paged': (record) => !(record.page > 0 && record.page <= MAX_PAGE_ROWS),
   'ALLOW FILTERING': (record) => some(record, /\bALLOW\s+FILTERING\b/i),
@@ -49,11 +43,8 @@ const RULES = {
   'a change of the schema': (record) => some(record, DDL) && !migrates(record),
 };
 
-/**
- * @param {SentRecord[]} records
- * @returns {string[]} a sentence for each rule that a request of the application breaks
- */
-export const violations = (records) =>
+/** @returns a sentence for each rule that a request of the application breaks */
+export const violations = (records: SentRecord[]): string[] =>
   records
     .filter(({ application }) => APPLICATIONS.includes(application))
     .flatMap((record) =>
@@ -63,36 +54,27 @@ export const violations = (records) =>
     );
 
 /**
- * @param {SentRecord[]} records
- * @param {WrittenStatement[]} written
- * @returns {string[]} sent statements that are in no source file, because code builds their text. Statements that change the schema or
- *   list roles are excluded, because their names cannot be parameters
+ * @returns sent statements that are in no source file, because code builds their text. Statements that change the schema or list roles
+ * are excluded, because their names cannot be parameters
  */
-export const unwritten = (records, written) =>
+export const unwritten = (records: SentRecord[], written: WrittenStatement[]): string[] =>
   [...sentBy(records)].filter(
     (cql) => !DDL.test(cql) && !OF_ROLES.test(cql) && !written.some(({ isSent }) => isSent(cql)),
   );
 
-/**
- * @param {SentRecord[]} records
- * @param {WrittenStatement[]} written
- * @returns {string[]} statements that no process sent, so no rule was checked
- */
-export function unsent(records, written) {
+/** @returns statements that no process sent, so no rule was checked */
+export function unsent(records: SentRecord[], written: WrittenStatement[]): string[] {
   const sent = [...sentBy(records)];
   return written.filter(({ isSent }) => !sent.some(isSent)).map(({ file, cql }) => `${file}: ${cql}`);
 }
 
-/** @param {SentRecord[]} records @returns {Set<string>} */
-const sentBy = (records) =>
+const sentBy = (records: SentRecord[]): Set<string> =>
   new Set(
     records
       .filter(({ application }) => APPLICATIONS.includes(application))
       .flatMap(({ statements }) => statements),
   );
 
-/** @param {string} name in CQL: LOCAL_QUORUM @returns {keyof typeof consistencies} in the driver: localQuorum */
-const camelCase = (name) =>
-  /** @type {keyof typeof consistencies} */ (
-    name.toLowerCase().replace(/_(\w)/g, (_, initial) => initial.toUpperCase())
-  );
+/** @param name in CQL: LOCAL_QUORUM @returns in the driver: localQuorum */
+const camelCase = (name: string): keyof typeof consistencies =>
+  name.toLowerCase().replace(/_(\w)/g, (_, initial) => initial.toUpperCase()) as keyof typeof consistencies;

@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/**
- * A statement in a source file.
- *
- * @typedef {object} WrittenStatement
- * @property {string} file
- * @property {string} cql with `${...}` for words that a function inserts
- * @property {(cql: string) => boolean} isSent whether a sent text is this statement
- */
+/** A statement in a source file. */
+export interface WrittenStatement {
+  file: string;
+  /** with `${...}` for words that a function inserts */
+  cql: string;
+  /** whether a sent text is this statement */
+  isSent: (cql: string) => boolean;
+}
 
 const LITERAL =
   /'((?:SELECT|INSERT|UPDATE|DELETE) [^']*)'|"((?:SELECT|INSERT|UPDATE|DELETE) [^"]*)"|`([^`]+)`/g;
@@ -16,13 +16,10 @@ const CONSTANT = /const (\w+) =\s+(?:'([^']*)'|"([^"]*)"|`([^`]*)`)/g;
 const PLACE = /\$\{(\w+)\}/g;
 
 /**
- * Lists every statement in the sources of some folders, to find those that are never sent. A constant that
- * is inserted into other statements is not a statement itself.
- *
- * @param {string[]} folders
- * @returns {WrittenStatement[]}
+ * Lists every statement in the sources of some folders, to find those that are never sent. A constant that is
+ * inserted into other statements is not a statement itself.
  */
-export function statementsOf(folders) {
+export function statementsOf(folders: string[]): WrittenStatement[] {
   return folders
     .flatMap((folder) =>
       readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
@@ -31,8 +28,8 @@ export function statementsOf(folders) {
     .flatMap((file) => statementsIn(readFileSync(file, 'utf8')).map((cql) => ({ file, ...written(cql) })));
 }
 
-/** @param {string} source @returns {string[]} CQL */
-export function statementsIn(source) {
+/** @returns CQL */
+export function statementsIn(source: string): string[] {
   const constants = Object.fromEntries(
     [...source.matchAll(CONSTANT)].map(([, name, a, b, c]) => [name, a ?? b ?? c ?? '']),
   );
@@ -45,16 +42,14 @@ export function statementsIn(source) {
   return [...new Set(found)];
 }
 
-/** @param {string} cql */
-function written(cql) {
+function written(cql: string) {
   const pattern = new RegExp(
     `^${cql
       .split(PLACE)
       .map((piece, index) => (index % 2 ? '[\\w ]*' : escaped(piece)))
       .join('')}$`,
   );
-  return { cql, isSent: (/** @type {string} */ sent) => pattern.test(sent) };
+  return { cql, isSent: (sent: string) => pattern.test(sent) };
 }
 
-/** @param {string} text */
-const escaped = (text) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
+const escaped = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');

@@ -2,38 +2,32 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from '@jest/globals';
-import { identifyDevice, identifySensor, uuidText } from '../../../schema/ids.js';
-import { sortMerge } from '../../../schema/packed/series.js';
-import { bucketOf } from '../../../schema/rules.js';
-import { noteOf } from '../../../simulator/ledger/format.js';
-import { Ledger } from '../../../simulator/ledger/ledger.js';
-import { compareLedger } from '../../../simulator/verify/compare.js';
-
-/** @import { Identity } from '../../../schema/ids.js' */
-/** @import { Result } from '../../../simulator/verify/compare.js' */
-/** @import { Stored } from '../../../simulator/verify/device.js' */
+import { type Identity, identifyDevice, identifySensor, uuidText } from '../../../schema/ids.ts';
+import { sortMerge } from '../../../schema/packed/series.ts';
+import { bucketOf } from '../../../schema/rules.ts';
+import { noteOf } from '../../../simulator/ledger/format.ts';
+import { Ledger } from '../../../simulator/ledger/ledger.ts';
+import { compareLedger, type Result } from '../../../simulator/verify/compare.ts';
+import type { Stored } from '../../../simulator/verify/device.ts';
 
 export const HOUR_MS = 3_600_000;
 
 /** Begin of the first hour of `createFleetCase`, in epoch ms. */
 export const START = Date.UTC(2026, 10, 21, 10);
 
-/** @typedef {Array<[ts: number, value: number]>} Samples `ts` in epoch ms */
-/**
- * A row of batches or of history, with ids. `packed`: history has all samples of its hour.
- *
- * @typedef {{ device: string, sensor: string, hour: number, samples: Samples, packed?: boolean }} Row
- */
+/** `ts` in epoch ms */
+export type Samples = Array<[ts: number, value: number]>;
+/** A row of batches or of history, with ids. `packed`: history has all samples of its hour. */
+type Row = { device: string; sensor: string; hour: number; samples: Samples; packed?: boolean };
 
-/** @param {string} device @param {string} sensor names @returns {{ device: string, sensor: string }} ids */
-function idsOf(device, sensor) {
-  const { id } = /** @type {Identity} */ (identifyDevice(device));
-  const identity = /** @type {Identity} */ (identifySensor(id, sensor));
+/** @param sensor names */
+function idsOf(device: string, sensor: string): { device: string; sensor: string } {
+  const { id } = identifyDevice(device) as Identity;
+  const identity = identifySensor(id, sensor) as Identity;
   return { device: id, sensor: identity.id };
 }
 
-/** @param {Row} row */
-const seriesOf = ({ samples }) => ({
+const seriesOf = ({ samples }: Row) => ({
   times: samples.map(([ts]) => ts),
   values: samples.map(([, value]) => value),
 });
@@ -41,10 +35,8 @@ const seriesOf = ({ samples }) => ({
 /**
  * Makes a ledger on disk, and in memory the data of a database, as far as the comparison reads it. A test
  * sends messages, and then changes the stored data.
- *
- * @param {(cleanUp: () => unknown) => void} afterwards
  */
-export function createLedgerCase(afterwards) {
+export function createLedgerCase(afterwards: (cleanUp: () => unknown) => void) {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-ledger-case-'));
   afterwards(() => rmSync(directory, { recursive: true, force: true }));
   const ledgerPath = join(directory, 'ledger');
@@ -54,21 +46,18 @@ export function createLedgerCase(afterwards) {
       throw error;
     },
   });
-  /** @type {Row[]} */
-  let batches = [];
-  /** @type {Row[]} */
-  let history = [];
+  let batches: Row[] = [];
+  let history: Row[] = [];
   let packedUntil = 0;
-  /** @type {Map<string, { device: string, id: string, ts: number | null, value: number | null }>} */
-  const latest = new Map();
+  const latest: Map<string, { device: string; id: string; ts: number | null; value: number | null }> =
+    new Map();
 
-  /** @param {string} device @param {string} sensor @param {Samples} samples of one hour @param {Row[]} [rows] */
-  function store(device, sensor, samples, rows = batches) {
+  /** @param samples of one hour */
+  function store(device: string, sensor: string, samples: Samples, rows: Row[] = batches) {
     rows.push({ ...idsOf(device, sensor), hour: bucketOf(Number(samples[0]?.[0])), samples });
   }
 
-  /** @param {string} device @param {string} sensor @param {[ts: number | null, value: number | null]} newest */
-  function setLatest(device, sensor, [ts, value]) {
+  function setLatest(device: string, sensor: string, [ts, value]: [ts: number | null, value: number | null]) {
     const ids = idsOf(device, sensor);
     latest.set(`${device}/${sensor}`, { device: ids.device, id: ids.sensor, ts, value });
   }
@@ -82,13 +71,14 @@ export function createLedgerCase(afterwards) {
 
     /**
      * Sends one message. A healthy system stores acknowledged messages, and updates `latest`.
-     *
-     * @param {string} device
-     * @param {string} sensor
-     * @param {Samples} samples of one hour
-     * @param {{ acknowledged?: boolean, stored?: boolean }} [outcome]
+     * @param samples of one hour
      */
-    send(device, sensor, samples, { acknowledged = true, stored = acknowledged } = {}) {
+    send(
+      device: string,
+      sensor: string,
+      samples: Samples,
+      { acknowledged = true, stored = acknowledged }: { acknowledged?: boolean; stored?: boolean } = {},
+    ) {
       const series = [{ name: sensor, samples: samples.map(([ts, value]) => ({ ts, value })) }];
       const number = Number(ledger.sent(noteOf(device, series)));
       if (acknowledged) ledger.acknowledged(number);
@@ -99,8 +89,8 @@ export function createLedgerCase(afterwards) {
       }
     },
 
-    /** Packs all batches into history, and lets them expire. @param {number} until epoch ms, the end of the last hour */
-    pack(until) {
+    /** Packs all batches into history, and lets them expire. @param until epoch ms, the end of the last hour */
+    pack(until: number) {
       for (const row of batches) {
         const before = history.find((packed) => packed.sensor === row.sensor && packed.hour === row.hour);
         const all = [...(before?.samples ?? []), ...row.samples];
@@ -108,22 +98,20 @@ export function createLedgerCase(afterwards) {
           all.map(([ts]) => ts),
           all.map(([, value]) => value),
         );
-        const samples = /** @type {Samples} */ ([...times].map((ts, i) => [ts, Number(values[i])]));
+        const samples = [...times].map((ts, i) => [ts, Number(values[i])]) as Samples;
         history = [...history.filter((packed) => packed !== before), { ...row, samples, packed: true }];
       }
       batches = [];
       packedUntil = until;
     },
 
-    /** Ends the ledger, and makes the data readable as by the store. @returns {Stored} */
-    open() {
+    /** Ends the ledger, and makes the data readable as by the store. */
+    open(): Stored {
       ledger.close();
       const stored = {
         samples: {
-          /** @param {Buffer} device @param {number} hour */
-          async readDeviceHour(device, hour) {
-            /** @type {Map<string, ReturnType<typeof seriesOf>[]>} */
-            const rows = new Map();
+          async readDeviceHour(device: Buffer, hour: number) {
+            const rows: Map<string, ReturnType<typeof seriesOf>[]> = new Map();
             for (const row of batches) {
               if (row.device !== uuidText(device) || row.hour !== hour) continue;
               const known = rows.get(row.sensor) ?? [];
@@ -134,8 +122,7 @@ export function createLedgerCase(afterwards) {
           },
         },
         packed: {
-          /** @param {{ sensor: Buffer }} key @param {number} from @param {number} to */
-          readStatistics: async ({ sensor }, from, to) =>
+          readStatistics: async ({ sensor }: { sensor: Buffer }, from: number, to: number) =>
             history
               .filter((row) => row.sensor === uuidText(sensor) && row.hour >= from && row.hour < to)
               .map(({ hour, packed }) => ({
@@ -145,33 +132,26 @@ export function createLedgerCase(afterwards) {
                 lateAt: null,
               }))
               .sort((a, b) => a.hour - b.hour),
-          /** @param {{ sensor: Buffer }} key @param {number} hour */
-          readHour: async ({ sensor }, hour) =>
+          readHour: async ({ sensor }: { sensor: Buffer }, hour: number) =>
             history.filter((row) => row.sensor === uuidText(sensor) && row.hour === hour).map(seriesOf),
         },
         packProgress: { read: async () => ({ packedUntil }) },
         fleet: {
-          /** @param {{ bytes: Buffer }} key */
-          latestOfDevice: async ({ bytes }) =>
+          latestOfDevice: async ({ bytes }: { bytes: Buffer }) =>
             [...latest.values()].filter(({ device }) => device === uuidText(bytes)),
         },
       };
-      return /** @type {Stored} */ (/** @type {unknown} */ (stored));
+      return stored as unknown as Stored;
     },
 
-    /** @param {Partial<Parameters<typeof compareLedger>[0]>} [options] */
-    compare(options = {}) {
+    compare(options: Partial<Parameters<typeof compareLedger>[0]> = {}) {
       return compareLedger({ ledgerPath, store: options.store ?? this.open(), groups: 4, ...options });
     },
   };
 }
 
-/**
- * Makes a case with two sensors that sent a message each hour for three hours, and another device.
- *
- * @param {(cleanUp: () => unknown) => void} afterwards
- */
-export function createFleetCase(afterwards) {
+/** Makes a case with two sensors that sent a message each hour for three hours, and another device. */
+export function createFleetCase(afterwards: (cleanUp: () => unknown) => void) {
   const fleet = createLedgerCase(afterwards);
   for (const hour of [0, 1, 2]) {
     const at = START + hour * HOUR_MS;
@@ -185,8 +165,8 @@ export function createFleetCase(afterwards) {
   return fleet;
 }
 
-/** The findings, without empty kinds. @param {Result} result */
-export const findingsOf = ({ found }) =>
+/** The findings, without empty kinds. */
+export const findingsOf = ({ found }: Result) =>
   Object.fromEntries(
     Object.entries(found)
       .filter(([, { count }]) => count > 0)
@@ -196,8 +176,8 @@ export const findingsOf = ({ found }) =>
       ]),
   );
 
-/** @param {Result} result @param {Record<string, number>} kinds number of findings of each kind, without empty kinds */
-export function expectFindings(result, kinds) {
+/** @param kinds number of findings of each kind, without empty kinds */
+export function expectFindings(result: Result, kinds: Record<string, number>) {
   const counts = Object.entries(findingsOf(result)).map(([kind, { count }]) => [kind, count]);
   expect(Object.fromEntries(counts)).toEqual(kinds);
   expect(result.agree).toBe(counts.length === 0);

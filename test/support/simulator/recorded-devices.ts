@@ -1,4 +1,4 @@
-/** @import { Dashboard } from '../web/dashboard.js' */
+import type { Dashboard } from '../web/dashboard.ts';
 
 /** The sensors of each device; `gap`: without samples, in minutes before now. */
 const KINDS = [
@@ -18,14 +18,13 @@ const INTERVAL_MS = 10_000;
 const SPAN_MS = 55 * 60_000;
 const MINUTE_MS = 60_000;
 
-/** Begin and end of each session, in minutes before now; null: it is open. @type {[began: number, ended: number | null][]} */
-const RESTLESS = [
+/** Begin and end of each session, in minutes before now; null: it is open. */
+const RESTLESS: [began: number, ended: number | null][] = [
   [52, 33],
   [30, 14],
   [11, null],
 ];
-/** @type {[began: number, ended: number | null][]} */
-const STEADY = [[52, null]];
+const STEADY: [began: number, ended: number | null][] = [[52, null]];
 
 /** Three beehives with eight sensors each and almost an hour of samples, some with gaps. The first device was offline twice. */
 export function createRecordedDevices() {
@@ -33,17 +32,20 @@ export function createRecordedDevices() {
   /** Lag of the system's clock in ms, so that publications belong to the past. */
   let lagMs = 0;
 
-  /** @param {number} minutes before now */
-  const goTo = (minutes) => {
+  /** @param minutes before now */
+  const goTo = (minutes: number) => {
     lagMs = Date.now() - (start - minutes * MINUTE_MS);
   };
 
-  /** @param {Dashboard} dashboard @param {string} name @param {typeof STEADY} sessions */
-  async function publishDevice({ announce, publish, client }, name, sessions) {
+  async function publishDevice(
+    { announce, publish, client }: Dashboard,
+    name: string,
+    sessions: typeof STEADY,
+  ) {
     for (const [began, ended] of sessions) {
       goTo(began);
       const session = start - began * MINUTE_MS;
-      const publishState = (/** @type {string} */ state) =>
+      const publishState = (state: string) =>
         client.publishAsync(`iot/v1/${name}/status`, JSON.stringify({ state, session }), { qos: 1 });
       await announce(name, { session, site: 'Orchard', sensors: ANNOUNCED });
       await publishState('online');
@@ -57,20 +59,14 @@ export function createRecordedDevices() {
 
   return {
     clock: () => Date.now() - lagMs,
-    /** @returns {number} minutes since the start, because a busy machine needs some time */
-    age: () => (Date.now() - start) / MINUTE_MS,
-    /**
-     * Publishes a new sample of each sensor. The samples of `fill` get old.
-     *
-     * @param {Dashboard} dashboard
-     * @param {string} name of the device
-     */
-    goOn({ publish }, name) {
+    /** @returns minutes since the start, because a busy machine needs some time */
+    age: (): number => (Date.now() - start) / MINUTE_MS,
+    /** Publishes a new sample of each sensor. The samples of `fill` get old. @param name of the device */
+    goOn({ publish }: Dashboard, name: string) {
       const samples = KINDS.map(({ name, base }) => ({ sensor_id: name, ts: Date.now(), value: base }));
       return publish(name, samples);
     },
-    /** @param {Dashboard} dashboard */
-    async fill(dashboard) {
+    async fill(dashboard: Dashboard) {
       await publishDevice(dashboard, 'hive-1', RESTLESS);
       await publishDevice(dashboard, 'hive-2', STEADY);
       await publishDevice(dashboard, 'hive-3', STEADY);
@@ -86,8 +82,8 @@ const ANNOUNCED = KINDS.map(({ name, type, unit }) => ({
   interval_ms: INTERVAL_MS,
 }));
 
-/** @param {number} now epoch ms */
-function measured(now) {
+/** @param now epoch ms */
+function measured(now: number) {
   const end = Math.floor(now / INTERVAL_MS) * INTERVAL_MS;
   const steps = Array.from({ length: SPAN_MS / INTERVAL_MS }, (_, step) => ({
     ts: end - step * INTERVAL_MS,
@@ -100,8 +96,8 @@ function measured(now) {
   );
 }
 
-/** A slow wave with some noise, the same on every run. @param {number} base @param {number} swing @param {number} step */
-function valueAt(base, swing, step) {
+/** A slow wave with some noise, the same on every run. */
+function valueAt(base: number, swing: number, step: number) {
   const slow = Math.sin(step / 60) + 0.4 * Math.sin(step / 17);
   const restless = (((step * 7919) % 101) / 101 - 0.5) * 0.35;
   return Math.round((base + swing * (slow + restless)) * 1000) / 1000;

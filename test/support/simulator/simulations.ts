@@ -1,31 +1,27 @@
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
-import { collectMessages } from '../mqtt/collector.js';
-import { startMosquitto } from '../mqtt/mosquitto.js';
-import { startSimulator } from '../processes/simulator-process.js';
+import { type Collector, collectMessages } from '../mqtt/collector.ts';
+import { type Mosquitto, startMosquitto } from '../mqtt/mosquitto.ts';
+import { startSimulator } from '../processes/simulator-process.ts';
 
-/** @import { Mosquitto } from '../mqtt/mosquitto.js' */
-/** @import { Collector } from '../mqtt/collector.js' */
+/** A Mosquitto for all tests of the file, and a collector of the messages that simulators publish there. */
+interface Simulations {
+  broker: Mosquitto;
+  /** of the messages since the test began */
+  collector: Collector;
+  /** starts a simulator, which is killed after the test */
+  start: typeof startSimulator;
+}
 
-/**
- * A Mosquitto for all tests of the file, and a collector of the messages that simulators publish there.
- *
- * @typedef {object} Simulations
- * @property {Mosquitto} broker
- * @property {Collector} collector of the messages since the test began
- * @property {typeof startSimulator} start starts a simulator, which is killed after the test
- */
-
-/** @returns {Simulations} available while tests run */
-export function useSimulations() {
-  /** @type {ReturnType<typeof startSimulator>[]} */
-  const started = [];
-  const context = /** @type {Simulations} */ ({
+/** @returns available while tests run */
+export function useSimulations(): Simulations {
+  const started: ReturnType<typeof startSimulator>[] = [];
+  const context = {
     start(args, environment) {
       const simulator = startSimulator(args, environment);
       started.push(simulator);
       return simulator;
     },
-  });
+  } as Simulations;
   beforeAll(async () => {
     context.broker = await startMosquitto();
     context.collector = await collectMessages(context.broker.url);

@@ -1,18 +1,16 @@
 import pino from 'pino';
-import { decode } from '../../../api/ingest/decode/index.js';
-import { MessageBatch } from '../../../api/ingest/decode/message-batch.js';
-import { PendingHour, SampleWrites } from '../../../api/store/measurements/writes.js';
-import { Retry } from '../../../api/store/sending/retry.js';
-import { identifyDevice, identifySensor } from '../../../schema/ids.js';
-import { visitBlock } from '../../../schema/packed/block.js';
-import { MESSAGE_ROW_BYTES } from '../../../schema/rules.js';
-import { encodeSenml } from '../../../simulator/payloads/senml.js';
-import { createRandom } from '../../../simulator/random.js';
-import { samplesPerMessage } from '../../../tools/sizing/formula.js';
-
-/** @import { PendingRow } from '../../../api/store/sending/pending-rows.js' */
-/** @import { Identity } from '../../../schema/ids.js' */
-/** @import { Fleet } from '../../../schema/sizes.js' */
+import { decode } from '../../../api/ingest/decode/index.ts';
+import { MessageBatch } from '../../../api/ingest/decode/message-batch.ts';
+import { PendingHour, SampleWrites } from '../../../api/store/measurements/writes.ts';
+import type { PendingRow } from '../../../api/store/sending/pending-rows.ts';
+import { Retry } from '../../../api/store/sending/retry.ts';
+import { type Identity, identifyDevice, identifySensor } from '../../../schema/ids.ts';
+import { visitBlock } from '../../../schema/packed/block.ts';
+import { MESSAGE_ROW_BYTES } from '../../../schema/rules.ts';
+import type { Fleet } from '../../../schema/sizes.ts';
+import { encodeSenml } from '../../../simulator/payloads/senml.ts';
+import { createRandom } from '../../../simulator/random.ts';
+import { samplesPerMessage } from '../../../tools/sizing/formula.ts';
 
 /** Begin of the simulated hours, in epoch ms. */
 const START = Date.UTC(2026, 10, 21);
@@ -20,17 +18,15 @@ const START = Date.UTC(2026, 10, 21);
 /**
  * Counts messages, rows and bytes of a small fleet in some hours. The simulator's code encodes the messages. The code of ingest decodes,
  * splits and packs them into rows. They are counted where the driver would send them. Each device begins at a different time.
- *
- * @param {Fleet} fleet a small one
- * @param {number} hours
+ * @param fleet a small one
  */
-export async function simulate(fleet, hours) {
+export async function simulate(fleet: Fleet, hours: number) {
   const counted = { messages: 0, samples: 0, rowBytes: 0, partitions: new Set() };
   const logger = pino({ level: 'silent' });
   const samples = new SampleWrites({
     session: countingSession(counted),
     retry: new Retry({ logger, onRetry: () => {} }),
-    watch: /** @type {any} */ ({ note() {} }),
+    watch: { note() {} } as any,
   });
 
   for (const { device, payload } of messagesOf(fleet, hours)) {
@@ -40,24 +36,21 @@ export async function simulate(fleet, hours) {
   return counted;
 }
 
-/** @param {{ samples: number, rowBytes: number, partitions: Set<unknown> }} counted */
-const countingSession = (counted) =>
-  /** @type {any} */ ({
+const countingSession = (counted: { samples: number; rowBytes: number; partitions: Set<unknown> }) =>
+  ({
     write: async () => {},
-    /** @param {PendingRow<any>} row */
-    async writeMerged(row) {
+    async writeMerged(row: PendingRow<any>) {
       if (!(row instanceof PendingHour)) return;
       counted.partitions.add(row.partition.routing.toString('hex'));
       for (const { params } of row.encode()) {
-        const block = /** @type {Buffer} */ (params.at(-1));
+        const block = params.at(-1) as Buffer;
         counted.rowBytes += MESSAGE_ROW_BYTES + block.length;
         counted.samples += samplesIn(block);
       }
     },
-  });
+  }) as any;
 
-/** @param {Buffer} block @returns {number} */
-function samplesIn(block) {
+function samplesIn(block: Buffer): number {
   let count = 0;
   visitBlock(START, block, (_, series) => {
     count += series().values.length;
@@ -65,8 +58,7 @@ function samplesIn(block) {
   return count;
 }
 
-/** @param {Fleet} fleet @param {number} hours */
-function* messagesOf(fleet, hours) {
+function* messagesOf(fleet: Fleet, hours: number) {
   const random = createRandom(14);
   const samples = samplesPerMessage(fleet);
   const everyMs = samples * fleet.intervalMs;
@@ -86,21 +78,19 @@ function* messagesOf(fleet, hours) {
   }
 }
 
-/** @param {string} name @param {number} sensors */
-function deviceOf(name, sensors) {
-  const { id, bytes } = /** @type {Identity} */ (identifyDevice(name));
+function deviceOf(name: string, sensors: number) {
+  const { id, bytes } = identifyDevice(name) as Identity;
   const names = Array.from({ length: sensors }, (_, index) => `sensor-${String(index).padStart(2, '0')}`);
   const byName = new Map(names.map((sensor) => [sensor, identifySensor(id, sensor)?.bytes]));
   return { id, bytes, names, byName };
 }
 
-/** @param {ReturnType<typeof deviceOf>} device @param {Buffer} payload */
-function read(device, payload) {
+function read(device: ReturnType<typeof deviceOf>, payload: Buffer) {
   const anyTime = { receivedAt: START, oldest: 0, newest: Number.MAX_SAFE_INTEGER, relative: false };
   const batch = new MessageBatch(anyTime);
   decode(payload, undefined, batch);
   return [...batch.sensors].map(([name, { times, values }]) => {
-    const sensor = /** @type {Buffer} */ (device.byName.get(name));
+    const sensor = device.byName.get(name) as Buffer;
     return { sensor, times, values };
   });
 }

@@ -1,6 +1,5 @@
-import { writeUsual } from '../history/baselines.js';
-
-/** @import { Dashboard } from '../web/dashboard.js' */
+import { writeUsual } from '../history/baselines.ts';
+import type { Dashboard } from '../web/dashboard.ts';
 
 export const SITES = ['North Meadow', 'South Meadow'];
 export const DEVICES = ['collar-1', 'collar-2', 'collar-3', 'collar-4'];
@@ -9,15 +8,11 @@ export const SENSORS = ['ambient', 'belly', 'ear', 'hoof', 'muzzle', 'neck', 'ri
 /** Samples of each sensor: one for each second of two minutes. */
 export const SAMPLES = 120;
 
-/** Half of the sensors of each device measure a temperature, half a pulse. @param {number} index */
-const typeOf = (index) => (index % 2 === 0 ? 'temperature' : 'pulse');
+/** Half of the sensors of each device measure a temperature, half a pulse. */
+const typeOf = (index: number) => (index % 2 === 0 ? 'temperature' : 'pulse');
 
-/**
- * Publishes the last two minutes of a small fleet: four devices at two sites, with eight sensors each.
- *
- * @param {Dashboard} dashboard
- */
-export async function publishSmallFleet({ announce, publish }) {
+/** Publishes the last two minutes of a small fleet: four devices at two sites, with eight sensors each. */
+export async function publishSmallFleet({ announce, publish }: Dashboard) {
   for (const [number, device] of DEVICES.entries()) {
     const sensors = SENSORS.map((name, index) => ({
       sensor_id: name,
@@ -33,10 +28,8 @@ export async function publishSmallFleet({ announce, publish }) {
 
 /**
  * Publishes the last two minutes again. After five minutes without a sample, a sensor is silent, and its chart is empty by default.
- *
- * @param {Dashboard} dashboard
  */
-export async function publishNewSamples({ publish }) {
+export async function publishNewSamples({ publish }: Dashboard) {
   for (const device of DEVICES) await publish(device, measured());
 }
 
@@ -51,12 +44,8 @@ function measured() {
   );
 }
 
-/**
- * Stores the usual values of each sensor of the small fleet. The system reads baselines often.
- *
- * @param {Pick<Dashboard, 'system'>} dashboard
- */
-export const writeSmallFleetUsual = ({ system }) =>
+/** Stores the usual values of each sensor of the small fleet. The system reads baselines often. */
+export const writeSmallFleetUsual = ({ system }: Pick<Dashboard, 'system'>) =>
   writeUsual(
     system,
     DEVICES.flatMap((device) =>

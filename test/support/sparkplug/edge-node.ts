@@ -3,19 +3,24 @@ import mqtt from 'mqtt';
 /**
  * Connects an edge node of Sparkplug with one device, `press`. It has a will, a subscription to its commands, and
  * payloads that another implementation encoded.
- *
- * @param {string} url
- * @param {object} options
- * @param {string} options.id of the edge node, in the group `plant`
- * @param {Buffer} options.death payload of the will
  */
-export async function connectEdgeNode(url, { id, death }) {
+export async function connectEdgeNode(
+  url: string,
+  {
+    id,
+    death,
+  }: {
+    /** of the edge node, in the group `plant` */
+    id: string;
+    /** payload of the will */
+    death: Buffer;
+  },
+) {
   const client = await mqtt.connectAsync(url, {
     reconnectPeriod: 0,
     will: { topic: `spBv1.0/plant/NDEATH/${id}`, payload: death, qos: 1, retain: false },
   });
-  /** @type {boolean[]} */
-  const commands = [];
+  const commands: boolean[] = [];
   client.on('message', (_, payload) => commands.push(payload.includes('Node Control/Rebirth')));
   await client.subscribeAsync(`spBv1.0/plant/NCMD/${id}`, { qos: 1 });
 
@@ -31,12 +36,12 @@ export async function connectEdgeNode(url, { id, death }) {
      */
     commands,
 
-    /**
-     * @param {'NBIRTH' | 'NDATA' | 'NDEATH' | 'DBIRTH' | 'DDATA' | 'DDEATH'} type
-     * @param {Buffer} payload
-     * @param {0 | 1} [qos] edge nodes use 0; with 1 the acknowledgement of the embedded broker shows the commit
-     */
-    async publish(type, payload, qos = 1) {
+    /** @param qos edge nodes use 0; with 1 the acknowledgement of the embedded broker shows the commit */
+    async publish(
+      type: 'NBIRTH' | 'NDATA' | 'NDEATH' | 'DBIRTH' | 'DDATA' | 'DDEATH',
+      payload: Buffer,
+      qos: 0 | 1 = 1,
+    ) {
       const device = type.startsWith('D') ? '/press' : '';
       await client.publishAsync(`spBv1.0/plant/${type}/${id}${device}`, payload, { qos });
     },
@@ -52,4 +57,4 @@ export async function connectEdgeNode(url, { id, death }) {
   };
 }
 
-/** @typedef {Awaited<ReturnType<typeof connectEdgeNode>>} EdgeNode */
+export type EdgeNode = Awaited<ReturnType<typeof connectEdgeNode>>;

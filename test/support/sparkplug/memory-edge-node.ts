@@ -1,18 +1,16 @@
 import pino from 'pino';
-import { MessageDecoder } from '../../../api/ingest/decode/index.js';
-import { arrivalOf } from '../../../api/ingest/pipeline.js';
-import { createBirths } from '../../../api/ingest/registry/births.js';
-import { ClockNotices } from '../../../api/ingest/registry/clock-notices.js';
-import { Registry } from '../../../api/ingest/registry/index.js';
-import { createSparkplug } from '../../../api/ingest/sparkplug/index.js';
-import { createMetrics } from '../../../api/observability/metrics.js';
-import { Retry } from '../../../api/store/sending/retry.js';
-import { identifyDevice } from '../../../schema/ids.js';
-import { parseTopic } from '../../../schema/topics.js';
-import { createMemoryStore } from '../memory-store/index.js';
-
-/** @import { MessageBatch } from '../../../api/ingest/decode/message-batch.js' */
-/** @import { Identity } from '../../../schema/ids.js' */
+import { MessageDecoder } from '../../../api/ingest/decode/index.ts';
+import type { MessageBatch } from '../../../api/ingest/decode/message-batch.ts';
+import { arrivalOf } from '../../../api/ingest/pipeline.ts';
+import { createBirths } from '../../../api/ingest/registry/births.ts';
+import { ClockNotices } from '../../../api/ingest/registry/clock-notices.ts';
+import { Registry } from '../../../api/ingest/registry/index.ts';
+import { createSparkplug } from '../../../api/ingest/sparkplug/index.ts';
+import { createMetrics } from '../../../api/observability/metrics.ts';
+import { Retry } from '../../../api/store/sending/retry.ts';
+import { type Identity, identifyDevice } from '../../../schema/ids.ts';
+import { parseTopic } from '../../../schema/topics.ts';
+import { createMemoryStore } from '../memory-store/index.ts';
 
 const GROUPS = 4;
 const HISTORY_DAYS = 365;
@@ -20,22 +18,17 @@ const HISTORY_DAYS = 365;
 /** Retries temporary failures. */
 export const newRetry = () => new Retry({ logger: pino({ level: 'silent' }), onRetry: () => {} });
 
-/** @param {Pick<MessageBatch, 'sensors'>} batch @returns {[sensor: string, value: number][]} */
-export const valuesOf = ({ sensors }) =>
-  [...sensors].flatMap(([sensor, { values }]) =>
-    values.map((value) => /** @type {[string, number]} */ ([sensor, value])),
-  );
+export const valuesOf = ({ sensors }: Pick<MessageBatch, 'sensors'>): [sensor: string, value: number][] =>
+  [...sensors].flatMap(([sensor, { values }]) => values.map((value) => [sensor, value] as [string, number]));
 
 /**
  * Connects the reader of Sparkplug messages and the registry to a database in memory, for one edge node with its device `press`.
- *
- * @param {() => number} clock epoch ms
+ * @param clock epoch ms
  */
-export async function createMemoryEdgeNode(clock) {
-  /** @type {string[]} tables of the waiting writes */
-  const waiting = [];
-  /** @type {{ table: string, opened: Promise<void> } | null} */
-  let gate = null;
+export async function createMemoryEdgeNode(clock: () => number) {
+  /** tables of the waiting writes */
+  const waiting: string[] = [];
+  let gate: { table: string; opened: Promise<void> } | null = null;
   const memory = await createMemoryStore({
     clock,
     async around({ table, kind }, run) {
@@ -54,8 +47,8 @@ export async function createMemoryEdgeNode(clock) {
   const births = createBirths({ registry, store: store.write.registry, retry, clock, clocks });
   const decoder = new MessageDecoder({ historyMs: 1e11, maxClockSkewMs: 300_000, relativeTimes: true });
   const metrics = createMetrics({ version: 'test', role: 'all' });
-  /** @type {string[]} topics of the rebirth commands to the node */
-  const commands = [];
+  /** topics of the rebirth commands to the node */
+  const commands: string[] = [];
 
   const start = () =>
     createSparkplug({
@@ -71,12 +64,11 @@ export async function createMemoryEdgeNode(clock) {
     });
   let sparkplug = start();
 
-  /** @param {string} type */
-  function topicOf(type) {
+  function topicOf(type: string) {
     const topic = `spBv1.0/plant/${type}/edge-1${type.startsWith('D') ? '/press' : ''}`;
     const parsed = parseTopic(topic);
     if (!parsed?.sparkplug) throw new Error(`${topic} is not a topic of an edge node`);
-    const identity = /** @type {Identity} */ (identifyDevice(parsed.device));
+    const identity = identifyDevice(parsed.device) as Identity;
     return { topic, sparkplug: parsed.sparkplug, identity };
   }
 
@@ -87,24 +79,24 @@ export async function createMemoryEdgeNode(clock) {
 
     waiting,
 
-    /** Holds the writes to a table. @param {string} table @returns {() => void} releases them */
-    hold(table) {
+    /** Holds the writes to a table. @returns releases them */
+    hold(table: string): () => void {
       let open = () => {};
-      const opened = new Promise((/** @type {(value: void) => void} */ resolve) => {
+      const opened = new Promise((resolve: (value: void) => void) => {
         open = resolve;
       });
       gate = { table, opened };
       return open;
     },
 
-    /** @returns {Promise<number>} number of rebirth requests, from the metric */
-    async requests() {
+    /** @returns number of rebirth requests, from the metric */
+    async requests(): Promise<number> {
       const text = await metrics.registry.metrics();
       return Number(/^iot_sparkplug_rebirth_requests_total (\d+)$/m.exec(text)?.[1]);
     },
 
-    /** Registers a device as its first message does, without a birth. @param {string} name */
-    register: (name) => registry.device(/** @type {Identity} */ (identifyDevice(name))),
+    /** Registers a device as its first message does, without a birth. */
+    register: (name: string) => registry.device(identifyDevice(name) as Identity),
 
     /** Starts the reader again, as in another process: it only knows the data in the database. */
     restart: () => {
@@ -112,12 +104,14 @@ export async function createMemoryEdgeNode(clock) {
     },
 
     /**
-     * @param {'NBIRTH' | 'NDATA' | 'NDEATH' | 'DBIRTH' | 'DDATA' | 'DDEATH'} type
-     * @param {Buffer} payload
-     * @param {{ dup?: boolean }} [options] `dup`: the broker sends it a second time
+     * @param options `dup`: the broker sends it a second time
      * @returns the result, after the birth is registered; `ended`: names
      */
-    async send(type, payload, { dup = false } = {}) {
+    async send(
+      type: 'NBIRTH' | 'NDATA' | 'NDEATH' | 'DBIRTH' | 'DDATA' | 'DDEATH',
+      payload: Buffer,
+      { dup = false }: { dup?: boolean } = {},
+    ) {
       const { topic, sparkplug: place, identity } = topicOf(type);
       const message = {
         topic,
@@ -134,18 +128,17 @@ export async function createMemoryEdgeNode(clock) {
       return { birth, isContradictory, ended: ended.map(({ name }) => name), batch };
     },
 
-    /** A birth was refused. @param {'NBIRTH' | 'DBIRTH'} type */
-    doubt: (type) => sparkplug.forgetRefusedBirth(topicOf(type).sparkplug),
+    /** A birth was refused. */
+    doubt: (type: 'NBIRTH' | 'DBIRTH') => sparkplug.forgetRefusedBirth(topicOf(type).sparkplug),
 
     /** The connection to the broker broke. */
     forgetBirths: () => sparkplug.forgetBirths(),
 
-    /** @param {'NBIRTH' | 'NDATA' | 'NDEATH' | 'DBIRTH' | 'DDATA' | 'DDEATH'} type @param {Buffer} payload */
-    readAgain(type, payload) {
+    readAgain(type: 'NBIRTH' | 'NDATA' | 'NDEATH' | 'DBIRTH' | 'DDATA' | 'DDEATH', payload: Buffer) {
       const { sparkplug: place, identity } = topicOf(type);
       return sparkplug.readAgain({ payload, receivedAt: clock(), now: clock() }, place, identity);
     },
   };
 }
 
-/** @typedef {Awaited<ReturnType<typeof createMemoryEdgeNode>>} MemoryEdgeNode */
+export type MemoryEdgeNode = Awaited<ReturnType<typeof createMemoryEdgeNode>>;

@@ -3,29 +3,30 @@ import protobuf from 'protobufjs/minimal.js';
 const { Writer } = protobuf;
 
 /** Indexes of data types (Sparkplug 3.0, section 6.4.16). */
-export const TYPES = /** @type {const} */ ({ int32: 3, uint64: 8, double: 10, boolean: 11, string: 12 });
+export const TYPES = { int32: 3, uint64: 8, double: 10, boolean: 11, string: 12 } as const;
 
-/**
- * A metric. Without `type`, the field of the value is that of a double.
- *
- * @typedef {object} MetricContent
- * @property {string} [name]
- * @property {number} [alias]
- * @property {number} [ts] epoch ms
- * @property {keyof typeof TYPES} [type] written as in births
- * @property {number | boolean | string} value
- */
+/** A metric. Without `type`, the field of the value is that of a double. */
+export interface MetricContent {
+  name?: string;
+  alias?: number;
+  /** epoch ms */
+  ts?: number;
+  /** written as in births */
+  type?: keyof typeof TYPES;
+  value: number | boolean | string;
+}
 
-/**
- * Encodes a payload (Sparkplug 3.0, section 6.4.1).
- *
- * @param {object} content
- * @param {number} [content.ts] epoch ms
- * @param {number} [content.seq]
- * @param {MetricContent[]} [content.metrics]
- * @returns {Buffer}
- */
-export function encodePayload({ ts, seq, metrics = [] }) {
+/** Encodes a payload (Sparkplug 3.0, section 6.4.1). */
+export function encodePayload({
+  ts,
+  seq,
+  metrics = [],
+}: {
+  /** epoch ms */
+  ts?: number;
+  seq?: number;
+  metrics?: MetricContent[];
+}): Buffer {
   const writer = Writer.create();
   if (ts !== undefined) writer.uint32(1 << 3).uint64(ts);
   for (const metric of metrics) writeMetric(writer.uint32((2 << 3) | 2).fork(), metric).ldelim();
@@ -33,8 +34,7 @@ export function encodePayload({ ts, seq, metrics = [] }) {
   return Buffer.from(writer.finish());
 }
 
-/** @param {protobuf.Writer} writer @param {MetricContent} metric */
-function writeMetric(writer, { name, alias, ts, type, value }) {
+function writeMetric(writer: protobuf.Writer, { name, alias, ts, type, value }: MetricContent) {
   if (name !== undefined) writer.uint32((1 << 3) | 2).string(name);
   if (alias !== undefined) writer.uint32(2 << 3).uint64(alias);
   if (ts !== undefined) writer.uint32(3 << 3).uint64(ts);
@@ -46,5 +46,5 @@ function writeMetric(writer, { name, alias, ts, type, value }) {
   return writer.uint32((13 << 3) | 1).double(value);
 }
 
-/** @param {number} bdSeq @returns {MetricContent} by which a death finds its birth */
-export const bdSeq = (bdSeq) => ({ name: 'bdSeq', type: 'uint64', value: bdSeq });
+/** @returns by which a death finds its birth */
+export const bdSeq = (bdSeq: number): MetricContent => ({ name: 'bdSeq', type: 'uint64', value: bdSeq });

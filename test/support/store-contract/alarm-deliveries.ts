@@ -1,16 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { int64 } from '../../../api/store/cql-encoding.js';
-import { bucketOf, HOUR_MS } from '../../../schema/rules.js';
-
-/** @import { Delivery } from '../../../api/store/alarms/deliveries.js' */
-/** @import { ContractSubject } from './cells.js' */
+import type { Delivery } from '../../../api/store/alarms/deliveries.ts';
+import { int64 } from '../../../api/store/cql-encoding.ts';
+import { bucketOf, HOUR_MS } from '../../../schema/rules.ts';
+import type { ContractSubject } from './cells.ts';
 
 const KEY = { device: randomBytes(16), sensor: randomBytes(16), rule: randomBytes(16), start: 0 };
 const RAW = 'SELECT id FROM alarm_delivery WHERE hour = ?';
 
-/** @param {string} id @param {number} begunAt @returns {Delivery} */
-export const deliveryOf = (id, begunAt) => ({
+export const deliveryOf = (id: string, begunAt: number): Delivery => ({
   id,
   key: KEY,
   target: 'webhook',
@@ -22,11 +20,10 @@ export const deliveryOf = (id, begunAt) => ({
   error: null,
 });
 
-/** Tests the store of deliveries of alarms. @param {() => ContractSubject} subject */
-export function describeAlarmDeliveries(subject) {
+/** Tests the store of deliveries of alarms. */
+export function describeAlarmDeliveries(subject: () => ContractSubject) {
   const deliveries = () => subject().store.alarms.deliveries;
-  /** @param {number} hour */
-  const stored = async (hour) =>
+  const stored = async (hour: number) =>
     (await subject().database.execute(RAW, [int64(hour)], { prepare: true })).rows.map((row) => row['id']);
 
   describe('deliveries of alarms', () => {

@@ -1,17 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import type { Client } from 'cassandra-driver';
+import type { Store } from '../../../api/store/index.ts';
 
-/** @import { Client } from 'cassandra-driver' */
-/** @import { Store } from '../../../api/store/index.js' */
-
-/**
- * The subject of every test of the contract.
- *
- * @typedef {object} ContractSubject
- * @property {Store} store
- * @property {Client} database client that executes CQL in the store's database
- * @property {(isExpired: () => Promise<boolean>) => Promise<void>} afterTwoSeconds settles when values with a TTL of 1 s have expired
- */
+/** The subject of every test of the contract. */
+export interface ContractSubject {
+  store: Store;
+  /** client that executes CQL in the store's database */
+  database: Client;
+  /** settles when values with a TTL of 1 s have expired */
+  afterTwoSeconds: (isExpired: () => Promise<boolean>) => Promise<void>;
+}
 
 const WRITE =
   'UPDATE sensor USING TIMESTAMP ? SET interval_ms = ? WHERE grp = ? AND device_id = ? AND sensor_id = ?';
@@ -23,26 +22,23 @@ const DELETE_CELL =
 const INSERT =
   'INSERT INTO sensor (grp, device_id, sensor_id, interval_ms, unit) VALUES (?, ?, ?, ?, ?) USING TIMESTAMP ?';
 
-/** Tests the behavior of cells, on which all rules about idempotency and order depend. @param {() => ContractSubject} subject */
-export function describeCells(subject) {
-  /** @type {ContractSubject} */
-  let context;
+/** Tests the behavior of cells, on which all rules about idempotency and order depend. */
+export function describeCells(subject: () => ContractSubject) {
+  let context: ContractSubject;
   beforeAll(() => {
     context = subject();
   });
 
   const newKey = () => [7, randomUUID(), randomUUID()];
-  /** @param {string} cql @param {unknown[]} params @param {object} [options] */
-  const run = (cql, params, options) => context.database.execute(cql, params, { prepare: true, ...options });
-  /** @param {unknown[]} key */
-  const read = async (key) => {
+  const run = (cql: string, params: unknown[], options?: object) =>
+    context.database.execute(cql, params, { prepare: true, ...options });
+  const read = async (key: unknown[]) => {
     const row = (await run(READ, key)).first();
     return (
       row && { value: row['interval_ms'], unit: row['unit'], stamp: row['stamp'] && Number(row['stamp']) }
     );
   };
-  /** @param {unknown[]} key */
-  const storedValue = async (key) => (await read(key))?.value ?? null;
+  const storedValue = async (key: unknown[]) => (await read(key))?.value ?? null;
 
   describe('cells', () => {
     test.each([
@@ -130,7 +126,7 @@ export function describeCells(subject) {
         await run(insert, [device, name, 1, stamp]);
       await run('DELETE FROM sparkplug_node USING TIMESTAMP ? WHERE node_id = ?', [6, device]);
       await run(insert, [device, 'c', 1, 6]);
-      expect(await context.store.write.sparkplug.devices(/** @type {any} */ (uuidOf(device)))).toEqual(['b']);
+      expect(await context.store.write.sparkplug.devices(uuidOf(device) as any)).toEqual(['b']);
     });
 
     test('Store: write of null or undefined: null empties the cell, undefined leaves it unchanged', async () => {
@@ -184,8 +180,7 @@ export function describeCells(subject) {
         ]);
       }
       const cql = 'SELECT metrics FROM sparkplug_birth WHERE device_id = ? AND born_at < ?';
-      /** @param {string} query @param {unknown[]} params */
-      const readPages = async (query, params) => {
+      const readPages = async (query: string, params: unknown[]) => {
         const found = [];
         let pageState;
         do {
@@ -202,5 +197,4 @@ export function describeCells(subject) {
   });
 }
 
-/** @param {unknown} text */
-const uuidOf = (text) => Buffer.from(String(text).replaceAll('-', ''), 'hex');
+const uuidOf = (text: unknown) => Buffer.from(String(text).replaceAll('-', ''), 'hex');

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { uuidBytes } from '../../../schema/ids.js';
+import type { CredentialPlace, CredentialStore, NewCredential } from '../../../api/store/credentials.ts';
+import { uuidBytes } from '../../../schema/ids.ts';
 
-/** @import { CredentialPlace, CredentialStore, NewCredential } from '../../../api/store/credentials.js' */
-
-/** @param {Partial<NewCredential>} [other] @returns {NewCredential} a credential of a new device */
-const credentialOf = (other) => ({
+/** @returns a credential of a new device */
+const credentialOf = (other?: Partial<NewCredential>): NewCredential => ({
   deviceId: randomUUID(),
   account: 'pump',
   hash: '$7$101$salt$hash',
@@ -15,26 +14,22 @@ const credentialOf = (other) => ({
   ...other,
 });
 
-/** Tests every store of credentials. @param {() => CredentialStore} storeOf */
-export function describeCredentials(storeOf) {
-  /** @param {{ deviceId: string }} credential */
-  const find = ({ deviceId }) => storeOf().find(uuidBytes(deviceId));
+/** Tests every store of credentials. */
+export function describeCredentials(storeOf: () => CredentialStore) {
+  const find = ({ deviceId }: { deviceId: string }) => storeOf().find(uuidBytes(deviceId));
 
-  /** @param {Partial<NewCredential>} [other] */
-  async function add(other) {
+  async function add(other?: Partial<NewCredential>) {
     const credential = credentialOf(other);
     expect(await storeOf().replace(credential, null)).toBe(true);
     return credential;
   }
 
-  /** @param {number} limit @returns {Promise<string[]>} ids of all pages */
-  async function listed(limit) {
+  /** @returns ids of all pages */
+  async function listed(limit: number): Promise<string[]> {
     const ids = [];
-    /** @type {CredentialPlace | null} */
-    let after = null;
+    let after: CredentialPlace | null = null;
     do {
-      /** @type {Awaited<ReturnType<CredentialStore['page']>>} */
-      const page = await storeOf().page({ after, limit });
+      const page: Awaited<ReturnType<CredentialStore['page']>> = await storeOf().page({ after, limit });
       expect(page.rows.length).toBeLessThanOrEqual(limit);
       ids.push(...page.rows.map(({ deviceId }) => deviceId));
       after = page.next;

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { uuidBytes, uuidText } from '../../../schema/ids.js';
-import { DAY_MS, HOUR_MS } from '../../../schema/rules.js';
-
-/** @import { Store } from '../../../api/store/index.js' */
-/** @import { ContractSubject } from './cells.js' */
+import type { Store } from '../../../api/store/index.ts';
+import { uuidBytes, uuidText } from '../../../schema/ids.ts';
+import { DAY_MS, HOUR_MS } from '../../../schema/rules.ts';
+import type { ContractSubject } from './cells.ts';
 
 const HOUR = Date.UTC(2026, 4, 1, 5);
 
@@ -13,8 +12,9 @@ const newId = () => uuidBytes(randomUUID());
 /** A group that no other test uses. */
 const newGroup = () => 1000 + Math.floor(Math.random() * 1e9);
 
-/** @template T @param {(after: string | undefined) => Promise<{ items: T[], next: string | undefined }>} read */
-async function allOf(read) {
+async function allOf<T>(
+  read: (after: string | undefined) => Promise<{ items: T[]; next: string | undefined }>,
+) {
   const items = [];
   let after;
   do {
@@ -25,10 +25,9 @@ async function allOf(read) {
   return items;
 }
 
-/** Tests the data that packing uses: progress, leases, late days, devices and their sensors. @param {() => ContractSubject} subject */
-export function describePacking(subject) {
-  /** @type {Store} */
-  let store;
+/** Tests the data that packing uses: progress, leases, late days, devices and their sensors. */
+export function describePacking(subject: () => ContractSubject) {
+  let store: Store;
   beforeAll(() => {
     store = subject().store;
   });
@@ -109,7 +108,7 @@ export function describePacking(subject) {
       const found = await allOf((after) => store.packing.devicePage(group, after));
       expect(found.map(uuidText)).toEqual(devices.map(uuidText).sort());
 
-      const [bytes] = /** @type {[Buffer]} */ (devices);
+      const [bytes] = devices as [Buffer];
       const sensors = [newId(), newId()];
       const changes = sensors.map((sensor) => ({
         bytes: sensor,
@@ -133,7 +132,7 @@ export function describePacking(subject) {
       const receivedAt = HOUR + 5;
       const topic = `iot/x/${randomUUID()}/measurements`;
       const payload = Buffer.from('{"value":"x"}');
-      const refused = [{ index: 0, code: /** @type {const} */ ('not_numeric') }];
+      const refused = [{ index: 0, code: 'not_numeric' as const }];
       const content = { contentType: 'application/json', payload, refused };
       await store.deadLetters.write({ receivedAt, device: 'x', topic, codes: { not_numeric: 1 }, content });
       const rows = [];

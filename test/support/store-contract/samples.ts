@@ -1,20 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { uuidBytes } from '../../../schema/ids.js';
-import { packSamples } from '../../../schema/packed/pack.js';
-import { DAY_MS, HOUR_MS, LATE_MARGIN_MS, SENSORS_PER_PART } from '../../../schema/rules.js';
-
-/** @import { Store } from '../../../api/store/index.js' */
-/** @import { Numbers, Series } from '../../../schema/packed/series.js' */
-/** @import { ContractSubject } from './cells.js' */
+import type { Store } from '../../../api/store/index.ts';
+import { uuidBytes } from '../../../schema/ids.ts';
+import { packSamples } from '../../../schema/packed/pack.ts';
+import type { Numbers } from '../../../schema/packed/series.ts';
+import { DAY_MS, HOUR_MS, LATE_MARGIN_MS, SENSORS_PER_PART } from '../../../schema/rules.ts';
+import type { ContractSubject } from './cells.ts';
 
 const DAY = Date.UTC(2026, 4, 1);
 const HOUR = DAY + 5 * HOUR_MS;
 
 const newId = () => uuidBytes(randomUUID());
 
-/** Sorts rows by their samples: one series for each row. @param {Array<{ times: Numbers, values: Numbers } | null>} rows */
-const sorted = (rows) =>
+/** Sorts rows by their samples: one series for each row. */
+const sorted = (rows: Array<{ times: Numbers; values: Numbers } | null>) =>
   rows
     .map((row) => row && { times: [...row.times], values: [...row.values] })
     .sort(
@@ -22,24 +21,21 @@ const sorted = (rows) =>
         Number(a?.times[0]) - Number(b?.times[0]) || Number(a?.times.length) - Number(b?.times.length),
     );
 
-/** Tests writing and reading samples, by `write`, `samples`, `history` and `packed`. @param {() => ContractSubject} subject */
-export function describeSamples(subject) {
-  /** @type {Store} */
-  let store;
+/** Tests writing and reading samples, by `write`, `samples`, `history` and `packed`. */
+export function describeSamples(subject: () => ContractSubject) {
+  let store: Store;
   beforeAll(() => {
     store = subject().store;
   });
 
-  /** @param {Buffer} device @param {Buffer} sensor @param {number[]} times @param {number[]} values */
-  async function commit(device, sensor, times, values) {
+  async function commit(device: Buffer, sensor: Buffer, times: number[], values: number[]) {
     await store.write.samples({ bytes: device, sensors: { size: 1 } }, [{ sensor, times, values }]);
   }
 
-  /** @param {Buffer} device @returns {Promise<Buffer[]>} blocks of an hour, as a packer reads them, and the number of pages */
-  async function blocksOf(device) {
+  /** @returns blocks of an hour, as a packer reads them, and the number of pages */
+  async function blocksOf(device: Buffer): Promise<Buffer[]> {
     const blocks = [];
-    /** @type {string | undefined} */
-    let after;
+    let after: string | undefined;
     do {
       const page = await store.packing.blockPage(device, HOUR, 0, after);
       blocks.push(...page.blocks);
@@ -104,7 +100,7 @@ export function describeSamples(subject) {
     test('Store: samples are read since an instant: rows whose newest sample is older are not returned', async () => {
       const [device, sensor] = [newId(), newId()];
       // A read begins at a whole multiple of 10 s.
-      const store10s = (/** @type {number[]} */ ...numbers) =>
+      const store10s = (...numbers: number[]) =>
         commit(
           device,
           sensor,
@@ -114,7 +110,7 @@ export function describeSamples(subject) {
       await store10s(1, 50);
       await store10s(2, 20);
       await store10s(30);
-      const read = async (/** @type {number} */ number) => [
+      const read = async (number: number) => [
         ...(await store.samples.readHour(device, sensor, HOUR, HOUR + number * 10_000)).values,
       ];
       expect(await read(0)).toEqual([1, 2, 20, 30, 50]);
@@ -145,13 +141,13 @@ export function describeSamples(subject) {
       const device = newId();
       const [a, b] = [newId(), newId()];
       const group = 3;
-      for (const [sensor, ts, value] of /** @type {Array<[Buffer, number, number]>} */ ([
+      for (const [sensor, ts, value] of [
         [a, 20, 1],
         [a, 10, 5],
         [b, 10, 2],
         [b, 10, -1],
         [b, 10, 1],
-      ])) {
+      ] as Array<[Buffer, number, number]>) {
         const unknown = { bytes: sensor, ts: null, value: null };
         await store.write.latest({ bytes: device, group, retiredAt: null }, [{ sensor: unknown, ts, value }]);
       }

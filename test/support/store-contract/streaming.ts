@@ -1,10 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { uuidBytes, uuidText } from '../../../schema/ids.js';
-import { HOUR_MS, SENSORS_PER_PART } from '../../../schema/rules.js';
-
-/** @import { Store } from '../../../api/store/index.js' */
-/** @import { ContractSubject } from './cells.js' */
+import type { Store } from '../../../api/store/index.ts';
+import { uuidBytes, uuidText } from '../../../schema/ids.ts';
+import { HOUR_MS, SENSORS_PER_PART } from '../../../schema/rules.ts';
+import type { ContractSubject } from './cells.ts';
 
 const HOUR = Date.UTC(2026, 4, 1, 5);
 
@@ -13,10 +12,9 @@ const newId = () => uuidBytes(randomUUID());
 /** A group that no other test uses. */
 const newGroup = () => 1000 + Math.floor(Math.random() * 1e9);
 
-/** Tests what streaming out reads and writes. @param {() => ContractSubject} subject */
-export function describeStreaming(subject) {
-  /** @type {Store} */
-  let store;
+/** Tests what streaming out reads and writes. */
+export function describeStreaming(subject: () => ContractSubject) {
+  let store: Store;
   beforeAll(() => {
     store = subject().store;
   });
@@ -26,7 +24,7 @@ export function describeStreaming(subject) {
       const device = newId();
       const size = SENSORS_PER_PART + 1;
       const sensors = Array.from({ length: size }, newId);
-      const at = async (/** @type {number} */ ts) => {
+      const at = async (ts: number) => {
         const samples = sensors.map((sensor) => ({ sensor, times: [ts], values: [1] }));
         await store.write.samples({ bytes: device, sensors: { size } }, samples);
       };
@@ -34,7 +32,7 @@ export function describeStreaming(subject) {
       await at(HOUR + 2);
       const { streaming } = store;
       expect(await streaming.parts(device, HOUR)).toEqual([0, 1, 2]);
-      const read = async (/** @type {number} */ part, since = HOUR) =>
+      const read = async (part: number, since = HOUR) =>
         (await streaming.blockPage(device, HOUR, part, { since })).items;
       const blocks = [...(await read(0)), ...(await read(1)), ...(await read(2))];
       expect(blocks.map(({ part, ts }) => [part, ts])).toEqual([
@@ -52,7 +50,7 @@ export function describeStreaming(subject) {
     test('Store: notes of rows that Kafka has: reading an hour returns the digests of all its notes', async () => {
       const device = newId();
       const digests = Array.from({ length: 3 }, () => randomBytes(8));
-      const [first, ...others] = /** @type {[Buffer, ...Buffer[]]} */ (digests);
+      const [first, ...others] = digests as [Buffer, ...Buffer[]];
       expect(await store.streaming.notes(device, HOUR)).toEqual(new Set());
       for (const some of [first, Buffer.concat(others), first])
         await store.streaming.writeNote(device, HOUR, some);
@@ -79,10 +77,10 @@ export function describeStreaming(subject) {
       const ids = Array.from({ length: 3 }, newId).sort((a, b) => (uuidText(a) < uuidText(b) ? -1 : 1));
       for (const bytes of ids)
         await store.write.registry.writeDevice({ group, bytes }, { name: 'x', registeredAt: 5 }, 1);
-      const from = async (/** @type {Buffer | null} */ first) =>
+      const from = async (first: Buffer | null) =>
         (await store.streaming.devicePage(group, first)).items.map(uuidText);
       expect(await from(null)).toEqual(ids.map(uuidText));
-      expect(await from(/** @type {Buffer} */ (ids[1]))).toEqual(ids.slice(1).map(uuidText));
+      expect(await from(ids[1] as Buffer)).toEqual(ids.slice(1).map(uuidText));
     });
 
     test('Store: late arrivals of an hour: all are read by device and hour, or only those from a given arrival on', async () => {
@@ -98,7 +96,7 @@ export function describeStreaming(subject) {
 
     test('Store: outbox for Kafka: the same entry is written twice: reading its hour and kind returns the entry once', async () => {
       const group = newGroup();
-      const entry = { kind: /** @type {const} */ ('event'), id: 'pump.5.birth' };
+      const entry = { kind: 'event' as const, id: 'pump.5.birth' };
       for (let times = 0; times < 2; times++) await store.write.outbox.write(group, HOUR, entry);
       await store.write.outbox.write(group, HOUR, { kind: 'alarm', id: 'a' });
       expect((await store.streaming.outboxPage(group, HOUR, 'event')).items).toEqual([entry]);
@@ -107,7 +105,7 @@ export function describeStreaming(subject) {
 
     test('Store: device event: found by device, session, time and kind; not found by another kind', async () => {
       const device = newId();
-      const event = { session: HOUR, kind: /** @type {const} */ ('online'), ts: HOUR + 5, clockOffset: -7 };
+      const event = { session: HOUR, kind: 'online' as const, ts: HOUR + 5, clockOffset: -7 };
       await store.write.events.write(device, event);
       expect(await store.events.find(device, event)).toEqual(event);
       expect(await store.events.find(device, { ...event, kind: 'birth' })).toBeNull();

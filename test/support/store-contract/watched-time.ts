@@ -1,9 +1,8 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { DAY_MS, HOUR_MS } from '../../../schema/rules.js';
-
-/** @import { Store } from '../../../api/store/index.js' */
-/** @import { WatchedSpan } from '../../../api/store/watched-time.js' */
-/** @import { ContractSubject } from './cells.js' */
+import type { Store } from '../../../api/store/index.ts';
+import type { WatchedSpan } from '../../../api/store/watched-time.ts';
+import { DAY_MS, HOUR_MS } from '../../../schema/rules.ts';
+import type { ContractSubject } from './cells.ts';
 
 /** The years of the tests, later than all spans that processes write to this database. */
 const WRITTEN = 2100;
@@ -12,16 +11,14 @@ const EMPTY = 2300;
 
 const SECOND_MS = 1000;
 
-/** Tests the store of watched time. @param {() => ContractSubject} subject */
-export function describeWatchedTime(subject) {
-  /** @type {Store['watchedTime']} */
-  let store;
+/** Tests the store of watched time. */
+export function describeWatchedTime(subject: () => ContractSubject) {
+  let store: Store['watchedTime'];
   beforeAll(() => {
     store = subject().store.watchedTime;
   });
 
-  /** @param {number} from @param {number} to @returns {Promise<WatchedSpan[]>} */
-  async function read(from, to) {
+  async function read(from: number, to: number): Promise<WatchedSpan[]> {
     const spans = [];
     for await (const page of store.pages({ from, to })) spans.push(...page);
     return spans;

@@ -1,19 +1,14 @@
 import { afterAll, beforeAll } from '@jest/globals';
-import { layDown, openHistory, unionOf } from '../history/index.js';
-import { connectDevice } from '../mqtt/device.js';
-import { startTestSystem } from './index.js';
-
-/** @import { Device } from '../mqtt/device.js' */
-/** @import { History, Sample } from '../history/index.js' */
-/** @import { TestSystem } from './index.js' */
+import { type History, layDown, openHistory, type Sample, unionOf } from '../history/index.ts';
+import { connectDevice, type Device } from '../mqtt/device.ts';
+import { startTestSystem, type TestSystem } from './index.ts';
 
 /**
  * Starts a system with a clock that the test sets, a device that measures, and access to its history. It starts before the first
  * test of a file, and is removed at the end.
- *
- * @param {number} begin epoch ms
+ * @param begin epoch ms
  */
-export function useHistorySystem(begin) {
+export function useHistorySystem(begin: number) {
   const historySystem = new HistorySystem(begin);
   beforeAll(() => historySystem.start());
   afterAll(() => historySystem.system?.stop());
@@ -22,15 +17,14 @@ export function useHistorySystem(begin) {
 
 /** Devices have one sensor each, `s`. */
 class HistorySystem {
-  /** @type {TestSystem} */
-  system = /** @type {any} */ (null);
-  /** @type {Device} */
-  device = /** @type {any} */ (null);
-  /** @type {History} */
-  history = /** @type {any} */ (null);
+  declare clock: { now: number };
 
-  /** @param {number} begin epoch ms */
-  constructor(begin) {
+  system: TestSystem = null as any;
+  device: Device = null as any;
+  history: History = null as any;
+
+  /** @param begin epoch ms */
+  constructor(begin: number) {
     this.clock = { now: begin };
   }
 
@@ -41,20 +35,16 @@ class HistorySystem {
     this.history = await openHistory(this.system);
   }
 
-  /** @param {string} name of a device @param {Sample[]} samples one message */
-  async measure(name, samples) {
+  /** @param name of a device @param samples one message */
+  async measure(name: string, samples: Sample[]) {
     await this.device.measure(
       name,
       samples.map(([ts, value]) => ({ sensor_id: 's', ts, value })),
     );
   }
 
-  /**
-   * @param {string} name of a device
-   * @param {Parameters<typeof layDown>[0]['hours']} hours
-   * @returns {Promise<Sample[]>} all its samples after that
-   */
-  async lay(name, hours) {
+  /** @param name of a device @returns all its samples after that */
+  async lay(name: string, hours: Parameters<typeof layDown>[0]['hours']): Promise<Sample[]> {
     await layDown({
       history: this.history,
       clock: this.clock,

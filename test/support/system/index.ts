@@ -1,20 +1,18 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Client, QueryOptions } from 'cassandra-driver';
+import type { Logger } from 'pino';
 import pino from 'pino';
-import { connect } from '../../../api/store/connect.js';
-import { connectStore } from '../../../api/store/index.js';
-import { startSystem } from '../../../api/system.js';
-import { PERIODS_MS } from '../../../common/periods.js';
-import { runCleanUps } from '../clean-ups.js';
-import { sharedContactPoint } from '../database/engine.js';
-import { useKeyspace } from '../database/keyspace.js';
-import { pagesOf } from '../http/pages.js';
-
-/** @import { Client, QueryOptions } from 'cassandra-driver' */
-/** @import { Logger } from 'pino' */
-/** @import { Rate } from '../../../api/access/http/rate-limits.js' */
-/** @import { Periods } from '../../../common/periods.js' */
+import type { Rate } from '../../../api/access/http/rate-limits.ts';
+import { connect } from '../../../api/store/connect.ts';
+import { connectStore } from '../../../api/store/index.ts';
+import { startSystem } from '../../../api/system.ts';
+import { PERIODS_MS, type Periods } from '../../../common/periods.ts';
+import { runCleanUps } from '../clean-ups.ts';
+import { sharedContactPoint } from '../database/engine.ts';
+import { useKeyspace } from '../database/keyspace.ts';
+import { pagesOf } from '../http/pages.ts';
 
 /** A period that is longer than any test, in ms. */
 const NEVER_MS = 86_400_000;
@@ -22,19 +20,25 @@ const NEVER_MS = 86_400_000;
 /**
  * Starts the whole system in this process, on free ports, in an empty keyspace of the shared database: embedded broker,
  * ingest, HTTP. The test stops it in `afterAll`.
- *
- * @param {object} [options]
- * @param {Record<string, string>} [options.settings] as in the environment, added to the defaults of tests
- * @param {string} [options.proxy] contact point of a proxy of the test, through which the system connects to its database
- * @param {() => number} [options.clock] epoch ms
- * @param {(error: Error) => void} [options.onFatal]
- * @param {Partial<Periods>} [options.periods] ms
- * @param {Rate} [options.wrongTokens]
- * @param {Logger} [options.logger] for tests that read the log
- * @param {Parameters<typeof startSystem>[0]['openStore']} [options.openStore]
- * @param {Parameters<typeof startSystem>[0]['openSource']} [options.openSource]
  */
-export async function startTestSystem(options = {}) {
+export async function startTestSystem(
+  options: {
+    /** as in the environment, added to the defaults of tests */
+    settings?: Record<string, string>;
+    /** contact point of a proxy of the test, through which the system connects to its database */
+    proxy?: string;
+    /** epoch ms */
+    clock?: () => number;
+    onFatal?: (error: Error) => void;
+    /** ms */
+    periods?: Partial<Periods>;
+    wrongTokens?: Rate;
+    /** for tests that read the log */
+    logger?: Logger;
+    openStore?: Parameters<typeof startSystem>[0]['openStore'];
+    openSource?: Parameters<typeof startSystem>[0]['openSource'];
+  } = {},
+) {
   const { settings = {}, proxy, clock, onFatal = failLoudly, periods, wrongTokens } = options;
   const { openStore, openSource } = options;
   const { logger = pino({ level: process.env['TEST_LOG'] ?? 'silent' }) } = options;
@@ -67,13 +71,11 @@ export async function startTestSystem(options = {}) {
     openSource,
   });
   const httpUrl = `http://127.0.0.1:${system.httpPort}`;
-  /** @type {Array<() => unknown>} */
-  const cleanUps = [];
-  /** @type {Promise<Client> | undefined} */
-  let database;
+  const cleanUps: Array<() => unknown> = [];
+  let database: Promise<Client> | undefined;
 
-  /** @param {string} path below /api/v1 @returns {Promise<any>} the JSON of a 200 */
-  async function get(path) {
+  /** @param path below /api/v1 @returns the JSON of a 200 */
+  async function get(path: string): Promise<any> {
     const response = await fetch(`${httpUrl}/api/v1${path}`);
     const body = await response.text();
     if (response.status !== 200) throw new Error(`GET ${path}: ${response.status} ${body}`);
@@ -92,24 +94,24 @@ export async function startTestSystem(options = {}) {
     mqttPort: system.mqttPort,
     mqttUrl: `mqtt://127.0.0.1:${system.mqttPort}`,
 
-    /** @param {string} path below /api/v1 @param {RequestInit} [init] */
-    fetch: (path, init) => fetch(`${httpUrl}/api/v1${path}`, init),
+    /** @param path below /api/v1 */
+    fetch: (path: string, init?: RequestInit) => fetch(`${httpUrl}/api/v1${path}`, init),
 
-    /** Sends JSON. @param {string} path below /api/v1 @param {unknown} body @param {string} [method] */
-    post(path, body, method = 'POST') {
+    /** Sends JSON. @param path below /api/v1 */
+    post(path: string, body: unknown, method: string = 'POST') {
       const headers = { 'Content-Type': 'application/json' };
       return fetch(`${httpUrl}/api/v1${path}`, { method, headers, body: JSON.stringify(body) });
     },
 
     get,
 
-    /** @param {string} path below /api/v1, with its query @returns {Promise<any[]>} the items of all pages */
-    all: async (path) => (await pagesOf({ get }, path)).flat(),
+    /** @param path below /api/v1, with its query @returns the items of all pages */
+    all: async (path: string): Promise<any[]> => (await pagesOf({ get }, path)).flat(),
 
     openDatabase,
 
-    /** Executes a statement in the system's keyspace. @param {string} query @param {any[]} [params] @param {QueryOptions} [options] */
-    async execute(query, params, options) {
+    /** Executes a statement in the system's keyspace. */
+    async execute(query: string, params?: any[], options?: QueryOptions) {
       database ??= openDatabase();
       return await (await database).execute(query, params, options);
     },
@@ -122,8 +124,8 @@ export async function startTestSystem(options = {}) {
       return store;
     },
 
-    /** Runs a clean-up at the beginning of `stop`: those registered last run first. @param {() => unknown} cleanUp */
-    beforeStop: (cleanUp) => void cleanUps.push(cleanUp),
+    /** Runs a clean-up at the beginning of `stop`: those registered last run first. */
+    beforeStop: (cleanUp: () => unknown) => void cleanUps.push(cleanUp),
 
     /** Stops the system, and keeps its keyspace for another system. Clients and stores of the test stay open until `stop`. */
     async halt() {
@@ -161,9 +163,8 @@ export async function startTestSystem(options = {}) {
   }
 }
 
-/** @typedef {Awaited<ReturnType<typeof startTestSystem>>} TestSystem */
+export type TestSystem = Awaited<ReturnType<typeof startTestSystem>>;
 
-/** @param {Error} error */
-function failLoudly(error) {
+function failLoudly(error: Error) {
   throw error;
 }

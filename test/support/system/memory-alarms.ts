@@ -1,15 +1,12 @@
 import pino from 'pino';
-import { createAlarms } from '../../../api/alarms/index.js';
-import { createReading } from '../../../api/history/reading/index.js';
-import { createContext, UnwatchedTime } from '../../../api/observability/index.js';
-import { readSettings } from '../../../common/settings/index.js';
-import { identifyDevice, identifySensor } from '../../../schema/ids.js';
-import { until } from '../until.js';
-import { startMemoryPipeline } from './memory-pipeline.js';
-
-/** @import { AlarmMessage, AlarmPeriods } from '../../../api/alarms/index.js' */
-/** @import { Wanted } from '../../../api/alarms/rules/rule.js' */
-/** @import { Identity } from '../../../schema/ids.js' */
+import { type AlarmMessage, type AlarmPeriods, createAlarms } from '../../../api/alarms/index.ts';
+import type { Wanted } from '../../../api/alarms/rules/rule.ts';
+import { createReading } from '../../../api/history/reading/index.ts';
+import { createContext, UnwatchedTime } from '../../../api/observability/index.ts';
+import { readSettings } from '../../../common/settings/index.ts';
+import { type Identity, identifyDevice, identifySensor } from '../../../schema/ids.ts';
+import { until } from '../until.ts';
+import { startMemoryPipeline } from './memory-pipeline.ts';
 
 /** Short periods, because tests wait for them. */
 const PERIODS = { rules: 20, absence: 20, recovery: 50, deliveries: 50, spacing: 2 };
@@ -17,23 +14,25 @@ const PERIODS = { rules: 20, absence: 20, recovery: 50, deliveries: 50, spacing:
 /** Heartbeat of the processes that write watched time, in ms. A gap of more than 25 s counts. */
 const HEARTBEAT_MS = 10_000;
 
-/**
- * Starts a pipeline with alarms, and a database in memory.
- *
- * @param {object} options
- * @param {() => number} options.clock epoch ms; each call later than the one before
- * @param {Record<string, string>} [options.settings]
- * @param {Partial<AlarmPeriods>} [options.periods] ms
- */
-export async function startMemoryAlarms({ clock, settings = {}, periods = {} }) {
+/** Starts a pipeline with alarms, and a database in memory. */
+export async function startMemoryAlarms({
+  clock,
+  settings = {},
+  periods = {},
+}: {
+  /** epoch ms; each call later than the one before */
+  clock: () => number;
+  settings?: Record<string, string>;
+  /** ms */
+  periods?: Partial<AlarmPeriods>;
+}) {
   const pipeline = await startMemoryPipeline({ clock, settings });
   const config = readSettings({ LATEST_GROUPS: '4', ...settings }, { envFile: '' });
-  /** @type {AlarmMessage[]} */
-  const messages = [];
+  const messages: AlarmMessage[] = [];
   /** Whether the processes receive what devices send. */
   const world = { watches: true };
-  /** Starts another process on the same database, such as a successor. @param {string} clientId */
-  const start = async (clientId) => {
+  /** Starts another process on the same database, such as a successor. */
+  const start = async (clientId: string) => {
     const own = { ...config, mqtt: { ...config.mqtt, clientId } };
     const context = createContext({
       config: own,
@@ -58,10 +57,9 @@ export async function startMemoryAlarms({ clock, settings = {}, periods = {} }) 
   };
   const alarms = await start('first');
 
-  /** @param {string} device @param {string} sensor */
-  const keyOf = (device, sensor) => {
-    const { id, bytes } = /** @type {Identity} */ (identifyDevice(device));
-    return { device: bytes, sensor: /** @type {Identity} */ (identifySensor(id, sensor)).bytes };
+  const keyOf = (device: string, sensor: string) => {
+    const { id, bytes } = identifyDevice(device) as Identity;
+    return { device: bytes, sensor: (identifySensor(id, sensor) as Identity).bytes };
   };
 
   return {
@@ -73,15 +71,27 @@ export async function startMemoryAlarms({ clock, settings = {}, periods = {} }) 
     /** The changes of alarms as readers receive them. */
     messages,
 
-    /** @param {Partial<Wanted> & Pick<Wanted, 'condition' | 'scope'>} rule @param {number} since epoch ms */
-    addRule: ({ condition, scope, name = 'rule', severity = 'warning' }, since) =>
-      alarms.rules.add({ name, scope, severity, condition }, since),
+    /** @param since epoch ms */
+    addRule: (
+      {
+        condition,
+        scope,
+        name = 'rule',
+        severity = 'warning',
+      }: Partial<Wanted> & Pick<Wanted, 'condition' | 'scope'>,
+      since: number,
+    ) => alarms.rules.add({ name, scope, severity, condition }, since),
 
     /** Waits until everything that is committed is evaluated. */
     evaluated: () => until(() => alarms.waiting === 0),
 
-    /** @param {string} device @param {string} sensor @returns {Promise<Array<{ start: number, opened: number, cleared: number | null, peak: number | null, late: boolean }>>} episodes that were not withdrawn, in order */
-    async episodes(device, sensor) {
+    /** @returns episodes that were not withdrawn, in order */
+    async episodes(
+      device: string,
+      sensor: string,
+    ): Promise<
+      Array<{ start: number; opened: number; cleared: number | null; peak: number | null; late: boolean }>
+    > {
       const key = keyOf(device, sensor);
       const all = await pipeline.store.alarms.episodes.ofSensor(key.device, key.sensor);
       return all
@@ -97,4 +107,4 @@ export async function startMemoryAlarms({ clock, settings = {}, periods = {} }) 
   };
 }
 
-/** @typedef {Awaited<ReturnType<typeof startMemoryAlarms>>} MemoryAlarms */
+export type MemoryAlarms = Awaited<ReturnType<typeof startMemoryAlarms>>;

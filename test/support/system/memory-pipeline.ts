@@ -1,22 +1,19 @@
+import type { Client } from 'cassandra-driver';
 import pino from 'pino';
-import { openDatabase } from '../../../api/database.js';
-import { createReading } from '../../../api/history/reading/index.js';
-import { PayloadMemory } from '../../../api/ingest/admission/byte-budget.js';
-import { createIngest } from '../../../api/ingest/index.js';
-import { createContext } from '../../../api/observability/index.js';
-import { readSettings } from '../../../common/settings/index.js';
-import { groupOf, identifyDevice, identifySensor } from '../../../schema/ids.js';
-import { parseTopic } from '../../../schema/topics.js';
-import { createMemoryStore } from '../memory-store/index.js';
-import { readSeries } from '../metrics.js';
-
-/** @import { Client } from 'cassandra-driver' */
-/** @import { Publish } from '../../../api/ingest/index.js' */
-/** @import { Message, Send } from '../../../api/ingest/pipeline.js' */
-/** @import { connectStore } from '../../../api/store/index.js' */
-/** @import { Identity } from '../../../schema/ids.js' */
-/** @import { HeldWrites } from '../database/held-writes.js' */
-/** @import { Table } from '../memory-store/tables.js' */
+import { openDatabase } from '../../../api/database.ts';
+import { createReading } from '../../../api/history/reading/index.ts';
+import { PayloadMemory } from '../../../api/ingest/admission/byte-budget.ts';
+import { createIngest, type Publish } from '../../../api/ingest/index.ts';
+import type { Message, Send } from '../../../api/ingest/pipeline.ts';
+import { createContext } from '../../../api/observability/index.ts';
+import type { connectStore } from '../../../api/store/index.ts';
+import { readSettings } from '../../../common/settings/index.ts';
+import { groupOf, type Identity, identifyDevice, identifySensor } from '../../../schema/ids.ts';
+import { parseTopic } from '../../../schema/topics.ts';
+import type { HeldWrites } from '../database/held-writes.ts';
+import { createMemoryStore } from '../memory-store/index.ts';
+import type { Table } from '../memory-store/tables.ts';
+import { readSeries } from '../metrics.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -28,34 +25,38 @@ const MAX_SAMPLES = 1000;
 
 const MAX_DEAD_LETTERS = 100;
 
-/**
- * Starts the pipeline of a process, from a message to its acknowledgement, with a database in memory.
- *
- * @param {object} [options]
- * @param {Record<string, string>} [options.settings] as in the environment
- * @param {() => number} [options.clock] epoch ms
- * @param {() => Promise<number>} [options.clockDifference] of `clock` to the database's, in ms (default: none)
- * @param {NonNullable<Parameters<typeof createMemoryStore>[0]>['around']} [options.around] sees each request, and may delay or fail it
- * @param {HeldWrites} [options.writes] may hold a write
- * @param {Client} [options.database] of an earlier pipeline, whose data stay: a restart of the process
- * @param {Map<string, Table>} [options.tables] of `readMemoryTables`, for tests that start many pipelines
- * @param {Publish} [options.onStored] receives what is committed
- * @param {Send} [options.send] receives what is published to devices
- */
-export async function startMemoryPipeline(options = {}) {
+/** Starts the pipeline of a process, from a message to its acknowledgement, with a database in memory. */
+export async function startMemoryPipeline(
+  options: {
+    /** as in the environment */
+    settings?: Record<string, string>;
+    /** epoch ms */
+    clock?: () => number;
+    /** of `clock` to the database's, in ms (default: none) */
+    clockDifference?: () => Promise<number>;
+    /** sees each request, and may delay or fail it */
+    around?: NonNullable<Parameters<typeof createMemoryStore>[0]>['around'];
+    /** may hold a write */
+    writes?: HeldWrites;
+    /** of an earlier pipeline, whose data stay: a restart of the process */
+    database?: Client;
+    /** of `readMemoryTables`, for tests that start many pipelines */
+    tables?: Map<string, Table>;
+    /** receives what is committed */
+    onStored?: Publish;
+    /** receives what is published to devices */
+    send?: Send;
+  } = {},
+) {
   const { settings, clock = Date.now, clockDifference = async () => 0, around, writes } = options;
   const { database, tables, send, onStored } = options;
-  /** @type {Client | undefined} */
-  let client;
+  let client: Client | undefined;
   const config = readSettings({ LATEST_GROUPS: '4', ...settings }, { envFile: '' });
-  /** @type {Array<{ sensor: string, value: number }>} */
-  const published = [];
-  /** @type {number[]} */
-  const publications = [];
+  const published: Array<{ sensor: string; value: number }> = [];
+  const publications: number[] = [];
   const logger = pino({ level: 'silent' });
   const context = createContext({ config, version: 'test', logger, clock });
-  /** @type {typeof connectStore} */
-  const openMemoryStore = async ({ maxInFlight, hooks }) => {
+  const openMemoryStore: typeof connectStore = async ({ maxInFlight, hooks }) => {
     const memory = await createMemoryStore({ clock, maxInFlight, hooks, around, database, tables });
     client = memory.database;
     // The metrics list nodes, and a database in memory has none.
@@ -80,8 +81,7 @@ export async function startMemoryPipeline(options = {}) {
 
   const memory = new PayloadMemory();
 
-  /** @param {string} topic @param {string | Buffer} payload @param {Partial<Message>} [rest] */
-  const accept = (topic, payload, rest) =>
+  const accept = (topic: string, payload: string | Buffer, rest?: Partial<Message>) =>
     pipeline.ingest.handleMessage({
       topic,
       route: parseTopic(topic),
@@ -94,9 +94,8 @@ export async function startMemoryPipeline(options = {}) {
 
   const reading = createReading(pipeline.store);
 
-  /** @param {string} device */
-  function keyOf(device) {
-    const { id, bytes } = /** @type {Identity} */ (identifyDevice(device));
+  function keyOf(device: string) {
+    const { id, bytes } = identifyDevice(device) as Identity;
     return { id, bytes, group: groupOf(bytes, config.retention.latestGroups) };
   }
 
@@ -106,17 +105,16 @@ export async function startMemoryPipeline(options = {}) {
     keyOf,
 
     /** The database of this pipeline, for a pipeline that is started later. */
-    client: /** @type {Client} */ (client),
+    client: client as Client,
 
-    /** @param {string} device @param {object[]} elements @param {Partial<Message>} [rest] */
-    measure: (device, elements, rest) =>
+    measure: (device: string, elements: object[], rest?: Partial<Message>) =>
       accept(`iot/v1/${device}/measurements`, JSON.stringify(elements), rest),
 
-    /** @param {string} device @param {object[]} elements as the body of an HTTP request */
-    submit(device, elements) {
+    /** @param elements as the body of an HTTP request */
+    submit(device: string, elements: object[]) {
       const payload = Buffer.from(JSON.stringify(elements));
       return pipeline.ingest.submit({
-        device: /** @type {Identity} */ (identifyDevice(device)),
+        device: identifyDevice(device) as Identity,
         contentType: 'application/json',
         bytes: payload.length,
         read: async () => payload,
@@ -130,27 +128,28 @@ export async function startMemoryPipeline(options = {}) {
     /** The number of values in each publication to live readers. */
     publications,
 
-    /** @param {string} device @param {string} sensor @param {number} from epoch ms @returns {Promise<Array<[ts: number, value: number]>>} in order of time */
-    async samples(device, sensor, from) {
+    /** @param from epoch ms @returns in order of time */
+    async samples(device: string, sensor: string, from: number): Promise<Array<[ts: number, value: number]>> {
       const { id, bytes, group } = keyOf(device);
-      const identity = /** @type {Identity} */ (identifySensor(id, sensor));
+      const identity = identifySensor(id, sensor) as Identity;
       const key = { device: bytes, sensor: identity.bytes, group };
       const range = { from, to: clock() + DAY_MS };
       const { times, values } = await reading.page(key, range, { order: 'asc', limit: MAX_SAMPLES });
       return times.map((ts, index) => [ts, Number(values[index])]);
     },
 
-    /** @param {string} device @returns {Promise<Record<string, [ts: number | null, value: number | null]>>} by the sensor's name */
-    async latest(device) {
+    /** @returns by the sensor's name */
+    async latest(device: string): Promise<Record<string, [ts: number | null, value: number | null]>> {
       const rows = await pipeline.store.devices.sensors(keyOf(device));
       return Object.fromEntries(rows.map(({ name, ts, value }) => [String(name), [ts, value]]));
     },
 
-    /** @param {string} device @returns {Promise<number | null | undefined>} epoch ms; undefined: not registered */
-    lastSeen: async (device) => (await pipeline.store.devices.device(keyOf(device)))?.lastSeen,
+    /** @returns epoch ms; undefined: not registered */
+    lastSeen: async (device: string): Promise<number | null | undefined> =>
+      (await pipeline.store.devices.device(keyOf(device)))?.lastSeen,
 
-    /** @returns {Promise<Array<Record<string, number>>>} number of refused elements by code, for each dead letter, the oldest first */
-    async deadLetters() {
+    /** @returns number of refused elements by code, for each dead letter, the oldest first */
+    async deadLetters(): Promise<Array<Record<string, number>>> {
       const range = { from: clock() - DAY_MS, to: clock() + DAY_MS };
       const { deadLetters } = await pipeline.store.deadLetters.page(range, {
         before: null,
@@ -159,8 +158,9 @@ export async function startMemoryPipeline(options = {}) {
       return deadLetters.map(({ codes }) => codes).reverse();
     },
 
-    /** @param {string} series name and labels as Prometheus writes them @returns {Promise<number | undefined>} */
-    metric: async (series) => readSeries(await context.metrics.registry.metrics(), series),
+    /** @param series name and labels as Prometheus writes them */
+    metric: async (series: string): Promise<number | undefined> =>
+      readSeries(await context.metrics.registry.metrics(), series),
 
     /** Stops the pipeline. Messages that are not committed stay unacknowledged. */
     async stop() {
@@ -170,4 +170,4 @@ export async function startMemoryPipeline(options = {}) {
   };
 }
 
-/** @typedef {Awaited<ReturnType<typeof startMemoryPipeline>>} MemoryPipeline */
+export type MemoryPipeline = Awaited<ReturnType<typeof startMemoryPipeline>>;

@@ -1,14 +1,13 @@
 import { expect } from '@jest/globals';
-import { identifyDevice, identifySensor } from '../../../schema/ids.js';
-import { mergeSeries } from '../../../schema/packed/series.js';
-import { bucketOf, closingOf, HOUR_MS } from '../../../schema/rules.js';
-import { createTestPacker } from '../history/packing.js';
-import { until } from '../until.js';
-import { useStoredSystem } from './stored.js';
+import { type Identity, identifyDevice, identifySensor } from '../../../schema/ids.ts';
+import { mergeSeries } from '../../../schema/packed/series.ts';
+import { bucketOf, closingOf, HOUR_MS } from '../../../schema/rules.ts';
+import { createTestPacker } from '../history/packing.ts';
+import { until } from '../until.ts';
+import { useStoredSystem } from './stored.ts';
 
-/** @import { Identity } from '../../../schema/ids.js' */
-
-/** @typedef {{ ts: number, value: number }} Sample `ts` in epoch ms */
+/** `ts` in epoch ms */
+type Sample = { ts: number; value: number };
 
 export const GROUPS = 2;
 
@@ -16,11 +15,12 @@ const MINUTE_MS = 60_000;
 
 /**
  * Starts a system for the tests of the file, which set its clock, send samples and read its history.
- *
- * @param {Parameters<typeof useStoredSystem>[0] & { readStreamed?: () => Promise<Array<number | null>> }} [options] `readStreamed`: until
- *   when each target of streaming is complete, in epoch ms; default: the groups in Kafka
+ * @param options `readStreamed`: until when each target of streaming is complete, in epoch ms; default: the groups in Kafka
  */
-export function usePackedSystem({ readStreamed, ...options } = {}) {
+export function usePackedSystem({
+  readStreamed,
+  ...options
+}: Parameters<typeof useStoredSystem>[0] & { readStreamed?: () => Promise<Array<number | null>> } = {}) {
   const clock = { now: bucketOf(Date.now()) };
   const settings = { LATEST_GROUPS: String(GROUPS) };
   const { system, store, database } = useStoredSystem({ settings, clock: () => clock.now, ...options });
@@ -30,10 +30,9 @@ export function usePackedSystem({ readStreamed, ...options } = {}) {
     return Promise.all(groups.map((group) => store().streaming.streamedUntil(group)));
   }
 
-  /** @param {string} device @param {string} [sensor] */
-  function keyOf(device, sensor = 's') {
-    const { id, bytes } = /** @type {Identity} */ (identifyDevice(device));
-    return { device: bytes, sensor: /** @type {Identity} */ (identifySensor(id, sensor)).bytes };
+  function keyOf(device: string, sensor: string = 's') {
+    const { id, bytes } = identifyDevice(device) as Identity;
+    return { device: bytes, sensor: (identifySensor(id, sensor) as Identity).bytes };
   }
 
   return {
@@ -43,18 +42,18 @@ export function usePackedSystem({ readStreamed, ...options } = {}) {
     store,
     database,
 
-    /** @param {Partial<Parameters<typeof createTestPacker>[0]>} [deps] */
-    packer: (deps) => createTestPacker({ store: store(), groups: GROUPS, clock: () => clock.now, ...deps }),
+    packer: (deps?: Partial<Parameters<typeof createTestPacker>[0]>) =>
+      createTestPacker({ store: store(), groups: GROUPS, clock: () => clock.now, ...deps }),
 
-    /** Moves the clock to the middle of the next hour, which is not packed. @returns {number} epoch ms */
-    newHour() {
+    /** Moves the clock to the middle of the next hour, which is not packed. @returns epoch ms */
+    newHour(): number {
       const hour = bucketOf(clock.now) + HOUR_MS;
       clock.now = hour + 30 * MINUTE_MS;
       return hour;
     },
 
-    /** Moves the clock until an hour has closed, and waits for the watermarks of streaming behind it. @param {number} hour epoch ms */
-    async closeHour(hour) {
+    /** Moves the clock until an hour has closed, and waits for the watermarks of streaming behind it. @param hour epoch ms */
+    async closeHour(hour: number) {
       clock.now = Math.max(clock.now, closingOf(hour));
       await until(
         async () =>
@@ -65,14 +64,14 @@ export function usePackedSystem({ readStreamed, ...options } = {}) {
       );
     },
 
-    /** Packs everything before an hour. @param {number} hour epoch ms */
-    async packBefore(hour) {
+    /** Packs everything before an hour. @param hour epoch ms */
+    async packBefore(hour: number) {
       clock.now = closingOf(hour) - 1;
       await this.packer().packDue();
     },
 
-    /** Sends samples, and settles at their acknowledgement. @param {string} device @param {Sample[]} samples @param {string} [sensor] */
-    async send(device, samples, sensor = 's') {
+    /** Sends samples, and settles at their acknowledgement. */
+    async send(device: string, samples: Sample[], sensor: string = 's') {
       const response = await system().post(
         `/measurements?device=${device}`,
         samples.map((sample) => ({ sensor_id: sensor, ...sample })),
@@ -80,27 +79,26 @@ export function usePackedSystem({ readStreamed, ...options } = {}) {
       expect(response.status).toBe(200);
     },
 
-    /** @param {string} device @param {number} hour @param {string} [sensor] */
-    async statisticsOf(device, hour, sensor) {
+    async statisticsOf(device: string, hour: number, sensor?: string) {
       const rows = await store().packed.readStatistics(keyOf(device, sensor), hour, hour + HOUR_MS);
       return rows[0] ?? null;
     },
 
-    /** @param {string} device @param {number} hour @param {string} [sensor] @returns {Promise<Sample[]>} merged */
-    async historyOf(device, hour, sensor) {
+    /** @returns merged */
+    async historyOf(device: string, hour: number, sensor?: string): Promise<Sample[]> {
       const { times, values } = mergeSeries(await store().packed.readHour(keyOf(device, sensor), hour));
       return [...times].map((ts, index) => ({ ts, value: Number(values[index]) }));
     },
 
-    /** Reads samples as a client does. @param {string} device @param {number} hour @param {string} [sensor] @returns {Promise<Sample[]>} */
-    async read(device, hour, sensor = 's') {
+    /** Reads samples as a client does. */
+    async read(device: string, hour: number, sensor: string = 's'): Promise<Sample[]> {
       const range = `from=${hour}&to=${hour + HOUR_MS}&order=asc&limit=1000`;
       const items = await system().all(`/devices/${device}/sensors/${sensor}/measurements?${range}`);
       return items.map(({ ts, value }) => ({ ts: Date.parse(ts), value }));
     },
 
-    /** @returns {Promise<number[]>} of each group */
-    packedUntil: () =>
+    /** @returns of each group */
+    packedUntil: (): Promise<number[]> =>
       Promise.all(
         Array.from(
           { length: GROUPS },
@@ -110,6 +108,6 @@ export function usePackedSystem({ readStreamed, ...options } = {}) {
   };
 }
 
-/** Makes one sample for each second. @param {number} hour epoch ms @param {number} count @param {number} [from] number of the first sample @returns {Sample[]} */
-export const samplesOf = (hour, count, from = 0) =>
+/** Makes one sample for each second. @param hour epoch ms @param from number of the first sample */
+export const samplesOf = (hour: number, count: number, from: number = 0): Sample[] =>
   Array.from({ length: count }, (_, i) => ({ ts: hour + (from + i) * 1000, value: from + i - 3.5 }));

@@ -1,18 +1,14 @@
 import { beforeAll } from '@jest/globals';
-import { useStore, useTestSystem } from './use.js';
-
-/** @import { Client } from 'cassandra-driver' */
+import type { Client } from 'cassandra-driver';
+import { useStore, useTestSystem } from './use.ts';
 
 /**
  * Starts a system for the tests of a file, with a separate store and database client. All of it is removed after them.
- *
- * @param {Parameters<typeof useTestSystem>[0]} options
  */
-export function useStoredSystem(options) {
+export function useStoredSystem(options: Parameters<typeof useTestSystem>[0]) {
   const system = useTestSystem(options);
   const store = useStore(system);
-  /** @type {Client} */
-  let database;
+  let database: Client;
   beforeAll(async () => {
     database = await system.openDatabase();
   });

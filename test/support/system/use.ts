@@ -1,26 +1,21 @@
 import { afterAll, beforeAll } from '@jest/globals';
-import { connectDevice } from '../mqtt/device.js';
-import { startTestSystem } from './index.js';
-
-/** @import { Store } from '../../../api/store/index.js' */
-/** @import { Device } from '../mqtt/device.js' */
-/** @import { TestSystem } from './index.js' */
+import type { Store } from '../../../api/store/index.ts';
+import { connectDevice, type Device } from '../mqtt/device.ts';
+import { startTestSystem, type TestSystem } from './index.ts';
 
 /**
  * Starts a system for the tests of a file, and stops it after them. The returned object gets its members when the system runs.
- *
- * @param {Parameters<typeof startTestSystem>[0]} [options]
  */
-export function useTestSystem(options) {
-  const system = /** @type {TestSystem} */ ({});
+export function useTestSystem(options?: Parameters<typeof startTestSystem>[0]) {
+  const system = {} as TestSystem;
   beforeAll(async () => void Object.assign(system, await startTestSystem(options)));
   afterAll(() => system.stop?.());
   return system;
 }
 
-/** Connects a device to a system of `useTestSystem`, until the system stops. @param {TestSystem} system */
-export function useDevice(system) {
-  const device = /** @type {Device} */ ({});
+/** Connects a device to a system of `useTestSystem`, until the system stops. */
+export function useDevice(system: TestSystem) {
+  const device = {} as Device;
   beforeAll(async () => {
     Object.assign(device, await connectDevice(system));
     system.beforeStop(device.end);
@@ -28,9 +23,9 @@ export function useDevice(system) {
   return device;
 }
 
-/** Opens a store on the database of a system of `useTestSystem`, until the system stops. @param {TestSystem} system */
-export function useStore(system) {
-  const store = /** @type {Store} */ ({});
+/** Opens a store on the database of a system of `useTestSystem`, until the system stops. */
+export function useStore(system: TestSystem) {
+  const store = {} as Store;
   beforeAll(async () => void Object.assign(store, await system.openStore()));
   return store;
 }

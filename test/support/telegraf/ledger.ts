@@ -1,13 +1,12 @@
 import { once } from 'node:events';
-import { createServer, request } from 'node:http';
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { buffer, text } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
-import { listening } from '../http/listening.js';
-import { readLinesSlowly } from '../payloads/line-reference.js';
+import { listening } from '../http/listening.ts';
+import { readLinesSlowly } from '../payloads/line-reference.ts';
 
-/** @import { IncomingMessage, ServerResponse } from 'node:http' */
-
-/** Values of one sensor by their time in epoch ms. `acknowledged` is the greatest one with a 204. @typedef {Map<number, { sent: Set<number>, acknowledged: number | null }>} Times */
+/** Values of one sensor by their time in epoch ms. `acknowledged` is the greatest one with a 204. */
+type Times = Map<number, { sent: Set<number>; acknowledged: number | null }>;
 
 /**
  * A proxy between Telegraf and the API, which keeps what was sent and what was answered with 204. The proxy notes an answer before it passes
@@ -16,20 +15,20 @@ import { readLinesSlowly } from '../payloads/line-reference.js';
 export class LedgerProxy {
   #port;
   #server = createServer((req, res) => void this.#pass(req, res));
-  /** By device and sensor. @type {Map<string, Times>} */
-  values = new Map();
-  /** Answers by status; 0: no answer. @type {Map<number, number>} */
-  answers = new Map();
+  /** By device and sensor. */
+  values: Map<string, Times> = new Map();
+  /** Answers by status; 0: no answer. */
+  answers: Map<number, number> = new Map();
   /** Values that were answered with 204, with repetitions. */
   acknowledged = 0;
 
-  /** @param {number} port of the API */
-  constructor(port) {
+  /** @param port of the API */
+  constructor(port: number) {
     this.#port = port;
   }
 
-  /** @returns {Promise<string>} its URL */
-  async start() {
+  /** @returns its URL */
+  async start(): Promise<string> {
     return `http://127.0.0.1:${await listening(this.#server)}`;
   }
 
@@ -39,8 +38,7 @@ export class LedgerProxy {
     await once(this.#server, 'close');
   }
 
-  /** @param {IncomingMessage} req @param {ServerResponse} res */
-  async #pass(req, res) {
+  async #pass(req: IncomingMessage, res: ServerResponse) {
     try {
       const body = await buffer(req);
       const points = valuesOf(gunzipSync(body).toString());
@@ -62,13 +60,11 @@ export class LedgerProxy {
     }
   }
 
-  /** @param {number} status */
-  #count(status) {
+  #count(status: number) {
     this.answers.set(status, (this.answers.get(status) ?? 0) + 1);
   }
 
-  /** @param {{ sensor: string, ts: number }} point */
-  #timeOf({ sensor, ts }) {
+  #timeOf({ sensor, ts }: { sensor: string; ts: number }) {
     const times = this.values.get(sensor) ?? new Map();
     this.values.set(sensor, times);
     const time = times.get(ts) ?? { sent: new Set(), acknowledged: null };
@@ -76,8 +72,10 @@ export class LedgerProxy {
     return time;
   }
 
-  /** @param {IncomingMessage} req @param {Buffer} body @returns {Promise<{ status: number, text: string }>} */
-  #forward({ method, url, headers }, body) {
+  #forward(
+    { method, url, headers }: IncomingMessage,
+    body: Buffer,
+  ): Promise<{ status: number; text: string }> {
     return new Promise((resolve, reject) => {
       const sent = request(
         { host: '127.0.0.1', port: this.#port, method, path: url, headers },
@@ -89,8 +87,8 @@ export class LedgerProxy {
   }
 }
 
-/** @param {string} text @returns {Array<{ sensor: string, ts: number, value: number }>} `sensor`: device and sensor */
-function valuesOf(text) {
+/** @returns `sensor`: device and sensor */
+function valuesOf(text: string): Array<{ sensor: string; ts: number; value: number }> {
   const { points, bad } = readLinesSlowly(text);
   if (bad.length > 0) throw new Error(`Telegraf wrote lines that are not valid: ${bad}`);
   return points.flatMap(({ measurement, tags, fields, time }) => {

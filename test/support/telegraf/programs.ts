@@ -1,13 +1,13 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { findTools } from '../../../infra/bootstrap/index.js';
-import { steadyPort } from '../../../infra/engine/ports.js';
-import { ensurePython } from '../../../infra/python/ensure.js';
-import { installTelegraf } from '../../../tools/bench/peers/tools.js';
-import { until } from '../until.js';
+import { findTools } from '../../../infra/bootstrap/index.ts';
+import { steadyPort } from '../../../infra/engine/ports.ts';
+import { ensurePython } from '../../../infra/python/ensure.ts';
+import { installTelegraf } from '../../../tools/bench/peers/tools.ts';
+import { until } from '../until.ts';
 
-const inRoot = (/** @type {string} */ path) => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
+const inRoot = (path: string) => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
 
 /** The configuration of the compose profile. */
 const CONFIG = inRoot('infra/compose/telegraf/telegraf.conf');
@@ -19,13 +19,11 @@ export class Program {
   #command;
   #args;
   #env;
-  /** @type {import('node:child_process').ChildProcess | null} */
-  #child = null;
+  #child: ChildProcess | null = null;
   /** The whole output of the program. */
   output = '';
 
-  /** @param {string} command @param {string[]} args @param {Record<string, string>} [env] */
-  constructor(command, args, env = {}) {
+  constructor(command: string, args: string[], env: Record<string, string> = {}) {
     this.#command = command;
     this.#args = args;
     this.#env = env;
@@ -54,11 +52,12 @@ export class Program {
 
 /**
  * Builds Telegraf and starts the simulated machines.
- *
- * @param {string} millraceUrl that Telegraf writes to
- * @returns {Promise<{ telegraf: Program, machines: Program }>} `telegraf` is not started yet
+ * @param millraceUrl that Telegraf writes to
+ * @returns `telegraf` is not started yet
  */
-export async function prepareTelegraf(millraceUrl) {
+export async function prepareTelegraf(
+  millraceUrl: string,
+): Promise<{ telegraf: Program; machines: Program }> {
   const { go } = await findTools(['go']);
   const dataDir = inRoot('.data');
   const command = await installTelegraf(inRoot('.data/telegraf'), {

@@ -1,34 +1,33 @@
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ensurePython, readHcl } from '../../../infra/python/ensure.js';
-import { offlineTerraform } from './offline.js';
-import { withStandIns } from './stand-ins.js';
-
-/** @import { Answers } from './stand-ins.js' */
+import { ensurePython, readHcl } from '../../../infra/python/ensure.ts';
+import { offlineTerraform } from './offline.ts';
+import { type Answers, withStandIns } from './stand-ins.ts';
 
 const MODULES = 'infra/terraform/modules';
 /** The module that other modules call. It has no provider, so it is copied unchanged. */
 const CALLED = 'scylla-bootstrap';
 
-/**
- * A module of this repository, applied with stand-ins for its resources (see `stand-ins.js`).
- *
- * @typedef {object} AppliedModule
- * @property {() => Promise<{ name: string, index?: string, input: Record<string, any> }[]>} made the created resources, with their arguments
- * @property {() => Promise<Record<string, any>>} outputs
- * @property {(...variables: string[]) => Promise<Record<string, string[]>>} planned the changes that other variables would cause, by action
- * @property {(...variables: string[]) => Promise<Record<string, any>>} plannedOutputs the outputs with other variables
- * @property {(...variables: string[]) => Promise<string>} refused the error for wrong variables
- * @property {() => void} remove
- */
+/** A module of this repository, applied with stand-ins for its resources (see `stand-ins.ts`). */
+export interface AppliedModule {
+  /** the created resources, with their arguments */
+  made: () => Promise<{ name: string; index?: string; input: Record<string, any> }[]>;
+  outputs: () => Promise<Record<string, any>>;
+  /** the changes that other variables would cause, by action */
+  planned: (...variables: string[]) => Promise<Record<string, string[]>>;
+  /** the outputs with other variables */
+  plannedOutputs: (...variables: string[]) => Promise<Record<string, any>>;
+  /** the error for wrong variables */
+  refused: (...variables: string[]) => Promise<string>;
+  remove: () => void;
+}
 
-/**
- * @param {string} module its directory's name
- * @param {{ variables: Record<string, unknown>, answers: Answers }} options
- * @returns {Promise<AppliedModule>}
- */
-export async function applyWithStandIns(module, { variables, answers }) {
+/** @param module its directory's name */
+export async function applyWithStandIns(
+  module: string,
+  { variables, answers }: { variables: Record<string, unknown>; answers: Answers },
+): Promise<AppliedModule> {
   const terraform = await offlineTerraform();
   const python = await ensurePython({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus: () => {} });
   const root = mkdtempSync(join(tmpdir(), 'millrace-plan-'));
@@ -45,19 +44,17 @@ export async function applyWithStandIns(module, { variables, answers }) {
   writeFileSync(join(directory, 'main.tf.json'), JSON.stringify(withStandIns(read, answers)));
   writeFileSync(join(directory, 'terraform.tfvars.json'), JSON.stringify(variables));
 
-  /** @param {string[]} args @returns {Promise<string>} */
-  const run = async (...args) => {
+  const run = async (...args: string[]): Promise<string> => {
     const { code, stdout, stderr } = await terraform.run(directory, ...args);
     if (code !== 0) throw new Error(`terraform ${args.join(' ')}:\n${stdout}${stderr}`);
     return stdout;
   };
-  const flags = (/** @type {string[]} */ set) => [
+  const flags = (set: string[]) => [
     '-no-color',
     '-input=false',
     ...set.map((variable) => `-var=${variable}`),
   ];
-  /** @param {string[]} set @returns {Promise<any>} */
-  const planWith = async (set) => {
+  const planWith = async (set: string[]): Promise<any> => {
     await run('plan', '-out=plan', ...flags(set));
     return JSON.parse(await run('show', '-json', 'plan'));
   };
@@ -65,7 +62,7 @@ export async function applyWithStandIns(module, { variables, answers }) {
   await run('apply', '-auto-approve', ...flags([]));
   return {
     made: async () =>
-      JSON.parse(await run('show', '-json')).values.root_module.resources.map((/** @type {any} */ item) => ({
+      JSON.parse(await run('show', '-json')).values.root_module.resources.map((item: any) => ({
         name: item.name,
         index: item.index,
         input: item.values.output,
@@ -85,14 +82,11 @@ export async function applyWithStandIns(module, { variables, answers }) {
   };
 }
 
-/** @param {Record<string, { value: any }>} outputs @returns {Record<string, any>} */
-const valuesOf = (outputs) =>
+const valuesOf = (outputs: Record<string, { value: any }>): Record<string, any> =>
   Object.fromEntries(Object.entries(outputs).map(([name, { value }]) => [name, value]));
 
-/** @param {{ address: string, change: { actions: string[] } }[]} changes @returns {Record<string, string[]>} */
-function byAction(changes) {
-  /** @type {Record<string, string[]>} */
-  const sorted = {};
+function byAction(changes: { address: string; change: { actions: string[] } }[]): Record<string, string[]> {
+  const sorted: Record<string, string[]> = {};
   for (const { address, change } of changes) {
     const action = change.actions.join();
     sorted[action] = [...(sorted[action] ?? []), address.replace('terraform_data.', '')];

@@ -1,14 +1,12 @@
-/** @import { Known } from './check.js' */
+import type { Known } from './check.ts';
 
 /**
  * Arguments of the provider hashicorp/aws that the modules use. They come from its own schema, version 6.25.0, as the package
  * @cdktf/provider-aws 21.22.1 has it (read on 2026-11-22). That is its last version, and no argument is removed within 6.x. `needs`
  * are required, `sets` are optional, `reads` are read-only, and each key of `blocks` is a nested block. Blocks that no module uses
  * are left out.
- *
- * @type {Record<string, Known>}
  */
-export const AWS = {
+export const AWS: Record<string, Known> = {
   'data.aws_caller_identity': {
     reads: 'account_id arn id user_id',
   },

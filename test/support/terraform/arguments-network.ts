@@ -1,7 +1,7 @@
-/** @import { Known } from './check.js' */
+import type { Known } from './check.ts';
 
-/** Arguments as in arguments-aws.js, for networks and their routes. @type {Record<string, Known>} */
-export const NETWORK = {
+/** Arguments as in arguments-aws.ts, for networks and their routes. */
+export const NETWORK: Record<string, Known> = {
   'data.aws_vpc': {
     sets: 'cidr_block default dhcp_options_id id region state tags',
     reads:

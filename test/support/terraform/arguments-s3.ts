@@ -1,12 +1,10 @@
-/** @import { Known } from './check.js' */
+import type { Known } from './check.ts';
 
 /**
- * Arguments as in arguments-aws.js, for buckets. Each property of a bucket is a separate resource. The properties that the bucket
+ * Arguments as in arguments-aws.ts, for buckets. Each property of a bucket is a separate resource. The properties that the bucket
  * itself still has since 4.0 count as read-only.
- *
- * @type {Record<string, Known>}
  */
-export const S3 = {
+export const S3: Record<string, Known> = {
   aws_s3_bucket: {
     sets: 'bucket bucket_prefix force_destroy object_lock_enabled region tags',
     reads:

@@ -1,13 +1,11 @@
-/** @import { Known } from './check.js' */
+import type { Known } from './check.ts';
 
 /**
  * Arguments of the provider scylladb/scylladbcloud, from its sources: scylladb/terraform-provider-scylladbcloud,
  * `internal/provider/cluster/cluster.go` and the files next to it of August 2026 (1.13), read on 2026-11-22. Removed and read-only
  * arguments are in `reads`, so that an old example is refused.
- *
- * @type {Record<string, Known>}
  */
-export const SCYLLADB_CLOUD = {
+export const SCYLLADB_CLOUD: Record<string, Known> = {
   scylladbcloud_cluster: {
     needs: 'name region',
     sets: 'cloud min_nodes node_type node_disk_size cidr_block scylla_version enable_vpc_peering enable_dns byoa_id user_api_interface alternator_write_isolation availability_zone_ids backup_retention_days',

@@ -1,35 +1,28 @@
 import { join } from 'node:path';
-
-/** @import { Module, Thing } from './modules.js' */
+import type { Module, Thing } from './modules.ts';
 
 /**
  * Finds errors that `terraform validate` would report with the providers, by lists of their arguments.
- *
- * @typedef {{ needs?: string, sets?: string, reads?: string, blocks?: Record<string, Known> }} Known names, separated by spaces
+ * names, separated by spaces
  */
+export type Known = { needs?: string; sets?: string; reads?: string; blocks?: Record<string, Known> };
 
 /** Arguments of Terraform itself, valid in every resource. */
 const META = ['for_each', 'count', 'depends_on', 'provider', 'lifecycle'];
 
-/**
- * @param {Thing} thing a resource or data source
- * @param {Record<string, Known>} known
- * @returns {string[]} problems of its arguments
- */
-export function wrongArguments(thing, known) {
+/** @param thing a resource or data source @returns problems of its arguments */
+export function wrongArguments(thing: Thing, known: Record<string, Known>): string[] {
   const type = known[thing.type];
   return type
     ? wrongIn(thing.body, type, { where: thing.address, meta: META })
     : [`${thing.address}: ${thing.type} is in no list of arguments`];
 }
 
-/**
- * @param {Record<string, any>} body
- * @param {Known} known
- * @param {{ where: string, meta?: string[] }} context
- * @returns {string[]}
- */
-function wrongIn(body, known, { where, meta = [] }) {
+function wrongIn(
+  body: Record<string, any>,
+  known: Known,
+  { where, meta = [] }: { where: string; meta?: string[] },
+): string[] {
   const missing = (known.needs?.split(' ') ?? []).filter((name) => !(name in body));
   const wrong = Object.entries(body).flatMap(([name, value]) => {
     if (name === '__is_block__' || meta.includes(name)) return [];
@@ -42,15 +35,10 @@ function wrongIn(body, known, { where, meta = [] }) {
   return [...wrong, ...missing.map((name) => `${where}.${name} is missing`)];
 }
 
-/** @param {string | undefined} names @param {string} name */
-const has = (names, name) => names?.split(' ').includes(name) ?? false;
+const has = (names: string | undefined, name: string) => names?.split(' ').includes(name) ?? false;
 
-/**
- * @param {Module} module
- * @param {Record<string, Known>} known
- * @returns {string[]} references to missing variables, locals, resources or attributes
- */
-export function wrongReferences(module, known) {
+/** @returns references to missing variables, locals, resources or attributes */
+export function wrongReferences(module: Module, known: Record<string, Known>): string[] {
   const addresses = new Set([...module.resources, ...module.data].map(({ address }) => address));
   return referencesIn(module.text).flatMap((reference) => {
     const [first = '', second = '', third = '', ...rest] = reference.split('.');
@@ -69,12 +57,8 @@ export function wrongReferences(module, known) {
   });
 }
 
-/**
- * @param {Module} module
- * @param {Map<string, Module>} modules by directory
- * @returns {string[]} problems of the calls of modules
- */
-export function wrongCalls(module, modules) {
+/** @param modules by directory @returns problems of the calls of modules */
+export function wrongCalls(module: Module, modules: Map<string, Module>): string[] {
   return Object.entries(module.calls).flatMap(([name, { source, ...body }]) => {
     const called = modules.get(join(module.directory, source));
     if (!called) return [`module.${name}: ${source} is no directory of modules`];
@@ -95,8 +79,8 @@ export function wrongCalls(module, modules) {
 
 const REFERENCE = /(?<![\w."-])(?:var|local|module|data|(?:aws|scylladbcloud)_\w+)(?:\.\w+)+/g;
 
-/** @param {string} text of HCL, without comments @returns {string[]} each once */
-function referencesIn(text) {
+/** @param text of HCL, without comments @returns each once */
+function referencesIn(text: string): string[] {
   // Brackets are searched separately, the innermost first, because the text behind them continues the reference before them.
   const pieces = [];
   let rest = text;

@@ -1,37 +1,31 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readHcl } from '../../../infra/python/ensure.js';
-
-/** @import { PythonTools } from '../../../infra/python/ensure.js' */
+import { type PythonTools, readHcl } from '../../../infra/python/ensure.ts';
 
 /**
  * A resource or a data source: `type` is as in lists of arguments (`aws_vpc`, `data.aws_vpc`), `address` as in references.
- *
- * @typedef {{ type: string, name: string, address: string, body: Record<string, any> }} Thing
  */
+export type Thing = { type: string; name: string; address: string; body: Record<string, any> };
 
-/**
- * A directory of Terraform, all its files as one.
- *
- * @typedef {object} Module
- * @property {string} directory
- * @property {string} text without comments and without what is in quotes, but for its expressions
- * @property {Thing[]} resources
- * @property {Thing[]} data
- * @property {Record<string, any>} variables
- * @property {Record<string, any>} outputs
- * @property {Record<string, any>} calls of other modules
- * @property {Set<string>} locals
- * @property {Record<string, any>[]} settings blocks `terraform`
- */
+/** A directory of Terraform, all its files as one. */
+export interface Module {
+  directory: string;
+  /** without comments and without what is in quotes, but for its expressions */
+  text: string;
+  resources: Thing[];
+  data: Thing[];
+  variables: Record<string, any>;
+  outputs: Record<string, any>;
+  /** of other modules */
+  calls: Record<string, any>;
+  locals: Set<string>;
+  /** blocks `terraform` */
+  settings: Record<string, any>[];
+}
 
-/**
- * @param {PythonTools} python
- * @param {string[]} directories
- * @returns {Promise<Map<string, Module>>} by directory
- */
-export async function readModules(python, directories) {
-  const filesIn = (/** @type {string} */ directory) =>
+/** @returns by directory */
+export async function readModules(python: PythonTools, directories: string[]): Promise<Map<string, Module>> {
+  const filesIn = (directory: string) =>
     readdirSync(directory)
       .filter((file) => file.endsWith('.tf'))
       .map((file) => join(directory, file));
@@ -39,10 +33,9 @@ export async function readModules(python, directories) {
   return new Map(directories.map((directory) => [directory, moduleOf(directory, filesIn(directory), read)]));
 }
 
-/** @param {string} directory @param {string[]} files @param {Record<string, any>} read @returns {Module} */
-function moduleOf(directory, files, read) {
-  const blocks = (/** @type {string} */ kind) => files.flatMap((file) => read[file][kind] ?? []);
-  const named = (/** @type {string} */ kind) => Object.assign({}, ...blocks(kind));
+function moduleOf(directory: string, files: string[], read: Record<string, any>): Module {
+  const blocks = (kind: string) => files.flatMap((file) => read[file][kind] ?? []);
+  const named = (kind: string) => Object.assign({}, ...blocks(kind));
   return {
     directory,
     text: files.map((file) => bare(readFileSync(file, 'utf8'))).join('\n'),
@@ -56,11 +49,10 @@ function moduleOf(directory, files, read) {
   };
 }
 
-/** @param {Record<string, any>[]} blocks @param {'' | 'data.'} prefix @returns {Thing[]} */
-export const thingsIn = (blocks, prefix) =>
+export const thingsIn = (blocks: Record<string, any>[], prefix: '' | 'data.'): Thing[] =>
   blocks.flatMap((block) =>
     Object.entries(block).flatMap(([type, named]) =>
-      Object.entries(/** @type {Record<string, any>} */ (named)).map(([name, body]) => ({
+      Object.entries(named as Record<string, any>).map(([name, body]) => ({
         type: `${prefix}${type}`,
         name,
         address: `${prefix}${type}.${name}`,
@@ -69,8 +61,8 @@ export const thingsIn = (blocks, prefix) =>
     ),
   );
 
-/** @param {string} text of HCL @returns {string} comments and descriptions taken out: they may name anything */
-const bare = (text) =>
+/** @param text of HCL @returns comments and descriptions taken out: they may name anything */
+const bare = (text: string): string =>
   text
     .replace(/^\s*#.*$/gm, '')
     .replace(/^\s*(?:description|error_message|source)\s*=\s*"(?:[^"\\]|\\.)*"/gm, '');

@@ -1,6 +1,6 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readSettings } from '../../../common/settings/index.js';
+import { readSettings } from '../../../common/settings/index.ts';
 
 // Replaces npm: it reads the settings as the application does, which refuses wrong ones, and records them.
 const { cql } = readSettings();

@@ -1,29 +1,24 @@
-import { execFile } from 'node:child_process';
+import { type ExecFileException, execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { findTools } from '../../../infra/bootstrap/index.js';
-
-/** @import { ExecFileException } from 'node:child_process' */
-/** @import { MillraceError } from '../../../common/errors.js' */
-/** @import { Found } from '../../../infra/bootstrap/tools.js' */
+import { findTools } from '../../../infra/bootstrap/index.ts';
+import type { Found } from '../../../infra/bootstrap/tools.ts';
 
 const run = promisify(execFile);
 
 /** Nothing listens on this port, so every network request fails at once. */
 const UNREACHABLE = 'http://127.0.0.1:9';
 
-/** @typedef {{ code: number, stdout: string, stderr: string }} Ended */
-/** @typedef {{ run: (directory: string, ...args: string[]) => Promise<Ended>, remove: () => void }} Terraform */
+type Ended = { code: number; stdout: string; stderr: string };
+export type Terraform = { run: (directory: string, ...args: string[]) => Promise<Ended>; remove: () => void };
 
 /**
  * Runs Terraform without a network, without the user's configuration, and with its data outside the repository.
- *
- * @returns {Promise<Terraform>}
  * @throws {MillraceError} `tool_missing`, with instructions for its installation
  */
-export async function offlineTerraform() {
+export async function offlineTerraform(): Promise<Terraform> {
   const { terraform } = await findTools(['terraform']);
   const data = mkdtempSync(join(tmpdir(), 'millrace-terraform-'));
   const env = {
@@ -38,12 +33,12 @@ export async function offlineTerraform() {
   };
   return {
     run: async (directory, ...args) => {
-      const path = /** @type {Found} */ (terraform).path;
+      const path = (terraform as Found).path;
       try {
         const { stdout, stderr } = await run(path, [`-chdir=${directory}`, ...args], { env });
         return { code: 0, stdout, stderr };
       } catch (error) {
-        const { code, stdout, stderr } = /** @type {ExecFileException & Ended} */ (error);
+        const { code, stdout, stderr } = error as ExecFileException & Ended;
         if (typeof code !== 'number') throw error;
         return { code, stdout, stderr };
       }

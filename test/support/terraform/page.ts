@@ -11,8 +11,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { run } from '../operations/fakes.js';
-import { writePrograms } from '../processes/programs.js';
+import { run } from '../operations/fakes.ts';
+import { writePrograms } from '../processes/programs.ts';
 
 /** The pages of a cluster that Terraform creates, in the order in which a reader follows them. */
 const PAGES = ['docs/how-to/deploy-the-database.md', 'docs/how-to/set-up-scylladb-manager.md'];
@@ -29,7 +29,7 @@ const PROGRAMS = {
   sleep: '',
   terraform: `${NOTE}
 [ "$2 $3" != 'output -raw' ] || cat "$FAKE_AWS/outputs/$4"`,
-  npm: `exec node ${resolve('test/support/terraform/npm.js')} "$@"`,
+  npm: `exec node ${resolve('test/support/terraform/npm.ts')} "$@"`,
 };
 
 const BOTO3 = `import json, os
@@ -42,21 +42,20 @@ class client:
     return {"Parameter": {"Value": stored["value"]}}
 `;
 
-/** @returns {string[]} the shell blocks of the pages, in their order */
-export const blocks = () =>
+/** @returns the shell blocks of the pages, in their order */
+export const blocks = (): string[] =>
   PAGES.flatMap((page) =>
     [...readFileSync(page, 'utf8').matchAll(/^```sh\n(.*?)^```/gms)].map(([, block]) => String(block)),
   );
 
 /**
  * Makes a checkout in which the page can run without AWS.
- *
- * @param {string} example its name
- * @param {Record<string, string>} outputs of Terraform; names that the example does not have are refused
+ * @param example its name
+ * @param outputs of Terraform; names that the example does not have are refused
  */
-export function makeCheckout(example, outputs) {
+export function makeCheckout(example: string, outputs: Record<string, string>) {
   const root = mkdtempSync(join(tmpdir(), 'millrace-page-'));
-  const path = (/** @type {string[]} */ ...segments) => join(root, ...segments);
+  const path = (...segments: string[]) => join(root, ...segments);
   for (const directory of ['bin', 'outputs', 'python']) mkdirSync(path(directory));
   for (const source of [
     join(EXAMPLES, example),
@@ -65,7 +64,7 @@ export function makeCheckout(example, outputs) {
     'infra/terraform/manager-agent.sh',
   ])
     cpSync(source, path(source), { recursive: true });
-  copyFileSync('test/support/operations/aws.js', path('bin', 'aws'));
+  copyFileSync('test/support/operations/aws.ts', path('bin', 'aws'));
   chmodSync(path('bin', 'aws'), 0o755);
   writePrograms(path('bin'), PROGRAMS);
   writeFileSync(path('python', 'boto3.py'), BOTO3);
@@ -83,15 +82,15 @@ export function makeCheckout(example, outputs) {
   };
   return {
     path,
-    read: (/** @type {string} */ file) => readFileSync(path(file), 'utf8'),
-    mode: (/** @type {string} */ file) => statSync(path(file)).mode & 0o777,
-    /** @param {string[]} chosen blocks @param {string} [typed] the input of the reader */
-    runBlocks: (chosen, typed = '') => {
+    read: (file: string) => readFileSync(path(file), 'utf8'),
+    mode: (file: string) => statSync(path(file)).mode & 0o777,
+    /** @param chosen blocks @param typed the input of the reader */
+    runBlocks: (chosen: string[], typed: string = '') => {
       writeFileSync(path('typed'), typed);
       return run('bash', ['-euo', 'pipefail', '-c', `cd "$HOME"; exec <typed; ${chosen.join('\n')}`], env);
     },
-    /** @returns {string[]} names in a file of values that are no variables of the example */
-    unknownValues: (/** @type {string} */ file) => {
+    /** @returns names in a file of values that are no variables of the example */
+    unknownValues: (file: string): string[] => {
       const known = names(join(EXAMPLES, example, 'variables.tf'), 'variable');
       const given = [...readFileSync(path(EXAMPLES, example, file), 'utf8').matchAll(/^(\w+) *=/gm)].map(
         ([, name]) => String(name),
@@ -102,8 +101,8 @@ export function makeCheckout(example, outputs) {
   };
 }
 
-/** @param {string} file of HCL @param {string} kind */
-const names = (file, kind) =>
+/** @param file of HCL */
+const names = (file: string, kind: string) =>
   [...readFileSync(file, 'utf8').matchAll(new RegExp(`^${kind} "(\\w+)"`, 'gm'))].map(([, name]) =>
     String(name),
   );

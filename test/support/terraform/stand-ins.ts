@@ -1,28 +1,22 @@
-import { thingsIn } from './modules.js';
-
-/** @import { Thing } from './modules.js' */
+import { type Thing, thingsIn } from './modules.ts';
 
 /**
  * Replaces the resources of a module whose provider is not available. Each becomes a `terraform_data`, which is part of Terraform,
  * with the computed arguments as its input. So Terraform itself evaluates every expression, and plans what would be added, changed
  * and destroyed. Attributes that only a provider knows are given as `answers`.
- *
- * @typedef {Record<string, Record<string, unknown>>} Answers attributes that are read, by type: `{ 'data.aws_x': { json: '{}' } }`
+ * attributes that are read, by type: `{ 'data.aws_x': { json: '{}' } }`
  */
+export type Answers = Record<string, Record<string, unknown>>;
 
 const META = ['for_each', 'depends_on'];
 
-/**
- * @param {Record<string, any>} read its files, as `readHcl` returns them
- * @param {Answers} answers
- * @returns {Record<string, any>} the module in Terraform's JSON
- */
-export function withStandIns(read, answers) {
-  const blocks = (/** @type {string} */ kind) => Object.values(read).flatMap((file) => file[kind] ?? []);
+/** @param read its files, as `readHcl` returns them @returns the module in Terraform's JSON */
+export function withStandIns(read: Record<string, any>, answers: Answers): Record<string, any> {
+  const blocks = (kind: string) => Object.values(read).flatMap((file) => file[kind] ?? []);
   const things = [...thingsIn(blocks('resource'), ''), ...thingsIn(blocks('data'), 'data.')];
   const addresses = new Set(things.map(({ address }) => address));
   const replaced = things.map((thing) => [nameOf(thing.address), standIn(thing, { addresses, answers })]);
-  const named = (/** @type {string} */ kind) => translated(Object.assign({}, ...blocks(kind)), addresses);
+  const named = (kind: string) => translated(Object.assign({}, ...blocks(kind)), addresses);
   return {
     variable: Object.fromEntries(
       Object.entries(named('variable')).map(([name, body]) => [name, typed(body)]),
@@ -35,11 +29,12 @@ export function withStandIns(read, answers) {
   };
 }
 
-/** @param {string} address */
-const nameOf = (address) => address.replaceAll('.', '__');
+const nameOf = (address: string) => address.replaceAll('.', '__');
 
-/** @param {Thing} thing @param {{ addresses: Set<string>, answers: Answers }} context */
-function standIn({ type, address, body }, { addresses, answers }) {
+function standIn(
+  { type, address, body }: Thing,
+  { addresses, answers }: { addresses: Set<string>; answers: Answers },
+) {
   const { lifecycle, ...all } = translated(body, addresses);
   const meta = Object.entries(all).filter(([name]) => META.includes(name));
   const input = Object.fromEntries(Object.entries(all).filter(([name]) => !META.includes(name)));
@@ -54,14 +49,13 @@ function standIn({ type, address, body }, { addresses, answers }) {
   };
 }
 
-/** In JSON a type must be an expression, not a string. @param {Record<string, any>} body */
-const typed = (body) => ({ ...body, type: bare(body['type']) });
+/** In JSON a type must be an expression, not a string. */
+const typed = (body: Record<string, any>) => ({ ...body, type: bare(body['type']) });
 
-/** @param {string} expression @returns {string} without `${}` around it */
-const bare = (expression) => expression.replace(/^\$\{([\s\S]*)\}$/, '$1');
+/** @returns without `${}` around it */
+const bare = (expression: string): string => expression.replace(/^\$\{([\s\S]*)\}$/, '$1');
 
-/** @param {any} value @param {Set<string>} addresses @returns {any} */
-function translated(value, addresses) {
+function translated(value: any, addresses: Set<string>): any {
   if (typeof value === 'string') return expression(value, addresses);
   if (Array.isArray(value)) return value.map((item) => translated(item, addresses));
   if (value === null || typeof value !== 'object') return value;
@@ -73,12 +67,8 @@ function translated(value, addresses) {
 
 const REFERENCE = /(?<![\w."-])(?:data\.)?[a-z]+_\w+\.\w+/;
 
-/**
- * Translates references: `aws_x.y[i].id` becomes `terraform_data.aws_x__y[i].output.id`.
- *
- * @param {string} text @param {Set<string>} addresses @returns {string}
- */
-function expression(text, addresses) {
+/** Translates references: `aws_x.y[i].id` becomes `terraform_data.aws_x__y[i].output.id`. */
+function expression(text: string, addresses: Set<string>): string {
   const found = REFERENCE.exec(text);
   if (!found) return text;
   const [address] = found;
@@ -95,8 +85,8 @@ function expression(text, addresses) {
   return `${before}terraform_data.${nameOf(address)}${index}${output}${expression(after, addresses)}`;
 }
 
-/** @param {string} text begins with a bracket @returns {number} the index of its closing bracket */
-function closing(text) {
+/** @param text begins with a bracket @returns the index of its closing bracket */
+function closing(text: string): number {
   let depth = 0;
   for (let i = 0; i < text.length; i++) {
     if (text[i] === '[') depth += 1;

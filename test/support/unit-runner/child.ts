@@ -4,27 +4,23 @@
  */
 import { register } from 'node:module';
 import { pathToFileURL } from 'node:url';
+import type { Circus } from '@jest/types';
 import fc from 'fast-check';
 import { getState, resetState, run } from 'jest-circus';
-import { restoreGlobals } from './globals.js';
+import { restoreGlobals } from './globals.ts';
 
-/** @import { Circus } from '@jest/types' */
+/** A test file, and the set-up files of its project. */
+export type FileOrder = { path: string; setUp: string[]; timeout: number; pattern: string; seed: number };
 
-/** A test file, and the set-up files of its project. @typedef {{ path: string, setUp: string[], timeout: number, pattern: string, seed: number }} FileOrder */
+/** The outcome of a test file. `errors` happened outside a test. */
+export type FileAnswer = { tests: Circus.TestResult[]; errors: string[]; start: number; end: number };
 
-/**
- * The outcome of a test file. `errors` happened outside a test.
- *
- * @typedef {{ tests: Circus.TestResult[], errors: string[], start: number, end: number }} FileAnswer
- */
-
-register('./hooks.js', import.meta.url);
+register('./hooks.ts', import.meta.url);
 
 /** Test files of this process so far. */
 let files = 0;
 
-/** @param {FileOrder} order @returns {Promise<FileAnswer>} */
-async function runFile({ path, setUp, timeout, pattern, seed }) {
+async function runFile({ path, setUp, timeout, pattern, seed }: FileOrder): Promise<FileAnswer> {
   const start = Date.now();
   files++;
   resetState();
@@ -32,8 +28,7 @@ async function runFile({ path, setUp, timeout, pattern, seed }) {
   Object.assign(getState(), { testTimeout: timeout, testNamePattern, seed });
   fc.configureGlobal({ seed });
   const errors = [];
-  /** @type {Circus.TestResult[]} */
-  let tests = [];
+  let tests: Circus.TestResult[] = [];
   try {
     // A module runs once for each of its addresses. Set-up files run for each test file.
     for (const each of setUp) await import(`${pathToFileURL(each)}?file=${files}`);
@@ -67,7 +62,7 @@ function restoreProcess() {
   globalThis.fetch = fetch;
 }
 
-process.on('message', async (/** @type {FileOrder} */ order) => {
+process.on('message', async (order: FileOrder) => {
   const answer = await runFile(order);
   // The process is restored first, because fake timers would hold the answer back.
   restoreProcess();

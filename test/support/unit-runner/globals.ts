@@ -12,21 +12,20 @@ export { jestExpect as expect };
 
 const mocker = new ModuleMocker(globalThis);
 const timers = new ModernFakeTimers({
-  config: /** @type {any} */ ({ rootDir: process.cwd(), fakeTimers: {} }),
+  config: { rootDir: process.cwd(), fakeTimers: {} } as any,
   global: globalThis,
 });
 
 /** Jest draws a seed for each run. The mutation runner draws none, so its seed is fixed. */
 const RUN = {
   getSeed: () => getState().seed || 1,
-  /** @param {number} ms */
-  setTimeout(ms) {
+  setTimeout(ms: number) {
     getState().testTimeout = ms;
   },
 };
 
 /** `jest.fn`, `jest.spyOn`, `jest.useFakeTimers` and the like. Mocks of modules are not supported. */
-export const jest = new Proxy(/** @type {Record<string, unknown>} */ ({}), {
+export const jest = new Proxy({} as Record<string, unknown>, {
   get(_, name) {
     for (const part of [mocker, timers, RUN]) {
       const member = Reflect.get(part, name);

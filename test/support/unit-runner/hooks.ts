@@ -3,19 +3,16 @@
  * dashboard go through the bundler's transform, as in jest.
  */
 import { readFile } from 'node:fs/promises';
+import type { LoadHook, ResolveHook } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import transform from '../web/tsx-transform.js';
 
-/** @import { LoadHook, ResolveHook } from 'node:module' */
+const GLOBALS = new URL('globals.ts', import.meta.url).href;
 
-const GLOBALS = new URL('globals.js', import.meta.url).href;
-
-/** @type {ResolveHook} */
-export const resolve = (specifier, context, next) =>
+export const resolve: ResolveHook = (specifier, context, next) =>
   specifier === '@jest/globals' ? { url: GLOBALS, shortCircuit: true } : next(specifier, context);
 
-/** @type {LoadHook} */
-export const load = async (url, context, next) => {
+export const load: LoadHook = async (url, context, next) => {
   if (!/\.(?:tsx|css)$/.test(url)) return await next(url, context);
   const path = fileURLToPath(url);
   const { code } = transform.process(await readFile(path, 'utf8'), path);

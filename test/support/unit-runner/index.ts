@@ -4,17 +4,15 @@
  * of the time of the unit tests, and about a second for each file of the others. The registry may be shared because no module keeps
  * state. Mocks of modules and snapshots are not supported.
  */
-import { fork } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Test, TestResult } from '@jest/test-result';
+import type { Config } from '@jest/types';
+import type { CallbackTestRunnerInterface } from 'jest-runner';
+import type { FileAnswer, FileOrder } from './child.ts';
 
-/** @import { Config } from '@jest/types' */
-/** @import { Test, TestResult } from '@jest/test-result' */
-/** @import { CallbackTestRunnerInterface } from 'jest-runner' */
-/** @import { ChildProcess } from 'node:child_process' */
-/** @import { FileAnswer, FileOrder } from './child.js' */
-
-const script = fileURLToPath(new URL('child.js', import.meta.url));
+const script = fileURLToPath(new URL('child.ts', import.meta.url));
 
 const SNAPSHOT = {
   added: 0,
@@ -26,24 +24,29 @@ const SNAPSHOT = {
   updated: 0,
 };
 
-/** @implements {CallbackTestRunnerInterface} */
-export default class UnitRunner {
+export default class UnitRunner implements CallbackTestRunnerInterface {
   isSerial = false;
   #config;
   #filesPerProcess;
 
-  /**
-   * @param {Config.GlobalConfig} config
-   * @param {unknown} _context
-   * @param {{ filesPerProcess?: number }} [options] of the project: after so many files a process is replaced (default: never)
-   */
-  constructor(config, _context, { filesPerProcess = Number.POSITIVE_INFINITY } = {}) {
+  /** @param options of the project: after so many files a process is replaced (default: never) */
+  constructor(
+    config: Config.GlobalConfig,
+    _context: unknown,
+    { filesPerProcess = Number.POSITIVE_INFINITY }: { filesPerProcess?: number } = {},
+  ) {
     this.#config = config;
     this.#filesPerProcess = filesPerProcess;
   }
 
-  /** @type {CallbackTestRunnerInterface['runTests']} */
-  async runTests(tests, watcher, onStart, onResult, onFailure, { serial }) {
+  async runTests(
+    tests: Parameters<CallbackTestRunnerInterface['runTests']>[0],
+    watcher: Parameters<CallbackTestRunnerInterface['runTests']>[1],
+    onStart: Parameters<CallbackTestRunnerInterface['runTests']>[2],
+    onResult: Parameters<CallbackTestRunnerInterface['runTests']>[3],
+    onFailure: Parameters<CallbackTestRunnerInterface['runTests']>[4],
+    { serial }: Parameters<CallbackTestRunnerInterface['runTests']>[5],
+  ) {
     const queue = [...tests];
     const workers = Math.min(queue.length, serial ? 1 : this.#config.maxWorkers);
     const work = async () => {
@@ -61,7 +64,7 @@ export default class UnitRunner {
             await onFailure(test, { message: '', stack: answer.errors.join('\n') });
           else await onResult(test, resultOf(test, answer));
         } catch (error) {
-          await onFailure(test, /** @type {any} */ (error));
+          await onFailure(test, error as any);
           worker.end();
           worker = new Worker();
         }
@@ -71,8 +74,7 @@ export default class UnitRunner {
     await Promise.all(Array.from({ length: workers }, work));
   }
 
-  /** @param {Test} test @returns {FileOrder} */
-  #orderOf({ path, context }) {
+  #orderOf({ path, context }: Test): FileOrder {
     const { testNamePattern, testTimeout, seed } = this.#config;
     const setUp = [...context.config.setupFilesAfterEnv];
     return { path, setUp, timeout: testTimeout ?? 5_000, pattern: testNamePattern ?? '', seed };
@@ -83,17 +85,16 @@ export default class UnitRunner {
 class Worker {
   /** Number of files that this process has run. */
   files = 0;
-  /** @type {ChildProcess} */
-  #child = fork(script, { execArgv: [], serialization: 'advanced' });
+  #child: ChildProcess = fork(script, { execArgv: [], serialization: 'advanced' });
 
-  /** @param {FileOrder} order @returns {Promise<FileAnswer>} @throws {Error} if the process ends before it answers */
-  run(order) {
+  /** @throws {Error} if the process ends before it answers */
+  run(order: FileOrder): Promise<FileAnswer> {
     this.files++;
     return new Promise((resolve, reject) => {
-      const onExit = (/** @type {number | null} */ code, /** @type {string | null} */ signal) =>
+      const onExit = (code: number | null, signal: string | null) =>
         reject(new Error(`The process of the test file ended (${signal ?? code}).`));
       this.#child.once('exit', onExit);
-      this.#child.once('message', (/** @type {FileAnswer} */ answer) => {
+      this.#child.once('message', (answer: FileAnswer) => {
         this.#child.off('exit', onExit);
         resolve(answer);
       });
@@ -106,11 +107,10 @@ class Worker {
   }
 }
 
-/** @param {Test} test @param {FileAnswer} answer @returns {TestResult} in jest's form */
-function resultOf({ path, context }, { tests, errors, start, end }) {
+/** @returns in jest's form */
+function resultOf({ path, context }: Test, { tests, errors, start, end }: FileAnswer): TestResult {
   const testResults = tests.map(assertionOf);
-  const count = (/** @type {string} */ status) =>
-    testResults.filter((result) => result.status === status).length;
+  const count = (status: string) => testResults.filter((result) => result.status === status).length;
   const failed = testResults.filter(({ status }) => status === 'failed');
   const texts = failed.map(
     ({ fullName, failureMessages }) => `● ${fullName}\n\n${failureMessages.join('\n\n')}`,
@@ -148,7 +148,6 @@ function resultOf({ path, context }, { tests, errors, start, end }) {
   };
 }
 
-/** @param {FileAnswer['tests'][number]} result @returns {TestResult['testResults'][number]} */
 function assertionOf({
   testPath,
   status,
@@ -159,7 +158,7 @@ function assertionOf({
   location,
   numPassingAsserts,
   retryReasons,
-}) {
+}: FileAnswer['tests'][number]): TestResult['testResults'][number] {
   // Circus names the root block first.
   const names = testPath.slice(1);
   return {
@@ -178,14 +177,11 @@ function assertionOf({
   };
 }
 
-/**
- * Circus itself reports only that a test ran, was left out, or is to be written.
- *
- * @param {FileAnswer['tests'][number]['status']} status
- * @param {string[]} errors
- * @returns {TestResult['testResults'][number]['status']}
- */
-function statusOf(status, errors) {
+/** Circus itself reports only that a test ran, was left out, or is to be written. */
+function statusOf(
+  status: FileAnswer['tests'][number]['status'],
+  errors: string[],
+): TestResult['testResults'][number]['status'] {
   if (status === 'skip') return 'pending';
   if (status === 'todo') return 'todo';
   return errors.length > 0 ? 'failed' : 'passed';

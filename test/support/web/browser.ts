@@ -1,8 +1,6 @@
-import { chromium } from 'playwright-core';
-import { findTools } from '../../../infra/bootstrap/index.js';
-import { watchAnswer, watchLater } from '../contract/watch.js';
-
-/** @import { BrowserContextOptions, Page, Response } from 'playwright-core' */
+import { type BrowserContextOptions, chromium, type Page, type Response } from 'playwright-core';
+import { findTools } from '../../../infra/bootstrap/index.ts';
+import { watchAnswer, watchLater } from '../contract/watch.ts';
 
 /** Flags for tests: no sandbox, because tests may run as root, no graphics card, and no requests except to the page's own server. */
 const ARGUMENTS = [
@@ -18,8 +16,8 @@ const ARGUMENTS = [
 /** Time limit of a page for each step, in ms. A CI machine shares its processors with others. */
 const STEP_MS = process.env['CI'] ? 120_000 : 60_000;
 
-/** Starts the installed Chromium, headless, with a temporary profile. @returns {Promise<TestBrowser>} */
-export async function startBrowser() {
+/** Starts the installed Chromium, headless, with a temporary profile. */
+export async function startBrowser(): Promise<TestBrowser> {
   const { chromium: program } = await findTools(['chromium']);
   const browser = await chromium.launch({ executablePath: program?.path, args: ARGUMENTS, timeout: STEP_MS });
 
@@ -28,8 +26,7 @@ export async function startBrowser() {
       const context = await browser.newContext({ viewport: { width: 1360, height: 900 }, ...options });
       context.setDefaultTimeout(STEP_MS);
       const page = await context.newPage();
-      /** @type {string[]} */
-      const complaints = [];
+      const complaints: string[] = [];
       page.on('console', (message) => {
         if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
       });
@@ -41,8 +38,7 @@ export async function startBrowser() {
   };
 }
 
-/** @param {Response} response */
-async function watch(response) {
+async function watch(response: Response) {
   const { pathname, search } = new URL(response.url());
   const headers = response.headers();
   // A browser never reads the body of a refused stream.
@@ -57,14 +53,15 @@ async function watch(response) {
   });
 }
 
-/**
- * @typedef {object} OpenPage
- * @property {Page} page
- * @property {string[]} complaints errors and warnings of the console, uncaught errors, refusals of the content policy
- * @property {() => Promise<void>} close
- *
- * @typedef {object} TestBrowser
- * @property {(options?: BrowserContextOptions) => Promise<OpenPage>} open a new page, which shares
- *   nothing with earlier ones
- * @property {() => Promise<void>} stop
- */
+export interface OpenPage {
+  page: Page;
+  /** errors and warnings of the console, uncaught errors, refusals of the content policy */
+  complaints: string[];
+  close: () => Promise<void>;
+}
+
+export interface TestBrowser {
+  /** a new page, which shares nothing with earlier ones */
+  open: (options?: BrowserContextOptions) => Promise<OpenPage>;
+  stop: () => Promise<void>;
+}

@@ -2,17 +2,14 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from '@jest/globals';
+import type { MqttClient } from 'mqtt';
 import mqtt from 'mqtt';
-import { readMetric } from '../metrics.js';
-import { startTestSystem } from '../system/index.js';
-import { until } from '../until.js';
-import { startBrowser } from './browser.js';
-import { overflowOf, paperFaults, smallTexts } from './legibility.js';
-
-/** @import { MqttClient } from 'mqtt' */
-/** @import { BrowserContextOptions, Locator } from 'playwright-core' */
-/** @import { OpenPage, TestBrowser } from './browser.js' */
-/** @import { TestSystem } from '../system/index.js' */
+import type { BrowserContextOptions, Locator } from 'playwright-core';
+import { readMetric } from '../metrics.ts';
+import { startTestSystem, type TestSystem } from '../system/index.ts';
+import { until } from '../until.ts';
+import { type OpenPage, startBrowser, type TestBrowser } from './browser.ts';
+import { overflowOf, paperFaults, smallTexts } from './legibility.ts';
 
 const SCREENSHOTS = fileURLToPath(new URL('../../../.data/screenshots/', import.meta.url));
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
@@ -27,12 +24,15 @@ const LEAST_TEXT = 14;
 /**
  * Opens the dashboard of a test system in a browser. The system starts before the first test of the file, each test has a new page, and
  * all of it is removed at the end. A test fails when its page reports an error or a warning.
- *
- * @param {object} [options]
- * @param {Parameters<typeof startTestSystem>[0]} [options.system]
- * @param {(dashboard: Dashboard) => Promise<void>} [options.fill] publishes the data of the tests
  */
-export function useDashboard({ system: systemOptions, fill } = {}) {
+export function useDashboard({
+  system: systemOptions,
+  fill,
+}: {
+  system?: Parameters<typeof startTestSystem>[0];
+  /** publishes the data of the tests */
+  fill?: (dashboard: Dashboard) => Promise<void>;
+} = {}) {
   const dashboard = new Dashboard();
 
   beforeAll(async () => {
@@ -64,66 +64,59 @@ export function useDashboard({ system: systemOptions, fill } = {}) {
 
 /** The dashboard under test, and its browser. */
 export class Dashboard {
-  /** @type {TestSystem} */
-  system = /** @type {any} */ (null);
-  /** @type {TestBrowser} */
-  browser = /** @type {any} */ (null);
-  /** @type {MqttClient} */
-  client = /** @type {any} */ (null);
-  /** @type {OpenPage} */
-  opened = /** @type {any} */ (null);
+  system: TestSystem = null as any;
+  browser: TestBrowser = null as any;
+  client: MqttClient = null as any;
+  opened: OpenPage = null as any;
 
-  /** Errors that the pages of this test may report. @type {RegExp[]} */
-  #expected = [];
+  /** Errors that the pages of this test may report. */
+  #expected: RegExp[] = [];
 
   get page() {
     return this.opened.page;
   }
 
-  /** Opens a new page that shares nothing with the previous one, and closes that. @param {BrowserContextOptions} [options] */
-  async open(options) {
+  /** Opens a new page that shares nothing with the previous one, and closes that. */
+  async open(options?: BrowserContextOptions) {
     await this.opened?.close();
     this.opened = await this.browser.open(options);
   }
 
-  /** @param {string} path */
-  visit = (path) => this.page.goto(this.system.httpUrl + path);
+  visit = (path: string) => this.page.goto(this.system.httpUrl + path);
 
-  /** @returns {string[]} the expected errors and warnings of the page, which are then forgotten */
-  takeComplaints = () => this.opened.complaints.splice(0);
+  /** @returns the expected errors and warnings of the page, which are then forgotten */
+  takeComplaints = (): string[] => this.opened.complaints.splice(0);
 
   /**
    * Lets the pages of this test report some errors until the test ends. The console may have an error later than the page shows it.
-   *
-   * @param {RegExp} pattern of the expected errors and warnings
+   * @param pattern of the expected errors and warnings
    */
-  expectComplaints(pattern) {
+  expectComplaints(pattern: RegExp) {
     this.#expected.push(pattern);
   }
 
-  /** @param {string[]} complaints of a page @returns {string[]} the unexpected ones; afterwards none is expected */
-  takeUnexpected(complaints) {
+  /** @param complaints of a page @returns the unexpected ones; afterwards none is expected */
+  takeUnexpected(complaints: string[]): string[] {
     const expected = this.#expected.splice(0);
     return complaints.filter((complaint) => !expected.some((pattern) => pattern.test(complaint)));
   }
 
-  /** @param {string} device @param {Record<string, unknown>} birth its session is now by default */
-  announce = (device, birth) =>
+  /** @param birth its session is now by default */
+  announce = (device: string, birth: Record<string, unknown>) =>
     this.#publish(`iot/v1/${device}/birth`, { session: Date.now(), name: device, ...birth });
 
-  /** @param {string} device @param {Record<string, unknown> | Record<string, unknown>[]} measurements */
-  publish = (device, measurements) => this.#publish(`iot/v1/${device}/measurements`, measurements);
+  publish = (device: string, measurements: Record<string, unknown> | Record<string, unknown>[]) =>
+    this.#publish(`iot/v1/${device}/measurements`, measurements);
 
-  /** @param {string} topic @param {unknown} payload */
-  #publish = (topic, payload) => this.client.publishAsync(topic, JSON.stringify(payload), { qos: 1 });
+  #publish = (topic: string, payload: unknown) =>
+    this.client.publishAsync(topic, JSON.stringify(payload), { qos: 1 });
 
   /**
    * Waits until an element has the focus. A page may move the focus after it is drawn, so a key pressed before could reach another
    * element.
-   *
-   * @param {Locator} element
    */
-  untilFocused = (element) => element.and(this.page.locator(':focus')).waitFor({ state: 'attached' });
+  untilFocused = (element: Locator) =>
+    element.and(this.page.locator(':focus')).waitFor({ state: 'attached' });
 
   /** Opens the menu of the header, so that its choices are visible. */
   openDisplayMenu = () => this.page.getByRole('button', { name: 'Theme and time zone' }).click();
@@ -131,13 +124,13 @@ export class Dashboard {
   /** Rows of a table of sensors. */
   rows = () => this.page.locator('table.sensors tbody tr:not(.waiting)');
 
-  /** @param {number} count */
-  untilRows = (count) => until(async () => (await this.rows().count()) === count, { what: `${count} rows` });
+  untilRows = (count: number) =>
+    until(async () => (await this.rows().count()) === count, { what: `${count} rows` });
 
-  /** @param {string} selector of a canvas @returns {Promise<number>} different colors on it: 1 if nothing is drawn */
-  paintedColors = (selector) =>
+  /** @param selector of a canvas @returns different colors on it: 1 if nothing is drawn */
+  paintedColors = (selector: string): Promise<number> =>
     this.page.evaluate((found) => {
-      const canvas = /** @type {HTMLCanvasElement | null} */ (document.querySelector(found));
+      const canvas = document.querySelector(found) as HTMLCanvasElement | null;
       if (!canvas) return 1;
       // Reads a copy, because the browser warns about slow reads from a canvas in use.
       const { width, height } = canvas;
@@ -151,12 +144,10 @@ export class Dashboard {
   /**
    * Saves screenshots of the page under `.data/screenshots/`, in both themes and the width of a phone, and checks each for
    * accessibility.
-   *
-   * @param {string} name
    */
-  async lookAt(name) {
+  async lookAt(name: string) {
     const wide = this.page.viewportSize() ?? PHONE;
-    for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
+    for (const colorScheme of ['light', 'dark'] as const) {
       await this.page.emulateMedia({ colorScheme });
       await this.#examine(`${name}-${colorScheme}`);
     }
@@ -169,14 +160,12 @@ export class Dashboard {
   /**
    * Saves screenshots of the page in both themes, as `lookAt` does, on a screen of 4K. Fails if a text is too small to be read, or if the
    * page is wider than the screen. The page must have had this size since it was opened.
-   *
-   * @param {string} name
    */
-  async lookAtScreen(name) {
+  async lookAtScreen(name: string) {
     expect(this.page.viewportSize()).toEqual(SCREEN);
     // The first drawings may be of a room that is not measured yet. They do not count, and another theme draws all again.
     await smallTexts(this.page, 0);
-    for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
+    for (const colorScheme of ['light', 'dark'] as const) {
       await this.page.emulateMedia({ colorScheme });
       await this.#examine(`${name}-4k-${colorScheme}`);
     }
@@ -187,10 +176,8 @@ export class Dashboard {
   /**
    * Saves a screenshot of the page as it is printed. Fails on what a sheet cannot have: a control, a dark ground, light text, a part that
    * stays in place over the content, or a page that is wider than the sheet.
-   *
-   * @param {string} name
    */
-  async lookAtPaper(name) {
+  async lookAtPaper(name: string) {
     const wide = this.page.viewportSize() ?? PHONE;
     await this.page.setViewportSize(SHEET);
     await this.page.emulateMedia({ media: 'print' });
@@ -208,8 +195,8 @@ export class Dashboard {
       for (let frame = 0; frame < 3; frame++) await new Promise(requestAnimationFrame);
     });
 
-  /** @param {string} name of the screenshot */
-  #examine = (name) =>
+  /** @param name of the screenshot */
+  #examine = (name: string) =>
     this.#withoutMotion(async () => {
       await this.page.screenshot({ path: `${SCREENSHOTS}${name}.png`, fullPage: true });
       await this.#checkAccessibility();
@@ -218,12 +205,8 @@ export class Dashboard {
   /** Fails on anything that axe-core calls serious or critical. */
   expectAccessible = () => this.#withoutMotion(() => this.#checkAccessibility());
 
-  /**
-   * Works on a page at rest: a new value that fades in has too little contrast at first.
-   *
-   * @param {() => Promise<void>} work
-   */
-  async #withoutMotion(work) {
+  /** Works on a page at rest: a new value that fades in has too little contrast at first. */
+  async #withoutMotion(work: () => Promise<void>) {
     await this.page.emulateMedia({ reducedMotion: 'reduce' });
     // Animations that run already continue to their end.
     await this.page.evaluate(() =>
@@ -240,31 +223,25 @@ export class Dashboard {
     expect(serious).toEqual([]);
   }
 
-  /** @returns {Promise<Array<{ id: string, impact: string, nodes: string[] }>>} */
-  async #axe() {
+  async #axe(): Promise<Array<{ id: string; impact: string; nodes: string[] }>> {
     if (!(await this.page.evaluate(() => 'axe' in window))) {
       await this.page.evaluate(await readFile(AXE, 'utf8'));
     }
     return this.page.evaluate(async () => {
-      const { violations } = await /** @type {any} */ (window).axe.run(document, {
+      const { violations } = await (window as any).axe.run(document, {
         resultTypes: ['violations'],
       });
-      return violations.map((/** @type {any} */ { id, impact, nodes }) => ({
+      return violations.map(({ id, impact, nodes }: any) => ({
         id,
         impact,
-        nodes: nodes.map((/** @type {any} */ { html, failureSummary }) => `${html}: ${failureSummary}`),
+        nodes: nodes.map(({ html, failureSummary }: any) => `${html}: ${failureSummary}`),
       }));
     });
   }
 }
 
-/**
- * Waits until the API serves some event streams. The page does not see the requests of a shared worker.
- *
- * @param {TestSystem} system
- * @param {number} count
- */
-export const untilStreams = (system, count) =>
+/** Waits until the API serves some event streams. The page does not see the requests of a shared worker. */
+export const untilStreams = (system: TestSystem, count: number) =>
   until(async () => (await readMetric(system, 'iot_http_streams')) === count, {
     what: `${count} event streams`,
   });

@@ -1,29 +1,29 @@
 /** Stands in for EventSource: the test sends its events. */
 export class FakeEventSource extends EventTarget {
+  declare url: string;
+
   static CLOSED = 2;
-  /** @type {FakeEventSource[]} */
-  static opened = [];
+  static opened: FakeEventSource[] = [];
   readyState = 1;
   isClosed = false;
 
-  /** @param {string} url */
-  constructor(url) {
+  constructor(url: string) {
     super();
     this.url = url;
     FakeEventSource.opened.push(this);
   }
 
-  /** @returns {FakeEventSource} the one that was opened last */
-  static get newest() {
-    return /** @type {FakeEventSource} */ (FakeEventSource.opened.at(-1));
+  /** @returns the one that was opened last */
+  static get newest(): FakeEventSource {
+    return FakeEventSource.opened.at(-1) as FakeEventSource;
   }
 
   close() {
     this.isClosed = true;
   }
 
-  /** @param {string} type @param {string} [data] @param {string} [lastEventId] of the last event that had one */
-  send(type, data = '', lastEventId = '') {
+  /** @param lastEventId of the last event that had one */
+  send(type: string, data: string = '', lastEventId: string = '') {
     this.dispatchEvent(Object.assign(new Event(type), { data, lastEventId }));
   }
 

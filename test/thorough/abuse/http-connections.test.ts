@@ -1,13 +1,11 @@
+import type { ServerResponse } from 'node:http';
 import { expect, test } from '@jest/globals';
-import { createHttpServer } from '../../../api/http/server.js';
-import { createMetrics } from '../../../api/observability/metrics.js';
-import { useCleanUps } from '../../support/clean-ups.js';
-import { createTcpClients } from '../../support/http/tcp-clients.js';
-import { until } from '../../support/until.js';
-
-/** @import { ServerResponse } from 'node:http' */
-/** @import { Bounds } from '../../../api/access/connection-limits.js' */
-/** @import { TcpClient } from '../../support/http/tcp-clients.js' */
+import type { Bounds } from '../../../api/access/connection-limits.ts';
+import { createHttpServer } from '../../../api/http/server.ts';
+import { createMetrics } from '../../../api/observability/metrics.ts';
+import { useCleanUps } from '../../support/clean-ups.ts';
+import { createTcpClients, type TcpClient } from '../../support/http/tcp-clients.ts';
+import { until } from '../../support/until.ts';
 
 const REQUEST = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n';
 
@@ -19,10 +17,16 @@ const NEVER_MS = 86_400_000;
 /** A body that is larger than the buffers of a connection. */
 const LARGE = Buffer.alloc(16 * 1024 * 1024);
 
-/** @param {{ bounds?: Bounds, requestMs?: number, stallMs?: number }} [options] */
-async function startServer({ bounds, requestMs = NEVER_MS, stallMs = NEVER_MS } = {}) {
-  /** @type {ServerResponse[]} */
-  const streams = [];
+async function startServer({
+  bounds,
+  requestMs = NEVER_MS,
+  stallMs = NEVER_MS,
+}: {
+  bounds?: Bounds;
+  requestMs?: number;
+  stallMs?: number;
+} = {}) {
+  const streams: ServerResponse[] = [];
   const requests = { started: 0, closed: 0 };
   const metrics = createMetrics({ version: 'test', role: 'all' });
   const server = createHttpServer({
@@ -42,16 +46,15 @@ async function startServer({ bounds, requestMs = NEVER_MS, stallMs = NEVER_MS } 
   });
   await server.start();
   afterwards(() => server.stop());
-  /** @param {string} reason @returns {Promise<number>} */
-  const refused = async (reason) => {
+  const refused = async (reason: string): Promise<number> => {
     const { values } = await metrics.connectionsRefused.get();
     return values.find(({ labels }) => labels['reason'] === reason)?.value ?? 0;
   };
   return { port: server.port, refused, streams, requests };
 }
 
-/** @param {TcpClient} client @param {number} times the number of answers so far, with this one */
-async function ask(client, times) {
+/** @param times the number of answers so far, with this one */
+async function ask(client: TcpClient, times: number) {
   client.socket.write(REQUEST);
   await until(() => client.received().split('well').length === times + 1);
 }
@@ -169,8 +172,7 @@ test('HTTP request: header Expect 100-continue: the server sends 100 Continue, a
   await ask(client, 2);
 });
 
-/** @param {number} port @param {string} [from] */
-async function readNothing(port, from) {
+async function readNothing(port: number, from?: string) {
   const client = await tcpClients.open(port, from);
   client.socket.pause().write('GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n');
   return client;

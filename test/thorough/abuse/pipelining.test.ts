@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
-import { useCleanUps } from '../../support/clean-ups.js';
-import { send } from '../../support/http/index.js';
-import { createTcpClients } from '../../support/http/tcp-clients.js';
-import { useTestSystem } from '../../support/system/use.js';
-import { until } from '../../support/until.js';
+import { useCleanUps } from '../../support/clean-ups.ts';
+import { send } from '../../support/http/index.ts';
+import { createTcpClients } from '../../support/http/tcp-clients.ts';
+import { useTestSystem } from '../../support/system/use.ts';
+import { until } from '../../support/until.ts';
 
 const TOKEN = 'the token that is good for everything';
 const headers = { authorization: `Bearer ${TOKEN}` };
@@ -13,19 +13,19 @@ const tcpClients = createTcpClients(afterwards);
 
 const system = useTestSystem({ settings: { API_TOKEN: TOKEN } });
 
-/** @param {string} path @param {string} [token] @returns {string} the bytes of the request */
-const get = (path, token) =>
+/** @returns the bytes of the request */
+const get = (path: string, token?: string): string =>
   `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${token ? `Authorization: Bearer ${token}\r\n` : ''}\r\n`;
 
-/** Writes to a connection, and reads nothing. @param {string} bytes */
-async function write(bytes) {
+/** Writes to a connection, and reads nothing. */
+async function write(bytes: string) {
   const client = await tcpClients.open(Number(new URL(system.httpUrl).port));
   client.socket.pause().write(bytes);
   return client;
 }
 
-/** @param {RegExp} series of a metric @returns {Promise<number>} their sum */
-async function sumOf(series) {
+/** @param series of a metric @returns their sum */
+async function sumOf(series: RegExp): Promise<number> {
   const { text } = await send(system.httpUrl, '/metrics', { headers });
   const values = text.split('\n').filter((line) => series.test(line));
   return values.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { send } from '../../support/http/index.js';
-import { useTestSystem } from '../../support/system/use.js';
-import { until } from '../../support/until.js';
+import { send } from '../../support/http/index.ts';
+import { useTestSystem } from '../../support/system/use.ts';
+import { until } from '../../support/until.ts';
 
 /** The time by which the clock of the system is ahead, in ms. */
 let ahead = 0;

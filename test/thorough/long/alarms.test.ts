@@ -3,22 +3,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
-import { migrateDatabase } from '../../../api/store/setup/index.js';
-import { steadyPort } from '../../../infra/engine/ports.js';
-import { readLedger } from '../../../simulator/ledger/read.js';
-import { COLLAR_SIGNALS } from '../../../simulator/profiles/index.js';
-import { startTestEngine, uniqueName } from '../../support/database/engine.js';
-import { configOf } from '../../support/database/migrations.js';
-import { trueEpisodes } from '../../support/history/true-episodes.js';
-import { startReceiver } from '../../support/http/alarm-receiver.js';
-import { startApi } from '../../support/processes/api-process.js';
-import { startSimulator } from '../../support/processes/simulator-process.js';
-import { until } from '../../support/until.js';
-
-/** @import { RuleCondition } from '../../../api/alarms/rules/rule.js' */
-/** @import { Receiver } from '../../support/http/alarm-receiver.js' */
-/** @import { ApiProcess } from '../../support/processes/api-process.js' */
-/** @import { TestEngine } from '../../support/database/engine.js' */
+import type { RuleCondition } from '../../../api/alarms/rules/rule.ts';
+import { migrateDatabase } from '../../../api/store/setup/index.ts';
+import { steadyPort } from '../../../infra/engine/ports.ts';
+import { readLedger } from '../../../simulator/ledger/read.ts';
+import { COLLAR_SIGNALS } from '../../../simulator/profiles/index.ts';
+import { startTestEngine, type TestEngine, uniqueName } from '../../support/database/engine.ts';
+import { configOf } from '../../support/database/migrations.ts';
+import { trueEpisodes } from '../../support/history/true-episodes.ts';
+import { type Receiver, startReceiver } from '../../support/http/alarm-receiver.ts';
+import { type ApiProcess, startApi } from '../../support/processes/api-process.ts';
+import { startSimulator } from '../../support/processes/simulator-process.ts';
+import { until } from '../../support/until.ts';
 
 /** Number of kills in a test, of the two processes and of the database in turn. `ALARM_KILLS=100` for a long run. */
 const KILLS = Number(process.env['ALARM_KILLS'] ?? 3);
@@ -32,8 +28,7 @@ const DEVICES = 3;
 const STEP_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
-/** @type {Record<string, RuleCondition>} */
-const RULES = {
+const RULES: Record<string, RuleCondition> = {
   high: { kind: 'above', limit: 6, clear: 4 },
   low: { kind: 'below', limit: -5, clear: -3, for_ms: 120_000 },
 };
@@ -44,14 +39,10 @@ const STARTS_MS = 120_000;
 /** Length of an outage of the database, in ms. */
 const OUTAGE_MS = 2000;
 
-/** @type {TestEngine} */
-let engine;
-/** @type {Receiver} */
-let receiver;
-/** @type {ApiProcess[]} */
-let processes = [];
-/** @type {Record<string, string>} */
-let settings = {};
+let engine: TestEngine;
+let receiver: Receiver;
+let processes: ApiProcess[] = [];
+let settings: Record<string, string> = {};
 let kills = 0;
 
 beforeAll(async () => {
@@ -80,8 +71,8 @@ afterEach(async () => {
   await receiver?.stop();
 }, STARTS_MS);
 
-/** Starts a process. Only the first one has a fixed port. @param {number} n */
-const start = (n) =>
+/** Starts a process. Only the first one has a fixed port. */
+const start = (n: number) =>
   startApi(
     { ...settings, MQTT_CLIENT_ID: `alarms-${n}`, ...(n > 0 && { MQTT_PORT: '0' }) },
     { withinMs: STARTS_MS },
@@ -100,11 +91,11 @@ async function killNext() {
   }
 }
 
-/** @param {string} path @param {RequestInit} [init] @returns {Promise<Response>} of a process that answers */
-async function ask(path, init) {
+/** @returns of a process that answers */
+async function ask(path: string, init?: RequestInit): Promise<Response> {
   return until(
     async () => {
-      const { httpUrl } = /** @type {ApiProcess} */ (processes[Math.random() < 0.5 ? 0 : 1]);
+      const { httpUrl } = processes[Math.random() < 0.5 ? 0 : 1] as ApiProcess;
       const response = await fetch(`${httpUrl}/api/v1${path}`, init).catch(() => null);
       return response?.ok ? response : null;
     },
@@ -112,16 +103,14 @@ async function ask(path, init) {
   );
 }
 
-/** @param {string} path @param {unknown} body */
-const post = (path, body) =>
+const post = (path: string, body: unknown) =>
   ask(path, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify(body),
   });
 
-/** @returns {Promise<any[]>} */
-async function allAlarms() {
+async function allAlarms(): Promise<any[]> {
   const items = [];
   let cursor = '';
   do {
@@ -132,8 +121,7 @@ async function allAlarms() {
   return items;
 }
 
-/** @param {string[]} expected @param {(item: any) => unknown[]} keyOf */
-async function expectAlarms(expected, keyOf) {
+async function expectAlarms(expected: string[], keyOf: (item: any) => unknown[]) {
   const found = async () =>
     (await allAlarms())
       .filter(({ state }) => state !== 'withdrawn')
@@ -168,8 +156,8 @@ async function expectDeliveries() {
   }
 }
 
-/** A known sequence of numbers, so that a failure can be repeated. @param {number} seed */
-function createRandom(seed) {
+/** A known sequence of numbers, so that a failure can be repeated. */
+function createRandom(seed: number) {
   let state = seed;
   return () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
@@ -177,10 +165,9 @@ function createRandom(seed) {
   };
 }
 
-/** A value that walks slowly, so that episodes have a length. @param {() => number} random @param {number} from @param {number} to @returns {Array<[ts: number, value: number]>} */
-function walk(random, from, to) {
-  /** @type {Array<[number, number]>} */
-  const samples = [];
+/** A value that walks slowly, so that episodes have a length. */
+function walk(random: () => number, from: number, to: number): Array<[ts: number, value: number]> {
+  const samples: Array<[number, number]> = [];
   let value = 0;
   for (let ts = from; ts < to; ts += STEP_MS) {
     value = Math.max(-9, Math.min(9, value + Math.round(random() * 4 - 2)));
@@ -193,8 +180,7 @@ test(`Alarms: ${KILLS} kills of two processes and the database, samples out of o
   const random = createRandom(1);
   const now = Date.now();
   const from = now - 6 * HOUR_MS;
-  /** @type {Map<string, Array<[number, number]>>} */
-  const truth = new Map();
+  const truth: Map<string, Array<[number, number]>> = new Map();
   for (let n = 0; n < DEVICES; n++) {
     const device = `machine-${n}`;
     truth.set(device, walk(random, from, now - 60_000));
@@ -216,7 +202,7 @@ test(`Alarms: ${KILLS} kills of two processes and the database, samples out of o
     .map(({ entry }) => entry);
   const messages = [];
   while (shuffled.length > 0) {
-    const { device } = /** @type {typeof all[0]} */ (shuffled[0]);
+    const { device } = shuffled[0] as (typeof all)[0];
     const taken = shuffled.filter((entry) => entry.device === device).slice(0, 1 + Math.floor(random() * 6));
     for (const entry of taken) shuffled.splice(shuffled.indexOf(entry), 1);
     messages.push({ device, samples: taken.map(({ sample }) => sample) });
@@ -230,8 +216,7 @@ test(`Alarms: ${KILLS} kills of two processes and the database, samples out of o
   }
   expect(kills).toBe(KILLS);
 
-  /** @type {string[]} */
-  const expected = [];
+  const expected: string[] = [];
   for (const [device, samples] of truth) {
     for (const [rule, condition] of Object.entries(RULES)) {
       const episodes = trueEpisodes(condition, samples, { since: from, now });
@@ -303,8 +288,7 @@ test(`Alarms: ${KILLS} kills of two processes and the database: exactly the alar
     const { code, summary, output } = await simulator.ended;
     expect({ code, output, summary }).toMatchObject({ code: 0, summary: { dropped: 0, left: 0 } });
 
-    /** @type {string[]} */
-    const expected = [];
+    const expected: string[] = [];
     for await (const entry of readLedger(ledger)) {
       if (entry.kind !== 'episode') continue;
       const { sensor, start: at, end, peak } = entry.episode;
@@ -344,21 +328,21 @@ test('Absence alarm: both processes are killed before and after the alarm opens:
     severity: 'warning',
   });
   const last = Date.now();
-  /** @param {string[]} sensors @param {number} [ts] epoch ms */
-  const measure = (sensors, ts = Date.now()) =>
+  /** @param ts epoch ms */
+  const measure = (sensors: string[], ts: number = Date.now()) =>
     post(
       '/measurements?device=pump',
       sensors.map((sensor_id) => ({ sensor_id, ts, value: 1 })),
     );
-  const openedIds = (/** @type {string} */ sensor) => [
+  const openedIds = (sensor: string) => [
     ...new Set(
       receiver.received
         .filter(({ alarm, event }) => alarm.sensor === sensor && event === 'opened')
         .map(({ alarm }) => alarm.alarm_id),
     ),
   ];
-  /** The device goes on with these sensors until the condition holds. @param {string[]} sensors @param {() => boolean | Promise<boolean>} condition */
-  const beatUntil = (sensors, condition) =>
+  /** The device goes on with these sensors until the condition holds. */
+  const beatUntil = (sensors: string[], condition: () => boolean | Promise<boolean>) =>
     until(
       async () => {
         await measure(sensors);

@@ -2,28 +2,24 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { startDatabase } from '../../../tools/bench/environment/database.js';
-import { openEnvironment } from '../../../tools/bench/environment/index.js';
-import { createAlarmsPart } from '../../../tools/bench/parts/alarms.js';
-import { createDashboardPart } from '../../../tools/bench/parts/dashboard.js';
-import { createFilesPart } from '../../../tools/bench/parts/files.js';
-import { createOpeningPart } from '../../../tools/bench/parts/opening.js';
-import { createPackingPart } from '../../../tools/bench/parts/packing.js';
-import { createReadingPart } from '../../../tools/bench/parts/reading.js';
-import { createReadingDiskPart } from '../../../tools/bench/parts/reading-disk.js';
-import { createStreamingPart } from '../../../tools/bench/parts/streaming.js';
-import { targetsTable } from '../../../tools/bench/targets.js';
-import { ENGINE_DIR } from '../../support/database/engine.js';
+import type { Views } from '../../../tools/bench/dashboard/views.ts';
+import { startDatabase } from '../../../tools/bench/environment/database.ts';
+import { type Environment, openEnvironment } from '../../../tools/bench/environment/index.ts';
+import { createAlarmsPart } from '../../../tools/bench/parts/alarms.ts';
+import { createDashboardPart } from '../../../tools/bench/parts/dashboard.ts';
+import { createFilesPart } from '../../../tools/bench/parts/files.ts';
+import { createOpeningPart } from '../../../tools/bench/parts/opening.ts';
+import { createPackingPart } from '../../../tools/bench/parts/packing.ts';
+import { createReadingPart } from '../../../tools/bench/parts/reading.ts';
+import { createReadingDiskPart } from '../../../tools/bench/parts/reading-disk.ts';
+import { createStreamingPart } from '../../../tools/bench/parts/streaming.ts';
+import { targetsTable } from '../../../tools/bench/targets.ts';
+import { ENGINE_DIR } from '../../support/database/engine.ts';
 
-/** @import { Views } from '../../../tools/bench/dashboard/views.js' */
-/** @import { Environment } from '../../../tools/bench/environment/index.js' */
-
-/** @type {string} */
-let dir;
-/** @type {Awaited<ReturnType<typeof startDatabase>>} a database of these tests: they need nodetool for the bytes on disk */
-let database;
-/** @type {Environment} */
-let environment;
+let dir: string;
+/** a database of these tests: they need nodetool for the bytes on disk */
+let database: Awaited<ReturnType<typeof startDatabase>>;
+let environment: Environment;
 
 const flags = { only: [], shapes: [], rounds: 1, runMs: 300, watchMs: 0, warmMs: 0, inFlight: [], bootMs: 0 };
 const devices = 20;
@@ -157,8 +153,7 @@ test('Benchmark of the dashboard: three fleets: requests, bytes and heap of the 
   expect(figures.filter((figure) => figure?.includes('of the first view'))).toHaveLength(4);
 });
 
-/** @param {Views | undefined} views */
-function expectWeighed(views) {
+function expectWeighed(views: Views | undefined) {
   // The page, its script and its style; the fleet and its stream.
   expect(views?.first.files).toBeGreaterThanOrEqual(3);
   expect(views?.first.data).toBeGreaterThanOrEqual(2);

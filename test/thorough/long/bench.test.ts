@@ -2,20 +2,16 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { HOUR_MS } from '../../../schema/rules.js';
-import { openEnvironment } from '../../../tools/bench/environment/index.js';
-import { loadOf } from '../../../tools/bench/load/shapes.js';
-import { measureRate } from '../../../tools/bench/measure/rate.js';
-import { storedSamples } from '../../../tools/bench/measure/stored.js';
-import { sharedContactPoint, uniqueName } from '../../support/database/engine.js';
+import type { Config } from '../../../common/settings/config.ts';
+import { HOUR_MS } from '../../../schema/rules.ts';
+import { type Environment, openEnvironment } from '../../../tools/bench/environment/index.ts';
+import { loadOf } from '../../../tools/bench/load/shapes.ts';
+import { measureRate } from '../../../tools/bench/measure/rate.ts';
+import { storedSamples } from '../../../tools/bench/measure/stored.ts';
+import { sharedContactPoint, uniqueName } from '../../support/database/engine.ts';
 
-/** @import { Config } from '../../../common/settings/config.js' */
-/** @import { Environment } from '../../../tools/bench/environment/index.js' */
-
-/** @type {string} */
-let dir;
-/** @type {Environment} */
-let environment;
+let dir: string;
+let environment: Environment;
 
 const shape = loadOf('4x10', 20);
 // Any process with a readable CPU time is good enough here.
@@ -32,8 +28,7 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-/** @param {Config['cql']} cql */
-const stored = (cql) =>
+const stored = (cql: Config['cql']) =>
   storedSamples(cql, { devices: shape.devices, from: Date.now() - HOUR_MS, to: Date.now() + HOUR_MS });
 
 test('Benchmark of ingest: highest rate and fixed rate: counts exactly the samples that the database stores', async () => {
@@ -74,6 +69,5 @@ test('Benchmark of the Cassandra driver: fixed rate: the database stores every s
 test('Benchmark of parsing: SenML, plain JSON and a map of sensors: the CPU cost of each format is measured', async () => {
   const alone = await environment.alone();
   expect(await alone.cost('4x10', 200)).toBeGreaterThan(0);
-  for (const form of /** @type {const} */ (['plain', 'map']))
-    expect(await alone.jsonCost(form, 200)).toBeGreaterThan(0);
+  for (const form of ['plain', 'map'] as const) expect(await alone.jsonCost(form, 200)).toBeGreaterThan(0);
 });

@@ -1,22 +1,19 @@
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { connect as connectTcp, createServer } from 'node:net';
+import { type AddressInfo, connect as connectTcp, createServer } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createClient } from '../../../api/store/client.js';
-import { connect } from '../../../api/store/connect.js';
-import { readSettings } from '../../../common/settings/index.js';
-import { writeCombinedPem } from '../../../infra/tls/combined-pem.js';
-import { certificatesFolder } from '../../support/certificates.js';
-import { useCleanUps } from '../../support/clean-ups.js';
-import { startTestEngine } from '../../support/database/engine.js';
-import { connectDevice } from '../../support/mqtt/device.js';
-import { run } from '../../support/operations/fakes.js';
-import { startApi, startCommand } from '../../support/processes/api-process.js';
-import { until } from '../../support/until.js';
-
-/** @import { AddressInfo } from 'node:net' */
-/** @import { TestEngine } from '../../support/database/engine.js' */
+import { createClient } from '../../../api/store/client.ts';
+import { connect } from '../../../api/store/connect.ts';
+import { readSettings } from '../../../common/settings/index.ts';
+import { writeCombinedPem } from '../../../infra/tls/combined-pem.ts';
+import { certificatesFolder } from '../../support/certificates.ts';
+import { useCleanUps } from '../../support/clean-ups.ts';
+import { startTestEngine, type TestEngine } from '../../support/database/engine.ts';
+import { connectDevice } from '../../support/mqtt/device.ts';
+import { run } from '../../support/operations/fakes.ts';
+import { startApi, startCommand } from '../../support/processes/api-process.ts';
+import { until } from '../../support/until.ts';
 
 // All tests share one database. Its clients need TLS, a role and permissions.
 
@@ -27,14 +24,11 @@ const UNAUTHORIZED = 0x2100;
 
 const certificates = certificatesFolder();
 const afterwards = useCleanUps();
-/** @type {TestEngine} */
-let engine;
-/** @type {Awaited<ReturnType<typeof certificates.make>>} */
-let own;
-/** @type {Record<string, string>} */
-let superuser;
-/** @type {Record<'migrate' | 'serve', Record<string, string>>} settings of each role */
-let roles;
+let engine: TestEngine;
+let own: Awaited<ReturnType<typeof certificates.make>>;
+let superuser: Record<string, string>;
+/** settings of each role */
+let roles: Record<'migrate' | 'serve', Record<string, string>>;
 
 beforeAll(async () => {
   own = await certificates.make('ours', { hosts: '127.0.0.1,db.example' });
@@ -61,21 +55,19 @@ afterAll(async () => {
   certificates.remove();
 }, STARTS_MS);
 
-/** @param {Record<string, string>} settings */
-const cqlOf = (settings) => readSettings(settings, { envFile: '' }).cql;
+const cqlOf = (settings: Record<string, string>) => readSettings(settings, { envFile: '' }).cql;
 
-/** @param {Record<string, string>} settings */
-async function open(settings) {
+async function open(settings: Record<string, string>) {
   const client = await connect(cqlOf(settings), { applicationName: 'test' });
   afterwards(() => client.shutdown());
   return client;
 }
 
-/** @param {string[]} args @param {Record<string, string>} [settings] */
-const makeRoles = (args, settings = superuser) => startCommand('api/commands/roles.js', settings, args).ended;
+const makeRoles = (args: string[], settings: Record<string, string> = superuser) =>
+  startCommand('api/commands/roles.ts', settings, args).ended;
 
-/** Writes each password to its own file. @returns {string[]} the flags that name the files */
-function passwordFlags() {
+/** Writes each password to its own file. @returns the flags that name the files */
+function passwordFlags(): string[] {
   return Object.entries(roles).flatMap(([duty, { CQL_PASSWORD = '' }]) => {
     const path = `${own.cert}.${duty}`;
     writeFileSync(path, `${CQL_PASSWORD}\n`);
@@ -113,9 +105,9 @@ describe('CQL with TLS', () => {
     proxy.listen(0, '127.0.0.2');
     await once(proxy, 'listening');
     afterwards(() => proxy.close());
-    const address = /** @type {AddressInfo} */ (proxy.address());
+    const address = proxy.address() as AddressInfo;
     const settings = { ...superuser, CQL_CONTACT_POINTS: `127.0.0.2:${address.port}` };
-    const { code, output } = await startCommand('api/commands/migrate.js', {
+    const { code, output } = await startCommand('api/commands/migrate.ts', {
       ...settings,
       NODE_TLS_REJECT_UNAUTHORIZED: '0',
     }).ended;
@@ -134,7 +126,7 @@ describe('CQL with TLS', () => {
     await once(socket, 'secureConnect');
     const shown = socket.getPeerCertificate();
     socket.destroy();
-    const identityError = (/** @type {string} */ contactPoint) => {
+    const identityError = (contactPoint: string) => {
       const client = createClient(cqlOf({ ...superuser, CQL_CONTACT_POINTS: contactPoint }));
       // The type declarations lack the options of a client.
       const { sslOptions } = Reflect.get(client, 'options');
@@ -178,17 +170,17 @@ describe('Roles', () => {
       );
       await admin.execute('CREATE TABLE other.secret (id int PRIMARY KEY)');
 
-      const early = await startCommand('api/commands/migrate.js', roles.serve).ended;
+      const early = await startCommand('api/commands/migrate.ts', roles.serve).ended;
       expect(early).toMatchObject({
         code: 78,
         output: expect.stringMatching(/millrace_serve has not the rights .*npm run roles/),
       });
-      const migrated = await startCommand('api/commands/migrate.js', roles.migrate).ended;
+      const migrated = await startCommand('api/commands/migrate.ts', roles.migrate).ended;
       expect(migrated).toMatchObject({
         code: 0,
         output: expect.stringContaining('The schema went from version 0'),
       });
-      expect(await startCommand('api/commands/migrate.js', roles.migrate).ended).toMatchObject({ code: 0 });
+      expect(await startCommand('api/commands/migrate.ts', roles.migrate).ended).toMatchObject({ code: 0 });
 
       await exerciseServingRole();
       expect(await startOutput(roles.serve)).not.toMatch(/"username":/);
@@ -259,7 +251,7 @@ describe('Roles', () => {
       const rotate = () =>
         run(
           process.execPath,
-          ['infra/operations/index.js', 'rotate', ...words, ...access, '--ready', `${api.httpUrl}/readyz`],
+          ['infra/operations/index.ts', 'rotate', ...words, ...access, '--ready', `${api.httpUrl}/readyz`],
           { PATH: process.env['PATH'], ...superuser },
           STARTS_MS,
         );
@@ -274,8 +266,8 @@ describe('Roles', () => {
   );
 });
 
-/** @param {Record<string, string>} settings @returns {Promise<string>} the output of `npm start` until it is ready */
-async function startOutput(settings) {
+/** @returns the output of `npm start` until it is ready */
+async function startOutput(settings: Record<string, string>): Promise<string> {
   const api = await startApi(settings);
   await api.kill();
   return api.output();
@@ -285,7 +277,7 @@ async function startOutput(settings) {
 async function exerciseServingRole() {
   const api = await startApi(roles.serve);
   afterwards(() => api.kill());
-  const ask = async (/** @type {string} */ path, /** @type {RequestInit} */ init = {}) => {
+  const ask = async (path: string, init: RequestInit = {}) => {
     const response = await fetch(`${api.httpUrl}/api/v1${path}`, init);
     return { status: response.status, body: response.status === 204 ? null : await response.json() };
   };
@@ -310,8 +302,7 @@ async function exerciseServingRole() {
   expect((await ask('/pipeline')).body.processes).toHaveLength(1);
 
   const database = await open(roles.serve);
-  const rowsOf = async (/** @type {string} */ table) =>
-    (await database.execute(`SELECT * FROM iot.${table}`)).rows;
+  const rowsOf = async (table: string) => (await database.execute(`SELECT * FROM iot.${table}`)).rows;
   await until(async () => (await rowsOf('pack_progress')).length > 0, { what: 'packing', withinMs: 120_000 });
   expect(await rowsOf('history')).not.toHaveLength(0);
   expect((await ask('/devices/press/sensors/torque/series?points=10')).status).toBe(200);

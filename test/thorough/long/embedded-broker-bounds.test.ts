@@ -3,14 +3,14 @@ import { connect as connectTcp } from 'node:net';
 import { expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import pino from 'pino';
-import { ByteBudget } from '../../../api/ingest/admission/byte-budget.js';
-import { createBroker } from '../../../api/mqtt/embedded/index.js';
-import { createMetrics } from '../../../api/observability/metrics.js';
-import { readSettings } from '../../../common/settings/index.js';
-import { useCleanUps } from '../../support/clean-ups.js';
-import { everybodyMayConnect } from '../../support/credentials.js';
-import { usedBytes } from '../../support/memory.js';
-import { readSeries } from '../../support/metrics.js';
+import { ByteBudget } from '../../../api/ingest/admission/byte-budget.ts';
+import { createBroker } from '../../../api/mqtt/embedded/index.ts';
+import { createMetrics } from '../../../api/observability/metrics.ts';
+import { readSettings } from '../../../common/settings/index.ts';
+import { useCleanUps } from '../../support/clean-ups.ts';
+import { everybodyMayConnect } from '../../support/credentials.ts';
+import { usedBytes } from '../../support/memory.ts';
+import { readSeries } from '../../support/metrics.ts';
 import {
   connectBytes,
   DISCONNECT,
@@ -18,8 +18,8 @@ import {
   pubackIds,
   publishBytes,
   subscribeBytes,
-} from '../../support/mqtt/packets.js';
-import { until } from '../../support/until.js';
+} from '../../support/mqtt/packets.ts';
+import { until } from '../../support/until.ts';
 
 const TOPIC = 'iot/v1/d/measurements';
 const OTHER_TOPIC = 'iot/v1/other/measurements';
@@ -29,20 +29,16 @@ const afterwards = useCleanUps();
 
 /**
  * Starts the broker and the byte budget alone. The database behind them is away until the test calls `settleAll`.
- *
- * @param {number} budgetBytes
  */
-async function startBroker(budgetBytes) {
+async function startBroker(budgetBytes: number) {
   const budget = new ByteBudget(budgetBytes);
   let isAway = true;
-  /** @type {Array<() => void>} */
-  const waiting = [];
-  /** @type {string[]} */
-  const accepted = [];
-  const settle = async (/** @type {string} */ topic) => {
+  const waiting: Array<() => void> = [];
+  const accepted: string[] = [];
+  const settle = async (topic: string) => {
     accepted.push(topic);
     if (isAway) await new Promise((resolve) => waiting.push(() => resolve(undefined)));
-    return /** @type {const} */ ('accepted');
+    return 'accepted' as const;
   };
   const metrics = createMetrics({ version: 'test', role: 'all' });
   const { mqtt: settings } = readSettings({ MQTT_PORT: '0' }, { envFile: '' });
@@ -73,13 +69,13 @@ async function startBroker(budgetBytes) {
   };
 }
 
-/**
- * @param {{ port: number }} broker
- * @param {Buffer[]} packets sent once CONNECT is answered
- * @param {string} clientId
- * @param {number} [keepalive] s
- */
-async function openDevice({ port }, packets, clientId, keepalive) {
+/** @param packets sent once CONNECT is answered @param keepalive s */
+async function openDevice(
+  { port }: { port: number },
+  packets: Buffer[],
+  clientId: string,
+  keepalive?: number,
+) {
   const socket = connectTcp(port, '127.0.0.1');
   socket.on('error', () => {});
   afterwards(() => void socket.destroy());
@@ -99,8 +95,7 @@ test('Embedded broker: messages reach the byte budget: no connection is read unt
   const EACH = 40;
   const filler = Buffer.alloc(50_000, 32);
   const packets = Array.from({ length: EACH }, (_, index) => publishBytes(TOPIC, filler, index + 1));
-  /** @type {Array<Awaited<ReturnType<typeof openDevice>>>} */
-  const devices = [];
+  const devices: Array<Awaited<ReturnType<typeof openDevice>>> = [];
   for (let index = 0; index < DEVICES; index++) {
     devices.push(await openDevice(broker, packets, `device-${index}`));
   }
@@ -140,7 +135,7 @@ test('Embedded broker: device disconnects while its message waits for the byte b
   // This device stays, and the start of its message fills the budget.
   await openDevice(broker, [message], 'stays');
   await until(() => budget.used > 0);
-  for (const leave of /** @type {const} */ (['destroy', 'end', 'destroy', 'end'])) {
+  for (const leave of ['destroy', 'end', 'destroy', 'end'] as const) {
     const { socket } = await openDevice(broker, [message], 'leaves');
     await until(() => budget.waiting === 1);
     socket[leave]();
@@ -171,7 +166,7 @@ test('Embedded broker: 600 connections with a last will break: at most 32 MiB of
   );
   await until(() => budget.waiting > 0);
   const COUNT = 600;
-  const will = { topic: 'iot/v1/d/status', payload: Buffer.alloc(65_000, 32), qos: /** @type {const} */ (1) };
+  const will = { topic: 'iot/v1/d/status', payload: Buffer.alloc(65_000, 32), qos: 1 as const };
   for (let index = 0; index < COUNT; index++) {
     const client = await mqtt.connectAsync(url, { reconnectPeriod: 0, will });
     client.stream.destroy();

@@ -1,33 +1,29 @@
 import { once } from 'node:events';
 import { connect as connectTcp } from 'node:net';
 import { describe, expect, test } from '@jest/globals';
+import type { IClientOptions } from 'mqtt';
 import mqtt from 'mqtt';
-import { migrateDatabase } from '../../../api/store/setup/index.js';
-import { readSettings } from '../../../common/settings/index.js';
-import { useCleanUps } from '../../support/clean-ups.js';
-import { startCqlWire } from '../../support/database/cql-wire.js';
-import { sharedContactPoint, uniqueName } from '../../support/database/engine.js';
-import { connectBytes, DISCONNECT, pubackIds, publishBytes } from '../../support/mqtt/packets.js';
-import { startCommand } from '../../support/processes/api-process.js';
-import { startTestSystem } from '../../support/system/index.js';
-import { until } from '../../support/until.js';
-
-/** @import { IClientOptions } from 'mqtt' */
+import { migrateDatabase } from '../../../api/store/setup/index.ts';
+import { readSettings } from '../../../common/settings/index.ts';
+import { useCleanUps } from '../../support/clean-ups.ts';
+import { startCqlWire } from '../../support/database/cql-wire.ts';
+import { sharedContactPoint, uniqueName } from '../../support/database/engine.ts';
+import { connectBytes, DISCONNECT, pubackIds, publishBytes } from '../../support/mqtt/packets.ts';
+import { startCommand } from '../../support/processes/api-process.ts';
+import { startTestSystem } from '../../support/system/index.ts';
+import { until } from '../../support/until.ts';
 
 const afterwards = useCleanUps();
 
-/** @param {Record<string, string>} [settings] */
-async function startSystem(settings) {
+async function startSystem(settings?: Record<string, string>) {
   const system = await startTestSystem({ settings });
   afterwards(() => system.stop());
   return system;
 }
 
-/** @param {string} url @param {IClientOptions} [options] */
-async function connect(url, options) {
+async function connect(url: string, options?: IClientOptions) {
   const client = await mqtt.connectAsync(url, { reconnectPeriod: 0, ...options });
-  /** @type {Array<{ topic: string, payload: string, retain: boolean }>} */
-  const received = [];
+  const received: Array<{ topic: string; payload: string; retain: boolean }> = [];
   client.on('message', (topic, payload, { retain }) => {
     received.push({ topic, payload: payload.toString(), retain });
   });
@@ -36,7 +32,7 @@ async function connect(url, options) {
 }
 
 const base = Date.now() - 600_000;
-const sample = (/** @type {number} */ value) => JSON.stringify({ sensor_id: 's', ts: base + value, value });
+const sample = (value: number) => JSON.stringify({ sensor_id: 's', ts: base + value, value });
 
 describe('Embedded broker, MQTT_AUTH is on', () => {
   const settings = { MQTT_AUTH: 'true', MQTT_USERNAME: 'devices', MQTT_PASSWORD: 'right' };
@@ -103,8 +99,7 @@ describe('Embedded broker, other clients', () => {
 
     const back = mqtt.connect(mqttUrl, { reconnectPeriod: 0, ...persistent });
     afterwards(() => back.endAsync(true));
-    /** @type {number[]} */
-    const received = [];
+    const received: number[] = [];
     back.on('message', (_topic, payload) => received.push(JSON.parse(payload.toString()).value));
     const connack = await new Promise((resolve) => back.once('connect', resolve));
     expect(connack.sessionPresent).toBe(false);
@@ -118,7 +113,7 @@ describe('Embedded broker, other clients', () => {
   test('Embedded broker: retained status messages: only accepted and small messages are kept', async () => {
     const system = await startSystem({ AUTO_REGISTER: 'false' });
     const { client } = await connect(system.mqttUrl);
-    const retain = /** @type {const} */ ({ qos: 1, retain: true });
+    const retain = { qos: 1, retain: true } as const;
     for (const device of ['known', 'long', 'gone']) {
       await client.publishAsync(`iot/v1/${device}/birth`, '{}', { qos: 1 });
     }
@@ -248,8 +243,7 @@ test('Embedded broker: a device sends nothing: its connection is closed after on
 });
 
 describe('Start, port is taken', () => {
-  /** @param {(taken: { mqtt: string, http: string }) => Record<string, string>} choose */
-  async function startOnTakenPort(choose) {
+  async function startOnTakenPort(choose: (taken: { mqtt: string; http: string }) => Record<string, string>) {
     const first = await startSystem();
     const settings = {
       CQL_CONTACT_POINTS: sharedContactPoint(),
@@ -259,7 +253,7 @@ describe('Start, port is taken', () => {
       ...choose({ mqtt: String(first.mqttPort), http: new URL(first.httpUrl).port }),
     };
     await migrateDatabase(readSettings(settings, { envFile: '' }));
-    const second = startCommand('api/index.js', { ...settings, LOG_LEVEL: 'warn' });
+    const second = startCommand('api/index.ts', { ...settings, LOG_LEVEL: 'warn' });
     afterwards(() => second.kill());
     return second.ended;
   }
@@ -269,7 +263,7 @@ describe('Start, port is taken', () => {
     ['HTTP_PORT', 'http'],
   ])('Start: the port of %s is in use: exit code 71; the error names the setting', async (name, which) => {
     const { code, output } = await startOnTakenPort((taken) => ({
-      [name]: taken[/** @type {'mqtt' | 'http'} */ (which)],
+      [name]: taken[which as 'mqtt' | 'http'],
     }));
     expect(code).toBe(71);
     expect(output.trim().split('\n')).toHaveLength(1);

@@ -5,17 +5,20 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { compareOutput, stepsOf } from '../../support/documents/examples.js';
-import { cloneWorkTree, freePorts, plainEnvironment, startDev } from '../../support/processes/dev-process.js';
-import { processTree, untilGone } from '../../support/processes/index.js';
-import { until } from '../../support/until.js';
-
-/** @import { DevProcess } from '../../support/processes/dev-process.js' */
-/** @import { Step } from '../../support/documents/examples.js' */
+import { compareOutput, stepsOf } from '../../support/documents/examples.ts';
+import {
+  cloneWorkTree,
+  type DevProcess,
+  freePorts,
+  plainEnvironment,
+  startDev,
+} from '../../support/processes/dev-process.ts';
+import { processTree, untilGone } from '../../support/processes/index.ts';
+import { until } from '../../support/until.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-const read = (/** @type {string} */ file) => readFileSync(join(root, file), 'utf8');
+const read = (file: string) => readFileSync(join(root, file), 'utf8');
 
 const CLONES = /^git clone <this repository> millrace && cd millrace$/;
 const STARTS = /^npm run dev$/;
@@ -28,12 +31,9 @@ const DOCUMENTS = [
   'docs/how-to/manage-devices.md',
 ].filter((file) => stepsOf(read(file)).length > 0);
 
-/** @type {Awaited<ReturnType<typeof cloneWorkTree>>} */
-let clone;
-/** @type {Awaited<ReturnType<typeof freePorts>>} */
-let ports;
-/** @type {DevProcess | null} */
-let dev = null;
+let clone: Awaited<ReturnType<typeof cloneWorkTree>>;
+let ports: Awaited<ReturnType<typeof freePorts>>;
+let dev: DevProcess | null = null;
 
 beforeAll(async () => {
   await makeClone();
@@ -50,7 +50,7 @@ async function makeClone() {
   if (dev) await stop(dev);
   await clone?.remove();
   clone = await cloneWorkTree();
-  // dev.test.js shows that a clone installs its packages and jars. This test links to existing ones.
+  // dev.test.ts shows that a clone installs its packages and jars. This test links to existing ones.
   symlinkSync(join(root, 'node_modules'), join(clone.folder, 'node_modules'));
 }
 
@@ -67,13 +67,12 @@ async function start() {
 
 /**
  * Removes what a terminal overwrites. Without a terminal, a slow step prints its progress as lines between the steps.
- *
- * @param {string} output of a start
+ * @param output of a start
  */
-const withoutProgress = (output) => output.replaceAll(/^(?!✓).*\n(?=(?:(?!✓).*\n)*✓)/gm, '');
+const withoutProgress = (output: string) => output.replaceAll(/^(?!✓).*\n(?=(?:(?!✓).*\n)*✓)/gm, '');
 
-/** @param {DevProcess} running @returns {Promise<string>} its output after Ctrl-C */
-async function stop(running) {
+/** @returns its output after Ctrl-C */
+async function stop(running: DevProcess): Promise<string> {
   dev = null;
   const before = running.output().length;
   const tree = await processTree(running.pid);
@@ -82,8 +81,8 @@ async function stop(running) {
   return running.output().slice(before);
 }
 
-/** @param {string} text with the default ports */
-const withPorts = (text) =>
+/** @param text with the default ports */
+const withPorts = (text: string) =>
   text
     .replaceAll('127.0.0.1:8080', `127.0.0.1:${ports.HTTP_PORT}`)
     .replaceAll('127.0.0.1:1883', `127.0.0.1:${ports.MQTT_PORT}`)
@@ -92,12 +91,10 @@ const withPorts = (text) =>
 
 /**
  * Runs a program of a tutorial, which goes on until Ctrl-C.
- *
- * @param {string} command
- * @param {string[]} expected Ctrl-C follows these lines
- * @returns {Promise<string>} its output
+ * @param expected Ctrl-C follows these lines
+ * @returns its output
  */
-async function runUntil(command, expected) {
+async function runUntil(command: string, expected: string[]): Promise<string> {
   const env = plainEnvironment();
   const child = spawn('bash', ['-c', command], { cwd: clone.folder, env, detached: true });
   let output = '';
@@ -111,8 +108,7 @@ async function runUntil(command, expected) {
   return output;
 }
 
-/** @param {string} output @param {string[]} expected @returns {boolean} */
-function isAsExpected(output, expected) {
+function isAsExpected(output: string, expected: string[]): boolean {
   try {
     compareOutput(output, expected);
     return true;
@@ -121,8 +117,8 @@ function isAsExpected(output, expected) {
   }
 }
 
-/** @param {string} command @param {string[]} expected lines @returns {Promise<string>} its output */
-async function type(command, expected) {
+/** @param expected lines @returns its output */
+async function type(command: string, expected: string[]): Promise<string> {
   if (CLONES.test(command)) {
     await makeClone();
     return '';
@@ -137,8 +133,8 @@ async function type(command, expected) {
 }
 
 describe.each(DOCUMENTS)('%s', (file) => {
-  /** Ids of this run by those in the document. @type {Map<string, string>} */
-  const ids = new Map();
+  /** Ids of this run by those in the document. */
+  const ids: Map<string, string> = new Map();
 
   test.each(stepsOf(read(file)))(
     'Documentation example, line $line: $title: the output is as the document shows',
@@ -156,7 +152,7 @@ describe.each(DOCUMENTS)('%s', (file) => {
           text.replace(change.before, () => change.after),
         );
       }
-      if (lines) compareOutput(await stop(/** @type {DevProcess} */ (dev)), lines.map(withPorts));
+      if (lines) compareOutput(await stop(dev as DevProcess), lines.map(withPorts));
       if (command) {
         let typed = withPorts(command.text);
         for (const [documented, actual] of ids) typed = typed.replaceAll(documented, actual);

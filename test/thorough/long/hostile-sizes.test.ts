@@ -1,18 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { HOUR_MS } from '../../../schema/rules.js';
-import { readDeadLetters } from '../../support/dead-letters.js';
-import { usedBytes } from '../../support/memory.js';
-import { readMetric } from '../../support/metrics.js';
-import { useTestSystem } from '../../support/system/use.js';
-import { until } from '../../support/until.js';
+import { HOUR_MS } from '../../../schema/rules.ts';
+import { readDeadLetters } from '../../support/dead-letters.ts';
+import { usedBytes } from '../../support/memory.ts';
+import { readMetric } from '../../support/metrics.ts';
+import { useTestSystem } from '../../support/system/use.ts';
+import { until } from '../../support/until.ts';
 
 const MB = 1024 * 1024;
 const MINUTE_MS = 60_000;
 
-/** @type {mqtt.MqttClient[]} */
-const clients = [];
+const clients: mqtt.MqttClient[] = [];
 
 const system = useTestSystem();
 afterEach(async () => {
@@ -28,8 +27,7 @@ async function connect() {
   return client;
 }
 
-/** @param {string} sensor */
-const measurement = (sensor) => JSON.stringify({ sensor_id: sensor, ts: Date.now(), value: 1 });
+const measurement = (sensor: string) => JSON.stringify({ sensor_id: sensor, ts: Date.now(), value: 1 });
 
 test('MQTT message of 10 MB: becomes a dead letter with code too_large, and its connection stays open', async () => {
   const [large, other] = [await connect(), await connect()];

@@ -1,11 +1,11 @@
 import { expect, jest, test } from '@jest/globals';
-import { connect } from '../../../api/store/connect.js';
-import { migrateDatabase } from '../../../api/store/setup/index.js';
-import { createFirst } from '../../../schema/migrate/cluster.js';
-import { readMigrations } from '../../../schema/migrate/files.js';
-import { withSchemaLock } from '../../../schema/migrate/lock.js';
-import { configOf, useMigrations } from '../../support/database/migrations.js';
-import { until } from '../../support/until.js';
+import { connect } from '../../../api/store/connect.ts';
+import { migrateDatabase } from '../../../api/store/setup/index.ts';
+import { createFirst } from '../../../schema/migrate/cluster.ts';
+import { readMigrations } from '../../../schema/migrate/files.ts';
+import { withSchemaLock } from '../../../schema/migrate/lock.ts';
+import { configOf, useMigrations } from '../../support/database/migrations.ts';
+import { until } from '../../support/until.ts';
 
 const migrations = useMigrations();
 
@@ -39,7 +39,7 @@ test('Migration: new keyspace: tables have their TTL, compaction window and gc_g
 test.each([2, 5])('Migration: %i processes at once: one process migrates, the others wait', async (count) => {
   const settings = migrations.fresh();
   const ended = await Promise.all(
-    Array.from({ length: count }, () => migrations.run('api/commands/migrate.js', settings)),
+    Array.from({ length: count }, () => migrations.run('api/commands/migrate.ts', settings)),
   );
   for (const command of ended) expect(command).toEqual({ ...command, code: 0 });
   expect(ended.map(({ output }) => output).join()).toContain('one copy of everything');
@@ -65,11 +65,11 @@ test('Migration: another process creates the keyspace: the migration waits for t
 test('Migration: clock of the process is a day ahead: applied_at comes from the clock of the database', async () => {
   const settings = migrations.fresh();
   const startedAt = Date.now();
-  const doNotFake = /** @type {const} */ ([
+  const doNotFake = [
     ...['hrtime', 'nextTick', 'performance', 'queueMicrotask', 'setImmediate', 'clearImmediate'],
     ...['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'],
-  ]);
-  jest.useFakeTimers({ now: startedAt + 86_400_000, doNotFake: /** @type {any} */ (doNotFake) });
+  ] as const;
+  jest.useFakeTimers({ now: startedAt + 86_400_000, doNotFake: doNotFake as any });
   try {
     await migrateDatabase(configOf(settings));
   } finally {
@@ -95,7 +95,7 @@ test('Migration: an earlier run ended between two tables: the next run creates t
   ]) {
     await migrations.execute(statement);
   }
-  const { code } = await migrations.run('api/commands/migrate.js', settings);
+  const { code } = await migrations.run('api/commands/migrate.ts', settings);
   expect(code).toBe(0);
   expect(await migrations.tablesOf(settings.CQL_KEYSPACE)).toEqual(whole);
 });
@@ -161,7 +161,7 @@ test('Migration: a dead process holds the schema lock: the migration names the p
   await migrations.execute(
     `UPDATE ${settings.CQL_KEYSPACE}.installation USING TTL 600 SET lock_owner = 'dead:1' WHERE part = 'millrace' IF lock_owner = null`,
   );
-  const command = migrations.start('api/commands/migrate.js', settings);
+  const command = migrations.start('api/commands/migrate.ts', settings);
   const message = 'another process changes the schema (dead:1); waiting';
   await until(() => command.output().includes(message) || !command.running());
   expect(command.running()).toBe(true);
@@ -180,7 +180,7 @@ test('Migration: another process took over the schema lock: the migration stops,
   const client = await connect(cql, { keyspace: cql.keyspace });
   migrations.afterwards(() => client.shutdown());
   const takeOver = `UPDATE ${cql.keyspace}.installation SET lock_owner = 'another' WHERE part = 'millrace' IF EXISTS`;
-  const work = async (/** @type {() => Promise<void>} */ keep) => {
+  const work = async (keep: () => Promise<void>) => {
     await keep();
     await migrations.execute(takeOver);
     await keep();
@@ -198,7 +198,7 @@ test('Migration: keyspace of Millrace 0.1: exit code 73, and no table changes', 
     `UPDATE ${settings.CQL_KEYSPACE}.schema_version SET name = '003-measurements.cql' WHERE part = 'millrace' AND version = 3`,
   );
   const before = await migrations.tablesOf(settings.CQL_KEYSPACE);
-  for (const script of /** @type {const} */ (['api/commands/migrate.js', 'api/index.js'])) {
+  for (const script of ['api/commands/migrate.ts', 'api/index.ts'] as const) {
     const { code, output } = await migrations.run(script, settings);
     expect(output).toContain('Millrace 0.1 made the keyspace');
     expect(code).toBe(73);

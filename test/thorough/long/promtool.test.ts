@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { beforeAll, expect, test } from '@jest/globals';
-import { DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.js';
-import { useHistorySystem } from '../../support/system/history.js';
+import { DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.ts';
+import { useHistorySystem } from '../../support/system/history.ts';
 
 const run = promisify(execFile);
 
@@ -22,14 +22,14 @@ beforeAll(async () => {
   ]);
 });
 
-/** @param {string[]} args of `promtool query` */
-const promtool = async ([command = '', ...args]) => {
+/** @param args of `promtool query` */
+const promtool = async ([command = '', ...args]: string[]) => {
   const server = `${world.system.httpUrl}/prometheus`;
   return (await run('promtool', ['query', command, ...args.map((arg) => (arg === 'SERVER' ? server : arg))]))
     .stdout;
 };
 
-const seconds = (/** @type {number} */ ms) => String(ms / 1000);
+const seconds = (ms: number) => String(ms / 1000);
 
 test('promtool query range: the values of each step', async () => {
   const range = [`--start=${seconds(BEGIN + 60_000)}`, `--end=${seconds(BEGIN + 180_000)}`, '--step=1m'];

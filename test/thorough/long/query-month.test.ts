@@ -1,15 +1,12 @@
-import { get } from 'node:http';
+import { get, type IncomingMessage } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import { text } from 'node:stream/consumers';
 import { afterAll, expect, test } from '@jest/globals';
-import { forEachConcurrently } from '../../../common/concurrency.js';
-import { hourStatisticsOf } from '../../../schema/packed/statistics.js';
-import { closingOf, DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.js';
-import { startApi } from '../../support/processes/api-process.js';
-import { useHistorySystem } from '../../support/system/history.js';
-
-/** @import { IncomingMessage } from 'node:http' */
-/** @import { ApiProcess } from '../../support/processes/api-process.js' */
+import { forEachConcurrently } from '../../../common/concurrency.ts';
+import { hourStatisticsOf } from '../../../schema/packed/statistics.ts';
+import { closingOf, DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.ts';
+import { type ApiProcess, startApi } from '../../support/processes/api-process.ts';
+import { useHistorySystem } from '../../support/system/history.ts';
 
 const DAYS = 31;
 const DEVICES = Number(process.env['QUERY_DEVICES'] ?? 100);
@@ -25,23 +22,23 @@ const END = BEGIN + DAYS * DAY_MS;
 
 const world = useHistorySystem(BEGIN);
 
-/** A separate process, as in production: it shares no thread with this test, and checks no contract. @type {ApiProcess | undefined} */
-let server;
+/** A separate process, as in production: it shares no thread with this test, and checks no contract. */
+let server: ApiProcess | undefined;
 afterAll(() => server?.kill());
 
-/** `fetch` of tests checks each answer against the document, which takes longer than the answer. @param {string} url @returns {Promise<string>} */
-async function bodyOf(url) {
-  const response = await /** @type {Promise<IncomingMessage>} */ (
-    new Promise((resolve, reject) => get(url, resolve).once('error', reject))
-  );
+/** `fetch` of tests checks each answer against the document, which takes longer than the answer. */
+async function bodyOf(url: string): Promise<string> {
+  const response = await (new Promise((resolve, reject) =>
+    get(url, resolve).once('error', reject),
+  ) as Promise<IncomingMessage>);
   expect(response.statusCode).toBe(200);
   return text(response);
 }
 
-const nameOf = (/** @type {number} */ device) => `press-${String(device).padStart(3, '0')}`;
+const nameOf = (device: number) => `press-${String(device).padStart(3, '0')}`;
 
-/** The samples of one hour of a sensor: four. @param {number} seed @param {number} hour index */
-const samplesOf = (seed, hour) =>
+/** The samples of one hour of a sensor: four. @param hour index */
+const samplesOf = (seed: number, hour: number) =>
   [0, 1, 2, 3].map((quarter) => Math.round(1000 * Math.sin(seed + hour / 7 + quarter)) / 10);
 
 test(
@@ -106,7 +103,7 @@ test(
     );
     for (const { device, sensor, avg, min, max } of answer.series) {
       const seed = Number(seeds.get(`${device}/${sensor}`));
-      const wrong = answer.times.findIndex((/** @type {string} */ _, /** @type {number} */ hour) => {
+      const wrong = answer.times.findIndex((_: string, hour: number) => {
         const values = samplesOf(seed, hour);
         const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
         return (

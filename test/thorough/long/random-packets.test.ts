@@ -1,25 +1,21 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import mqttPacket from 'mqtt-packet';
-import { Random } from '../../../simulator/random.js';
-import { sharedContactPoint } from '../../support/database/engine.js';
-import { startGate } from '../../support/http/tcp-gate.js';
+import { Random } from '../../../simulator/random.ts';
+import { sharedContactPoint } from '../../support/database/engine.ts';
+import { type Gate, startGate } from '../../support/http/tcp-gate.ts';
 import {
   connectBytes,
   PINGREQ,
   publishBytes,
   subscribeBytes,
   unsubscribeBytes,
-} from '../../support/mqtt/packets.js';
-import { startTestSystem } from '../../support/system/index.js';
-import { until } from '../../support/until.js';
-
-/** @import { Socket } from 'node:net' */
-/** @import { Gate } from '../../support/http/tcp-gate.js' */
-/** @import { TestSystem } from '../../support/system/index.js' */
+} from '../../support/mqtt/packets.ts';
+import { startTestSystem, type TestSystem } from '../../support/system/index.ts';
+import { until } from '../../support/until.ts';
 
 const CONNECTIONS = 50;
 /** Duration of the test. `PACKETS_FOR_MS=3600000` makes it one hour. */
@@ -29,10 +25,8 @@ const MAX_PACKETS = 400;
 const MAX_PAUSE_MS = 2000;
 const FIRST_TS = Date.now() - 86_400_000;
 
-/** @type {Gate} */
-let gate;
-/** @type {TestSystem} */
-let system;
+let gate: Gate;
+let system: TestSystem;
 beforeAll(async () => {
   gate = await startGate(`cql://${sharedContactPoint()}`);
   system = await startTestSystem({ settings: { CQL_CONTACT_POINTS: `127.0.0.1:${gate.port}` } });
@@ -47,10 +41,9 @@ afterAll(async () => {
 class RandomClient {
   #name;
   #random;
-  /** @type {Socket | null} */
-  #socket = null;
-  /** @type {Set<string>} such as `puback 7` */
-  #awaited = new Set();
+  #socket: Socket | null = null;
+  /** such as `puback 7` */
+  #awaited: Set<string> = new Set();
   /** Unanswered PINGREQs. They have no id. */
   #pings = 0;
   #lastId = 0;
@@ -59,8 +52,7 @@ class RandomClient {
   /** Measurements sent. */
   sent = 0;
 
-  /** @param {string} name @param {Random} random */
-  constructor(name, random) {
+  constructor(name: string, random: Random) {
     this.#name = name;
     this.#random = random;
   }
@@ -103,8 +95,8 @@ class RandomClient {
     await this.#untilAnswered();
   }
 
-  /** @returns {Buffer} a packet whose answer is awaited from now on */
-  #packet() {
+  /** @returns a packet whose answer is awaited from now on */
+  #packet(): Buffer {
     const random = this.#random;
     const kind = random.uniform();
     if (kind < 0.02) return this.#ping();
@@ -145,8 +137,8 @@ class RandomClient {
   }
 }
 
-/** Lets the database answer and be silent by turns, so that messages settle at random times. @param {Random} random @param {AbortSignal} signal */
-async function pauseSettling(random, signal) {
+/** Lets the database answer and be silent by turns, so that messages settle at random times. */
+async function pauseSettling(random: Random, signal: AbortSignal) {
   while (!signal.aborted) {
     await sleep(random.uniform() * MAX_PAUSE_MS);
     gate.cut('silence');

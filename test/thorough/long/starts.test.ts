@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
-import { connectStore } from '../../../api/store/index.js';
-import { migrateDatabase } from '../../../api/store/setup/index.js';
-import { steadyPort } from '../../../infra/engine/ports.js';
-import { startTestEngine } from '../../support/database/engine.js';
-import { configOf, useMigrations } from '../../support/database/migrations.js';
-import { until } from '../../support/until.js';
+import { connectStore } from '../../../api/store/index.ts';
+import { migrateDatabase } from '../../../api/store/setup/index.ts';
+import { steadyPort } from '../../../infra/engine/ports.ts';
+import { startTestEngine } from '../../support/database/engine.ts';
+import { configOf, useMigrations } from '../../support/database/migrations.ts';
+import { until } from '../../support/until.ts';
 
 const migrations = useMigrations();
 
@@ -18,7 +18,7 @@ describe('Start, setting differs from the database', () => {
   ])('Start: %s differs from the database: exit code 73, and the error names it', async (name, value) => {
     const settings = migrations.fresh();
     await migrateDatabase(configOf(settings));
-    const { code, output } = await migrations.run('api/index.js', { ...settings, [name]: value });
+    const { code, output } = await migrations.run('api/index.ts', { ...settings, [name]: value });
     expect(code).toBe(73);
     expect(output.trim().split('\n')).toHaveLength(1);
     expect(output).toContain(`${name} is ${value} here and `);
@@ -28,7 +28,7 @@ describe('Start, setting differs from the database', () => {
     const settings = migrations.fresh();
     await migrateDatabase(configOf(settings));
     const changed = { ...settings, BATCH_DAYS: '90', HISTORY_DAYS: '400' };
-    const { code, output } = await migrations.run('api/commands/migrate.js', changed);
+    const { code, output } = await migrations.run('api/commands/migrate.ts', changed);
     expect({ code, output }).toMatchObject({ code: 0 });
     const tables = await migrations.tablesOf(settings.CQL_KEYSPACE);
     expect(tables['message']).toMatchObject({ ttl: 90 * 86_400, window: '3 DAYS' });
@@ -50,7 +50,7 @@ describe('Start, setting differs from the database', () => {
     });
     await store.close();
 
-    const regrouped = await migrations.run('api/commands/migrate.js', { ...changed, LATEST_GROUPS: '8' });
+    const regrouped = await migrations.run('api/commands/migrate.ts', { ...changed, LATEST_GROUPS: '8' });
     expect(regrouped.code).toBe(73);
     expect(regrouped.output).toContain('LATEST_GROUPS is 16 for ever');
   });
@@ -58,7 +58,7 @@ describe('Start, setting differs from the database', () => {
 
 describe('Start, schema is unusable', () => {
   test('Start: keyspace does not exist: exit code 73, and the error names npm run migrate', async () => {
-    const { code, output } = await migrations.run('api/index.js', migrations.fresh());
+    const { code, output } = await migrations.run('api/index.ts', migrations.fresh());
     expect(code).toBe(73);
     expect(output.trim().split('\n')).toHaveLength(1);
     expect(output).toContain('npm run migrate');
@@ -70,7 +70,7 @@ describe('Start, schema is unusable', () => {
     await migrations.execute(
       `CREATE KEYSPACE ${keyspace} WITH replication = {'class': 'NetworkTopologyStrategy', 'replication_factor': 1}`,
     );
-    const empty = await migrations.run('api/index.js', settings);
+    const empty = await migrations.run('api/index.ts', settings);
     expect(empty).toMatchObject({ code: 73, output: expect.stringContaining('has version 0') });
     expect(empty.output).toContain('npm run migrate');
 
@@ -78,19 +78,19 @@ describe('Start, schema is unusable', () => {
     await migrations.execute(
       `DELETE FROM ${keyspace}.schema_version WHERE part = 'millrace' AND version = ${version}`,
     );
-    const old = await migrations.run('api/index.js', settings);
+    const old = await migrations.run('api/index.ts', settings);
     expect(old).toMatchObject({ code: 73, output: expect.stringContaining('npm run migrate') });
 
     await migrations.execute(
       `INSERT INTO ${keyspace}.schema_version (part, version) VALUES ('millrace', ${version + 1})`,
     );
-    const ahead = await migrations.run('api/index.js', settings);
+    const ahead = await migrations.run('api/index.ts', settings);
     expect(ahead).toMatchObject({ code: 73, output: expect.stringContaining('update the program') });
   });
 });
 
 describe('Start, database is unreachable', () => {
-  test.each(/** @type {const} */ (['api/index.js', 'api/commands/migrate.js']))(
+  test.each(['api/index.ts', 'api/commands/migrate.ts'] as const)(
     'Start of %s: wrong data center or closed port: the output is one line that names the setting',
     async (script) => {
       const settings = migrations.fresh();
@@ -122,13 +122,13 @@ describe('Start, database is unreachable', () => {
       };
       const right = { ...settings, CQL_PASSWORD: 'cassandra' };
       // Cassandra creates the first role some seconds after the start.
-      await until(async () => (await migrations.run('api/commands/migrate.js', right)).code === 0, {
+      await until(async () => (await migrations.run('api/commands/migrate.ts', right)).code === 0, {
         withinMs: 120_000,
       });
-      const { code, output } = await migrations.run('api/commands/migrate.js', settings);
+      const { code, output } = await migrations.run('api/commands/migrate.ts', settings);
       expect(code).toBe(78);
       expect(output).toMatch(/^The database at .* refuses CQL_USERNAME and CQL_PASSWORD: .*\n$/);
-      const noPassword = await migrations.run('api/commands/migrate.js', {
+      const noPassword = await migrations.run('api/commands/migrate.ts', {
         CQL_CONTACT_POINTS: engine.contactPoint,
       });
       expect(noPassword.code).toBe(78);
@@ -140,13 +140,15 @@ describe('Start, database is unreachable', () => {
 
   test('Cassandra session: connect() fails: no handle stays open, so the process ends by itself', async () => {
     const script = `
-      import { connect } from './api/store/connect.js';
-      import { readSettings } from './common/settings/index.js';
+      import { connect } from './api/store/connect.ts';
+      import { readSettings } from './common/settings/index.ts';
       const { cql } = readSettings(process.env, { envFile: '' });
       await connect(cql).catch((error) => console.log(error.code));`;
     const outcomes = [];
-    /** @type {Record<string, string>[]} */
-    const wrong = [{ CQL_LOCAL_DC: 'elsewhere' }, { CQL_CONTACT_POINTS: `127.0.0.1:${await steadyPort()}` }];
+    const wrong: Record<string, string>[] = [
+      { CQL_LOCAL_DC: 'elsewhere' },
+      { CQL_CONTACT_POINTS: `127.0.0.1:${await steadyPort()}` },
+    ];
     for (const more of wrong) {
       const env = { ...migrations.fresh(more), PATH: process.env['PATH'] };
       const { stdout } = await promisify(execFile)(

@@ -3,20 +3,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
-import { migrateDatabase } from '../../../api/store/setup/index.js';
-import { readSettings } from '../../../common/settings/index.js';
-import { steadyPort } from '../../../infra/engine/ports.js';
-import { identifyDevice, identifySensor } from '../../../schema/ids.js';
-import { bucketOf, HOUR_MS } from '../../../schema/rules.js';
-import { readLedger } from '../../../simulator/ledger/read.js';
-import { compareTopic, readTopics } from '../../../simulator/verify/topic.js';
-import { sharedContactPoint, uniqueName } from '../../support/database/engine.js';
-import { makeTopics, startTestKafka } from '../../support/kafka/index.js';
-import { startApi } from '../../support/processes/api-process.js';
-import { startSimulator } from '../../support/processes/simulator-process.js';
-import { until } from '../../support/until.js';
-
-/** @import { ApiProcess } from '../../support/processes/api-process.js' */
+import { migrateDatabase } from '../../../api/store/setup/index.ts';
+import { readSettings } from '../../../common/settings/index.ts';
+import { steadyPort } from '../../../infra/engine/ports.ts';
+import { identifyDevice, identifySensor } from '../../../schema/ids.ts';
+import { bucketOf, HOUR_MS } from '../../../schema/rules.ts';
+import { readLedger } from '../../../simulator/ledger/read.ts';
+import { compareTopic, readTopics } from '../../../simulator/verify/topic.ts';
+import { sharedContactPoint, uniqueName } from '../../support/database/engine.ts';
+import { makeTopics, startTestKafka } from '../../support/kafka/index.ts';
+import { type ApiProcess, startApi } from '../../support/processes/api-process.ts';
+import { startSimulator } from '../../support/processes/simulator-process.ts';
+import { until } from '../../support/until.ts';
 
 const PREFIX = 'kills';
 const INGEST_KILLS = Number(process.env['INGEST_KILLS'] ?? 6);
@@ -36,17 +34,12 @@ const AHEAD_MS = 4 * HOUR_MS;
 jest.setTimeout(400_000 + 4000 * LOAD_SECONDS);
 
 const kafka = await startTestKafka();
-/** @type {Record<string, string>} */
-let settings;
-/** @type {string} */
-let directory;
-/** @type {string} */
-let ledgerPath;
-/** @type {Set<{ kill: () => Promise<unknown> }>} */
-const running = new Set();
+let settings: Record<string, string>;
+let directory: string;
+let ledgerPath: string;
+const running: Set<{ kill: () => Promise<unknown> }> = new Set();
 
-/** @param {Record<string, string>} [more] @param {Parameters<typeof startApi>[1]} [options] */
-async function start(more = {}, options) {
+async function start(more: Record<string, string> = {}, options?: Parameters<typeof startApi>[1]) {
   const api = await startApi({ ...settings, ...more }, { withinMs: 150_000, ...options });
   running.add(api);
   return api;
@@ -111,7 +104,7 @@ test('Streaming to Kafka: ingest and Kafka are killed under load: no sample belo
   // The hour closes for a process whose clock is ahead.
   const ahead = await start(
     { AHEAD_MS: String(AHEAD_MS) },
-    { script: 'test/support/processes/api-ahead.js' },
+    { script: 'test/support/processes/api-ahead.ts' },
   );
   const config = readSettings({ ...settings, DATA_DIR: directory }, { envFile: '' });
   const watermark = bucketOf(Date.now()) + HOUR_MS;
@@ -136,8 +129,8 @@ test('Streaming to Kafka: ingest and Kafka are killed under load: no sample belo
 });
 
 test('GET /changes: the HTTP process is killed repeatedly while a client reads: the client gets exactly the sent samples', async () => {
-  /** @type {Map<string, number[]>} values by device, sensor and instant */
-  const read = new Map();
+  /** values by device, sensor and instant */
+  const read: Map<string, number[]> = new Map();
   let cursor = new Date(Date.now() - 2 * HOUR_MS).toISOString();
   const end = bucketOf(Date.now()) + HOUR_MS;
   let isComplete = false;
@@ -145,7 +138,7 @@ test('GET /changes: the HTTP process is killed repeatedly while a client reads: 
   let linesOfServer = 0;
   const httpPort = String(await steadyPort());
   const more = { AHEAD_MS: String(AHEAD_MS), HTTP_PORT: httpPort };
-  const script = /** @type {const} */ ('test/support/processes/api-ahead.js');
+  const script = 'test/support/processes/api-ahead.ts' as const;
   let api = await start(more, { script });
   let isKilled = false;
   while (!isComplete) {
@@ -155,7 +148,7 @@ test('GET /changes: the HTTP process is killed repeatedly while a client reads: 
       );
       expect(response.status).toBe(200);
       let rest = '';
-      for await (const chunk of /** @type {any} */ (response.body)) {
+      for await (const chunk of response.body as any) {
         const parts = (rest + Buffer.from(chunk).toString()).split('\n');
         rest = parts.pop() ?? '';
         for (const text of parts) {
@@ -183,8 +176,7 @@ test('GET /changes: the HTTP process is killed repeatedly while a client reads: 
   }
   await api.kill();
   expect(kills).toBe(READER_KILLS);
-  /** @type {Set<string>} */
-  const sent = new Set();
+  const sent: Set<string> = new Set();
   let missing = 0;
   const acknowledged = new Set();
   for await (const entry of readLedger(ledgerPath))
@@ -206,8 +198,8 @@ test('GET /changes: the HTTP process is killed repeatedly while a client reads: 
   expect([...read.values()].filter((values) => new Set(values).size > 1)).toEqual([]);
 });
 
-/** Waits for acknowledgements, for KAFKA_AWAY_MS at least, and prints their number with the memory of the process. @param {ApiProcess} api @param {string} title */
-async function measure(api, title) {
+/** Waits for acknowledgements, for KAFKA_AWAY_MS at least, and prints their number with the memory of the process. */
+async function measure(api: ApiProcess, title: string) {
   const [acknowledgedBefore, memoryBefore] = [await countAcknowledged(), await residentMiB(api)];
   await sleep(KAFKA_AWAY_MS);
   await until(async () => (await countAcknowledged()) > acknowledgedBefore);
@@ -222,22 +214,19 @@ async function countAcknowledged() {
   return count;
 }
 
-/** @param {ApiProcess} api */
-async function residentMiB(api) {
+async function residentMiB(api: ApiProcess) {
   const text = await (await fetch(`${api.httpUrl}/metrics`)).text();
   const found = /^process_resident_memory_bytes (\S+)/m.exec(text);
   expect(found).not.toBeNull();
   return Math.round(Number(found?.[1]) / 2 ** 20);
 }
 
-/** @param {string} device @param {string} sensor @param {number} ts */
-function keyOf(device, sensor, ts) {
-  const { id } = /** @type {{ id: string }} */ (identifyDevice(device));
+function keyOf(device: string, sensor: string, ts: number) {
+  const { id } = identifyDevice(device) as { id: string };
   return `${id}/${identifySensor(id, sensor)?.id}/${ts}`;
 }
 
-/** @param {any} line @param {Map<string, number[]>} read */
-function note({ device_id: device, sensors = [] }, read) {
+function note({ device_id: device, sensors = [] }: any, read: Map<string, number[]>) {
   for (const { sensor_id: sensor, samples } of sensors) {
     for (const [ts, value] of samples) {
       const key = `${device}/${sensor}/${ts}`;

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import type { Periods } from '../../../common/periods.ts';
 import {
   publishValues,
   storedValues,
@@ -6,10 +7,8 @@ import {
   useExternalBroker,
   writesSamples,
   zeroTo,
-} from '../../support/mqtt/external-broker.js';
-import { until } from '../../support/until.js';
-
-/** @import { Periods } from '../../../common/periods.js' */
+} from '../../support/mqtt/external-broker.ts';
+import { until } from '../../support/until.ts';
 
 // The tests read acknowledgements on the wire.
 const { connectDevice, startCql, startSystem, startWire } = useExternalBroker();
@@ -17,11 +16,9 @@ const { connectDevice, startCql, startSystem, startWire } = useExternalBroker();
 /**
  * Starts a system between two observed wires, one to the broker and one to the database. It settles when the first message
  * is acknowledged.
- *
- * @param {Record<string, string>} [settings]
- * @param {Partial<Periods>} [periods] ms
+ * @param periods ms
  */
-async function startBetweenWires(settings, periods) {
+async function startBetweenWires(settings?: Record<string, string>, periods?: Partial<Periods>) {
   const cql = await startCql();
   const wire = await startWire();
   const system = await startSystem(

@@ -1,19 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { migrateDatabase } from '../../../api/store/setup/index.js';
-import { readSettings } from '../../../common/settings/index.js';
-import { steadyPort } from '../../../infra/engine/ports.js';
-import { createRandom } from '../../../simulator/random.js';
-import { createWorker } from '../../cluster/kit/worker.js';
-import { startTestEngine } from '../../support/database/engine.js';
-import { send } from '../../support/http/index.js';
-import { LedgerProxy } from '../../support/telegraf/ledger.js';
-import { prepareTelegraf } from '../../support/telegraf/programs.js';
-import { until } from '../../support/until.js';
-
-/** @import { TestEngine } from '../../support/database/engine.js' */
-/** @import { Program } from '../../support/telegraf/programs.js' */
-/** @import { Worker } from '../../cluster/kit/worker.js' */
+import { migrateDatabase } from '../../../api/store/setup/index.ts';
+import { readSettings } from '../../../common/settings/index.ts';
+import { steadyPort } from '../../../infra/engine/ports.ts';
+import { createRandom } from '../../../simulator/random.ts';
+import { createWorker, type Worker } from '../../cluster/kit/worker.ts';
+import { startTestEngine, type TestEngine } from '../../support/database/engine.ts';
+import { send } from '../../support/http/index.ts';
+import { LedgerProxy } from '../../support/telegraf/ledger.ts';
+import { type Program, prepareTelegraf } from '../../support/telegraf/programs.ts';
+import { until } from '../../support/until.ts';
 
 /** Duration of the injection of faults, in ms. `TELEGRAF_TEST_SECONDS=600` makes it ten minutes. */
 const FAULTS_MS = Number(process.env['TELEGRAF_TEST_SECONDS'] ?? 30) * 1000;
@@ -22,16 +18,11 @@ const STARTS_MS = 600_000;
 const PAUSE_MS = { from: 2000, to: 8000 };
 const OUTAGE_MS = { from: 500, to: 4000 };
 
-/** @type {TestEngine} */
-let engine;
-/** @type {Worker} */
-let api;
-/** @type {LedgerProxy} */
-let ledger;
-/** @type {{ telegraf: Program, machines: Program }} */
-let field;
-/** @type {string} */
-let apiUrl;
+let engine: TestEngine;
+let api: Worker;
+let ledger: LedgerProxy;
+let field: { telegraf: Program; machines: Program };
+let apiUrl: string;
 
 beforeAll(async () => {
   // A single node keeps an acknowledged write after a kill only if the write was on the disk.
@@ -60,8 +51,8 @@ afterAll(async () => {
   await engine?.dispose();
 }, STARTS_MS);
 
-/** @param {string} path @returns {Promise<Map<number, number>>} the stored values by time in epoch ms */
-async function storedValues(path) {
+/** @returns the stored values by time in epoch ms */
+async function storedValues(path: string): Promise<Map<number, number>> {
   const [device, sensor] = path.split('/');
   const address = `/api/v1/devices/${device}/sensors/${sensor}/measurements?format=ndjson&order=asc`;
   const { status, text } = await send(apiUrl, address);
@@ -96,7 +87,7 @@ test(
         await engine.start();
       },
     ];
-    const progress = (/** @type {number} */ values) => {
+    const progress = (values: number) => {
       const before = ledger.acknowledged;
       return until(() => ledger.acknowledged >= before + values, {
         withinMs: 120_000,

@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
-import { useCleanUps } from '../../support/clean-ups.js';
-import { startCqlWire } from '../../support/database/cql-wire.js';
-import { sharedContactPoint } from '../../support/database/engine.js';
-import { readMetric } from '../../support/metrics.js';
-import { connectDevice } from '../../support/mqtt/device.js';
-import { startTestSystem } from '../../support/system/index.js';
-import { until } from '../../support/until.js';
+import { useCleanUps } from '../../support/clean-ups.ts';
+import { startCqlWire } from '../../support/database/cql-wire.ts';
+import { sharedContactPoint } from '../../support/database/engine.ts';
+import { readMetric } from '../../support/metrics.ts';
+import { connectDevice } from '../../support/mqtt/device.ts';
+import { startTestSystem } from '../../support/system/index.ts';
+import { until } from '../../support/until.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -33,7 +33,7 @@ test('Congestion window: messages wait for a permit: waiting messages of the sam
   // an hour becomes late.
   const base = Math.floor(Date.now() / HOUR_MS) * HOUR_MS;
   const lateBase = base - 2 * HOUR_MS;
-  const measure = (/** @type {string} */ name, /** @type {number} */ ts) =>
+  const measure = (name: string, ts: number) =>
     device.measure(name, [{ sensor_id: 's', ts, value: ts % 1000 }]);
   await Promise.all([measure('one', base), measure('two', base)]);
 

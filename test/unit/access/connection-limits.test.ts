@@ -1,31 +1,28 @@
 import { createServer } from 'node:net';
 import { expect, test } from '@jest/globals';
-import { boundConnections } from '../../../api/access/connection-limits.js';
-import { createMetrics } from '../../../api/observability/metrics.js';
-import { useCleanUps } from '../../support/clean-ups.js';
-import { listening } from '../../support/http/listening.js';
-import { createTcpClients } from '../../support/http/tcp-clients.js';
-import { readSeries } from '../../support/metrics.js';
-import { until } from '../../support/until.js';
-
-/** @import { Bounds } from '../../../api/access/connection-limits.js' */
+import { type Bounds, boundConnections } from '../../../api/access/connection-limits.ts';
+import { createMetrics } from '../../../api/observability/metrics.ts';
+import { useCleanUps } from '../../support/clean-ups.ts';
+import { listening } from '../../support/http/listening.ts';
+import { createTcpClients } from '../../support/http/tcp-clients.ts';
+import { readSeries } from '../../support/metrics.ts';
+import { until } from '../../support/until.ts';
 
 const NEVER_MS = 86_400_000;
 
 const afterwards = useCleanUps();
 const strangers = createTcpClients(afterwards);
 
-/** @param {'mqtt' | 'http'} listener @param {Bounds} bounds */
-async function listen(listener, bounds) {
+async function listen(listener: 'mqtt' | 'http', bounds: Bounds) {
   const metrics = createMetrics({ version: 'test', role: 'all' });
   const server = createServer((socket) => socket.on('error', () => {}));
   boundConnections(server, listener, bounds, metrics);
   const port = await listening(server);
   afterwards(() => server.close());
-  /** @returns {Promise<Record<string, number>>} refused connections by reason */
-  async function refused() {
+  /** @returns refused connections by reason */
+  async function refused(): Promise<Record<string, number>> {
     const text = await metrics.registry.metrics();
-    const count = (/** @type {string} */ reason) =>
+    const count = (reason: string) =>
       readSeries(text, `iot_connections_refused_total{listener="${listener}",reason="${reason}"}`);
     return {
       crowded: count('crowded') ?? Number.NaN,
@@ -36,7 +33,7 @@ async function listen(listener, bounds) {
   return { port, refused };
 }
 
-test.each(/** @type {const} */ (['mqtt', 'http']))(
+test.each(['mqtt', 'http'] as const)(
   'Connection limits: %s listener: too many connections without a request: the oldest is closed, counted with reason crowded',
   async (listener) => {
     const { port, refused } = await listen(listener, { connections: 100, pending: 2, withinMs: NEVER_MS });
@@ -47,7 +44,7 @@ test.each(/** @type {const} */ (['mqtt', 'http']))(
   },
 );
 
-test.each(/** @type {const} */ (['mqtt', 'http']))(
+test.each(['mqtt', 'http'] as const)(
   'Connection limits: %s listener: all allowed connections are open: a new connection is closed, counted with reason full',
   async (listener) => {
     const { port, refused } = await listen(listener, { connections: 1, pending: 100, withinMs: NEVER_MS });

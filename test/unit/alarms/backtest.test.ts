@@ -1,19 +1,16 @@
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import express from 'express';
 import pino from 'pino';
-import { createBacktest, createSubjects, MAX_EPISODES, newestOf, toRule } from '../../../api/alarms/index.js';
-import { createReading } from '../../../api/history/reading/index.js';
-import { createConcurrencyLimits, MAX_CONCURRENT } from '../../../api/http/long-requests.js';
-import { problemHandler } from '../../../api/http/problems.js';
-import { API_ROUTES } from '../../../api/http/routes/index.js';
-import { serve } from '../../../api/http/serve.js';
-import { listening } from '../../support/http/listening.js';
-import { startMemoryAlarms } from '../../support/system/memory-alarms.js';
-import { until } from '../../support/until.js';
-
-/** @import { Reading } from '../../../api/history/reading/index.js' */
-/** @import { MemoryAlarms } from '../../support/system/memory-alarms.js' */
+import { createBacktest, createSubjects, MAX_EPISODES, newestOf, toRule } from '../../../api/alarms/index.ts';
+import { createReading, type Reading } from '../../../api/history/reading/index.ts';
+import { createConcurrencyLimits, MAX_CONCURRENT } from '../../../api/http/long-requests.ts';
+import { problemHandler } from '../../../api/http/problems.ts';
+import { API_ROUTES } from '../../../api/http/routes/index.ts';
+import { serve } from '../../../api/http/serve.ts';
+import { listening } from '../../support/http/listening.ts';
+import { type MemoryAlarms, startMemoryAlarms } from '../../support/system/memory-alarms.ts';
+import { until } from '../../support/until.ts';
 
 const MINUTE_MS = 60_000;
 const NOW = Date.UTC(2026, 10, 21, 12, 20);
@@ -21,20 +18,16 @@ const NOW = Date.UTC(2026, 10, 21, 12, 20);
 let calls = 0;
 const clock = () => NOW + calls++;
 
-/** @type {MemoryAlarms} */
-let system;
-/** @type {import('node:http').Server} */
-let server;
+let system: MemoryAlarms;
+let server: Server;
 let url = '';
 /** Counts of begun and ended reads of samples. */
 const reads = { begun: 0, ended: 0 };
-/** @type {{ release: () => void, wait: Promise<void> } | null} */
-let held = null;
+let held: { release: () => void; wait: Promise<void> } | null = null;
 
 function hold() {
   let release = () => {};
-  /** @type {Promise<void>} */
-  const wait = new Promise((resolve) => {
+  const wait: Promise<void> = new Promise((resolve) => {
     release = resolve;
   });
   held = { release, wait };
@@ -45,8 +38,7 @@ beforeEach(async () => {
   reads.ended = 0;
   system = await startMemoryAlarms({ clock });
   const reading = createReading(system.store);
-  /** @type {Reading} */
-  const watched = {
+  const watched: Reading = {
     ...reading,
     async samplesOf(...given) {
       reads.begun++;
@@ -57,22 +49,18 @@ beforeEach(async () => {
   };
   const app = express();
   const [route] = API_ROUTES.filter(({ path }) => path === '/api/v1/alarm-rules/test');
-  serve(
-    app,
-    [/** @type {any} */ (route)],
-    /** @type {any} */ ({
-      access: {
-        guard: () => (/** @type {any} */ _req, /** @type {any} */ _res, /** @type {any} */ next) => next(),
-      },
-      alarms: {
-        backtest: createBacktest({ reading: watched, subjects: createSubjects(system.store, 4), clock }),
-      },
-      limits: createConcurrencyLimits({ ...MAX_CONCURRENT, queries: 1 }),
-      clock,
-      historyDays: 90,
-      maxClockSkewMs: 300_000,
-    }),
-  );
+  serve(app, [route as any], {
+    access: {
+      guard: () => (_req: any, _res: any, next: any) => next(),
+    },
+    alarms: {
+      backtest: createBacktest({ reading: watched, subjects: createSubjects(system.store, 4), clock }),
+    },
+    limits: createConcurrencyLimits({ ...MAX_CONCURRENT, queries: 1 }),
+    clock,
+    historyDays: 90,
+    maxClockSkewMs: 300_000,
+  } as any);
   app.use(problemHandler(pino({ level: 'silent' })));
   server = createServer(app);
   url = `http://127.0.0.1:${await listening(server)}/api/v1/alarm-rules/test`;
@@ -85,8 +73,7 @@ afterEach(async () => {
   await system.stop();
 });
 
-/** @param {object} condition @param {AbortSignal} [signal] */
-const ask = (condition, signal) =>
+const ask = (condition: object, signal?: AbortSignal) =>
   fetch(url, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
@@ -94,8 +81,8 @@ const ask = (condition, signal) =>
     ...(signal && { signal }),
   });
 
-/** @param {number[]} values one value per minute, the last one now */
-const heat = (values) =>
+/** @param values one value per minute, the last one now */
+const heat = (values: number[]) =>
   system.measure(
     'oven',
     values.map((value, index) => ({
@@ -105,7 +92,7 @@ const heat = (values) =>
     })),
   );
 
-const ABOVE = /** @type {const} */ ({ kind: 'above', limit: 5 });
+const ABOVE = { kind: 'above', limit: 5 } as const;
 
 test('POST /alarm-rules/test: more alarms than one response may list: items has the first alarms, count includes all alarms', async () => {
   await heat(Array.from({ length: 2 * MAX_EPISODES + 100 }, (_, n) => (n % 2 === 0 ? 9 : 1)));
@@ -178,23 +165,21 @@ test('Alarm backtest: the client aborts during a long range without samples: rea
   await heat([1]);
   const stopping = new AbortController();
   let stretches = 0;
-  const reading = /** @type {Reading} */ (
-    /** @type {unknown} */ ({
-      async *hours() {
-        for (; stretches < 100; stretches++) {
-          stopping.abort(new Error('stopped'));
-          yield [];
-        }
-      },
-    })
-  );
+  const reading = {
+    async *hours() {
+      for (; stretches < 100; stretches++) {
+        stopping.abort(new Error('stopped'));
+        yield [];
+      }
+    },
+  } as unknown as Reading;
   const backtest = createBacktest({ reading, subjects: createSubjects(system.store, 4), clock });
-  const definition = /** @type {const} */ ({
+  const definition = {
     name: 'a',
     severity: 'info',
     scope: { device: 'oven' },
     condition: ABOVE,
-  });
+  } as const;
   const version = newestOf(
     toRule(
       [{ ruleId: '', version: 1, since: 0, definition: JSON.stringify(definition), removed: false }],

@@ -1,25 +1,21 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import pino from 'pino';
-import { Deliveries } from '../../../api/alarms/delivery/deliveries.js';
-import { until } from '../../support/until.js';
-
-/** @import { Alarm, EpisodeKey } from '../../../api/store/alarms/episodes.js' */
+import { Deliveries } from '../../../api/alarms/delivery/deliveries.ts';
+import type { Alarm, EpisodeKey } from '../../../api/store/alarms/episodes.ts';
+import { until } from '../../support/until.ts';
 
 const ID = Buffer.alloc(16);
-const ALARM = /** @type {Alarm} */ (
-  /** @type {unknown} */ ({
-    device: ID,
-    sensor: ID,
-    rule: ID,
-    start: 0,
-    opened: 0,
-    cleared: null,
-    shelvedUntil: null,
-  })
-);
+const ALARM = {
+  device: ID,
+  sensor: ID,
+  rule: ID,
+  start: 0,
+  opened: 0,
+  cleared: null,
+  shelvedUntil: null,
+} as unknown as Alarm;
 
-/** @type {Map<string, any>} */
-const rows = new Map();
+const rows: Map<string, any> = new Map();
 let now = 1_000_000;
 beforeEach(() => {
   rows.clear();
@@ -28,55 +24,45 @@ beforeEach(() => {
 
 /**
  * Creates deliveries to one webhook. Their rows are in memory.
- *
- * @param {(alarm: Alarm, event: string, sentBefore?: Alarm) => Promise<void>} webhook
- * @param {(key: EpisodeKey) => Promise<Alarm>} find the stored alarm
- * @param {(target: string, result: string) => void} [onResult]
- * @param {object} [rest] other dependencies
+ * @param find the stored alarm
+ * @param rest other dependencies
  */
 const startDeliveries = (
-  webhook,
-  find,
-  onResult = (/** @type {string} */ _target, /** @type {string} */ _result) => {},
-  rest = {},
+  webhook: (alarm: Alarm, event: string, sentBefore?: Alarm) => Promise<void>,
+  find: (key: EpisodeKey) => Promise<Alarm>,
+  onResult: (target: string, result: string) => void = (_target: string, _result: string) => {},
+  rest: object = {},
 ) =>
-  new Deliveries(
-    /** @type {any} */ ({
-      receivers: { webhook },
-      store: {
-        write: async (/** @type {any} */ delivery) => void rows.set(delivery.id, delivery),
-        finish: async (/** @type {any} */ { id }) => void rows.delete(id),
-        removeFinished: async () => {},
-        begunIn: async (/** @type {{ from: number, to: number }} */ { from, to }) =>
-          [...rows.values()].filter(({ begunAt }) => begunAt >= from && begunAt < to),
-      },
-      episodes: { find },
-      leases: { renew: async () => true, take: async () => true, release: async () => {} },
-      open: async () => [],
-      clock: () => now,
-      logger: pino({ level: 'silent' }),
-      owner: 'test',
-      everyMs: 5,
-      onResult,
-      onDelivered: () => {},
-      ...rest,
-    }),
-  );
+  new Deliveries({
+    receivers: { webhook },
+    store: {
+      write: async (delivery: any) => void rows.set(delivery.id, delivery),
+      finish: async ({ id }: any) => void rows.delete(id),
+      removeFinished: async () => {},
+      begunIn: async ({ from, to }: { from: number; to: number }) =>
+        [...rows.values()].filter(({ begunAt }) => begunAt >= from && begunAt < to),
+    },
+    episodes: { find },
+    leases: { renew: async () => true, take: async () => true, release: async () => {} },
+    open: async () => [],
+    clock: () => now,
+    logger: pino({ level: 'silent' }),
+    owner: 'test',
+    everyMs: 5,
+    onResult,
+    onDelivered: () => {},
+    ...rest,
+  } as any);
 
-/**
- * Reports the opening of the alarm. Afterwards the process knows that no earlier change is pending.
- *
- * @param {Deliveries} deliveries
- */
-async function reportOpening(deliveries) {
+/** Reports the opening of the alarm. Afterwards the process knows that no earlier change is pending. */
+async function reportOpening(deliveries: Deliveries) {
   await deliveries.begin(ALARM, ['opened']);
   deliveries.send(ALARM);
   await until(() => rows.size === 0);
 }
 
 test('Alarm deliveries: the write of an alarm reports an error but was applied: the next round sends the delivery', async () => {
-  /** @type {string[]} */
-  const sent = [];
+  const sent: string[] = [];
   const deliveries = startDeliveries(
     async (_, event) => void sent.push(event),
     async () => ALARM,
@@ -95,8 +81,7 @@ test('Alarm deliveries: another process reports the withdrawal of an alarm while
   const cleared = { ...ALARM, cleared: 60_000 };
   const withdrawn = { ...cleared, withdrawn: true };
   let stored = ALARM;
-  /** @type {unknown[]} */
-  const received = [];
+  const received: unknown[] = [];
   const deliveries = startDeliveries(
     async (alarm, event, sentBefore) => {
       if (event === 'cleared') {
@@ -126,8 +111,7 @@ test('Alarm deliveries: an outdated state was sent, and the read of the newest s
   const cleared = { ...ALARM, cleared: 60_000 };
   let stored = ALARM;
   let isAway = false;
-  /** @type {Array<boolean | undefined>} */
-  const received = [];
+  const received: Array<boolean | undefined> = [];
   const deliveries = startDeliveries(
     async ({ withdrawn }) => void received.push(withdrawn),
     async () => {
@@ -152,11 +136,10 @@ test('Alarm deliveries: an outdated state was sent, and the read of the newest s
 
 const HOUR_MS = 3_600_000;
 
-/** @param {number} start epoch ms @returns {EpisodeKey} key of a separate alarm */
-const keyOf = (start) => ({ device: ID, sensor: ID, rule: ID, start });
+/** @param start epoch ms @returns key of a separate alarm */
+const keyOf = (start: number): EpisodeKey => ({ device: ID, sensor: ID, rule: ID, start });
 
-/** @param {string} id @param {object} rest */
-const rowOf = (id, rest) => ({
+const rowOf = (id: string, rest: object) => ({
   id,
   key: ALARM,
   target: 'webhook',
@@ -171,8 +154,7 @@ const rowOf = (id, rest) => ({
 
 test('Alarm deliveries: 40 deliveries are due and the webhook hangs: stop() waits only for the 16 requests in flight', async () => {
   let release = () => {};
-  /** @type {Promise<void>} */
-  const released = new Promise((resolve) => {
+  const released: Promise<void> = new Promise((resolve) => {
     release = resolve;
   });
   let sent = 0;
@@ -202,8 +184,7 @@ test.each([
 ])(
   'Alarm deliveries: the process died before it stored that an alarm was %s: this event is never sent',
   async (event, state) => {
-    /** @type {string[]} */
-    const sent = [];
+    const sent: string[] = [];
     let looks = 0;
     const deliveries = startDeliveries(
       async (_, kind) => void sent.push(kind),
@@ -228,8 +209,7 @@ test.each([
 test('Alarm deliveries: the shelving of an alarm ends while its end is being stored: the end is sent at once', async () => {
   const shelved = { ...ALARM, cleared: 60_000, shelvedUntil: now + 1_000_000 };
   const stored = { ...shelved, shelvedUntil: now - 1 };
-  /** @type {string[]} */
-  const sent = [];
+  const sent: string[] = [];
   const deliveries = startDeliveries(
     async (_, event) => void sent.push(event),
     async () => stored,
@@ -259,8 +239,7 @@ test('Alarm deliveries: a delivery cannot be stored: the caller gets the error, 
 
 test('Alarm deliveries: no process ran for two days: a due delivery is attempted once more, then given up', async () => {
   let isAway = true;
-  /** @type {string[]} */
-  const sent = [];
+  const sent: string[] = [];
   const deliveries = startDeliveries(
     async (_, kind) => {
       if (isAway) throw new Error('the receiver is away');
@@ -288,8 +267,7 @@ test('Alarm deliveries: no process ran for two days: a due delivery is attempted
 
 test('Alarm deliveries: the last attempt fails 25 h after the first: the delivery is given up and becomes a dead letter', async () => {
   now = 100 * HOUR_MS;
-  /** @type {string[]} */
-  const results = [];
+  const results: string[] = [];
   const deliveries = startDeliveries(
     async () => {
       throw new Error('the receiver is away');
@@ -308,8 +286,7 @@ test('Alarm deliveries: the last attempt fails 25 h after the first: the deliver
 });
 
 test('Alarm deliveries: the opening of an alarm waits for its next attempt: the end of the same alarm is sent after it', async () => {
-  /** @type {string[]} */
-  const sent = [];
+  const sent: string[] = [];
   const deliveries = startDeliveries(
     async ({ start }, event) => void sent.push(`${start} ${event}`),
     async ({ start }) => ({ ...ALARM, start, cleared: 60_000 }),
@@ -328,8 +305,7 @@ test('Alarm deliveries: the opening of an alarm waits for its next attempt: the 
 
 test('Alarm deliveries: an alarm opens and clears in one message, the first request fails: the opening is sent before the end', async () => {
   const cleared = { ...ALARM, cleared: 60_000 };
-  /** @type {string[]} */
-  const sent = [];
+  const sent: string[] = [];
   const deliveries = startDeliveries(
     async (_, event) => {
       sent.push(event);
@@ -349,8 +325,7 @@ test('Alarm deliveries: an alarm opens and clears in one message, the first requ
 
 test('Alarm deliveries: another process still retries the opening of an alarm: the end is sent only after the opening', async () => {
   const cleared = { ...ALARM, cleared: 60_000 };
-  /** @type {string[]} */
-  const sent = [];
+  const sent: string[] = [];
   const deliveries = startDeliveries(
     async (_, event) => void sent.push(event),
     async () => cleared,
@@ -369,8 +344,7 @@ test('Alarm deliveries: another process still retries the opening of an alarm: t
 
 test('Alarm deliveries: the webhook hangs: Alertmanager still gets its delivery and the open alarms, and the lease is renewed', async () => {
   let release = () => {};
-  /** @type {Promise<void>} */
-  const released = new Promise((resolve) => {
+  const released: Promise<void> = new Promise((resolve) => {
     release = resolve;
   });
   const count = { webhook: 0, alertmanager: 0, repeat: 0, renewals: 0 };

@@ -1,12 +1,11 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { EpisodeTracker, thresholdOf } from '../../../api/alarms/evaluation/condition.js';
-import { useStarted } from '../../support/clean-ups.js';
-import { trueEpisodes } from '../../support/history/true-episodes.js';
-import { runs } from '../../support/runs.js';
-import { startMemoryAlarms } from '../../support/system/memory-alarms.js';
-
-/** @import { RuleCondition } from '../../../api/alarms/rules/rule.js' */
+import { EpisodeTracker, thresholdOf } from '../../../api/alarms/evaluation/condition.ts';
+import type { RuleCondition } from '../../../api/alarms/rules/rule.ts';
+import { useStarted } from '../../support/clean-ups.ts';
+import { trueEpisodes } from '../../support/history/true-episodes.ts';
+import { runs } from '../../support/runs.ts';
+import { startMemoryAlarms } from '../../support/system/memory-alarms.ts';
 
 const HOUR_MS = 3_600_000;
 const NOW = Date.UTC(2026, 10, 21, 12, 20);
@@ -23,8 +22,7 @@ const system = useStarted(
   ({ stop }) => stop(),
 );
 
-/** @type {RuleCondition[]} */
-const CONDITIONS = [
+const CONDITIONS: RuleCondition[] = [
   { kind: 'above', limit: 2 },
   { kind: 'above', limit: 2, clear: 0 },
   { kind: 'above', limit: 1, clear: 0, for_ms: HOUR_MS },
@@ -79,7 +77,7 @@ test(
         await system.evaluated();
         const inOrder = samples.sort(([a], [b]) => a - b);
         const all = trueEpisodes(condition, inOrder, { since: SINCE, now: NOW + calls });
-        // `life.test.js` tests the detection of a silence that continues.
+        // `life.test.ts` tests the detection of a silence that continues.
         const expected = all.filter(({ cleared }) => condition.kind !== 'absent' || cleared !== null);
         const found = await system.episodes(device, 's');
         expect(found.map(({ late: _, ...episode }) => episode)).toEqual(expected);
@@ -92,10 +90,9 @@ test(
 
 test('Alarm episodes: a late sample lowers the rate of change below the limit: one stored alarm becomes two', async () => {
   const device = `device-${devices++}`;
-  /** @type {RuleCondition} */
-  const condition = { kind: 'rate', limit: 0.001, clear: 0.0005 };
+  const condition: RuleCondition = { kind: 'rate', limit: 0.001, clear: 0.0005 };
   await system.addRule({ scope: { device }, condition }, SINCE);
-  const at = (/** @type {number} */ minutes, /** @type {number} */ value) => ({
+  const at = (minutes: number, value: number) => ({
     sensor_id: 's',
     ts: NOW - minutes * 60_000,
     value,
@@ -108,7 +105,7 @@ test('Alarm episodes: a late sample lowers the rate of change below the limit: o
   await system.evaluated();
   await system.measure(device, [at(22, 1)]);
   await system.evaluated();
-  const inOrder = samples.map(({ ts, value }) => /** @type {[number, number]} */ ([ts, value]));
+  const inOrder = samples.map(({ ts, value }) => [ts, value] as [number, number]);
   const expected = trueEpisodes(condition, inOrder, { since: SINCE, now: NOW });
   expect(expected).toHaveLength(2);
   expect((await system.episodes(device, 's')).map(({ late: _, ...episode }) => episode)).toEqual(expected);
@@ -121,7 +118,7 @@ test.each([
 ])(
   'Alarm rule with %s and clear: one spike, then values between limit and clear: no alarm opens',
   (_, more) => {
-    const condition = /** @type {const} */ ({ kind: 'above', limit: 30, clear: 25, ...more });
+    const condition = { kind: 'above', limit: 30, clear: 25, ...more } as const;
     const tracker = new EpisodeTracker(thresholdOf(condition), 10);
     for (const [minute, value] of [31, 26, 26, 26, 26].entries()) tracker.take(minute * 300_000, value);
     expect(tracker.found.count).toBe(0);

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { KeptSamples } from '../../../api/alarms/kept-samples.js';
+import { KeptSamples } from '../../../api/alarms/kept-samples.ts';
 
 /** Runs all callbacks that are due. */
 const settle = () => new Promise((resolve) => setImmediate(resolve));

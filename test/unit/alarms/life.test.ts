@@ -1,15 +1,12 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { Evaluator } from '../../../api/alarms/evaluation/evaluator.js';
-import { createSubjects } from '../../../api/alarms/index.js';
-import { createReading } from '../../../api/history/reading/index.js';
-import { groupOf, uuidBytes } from '../../../schema/ids.js';
-import { startReceiver } from '../../support/http/alarm-receiver.js';
-import { startMemoryAlarms } from '../../support/system/memory-alarms.js';
-import { until } from '../../support/until.js';
-
-/** @import { MonitoredSensor } from '../../../api/alarms/evaluation/evaluator.js' */
-/** @import { Definition, RuleVersion } from '../../../api/alarms/rules/rule.js' */
-/** @import { MemoryAlarms } from '../../support/system/memory-alarms.js' */
+import { Evaluator, type MonitoredSensor } from '../../../api/alarms/evaluation/evaluator.ts';
+import { createSubjects } from '../../../api/alarms/index.ts';
+import type { Definition, RuleVersion } from '../../../api/alarms/rules/rule.ts';
+import { createReading } from '../../../api/history/reading/index.ts';
+import { groupOf, uuidBytes } from '../../../schema/ids.ts';
+import { startReceiver } from '../../support/http/alarm-receiver.ts';
+import { type MemoryAlarms, startMemoryAlarms } from '../../support/system/memory-alarms.ts';
+import { until } from '../../support/until.ts';
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60_000;
@@ -22,18 +19,17 @@ let shifted = 0;
 let calls = 0;
 const clock = () => NOW + shifted + calls++;
 
-/** @type {MemoryAlarms} */
-let system;
+let system: MemoryAlarms;
 afterEach(async () => {
   shifted = 0;
   await system.stop();
 });
 
-const ABOVE = /** @type {const} */ ({ kind: 'above', limit: 10, clear: 5 });
+const ABOVE = { kind: 'above', limit: 10, clear: 5 } as const;
 const scope = { device: 'oven' };
 
-/** @param {number} value @param {number} [ts] */
-const heat = (value, ts = clock()) => system.measure('oven', [{ sensor_id: 'heat', ts, value }]);
+const heat = (value: number, ts: number = clock()) =>
+  system.measure('oven', [{ sensor_id: 'heat', ts, value }]);
 const events = () => system.messages.map(({ event }) => event);
 
 test('Alarm: values vary between the limit and the clear limit: the alarm stays open, and one message reports it', async () => {
@@ -51,8 +47,7 @@ test('Alarm: a device clock may be a day ahead: only hours up to the newest samp
   system = await startMemoryAlarms({ clock, settings: { MAX_CLOCK_SKEW: '1d' } });
   const { samples } = system.store;
   const { readHour } = samples;
-  /** @type {Set<number>} */
-  const hours = new Set();
+  const hours: Set<number> = new Set();
   samples.readHour = (device, sensor, hour, since) => {
     hours.add((hour - Math.floor(NOW / HOUR_MS) * HOUR_MS) / HOUR_MS);
     return readHour(device, sensor, hour, since);
@@ -135,7 +130,7 @@ test('Alarm rule is replaced while an alarm is open: the alarm ends, late sample
   const next = {
     name: 'rule',
     scope,
-    severity: /** @type {const} */ ('info'),
+    severity: 'info' as const,
     condition: { ...ABOVE, limit: 50 },
   };
   await system.alarms.rules.replace(rule.id, next, changedAt);
@@ -153,7 +148,7 @@ test('Alarm rule is replaced while an alarm is open: the alarm ends, late sample
 
 test('Alarm: late samples show that the limit was not exceeded for long enough: the alarm is withdrawn, event corrected is sent', async () => {
   system = await startMemoryAlarms({ clock });
-  const condition = /** @type {const} */ ({ kind: 'above', limit: 10, for_ms: 10 * MINUTE_MS });
+  const condition = { kind: 'above', limit: 10, for_ms: 10 * MINUTE_MS } as const;
   await system.addRule({ scope, condition }, NOW - 3 * HOUR_MS);
   const from = NOW - 2 * HOUR_MS;
   await heat(20, from);
@@ -209,8 +204,7 @@ test('Alarm shelving: the alarm clears while shelved for 30 days: the webhook ge
       rule: uuidBytes(String(receiver.received[0]?.alarm.rule_id)),
       start,
     };
-    /** @param {number} ms */
-    const shelve = (ms) => system.alarms.shelve(key, { by: 'Ada', until: ms, comment: null });
+    const shelve = (ms: number) => system.alarms.shelve(key, { by: 'Ada', until: ms, comment: null });
     await shelve(NOW + DAY_MS);
     await heat(0);
     await until(() => events().includes('cleared'));
@@ -279,8 +273,7 @@ test('Alarm shelving: the process dies right after ending the shelving: the wait
     const { deliveries, episodes } = system.store.alarms;
     await until(async () => (await deliveries.begunIn({ from: start, to: clock() })).length === 0);
     const key = { ...system.keyOf('oven', 'heat'), rule: rule.bytes, start };
-    /** @param {number} ms */
-    const shelve = (ms) => system.alarms.shelve(key, { by: 'Ada', until: ms, comment: null });
+    const shelve = (ms: number) => system.alarms.shelve(key, { by: 'Ada', until: ms, comment: null });
     await shelve(NOW + DAY_MS);
     await heat(0);
     await until(() => events().includes('cleared'));
@@ -360,8 +353,8 @@ test('Absence alarm: two processes watch the devices: only one alarm opens, and 
   }
 });
 
-/** Waits until each group of devices has a lease, or none has. @param {0 | 1} [leases] leases per group */
-const untilLeased = (leases = 1) =>
+/** Waits until each group of devices has a lease, or none has. @param leases leases per group */
+const untilLeased = (leases: 0 | 1 = 1) =>
   until(async () => {
     const query = 'SELECT owner FROM alarm_lease WHERE grp = ?';
     const results = await Promise.all([0, 1, 2, 3].map((group) => system.client.execute(query, [group])));
@@ -450,12 +443,8 @@ test('Alarm rule with for_ms: the process stops before for_ms has passed: its su
   }
 });
 
-/**
- * Changes a rule while an alarm is open. The device clock is ahead, so the alarm starts after the change.
- *
- * @param {Definition | null} next
- */
-async function changeRuleBeforeAlarm(next) {
+/** Changes a rule while an alarm is open. The device clock is ahead, so the alarm starts after the change. */
+async function changeRuleBeforeAlarm(next: Definition | null) {
   system = await startMemoryAlarms({ clock });
   const rule = await system.addRule({ scope, condition: ABOVE }, NOW - HOUR_MS);
   const start = clock() + 30 * SECOND_MS;
@@ -513,8 +502,10 @@ test('Alarm: open for longer than HISTORY_DAYS: the alarm row is rewritten befor
   expect(events()).toEqual(['opened', 'acknowledged', 'shelved', 'cleared']);
 });
 
-/** @param {number} minutes @returns {{ kind: 'absent', for_ms: number }} */
-const absent = (minutes) => ({ kind: 'absent', for_ms: minutes * MINUTE_MS });
+const absent = (minutes: number): { kind: 'absent'; for_ms: number } => ({
+  kind: 'absent',
+  for_ms: minutes * MINUTE_MS,
+});
 
 test('Absence alarm: open for longer than HISTORY_DAYS: the alarm does not expire, and the next sample ends it', async () => {
   const settings = { HISTORY_DAYS: '4', BATCH_DAYS: '4' };
@@ -535,8 +526,8 @@ test('Absence alarm: open for longer than HISTORY_DAYS: the alarm does not expir
   expect(events()).toEqual(['opened', 'cleared']);
 });
 
-/** @param {number} now epoch ms @param {{ newest: number | null, goneAt: number | null }} state of the sensor */
-const evaluatorAt = (now, state) =>
+/** @param now epoch ms @param state of the sensor */
+const evaluatorAt = (now: number, state: { newest: number | null; goneAt: number | null }) =>
   new Evaluator({
     reading: createReading(system.store),
     episodes: system.store.alarms.episodes,
@@ -547,10 +538,10 @@ const evaluatorAt = (now, state) =>
     announce: async () => {},
   });
 
-/** @returns {Promise<MonitoredSensor>} the sensor that `heat` measures */
-async function findSubject() {
+/** @returns the sensor that `heat` measures */
+async function findSubject(): Promise<MonitoredSensor> {
   const found = await createSubjects(system.store, 4).find(system.keyOf('oven', 'heat'));
-  return /** @type {MonitoredSensor} */ (found);
+  return found as MonitoredSensor;
 }
 
 test('Absence alarm: the clock is set back after a silence was detected: the evaluation still opens the alarm', async () => {
@@ -578,7 +569,7 @@ test('Alarm: the device was retired, and then the rule was removed: each evaluat
   const goneAt = clock();
   const ended = {
     ...rule,
-    versions: [{ .../** @type {RuleVersion} */ (version), until: goneAt + SECOND_MS }],
+    versions: [{ ...(version as RuleVersion), until: goneAt + SECOND_MS }],
   };
   const evaluator = evaluatorAt(goneAt + MINUTE_MS, { newest: null, goneAt });
   const range = { from: start, to: start, silentAt: Number.NEGATIVE_INFINITY };
@@ -622,10 +613,9 @@ test('Absence alarm: a second rule is added while an alarm of the first rule is 
 
 /**
  * Simulates an outage: no process receives anything for two hours.
- *
- * @returns {Promise<number>} epoch ms of the last sample before the outage
+ * @returns epoch ms of the last sample before the outage
  */
-async function outage() {
+async function outage(): Promise<number> {
   system = await startMemoryAlarms({ clock, periods: { reread: 20, recheck: 20 } });
   await system.addRule({ scope, condition: absent(5) }, NOW - DAY_MS);
   const last = clock();
@@ -745,7 +735,7 @@ test('Absence alarm: the rule gets a longer for_ms: the open alarm ends, and a n
   shifted += 6 * MINUTE_MS;
   await until(async () => (await system.episodes('oven', 'heat')).length === 1);
   const changedAt = clock();
-  const next = /** @type {const} */ ({ name: 'rule', scope, severity: 'info', condition: absent(10) });
+  const next = { name: 'rule', scope, severity: 'info', condition: absent(10) } as const;
   await system.alarms.rules.replace(rule.id, next, changedAt);
   await until(async () => (await system.episodes('oven', 'heat'))[0]?.cleared === changedAt);
   shifted += 5 * MINUTE_MS;

@@ -1,19 +1,16 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { groupOf, identifyDevice } from '../../../schema/ids.js';
-import { trueEpisodes } from '../../support/history/true-episodes.js';
-import { runs } from '../../support/runs.js';
-import { startMemoryAlarms } from '../../support/system/memory-alarms.js';
-import { until } from '../../support/until.js';
-
-/** @import { Identity } from '../../../schema/ids.js' */
-/** @import { MemoryAlarms } from '../../support/system/memory-alarms.js' */
+import { groupOf, type Identity, identifyDevice } from '../../../schema/ids.ts';
+import { trueEpisodes } from '../../support/history/true-episodes.ts';
+import { runs } from '../../support/runs.ts';
+import { type MemoryAlarms, startMemoryAlarms } from '../../support/system/memory-alarms.ts';
+import { until } from '../../support/until.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const NOW = Date.UTC(2026, 10, 21, 12, 20);
 const SILENCE_MS = 10 * MINUTE_MS;
-const CONDITION = /** @type {const} */ ({ kind: 'absent', for_ms: SILENCE_MS });
+const CONDITION = { kind: 'absent', for_ms: SILENCE_MS } as const;
 const RUNS = runs(6);
 
 /** Milliseconds that the tests add to the clock. */
@@ -21,8 +18,7 @@ let shifted = 0;
 let calls = 0;
 const clock = () => NOW + shifted + calls++;
 
-/** @type {MemoryAlarms} */
-let system;
+let system: MemoryAlarms;
 beforeEach(async () => {
   system = await startMemoryAlarms({
     clock,
@@ -35,36 +31,34 @@ afterEach(async () => {
   await system.stop();
 });
 
-/** @param {string} device */
-function deviceKey(device) {
+function deviceKey(device: string) {
   const bytes = system.keyOf(device, 's').device;
   return { group: groupOf(bytes, 4), bytes };
 }
 
-/** Registers the sensor `s` of a device by a birth. @param {string} device @returns {Promise<number>} epoch ms of the registration */
-async function register(device) {
+/** Registers the sensor `s` of a device by a birth. @returns epoch ms of the registration */
+async function register(device: string): Promise<number> {
   await system.accept(`iot/v1/${device}/birth`, JSON.stringify({ sensors: [{ sensor_id: 's' }] }));
   const [row] = await system.store.devices.sensors(deviceKey(device));
   return Number(row?.registeredAt);
 }
 
-/** @param {string} device @param {number} [since] epoch ms */
-const watch = (device, since = NOW - 2 * HOUR_MS) =>
+/** @param since epoch ms */
+const watch = (device: string, since: number = NOW - 2 * HOUR_MS) =>
   system.addRule({ scope: { device }, condition: CONDITION }, since);
 
-/** @param {string} device @param {number[]} times epoch ms */
-const send = (device, ...times) =>
+/** @param times epoch ms */
+const send = (device: string, ...times: number[]) =>
   system.measure(
     device,
     times.map((ts) => ({ sensor_id: 's', ts, value: 1 })),
   );
 
-/** @param {string} device */
-const episodes = async (device) =>
+const episodes = async (device: string) =>
   (await system.episodes(device, 's')).map(({ start, opened, cleared }) => ({ start, opened, cleared }));
 
-/** Waits for an alarm. A new lease needs up to five minutes of watched time. @param {string} device */
-const untilOpen = (device) =>
+/** Waits for an alarm. A new lease needs up to five minutes of watched time. */
+const untilOpen = (device: string) =>
   until(async () => {
     shifted += 10_000;
     return (await episodes(device)).some(({ cleared }) => cleared === null);
@@ -130,12 +124,11 @@ test('Absence alarm: the first sample comes in time from a clock that is an hour
 });
 
 test('Absence alarm before the first sample: no hour of history is read until the sensor sends, also after a restart', async () => {
-  /** @type {string[]} */
-  const reads = [];
-  const samples = /** @type {Record<string, any>} */ (system.store.samples);
+  const reads: string[] = [];
+  const samples = system.store.samples as Record<string, any>;
   for (const [name, read] of Object.entries(samples)) {
     if (typeof read !== 'function') continue;
-    samples[name] = (/** @type {any[]} */ ...given) => {
+    samples[name] = (...given: any[]) => {
       reads.push(name);
       return read(...given);
     };
@@ -156,7 +149,7 @@ test('Absence alarm before the first sample: the device is retired: the alarm en
   const before = await register('oven');
   await watch('oven');
   await send('oven', before);
-  await system.ingest.retire(/** @type {Identity} */ (identifyDevice('oven')));
+  await system.ingest.retire(identifyDevice('oven') as Identity);
   shifted += MINUTE_MS;
   const start = await register('oven');
   shifted += 16 * MINUTE_MS;
@@ -231,7 +224,7 @@ test(
         const start = Math.max(registered, since + 1);
         const opened = Math.max(registered, since) + SILENCE_MS;
         const own = first > opened ? [{ start, opened, cleared: first }] : [];
-        const inOrder = times.sort((a, b) => a - b).map((ts) => /** @type {[number, number]} */ ([ts, 1]));
+        const inOrder = times.sort((a, b) => a - b).map((ts) => [ts, 1] as [number, number]);
         const others = trueEpisodes(CONDITION, inOrder, { since, now: clock() });
         const expected = [...own, ...others.map(({ peak: _, ...episode }) => episode)];
         // `trueEpisodes` knows no absence that began before its rule.

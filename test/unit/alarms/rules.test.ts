@@ -2,10 +2,10 @@ import { createServer } from 'node:http';
 import { expect, test } from '@jest/globals';
 import express from 'express';
 import pino from 'pino';
-import { problemHandler } from '../../../api/http/problems.js';
-import { API_ROUTES } from '../../../api/http/routes/index.js';
-import { serve } from '../../../api/http/serve.js';
-import { listening } from '../../support/http/listening.js';
+import { problemHandler } from '../../../api/http/problems.ts';
+import { API_ROUTES } from '../../../api/http/routes/index.ts';
+import { serve } from '../../../api/http/serve.ts';
+import { listening } from '../../support/http/listening.ts';
 
 const logger = pino({ level: 'silent' });
 const NOW = Date.UTC(2026, 10, 21, 12, 20);
@@ -17,38 +17,33 @@ const DEFINITION = {
 };
 
 test('POST /alarm-rules: the evaluation of past samples takes long: the response does not wait for it', async () => {
-  /** @type {string[]} */
-  const begun = [];
+  const begun: string[] = [];
   const app = express();
   const [route] = API_ROUTES.filter(
     ({ method, path }) => method === 'post' && path === '/api/v1/alarm-rules',
   );
-  serve(
-    app,
-    [/** @type {any} */ (route)],
-    /** @type {any} */ ({
-      access: {
-        guard: () => (/** @type {any} */ _req, /** @type {any} */ res, /** @type {any} */ next) => {
-          res.locals.caller = { by: 'test' };
-          next();
-        },
+  serve(app, [route as any], {
+    access: {
+      guard: () => (_req: any, res: any, next: any) => {
+        res.locals.caller = { by: 'test' };
+        next();
       },
-      alarms: {
-        rules: {
-          add: async (/** @type {object} */ definition, /** @type {number} */ since) => ({
-            id: 'added',
-            versions: [{ version: 1, since, definition }],
-          }),
-        },
-        evaluatePast(/** @type {string} */ id) {
-          begun.push(id);
-          return new Promise(() => {});
-        },
+    },
+    alarms: {
+      rules: {
+        add: async (definition: object, since: number) => ({
+          id: 'added',
+          versions: [{ version: 1, since, definition }],
+        }),
       },
-      clock: () => NOW,
-      logger,
-    }),
-  );
+      evaluatePast(id: string) {
+        begun.push(id);
+        return new Promise(() => {});
+      },
+    },
+    clock: () => NOW,
+    logger,
+  } as any);
   app.use(problemHandler(logger));
   const server = createServer(app);
   try {

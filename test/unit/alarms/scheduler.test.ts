@@ -1,32 +1,29 @@
 import { expect, test } from '@jest/globals';
 import pino from 'pino';
-import { EvaluationScheduler } from '../../../api/alarms/evaluation/evaluation-scheduler.js';
-import { uuidBytes } from '../../../schema/ids.js';
-import { until } from '../../support/until.js';
+import { EvaluationScheduler } from '../../../api/alarms/evaluation/evaluation-scheduler.ts';
+import { uuidBytes } from '../../../schema/ids.ts';
+import { until } from '../../support/until.ts';
 
-const idOf = (/** @type {number} */ index) => `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`;
+const idOf = (index: number) => `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`;
 const RULE_ID = idOf(0);
-const RULE = /** @type {any} */ ({
+const RULE = {
   id: RULE_ID,
   bytes: uuidBytes(RULE_ID),
   versions: [{ definition: { condition: { kind: 'above', limit: 10 } } }],
-});
-const RUN = /** @type {any} */ ({ start: 1, opened: 1, samples: 1 });
+} as any;
+const RUN = { start: 1, opened: 1, samples: 1 } as any;
 
 /**
  * Creates a scheduler whose evaluations hang until they are released. Each of its tasks has an open alarm.
- *
- * @param {number} sensorsADevice
  */
-function createHangingScheduler(sensorsADevice) {
+function createHangingScheduler(sensorsADevice: number) {
   let isHanging = false;
   let release = () => {};
-  /** Sensors whose evaluation hangs, or has hung. @type {string[]} */
-  const hung = [];
-  /** @type {Set<string>} */
-  const running = new Set();
-  /** Sensors of which two evaluations ran at once. @type {string[]} */
-  const doubled = [];
+  /** Sensors whose evaluation hangs, or has hung. */
+  const hung: string[] = [];
+  const running: Set<string> = new Set();
+  /** Sensors of which two evaluations ran at once. */
+  const doubled: string[] = [];
   const scheduler = new EvaluationScheduler({
     evaluator: {
       async evaluate({ sensor: { id } }) {
@@ -57,10 +54,10 @@ function createHangingScheduler(sensorsADevice) {
       isHanging = false;
       release();
     },
-    /** Reports a new sample. @param {number} index of the sensor */
-    add(index) {
-      const sensor = /** @type {any} */ ({ id: idOf(index), bytes: uuidBytes(idOf(index)) });
-      const device = /** @type {any} */ ({ id: `device ${Math.floor(index / sensorsADevice)}` });
+    /** Reports a new sample. @param index of the sensor */
+    add(index: number) {
+      const sensor = { id: idOf(index), bytes: uuidBytes(idOf(index)) } as any;
+      const device = { id: `device ${Math.floor(index / sensorsADevice)}` } as any;
       scheduler.evaluate({ device, sensor }, RULE, { from: 1, to: 1 });
     },
   };

@@ -1,14 +1,13 @@
 import { expect, test } from '@jest/globals';
 import pino from 'pino';
-import { AbsenceWatch } from '../../../api/alarms/absence.js';
-import { EvaluationScheduler } from '../../../api/alarms/evaluation/evaluation-scheduler.js';
-import { Recovery } from '../../../api/alarms/recovery.js';
-import { MillraceError } from '../../../common/errors.js';
-import { uuidBytes } from '../../../schema/ids.js';
-import { until } from '../../support/until.js';
-
-/** @import { Evaluator } from '../../../api/alarms/evaluation/evaluator.js' */
-/** @import { Rule } from '../../../api/alarms/rules/rule.js' */
+import { AbsenceWatch } from '../../../api/alarms/absence.ts';
+import { EvaluationScheduler } from '../../../api/alarms/evaluation/evaluation-scheduler.ts';
+import type { Evaluator } from '../../../api/alarms/evaluation/evaluator.ts';
+import { Recovery } from '../../../api/alarms/recovery.ts';
+import type { Rule } from '../../../api/alarms/rules/rule.ts';
+import { MillraceError } from '../../../common/errors.ts';
+import { uuidBytes } from '../../../schema/ids.ts';
+import { until } from '../../support/until.ts';
 
 const logger = pino({ level: 'silent' });
 const NOW = Date.UTC(2026, 10, 21, 12, 20);
@@ -17,8 +16,7 @@ const RULE_ID = '00000000-0000-4000-8000-000000000001';
 const DEVICE_ID = '00000000-0000-4000-8000-000000000002';
 const SENSOR_ID = '00000000-0000-4000-8000-000000000003';
 
-/** @type {Rule} */
-const RULE = {
+const RULE: Rule = {
   id: RULE_ID,
   bytes: uuidBytes(RULE_ID),
   versions: [
@@ -41,26 +39,24 @@ const RULE = {
 /** Dependencies of a process that receives messages, without unwatched time in the past. */
 const WATCHING = { watches: () => true, unwatchedTime: { read: async () => ({ since: null, spans: [] }) } };
 
-/** Creates an absence watch without absence rules. @param {object} deps some of its dependencies */
-const watchOf = (deps) =>
-  new AbsenceWatch(
-    /** @type {any} */ ({
-      leases: {
-        unsentFrom: async () => 0,
-        take: async () => true,
-        renew: async () => true,
-        release: async () => {},
-      },
-      rules: { isEmpty: false, list: () => [], onChange: () => {} },
-      ...WATCHING,
-      clock: () => NOW,
-      logger,
-      owner: 'test',
-      groups: 1,
-      everyMs: 5,
-      ...deps,
-    }),
-  );
+/** Creates an absence watch without absence rules. @param deps some of its dependencies */
+const watchOf = (deps: object) =>
+  new AbsenceWatch({
+    leases: {
+      unsentFrom: async () => 0,
+      take: async () => true,
+      renew: async () => true,
+      release: async () => {},
+    },
+    rules: { isEmpty: false, list: () => [], onChange: () => {} },
+    ...WATCHING,
+    clock: () => NOW,
+    logger,
+    owner: 'test',
+    groups: 1,
+    everyMs: 5,
+    ...deps,
+  } as any);
 
 test('Absence watch: the takeover of open alarms from another process fails: the next round repeats it', async () => {
   let takeovers = 0;
@@ -80,7 +76,7 @@ test('Absence watch: the lease of one of two device groups cannot be taken: the 
   const watch = watchOf({
     leases: {
       unsentFrom: async () => 0,
-      take: async (/** @type {number} */ group) => {
+      take: async (group: number) => {
         if (group === 1) throw new Error('a replica is away');
         return true;
       },
@@ -97,8 +93,7 @@ test('Absence watch: the lease of one of two device groups cannot be taken: the 
 });
 
 test('Absence watch: three groups of devices: their leases are requested in parallel', async () => {
-  /** @type {Array<(isTaken: boolean) => void>} */
-  const asked = [];
+  const asked: Array<(isTaken: boolean) => void> = [];
   const watch = watchOf({
     leases: {
       unsentFrom: async () => 0,
@@ -120,10 +115,9 @@ test('Absence watch: three groups of devices: their leases are requested in para
 });
 
 test('Absence watch: the takeover of one of two device groups fails in each round: the other group is still taken over', async () => {
-  /** @type {Set<number>} */
-  const taken = new Set();
+  const taken: Set<number> = new Set();
   const watch = watchOf({
-    takeOverOpenEpisodes: async (/** @type {number} */ group) => {
+    takeOverOpenEpisodes: async (group: number) => {
       if (group === 0) throw new Error('a replica is away');
       taken.add(group);
     },
@@ -136,8 +130,7 @@ test('Absence watch: the takeover of one of two device groups fails in each roun
 
 test('Absence watch: the process can no longer receive messages: its leases are released', async () => {
   let watches = true;
-  /** @type {string[]} */
-  const calls = [];
+  const calls: string[] = [];
   const watch = watchOf({
     watches: () => watches,
     leases: {
@@ -161,8 +154,7 @@ test('Absence watch: repeated reads of the watched time fail: one warning with t
   let isRejected = true;
   let reads = 0;
   let looks = 0;
-  /** @type {object[]} */
-  const warnings = [];
+  const warnings: object[] = [];
   const watch = watchOf({
     // It loses its broker again and again, so it takes its lease again.
     watches: () => ++looks % 3 > 0,
@@ -174,7 +166,7 @@ test('Absence watch: repeated reads of the watched time fail: one warning with t
       },
     },
     takeOverOpenEpisodes: async () => {},
-    logger: { debug: () => {}, warn: (/** @type {object} */ fields) => warnings.push(fields) },
+    logger: { debug: () => {}, warn: (fields: object) => warnings.push(fields) },
   });
   await watch.start();
   await until(() => reads > 3);
@@ -199,44 +191,42 @@ test('Absence watch: the evaluation queue is full: the evaluation of the silent 
   let now = NOW;
   let evaluations = 0;
   let looks = 0;
-  const watch = new AbsenceWatch(
-    /** @type {any} */ ({
-      store: {
-        fleet: {
-          async *latestOfGroup() {
-            yield [row];
-          },
-        },
-        devices: {
-          sensors: async () => {
-            looks++;
-            return [row];
-          },
+  const watch = new AbsenceWatch({
+    store: {
+      fleet: {
+        async *latestOfGroup() {
+          yield [row];
         },
       },
-      leases: {
-        unsentFrom: async () => 0,
-        take: async () => true,
-        renew: async () => true,
-        release: async () => {},
-      },
-      rules: { isEmpty: false, list: () => [rule], onChange: () => {} },
-      scheduler: {
-        evaluate: () => {
-          evaluations++;
-          return evaluations > 1;
+      devices: {
+        sensors: async () => {
+          looks++;
+          return [row];
         },
       },
-      takeOverOpenEpisodes: async () => {},
-      peek: () => undefined,
-      ...WATCHING,
-      clock: () => now,
-      logger,
-      owner: 'test',
-      groups: 1,
-      everyMs: 5,
-    }),
-  );
+    },
+    leases: {
+      unsentFrom: async () => 0,
+      take: async () => true,
+      renew: async () => true,
+      release: async () => {},
+    },
+    rules: { isEmpty: false, list: () => [rule], onChange: () => {} },
+    scheduler: {
+      evaluate: () => {
+        evaluations++;
+        return evaluations > 1;
+      },
+    },
+    takeOverOpenEpisodes: async () => {},
+    peek: () => undefined,
+    ...WATCHING,
+    clock: () => now,
+    logger,
+    owner: 'test',
+    groups: 1,
+    everyMs: 5,
+  } as any);
   await watch.start();
   await until(() => {
     now += 60_000;
@@ -260,8 +250,7 @@ test('Absence watch: the device sends again before a started process has a lease
   const last = row.ts;
   let now = NOW;
   let isConnected = false;
-  /** @type {object[]} */
-  const ranges = [];
+  const ranges: object[] = [];
   const watch = watchOf({
     receives: true,
     watches: () => isConnected,
@@ -275,7 +264,7 @@ test('Absence watch: the device sends again before a started process has a lease
     },
     rules: { isEmpty: false, list: () => [rule], onChange: () => {} },
     scheduler: {
-      evaluate: (/** @type {any[]} */ ...[, , range]) => ranges.push(range) > 0,
+      evaluate: (...[, , range]: any[]) => ranges.push(range) > 0,
     },
     takeOverOpenEpisodes: async () => {},
     peek: () => undefined,
@@ -292,8 +281,8 @@ test('Absence watch: the device sends again before a started process has a lease
   expect(ranges).toEqual([{ from: last, to: NOW }]);
 });
 
-/** Rule of absence for an hour. @type {any} */
-const SILENCE = {
+/** Rule of absence for an hour. */
+const SILENCE: any = {
   ...RULE,
   versions: RULE.versions.map((version) => ({
     ...version,
@@ -303,17 +292,15 @@ const SILENCE = {
 
 /**
  * Creates an absence watch with one sensor, whose last sample is two hours old.
- *
- * @param {object} deps some of its dependencies
+ * @param deps some of its dependencies
  */
-function watchSilence(deps) {
+function watchSilence(deps: object) {
   const last = NOW - 2 * HOUR_MS;
   const row = {
     ...{ id: SENSOR_ID, name: 'heat', type: 'heat', site: null, intervalMs: null },
     ...{ deviceId: DEVICE_ID, deviceName: 'oven', ts: last },
   };
-  /** @type {object[]} */
-  const ranges = [];
+  const ranges: object[] = [];
   const world = { row, last, ranges, now: NOW, reads: 0 };
   const watch = watchOf({
     store: {
@@ -326,7 +313,7 @@ function watchSilence(deps) {
       devices: { sensors: async () => [row] },
     },
     rules: { isEmpty: false, list: () => [SILENCE], onChange: () => {} },
-    scheduler: { evaluate: (/** @type {any[]} */ ...[, , range]) => ranges.push(range) > 0 },
+    scheduler: { evaluate: (...[, , range]: any[]) => ranges.push(range) > 0 },
     takeOverOpenEpisodes: async () => {},
     peek: () => undefined,
     clock: () => world.now,
@@ -412,15 +399,17 @@ test('Absence watch: after an outage a process takes a group of another one, and
   expect(world.ranges).toEqual([{ from: world.last, to: NOW }]);
 });
 
-/** @param {number} number number of a sensor @returns {any} */
-const subject = (number) => ({ sensor: { id: String(number), bytes: Buffer.from(String(number)) } });
+/** @param number number of a sensor */
+const subject = (number: number): any => ({
+  sensor: { id: String(number), bytes: Buffer.from(String(number)) },
+});
 
-/**
- * @param {Evaluator['evaluate']} evaluate
- * @param {Rule} [newest] the rule as this process knows it
- * @param {(ok: boolean, waitedMs: number) => void} [onEvaluated]
- */
-const schedulerOf = (evaluate, newest, onEvaluated = () => {}) =>
+/** @param newest the rule as this process knows it */
+const schedulerOf = (
+  evaluate: Evaluator['evaluate'],
+  newest?: Rule,
+  onEvaluated: (ok: boolean, waitedMs: number) => void = () => {},
+) =>
   new EvaluationScheduler({
     evaluator: { evaluate },
     rules: { find: () => newest },
@@ -432,8 +421,7 @@ const schedulerOf = (evaluate, newest, onEvaluated = () => {}) =>
 
 test('Scheduler of alarm evaluations: a caller passes an outdated rule: the newest version of the rule is evaluated', async () => {
   const changed = { ...RULE, versions: [...RULE.versions, ...RULE.versions] };
-  /** @type {number[]} */
-  const versions = [];
+  const versions: number[] = [];
   const scheduler = schedulerOf(async (_subject, rule) => {
     versions.push(rule.versions.length);
     return { changes: [], episodes: 0, run: null };
@@ -444,16 +432,14 @@ test('Scheduler of alarm evaluations: a caller passes an outdated rule: the newe
   expect(versions).toEqual([2]);
 });
 
-test.each(/** @type {const} */ (['above', 'rate']))(
+test.each(['above', 'rate'] as const)(
   'Scheduler of alarm evaluations: rule kind %s, one evaluation succeeds, one fails: one success and one failure are counted',
   async (kind) => {
     const [version] = RULE.versions;
     const definition = { ...version?.definition, condition: { kind, limit: 10 } };
-    /** @type {any} */
-    const rule = { ...RULE, versions: [{ ...version, definition }] };
-    /** @type {boolean[]} */
-    const counted = [];
-    const evaluate = async (/** @type {{ sensor: { id: string } }} */ { sensor }) => {
+    const rule: any = { ...RULE, versions: [{ ...version, definition }] };
+    const counted: boolean[] = [];
+    const evaluate = async ({ sensor }: { sensor: { id: string } }) => {
       if (sensor.id === '2') throw new Error('the database is away');
       return { changes: [], episodes: 0, run: null };
     };
@@ -474,21 +460,19 @@ async function overflowing() {
   return scheduler;
 }
 
-/** @param {EvaluationScheduler} scheduler @param {object} store @param {object} [rest] other dependencies */
-const recoveryOf = (scheduler, store, rest = {}) =>
-  new Recovery(
-    /** @type {any} */ ({
-      store: { due: async () => [], all: async () => [], ...store },
-      rules: { isEmpty: false },
-      scheduler,
-      clock: () => NOW,
-      logger,
-      process: 'test',
-      groups: 1,
-      everyMs: 5,
-      ...rest,
-    }),
-  );
+/** @param rest other dependencies */
+const recoveryOf = (scheduler: EvaluationScheduler, store: object, rest: object = {}) =>
+  new Recovery({
+    store: { due: async () => [], all: async () => [], ...store },
+    rules: { isEmpty: false },
+    scheduler,
+    clock: () => NOW,
+    logger,
+    process: 'test',
+    groups: 1,
+    everyMs: 5,
+    ...rest,
+  } as any);
 
 test('Alarm recovery: a device has more sensors than the evaluation queue holds: each sensor is evaluated', async () => {
   const sensors = 60_000;
@@ -554,7 +538,7 @@ test('Alarm recovery: 50,000 evaluations are queued: waitForRoom() resolves only
       return waiting;
     },
   };
-  const recovery = recoveryOf(/** @type {any} */ (scheduler), {});
+  const recovery = recoveryOf(scheduler as any, {});
   let hasRoom = false;
   const room = recovery.waitForRoom().then(() => {
     hasRoom = true;

@@ -1,44 +1,43 @@
 import { beforeEach, expect, test } from '@jest/globals';
-import { WatchedSensor } from '../../../api/alarms/watched-sensor.js';
-
-/** @import { Rule } from '../../../api/alarms/rules/rule.js' */
-/** @import { Evaluate, Watch } from '../../../api/alarms/watched-sensor.js' */
+import type { Rule } from '../../../api/alarms/rules/rule.ts';
+import { type Evaluate, type Watch, WatchedSensor } from '../../../api/alarms/watched-sensor.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const NOW = Date.UTC(2026, 10, 21, 12);
 
-/** A process that has watched for a day without an outage. @type {Watch} */
-const ALWAYS = { since: NOW - 24 * HOUR, unwatched: [], recordedFrom: NOW - 24 * HOUR };
+/** A process that has watched for a day without an outage. */
+const ALWAYS: Watch = { since: NOW - 24 * HOUR, unwatched: [], recordedFrom: NOW - 24 * HOUR };
 
-/** A process that watches from now on, without a record of earlier watched time. @type {Watch} */
-const FROM_NOW = { since: NOW, unwatched: [], recordedFrom: Number.POSITIVE_INFINITY };
+/** A process that watches from now on, without a record of earlier watched time. */
+const FROM_NOW: Watch = { since: NOW, unwatched: [], recordedFrom: Number.POSITIVE_INFINITY };
 
-const SUBJECT = /** @type {any} */ ({ sensor: { intervalMs: null } });
+const SUBJECT = { sensor: { intervalMs: null } } as any;
 
-/** @param {number} ms of silence @param {number} [since] epoch ms from which the rule applies @returns {Rule} */
-const ruleOf = (ms, since = 0) =>
-  /** @type {any} */ ({ versions: [{ since, definition: { condition: { kind: 'absent', for_ms: ms } } }] });
+/** @param ms of silence @param since epoch ms from which the rule applies */
+const ruleOf = (ms: number, since: number = 0): Rule =>
+  ({ versions: [{ since, definition: { condition: { kind: 'absent', for_ms: ms } } }] }) as any;
 
-/** @param {number} ts epoch ms @param {Rule} rule @param {WatchedSensor} [before] */
-const sensorOf = (ts, rule, before) => new WatchedSensor(SUBJECT, [rule], ts, before);
+/** @param ts epoch ms */
+const sensorOf = (ts: number, rule: Rule, before?: WatchedSensor) =>
+  new WatchedSensor(SUBJECT, [rule], ts, before);
 
-/** The evaluated ranges. @type {Array<Parameters<Evaluate>[1]>} */
-let evaluated = [];
+/** The evaluated ranges. */
+let evaluated: Array<Parameters<Evaluate>[1]> = [];
 let hasRoom = true;
 beforeEach(() => {
   evaluated = [];
   hasRoom = true;
 });
 
-/** @type {Evaluate} */
-const evaluate = (_rule, range) => {
+const evaluate: Evaluate = (_rule, range) => {
   evaluated.push(range);
   return hasRoom;
 };
 
-/** Judges the sensor at a given time, with its newest sample read from the database. @param {WatchedSensor} sensor @param {number} now epoch ms @param {Watch} [watch] */
-const judge = (sensor, now, watch = ALWAYS) => sensor.judge(now, watch, true, evaluate);
+/** Judges the sensor at a given time, with its newest sample read from the database. @param now epoch ms */
+const judge = (sensor: WatchedSensor, now: number, watch: Watch = ALWAYS) =>
+  sensor.judge(now, watch, true, evaluate);
 
 test('Absence alarm: the sensor stops sending: after for_ms, the newest sample is read from the database, and then the silence is evaluated', () => {
   const sensor = sensorOf(NOW, ruleOf(3 * MINUTE));
@@ -77,8 +76,7 @@ test('Absence alarm: 25 h of silence, for_ms is 24 h, the process has just start
 });
 
 test('Absence alarm: the process restarts every four minutes without a gap: the silence is evaluated 15 minutes after for_ms', () => {
-  /** @type {number[]} */
-  const due = [];
+  const due: number[] = [];
   for (let since = NOW; evaluated.length === 0 && since < NOW + HOUR; since += 4 * MINUTE) {
     const watch = { since, unwatched: [], recordedFrom: NOW - HOUR };
     const sensor = sensorOf(NOW, ruleOf(10 * MINUTE));

@@ -11,8 +11,8 @@ const files = execFileSync('git', ['ls-files', '-z', '--', '*.js', '*.ts'], {
   .split('\0')
   .filter((file) => file && !/\.test\.[jt]s$/.test(file));
 
-/** @param {string} source @returns {string[]} declarations that the command cannot use yet when it runs */
-function lateDeclarations(source) {
+/** @returns declarations that the command cannot use yet when it runs */
+function lateDeclarations(source: string): string[] {
   const [, ...rest] = source.split(/^await runCommand\(/m);
   return rest.join('').match(/^(?:const|let|class) \w+/gm) ?? [];
 }

@@ -1,11 +1,9 @@
 import { resolve } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { summaryOf } from '../../../.ci/summary.js';
+import { type Report, type Result, type Results, summaryOf } from '../../../.ci/summary.ts';
 
-/** @import { Report, Result, Results } from '../../../.ci/summary.js' */
-
-/** @param {Record<string, string | undefined>} files failure by file name; undefined: passed @returns {Results} */
-const resultsOf = (files) => ({
+/** @param files failure by file name; undefined: passed */
+const resultsOf = (files: Record<string, string | undefined>): Results => ({
   numPassedTests: 5,
   numPendingTests: 0,
   numTodoTests: 0,
@@ -22,8 +20,7 @@ const resultsOf = (files) => ({
   })),
 });
 
-/** @param {Partial<Report>} [report] @returns {Report} */
-const reportOf = (report) => ({
+const reportOf = (report?: Partial<Report>): Report => ({
   title: 'test --seed=1',
   isSuite: true,
   code: 0,
@@ -36,11 +33,15 @@ const reportOf = (report) => ({
   ...report,
 });
 
-/** @param {string} output @returns {Result} */
-const passedAlone = (output) => ({ code: 0, breaksRules: false, output, results: resultsOf({}) });
+const passedAlone = (output: string): Result => ({
+  code: 0,
+  breaksRules: false,
+  output,
+  results: resultsOf({}),
+});
 
-/** @param {Partial<Report>} report @param {{ file: string }[]} [known] */
-const summarize = (report, known = []) => summaryOf([reportOf(report)], { seed: 7, known });
+const summarize = (report: Partial<Report>, known: { file: string }[] = []) =>
+  summaryOf([reportOf(report)], { seed: 7, known });
 
 test('CI summary: all tests pass: the summary is green and names the seed, the steps and the slowest file', () => {
   const { text, isGreen } = summarize({});

@@ -1,13 +1,11 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
-import { forEachConcurrently, JoinedCalls, SharedCalls } from '../../../common/concurrency.js';
+import { forEachConcurrently, JoinedCalls, SharedCalls } from '../../../common/concurrency.ts';
 
-/** @param {number} count */
-const numbers = (count) => Array.from({ length: count }, (_, at) => at);
+const numbers = (count: number) => Array.from({ length: count }, (_, at) => at);
 
 test('forEachConcurrently: 100 items, limit 4: each item runs once, in order, at most four at a time', async () => {
-  /** @type {number[]} */
-  const begun = [];
+  const begun: number[] = [];
   let underWay = 0;
   let most = 0;
   await forEachConcurrently(4, numbers(100), async (item) => {
@@ -38,8 +36,7 @@ test('forEachConcurrently: the work for one item fails: no further item starts, 
 
 test('JoinedCalls: calls of one moment share a run; calls during the run share the next one; another key does not wait', async () => {
   const calls = new JoinedCalls();
-  /** @type {Array<(error?: Error) => void>} */
-  const ends = [];
+  const ends: Array<(error?: Error) => void> = [];
   let begun = 0;
   const run = () => {
     const number = ++begun;
@@ -85,10 +82,9 @@ test.each([
   'SharedCalls: a run hangs for a time %s (%i ms): a later call of the key makes %i runs',
   async (_, maxSharedMs, expected) => {
     let runs = 0;
-    /** @type {Array<() => boolean>} */
-    const shared = [];
+    const shared: Array<() => boolean> = [];
     const calls = new SharedCalls(
-      (/** @type {{ id: string }} */ _key, isShared) => {
+      (_key: { id: string }, isShared) => {
         shared.push(isShared);
         return ++runs === 1 ? hanging() : Promise.resolve(runs);
       },

@@ -9,11 +9,10 @@ import {
   readCommandSettings,
   removeDevAddresses,
   writeDevAddresses,
-} from '../../../common/dev-addresses.js';
-import { readSettings } from '../../../common/settings/index.js';
+} from '../../../common/dev-addresses.ts';
+import { readSettings } from '../../../common/settings/index.ts';
 
-/** @type {string} */
-let folder;
+let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'dev-addresses-'));
 });
@@ -23,14 +22,12 @@ const PORTS = { HTTP_PORT: '8081', MQTT_PORT: '1884', CQL_LOCAL_PORT: '9043', CQ
 const path = () => join(folder, 'millrace-dev.json');
 const envFile = () => join(folder, '.env');
 
-/** Writes the address file as `npm run dev` does, with the own pid. @param {Record<string, string>} [settings] */
-const write = (settings = PORTS) =>
+/** Writes the address file as `npm run dev` does, with the own pid. */
+const write = (settings: Record<string, string> = PORTS) =>
   writeDevAddresses(readSettings({ ...settings, DATA_DIR: folder }, { envFile: envFile() }));
 
-/** @param {'database' | 'broker'} target @param {Record<string, string>} [environment] */
-function read(target, environment = {}) {
-  /** @type {string[]} */
-  const lines = [];
+function read(target: 'database' | 'broker', environment: Record<string, string> = {}) {
+  const lines: string[] = [];
   const { cql, mqtt } = readCommandSettings(target, {
     environment: { DATA_DIR: folder, ...environment },
     envFile: envFile(),

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
-import { callAfter } from '../../../common/durations.js';
+import { callAfter } from '../../../common/durations.ts';
 
 const DAY_MS = 86_400_000;
 

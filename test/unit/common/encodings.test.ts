@@ -1,23 +1,22 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { charsetOf, decodeReplacing, decodeText, TextStream } from '../../../common/encodings.js';
+import { charsetOf, decodeReplacing, decodeText, TextStream } from '../../../common/encodings.ts';
 
-const utf16 = (/** @type {string} */ text) => Buffer.from(text, 'utf16le');
-const swapped = (/** @type {string} */ text) => utf16(text).swap16();
-const latin1 = (/** @type {string} */ text) => Buffer.from(text, 'latin1');
-const utf32 = (/** @type {string} */ text) =>
+const utf16 = (text: string) => Buffer.from(text, 'utf16le');
+const swapped = (text: string) => utf16(text).swap16();
+const latin1 = (text: string) => Buffer.from(text, 'latin1');
+const utf32 = (text: string) =>
   Buffer.concat([...text].map((char) => Buffer.from(new Uint32Array([char.codePointAt(0) ?? 0]).buffer)));
 
-/** @param {Buffer} bytes @param {string} [declared] @param {number} [size] of chunks */
-function streamed(bytes, declared, size = 1) {
+/** @param size of chunks */
+function streamed(bytes: Buffer, declared?: string, size: number = 1) {
   const stream = new TextStream(declared);
   let text = '';
   for (let at = 0; at < bytes.length; at += size) text += stream.write(bytes.subarray(at, at + size));
   return text + stream.end();
 }
 
-/** @type {Array<[title: string, bytes: Buffer, declared: string | undefined, text: string]>} */
-const READ = [
+const READ: Array<[title: string, bytes: Buffer, declared: string | undefined, text: string]> = [
   ['UTF-8', Buffer.from('{"°C":1}'), undefined, '{"°C":1}'],
   ['nothing', Buffer.alloc(0), undefined, ''],
   ['UTF-8 with a mark', Buffer.from('\ufeff°C'), undefined, '°C'],
@@ -50,52 +49,47 @@ describe('Text', () => {
     expect(decodeText(Buffer.from(text))).toBe(text.replaceAll(/[\0\ufeff]/g, ''));
   });
 
-  test.each(
-    /** @type {Array<[string, Buffer, string | undefined, string, RegExp]>} */ ([
-      ['Windows-1252', latin1('21 \xb0C'), undefined, 'malformed', /seems to be Windows-1252.*Send UTF-8/],
-      [
-        'UTF-8 that is cut within a character',
-        Buffer.from('20 €').subarray(0, 5),
-        undefined,
-        'malformed',
-        /ends within a character/,
-      ],
-      [
-        'UTF-32 LE with a mark',
-        utf32('\ufeffon'),
-        undefined,
-        'unknown_format',
-        /seems to be UTF-32 LE; send UTF-8/,
-      ],
-      ['UTF-32 LE', utf32('on'), undefined, 'unknown_format', /seems to be UTF-32 LE/],
-      ['UTF-32 BE', utf32('on').swap32(), undefined, 'unknown_format', /seems to be UTF-32 BE/],
-      [
-        'half a character of UTF-16',
-        utf16('{"t"').subarray(0, 7),
-        undefined,
-        'malformed',
-        /must be UTF-16 LE/,
-      ],
-      [
-        'bytes that its charset does not have',
-        latin1('\xff\xff'),
-        'shift_jis',
-        'malformed',
-        /must be shift_jis/,
-      ],
-      [
-        'an unknown charset',
-        Buffer.from('a'),
-        'klingon',
-        'unknown_format',
-        /charset klingon is unknown; send UTF-8/,
-      ],
-    ]),
-  )('Text: %s: refused, with the encoding that it seems to have', (_, bytes, declared, code, message) => {
-    const error = expect.objectContaining({ code, message: expect.stringMatching(message) });
-    expect(() => decodeText(bytes, declared)).toThrow(error);
-    expect(() => streamed(bytes, declared)).toThrow(expect.objectContaining({ code }));
-  });
+  test.each([
+    ['Windows-1252', latin1('21 \xb0C'), undefined, 'malformed', /seems to be Windows-1252.*Send UTF-8/],
+    [
+      'UTF-8 that is cut within a character',
+      Buffer.from('20 €').subarray(0, 5),
+      undefined,
+      'malformed',
+      /ends within a character/,
+    ],
+    [
+      'UTF-32 LE with a mark',
+      utf32('\ufeffon'),
+      undefined,
+      'unknown_format',
+      /seems to be UTF-32 LE; send UTF-8/,
+    ],
+    ['UTF-32 LE', utf32('on'), undefined, 'unknown_format', /seems to be UTF-32 LE/],
+    ['UTF-32 BE', utf32('on').swap32(), undefined, 'unknown_format', /seems to be UTF-32 BE/],
+    ['half a character of UTF-16', utf16('{"t"').subarray(0, 7), undefined, 'malformed', /must be UTF-16 LE/],
+    [
+      'bytes that its charset does not have',
+      latin1('\xff\xff'),
+      'shift_jis',
+      'malformed',
+      /must be shift_jis/,
+    ],
+    [
+      'an unknown charset',
+      Buffer.from('a'),
+      'klingon',
+      'unknown_format',
+      /charset klingon is unknown; send UTF-8/,
+    ],
+  ] as Array<[string, Buffer, string | undefined, string, RegExp]>)(
+    'Text: %s: refused, with the encoding that it seems to have',
+    (_, bytes, declared, code, message) => {
+      const error = expect.objectContaining({ code, message: expect.stringMatching(message) });
+      expect(() => decodeText(bytes, declared)).toThrow(error);
+      expect(() => streamed(bytes, declared)).toThrow(expect.objectContaining({ code }));
+    },
+  );
 
   test('Text: any JSON, in UTF-8 or UTF-16, with or without a mark, in chunks of any size: read', () => {
     const encodings = fc.constantFrom(Buffer.from, utf16, swapped);

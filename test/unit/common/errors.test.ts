@@ -1,21 +1,19 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { ERRORS, MillraceError } from '../../../common/errors.js';
-
-/** @import { ErrorEntry } from '../../../common/errors.js' */
+import { ERRORS, type ErrorEntry, MillraceError } from '../../../common/errors.ts';
 
 const PAGE = readFileSync(new URL('../../../docs/reference/errors.md', import.meta.url), 'utf8');
 
-const table = /** @type {[keyof typeof ERRORS, ErrorEntry][]} */ (Object.entries(ERRORS));
+const table = Object.entries(ERRORS) as [keyof typeof ERRORS, ErrorEntry][];
 
-/** @param {ErrorEntry['kind']} kind @returns {string[]} the expected rows of this section of the page, in order */
-const rowsOf = (kind) =>
+/** @returns the expected rows of this section of the page, in order */
+const rowsOf = (kind: ErrorEntry['kind']): string[] =>
   table
     .filter(([, entry]) => entry.kind === kind)
     .map(([code, { status, exit, title }]) => `| \`${code}\` | ${status ?? exit} | ${title} |`);
 
-/** @param {string} heading @returns {string[]} the rows of the section whose heading begins with `heading` */
-const rowsUnder = (heading) => {
+/** @returns the rows of the section whose heading begins with `heading` */
+const rowsUnder = (heading: string): string[] => {
   const section = PAGE.split(/^## /m).find((one) => one.startsWith(heading)) ?? '';
   return section.split('\n').filter((line) => line.startsWith('| `'));
 };
@@ -25,7 +23,7 @@ test.each([
   ['Problems', 'problem'],
   ['Stops', 'stop'],
 ])('Error table: section %s of docs/reference/errors.md lists the same codes and titles', (heading, kind) => {
-  expect(rowsUnder(heading)).toEqual(rowsOf(/** @type {ErrorEntry['kind']} */ (kind)));
+  expect(rowsUnder(heading)).toEqual(rowsOf(kind as ErrorEntry['kind']));
 });
 
 describe('Errors: the table', () => {

@@ -1,12 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { durationText, parseDuration } from '../../../common/durations.js';
-import { MillraceError } from '../../../common/errors.js';
-import { parseFlags, parseGroup, parseLine } from '../../../common/flags.js';
+import { durationText, parseDuration } from '../../../common/durations.ts';
+import { MillraceError } from '../../../common/errors.ts';
+import { type CommandLine, type Flag, parseFlags, parseGroup, parseLine } from '../../../common/flags.ts';
+import type { Name } from '../../../common/settings/index.ts';
 
-/** @import { CommandLine, Flag } from '../../../common/flags.js' */
-/** @import { Name } from '../../../common/settings/index.js' */
-
-/** @satisfies {Record<string, Flag>} */
 const FLAGS = {
   devices: { type: 'integer', help: 'how many devices', fallback: 25, min: 1 },
   rate: { type: 'number', help: 'how many a second' },
@@ -14,21 +11,19 @@ const FLAGS = {
   broker: { type: 'text', help: 'address of the broker' },
   fresh: { type: 'switch', help: 'begin with an empty database', fallback: false },
   'no-simulator': { type: 'switch', help: 'no devices' },
-};
+} satisfies Record<string, Flag>;
 
-/** @type {CommandLine<typeof FLAGS>} */
-const LINE = {
+const LINE: CommandLine<typeof FLAGS> = {
   command: 'npm run x --',
   help: 'Starts all.',
   examples: ['npm run x -- --devices 3'],
   flags: FLAGS,
 };
 
-/** @param {string[]} argv */
-const parse = (...argv) => parseFlags(LINE, argv);
+const parse = (...argv: string[]) => parseFlags(LINE, argv);
 
-/** @param {string[]} argv @returns {MillraceError} the thrown error */
-function refused(...argv) {
+/** @returns the thrown error */
+function refused(...argv: string[]): MillraceError {
   try {
     parse(...argv);
   } catch (error) {
@@ -156,8 +151,7 @@ describe('Flags', () => {
       '',
       'Examples:',
     ].join('\n');
-    /** @type {Name[]} */
-    const settings = ['CQL_LOCAL_PORT', 'CQL_CONTACT_POINTS', 'CQL_USERNAME'];
+    const settings: Name[] = ['CQL_LOCAL_PORT', 'CQL_CONTACT_POINTS', 'CQL_USERNAME'];
     const group = { ...LINE, settings, commands: { list: { ...LINE, flags: {} } } };
     expect(() => parseFlags({ ...LINE, settings }, ['--help'])).toThrow(expected);
     expect(() => parseGroup(group, ['list', '--help'])).toThrow(expected);
@@ -178,15 +172,15 @@ describe('Flags: a group of commands', () => {
   const GROUP = {
     command: 'npm run x --',
     help: 'Keeps accounts.',
-    examples: /** @type {[string]} */ (['npm run x -- list']),
+    examples: ['npm run x -- list'] as [string],
     commands: {
       issue: {
         help: 'makes one',
-        examples: /** @type {[string]} */ (['npm run x -- issue a']),
+        examples: ['npm run x -- issue a'] as [string],
         words: { usage: 'ACCOUNT…', rule: 'one account or more', least: 1, most: 9 },
-        flags: { file: /** @type {const} */ ({ type: 'text', help: 'where to' }) },
+        flags: { file: { type: 'text', help: 'where to' } as const },
       },
-      list: { help: 'lists them', examples: /** @type {[string]} */ (['npm run x -- list']), flags: {} },
+      list: { help: 'lists them', examples: ['npm run x -- list'] as [string], flags: {} },
     },
   };
 

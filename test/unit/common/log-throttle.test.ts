@@ -1,11 +1,10 @@
 import { beforeEach, expect, test } from '@jest/globals';
-import { LogThrottle } from '../../../common/log-throttle.js';
+import { LogThrottle } from '../../../common/log-throttle.ts';
 
 const EVERY_MS = 1000;
 
 let now = 0;
-/** @type {LogThrottle} */
-let throttle;
+let throttle: LogThrottle;
 
 beforeEach(() => {
   now = 0;

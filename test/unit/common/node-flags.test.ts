@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
-import { HTTP_NODE_FLAGS, INGEST_NODE_FLAGS } from '../../../common/node-flags.js';
+import { HTTP_NODE_FLAGS, INGEST_NODE_FLAGS } from '../../../common/node-flags.ts';
 
-/** Returns the lines of a file that start an API process. @param {string} file */
-const startsIn = (file) =>
+/** Returns the lines of a file that start an API process. */
+const startsIn = (file: string) =>
   readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8').match(
     /^.*node\W.*\bapi\/index\.[jt]s/gm,
   ) ?? [];
 
-/** The compose file sets ROLE on another line, so its line is recognized by the flags. @param {string} line */
-const servesReaders = (line) =>
+/** The compose file sets ROLE on another line, so its line is recognized by the flags. */
+const servesReaders = (line: string) =>
   line.includes('ROLE=http') || HTTP_NODE_FLAGS.every((flag) => line.includes(`${flag},`));
 
 test.each(['package.json', 'Dockerfile', 'docker-compose.yml'])(

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Queue } from '../../../common/queue.js';
+import { Queue } from '../../../common/queue.ts';
 
 test('Queue: random pushes, shifts and removals: size, first item and order equal those of an array', () => {
   const step = fc.oneof(
@@ -11,10 +11,8 @@ test('Queue: random pushes, shifts and removals: size, first item and order equa
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const queue = new Queue();
-      /** @type {number[]} */
-      let model = [];
-      /** @type {Array<() => void>} */
-      const leaves = [];
+      let model: number[] = [];
+      const leaves: Array<() => void> = [];
       for (const { kind, at } of steps) {
         if (kind === 'push') {
           model.push(leaves.length);

@@ -2,26 +2,25 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { isLoopback } from '../../../common/addresses.js';
-import { MillraceError } from '../../../common/errors.js';
-import { envExample, settingsPage } from '../../../common/settings/documents.js';
-import { readSettings, SETTINGS } from '../../../common/settings/index.js';
-import { useDirectory } from '../../support/directory.js';
+import { isLoopback } from '../../../common/addresses.ts';
+import { MillraceError } from '../../../common/errors.ts';
+import { envExample, settingsPage } from '../../../common/settings/documents.ts';
+import { readSettings, SETTINGS } from '../../../common/settings/index.ts';
+import { useDirectory } from '../../support/directory.ts';
 
 const EXAMPLE = readFileSync(new URL('../../../.env.example', import.meta.url), 'utf8');
 const NONE = { envFile: join(tmpdir(), 'there', 'is', 'no', 'such', 'file') };
 
 const folder = useDirectory('settings');
 
-/** @param {string} name @param {string} content @returns {string} path of a new file */
-function file(name, content) {
+/** @returns path of a new file */
+function file(name: string, content: string): string {
   const path = join(folder, name);
   writeFileSync(path, content);
   return path;
 }
 
-/** @param {Record<string, string>} environment @param {{ envFile: string }} [options] @returns {string[]} the problems */
-function problemsOf(environment, options = NONE) {
+function problemsOf(environment: Record<string, string>, options: { envFile: string } = NONE): string[] {
   try {
     readSettings(environment, options);
     return [];
@@ -294,8 +293,7 @@ describe('Settings: wrong combinations', () => {
       'MQTT',
     ],
   ])('Settings: listener beyond loopback without TLS, environment %p: refused', (own, protocol) => {
-    /** @type {Record<string, string>} */
-    const environment = {
+    const environment: Record<string, string> = {
       ...own,
       CURSOR_SECRET: 's',
       CQL_CONTACT_POINTS: 'db',
@@ -327,8 +325,10 @@ describe('Settings: wrong combinations', () => {
   test('Settings: wrong combinations: secrets under 16 characters are refused on listeners beyond loopback', () => {
     const [short, long] = ['x'.repeat(15), 'x'.repeat(16)];
     const lists = { READ_TOKENS: `${long},${short}`, INGEST_TOKENS: `${short.slice(1)},${long}i` };
-    /** @type {Record<string, string>[]} */
-    const exposed = [{ HTTP_HOST: '0.0.0.0', TLS_ELSEWHERE: 'true' }, { TRUST_PROXY: '1' }];
+    const exposed: Record<string, string>[] = [
+      { HTTP_HOST: '0.0.0.0', TLS_ELSEWHERE: 'true' },
+      { TRUST_PROXY: '1' },
+    ];
     for (const environment of exposed) {
       const good = { API_TOKEN: long, READ_TOKENS: `${long}r,${long}s`, INGEST_TOKENS: `${long}i` };
       expect(problemsOf({ ...environment, ...good })).toEqual([]);
@@ -350,7 +350,7 @@ describe('Settings: wrong combinations', () => {
   });
 
   test('Settings: wrong combinations: one token in two scopes is refused', () => {
-    const both = (/** @type {string} */ one, /** @type {string} */ other) =>
+    const both = (one: string, other: string) =>
       `${one} must not hold a token that is in ${other}: each token has one scope`;
     expect(problemsOf({ API_TOKEN: 'a', READ_TOKENS: 'b,a', INGEST_TOKENS: 'c, b' })).toEqual([
       both('READ_TOKENS', 'API_TOKEN'),

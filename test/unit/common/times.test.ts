@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import moment from 'moment';
-import { formatTime, parseMoment, parseTime } from '../../../common/times.js';
+import { formatTime, parseMoment, parseTime } from '../../../common/times.ts';
 
 test.each([
   ['2026-11-21T00:00:00.000Z', Date.UTC(2026, 10, 21)],

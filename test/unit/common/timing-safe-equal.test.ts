@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { sameSecret } from '../../../common/timing-safe-equal.js';
+import { sameSecret } from '../../../common/timing-safe-equal.ts';
 
 test.each([
   ['right', 'right', true],

@@ -1,19 +1,17 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { candidates, instantNear, isZone } from '../../../common/zones.js';
+import { candidates, instantNear, isZone } from '../../../common/zones.ts';
 
 const DAY_MS = 86_400_000;
 const ZONES = Intl.supportedValuesOf('timeZone');
 
-const utc = (/** @type {string} */ text) => Date.parse(`${text}Z`);
-const texts = (/** @type {number[]} */ instants) =>
-  instants.map((ms) => new Date(ms).toISOString().slice(0, 19));
+const utc = (text: string) => Date.parse(`${text}Z`);
+const texts = (instants: number[]) => instants.map((ms) => new Date(ms).toISOString().slice(0, 19));
 
-/** @type {Map<string, Intl.DateTimeFormat>} */
-const formats = new Map();
+const formats: Map<string, Intl.DateTimeFormat> = new Map();
 
-/** Reads the offset that Node.js prints, unlike the tested code. @param {number} time epoch ms @param {string} zone @returns {number} ms */
-function printedOffset(time, zone) {
+/** Reads the offset that Node.js prints, unlike the tested code. @param time epoch ms @returns ms */
+function printedOffset(time: number, zone: string): number {
   const format =
     formats.get(zone) ??
     new Intl.DateTimeFormat('en', { timeZone: zone, timeZoneName: 'longOffset', hour: 'numeric' });
@@ -25,8 +23,12 @@ function printedOffset(time, zone) {
   );
 }
 
-/** @param {string} zone @param {number} from epoch ms @param {number} to epoch ms @returns {Array<{ at: number, before: number, after: number }>} */
-function changesOf(zone, from, to) {
+/** @param from epoch ms @param to epoch ms */
+function changesOf(
+  zone: string,
+  from: number,
+  to: number,
+): Array<{ at: number; before: number; after: number }> {
   const changes = [];
   for (let day = from; day < to; day += DAY_MS) {
     const [before, after] = [printedOffset(day, zone), printedOffset(day + DAY_MS, zone)];

@@ -1,11 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { covers, executed } from '../../coverage/executed.js';
-import { linesOf } from '../../coverage/lines.js';
+import { covers, executed, type Range } from '../../coverage/executed.ts';
+import { linesOf } from '../../coverage/lines.ts';
 
-/** @import { Range } from '../../coverage/executed.js' */
-
-/** @param {[number, number, number][]} blocks @returns {Range[]} */
-const rangesOf = (...blocks) =>
+const rangesOf = (...blocks: [number, number, number][]): Range[] =>
   executed({
     url: '',
     functions: blocks.map(([startOffset, endOffset, count]) => ({

@@ -1,18 +1,16 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { PROBLEM_CODES, PROBLEMS } from '../../../api/http/contract/operation.js';
-import { ERRORS } from '../../../common/errors.js';
-import { SETTINGS } from '../../../common/settings/index.js';
+import type { ZodObject } from 'zod';
+import { PROBLEM_CODES, PROBLEMS } from '../../../api/http/contract/operation.ts';
+import { ERRORS } from '../../../common/errors.ts';
+import { SETTINGS } from '../../../common/settings/index.ts';
 import { PINNED } from '../../../infra/first-stage.js';
-import { groupsFor } from '../../../schema/sizes.js';
-import { SUITES } from '../../suites.js';
-import { TOKENS, useHttpApp } from '../../support/http/app.js';
-
-/** @import { ZodObject } from 'zod' */
+import { groupsFor } from '../../../schema/sizes.ts';
+import { SUITES } from '../../suites.ts';
+import { TOKENS, useHttpApp } from '../../support/http/app.ts';
 
 const root = new URL('../../../', import.meta.url);
-const read = (/** @type {string} */ file) =>
-  readFileSync(new URL(file, root), 'utf8').replaceAll(/\s+/g, ' ');
+const read = (file: string) => readFileSync(new URL(file, root), 'utf8').replaceAll(/\s+/g, ' ');
 
 describe('LATEST_GROUPS: the documents name the sensors for its default', () => {
   const groups = Number(SETTINGS['LATEST_GROUPS']?.fallback);
@@ -145,7 +143,7 @@ describe('docs/reference/errors.md: the members of a problem', () => {
 
   test('docs/reference/errors.md: problem responses: the page and the OpenAPI document name the same members', () => {
     for (const code of PROBLEM_CODES.filter((one) => ERRORS[one].kind === 'problem')) {
-      const { shape } = /** @type {ZodObject} */ (PROBLEMS[code]);
+      const { shape } = PROBLEMS[code] as ZodObject;
       const own = more.flatMap(([of, member]) => (of === code ? member : []));
       expect([code, Object.keys(shape).sort()]).toEqual([code, [...members, ...own].sort()]);
     }
@@ -153,7 +151,7 @@ describe('docs/reference/errors.md: the members of a problem', () => {
 });
 
 test.each(['gate', 'all'])('Continuous integration: plan %s: every script that it runs exists', (plan) => {
-  const checks = read('.ci/checks.js');
+  const checks = read('.ci/checks.ts');
   const { scripts } = JSON.parse(read('package.json'));
   const named = [...checks.matchAll(/'(test(?::\w+)?|lint)'/g)].map(([, name]) => String(name));
   expect(new Set(named).size).toBeGreaterThan(4);

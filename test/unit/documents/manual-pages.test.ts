@@ -7,7 +7,7 @@ import { designTokens } from '../../../docs/.vitepress/tokens.js';
 const DOCS = fileURLToPath(new URL('../../../docs/', import.meta.url));
 
 const sections = sidebar(DOCS);
-const titles = (/** @type {number} */ index) => sections[index]?.items.map(({ text }) => text);
+const titles = (index: number) => sections[index]?.items.map(({ text }) => text);
 
 test('Sidebar of the manual: tutorials in the order of the index, how-to pages in its groups, and every page once', () => {
   expect(titles(0)).toEqual([

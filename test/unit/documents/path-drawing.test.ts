@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { importsOf } from '../../support/documents/imports.js';
-import { drawnFiles } from '../../support/documents/path-files.js';
+import { importsOf } from '../../support/documents/imports.ts';
+import { drawnFiles } from '../../support/documents/path-files.ts';
 
 const ROOT = new URL('../../../', import.meta.url);
 const files = [...new Set([...drawnFiles('embedded'), ...drawnFiles('external')])];
@@ -13,7 +13,7 @@ const imported = new Set(
 
 describe('Drawing docs/images/path.svg', () => {
   test('Drawing docs/images/path.svg: embedded and external broker: each source file is named once in the drawing', () => {
-    for (const source of /** @type {const} */ (['embedded', 'external'])) {
+    for (const source of ['embedded', 'external'] as const) {
       const drawn = drawnFiles(source);
       expect(drawn.length).toBeGreaterThan(20);
       expect(new Set(drawn).size).toBe(drawn.length);

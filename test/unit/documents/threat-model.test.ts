@@ -1,11 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
-import { MAX_CONCURRENT } from '../../../api/http/long-requests.js';
-import { BOUNDS, PIECE_BYTES } from '../../../api/http/server.js';
-import { PERIODS_MS } from '../../../common/periods.js';
+import { MAX_CONCURRENT } from '../../../api/http/long-requests.ts';
+import { BOUNDS, PIECE_BYTES } from '../../../api/http/server.ts';
+import { PERIODS_MS } from '../../../common/periods.ts';
 
 const root = new URL('../../../', import.meta.url);
-const read = (/** @type {string} */ file) => readFileSync(new URL(file, root), 'utf8');
+const read = (file: string) => readFileSync(new URL(file, root), 'utf8');
 const page = read('docs/explanation/threat-model.md');
 const rows = page
   .split('\n')
@@ -16,11 +16,12 @@ const rows = page
 /** Matches a call whose first argument is a title, also `test.each(...)('title', ...)`, but no skipped test. */
 const TITLE = /(?:\b(?:test|describe)|[\])])\(\s*(['"`])(.+?)\1,/g;
 
-/** @param {string} file @returns {string[]} titles of its tests */
-const titlesIn = (file) => [...read(file).matchAll(TITLE)].map(([, , title]) => String(title));
+/** @returns titles of its tests */
+const titlesIn = (file: string): string[] =>
+  [...read(file).matchAll(TITLE)].map(([, , title]) => String(title));
 
-/** @param {string} holds @returns {Array<{ file: string, titles: string[] }>} `file` (*title*; *title*) */
-const holders = (holds) =>
+/** @returns `file` (*title*; *title*) */
+const holders = (holds: string): Array<{ file: string; titles: string[] }> =>
   [...holds.matchAll(/`([^`]+)`(?: \(([^)]+)\))?/g)].map(([, file, titles = '']) => ({
     file: String(file),
     titles: [...titles.matchAll(/\*([^*]+)\*/g)].map(([, title]) => String(title)),
@@ -60,7 +61,7 @@ test('Threat model page: every file of test/thorough/abuse is named on the page'
     for (const file of readdirSync(new URL(folder, root))) expect(page).toContain(`${folder}/${file}`);
 });
 
-const thousands = (/** @type {number} */ number) => number.toLocaleString('en');
+const thousands = (number: number) => number.toLocaleString('en');
 
 test.each([
   ['a request', `A request has ${PERIODS_MS.request / 1000} s to arrive`],

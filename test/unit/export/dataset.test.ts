@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { parquetReadObjects } from 'hyparquet';
-import { writeDataset } from '../../../api/export/index.js';
-import { DAY_MS, HOUR_MS } from '../../../schema/rules.js';
+import { writeDataset } from '../../../api/export/index.ts';
+import { DAY_MS, HOUR_MS } from '../../../schema/rules.ts';
 
 let directory = '';
 beforeEach(() => {
@@ -18,13 +18,11 @@ const WHOLE_DAY = { from: DAY, to: DAY + DAY_MS };
 /** Times of two samples on this day, epoch ms. */
 const TIMES = [DAY + 8 * HOUR_MS, DAY + 14 * HOUR_MS];
 
-/**
- * Writes a data set of one sensor.
- *
- * @param {{ site: string | null, times: number[] }} sensor `times`: times of its samples, epoch ms
- * @param {Partial<Parameters<typeof writeDataset>[1]>} [options]
- */
-function write({ site, times }, options) {
+/** Writes a data set of one sensor. @param sensor `times`: times of its samples, epoch ms */
+function write(
+  { site, times }: { site: string | null; times: number[] },
+  options?: Partial<Parameters<typeof writeDataset>[1]>,
+) {
   const row = {
     id: '00000000-0000-5000-8000-000000000001',
     deviceId: '00000000-0000-5000-8000-000000000002',
@@ -44,7 +42,7 @@ function write({ site, times }, options) {
       yield { times: Float64Array.from(times), values: Float64Array.from(times) };
     },
   };
-  return writeDataset(/** @type {any} */ ({ store, reading, groups: 4 }), {
+  return writeDataset({ store, reading, groups: 4 } as any, {
     directory,
     selection: {},
     range: WHOLE_DAY,
@@ -60,8 +58,8 @@ const filesOf = () =>
     .filter((path) => path.endsWith('.parquet'))
     .sort();
 
-/** @param {string} path @returns {Promise<number[]>} epoch ms */
-async function timesIn(path) {
+/** @returns epoch ms */
+async function timesIn(path: string): Promise<number[]> {
   const file = new Uint8Array(readFileSync(join(directory, path))).buffer;
   const rows = await parquetReadObjects({ file });
   return rows.map(({ ts }) => ts.getTime());

@@ -2,29 +2,26 @@ import { buffer } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
-import { encodeParquet } from '../../../api/export/parquet.js';
-import { each, HARD_VALUES, labelsNamed, samplesOf } from '../../support/payloads/export-samples.js';
-
-/** @import { Samples } from '../../../api/export/rows.js' */
+import { encodeParquet } from '../../../api/export/parquet.ts';
+import type { Samples } from '../../../api/export/rows.ts';
+import { each, HARD_VALUES, labelsNamed, samplesOf } from '../../support/payloads/export-samples.ts';
 
 const HOUR = 3_600_000;
 const BEGIN = Date.UTC(2026, 10, 21);
 
-/** @param {Samples[]} samples */
-async function write(samples) {
+async function write(samples: Samples[]) {
   const bytes = await buffer(encodeParquet(each(samples)));
   const file = new Uint8Array(bytes).buffer;
   return { file, groups: parquetMetadata(file).row_groups };
 }
 
-/** @param {ArrayBuffer} file @returns {Promise<Array<Record<string, unknown>>>} */
-async function read(file) {
+async function read(file: ArrayBuffer): Promise<Array<Record<string, unknown>>> {
   const rows = await parquetReadObjects({ file });
   return rows.map(({ ts, ...row }) => ({ ts: ts.getTime(), ...row }));
 }
 
-/** Returns the expected rows, in order. @param {Samples[]} samples */
-const rowsOf = (samples) =>
+/** Returns the expected rows, in order. */
+const rowsOf = (samples: Samples[]) =>
   samples.flatMap(({ labels, times, values, from, to }) =>
     Array.from({ length: to - from }, (_, row) => ({
       ts: times[from + row],
@@ -87,8 +84,7 @@ test('Parquet export: random times and values: the decoded rows equal the sample
 
 test('Parquet export: three row groups, few or many distinct values: the statistics of each row group are exact', async () => {
   const count = 150_000;
-  /** @type {Array<[string, (index: number) => number]>} */
-  const signals = [
+  const signals: Array<[string, (index: number) => number]> = [
     ['few', (index) => Math.round(200 * Math.sin(index / 900)) / 10],
     ['many', (index) => Math.sin(index) * 1e-7],
   ];
@@ -102,7 +98,7 @@ test('Parquet export: three row groups, few or many distinct values: the statist
   const rows = await read(file);
   const expected = rowsOf(samples);
   expect(rows).toHaveLength(expected.length);
-  const isSame = (/** @type {Record<string, unknown>} */ row, /** @type {number} */ index) =>
+  const isSame = (row: Record<string, unknown>, index: number) =>
     Object.entries(row).every(([name, value]) => Object.is(value, Object(expected[index])[name]));
   expect(rows.findIndex((row, index) => !isSame(row, index))).toBe(-1);
   expect(groups.length).toBe(3);

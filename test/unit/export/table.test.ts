@@ -2,15 +2,17 @@ import { buffer } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
 import { tableFromIPC } from 'apache-arrow';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
-import { encodeArrowTable, encodeParquetTable } from '../../../api/export/table.js';
-import { each, HARD_VALUES } from '../../support/payloads/export-samples.js';
-
-/** @import { Row, TableColumn } from '../../../api/export/table.js' */
+import {
+  encodeArrowTable,
+  encodeParquetTable,
+  type Row,
+  type TableColumn,
+} from '../../../api/export/table.ts';
+import { each, HARD_VALUES } from '../../support/payloads/export-samples.ts';
 
 const BEGIN = Date.UTC(2026, 10, 21);
 
-/** @type {TableColumn[]} */
-const COLUMNS = [
+const COLUMNS: TableColumn[] = [
   { name: 'ts', kind: 'time' },
   { name: 'device', kind: 'text' },
   { name: 'unit', kind: 'text' },
@@ -18,8 +20,7 @@ const COLUMNS = [
   { name: 'count', kind: 'count' },
 ];
 
-/** @param {number} index @param {Row} cells @returns {Row} */
-const rowOf = (index, cells) => ({
+const rowOf = (index: number, cells: Row): Row => ({
   ts: new Date(BEGIN + index).toISOString(),
   device: 'Anlage Süd, "1" 温度',
   unit: null,
@@ -28,12 +29,11 @@ const rowOf = (index, cells) => ({
   ...cells,
 });
 
-/** @param {Row[]} rows @returns {unknown[][]} the rows that a reader must decode */
-const expected = (rows) =>
+/** @returns the rows that a reader must decode */
+const expected = (rows: Row[]): unknown[][] =>
   rows.map(({ ts, device, unit, avg, count }) => [Date.parse(String(ts)), device, unit, avg, Number(count)]);
 
-/** @param {Row[][]} rows */
-async function throughParquet(rows) {
+async function throughParquet(rows: Row[][]) {
   const file = new Uint8Array(await buffer(encodeParquetTable(COLUMNS, each(rows)))).buffer;
   const found = await parquetReadObjects({ file });
   return {
@@ -42,8 +42,7 @@ async function throughParquet(rows) {
   };
 }
 
-/** @param {Row[][]} rows */
-async function throughArrow(rows) {
+async function throughArrow(rows: Row[][]) {
   const table = tableFromIPC(await buffer(encodeArrowTable(COLUMNS, each(rows))));
   const found = table.toArray().map((row) => row.toJSON());
   return {

@@ -1,8 +1,8 @@
 import { expect, jest, test } from '@jest/globals';
-import { runDeviceHistories } from '../../support/field/device-histories.js';
-import { runEdgeHistories } from '../../support/field/edge-histories.js';
-import { readMemoryTables } from '../../support/memory-store/index.js';
-import { runs } from '../../support/runs.js';
+import { runDeviceHistories } from '../../support/field/device-histories.ts';
+import { runEdgeHistories } from '../../support/field/edge-histories.ts';
+import { readMemoryTables } from '../../support/memory-store/index.ts';
+import { runs } from '../../support/runs.ts';
 
 const HISTORIES = runs(200);
 const SEED = jest.getSeed();

@@ -1,11 +1,9 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { identifyDevice } from '../../../schema/ids.js';
-import { greaterValue } from '../../../schema/packed/series.js';
-import { readMemoryTables } from '../../support/memory-store/index.js';
-import { startMemoryPipeline } from '../../support/system/memory-pipeline.js';
-
-/** @import { Identity } from '../../../schema/ids.js' */
+import { type Identity, identifyDevice } from '../../../schema/ids.ts';
+import { greaterValue } from '../../../schema/packed/series.ts';
+import { readMemoryTables } from '../../support/memory-store/index.ts';
+import { startMemoryPipeline } from '../../support/system/memory-pipeline.ts';
 
 const DAY_MS = 86_400_000;
 const NOW = Date.UTC(2026, 10, 25, 12);
@@ -16,8 +14,8 @@ const step = fc.oneof(
     weight: 5,
     arbitrary: fc.record({ age: fc.constantFrom(0, 1, 2, 1000, DAY_MS, 300 * DAY_MS), value: fc.nat(3) }),
   },
-  { weight: 2, arbitrary: fc.constant(/** @type {const} */ ('retire')) },
-  { weight: 1, arbitrary: fc.constant(/** @type {const} */ ('restart')) },
+  { weight: 2, arbitrary: fc.constant('retire' as const) },
+  { weight: 1, arbitrary: fc.constant('restart' as const) },
 );
 
 test('Device retirement: random writes, retirements and restarts: the latest value is the newest one since the last retirement', async () => {
@@ -29,15 +27,14 @@ test('Device retirement: random writes, retirements and restarts: the latest val
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
       const device = `d${devices++}`;
-      /** @type {Map<number, number>} */
-      const written = new Map();
+      const written: Map<number, number> = new Map();
       for (const next of steps) {
         now += 10;
         if (next === 'restart') {
           await pipeline.stop();
           pipeline = await startMemoryPipeline({ clock, tables, database: pipeline.client });
         } else if (next === 'retire') {
-          await pipeline.ingest.retire(/** @type {Identity} */ (identifyDevice(device)));
+          await pipeline.ingest.retire(identifyDevice(device) as Identity);
           written.clear();
         } else {
           const ts = NOW - next.age;

@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
 import pino from 'pino';
-import { Baselines } from '../../../api/history/baselines/index.js';
-import { createMetrics } from '../../../api/observability/metrics.js';
-import { DAY_MS, HOUR_MS } from '../../../schema/rules.js';
-import { createTestLearner, keysOf } from '../../support/history/baselines.js';
-import { GROUPS, useMemoryPath } from '../../support/history/memory-path.js';
+import { Baselines } from '../../../api/history/baselines/index.ts';
+import { createMetrics } from '../../../api/observability/metrics.ts';
+import { DAY_MS, HOUR_MS } from '../../../schema/rules.ts';
+import { createTestLearner, keysOf } from '../../support/history/baselines.ts';
+import { GROUPS, useMemoryPath } from '../../support/history/memory-path.ts';
 
 /** A midnight in June, and one after New Year, whose last four weeks lie in two partitions. */
 const DAY = Date.UTC(2026, 5, 10);
@@ -12,8 +12,8 @@ const NEW_YEAR = Date.UTC(2027, 0, 3);
 
 const path = useMemoryPath();
 
-/** Writes the statistics of some days before a time. @param {string} device @param {number} to epoch ms @param {number} days @param {number} [mean] */
-async function writeHours(device, to, days, mean = 20) {
+/** Writes the statistics of some days before a time. @param to epoch ms */
+async function writeHours(device: string, to: number, days: number, mean: number = 20) {
   await path.send(device, [{ ts: path.clock.now, value: mean }]);
   const keys = path.keyOf(device);
   for (let hour = to - days * DAY_MS; hour < to; hour += HOUR_MS) {
@@ -26,8 +26,7 @@ async function writeHours(device, to, days, mean = 20) {
 
 const learner = () => createTestLearner({ store: path.store, groups: GROUPS, clock: () => path.clock.now });
 
-/** @param {number} day */
-async function storedOn(day) {
+async function storedOn(day: number) {
   const keys = [];
   for (let group = 0; group < GROUPS; group++) {
     for await (const rows of path.store.baselines.pages(group, day)) keys.push(...rows.map(({ key }) => key));
@@ -39,7 +38,7 @@ const learnedUntil = () =>
   Promise.all(Array.from({ length: GROUPS }, (_, group) => path.store.baselines.learnedUntil(group)));
 
 function createBaselines() {
-  const config = /** @type {any} */ ({ retention: { latestGroups: GROUPS } });
+  const config = { retention: { latestGroups: GROUPS } } as any;
   const metrics = createMetrics({ version: 'test', role: 'http' });
   const logger = pino({ level: 'silent' });
   const context = { config, clock: () => path.clock.now, logger, metrics };
@@ -96,8 +95,7 @@ test('Baseline learner: a process is killed while it learns: the next learner st
     packing,
     baselines: {
       ...baselines,
-      /** @type {typeof baselines.write} */
-      async write(...args) {
+      async write(...args: Parameters<typeof baselines.write>) {
         writes++;
         if (writes === 2) throw new TypeError('killed');
         await baselines.write(...args);
@@ -113,10 +111,8 @@ test('Baseline learner: a process is killed while it learns: the next learner st
 
 test('Baseline learner: the clock is a month ahead: nothing is learned until the clock is right', async () => {
   await writeHours('device', DAY, 3);
-  /** @type {(now: number) => void} */
-  let setRight = () => {};
-  /** @type {Promise<number>} */
-  const rightTime = new Promise((resolve) => {
+  let setRight: (now: number) => void = () => {};
+  const rightTime: Promise<number> = new Promise((resolve) => {
     setRight = resolve;
   });
   path.clock.now = DAY + 30 * DAY_MS;
@@ -137,8 +133,7 @@ test('Baseline learner: the clock is a month ahead: nothing is learned until the
   expect(await learnedUntil()).toEqual(Array(GROUPS).fill(DAY + DAY_MS));
 });
 
-/** @param {Baselines} baselines @param {string} key @param {{ ts: string | null, value: number | null }} measured */
-function sigmasOf(baselines, key, measured) {
+function sigmasOf(baselines: Baselines, key: string, measured: { ts: string | null; value: number | null }) {
   const judged = { ...measured, sigmas: undefined };
   baselines.judge(key, judged);
   return judged.sigmas;

@@ -1,22 +1,29 @@
 import { describe, expect, test } from '@jest/globals';
-import { expectedExtreme, LEARNED_DAYS, learnProfile } from '../../../api/history/baselines/profile.js';
-import { BaselineTable, MOST_SIGMAS, sigmasOf } from '../../../api/history/baselines/table.js';
-import { DAY_MS, HOUR_MS } from '../../../schema/rules.js';
+import { expectedExtreme, LEARNED_DAYS, learnProfile } from '../../../api/history/baselines/profile.ts';
+import { BaselineTable, MOST_SIGMAS, sigmasOf } from '../../../api/history/baselines/table.ts';
+import { DAY_MS, HOUR_MS } from '../../../schema/rules.ts';
 
 /** A Monday. */
 const DAY = Date.UTC(2026, 10, 23);
 const START = DAY - LEARNED_DAYS * DAY_MS;
 
-/** Noise between -1 and 1 that is the same in every run. @param {number} seed */
-const noise = (seed) => 2 * (Math.abs(Math.sin(seed * 12.9898) * 43_758.5453) % 1) - 1;
+/** Noise between -1 and 1 that is the same in every run. */
+const noise = (seed: number) => 2 * (Math.abs(Math.sin(seed * 12.9898) * 43_758.5453) % 1) - 1;
 
 /**
  * Hours of a virtual sensor that measures 60 samples an hour.
- *
- * @param {(ts: number) => number | null} meanAt null: no row
- * @param {{ days?: number, spread?: number, count?: number, to?: number }} [options] `spread`: from the mean of an hour to its extremes
+ * @param meanAt null: no row
+ * @param options `spread`: from the mean of an hour to its extremes
  */
-function hoursOf(meanAt, { days = LEARNED_DAYS, spread = 1, count = 60, to = DAY } = {}) {
+function hoursOf(
+  meanAt: (ts: number) => number | null,
+  {
+    days = LEARNED_DAYS,
+    spread = 1,
+    count = 60,
+    to = DAY,
+  }: { days?: number; spread?: number; count?: number; to?: number } = {},
+) {
   const rows = [];
   for (let hour = to - days * DAY_MS; hour < to; hour += HOUR_MS) {
     const mean = meanAt(hour);
@@ -27,22 +34,20 @@ function hoursOf(meanAt, { days = LEARNED_DAYS, spread = 1, count = 60, to = DAY
   return rows;
 }
 
-/** @param {ReturnType<typeof hoursOf>} rows @param {number} [day] */
-function learned(rows, day = DAY) {
-  const profile = /** @type {Float32Array} */ (learnProfile(rows, day));
+function learned(rows: ReturnType<typeof hoursOf>, day: number = DAY) {
+  const profile = learnProfile(rows, day) as Float32Array;
   return {
-    /** @param {number} hour of the day */
-    at: (hour) => ({ mean: Number(profile[2 * hour]), deviation: Number(profile[2 * hour + 1]) }),
-    /** @param {number} hour @param {number} value */
-    sigmas(hour, value) {
+    /** @param hour of the day */
+    at: (hour: number) => ({ mean: Number(profile[2 * hour]), deviation: Number(profile[2 * hour + 1]) }),
+    sigmas(hour: number, value: number) {
       return sigmasOf(this.at(hour), value);
     },
   };
 }
 
-const hourOf = (/** @type {number} */ ts) => (ts / HOUR_MS) % 24;
-const isWeekend = (/** @type {number} */ ts) => [0, 6].includes(new Date(ts).getUTCDay());
-const daily = (/** @type {number} */ ts) => 20 + 10 * Math.sin((2 * Math.PI * hourOf(ts)) / 24);
+const hourOf = (ts: number) => (ts / HOUR_MS) % 24;
+const isWeekend = (ts: number) => [0, 6].includes(new Date(ts).getUTCDay());
+const daily = (ts: number) => 20 + 10 * Math.sin((2 * Math.PI * hourOf(ts)) / 24);
 
 describe('Baseline profile', () => {
   test('Baseline profile: daily rhythm: each hour has its own mean, and a noon value at night deviates by over 10 sigmas', () => {
@@ -55,7 +60,7 @@ describe('Baseline profile', () => {
   });
 
   test('Baseline profile: weekly rhythm: the mean of noon differs between weekends and working days', () => {
-    const weekly = (/** @type {number} */ ts) => (isWeekend(ts) ? 0 : 100) + noise(ts / HOUR_MS);
+    const weekly = (ts: number) => (isWeekend(ts) ? 0 : 100) + noise(ts / HOUR_MS);
     expect(learned(hoursOf(weekly)).at(12).mean).toBeCloseTo(100, -1);
     const saturday = DAY + 5 * DAY_MS;
     const usual = learned(hoursOf(weekly, { to: saturday }), saturday);
@@ -100,8 +105,8 @@ describe('Baseline profile', () => {
   });
 
   test.each([
-    ['constant, with rare changes by a step', (/** @type {number} */ hour) => (hour % 50 === 0 ? 1 : 0)],
-    ['steps of 1 within 3', (/** @type {number} */ hour) => (hour % 100 === 0 ? 3 : hour % 50 === 0 ? 1 : 0)],
+    ['constant, with rare changes by a step', (hour: number) => (hour % 50 === 0 ? 1 : 0)],
+    ['steps of 1 within 3', (hour: number) => (hour % 100 === 0 ? 3 : hour % 50 === 0 ? 1 : 0)],
   ])('Baseline profile: %s: a change by one step stays below 2.2 sigmas', (_, changeAt) => {
     const usual = learned(hoursOf((ts) => 20 + changeAt(ts / HOUR_MS), { spread: 0 }));
     expect(Math.abs(usual.sigmas(5, 21))).toBeLessThan(2.2);
@@ -109,21 +114,21 @@ describe('Baseline profile', () => {
   });
 
   test('Baseline profile: values drift slowly: the newest value deviates by less than 2.2 sigmas', () => {
-    const drift = (/** @type {number} */ ts) => 50 + (ts - START) / DAY_MS + noise(ts / HOUR_MS);
+    const drift = (ts: number) => 50 + (ts - START) / DAY_MS + noise(ts / HOUR_MS);
     const usual = learned(hoursOf(drift));
     expect(Math.abs(usual.sigmas(12, drift(DAY + 12 * HOUR_MS)))).toBeLessThan(2.2);
   });
 
   test('Baseline profile: values jump to a new level: over 4.5 sigmas in the first half day, below 2.2 after 30 hours', () => {
-    const step = (/** @type {number} */ hours) => (/** @type {number} */ ts) =>
+    const step = (hours: number) => (ts: number) =>
       (ts >= DAY - hours * HOUR_MS ? 60 : 50) + noise(ts / HOUR_MS);
     expect(learned(hoursOf(step(12))).sigmas(12, 60)).toBeGreaterThan(4.5);
     expect(Math.abs(learned(hoursOf(step(30))).sigmas(12, 60))).toBeLessThan(2.2);
   });
 
   test('Baseline profile: sensor faults in the history: mean and deviation hardly change', () => {
-    const calm = (/** @type {number} */ ts) => 38 + 0.2 * noise(ts / HOUR_MS);
-    const faulty = (/** @type {number} */ ts) => ((ts / HOUR_MS) % 11 === 0 ? 9999 : calm(ts));
+    const calm = (ts: number) => 38 + 0.2 * noise(ts / HOUR_MS);
+    const faulty = (ts: number) => ((ts / HOUR_MS) % 11 === 0 ? 9999 : calm(ts));
     const [a, b] = [learned(hoursOf(calm)).at(12), learned(hoursOf(faulty)).at(12)];
     expect(b.mean).toBeCloseTo(a.mean, 0);
     expect(b.deviation).toBeLessThan(2 * a.deviation);
@@ -133,7 +138,7 @@ describe('Baseline profile', () => {
   test('Baseline profile: hours are missing, not packed yet or in reverse order: the mean of the other hours is learned', () => {
     const rows = hoursOf((ts) => (noise(ts) > 0 ? daily(ts) : null));
     const open = { hour: DAY, statistics: null };
-    expect(learned([...rows, /** @type {any} */ (open)]).at(6).mean).toBeCloseTo(30, 0);
+    expect(learned([...rows, open as any]).at(6).mean).toBeCloseTo(30, 0);
     expect(learned([...rows].reverse()).at(6)).toEqual(learned(rows).at(6));
   });
 

@@ -1,16 +1,18 @@
 import { expect, test } from '@jest/globals';
-import { readDeviceHour } from '../../../api/history/packing/device-hour.js';
-import { packBlock } from '../../../schema/packed/block.js';
+import { readDeviceHour } from '../../../api/history/packing/device-hour.ts';
+import { packBlock } from '../../../schema/packed/block.ts';
 
 const HOUR = Date.UTC(2026, 4, 5, 12);
 const DEVICE = Buffer.alloc(16, 9);
 const BROKEN = Buffer.from([255, 1, 2]);
 
-/** @param {number} name @returns {Buffer} the id of a sensor */
-const idOf = (name) => Buffer.alloc(16, name);
+/** @returns the id of a sensor */
+const idOf = (name: number): Buffer => Buffer.alloc(16, name);
 
-/** @param {Array<[sensor: number, samples: Array<[second: number, value: number]>]>} sensors @returns {Buffer} a row of `message` */
-const block = (...sensors) =>
+/** @returns a row of `message` */
+const block = (
+  ...sensors: Array<[sensor: number, samples: Array<[second: number, value: number]>]>
+): Buffer =>
   packBlock(
     HOUR,
     sensors.map(([name, samples]) => ({
@@ -22,14 +24,12 @@ const block = (...sensors) =>
     })),
   );
 
-/** @typedef {{ blocks?: Buffer[], parts?: number[] }} Page */
+type Page = { blocks?: Buffer[]; parts?: number[] };
 
-/** Reads an hour whose partitions have these pages. @param {Record<number, Page[]>} pages by part */
-async function read(pages) {
-  /** @type {number[]} */
-  const partsRead = [];
-  /** @type {unknown[]} */
-  const unreadable = [];
+/** Reads an hour whose partitions have these pages. @param pages by part */
+async function read(pages: Record<number, Page[]>) {
+  const partsRead: number[] = [];
+  const unreadable: unknown[] = [];
   const hour = readDeviceHour({
     store: {
       async blockPage(_device, _hour, part, after) {
@@ -40,7 +40,7 @@ async function read(pages) {
         return { blocks: [], parts: [], ...list[index], next };
       },
     },
-    steps: /** @type {any} */ ({ run: (/** @type {() => unknown} */ step) => step() }),
+    steps: { run: (step: () => unknown) => step() } as any,
     observer: { onUnreadable: (of, rows) => void unreadable.push({ ...of, rows }) },
     device: DEVICE,
     hour: HOUR,
@@ -119,20 +119,21 @@ test('Read of an hour of a wide device: its number of partitions never changed: 
   ]);
 });
 
-test.each(
-  /** @type {Array<[string, Page[], Array<[number, number[], number[]]>]>} */ ([
-    ['the number of partitions has grown', [{ parts: [1] }, { parts: [2] }], []],
-    ['its first partition has samples', [{ parts: [2], blocks: [block([4, [[0, 4]]])] }], [[4, [0], [4]]]],
-  ]),
-)('Read of an hour of a wide device: %s: all partitions are returned together', async (_, part0, first) => {
-  const { gathered, partsRead } = await read({
-    0: part0,
-    1: [{ blocks: [block([1, [[0, 1]]])] }],
-    2: [{ blocks: [block([1, [[1, 2]]])] }],
-  });
-  expect(partsRead).toEqual([0, 1, 2]);
-  expect(gathered).toEqual([{ sensors: [...first, [1, [0, 1], [1, 2]]], unreadable: 0 }]);
-});
+test.each([
+  ['the number of partitions has grown', [{ parts: [1] }, { parts: [2] }], []],
+  ['its first partition has samples', [{ parts: [2], blocks: [block([4, [[0, 4]]])] }], [[4, [0], [4]]]],
+] as Array<[string, Page[], Array<[number, number[], number[]]>]>)(
+  'Read of an hour of a wide device: %s: all partitions are returned together',
+  async (_, part0, first) => {
+    const { gathered, partsRead } = await read({
+      0: part0,
+      1: [{ blocks: [block([1, [[0, 1]]])] }],
+      2: [{ blocks: [block([1, [[1, 2]]])] }],
+    });
+    expect(partsRead).toEqual([0, 1, 2]);
+    expect(gathered).toEqual([{ sensors: [...first, [1, [0, 1], [1, 2]]], unreadable: 0 }]);
+  },
+);
 
 test('Read of an hour of a wide device: the first partition has an unreadable row: the row is reported once', async () => {
   const { gathered, unreadable } = await read({
@@ -167,6 +168,6 @@ test('Read of an hour of a wide device: partitions returned together have unread
 });
 
 test('Read of an hour of a device: unpacking a row throws a TypeError: the error is passed on, not counted as unreadable', async () => {
-  const defect = read({ 0: [{ blocks: [/** @type {any} */ (null)] }] });
+  const defect = read({ 0: [{ blocks: [null as any] }] });
   await expect(defect).rejects.toThrow(TypeError);
 });

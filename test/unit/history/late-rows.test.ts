@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { LateArrivalNotes, LateDayNotes } from '../../../api/ingest/late-samples.js';
-import { MillraceError } from '../../../common/errors.js';
-import { DAY_MS, HOUR_MS } from '../../../schema/rules.js';
-import { HOUR, samplesOf, useMemoryPath } from '../../support/history/memory-path.js';
+import { LateArrivalNotes, LateDayNotes } from '../../../api/ingest/late-samples.ts';
+import { MillraceError } from '../../../common/errors.ts';
+import { DAY_MS, HOUR_MS } from '../../../schema/rules.ts';
+import { HOUR, samplesOf, useMemoryPath } from '../../support/history/memory-path.ts';
 
 const MINUTE_MS = 60_000;
 const CLOSING = HOUR + 2 * HOUR_MS;
@@ -12,22 +12,21 @@ const SETTLING = Date.UTC(2026, 4, 7, 1);
 
 const path = useMemoryPath();
 
-/** @param {number} at epoch ms */
-const noticedAt = async (at) => {
+/** @param at epoch ms */
+const noticedAt = async (at: number) => {
   const { group } = path.keyOf('device');
   const noticed = at - (at % HOUR_MS);
   return (await path.store.packing.lateDayPage(group, noticed)).items.map(({ day }) => day);
 };
 
-/** Delays a write until the test calls `go`. @param {(...args: any[]) => Promise<unknown>} write */
-function heldBack(write) {
-  /** @type {() => void} */
-  let go = () => {};
+/** Delays a write until the test calls `go`. */
+function heldBack(write: (...args: any[]) => Promise<unknown>) {
+  let go: () => void = () => {};
   const until = new Promise((resolve) => {
     go = () => resolve(undefined);
   });
   return {
-    write: async (/** @type {any[]} */ ...args) => {
+    write: async (...args: any[]) => {
       await until;
       return write(...args);
     },
@@ -58,7 +57,7 @@ test('Late samples: the commit ends only after their hour has closed: counted as
   path.clock.now = HOUR + HOUR_MS;
   const slow = {
     ...write,
-    async samples(/** @type {Parameters<typeof write.samples>} */ ...args) {
+    async samples(...args: Parameters<typeof write.samples>) {
       const hours = await write.samples(...args);
       path.clock.now = CLOSING + MINUTE_MS;
       return hours;
@@ -69,29 +68,30 @@ test('Late samples: the commit ends only after their hour has closed: counted as
   expect(await path.statisticsOf('device', HOUR)).toMatchObject({ lateAt: CLOSING + MINUTE_MS });
 });
 
-test.each(
-  /** @type {const} */ ([
-    ['history', 'writeSamples'],
-    ['history', 'writeLate'],
-    ['lateDays', 'write'],
-  ]),
-)('Late samples: write %s.%s() not committed yet: message is not acknowledged', async (part, name) => {
-  path.clock.now = SETTLING;
-  const real = /** @type {any} */ (path.store.write[part]);
-  const held = heldBack(real[name]);
-  const overrides = { [part]: { ...real, [name]: held.write } };
-  let acknowledged = false;
-  const sent = path.send('device', samplesOf(HOUR, 3), { overrides }).then(() => {
-    acknowledged = true;
-  });
-  await settle();
-  expect(acknowledged).toBe(false);
-  held.go();
-  await sent;
-  expect(await path.historyOf('device', HOUR)).toEqual(samplesOf(HOUR, 3));
-  expect(await path.statisticsOf('device', HOUR)).toMatchObject({ lateAt: SETTLING });
-  expect(await noticedAt(SETTLING)).toEqual([DAY]);
-});
+test.each([
+  ['history', 'writeSamples'],
+  ['history', 'writeLate'],
+  ['lateDays', 'write'],
+] as const)(
+  'Late samples: write %s.%s() not committed yet: message is not acknowledged',
+  async (part, name) => {
+    path.clock.now = SETTLING;
+    const real = path.store.write[part] as any;
+    const held = heldBack(real[name]);
+    const overrides = { [part]: { ...real, [name]: held.write } };
+    let acknowledged = false;
+    const sent = path.send('device', samplesOf(HOUR, 3), { overrides }).then(() => {
+      acknowledged = true;
+    });
+    await settle();
+    expect(acknowledged).toBe(false);
+    held.go();
+    await sent;
+    expect(await path.historyOf('device', HOUR)).toEqual(samplesOf(HOUR, 3));
+    expect(await path.statisticsOf('device', HOUR)).toMatchObject({ lateAt: SETTLING });
+    expect(await noticedAt(SETTLING)).toEqual([DAY]);
+  },
+);
 
 test('Late samples: a message has late hours of several days and a current hour: only the late hours go to history', async () => {
   path.clock.now = CLOSING;
@@ -136,29 +136,23 @@ test('Late samples: their day was already packed a second time: the day is packe
   expect(await path.countOf('device', HOUR)).toEqual({ count: 20, source: 'statistics' });
 });
 
-/** @param {string} name */
-function deviceOf(name) {
+function deviceOf(name: string) {
   const { device: bytes, group } = path.keyOf(name);
   return { bytes, group };
 }
 
-/**
- * Notes of late days. The test counts their writes, and may delay or refuse them.
- *
- * @param {(write: () => Promise<unknown>) => Promise<unknown>} [around]
- */
-function createDays(around = (write) => write()) {
+/** Notes of late days. The test counts their writes, and may delay or refuse them. */
+function createDays(around: (write: () => Promise<unknown>) => Promise<unknown> = (write) => write()) {
   const { lateDays } = path.store.write;
   const counted = { writes: 0 };
   const notes = new LateDayNotes({
     store: {
-      /** @type {typeof lateDays.write} */
-      async write(...args) {
+      async write(...args: Parameters<typeof lateDays.write>) {
         counted.writes++;
         await around(() => lateDays.write(...args));
       },
     },
-    retry: /** @type {any} */ ({ run: (/** @type {any} */ run) => run() }),
+    retry: { run: (run: any) => run() } as any,
     clock: { now: () => path.clock.now },
   });
   return { notes, counted, device: deviceOf('device'), other: deviceOf('other') };
@@ -213,8 +207,7 @@ test('Late-day note: samples reach history only after their day was packed again
   path.clock.now = SETTLING - HOUR_MS;
   const slow = {
     ...history,
-    /** @type {typeof history.writeSamples} */
-    async writeSamples(...args) {
+    async writeSamples(...args: Parameters<typeof history.writeSamples>) {
       const written = await history.writeSamples(...args);
       path.clock.now = SETTLING + MINUTE_MS;
       return written;
@@ -224,36 +217,31 @@ test('Late-day note: samples reach history only after their day was packed again
   expect(await noticedAt(SETTLING)).toEqual([DAY]);
 });
 
-/** @param {number} noticed epoch ms @returns {Promise<Array<[bucket: number, since: number]>>} the notes for readers of changes */
-async function arrivalsAt(noticed) {
+/** @param noticed epoch ms @returns the notes for readers of changes */
+async function arrivalsAt(noticed: number): Promise<Array<[bucket: number, since: number]>> {
   const { items } = await path.store.write.lateArrivals.page(path.keyOf('device').group, noticed);
   return items.map(({ bucket, since }) => [bucket, since]);
 }
 
-/**
- * Notes of late arrivals. The test counts their writes, and may delay or refuse them.
- *
- * @param {(write: () => Promise<unknown>) => Promise<unknown>} [around]
- */
-function createArrivals(around = (write) => write()) {
+/** Notes of late arrivals. The test counts their writes, and may delay or refuse them. */
+function createArrivals(around: (write: () => Promise<unknown>) => Promise<unknown> = (write) => write()) {
   const { lateArrivals } = path.store.write;
   const counted = { writes: 0 };
   const notes = new LateArrivalNotes({
     store: {
-      /** @type {typeof lateArrivals.write} */
-      async write(...args) {
+      async write(...args: Parameters<typeof lateArrivals.write>) {
         counted.writes++;
         await around(() => lateArrivals.write(...args));
       },
     },
-    retry: /** @type {any} */ ({ run: (/** @type {any} */ run) => run() }),
+    retry: { run: (run: any) => run() } as any,
     clock: { now: () => path.clock.now },
   });
   const [device, other] = ['device', 'other'].map((name) => {
     const { device: bytes, group } = path.keyOf(name);
     return { bytes, group };
   });
-  return { notes, counted, device: /** @type {any} */ (device), other: /** @type {any} */ (other) };
+  return { notes, counted, device: device as any, other: other as any };
 }
 
 test('Late-arrival note: a message has samples of a late hour and of the current hour: only the late hour is noted', async () => {
@@ -267,7 +255,7 @@ test('Late-arrival note: the note is not committed yet: the message is not ackno
   const held = heldBack(lateArrivals.write);
   path.clock.now = CLOSING;
   let isAcknowledged = false;
-  const overrides = { lateArrivals: { ...lateArrivals, write: /** @type {any} */ (held.write) } };
+  const overrides = { lateArrivals: { ...lateArrivals, write: held.write as any } };
   const sent = path.send('device', samplesOf(HOUR, 2), { overrides }).then(() => {
     isAcknowledged = true;
   });
@@ -328,8 +316,7 @@ test('Late-arrival note: the database refuses the note: the next message writes 
 });
 
 test('Late-arrival note: the note of the previous hour is committed only in this hour: one note is stored for this hour', async () => {
-  /** @type {() => void} */
-  let go = () => {};
+  let go: () => void = () => {};
   const held = new Promise((resolve) => {
     go = () => resolve(undefined);
   });

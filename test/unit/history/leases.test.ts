@@ -1,14 +1,12 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import pino from 'pino';
-import { createLeases } from '../../../api/history/packing/packer.js';
-import { createMemoryStore } from '../../support/memory-store/index.js';
-
-/** @import { Store } from '../../../api/store/index.js' */
+import { createLeases } from '../../../api/history/packing/packer.ts';
+import type { Store } from '../../../api/store/index.ts';
+import { createMemoryStore } from '../../support/memory-store/index.ts';
 
 const clock = { now: Date.UTC(2026, 4, 5) };
 
-/** @type {Store['packLeases']} */
-let store;
+let store: Store['packLeases'];
 beforeEach(async () => {
   store = (await createMemoryStore({ clock: () => clock.now })).store.packLeases;
   jest.useFakeTimers({ now: clock.now });
@@ -17,25 +15,20 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-/** @param {string} owner @param {Partial<typeof store>} [parts] */
-const leasesOf = (owner, parts) =>
+const leasesOf = (owner: string, parts?: Partial<typeof store>) =>
   createLeases({ store: { ...store, ...parts }, owner, logger: pino({ level: 'silent' }) });
 
 /** Work that goes on until the test ends it. */
 function endless() {
-  /** @type {() => void} */
-  let end = () => {};
+  let end: () => void = () => {};
   const work = () =>
-    /** @type {Promise<void>} */ (
-      new Promise((resolve) => {
-        end = () => resolve(undefined);
-      })
-    );
+    new Promise((resolve) => {
+      end = () => resolve(undefined);
+    }) as Promise<void>;
   return { work, end: () => end() };
 }
 
-/** @param {number} seconds */
-async function pass(seconds) {
+async function pass(seconds: number) {
   for (let passed = 0; passed < seconds; passed++) {
     clock.now += 1000;
     await jest.advanceTimersByTimeAsync(1000);

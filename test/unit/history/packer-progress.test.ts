@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { DAY_MS, HOUR_MS } from '../../../schema/rules.js';
-import { HOUR, samplesOf, useMemoryPath } from '../../support/history/memory-path.js';
-import { until } from '../../support/until.js';
+import { DAY_MS, HOUR_MS } from '../../../schema/rules.ts';
+import { HOUR, samplesOf, useMemoryPath } from '../../support/history/memory-path.ts';
+import { until } from '../../support/until.ts';
 
 const CLOSING = HOUR + 2 * HOUR_MS;
 /** A day after the last hour of the UTC day has closed. */
@@ -23,8 +23,7 @@ function createHeldStore() {
       packProgress,
       packing: {
         ...packing,
-        /** @type {typeof packing.blockPage} */
-        async blockPage(...args) {
+        async blockPage(...args: Parameters<typeof packing.blockPage>) {
           if (state.isHeld) {
             state.reads++;
             await new Promise((resolve) => {
@@ -74,8 +73,7 @@ test('History packer: a day with late samples is packed: noticed_until moves for
   const { packing, packProgress } = path.store;
   const counting = {
     ...packing,
-    /** @type {typeof packing.lateDayPage} */
-    lateDayPage(...args) {
+    lateDayPage(...args: Parameters<typeof packing.lateDayPage>): ReturnType<typeof packing.lateDayPage> {
       pages++;
       return packing.lateDayPage(...args);
     },
@@ -92,8 +90,10 @@ test('History packer: the machine sleeps right after the last hour of a day is p
   const clock = () => (readings-- > 0 ? end + HOUR_MS : SETTLING);
   const watched = {
     ...packProgress,
-    /** @type {typeof packProgress.writePacked} */
-    async writePacked(group, until) {
+    async writePacked(
+      group: Parameters<typeof packProgress.writePacked>[0],
+      until: Parameters<typeof packProgress.writePacked>[1],
+    ) {
       await packProgress.writePacked(group, until);
       if (until === end) readings = 1;
     },

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { MillraceError } from '../../../common/errors.js';
-import { DAY_MS, HOUR_MS } from '../../../schema/rules.js';
-import { GROUPS, HOUR, samplesOf, useMemoryPath } from '../../support/history/memory-path.js';
+import { MillraceError } from '../../../common/errors.ts';
+import { DAY_MS, HOUR_MS } from '../../../schema/rules.ts';
+import { GROUPS, HOUR, samplesOf, useMemoryPath } from '../../support/history/memory-path.ts';
 
 const MINUTE_MS = 60_000;
 const CLOSING = HOUR + 2 * HOUR_MS;
@@ -10,8 +10,7 @@ const SETTLING = Date.UTC(2026, 4, 7, 1);
 
 const path = useMemoryPath();
 
-/** @param {number} group */
-const progressOf = (group) => path.store.packProgress.read(group);
+const progressOf = (group: number) => path.store.packProgress.read(group);
 
 test('History packer: an hour ended one hour ago: its samples and statistics are written; 1 ms earlier they are not', async () => {
   const samples = samplesOf(HOUR, 20);
@@ -38,8 +37,12 @@ test('History packer: samples arrive while their hour is read: the statistics ha
   const { packing, packProgress } = path.store;
   const slow = {
     ...packing,
-    /** @type {typeof packing.blockPage} */
-    async blockPage(device, hour, part, after) {
+    async blockPage(
+      device: Parameters<typeof packing.blockPage>[0],
+      hour: Parameters<typeof packing.blockPage>[1],
+      part: Parameters<typeof packing.blockPage>[2],
+      after: Parameters<typeof packing.blockPage>[3],
+    ) {
       const page = await packing.blockPage(device, hour, part, after);
       if (page.blocks.length === 0) return page;
       path.clock.now += MINUTE_MS;
@@ -69,8 +72,12 @@ test('History packer: the second pass reads an hour for 20 minutes: the statisti
   const { packing, packProgress } = path.store;
   const slow = {
     ...packing,
-    /** @type {typeof packing.blockPage} */
-    async blockPage(device, hour, part, after) {
+    async blockPage(
+      device: Parameters<typeof packing.blockPage>[0],
+      hour: Parameters<typeof packing.blockPage>[1],
+      part: Parameters<typeof packing.blockPage>[2],
+      after: Parameters<typeof packing.blockPage>[3],
+    ) {
       const page = await packing.blockPage(device, hour, part, after);
       if (hour === HOUR) path.clock.now += 20 * MINUTE_MS;
       return page;
@@ -110,17 +117,20 @@ test('History packer: the machine sleeps for days: the second pass packs only ho
     path.clock.now = readings-- > 0 ? awake : awake + 3 * DAY_MS;
     return path.clock.now;
   };
-  /** @type {Array<{ packedUntil: number, until: number }>} */
-  const settled = [];
+  const settled: Array<{ packedUntil: number; until: number }> = [];
   const watched = {
     ...packProgress,
-    /** @type {typeof packProgress.writeSettled} */
-    async writeSettled(group, until) {
+    async writeSettled(
+      group: Parameters<typeof packProgress.writeSettled>[0],
+      until: Parameters<typeof packProgress.writeSettled>[1],
+    ) {
       settled.push({ packedUntil: (await progressOf(group)).packedUntil, until });
       return packProgress.writeSettled(group, until);
     },
-    /** @type {typeof packProgress.writePacked} */
-    async writePacked(group, until) {
+    async writePacked(
+      group: Parameters<typeof packProgress.writePacked>[0],
+      until: Parameters<typeof packProgress.writePacked>[1],
+    ) {
       await packProgress.writePacked(group, until);
       if (until === HOUR + 4 * HOUR_MS) readings = 1;
     },
@@ -138,11 +148,10 @@ test('History packer: packing one device group fails: the other groups are packe
   const { packing, packProgress } = path.store;
   const failing = {
     ...packing,
-    /** @type {typeof packing.writeStatistics} */
-    writeStatistics: (key, ...rest) =>
+    writeStatistics: ((key, ...rest) =>
       path.keyOf('a').device.equals(key.device)
         ? Promise.reject(new MillraceError('rejected', 'as a test has it'))
-        : packing.writeStatistics(key, ...rest),
+        : packing.writeStatistics(key, ...rest)) satisfies typeof packing.writeStatistics,
   };
   const packer = path.packer({ store: { packing: failing, packProgress } });
   await expect(packer.packDue()).rejects.toMatchObject({ code: 'rejected' });

@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
 import pino from 'pino';
-import { createPacking } from '../../../api/history/packing/index.js';
-import { createMetrics } from '../../../api/observability/metrics.js';
-import { readSettings } from '../../../common/settings/index.js';
-import { HOUR_MS } from '../../../schema/rules.js';
-import { GROUPS, HOUR, samplesOf, useMemoryPath } from '../../support/history/memory-path.js';
+import { createPacking } from '../../../api/history/packing/index.ts';
+import { createMetrics } from '../../../api/observability/metrics.ts';
+import { readSettings } from '../../../common/settings/index.ts';
+import { HOUR_MS } from '../../../schema/rules.ts';
+import { GROUPS, HOUR, samplesOf, useMemoryPath } from '../../support/history/memory-path.ts';
 
 const path = useMemoryPath();
 
@@ -17,15 +17,14 @@ function createProcess() {
     { config, clock, logger: pino({ level: 'silent' }), metrics },
     {
       store: path.store,
-      clockGuard: /** @type {any} */ ({ now: clock }),
+      clockGuard: { now: clock } as any,
       isPressed: () => false,
       pauseMs: 1000,
     },
   );
   return {
     packing,
-    /** @param {string} name */
-    async metric(name) {
+    async metric(name: string) {
       const text = await metrics.registry.metrics();
       return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
     },

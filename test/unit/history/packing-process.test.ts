@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
-import { createPacking } from '../../../api/history/packing/index.js';
-import { createContext } from '../../../api/observability/index.js';
-import { MillraceError } from '../../../common/errors.js';
-import { readSettings } from '../../../common/settings/index.js';
-import { GROUPS, HOUR, samplesOf, useMemoryPath } from '../../support/history/memory-path.js';
-import { createLogs } from '../../support/processes/logs.js';
+import { createPacking } from '../../../api/history/packing/index.ts';
+import { createContext } from '../../../api/observability/index.ts';
+import { MillraceError } from '../../../common/errors.ts';
+import { readSettings } from '../../../common/settings/index.ts';
+import { GROUPS, HOUR, samplesOf, useMemoryPath } from '../../support/history/memory-path.ts';
+import { createLogs } from '../../support/processes/logs.ts';
 
 const HOUR_MS = 3_600_000;
 const CLOSING = HOUR + 2 * HOUR_MS;
@@ -25,27 +25,27 @@ afterEach(() => {
 
 /**
  * Creates the packing of a process, with its log lines and metrics.
- *
- * @param {Partial<typeof path.store>} [parts] in place of the store's own
- * @param {{ isPressed?: boolean }} [options]
+ * @param parts in place of the store's own
  */
-function createProcess(parts, { isPressed = false } = {}) {
+function createProcess(
+  parts?: Partial<typeof path.store>,
+  { isPressed = false }: { isPressed?: boolean } = {},
+) {
   const logs = createLogs('debug');
   const clock = () => path.clock.now;
   const config = readSettings({ LATEST_GROUPS: String(GROUPS), BATCH_DAYS: '8' }, { envFile: '' });
   const context = createContext({ config, version: 'test', logger: logs.logger, clock });
   const packing = createPacking(context, {
     store: { ...path.store, ...parts },
-    clockGuard: /** @type {any} */ ({ now: clock }),
+    clockGuard: { now: clock } as any,
     isPressed: () => isPressed,
     pauseMs: 1000,
   });
   return {
     packing,
-    /** @param {string} text @returns the lines with this message */
-    linesOf: (text) => logs.lines.filter(({ msg }) => msg === text),
-    /** @param {string} name */
-    async metric(name) {
+    /** @returns the lines with this message */
+    linesOf: (text: string) => logs.lines.filter(({ msg }) => msg === text),
+    async metric(name: string) {
       const page = await context.metrics.registry.metrics();
       return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(page)?.[1]);
     },
@@ -57,8 +57,8 @@ async function settle() {
   for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Moves timers and the monotonic clock. @param {number} ms */
-async function pass(ms) {
+/** Moves timers and the monotonic clock. */
+async function pass(ms: number) {
   await jest.advanceTimersByTimeAsync(ms);
   await settle();
 }
@@ -70,7 +70,7 @@ function createHanging() {
     state,
     async blockPage() {
       state.begun++;
-      return /** @type {Promise<never>} */ (new Promise(() => {}));
+      return new Promise(() => {}) as Promise<never>;
     },
   };
 }
@@ -94,9 +94,8 @@ test('History packing: pause between two rounds: half the setting, plus a random
   expect(read).toHaveBeenCalledTimes(GROUPS);
   await pass(1);
   expect(read).toHaveBeenCalledTimes(2 * GROUPS);
-  const next = /** @type {NodeJS.Timeout} */ (
-    timers.mock.results[timers.mock.calls.findLastIndex(([, ms]) => ms === 1000)]?.value
-  );
+  const next = timers.mock.results[timers.mock.calls.findLastIndex(([, ms]) => ms === 1000)]
+    ?.value as NodeJS.Timeout;
   const cleared = jest.spyOn(globalThis, 'clearTimeout');
   await packing.stop();
   expect(cleared).toHaveBeenCalledWith(next);
@@ -143,8 +142,7 @@ test('History packing: process stops while the database does not answer a read: 
 
 test('History packing: process stops during a round: no other round follows', async () => {
   await path.send('device', samplesOf(HOUR, 2));
-  /** @type {() => void} */
-  let release = () => {};
+  let release: () => void = () => {};
   const released = new Promise((resolve) => {
     release = () => resolve(undefined);
   });
@@ -204,8 +202,7 @@ test('History packing: listing the devices of an hour takes 2 s: iot_pack_second
   const { devicePage } = path.store.packing;
   const slow = {
     ...path.store.packing,
-    /** @type {typeof devicePage} */
-    async devicePage(...args) {
+    async devicePage(...args: Parameters<typeof devicePage>) {
       await jest.advanceTimersByTimeAsync(2000);
       return devicePage(...args);
     },
@@ -248,13 +245,11 @@ test('History packing: a lease cannot be renewed: the device group and the reaso
 });
 
 test('History packing: two processes pack: each takes leases under a different owner name', async () => {
-  /** @type {string[]} */
-  const owners = [];
+  const owners: string[] = [];
   const { take } = path.store.packLeases;
   const packLeases = {
     ...path.store.packLeases,
-    /** @type {typeof take} */
-    take(group, owner) {
+    take(group: Parameters<typeof take>[0], owner: Parameters<typeof take>[1]): ReturnType<typeof take> {
       owners.push(owner);
       return take(group, owner);
     },
@@ -270,12 +265,10 @@ test('History packer: three device groups fail, in random order: all are tried, 
   const draws = [0.9, 0.1, 0.5];
   const random = jest.spyOn(Math, 'random');
   for (const draw of draws) random.mockReturnValueOnce(draw);
-  /** @type {number[]} */
-  const order = [];
+  const order: number[] = [];
   const packProgress = {
     ...path.store.packProgress,
-    /** @type {typeof path.store.packProgress.read} */
-    async read(group) {
+    async read(group: Parameters<typeof path.store.packProgress.read>[0]) {
       order.push(group);
       throw new Error(`group ${group}`);
     },
@@ -289,8 +282,7 @@ test('History packer: one of two device groups fails: packDue() rejects with the
   const { read } = path.store.packProgress;
   const packProgress = {
     ...path.store.packProgress,
-    /** @type {typeof read} */
-    async read(group) {
+    async read(group: Parameters<typeof read>[0]) {
       if (group === 1) throw new Error('group 1');
       return read(group);
     },
@@ -305,8 +297,7 @@ test('History packer: several hours are due, and one fails: the lag counts from 
   const { writePacked } = path.store.packProgress;
   const packProgress = {
     ...path.store.packProgress,
-    /** @type {typeof writePacked} */
-    async writePacked(group, until) {
+    async writePacked(group: Parameters<typeof writePacked>[0], until: Parameters<typeof writePacked>[1]) {
       if (until === HOUR + 4 * HOUR_MS) throw new Error('killed');
       await writePacked(group, until);
     },
@@ -321,8 +312,7 @@ test('History packer: hours are packed, but packing days with late samples fails
   let failures = 1;
   const packProgress = {
     ...path.store.packProgress,
-    /** @type {typeof writeNoticed} */
-    async writeNoticed(group, until) {
+    async writeNoticed(group: Parameters<typeof writeNoticed>[0], until: Parameters<typeof writeNoticed>[1]) {
       if (failures-- > 0) throw new Error('killed');
       await writeNoticed(group, until);
     },

@@ -1,13 +1,13 @@
 import { expect, test } from '@jest/globals';
-import { createPacking } from '../../../api/history/packing/index.js';
-import { createContext } from '../../../api/observability/index.js';
-import { MillraceError } from '../../../common/errors.js';
-import { readSettings } from '../../../common/settings/index.js';
-import { HOUR_MS } from '../../../schema/rules.js';
-import { useCleanUps } from '../../support/clean-ups.js';
-import { GROUPS, HOUR, samplesOf, useMemoryPath } from '../../support/history/memory-path.js';
-import { createLogs } from '../../support/processes/logs.js';
-import { until } from '../../support/until.js';
+import { createPacking } from '../../../api/history/packing/index.ts';
+import { createContext } from '../../../api/observability/index.ts';
+import { MillraceError } from '../../../common/errors.ts';
+import { readSettings } from '../../../common/settings/index.ts';
+import { HOUR_MS } from '../../../schema/rules.ts';
+import { useCleanUps } from '../../support/clean-ups.ts';
+import { GROUPS, HOUR, samplesOf, useMemoryPath } from '../../support/history/memory-path.ts';
+import { createLogs } from '../../support/processes/logs.ts';
+import { until } from '../../support/until.ts';
 
 const CLOSING = HOUR + 2 * HOUR_MS;
 
@@ -15,16 +15,16 @@ const afterwards = useCleanUps();
 
 const path = useMemoryPath();
 
-/** @typedef {typeof path.store} Store */
+type Store = typeof path.store;
 
-/** Creates the packing of a process, with its logs. @param {Partial<Store>} [parts] in place of the store's own */
-function createProcess(parts) {
+/** Creates the packing of a process, with its logs. @param parts in place of the store's own */
+function createProcess(parts?: Partial<Store>) {
   const logs = createLogs();
   const clock = () => path.clock.now;
   const config = readSettings({ LATEST_GROUPS: String(GROUPS), BATCH_DAYS: '8' }, { envFile: '' });
   const packing = createPacking(createContext({ config, version: 'test', logger: logs.logger, clock }), {
     store: { ...path.store, ...parts },
-    clockGuard: /** @type {any} */ ({ now: clock }),
+    clockGuard: { now: clock } as any,
     isPressed: () => false,
     pauseMs: 1,
   });
@@ -32,8 +32,8 @@ function createProcess(parts) {
   return { packing, logs };
 }
 
-/** @returns {Promise<boolean>} whether the hour of the test is packed */
-const isPacked = async () => (await path.statisticsOf('device', HOUR)) !== null;
+/** @returns whether the hour of the test is packed */
+const isPacked = async (): Promise<boolean> => (await path.statisticsOf('device', HOUR)) !== null;
 
 test('History packing: process runs: each hour is packed automatically one hour after its end', async () => {
   await path.send('device', samplesOf(HOUR, 20));
@@ -75,8 +75,7 @@ test('History packing: process stops during a read: stop() waits for the read, a
   const { packing: store } = path.store;
   let isReading = false;
   let hasRead = false;
-  /** @type {() => void} */
-  let release = () => {};
+  let release: () => void = () => {};
   const released = new Promise((resolve) => {
     release = () => resolve(undefined);
   });

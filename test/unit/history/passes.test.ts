@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { createFirstPass, createSecondPass } from '../../../api/history/packing/passes.js';
-import { packBlock } from '../../../schema/packed/block.js';
-
-/** @import { HourRow } from '../../../api/store/history/reads.js' */
+import { createFirstPass, createSecondPass } from '../../../api/history/packing/passes.ts';
+import type { SensorPacker } from '../../../api/history/packing/sensor-hour.ts';
+import type { HourRow } from '../../../api/store/history/reads.ts';
+import { packBlock } from '../../../schema/packed/block.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -11,32 +11,22 @@ const HOUR = DAY + 12 * HOUR_MS;
 const GROUP = 3;
 const BROKEN = Buffer.from([255, 1, 2]);
 
-/** @param {number} name @returns {Buffer} the id of a device or of a sensor */
-const idOf = (name) => Buffer.alloc(16, name);
+/** @returns the id of a device or of a sensor */
+const idOf = (name: number): Buffer => Buffer.alloc(16, name);
 
-/** @param {number} sensor @param {number} value @param {number} [hour] epoch ms @returns {Buffer} a row of `message` with one sample */
-const block = (sensor, value, hour = HOUR) =>
+/** @param hour epoch ms @returns a row of `message` with one sample */
+const block = (sensor: number, value: number, hour: number = HOUR): Buffer =>
   packBlock(hour, [{ sensor: idOf(sensor), times: [hour], values: [value], from: 0, to: 1 }]);
 
-/** A row of `history_stat`. @param {number} hour epoch ms @param {boolean} [isExact] @returns {HourRow} */
-const rowOf = (hour, isExact = true) => ({
+/** A row of `history_stat`. @param hour epoch ms */
+const rowOf = (hour: number, isExact: boolean = true): HourRow => ({
   hour,
   statistics: { count: 1, min: 1, max: 1, sum: 1, first: 1, last: 1 },
   readFrom: hour + 2 * HOUR_MS,
   lateAt: isExact ? null : hour + 3 * HOUR_MS,
 });
 
-/**
- * Creates both passes over a group of devices, and records what they pack.
- *
- * @param {object} group
- * @param {number[]} [group.devices] (default: one, 9)
- * @param {number[]} [group.sensors] of every device
- * @param {(hour: number) => Buffer[]} [group.blocks] rows of `message`
- * @param {(sensor: number) => HourRow[]} [group.rows] of `history_stat`
- * @param {Array<{ device: Buffer, day: number }>} [group.lateDays]
- * @param {number} [group.now] epoch ms
- */
+/** Creates both passes over a group of devices, and records what they pack. */
 function createPasses({
   devices = [9],
   sensors = [],
@@ -44,32 +34,41 @@ function createPasses({
   rows = () => [],
   lateDays = [],
   now,
+}: {
+  /** (default: one, 9) */
+  devices?: number[];
+  /** of every device */
+  sensors?: number[];
+  /** rows of `message` */
+  blocks?: (hour: number) => Buffer[];
+  /** of `history_stat` */
+  rows?: (sensor: number) => HourRow[];
+  lateDays?: Array<{ device: Buffer; day: number }>;
+  /** epoch ms */
+  now?: number;
 }) {
   const clock = { now: now ?? HOUR + 2 * HOUR_MS };
   const running = { reads: 0, mostReads: 0, packs: 0, mostPacks: 0 };
-  /** @type {unknown[]} */
-  const packs = [];
-  /** @type {unknown[]} */
-  const days = [];
-  /** @type {unknown[]} */
-  const asked = [];
+  const packs: unknown[] = [];
+  const days: unknown[] = [];
+  const asked: unknown[] = [];
   const turn = () => new Promise((resolve) => setImmediate(resolve));
   const deps = {
-    store: /** @type {any} */ ({
-      async devicePage(/** @type {number} */ group, /** @type {string | undefined} */ after) {
+    store: {
+      async devicePage(group: number, after: string | undefined) {
         expect(group).toBe(GROUP);
         const half = Math.ceil(devices.length / 2);
         const items = (after ? devices.slice(half) : devices.slice(0, half)).map(idOf);
         return { items, next: after ? undefined : 'rest' };
       },
-      async lateDayPage(/** @type {number} */ group, /** @type {number} */ noticed) {
+      async lateDayPage(group: number, noticed: number) {
         asked.push({ group, noticed });
         return { items: lateDays, next: undefined };
       },
       async sensorIds() {
         return sensors.map(idOf);
       },
-      async blockPage(/** @type {Buffer} */ _device, /** @type {number} */ hour) {
+      async blockPage(_device: Buffer, hour: number) {
         running.mostReads = Math.max(running.mostReads, ++running.reads);
         // Several turns, so that all reads that may run at once begin.
         for (let count = 0; count < 3; count++) await turn();
@@ -77,30 +76,25 @@ function createPasses({
         clock.now += 7;
         return { blocks: blocks(hour), parts: [], next: undefined };
       },
-      async readStatistics(
-        /** @type {any} */ { sensor },
-        /** @type {number} */ from,
-        /** @type {number} */ to,
-      ) {
+      async readStatistics({ sensor }: any, from: number, to: number) {
         clock.now += 3;
         return rows(sensor[0]).filter(({ hour }) => hour >= from && hour < to);
       },
-      async writeDay(
-        /** @type {any} */ { device, sensor },
-        /** @type {number} */ day,
-        /** @type {any[]} */ hours,
-        /** @type {number} */ readAt,
-      ) {
+      async writeDay({ device, sensor }: any, day: number, hours: any[], readAt: number) {
         await turn();
         days.push({ device: device[0], sensor: sensor[0], day, hours, readAt, packed: packs.length });
       },
-    }),
+    } as any,
     clock: { now: async () => clock.now },
-    steps: /** @type {any} */ ({ run: (/** @type {() => unknown} */ step) => step() }),
-    observer: /** @type {any} */ ({ onUnreadable() {} }),
+    steps: { run: (step: () => unknown) => step() } as any,
+    observer: { onUnreadable() {} } as any,
     sensors: {
-      /** @type {import('../../../api/history/packing/sensor-hour.js').SensorPacker['pack']} */
-      async pack({ device, sensor, hour }, { values }, readFrom, unreadable) {
+      async pack(
+        { device, sensor, hour }: Parameters<SensorPacker['pack']>[0],
+        { values }: Parameters<SensorPacker['pack']>[1],
+        readFrom: Parameters<SensorPacker['pack']>[2],
+        unreadable: Parameters<SensorPacker['pack']>[3],
+      ) {
         running.mostPacks = Math.max(running.mostPacks, ++running.packs);
         for (let count = 0; count < 3; count++) await turn();
         running.packs--;

@@ -1,24 +1,22 @@
 import { expect, test } from '@jest/globals';
-import { createSensorPacker } from '../../../api/history/packing/sensor-hour.js';
-import { packBlock } from '../../../schema/packed/block.js';
-import { HOUR_MS, isExact } from '../../../schema/rules.js';
-import { HOUR, samplesOf, useMemoryPath } from '../../support/history/memory-path.js';
-
-/** @import { Store } from '../../../api/store/index.js' */
+import { createSensorPacker } from '../../../api/history/packing/sensor-hour.ts';
+import type { Store } from '../../../api/store/index.ts';
+import { packBlock } from '../../../schema/packed/block.ts';
+import { HOUR_MS, isExact } from '../../../schema/rules.ts';
+import { HOUR, samplesOf, useMemoryPath } from '../../support/history/memory-path.ts';
 
 const CLOSING = HOUR + 2 * HOUR_MS;
 const SETTLING = Date.UTC(2026, 4, 7, 1);
 
 const path = useMemoryPath();
 
-/** @param {Partial<Store['packing']>} parts in place of the store's own */
-const storeWith = (parts) => ({
+/** @param parts in place of the store's own */
+const storeWith = (parts: Partial<Store['packing']>) => ({
   packing: { ...path.store.packing, ...parts },
   packProgress: path.store.packProgress,
 });
 
-/** @param {Buffer} samples */
-async function writeRow(samples) {
+async function writeRow(samples: Buffer) {
   const { device } = path.keyOf('device');
   await path.database.execute(
     'INSERT INTO message (device_id, bucket, part, ts, digest, samples) VALUES (?, ?, ?, ?, ?, ?)',
@@ -37,8 +35,7 @@ test('Packing an hour of a sensor: samples cannot be written to history: no stat
 test('Packing an hour of a sensor: statistics are written only after all samples are in history', async () => {
   await path.send('device', samplesOf(HOUR, 5));
   path.clock.now = CLOSING;
-  /** @type {unknown[]} */
-  const seen = [];
+  const seen: unknown[] = [];
   const { writeStatistics } = path.store.packing;
   const store = storeWith({
     async writeStatistics(...args) {
@@ -109,23 +106,22 @@ test('Packing an hour of a sensor: two messages have the same time: counted once
   });
 });
 
-/** The calls of a sensor packer whose hour has these rows in history. @param {Array<{ times: number[], values: number[] } | null>} history null: a row that cannot be read */
-function createPackerOn(history) {
-  /** @type {Array<[name: string, ...details: unknown[]]>} */
-  const calls = [];
+/** The calls of a sensor packer whose hour has these rows in history. @param history null: a row that cannot be read */
+function createPackerOn(history: Array<{ times: number[]; values: number[] } | null>) {
+  const calls: Array<[name: string, ...details: unknown[]]> = [];
   const note =
-    (/** @type {string} */ name) =>
-    async (/** @type {unknown[]} */ ...details) => {
+    (name: string) =>
+    async (...details: unknown[]) => {
       calls.push([name, ...details.slice(1)]);
     };
   const packer = createSensorPacker({
-    store: /** @type {any} */ ({
+    store: {
       historyHour: async () => history,
       writeSamples: note('samples'),
       writeLate: note('late'),
       writeStatistics: note('statistics'),
-    }),
-    steps: /** @type {any} */ ({ run: (/** @type {() => unknown} */ step) => step() }),
+    } as any,
+    steps: { run: (step: () => unknown) => step() } as any,
     observer: {
       onPacked: (samples) => void calls.push(['packed', samples]),
       onUnreadable: (_hour, rows) => void calls.push(['unreadable', rows]),
@@ -135,8 +131,8 @@ function createPackerOn(history) {
   const id = Buffer.alloc(16);
   return {
     calls,
-    /** @param {{ times: number[], values: number[] }} batches @param {number} [unreadable] rows of batches */
-    pack: (batches, unreadable = 0) =>
+    /** @param unreadable rows of batches */
+    pack: (batches: { times: number[]; values: number[] }, unreadable: number = 0) =>
       packer.pack({ device: id, sensor: id, hour: HOUR }, batches, CLOSING, unreadable),
   };
 }

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { firstFaults, useMemorySimulations } from '../../support/history/faults.js';
-import { HARMLESS, MISTAKES } from '../../support/history/mistakes.js';
+import { firstFaults, useMemorySimulations } from '../../support/history/faults.ts';
+import { HARMLESS, MISTAKES } from '../../support/history/mistakes.ts';
 
 /** Number of simulations of the unchanged code. */
 const RUNS = 8;

@@ -1,10 +1,9 @@
 import { expect, test } from '@jest/globals';
-import { createCursors } from '../../../api/http/cursor.js';
-import { getAlarms } from '../../../api/http/routes/alarms.js';
-import { uuidBytes } from '../../../schema/ids.js';
-import { DAY_MS } from '../../../schema/rules.js';
-
-/** @import { Alarm } from '../../../api/store/alarms/episodes.js' */
+import { createCursors } from '../../../api/http/cursor.ts';
+import { getAlarms } from '../../../api/http/routes/alarms.ts';
+import type { Alarm } from '../../../api/store/alarms/episodes.ts';
+import { uuidBytes } from '../../../schema/ids.ts';
+import { DAY_MS } from '../../../schema/rules.ts';
 
 const NOW = Date.UTC(2026, 10, 22, 0, 30);
 const HISTORY_DAYS = 30;
@@ -12,31 +11,34 @@ const ID = '0f8fad5b-d9cb-469f-a165-70867728950e';
 const bytes = uuidBytes(ID);
 
 /** An alarm that is open for longer than `HISTORY_DAYS`. */
-const LONG_OPEN = /** @type {Alarm} */ ({
+const LONG_OPEN = {
   device: bytes,
   sensor: bytes,
   rule: bytes,
   start: NOW - (HISTORY_DAYS + 1) * DAY_MS,
   cleared: null,
   withdrawn: false,
-});
+} as Alarm;
 
 const all = async () => [LONG_OPEN];
 const EPISODES = { open: all, ofSensor: all, find: async () => LONG_OPEN };
 
-/** @param {string} query @param {object} [episodes] @returns {Promise<{ items: number[], next: string | null }>} starts of alarms, in epoch ms */
-async function answerTo(query, episodes = EPISODES) {
+/** @returns starts of alarms, in epoch ms */
+async function answerTo(
+  query: string,
+  episodes: object = EPISODES,
+): Promise<{ items: number[]; next: string | null }> {
   const clock = () => NOW;
   const deps = {
     store: { alarms: { episodes } },
-    alarms: { toItem: (/** @type {Alarm} */ { start }) => start },
+    alarms: { toItem: ({ start }: Alarm) => start },
     cursors: createCursors({ secret: 'a secret', clock }),
     groups: 1,
     clock,
     historyDays: HISTORY_DAYS,
     maxClockSkewMs: 0,
   };
-  const handle = /** @type {any} */ (getAlarms(/** @type {any} */ (deps)));
+  const handle = getAlarms(deps as any) as any;
   return new Promise((resolve, reject) => {
     const request = { url: `/alarms?${query}`, query: Object.fromEntries(new URLSearchParams(query)) };
     handle(request, { json: resolve }).catch(reject);
@@ -53,9 +55,8 @@ test.each([
 });
 
 test('GET /alarms: alarms of one sensor: the database query has a limit of 1,001 rows, one more than a page', async () => {
-  /** @type {unknown} */
-  let page;
-  const ofSensor = async (/** @type {unknown[]} */ ...args) => {
+  let page: unknown;
+  const ofSensor = async (...args: unknown[]) => {
     page = args[2];
     return [LONG_OPEN];
   };

@@ -1,26 +1,23 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { addGroups, readAligned } from '../../../api/history/reading/aligned.js';
-import { calendarGrid, uniformGrid } from '../../../api/history/reading/grid.js';
-import { GROUP_KEYS, tableRows } from '../../../api/http/aligned-answers.js';
-import { hourStatisticsOf } from '../../../schema/packed/statistics.js';
-import { alignedOf } from '../../support/history/brute-force.js';
-import { runs } from '../../support/runs.js';
-
-/** @import { Aggregate } from '../../../api/history/reading/bins.js' */
-/** @import { Grid } from '../../../api/history/reading/grid.js' */
-/** @import { Range } from '../../../api/history/reading/hours.js' */
-/** @import { Fill } from '../../../api/http/aligned-answers.js' */
-/** @import { SelectedSensor } from '../../../api/http/sensor-selection.js' */
-/** @import { Sample } from '../../support/history/index.js' */
+import { addGroups, readAligned } from '../../../api/history/reading/aligned.ts';
+import type { Aggregate } from '../../../api/history/reading/bins.ts';
+import { calendarGrid, type Grid, uniformGrid } from '../../../api/history/reading/grid.ts';
+import type { Range } from '../../../api/history/reading/hours.ts';
+import { type Fill, GROUP_KEYS, tableRows } from '../../../api/http/aligned-answers.ts';
+import type { SelectedSensor } from '../../../api/http/sensor-selection.ts';
+import { hourStatisticsOf } from '../../../schema/packed/statistics.ts';
+import { alignedOf } from '../../support/history/brute-force.ts';
+import type { Sample } from '../../support/history/index.ts';
+import { runs } from '../../support/runs.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const QUARTER = HOUR / 4;
 const MINUTE = 60_000;
 
-/** Time zones, each with a day. On most of these days the clocks change. @type {Array<[zone: string, day: number]>} */
-const DAYS = [
+/** Time zones, each with a day. On most of these days the clocks change. */
+const DAYS: Array<[zone: string, day: number]> = [
   ['Europe/Berlin', Date.UTC(2026, 2, 29)],
   ['Europe/Berlin', Date.UTC(2026, 9, 25)],
   ['America/New_York', Date.UTC(2026, 2, 8)],
@@ -32,20 +29,23 @@ const DAYS = [
   ['Asia/Kolkata', Date.UTC(2026, 5, 1)],
 ];
 
-/** How an hour is stored. `late`: some samples arrived after packing. @typedef {'packed' | 'late' | 'batches'} Fate */
-/** One stored hour of a sensor. @typedef {{ hour: number, fate: Fate, samples: Sample[] }} StoredHour */
-/** Width of a bin: ms, or a unit of the calendar. @typedef {number | 'day' | 'week'} Step */
+/** How an hour is stored. `late`: some samples arrived after packing. */
+type Fate = 'packed' | 'late' | 'batches';
+/** One stored hour of a sensor. */
+type StoredHour = { hour: number; fate: Fate; samples: Sample[] };
+/** Width of a bin: ms, or a unit of the calendar. */
+type Step = number | 'day' | 'week';
 
-const FATES = /** @type {Fate[]} */ (['packed', 'late', 'batches']);
-const STEPS = /** @type {Step[]} */ (['day', 'week', HOUR, 90 * MINUTE, 25 * MINUTE, DAY]);
-const GROUPS = /** @type {Array<'sensor' | 'site'>} */ (['sensor', 'site']);
-const FILLS = /** @type {Fill[]} */ (['none', 'previous', 'null']);
+const FATES = ['packed', 'late', 'batches'] as Fate[];
+const STEPS = ['day', 'week', HOUR, 90 * MINUTE, 25 * MINUTE, DAY] as Step[];
+const GROUPS = ['sensor', 'site'] as Array<'sensor' | 'site'>;
+const FILLS = ['none', 'previous', 'null'] as Fill[];
 
 /** Values are multiples of 1/8, so that sums are exact in any order. */
 const value = fc.integer({ min: -4000, max: 4000 }).map((number) => number / 8);
 
-/** @param {number} begin epoch ms @returns {fc.Arbitrary<StoredHour[]>} stored hours with gaps */
-function hoursFrom(begin) {
+/** @param begin epoch ms @returns stored hours with gaps */
+function hoursFrom(begin: number): fc.Arbitrary<StoredHour[]> {
   const samples = fc.uniqueArray(fc.tuple(fc.integer({ min: 0, max: HOUR - 1 }), value), {
     selector: ([offset]) => offset,
     minLength: 1,
@@ -57,7 +57,7 @@ function hoursFrom(begin) {
       hour: begin + index * HOUR,
       fate,
       samples: samples
-        .map(([offset, number]) => /** @type {Sample} */ ([begin + index * HOUR + offset, number]))
+        .map(([offset, number]) => [begin + index * HOUR + offset, number] as Sample)
         .sort(([a], [b]) => a - b),
     }));
   return fc
@@ -65,34 +65,30 @@ function hoursFrom(begin) {
     .map((hours) => hours.toSorted((a, b) => a.hour - b.hour));
 }
 
-/** @param {Sample[]} samples */
-const seriesOf = (samples) => ({
+const seriesOf = (samples: Sample[]) => ({
   times: samples.map(([ts]) => ts),
   values: samples.map(([, number]) => number),
 });
 
-/** Simulates the stored history of some sensors in memory. @param {StoredHour[][]} sensors by the first byte of their device @returns {any} */
-function historyOf(sensors) {
-  /** @param {Buffer} device @param {number} from @param {number} to */
-  const hoursOf = (device, from, to) =>
+/** Simulates the stored history of some sensors in memory. @param sensors by the first byte of their device */
+function historyOf(sensors: StoredHour[][]): any {
+  const hoursOf = (device: Buffer, from: number, to: number) =>
     (sensors[Number(device[0])] ?? []).filter(({ hour }) => hour >= from && hour < to);
   const source = {
     packed: {
-      /** @param {{ device: Buffer }} sensor @param {number} from @param {number} to */
-      readSamples: async ({ device }, from, to) =>
+      readSamples: async ({ device }: { device: Buffer }, from: number, to: number) =>
         new Map(
           hoursOf(device, from, to)
             .filter(({ fate }) => fate !== 'batches')
             .map(({ hour, fate, samples }) => {
               const late = samples.filter((_, index) => fate === 'late' && index % 2 === 1);
               const packed = samples.filter((sample) => !late.includes(sample));
-              return /** @type {const} */ ([hour, [packed, late].map(seriesOf)]);
+              return [hour, [packed, late].map(seriesOf)] as const;
             }),
         ),
     },
     samples: {
-      /** @param {Buffer} device @param {Buffer} _ @param {number} from */
-      readHour: async (device, _, from) => {
+      readHour: async (device: Buffer, _: Buffer, from: number) => {
         const hour = Math.floor(from / HOUR) * HOUR;
         const [stored] = hoursOf(device, hour, hour + HOUR);
         return seriesOf(stored?.fate === 'batches' ? stored.samples : []);
@@ -101,8 +97,7 @@ function historyOf(sensors) {
   };
   return {
     source: { ...source, scans: source },
-    /** @param {{ device: Buffer }} sensor @param {number} from @param {number} to */
-    lookUp: async ({ device }, from, to) =>
+    lookUp: async ({ device }: { device: Buffer }, from: number, to: number) =>
       hoursOf(device, from, to).map(({ hour, fate, samples }) => ({
         hour,
         packed: fate !== 'batches',
@@ -112,25 +107,18 @@ function historyOf(sensors) {
   };
 }
 
-/** @param {Range} range @param {number} width ms @returns {number[]} edges of bins */
-function uniformEdges({ from, to }, width) {
+/** @param width ms @returns edges of bins */
+function uniformEdges({ from, to }: Range, width: number): number[] {
   const edges = [Math.floor(from / width) * width];
   while (Number(edges.at(-1)) < to) edges.push(Number(edges.at(-1)) + width);
   return edges;
 }
 
-/**
- * Finds the edges of days or weeks. It checks the calendar date of each quarter of an hour.
- *
- * @param {Range} range
- * @param {'day' | 'week'} unit
- * @param {string} zone
- * @returns {number[]}
- */
-function calendarEdges({ from, to }, unit, zone) {
+/** Finds the edges of days or weeks. It checks the calendar date of each quarter of an hour. */
+function calendarEdges({ from, to }: Range, unit: 'day' | 'week', zone: string): number[] {
   const calendar = new Intl.DateTimeFormat('en-CA', { timeZone: zone });
-  /** @param {number} ts @returns {number} number of the day, or of the week (from Monday on) */
-  const numberOf = (ts) => {
+  /** @returns number of the day, or of the week (from Monday on) */
+  const numberOf = (ts: number): number => {
     const days = Date.parse(calendar.format(ts)) / DAY;
     return unit === 'day' ? days : Math.floor((days + 3) / 7);
   };
@@ -144,14 +132,12 @@ function calendarEdges({ from, to }, unit, zone) {
   return edges;
 }
 
-/**
- * Returns the expected rows of a group, computed in the simplest way.
- *
- * @param {string} label
- * @param {Record<string, Array<number | null>>} columns of all bins
- * @param {{ edges: number[], aggregates: string[], fill: string }} shape
- */
-function rowsOf(label, columns, { edges, aggregates, fill }) {
+/** Returns the expected rows of a group, computed in the simplest way. @param columns of all bins */
+function rowsOf(
+  label: string,
+  columns: Record<string, Array<number | null>>,
+  { edges, aggregates, fill }: { edges: number[]; aggregates: string[]; fill: string },
+) {
   const counts = columns['count'] ?? [];
   return counts.flatMap((count, bin) => {
     if (fill === 'none' && count === 0) return [];
@@ -174,18 +160,18 @@ const query = fc.constantFrom(...DAYS).chain(([zone, day]) =>
   }),
 );
 
-/** @param {Range} range @param {Step} step @param {string} zone @returns {{ grid: Grid, edges: number[] }} the same bins in both forms */
-const binsOf = (range, step, zone) =>
+/** @returns the same bins in both forms */
+const binsOf = (range: Range, step: Step, zone: string): { grid: Grid; edges: number[] } =>
   typeof step === 'number'
     ? { grid: uniformGrid(range, step), edges: uniformEdges(range, step) }
     : { grid: calendarGrid(range, step, zone), edges: calendarEdges(range, step, zone) };
 
-/** @param {Sample[][]} samples of each sensor, in order of time @returns {SelectedSensor[]} */
-const selectedOf = (samples) =>
+/** @param samples of each sensor, in order of time */
+const selectedOf = (samples: Sample[][]): SelectedSensor[] =>
   samples.map((list, index) => {
     const row = { deviceId: `d${index}`, deviceName: null, id: 's', name: 's', unit: null, site: 'here' };
     const key = { group: 0, device: Buffer.from([index]), sensor: Buffer.alloc(16) };
-    return /** @type {any} */ ({ key, row: { ...row, type: null }, newest: list.at(-1)?.[0] ?? null });
+    return { key, row: { ...row, type: null }, newest: list.at(-1)?.[0] ?? null } as any;
   });
 
 test('Aggregation in time bins: random histories, time zones, groups and fills: the rows equal those of a brute-force model', async () => {
@@ -193,8 +179,7 @@ test('Aggregation in time bins: random histories, time zones, groups and fills: 
     fc.asyncProperty(query, async ({ zone, sensors, from, length, step, group, fill }) => {
       const range = { from, to: from + length };
       const { grid, edges } = binsOf(range, step, zone);
-      /** @type {Aggregate[]} */
-      const all = ['avg', 'min', 'max', 'count', 'sum', 'first', 'last'];
+      const all: Aggregate[] = ['avg', 'min', 'max', 'count', 'sum', 'first', 'last'];
       const aggregates = group === 'sensor' ? all : all.slice(0, -2);
       const samples = sensors.map((hours) => hours.flatMap((hour) => hour.samples));
 

@@ -1,19 +1,29 @@
 import { describe, expect, test } from '@jest/globals';
-import { objectionTo } from '../../support/contract/answers.js';
+import { objectionTo } from '../../support/contract/answers.ts';
 
 const PAGE = { items: [], next: null };
 const PROBLEM = { type: 'about:blank', title: 'Not Found', status: 404, code: 'not_found', detail: 'No.' };
 
-/** @param {{ method?: string, path?: string, status?: number, type?: string, body?: unknown, headers?: Record<string, string> }} answer */
-const objection = ({ method = 'GET', path = '/api/v1/latest', status = 200, headers = {}, ...rest }) => {
+const objection = ({
+  method = 'GET',
+  path = '/api/v1/latest',
+  status = 200,
+  headers = {},
+  ...rest
+}: {
+  method?: string;
+  path?: string;
+  status?: number;
+  type?: string;
+  body?: unknown;
+  headers?: Record<string, string>;
+}) => {
   const { type = 'application/json; charset=utf-8', body = PAGE } = rest;
-  /** @type {Record<string, string>} */
-  const all = { 'content-type': type, ...headers };
+  const all: Record<string, string> = { 'content-type': type, ...headers };
   return objectionTo({ method, path, status, header: (name) => all[name], text: JSON.stringify(body) });
 };
 
-/** @param {Partial<typeof PROBLEM>} [other] */
-const problem = (other) => {
+const problem = (other?: Partial<typeof PROBLEM>) => {
   const body = { ...PROBLEM, ...other };
   return { status: body.status, type: 'application/problem+json', body };
 };

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { mqttItem } from '../../../api/http/items.js';
-import { readSettings } from '../../../common/settings/index.js';
+import { mqttItem } from '../../../api/http/items.ts';
+import { readSettings } from '../../../common/settings/index.ts';
 
-/** @param {Record<string, string>} settings @param {number} [port] */
-const itemOf = (settings, port = 1884) => mqttItem(readSettings(settings, { envFile: '' }), port);
+const itemOf = (settings: Record<string, string>, port: number = 1884) =>
+  mqttItem(readSettings(settings, { envFile: '' }), port);
 
 describe('Address of the broker', () => {
   test('Broker address for devices: embedded broker listens on loopback: has the host and port of the broker', () => {

@@ -1,22 +1,22 @@
 import { expect, test } from '@jest/globals';
-import { createCursors } from '../../../api/http/cursor.js';
-import { getChanges } from '../../../api/http/routes/changes.js';
-import { DAY_MS } from '../../../schema/rules.js';
+import { createCursors } from '../../../api/http/cursor.ts';
+import { getChanges } from '../../../api/http/routes/changes.ts';
+import { DAY_MS } from '../../../schema/rules.ts';
 
 const NOW = Date.UTC(2026, 10, 22, 0, 30);
 const clock = () => NOW;
 const cursors = createCursors({ secret: 'a secret', clock });
 
-/** @param {string} since @param {number} batchDays `BATCH_DAYS` @returns {Promise<string>} problem code or `ok` */
-async function answerTo(since, batchDays) {
+/** @param batchDays `BATCH_DAYS` @returns problem code or `ok` */
+async function answerTo(since: string, batchDays: number): Promise<string> {
   const limits = { changes: { acquire: () => () => {} } };
   const deps = { store: {}, groups: 1, batchDays, cursors, clock, limits };
-  const handle = /** @type {any} */ (getChanges(/** @type {any} */ (deps)));
+  const handle = getChanges(deps as any) as any;
   // A HEAD request reads no changes.
   const request = { method: 'HEAD', url: '/changes', query: { since } };
   return handle(request, { set: () => {}, end: () => {} }).then(
     () => 'ok',
-    (/** @type {{ code: string }} */ { code }) => code,
+    ({ code }: { code: string }) => code,
   );
 }
 

@@ -1,15 +1,13 @@
 import { once } from 'node:events';
-import { createServer, request } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { brotliDecompressSync, createBrotliDecompress, createGunzip, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import express from 'express';
-import { compressAnswers, compressEvents, flushCompressed } from '../../../api/http/compression.js';
-import { useHttpApp } from '../../support/http/app.js';
-import { listening } from '../../support/http/listening.js';
-import { until } from '../../support/until.js';
-
-/** @import { IncomingHttpHeaders, IncomingMessage } from 'node:http' */
+import { compressAnswers, compressEvents, flushCompressed } from '../../../api/http/compression.ts';
+import { useHttpApp } from '../../support/http/app.ts';
+import { listening } from '../../support/http/listening.ts';
+import { until } from '../../support/until.ts';
 
 const ITEMS = {
   items: Array.from({ length: 500 }, (_, index) => ({ name: `sensor-${index}`, value: index })),
@@ -27,8 +25,8 @@ router.get('/api/v1/problem', (_req, res) => {
   res.status(400).type('application/problem+json').send(JSON.stringify(ITEMS));
 });
 router.get('/api/v1/picture', (_req, res) => void res.type('image/png').send(Buffer.alloc(5000)));
-/** For each disconnected client of the stream: true if its compressor was destroyed. @type {boolean[]} */
-const closed = [];
+/** For each disconnected client of the stream: true if its compressor was destroyed. */
+const closed: boolean[] = [];
 router.get('/api/v1/stream', (req, res) => {
   res.set('Content-Type', 'text/event-stream');
   const events = compressEvents(req, res);
@@ -59,8 +57,8 @@ afterAll(() => {
   server.close();
 });
 
-/** @param {string} path @param {string} [accepted] `Accept-Encoding` @param {string} [method] @returns {Promise<IncomingMessage>} */
-async function open(path, accepted, method = 'GET') {
+/** @param accepted `Accept-Encoding` */
+async function open(path: string, accepted?: string, method: string = 'GET'): Promise<IncomingMessage> {
   const headers = accepted === undefined ? {} : { 'accept-encoding': accepted };
   const sent = request(url + path, { method, headers, agent: false });
   sent.end();
@@ -68,8 +66,7 @@ async function open(path, accepted, method = 'GET') {
   return response;
 }
 
-/** @param {string} path @param {string} [accepted] @returns {Promise<{ headers: IncomingHttpHeaders, body: Buffer }>} */
-async function get(path, accepted) {
+async function get(path: string, accepted?: string): Promise<{ headers: IncomingHttpHeaders; body: Buffer }> {
   const response = await open(path, accepted);
   const parts = [];
   for await (const part of response) parts.push(part);

@@ -1,18 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
-import { asyncApiDocument } from '../../../api/http/contract/asyncapi.js';
-import { openApiDocument } from '../../../api/http/contract/openapi.js';
-import { API_ROUTES, ROUTES } from '../../../api/http/routes/index.js';
-import { kafkaTopics } from '../../../tools/reference/kafka-topics.js';
-
-/** @import { ZodType } from 'zod' */
+import type { ZodType } from 'zod';
+import { asyncApiDocument } from '../../../api/http/contract/asyncapi.ts';
+import { openApiDocument } from '../../../api/http/contract/openapi.ts';
+import { API_ROUTES, ROUTES } from '../../../api/http/routes/index.ts';
+import { kafkaTopics } from '../../../tools/reference/kafka-topics.ts';
 
 const document = openApiDocument({ routes: ROUTES, version: '1.2.3', guarded: true });
 
-/** @type {Array<[string, any]>} */
-const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
-  Object.entries(methods).map(
-    ([method, operation]) => /** @type {[string, any]} */ ([`${method} ${path}`, operation]),
-  ),
+const operations: Array<[string, any]> = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => [`${method} ${path}`, operation] as [string, any]),
 );
 
 test('OpenAPI: every route is described exactly once', () => {
@@ -24,13 +20,11 @@ test('OpenAPI: every route is described exactly once', () => {
   expect(new Set(ids).size).toBe(ids.length);
 });
 
-test.each(
-  /** @type {Array<[string, any]>} */ ([
-    ['OpenAPI', document],
-    ['AsyncAPI', asyncApiDocument({ version: '1.2.3' })],
-    ['AsyncAPI of Kafka', JSON.parse(kafkaTopics())],
-  ]),
-)('%s document: every reference leads to an existing part', (_, whole) => {
+test.each([
+  ['OpenAPI', document],
+  ['AsyncAPI', asyncApiDocument({ version: '1.2.3' })],
+  ['AsyncAPI of Kafka', JSON.parse(kafkaTopics())],
+] as Array<[string, any]>)('%s document: every reference leads to an existing part', (_, whole) => {
   const references = [...JSON.stringify(whole).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(
     ([, path = '']) => path,
   );
@@ -56,10 +50,10 @@ describe.each(operations)('%s', (route, operation) => {
 
   test('OpenAPI operation: query parameters and their defaults equal those of the handler', () => {
     const { operation: described } = ROUTES.find(({ method, path }) => `${method} ${path}` === route) ?? {};
-    const query = operation.parameters.filter((/** @type {any} */ one) => one.in === 'query');
-    expect(query.map((/** @type {any} */ one) => one.name)).toEqual(Object.keys(described?.query ?? {}));
+    const query = operation.parameters.filter((one: any) => one.in === 'query');
+    expect(query.map((one: any) => one.name)).toEqual(Object.keys(described?.query ?? {}));
     for (const { name, required, schema, description } of query) {
-      const field = /** @type {ZodType} */ (described?.query?.[name]);
+      const field = described?.query?.[name] as ZodType;
       const absent = field.safeParse(undefined);
       const [, stated] = / Default: (\w+)\.$/.exec(description) ?? [];
       expect({ name, required, stated, sent: schema.default }).toEqual({
@@ -84,7 +78,7 @@ test('OpenAPI: every schema of the document is used in it', () => {
 
 // openapi-python-client and openapi-typescript have these limits. `npm run test:contract` runs both.
 test('OpenAPI for client generators: one JSON body type, JSON before text, and schemas without additional members', () => {
-  const isJson = (/** @type {string} */ type) => /[/+]json$/.test(type);
+  const isJson = (type: string) => /[/+]json$/.test(type);
   for (const [route, { operationId, requestBody, responses }] of operations) {
     const bodies = Object.keys(requestBody?.content ?? {}).filter(isJson);
     expect([route, bodies]).toEqual([route, bodies.slice(0, 1)]);
@@ -105,7 +99,7 @@ test('OpenAPI: response links name existing operations and parameters', () => {
   const links = operations.flatMap(([, { responses }]) => Object.values(responses['200']?.links ?? {}));
   expect(links.length).toBeGreaterThan(2);
   for (const { operationId, parameters } of links) {
-    const names = byId.get(operationId).parameters.map((/** @type {any} */ { name }) => name);
+    const names = byId.get(operationId).parameters.map(({ name }: any) => name);
     expect(names).toEqual(expect.arrayContaining(Object.keys(parameters)));
   }
 });

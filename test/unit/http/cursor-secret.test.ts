@@ -11,16 +11,14 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { cursorSecret } from '../../../api/http/cursor.js';
+import { cursorSecret } from '../../../api/http/cursor.ts';
 
 const isRoot = process.geteuid?.() === 0;
 /** A different user must reach the files. The TMPDIR of this user may be closed to it. */
 const SHARED = isRoot ? '/tmp' : tmpdir();
 
-/** @type {string} */
-let directory;
-/** @type {string} */
-let dataDir;
+let directory: string;
+let dataDir: string;
 beforeEach(() => {
   directory = mkdtempSync(join(SHARED, 'millrace-cursor-'));
   dataDir = join(directory, 'data');

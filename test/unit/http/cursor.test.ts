@@ -1,30 +1,35 @@
 import { createHmac, hkdfSync } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { createCursors } from '../../../api/http/cursor.js';
+import { createCursors } from '../../../api/http/cursor.ts';
 
 const DAY_MS = 86_400_000;
 const NOW = Date.parse('2026-11-22T00:00:00.000Z');
 const SCOPE = JSON.stringify(['measurements', 'device-1', 'sensor-1', 'desc', 0, null]);
 const PLACE = { ts: 1_763_769_600_000, key: '0f0e' };
 
-/** @param {{ secret?: string, now?: number }} [other] */
-const cursorsOf = ({ secret = 'a secret', now = NOW } = {}) => createCursors({ secret, clock: () => now });
+const cursorsOf = ({ secret = 'a secret', now = NOW }: { secret?: string; now?: number } = {}) =>
+  createCursors({ secret, clock: () => now });
 
 const CURSORS = cursorsOf();
 const CURSOR = CURSORS.seal(SCOPE, PLACE);
 
-/** @param {string} cursor @param {{ scope?: string, cursors?: ReturnType<typeof cursorsOf> }} [request] @returns {Error & { code?: string }} */
-function refusalOf(cursor, { scope = SCOPE, cursors = CURSORS } = {}) {
+function refusalOf(
+  cursor: string,
+  { scope = SCOPE, cursors = CURSORS }: { scope?: string; cursors?: ReturnType<typeof cursorsOf> } = {},
+): Error & { code?: string } {
   try {
     cursors.open(scope, cursor);
   } catch (error) {
-    return /** @type {Error} */ (error);
+    return error as Error;
   }
   throw new Error('the cursor was opened');
 }
 
-/** Builds a cursor from its parts. Only the right secret gives a valid one. @param {string} body @param {{ secret?: string, scope?: string }} [by] */
-function forge(body, { secret = 'a secret', scope = SCOPE } = {}) {
+/** Builds a cursor from its parts. Only the right secret gives a valid one. */
+function forge(
+  body: string,
+  { secret = 'a secret', scope = SCOPE }: { secret?: string; scope?: string } = {},
+) {
   const key = Buffer.from(hkdfSync('sha256', secret, '', 'millrace cursor', 32));
   const mac = createHmac('sha256', key).update(`${scope}\0${body}`).digest().subarray(0, 16);
   return Buffer.concat([mac, Buffer.from(body)]).toString('base64url');

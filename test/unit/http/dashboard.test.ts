@@ -5,15 +5,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import express from 'express';
-import { createDashboard } from '../../../api/http/dashboard.js';
-import { listening } from '../../support/http/listening.js';
+import { createDashboard } from '../../../api/http/dashboard.ts';
+import { listening } from '../../support/http/listening.ts';
 
 const page = readFileSync(new URL('../../../dist/web/index.html', import.meta.url), 'utf8');
 const app = express().set('etag', false).use(createDashboard());
 app.use((_request, response) => void response.status(404).send('left to others'));
 app.use(
-  /** @type {express.ErrorRequestHandler} */
-  (error, _request, response, _next) => void response.status(error.status).send(error.code),
+  ((error, _request, response, _next) =>
+    void response.status(error.status).send(error.code)) satisfies express.ErrorRequestHandler,
 );
 const server = createServer(app);
 let base = '';

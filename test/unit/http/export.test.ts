@@ -2,19 +2,18 @@ import { once } from 'node:events';
 import { get } from 'node:http';
 import { afterEach, expect, test } from '@jest/globals';
 import express from 'express';
-import { sendExport } from '../../../api/http/export.js';
-import { createConcurrencyLimit } from '../../../api/http/long-requests.js';
-import { createHttpServer } from '../../../api/http/server.js';
-import { createMetrics } from '../../../api/observability/metrics.js';
-import { HOUR_MS } from '../../../schema/rules.js';
-import { until } from '../../support/until.js';
+import { sendExport } from '../../../api/http/export.ts';
+import { createConcurrencyLimit } from '../../../api/http/long-requests.ts';
+import { createHttpServer } from '../../../api/http/server.ts';
+import { createMetrics } from '../../../api/observability/metrics.ts';
+import { HOUR_MS } from '../../../schema/rules.ts';
+import { until } from '../../support/until.ts';
 
-/** @type {ReturnType<typeof createHttpServer>} */
-let server;
+let server: ReturnType<typeof createHttpServer>;
 afterEach(() => server.stop());
 
-/** Serves an export that never ends. @param {{ stallMs?: number }} [options] */
-async function serve({ stallMs = 86_400_000 } = {}) {
+/** Serves an export that never ends. */
+async function serve({ stallMs = 86_400_000 }: { stallMs?: number } = {}) {
   const state = { ended: false };
   async function* all() {
     try {

@@ -1,18 +1,16 @@
 import { expect, test } from '@jest/globals';
-import { SCHEMAS } from '../../../api/http/contract/schemas/index.js';
-import { latestItem } from '../../../api/http/items.js';
-import { createDelta, createSnapshot } from '../../../api/http/stream/frames.js';
-import { LatestCache } from '../../../api/http/stream/latest-cache.js';
-
-/** @import { LiveItem } from '../../../api/live/messages.js' */
+import { SCHEMAS } from '../../../api/http/contract/schemas/index.ts';
+import { latestItem } from '../../../api/http/items.ts';
+import { createDelta, createSnapshot } from '../../../api/http/stream/frames.ts';
+import { LatestCache } from '../../../api/http/stream/latest-cache.ts';
+import type { LiveItem } from '../../../api/live/messages.ts';
 
 const NOW = Date.parse('2026-11-21T00:00:00.000Z');
 /** The value of `performance.now()`, in ms. */
 const ELAPSED = 1_000_000;
 const UNTIL = { channel: '0123456789abcdef', position: 2000 };
 
-/** @param {string} sensor @param {number} ts @returns {LiveItem} */
-const itemOf = (sensor, ts) => ({
+const itemOf = (sensor: string, ts: number): LiveItem => ({
   device_id: 'd',
   sensor_id: sensor,
   device: null,
@@ -24,11 +22,9 @@ const itemOf = (sensor, ts) => ({
   value: ts,
 });
 
-/** @param {Buffer} frame */
-const dataOf = (frame) => JSON.parse(/data: (.*)/.exec(String(frame))?.[1] ?? '');
+const dataOf = (frame: Buffer) => JSON.parse(/data: (.*)/.exec(String(frame))?.[1] ?? '');
 
-/** @param {LatestCache} cache @param {number} [index] */
-const delta = (cache, index = 0) =>
+const delta = (cache: LatestCache, index: number = 0) =>
   dataOf(
     createDelta(
       cache.since(0),
@@ -38,8 +34,8 @@ const delta = (cache, index = 0) =>
     ).frame(index),
   );
 
-/** @param {{ sent_at: string, committed_at: string }} data */
-const age = ({ sent_at, committed_at }) => Date.parse(sent_at) - Date.parse(committed_at);
+const age = ({ sent_at, committed_at }: { sent_at: string; committed_at: string }) =>
+  Date.parse(sent_at) - Date.parse(committed_at);
 
 test('Delta event of the live stream: several values: committed_at is the oldest commit time, sent_at is the time of sending', () => {
   const cache = new LatestCache();
@@ -89,8 +85,8 @@ test('Snapshot event of the live stream: interval_ms is present only if the sens
     id: '5a7e0d3b-3a0f-5c1f-8f0a-2d7a51c0b6ee',
   };
   const labels = { deviceName: 'd', name: 's', type: null, unit: null, site: null };
-  const itemWith = (/** @type {number | null} */ intervalMs) =>
-    latestItem(/** @type {any} */ ({ ...ids, ...labels, intervalMs, ts: NOW, value: 1 }));
+  const itemWith = (intervalMs: number | null) =>
+    latestItem({ ...ids, ...labels, intervalMs, ts: NOW, value: 1 } as any);
   cache.refresh(itemWith(900_000), 0);
   const data = dataOf(createSnapshot(cache.all(), UNTIL).frame(0));
   expect(SCHEMAS.Snapshot.safeParse(data).error).toBeUndefined();

@@ -1,13 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { startHttpApp, TOKENS, useHttpApp } from '../../support/http/app.js';
-
-/** @import { HttpApp } from '../../support/http/app.js' */
+import { type HttpApp, startHttpApp, TOKENS, useHttpApp } from '../../support/http/app.ts';
 
 const loopback = useHttpApp();
 const open = useHttpApp({ settings: { host: '0.0.0.0' } });
 
-/** @param {HttpApp} app @param {string[]} lines @returns {Promise<unknown[]>} status and code */
-async function answerTo(app, lines) {
+/** @returns status and code */
+async function answerTo(app: HttpApp, lines: string[]): Promise<unknown[]> {
   const { status, text } = await app.sendLines(lines);
   return [status, JSON.parse(text).code];
 }
@@ -101,7 +99,7 @@ describe('Host guard: loopback behind a proxy that keeps the host of the client'
 });
 
 test('Origin check: absolute request target: its authority is the own origin, the Host header is not', async () => {
-  const statusOf = async (/** @type {string} */ origin) =>
+  const statusOf = async (origin: string) =>
     (
       await open.sendLines([
         'DELETE http://ours.example/api/v1/session HTTP/1.1',

@@ -1,11 +1,10 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { LatestCache } from '../../../api/http/stream/latest-cache.js';
+import { LatestCache } from '../../../api/http/stream/latest-cache.ts';
+import type { LiveItem } from '../../../api/live/messages.ts';
 
-/** @import { LiveItem } from '../../../api/live/messages.js' */
-
-/** @param {number} sensor @param {number} ts epoch ms @returns {LiveItem} */
-const itemOf = (sensor, ts) => ({
+/** @param ts epoch ms */
+const itemOf = (sensor: number, ts: number): LiveItem => ({
   device_id: 'd',
   sensor_id: `s${sensor}`,
   device: null,
@@ -37,14 +36,11 @@ test('Latest cache: lost, late and repeated messages: after a resync every reade
   fc.assert(
     fc.property(fc.array(anyStep, { maxLength: 60 }), (steps) => {
       const cache = new LatestCache();
-      /** @type {Map<string, LiveItem>} */
-      const database = new Map();
+      const database: Map<string, LiveItem> = new Map();
       const readers = [0, 1].map(() => ({ position: 0, away: false, state: new Map() }));
       let clock = 0;
-      /** @type {LiveItem | undefined} */
-      let last;
-      /** @type {{ since: number, rows: LiveItem[] } | undefined} */
-      let page;
+      let last: LiveItem | undefined;
+      let page: { since: number; rows: LiveItem[] } | undefined;
 
       const sendChanges = () => {
         for (const reader of readers) {
@@ -65,7 +61,7 @@ test('Latest cache: lost, late and repeated messages: after a resync every reade
         page = undefined;
       };
 
-      for (const step of /** @type {any[]} */ (steps)) {
+      for (const step of steps as any[]) {
         if (step.kind === 'commit') {
           last = itemOf(step.sensor, ++clock);
           database.set(last.sensor_id, last);

@@ -1,10 +1,9 @@
 import { expect, test } from '@jest/globals';
+import type { Response } from 'express';
 import fc from 'fast-check';
-import { createWaitingLimit } from '../../../api/http/long-requests.js';
+import { createWaitingLimit } from '../../../api/http/long-requests.ts';
 
-/** @import { Response } from 'express' */
-
-const response = (closed = false) => /** @type {Response} */ (/** @type {any} */ ({ closed }));
+const response = (closed = false) => ({ closed }) as any as Response;
 
 test('Queue of long requests: 1 to 20 requests, some fail: at most `limit` run at once, and all are answered', async () => {
   await fc.assert(

@@ -6,8 +6,7 @@ import { searchSections } from '../../../docs/.vitepress/search.js';
 
 const DOCS = fileURLToPath(new URL('../../../docs/', import.meta.url));
 
-/** @type {MiniSearch} */
-let index;
+let index: MiniSearch;
 beforeAll(() => {
   // The options of the search box of VitePress.
   index = new MiniSearch({ fields: ['title', 'titles', 'text'], storeFields: ['title', 'titles'] });
@@ -16,11 +15,10 @@ beforeAll(() => {
   }
 });
 
-/** Splits a page as VitePress does: a section begins at each heading, and an empty section is left out. @param {string} page */
-function sectionsOf(page) {
+/** Splits a page as VitePress does: a section begins at each heading, and an empty section is left out. */
+function sectionsOf(page: string) {
   const text = readFileSync(DOCS + page, 'utf8').replaceAll(/\]\([^)]*\)|[`|]/g, ' ');
-  /** @type {string[]} */
-  const titles = [];
+  const titles: string[] = [];
   return [...text.matchAll(/^(#{1,6}) (.*)\n([\s\S]*?)(?=^#{1,6} |$(?![\s\S]))/gm)].flatMap(
     ([, marks = '', title = '', content = ''], place) => {
       titles.splice(marks.length - 1, titles.length, title);
@@ -32,11 +30,12 @@ function sectionsOf(page) {
   );
 }
 
-/** @param {string} words @returns {string[]} sections, the best first */
-const find = (words) => searchSections(index, words).map(({ id }) => id.replace('/docs/', ''));
+/** @returns sections, the best first */
+const find = (words: string): string[] =>
+  searchSections(index, words).map(({ id }) => id.replace('/docs/', ''));
 
 /** What people search, and the page that answers. `#` begins a heading of the page. */
-const QUESTIONS = /** @type {const} */ ([
+const QUESTIONS = [
   // needs of a new user
   ['ESP32', 'how-to/connect-a-device'],
   ['arduino', 'how-to/connect-a-device'],
@@ -105,7 +104,7 @@ const QUESTIONS = /** @type {const} */ ([
   ['server-sent events', 'reference/http'],
   ['sizing', 'explanation/sizing'],
   ['birth', 'tutorial/your-first-sensor'],
-]);
+] as const;
 
 test.each(QUESTIONS)('Search of the manual: query %s: the first result is on the page %s', (words, page) => {
   expect(find(words)[0]?.replace(/#.*/, '')).toBe(page);

@@ -1,21 +1,18 @@
 import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
-import { request } from 'node:http';
+import { request, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import express from 'express';
-import { BUILD_MARK, createManual } from '../../../api/http/manual.js';
-
-/** @import { Server } from 'node:http' */
-/** @import { AddressInfo } from 'node:net' */
+import { BUILD_MARK, createManual } from '../../../api/http/manual.ts';
 
 const LONG = 'A sentence of the manual. '.repeat(200);
 
 let parent = '';
 let dir = '';
-/** @type {Server} */
-let server;
+let server: Server;
 beforeAll(async () => {
   parent = await mkdtemp(join(tmpdir(), 'manual-'));
   dir = join(parent, 'docs');
@@ -35,9 +32,8 @@ afterAll(async () => {
   await rm(parent, { recursive: true });
 });
 
-/** @param {string} path @param {string} encodings */
-const get = (path, encodings) => {
-  const { port } = /** @type {AddressInfo} */ (server.address());
+const get = (path: string, encodings: string) => {
+  const { port } = server.address() as AddressInfo;
   return fetch(`http://127.0.0.1:${port}${path}`, { headers: { 'Accept-Encoding': encodings } });
 };
 
@@ -55,7 +51,7 @@ test.each([
 
 test('Manual: unchanged page is requested again with its ETag, client accepts brotli: 304', async () => {
   const first = await get('/docs/', 'br');
-  const { port } = /** @type {AddressInfo} */ (server.address());
+  const { port } = server.address() as AddressInfo;
   // `fetch` would add `Cache-Control: no-cache`, which requests the whole page.
   const headers = { 'Accept-Encoding': 'br', 'If-None-Match': String(first.headers.get('ETag')) };
   const [response] = await once(request({ port, path: '/docs/', headers }).end(), 'response');

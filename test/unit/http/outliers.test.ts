@@ -1,13 +1,10 @@
 import { expect, test } from '@jest/globals';
-import { createRanking, groupItem, outlierItem } from '../../../api/http/outliers.js';
-import { LatestCache } from '../../../api/http/stream/latest-cache.js';
-
-/** @import { JudgedItem } from '../../../api/http/stream/latest-cache.js' */
+import { createRanking, groupItem, outlierItem } from '../../../api/http/outliers.ts';
+import { type JudgedItem, LatestCache } from '../../../api/http/stream/latest-cache.ts';
 
 const NOON = Date.UTC(2026, 10, 21, 12);
 
-/** @param {string} device @param {number | undefined} sigmas @param {Partial<JudgedItem>} [rest] @returns {JudgedItem} */
-const item = (device, sigmas, rest) => ({
+const item = (device: string, sigmas: number | undefined, rest?: Partial<JudgedItem>): JudgedItem => ({
   device_id: device,
   sensor_id: 's',
   device,
@@ -88,8 +85,8 @@ test('Ranking of outliers: a value changes after the ranking: responses within 2
 });
 
 test('Outlier in the API: the item has the baseline of the sensor and the age of the value', () => {
-  const baselines = /** @type {any} */ ({ at: () => ({ mean: 0, deviation: 0.5 }) });
-  const judged = /** @type {any} */ (item('hot', 6));
+  const baselines = { at: () => ({ mean: 0, deviation: 0.5 }) } as any;
+  const judged = item('hot', 6) as any;
   const deps = { baselines, clock: () => NOON + 1500 };
   const baseline = { mean: 0, deviation: 0.5 };
   expect(outlierItem(judged, deps)).toEqual({ ...judged, baseline, age_ms: 1500 });
@@ -99,8 +96,7 @@ test('Outlier in the API: the item has the baseline of the sensor and the age of
 });
 
 test('Latest cache: baselines change: only values with a changed distance become changes', () => {
-  /** @type {Map<string, { sigmas: number }>} */
-  const known = new Map([['a/s', { sigmas: 1 }]]);
+  const known: Map<string, { sigmas: number }> = new Map([['a/s', { sigmas: 1 }]]);
   const cache = new LatestCache((key, judged) => {
     judged.sigmas = known.get(key)?.sigmas;
   });

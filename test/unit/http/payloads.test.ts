@@ -1,44 +1,42 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { CHANNELS } from '../../../api/http/contract/asyncapi.js';
-import { MESSAGES, PAYLOADS } from '../../../api/http/contract/payloads.js';
-import { decode } from '../../../api/ingest/decode/index.js';
-import { MessageBatch } from '../../../api/ingest/decode/message-batch.js';
-import { readBirth } from '../../../api/ingest/registry/birth-message.js';
-import { readStatus } from '../../../api/ingest/registry/status.js';
-import { discoveryOf } from '../../../api/live/home-assistant.js';
-import { Announcer } from '../../../api/live/interest.js';
-import { liveItem, liveTopic, readItems, statsTopic } from '../../../api/live/messages.js';
-import { ProcessStats, parseSnapshot } from '../../../api/observability/process-stats.js';
-import { identifyDevice, identifySensor } from '../../../schema/ids.js';
-import { KINDS, parseTopic } from '../../../schema/topics.js';
-import { until } from '../../support/until.js';
-
-/** @import { ZodType } from 'zod' */
-/** @import { Identity } from '../../../schema/ids.js' */
+import type { ZodType } from 'zod';
+import { CHANNELS } from '../../../api/http/contract/asyncapi.ts';
+import { MESSAGES, PAYLOADS } from '../../../api/http/contract/payloads.ts';
+import { decode } from '../../../api/ingest/decode/index.ts';
+import { MessageBatch } from '../../../api/ingest/decode/message-batch.ts';
+import { readBirth } from '../../../api/ingest/registry/birth-message.ts';
+import { readStatus } from '../../../api/ingest/registry/status.ts';
+import { discoveryOf } from '../../../api/live/home-assistant.ts';
+import { Announcer } from '../../../api/live/interest.ts';
+import { liveItem, liveTopic, readItems, statsTopic } from '../../../api/live/messages.ts';
+import { ProcessStats, parseSnapshot } from '../../../api/observability/process-stats.ts';
+import { type Identity, identifyDevice, identifySensor } from '../../../schema/ids.ts';
+import { KINDS, parseTopic } from '../../../schema/topics.ts';
+import { until } from '../../support/until.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
-const DEVICE = /** @type {Identity} */ (identifyDevice('my-desk'));
+const DEVICE = identifyDevice('my-desk') as Identity;
 
-/** @typedef {Record<string, unknown>} Json */
+type Json = Record<string, unknown>;
 
-/** @param {string} contentType @returns {(content: unknown) => boolean} true if ingest accepts every value */
-const measurements = (contentType) => (content) => {
-  const batch = new MessageBatch({ receivedAt: NOW, oldest: 0, newest: 2 * NOW, relative: true });
-  decode(Buffer.from(JSON.stringify(content)), contentType, batch);
-  // Ingest checks names later, at the lookup of their ids.
-  const isNamed = [...batch.sensors.keys()].every((sensor) => identifySensor(DEVICE.id, sensor));
-  return batch.refused.length === 0 && isNamed;
-};
+/** @returns true if ingest accepts every value */
+const measurements =
+  (contentType: string): ((content: unknown) => boolean) =>
+  (content) => {
+    const batch = new MessageBatch({ receivedAt: NOW, oldest: 0, newest: 2 * NOW, relative: true });
+    decode(Buffer.from(JSON.stringify(content)), contentType, batch);
+    // Ingest checks names later, at the lookup of their ids.
+    const isNamed = [...batch.sensors.keys()].every((sensor) => identifySensor(DEVICE.id, sensor));
+    return batch.refused.length === 0 && isNamed;
+  };
 
-/** @param {unknown} content */
-const birth = (content) => readBirth(Buffer.from(JSON.stringify(content)), DEVICE, NOW).refused.length === 0;
+const birth = (content: unknown) =>
+  readBirth(Buffer.from(JSON.stringify(content)), DEVICE, NOW).refused.length === 0;
 
-/** @param {unknown} content */
-const status = (content) => Boolean(readStatus(Buffer.from(JSON.stringify(content)), NOW));
+const status = (content: unknown) => Boolean(readStatus(Buffer.from(JSON.stringify(content)), NOW));
 
-/** @param {(content: unknown) => boolean} read @param {unknown} content */
-function isTaken(read, content) {
+function isTaken(read: (content: unknown) => boolean, content: unknown) {
   try {
     return read(content);
   } catch {
@@ -92,8 +90,17 @@ const sensor = fc.record(
 );
 const birthFields = fc.record({ session: instant, name, site: name }, { requiredKeys: [] });
 
-/** Each kind of payload: valid contents, and wrong values of single fields. @type {Record<string, { schema: ZodType, read: (content: unknown) => boolean, good: fc.Arbitrary<Json>, wrap: (one: Json) => unknown, wrong: Array<[string, fc.Arbitrary<unknown>]> }>} */
-const KINDS_OF_PAYLOAD = {
+/** Each kind of payload: valid contents, and wrong values of single fields. */
+const KINDS_OF_PAYLOAD: Record<
+  string,
+  {
+    schema: ZodType;
+    read: (content: unknown) => boolean;
+    good: fc.Arbitrary<Json>;
+    wrap: (one: Json) => unknown;
+    wrong: Array<[string, fc.Arbitrary<unknown>]>;
+  }
+> = {
   'plain JSON': {
     schema: PAYLOADS.PlainMeasurements,
     read: measurements('application/json'),
@@ -220,8 +227,8 @@ describe.each(Object.entries(KINDS_OF_PAYLOAD))('%s', (_, { schema, read, good, 
 test('AsyncAPI: the described topics are those that ingest subscribes to', () => {
   const received = Object.values(CHANNELS).filter(({ action }) => action === 'receive');
   const topics = received.flatMap(({ address, parameters }) => {
-    const types = /** @type {any} */ (parameters).type?.enum ?? [''];
-    return types.map((/** @type {string} */ type) => address.replace('{type}', type).replaceAll(/[{}]/g, ''));
+    const types = (parameters as any).type?.enum ?? [''];
+    return types.map((type: string) => address.replace('{type}', type).replaceAll(/[{}]/g, ''));
   });
   for (const topic of topics) expect([topic, parseTopic(topic)]).not.toContain(null);
   const own = topics.filter((topic) => topic.startsWith('iot/')).map((topic) => topic.split('/')[3]);
@@ -233,19 +240,19 @@ test('AsyncAPI: published live items match their schema', () => {
   const { address } = CHANNELS.live;
   expect(liveTopic(DEVICE.id)).toBe(address.replace('{device}', DEVICE.id));
   const named = { name: 'Temperature', type: 'temperature', unit: 'Cel', site: null };
-  const known = /** @type {any} */ ({ id: DEVICE.id, name: 'my-desk' });
+  const known = { id: DEVICE.id, name: 'my-desk' } as any;
   const items = [{ ts: NOW, value: 21.5 }].map((newest) =>
-    liveItem(known, /** @type {any} */ ({ id: DEVICE.id, ...named, ...newest })),
+    liveItem(known, { id: DEVICE.id, ...named, ...newest } as any),
   );
   expect(MESSAGES.LiveItems.safeParse(items).error).toBeUndefined();
   expect(readItems(DEVICE.id, Buffer.from(JSON.stringify(items)))).toEqual(items);
 });
 
 test('AsyncAPI: published discovery messages for Home Assistant match their schema', () => {
-  const known = /** @type {any} */ ({ id: DEVICE.id, name: 'my-desk' });
+  const known = { id: DEVICE.id, name: 'my-desk' } as any;
   const sensor = { id: DEVICE.id, name: 'Temperature', type: null, site: 'office', ts: NOW, value: 21.5 };
   for (const unit of ['Cel', 'kWh', null]) {
-    const item = liveItem(known, /** @type {any} */ ({ ...sensor, unit }));
+    const item = liveItem(known, { ...sensor, unit } as any);
     const described = {
       availabilityTopic: CHANNELS.liveStatus.address.replace('{device}', 'my-desk'),
       state: null,
@@ -274,8 +281,7 @@ test('AsyncAPI: published statistics of a process match their schema', () => {
 });
 
 test('AsyncAPI: published announcements of followed devices match their schema', async () => {
-  /** @type {string[]} */
-  const sent = [];
+  const sent: string[] = [];
   const announcer = new Announcer({ devices: () => ['+'], send: (payload) => void sent.push(payload) });
   announcer.change();
   await until(() => sent.length > 0);

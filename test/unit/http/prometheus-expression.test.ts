@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { durationOf } from '../../../api/http/prometheus/durations.js';
-import { parseExpression, parseSelector } from '../../../api/http/prometheus/expression.js';
-import { PatternBudget } from '../../../api/http/prometheus/matchers.js';
-import { longestTurn, MAX_TURN_MS } from '../../support/event-loop.js';
-import { PROMQL_INPUTS } from '../../support/hostile-inputs.js';
+import { durationOf } from '../../../api/http/prometheus/durations.ts';
+import { parseExpression, parseSelector } from '../../../api/http/prometheus/expression.ts';
+import { PatternBudget } from '../../../api/http/prometheus/matchers.ts';
+import { longestTurn, MAX_TURN_MS } from '../../support/event-loop.ts';
+import { PROMQL_INPUTS } from '../../support/hostile-inputs.ts';
 
 describe('Prometheus expressions', () => {
   test.each([

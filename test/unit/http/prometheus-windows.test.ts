@@ -1,14 +1,12 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Bins } from '../../../api/history/reading/bins.js';
-import { aggregateSeries } from '../../../api/http/prometheus/series-aggregation.js';
-import { Windows } from '../../../api/http/prometheus/windows.js';
-import { AGGREGATES } from '../../support/history/brute-force.js';
+import { type Aggregate, Bins } from '../../../api/history/reading/bins.ts';
+import { aggregateSeries } from '../../../api/http/prometheus/series-aggregation.ts';
+import { Windows } from '../../../api/http/prometheus/windows.ts';
+import { AGGREGATES } from '../../support/history/brute-force.ts';
 
-/** @import { Aggregate } from '../../../api/history/reading/bins.js' */
-
-/** @param {Windows} windows @param {number[]} times in order @param {number[]} values */
-function binsOf(windows, times, values) {
+/** @param times in order */
+function binsOf(windows: Windows, times: number[], values: number[]) {
   const bins = new Bins(windows.range, windows.grid());
   bins.addSamples({ times, values });
   return bins;
@@ -36,7 +34,7 @@ test('PromQL windows: random steps, windows and samples: the same as from all sa
             );
             return inWindow.length === 0 ? null : compute(inWindow);
           });
-          const found = windows.valuesOf(bins, /** @type {Aggregate} */ (aggregate));
+          const found = windows.valuesOf(bins, aggregate as Aggregate);
           expect(found.map(rounded)).toEqual(expected.map(rounded));
         }
       },
@@ -44,8 +42,7 @@ test('PromQL windows: random steps, windows and samples: the same as from all sa
   );
 });
 
-/** @param {number | null} value */
-const rounded = (value) => value && Number(value.toPrecision(12));
+const rounded = (value: number | null) => value && Number(value.toPrecision(12));
 
 test('PromQL windows: values near the largest double: an exact average, and no sum', () => {
   const windows = new Windows({ start: 20, end: 25, step: 5 }, 20);

@@ -1,14 +1,12 @@
 import { expect, test } from '@jest/globals';
-import { createRefusedDevices } from '../../../api/http/routes/refused-devices.js';
-import { identifyDevice } from '../../../schema/ids.js';
-
-/** @import { RefusedCount } from '../../../api/store/dead-letters/reads.js' */
+import { createRefusedDevices } from '../../../api/http/routes/refused-devices.ts';
+import type { RefusedCount } from '../../../api/store/dead-letters/reads.ts';
+import { identifyDevice } from '../../../schema/ids.ts';
 
 const NOW = Date.UTC(2026, 10, 23, 3);
 const id = identifyDevice('my-desk')?.id ?? '';
 
-/** @param {Array<[device: string, count: RefusedCount]>} counts */
-function start(counts) {
+function start(counts: Array<[device: string, count: RefusedCount]>) {
   const state = { now: 0, reads: 0, takesMs: 0, fails: false };
   const refusedDevices = createRefusedDevices({
     async count() {

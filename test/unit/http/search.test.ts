@@ -1,10 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { createSearchIndex } from '../../../api/http/routes/search.js';
+import { createSearchIndex } from '../../../api/http/routes/search.ts';
 
 const SECOND_MS = 1000;
 
-/** @param {string} device @param {string} name @param {string | null} [site] */
-const item = (device, name, site = 'North') => ({
+const item = (device: string, name: string, site: string | null = 'North') => ({
   device_id: `id-${device}`,
   sensor_id: `id-${name}`,
   device,
@@ -16,8 +15,7 @@ const item = (device, name, site = 'North') => ({
   value: null,
 });
 
-/** @param {ReturnType<typeof item>[]} items */
-function indexOf(items) {
+function indexOf(items: ReturnType<typeof item>[]) {
   let [now, reads] = [0, 0];
   const index = createSearchIndex({
     clock: () => now,
@@ -27,11 +25,9 @@ function indexOf(items) {
     },
   });
   return {
-    /** @param {string} text @param {number} [limit] */
-    find: async (text, limit = 20) =>
+    find: async (text: string, limit: number = 20) =>
       (await index.find(text, limit)).map(({ kind, name }) => `${kind} ${name}`),
-    /** @param {number} ms */
-    wait: (ms) => {
+    wait: (ms: number) => {
       now += ms;
     },
     reads: () => reads,

@@ -1,13 +1,13 @@
 import { expect, test } from '@jest/globals';
-import { selectSensors } from '../../../api/http/sensor-selection.js';
-import { longestTurn, MAX_TURN_MS } from '../../support/event-loop.js';
+import { selectSensors } from '../../../api/http/sensor-selection.ts';
+import { longestTurn, MAX_TURN_MS } from '../../support/event-loop.ts';
 
 const DEVICE = '00000000-0000-5000-8000-000000000001';
 
 /** A fleet of three pages of 1000 sensors. */
-const store = /** @type {any} */ ({
+const store = {
   fleet: {
-    latestPage: async (/** @type {{ after: { page?: number } }} */ { after: { page = 1 } }) => ({
+    latestPage: async ({ after: { page = 1 } }: { after: { page?: number } }) => ({
       rows: Array.from({ length: 1000 }, (_, row) => ({
         deviceId: DEVICE,
         id: `00000000-0000-5000-8000-00000000${1000 + row}`,
@@ -18,10 +18,9 @@ const store = /** @type {any} */ ({
     }),
   },
   devices: { retiredAt: async () => null },
-});
+} as any;
 
-/** @param {Partial<Parameters<typeof selectSensors>[2]>} options */
-const select = (options) =>
+const select = (options: Partial<Parameters<typeof selectSensors>[2]>) =>
   selectSensors(
     { store, groups: 1 },
     { devices: [], sensors: ['s1-7', 's3-9'], site: undefined, type: undefined },

@@ -1,32 +1,31 @@
 import { EventEmitter } from 'node:events';
 import { expect, test } from '@jest/globals';
-import { createStalledResponses } from '../../../api/http/server.js';
+import { createStalledResponses } from '../../../api/http/server.ts';
 
 const STALL_MS = 120_000;
 const PIECE = 2 * 1024 * 1024;
 
-/** Starts a response. @param {number} waiting bytes that wait for the client */
-function begin(waiting) {
+/** Starts a response. @param waiting bytes that wait for the client */
+function begin(waiting: number) {
   let now = 0;
   const socket = { writableLength: waiting, bytesWritten: waiting, isClosed: false, destroy() {} };
   socket.destroy = () => {
     socket.isClosed = true;
   };
-  /** @type {string[]} */
-  const entered = [];
+  const entered: string[] = [];
   const responses = createStalledResponses({
-    pending: /** @type {any} */ ({ pass() {}, enter: () => entered.push('pending') }),
+    pending: { pass() {}, enter: () => entered.push('pending') } as any,
     stallMs: STALL_MS,
     elapsed: () => now,
   });
   const res = Object.assign(new EventEmitter(), { req: { socket }, writableEnded: false });
-  responses.begin(/** @type {any} */ (res));
+  responses.begin(res as any);
   return {
     res,
     socket,
     entered,
-    /** @param {number} time ms since it began */
-    isClosedAt(time) {
+    /** @param time ms since it began */
+    isClosedAt(time: number) {
       now = time;
       responses.check();
       return socket.isClosed;

@@ -1,14 +1,15 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from '@jest/globals';
-import { createReader } from '../../../api/http/stream/index.js';
+import { createReader } from '../../../api/http/stream/index.ts';
 
-/** @param {string} event @param {number} [bytes] size of the data */
-const frame = (event, bytes = 2) => Buffer.from(`event: ${event}\ndata: ${'x'.repeat(bytes)}\n\n`);
+/** @param bytes size of the data */
+const frame = (event: string, bytes: number = 2) =>
+  Buffer.from(`event: ${event}\ndata: ${'x'.repeat(bytes)}\n\n`);
 
 /** Creates a reader whose client has not read the first event yet. */
 function createBusyReader() {
   const connection = new PassThrough({ highWaterMark: 1 });
-  const reader = createReader(/** @type {any} */ (connection));
+  const reader = createReader(connection as any);
   reader.sendIfWritable(frame('snapshot'));
   return { connection, reader };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { csvCell } from '../../../api/http/tables.js';
+import { csvCell } from '../../../api/http/tables.ts';
 
 test.each([
   [null, ''],

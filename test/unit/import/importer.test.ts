@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { dryRun } from '../../support/import/dry-run.js';
-import { usedBytes } from '../../support/memory.js';
+import { dryRun } from '../../support/import/dry-run.ts';
+import { usedBytes } from '../../support/memory.ts';
 
-const NDJSON = /** @type {const} */ ({ format: 'ndjson' });
+const NDJSON = { format: 'ndjson' } as const;
 
 const DEEP = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
 
@@ -57,7 +57,7 @@ test('CSV import: each chunk of a large file has a new sensor name: memory use s
   const CHUNKS = 400;
   const ROWS_PER_CHUNK = 50;
   // Spaces fill the rows. The importer trims cells, so its cells are far smaller than the file.
-  const row = (/** @type {string} */ sensor) => `1,d,${sensor},1${' '.repeat(1200)}\n`;
+  const row = (sensor: string) => `1,d,${sensor},1${' '.repeat(1200)}\n`;
   let kept = 0;
   async function* source() {
     const before = usedBytes();

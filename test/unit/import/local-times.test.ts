@@ -1,16 +1,16 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { IANAZone } from 'luxon';
-import { dryRun } from '../../support/import/dry-run.js';
+import { dryRun } from '../../support/import/dry-run.ts';
 
 const HOUR_MS = 3_600_000;
 const FROM = Date.UTC(2026, 0);
 const DAY_MS = 24 * HOUR_MS;
 
-/** @param {string} name @returns {Array<{ change: number, before: number, after: number }>} changes of clocks in 2026, with offsets in ms */
-function changesOf(name) {
+/** @returns changes of clocks in 2026, with offsets in ms */
+function changesOf(name: string): Array<{ change: number; before: number; after: number }> {
   const zone = IANAZone.create(name);
-  const offset = (/** @type {number} */ time) => Math.round(zone.offset(time) * 60_000);
+  const offset = (time: number) => Math.round(zone.offset(time) * 60_000);
   const found = [];
   for (let time = FROM; time < FROM + 365 * DAY_MS; time += DAY_MS) {
     if (offset(time) === offset(time + DAY_MS)) continue;
@@ -31,8 +31,7 @@ const CHANGES = [
   ).values(),
 ].flat();
 
-const localText = (/** @type {number} */ local) =>
-  new Date(local).toISOString().slice(0, 19).replace('T', ' ');
+const localText = (local: number) => new Date(local).toISOString().slice(0, 19).replace('T', ' ');
 
 test('Import with a zone: each change of clocks of 2026 in the tz database, steps below an hour: rising rows get their instants, in wide and long files', async () => {
   expect(CHANGES.length).toBeGreaterThan(20);
@@ -48,8 +47,7 @@ test('Import with a zone: each change of clocks of 2026 in the tz database, step
           { length: Math.floor((5 * 60) / step) },
           (_, index) => begin + index * step * 60_000,
         );
-        const local = (/** @type {number} */ time) =>
-          localText(time + (time < zone.change ? zone.before : zone.after));
+        const local = (time: number) => localText(time + (time < zone.change ? zone.before : zone.after));
         const wide = [
           'ts,a,b',
           ...times.map((time, index) => `${local(time)},${index},${index % 2 ? '' : index}`),
@@ -74,8 +72,8 @@ test('Import with a zone: each change of clocks of 2026 in the tz database, step
   );
 });
 
-/** @param {string[]} clocks times of a day on which clocks of Berlin go back @returns {Promise<{ stored: string[], refused: number[] }>} */
-async function berlin(...clocks) {
+/** @param clocks times of a day on which clocks of Berlin go back */
+async function berlin(...clocks: string[]): Promise<{ stored: string[]; refused: number[] }> {
   const csv = ['ts,a', ...clocks.map((clock, index) => `2026-10-25 ${clock},${index}`)].join('\n');
   const { first, refused } = await dryRun(csv, { device: 'd', zone: 'Europe/Berlin' });
   return { stored: first.map(({ ts }) => ts.slice(11, 16)), refused: refused.map(({ line }) => line).sort() };

@@ -2,31 +2,31 @@ import { writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import type { FileMetaData, PageHeader, SchemaElement } from 'hyparquet';
 import { ByteWriter, ParquetWriter, parquetWriteBuffer } from 'hyparquet-writer';
 import { writePageHeader } from 'hyparquet-writer/src/datapage.js';
 import { snappyCompress } from 'hyparquet-writer/src/snappy.js';
-import { readParquet } from '../../../api/import/parquet.js';
-import { readValue } from '../../../api/import/values.js';
-import { useDirectory } from '../../support/directory.js';
-
-/** @import { FileMetaData, PageHeader, SchemaElement } from 'hyparquet' */
+import { readParquet } from '../../../api/import/parquet.ts';
+import { readValue } from '../../../api/import/values.ts';
+import { useDirectory } from '../../support/directory.ts';
 
 const directory = useDirectory('parquet');
 
-/** A column of whole numbers. @typedef {{ name: string, data: number[] }} Column */
+/** A column of whole numbers. */
+type Column = { name: string; data: number[] };
 
-/** @param {number} rows @param {string[]} [sensors] @returns {Column[]} a column of times, then one for each sensor */
-const columnsOf = (rows, sensors = ['a']) =>
+/** @returns a column of times, then one for each sensor */
+const columnsOf = (rows: number, sensors: string[] = ['a']): Column[] =>
   ['ts', ...sensors].map((name) => ({ name, data: Array.from({ length: rows }, (_, row) => row) }));
 
-/**
- * Writes a Parquet file whose footer a test may change.
- *
- * @param {Column[]} columnData
- * @param {(file: Pick<FileMetaData, 'row_groups' | 'num_rows' | 'schema'>, writer: ByteWriter) => void} [change]
- * @returns {Promise<string>} path of the file
- */
-async function write(columnData, change = () => {}) {
+/** Writes a Parquet file whose footer a test may change. @returns path of the file */
+async function write(
+  columnData: Column[],
+  change: (
+    file: Pick<FileMetaData, 'row_groups' | 'num_rows' | 'schema'>,
+    writer: ByteWriter,
+  ) => void = () => {},
+): Promise<string> {
   const writer = new ByteWriter();
   const file = new ParquetWriter({
     writer,
@@ -34,8 +34,8 @@ async function write(columnData, change = () => {}) {
       { name: 'root', num_children: columnData.length },
       ...columnData.map(({ name }) => ({
         name,
-        type: /** @type {const} */ ('DOUBLE'),
-        repetition_type: /** @type {const} */ ('REQUIRED'),
+        type: 'DOUBLE' as const,
+        repetition_type: 'REQUIRED' as const,
       })),
     ],
   });
@@ -47,8 +47,7 @@ async function write(columnData, change = () => {}) {
   return path;
 }
 
-/** @param {string} path */
-async function partsOf(path) {
+async function partsOf(path: string) {
   const handle = await open(path);
   try {
     const parts = [];
@@ -59,8 +58,7 @@ async function partsOf(path) {
   }
 }
 
-/** @param {string} path */
-const samplesOf = async (path) =>
+const samplesOf = async (path: string) =>
   (await partsOf(path)).flatMap(({ lines, sensor, ts, value }) =>
     Array.from(lines, (line, index) => [line, sensor[index], ts[index], value[index]]),
   );
@@ -118,8 +116,7 @@ test('Parquet import: 50,000 rows with 20 sensors each: the file is read in slic
   expect(parts.at(-1)?.end).toBe(50_000);
 });
 
-/** @type {Array<[claim: string, header: Partial<PageHeader>]>} */
-const HEADERS = [
+const HEADERS: Array<[claim: string, header: Partial<PageHeader>]> = [
   [
     'a billion values in a dictionary of no bytes',
     { type: 'DICTIONARY_PAGE', dictionary_page_header: { num_values: 1_000_000_000, encoding: 'PLAIN' } },
@@ -146,12 +143,11 @@ const HEADERS = [
   ],
 ];
 
-/** @param {{ num_values?: number }} counts @returns {Partial<PageHeader>} */
-function dataPage({ num_values = 2 }) {
-  const levels = /** @type {const} */ ({
+function dataPage({ num_values = 2 }: { num_values?: number }): Partial<PageHeader> {
+  const levels = {
     definition_level_encoding: 'RLE',
     repetition_level_encoding: 'RLE',
-  });
+  } as const;
   return { type: 'DATA_PAGE', data_page_header: { num_values, encoding: 'BYTE_STREAM_SPLIT', ...levels } };
 }
 
@@ -160,10 +156,7 @@ test.each(HEADERS)(
   async (_, header) => {
     const path = await write(columnsOf(2), ({ row_groups: groups }, writer) => {
       const begin = writer.offset;
-      writePageHeader(
-        writer,
-        /** @type {any} */ ({ compressed_page_size: 16, uncompressed_page_size: 16, ...header }),
-      );
+      writePageHeader(writer, { compressed_page_size: 16, uncompressed_page_size: 16, ...header } as any);
       writer.appendBytes(new Uint8Array(16));
       const meta = groups[0]?.columns[1]?.meta_data;
       Object.assign(meta ?? {}, {
@@ -181,13 +174,12 @@ test.each(HEADERS)(
 /** A run of 16 million ones, in 5 bytes. */
 const LONG_RUN = [...varIntOf(2 ** 24 * 2), 1];
 
-/** @param {number} value @returns {number[]} */
-function varIntOf(value) {
+function varIntOf(value: number): number[] {
   return value < 128 ? [value] : [(value % 128) | 128, ...varIntOf(Math.floor(value / 128))];
 }
 
-/** @param {number} levels bytes @returns {Partial<PageHeader>} header of an uncompressed page with two indexes */
-const indexPage = (levels) => ({
+/** @param levels bytes @returns header of an uncompressed page with two indexes */
+const indexPage = (levels: number): Partial<PageHeader> => ({
   type: 'DATA_PAGE_V2',
   data_page_header_v2: {
     num_values: 2,
@@ -200,8 +192,7 @@ const indexPage = (levels) => ({
   },
 });
 
-/** @type {Partial<PageHeader>} */
-const COMPRESSED_INDEX_PAGE = {
+const COMPRESSED_INDEX_PAGE: Partial<PageHeader> = {
   type: 'DATA_PAGE',
   data_page_header: {
     num_values: 2,
@@ -211,23 +202,22 @@ const COMPRESSED_INDEX_PAGE = {
   },
 };
 
-/** @param {string} encoding @param {Partial<PageHeader>} header @returns {Partial<PageHeader>} */
-function encodedAs(encoding, header) {
+function encodedAs(encoding: string, header: Partial<PageHeader>): Partial<PageHeader> {
   const { data_page_header: v1, data_page_header_v2: v2 } = header;
-  return /** @type {any} */ ({
+  return {
     ...header,
     ...(v1 && { data_page_header: { ...v1, encoding } }),
     ...(v2 && { data_page_header_v2: { ...v2, encoding } }),
-  });
+  } as any;
 }
 
-/** Writes a file of two rows. Its second column consists of the given page. @param {Partial<PageHeader>} header @param {number[]} page @param {boolean} isOptional */
-const writePage = (header, page, isOptional) =>
+/** Writes a file of two rows. Its second column consists of the given page. */
+const writePage = (header: Partial<PageHeader>, page: number[], isOptional: boolean) =>
   write(columnsOf(2), ({ row_groups: groups, schema }, writer) => {
     const body = header.type === 'DATA_PAGE' ? snappyCompress(new Uint8Array(page)) : new Uint8Array(page);
     const begin = writer.offset;
     const sizes = { compressed_page_size: body.length, uncompressed_page_size: page.length };
-    writePageHeader(writer, /** @type {any} */ ({ ...sizes, ...header }));
+    writePageHeader(writer, { ...sizes, ...header } as any);
     writer.appendBytes(body);
     if (isOptional) Object.assign(schema[2] ?? {}, { repetition_type: 'OPTIONAL' });
     Object.assign(groups[0]?.columns[1]?.meta_data ?? {}, {
@@ -237,8 +227,7 @@ const writePage = (header, page, isOptional) =>
     });
   });
 
-/** @type {Array<[where: string, header: Partial<PageHeader>, page: number[], isOptional: boolean]>} */
-const LONG_RUNS = [
+const LONG_RUNS: Array<[where: string, header: Partial<PageHeader>, page: number[], isOptional: boolean]> = [
   ['the indexes', indexPage(0), [1, ...LONG_RUN], false],
   ['compressed indexes', COMPRESSED_INDEX_PAGE, [1, ...LONG_RUN], false],
   ['packed indexes without bits', indexPage(0), [0, ...varIntOf(2 ** 22 + 1)], false],
@@ -282,8 +271,9 @@ const LONG_PREFIX = [
   98,
 ];
 
-/** @type {Array<[where: string, header: Partial<PageHeader>, page: number[], isOptional: boolean]>} */
-const LONG_PREFIXES = [
+const LONG_PREFIXES: Array<
+  [where: string, header: Partial<PageHeader>, page: number[], isOptional: boolean]
+> = [
   ['a page', encodedAs('DELTA_BYTE_ARRAY', COMPRESSED_INDEX_PAGE), LONG_PREFIX, false],
   [
     'a page with levels',
@@ -338,14 +328,10 @@ test('Parquet import: sensor names in DELTA_BYTE_ARRAY, one of them null: every 
   ]);
 });
 
-const DECIMAL = /** @type {const} */ ({ converted_type: 'DECIMAL', precision: 9, scale: 1 });
+const DECIMAL = { converted_type: 'DECIMAL', precision: 9, scale: 1 } as const;
 
-/**
- * How a column of decimals is stored, and its values without the decimal point.
- *
- * @type {Array<[form: string, element: Omit<SchemaElement, 'name'>, data: unknown[]]>}
- */
-const DECIMALS = [
+/** How a column of decimals is stored, and its values without the decimal point. */
+const DECIMALS: Array<[form: string, element: Omit<SchemaElement, 'name'>, data: unknown[]]> = [
   ['INT32', { type: 'INT32', ...DECIMAL }, [3n, null, -7n]],
   ['INT64', { type: 'INT64', ...DECIMAL }, [3n, null, -7n]],
   ['bytes', { type: 'FIXED_LEN_BYTE_ARRAY', type_length: 16, ...DECIMAL }, [3n, null, -7n]],

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { proposeOptions } from '../../../api/import/proposal.js';
-import { dryRun } from '../../support/import/dry-run.js';
-import { FIELD_FILES } from '../../support/import/files.js';
+import { proposeOptions } from '../../../api/import/proposal.ts';
+import { dryRun } from '../../support/import/dry-run.ts';
+import { FIELD_FILES } from '../../support/import/files.ts';
 
 const NOW = Date.UTC(2026, 10, 28);
 
@@ -24,8 +24,8 @@ test.each(FIELD_FILES)(
 
 const TIMES = ['2026-11-01T10:00:00Z', '2026-11-01T10:01:00Z', '2026-11-01T10:02:00Z'];
 
-/** @param {string} names @param {string[]} cells of the rows, after the time */
-const proposedFor = (names, cells) =>
+/** @param cells of the rows, after the time */
+const proposedFor = (names: string, cells: string[]) =>
   proposeOptions(Buffer.from([names, ...cells.map((row, index) => `${TIMES[index]},${row}`)].join('\n')), {
     format: 'csv',
     now: NOW,

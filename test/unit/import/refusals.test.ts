@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { dryRun } from '../../support/import/dry-run.js';
+import { dryRun } from '../../support/import/dry-run.ts';
 
 const DAY_FIRST = { time_format: 'day-first' };
 const COMMA = { decimal: 'comma' };

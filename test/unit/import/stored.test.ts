@@ -1,31 +1,28 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { csvCell } from '../../../api/http/tables.js';
-import { importStream } from '../../../api/import/index.js';
-import { isName } from '../../../schema/ids.js';
-import { dryRun } from '../../support/import/dry-run.js';
-import { startMemoryPipeline } from '../../support/system/memory-pipeline.js';
+import { csvCell } from '../../../api/http/tables.ts';
+import { importStream } from '../../../api/import/index.ts';
+import { isName } from '../../../schema/ids.ts';
+import { dryRun } from '../../support/import/dry-run.ts';
+import { startMemoryPipeline } from '../../support/system/memory-pipeline.ts';
 
 const NOW = Date.UTC(2026, 10, 28, 12);
 const BEGIN = NOW - 5 * 86_400_000;
 
-/** @type {Awaited<ReturnType<typeof startMemoryPipeline>>} */
-let pipeline;
+let pipeline: Awaited<ReturnType<typeof startMemoryPipeline>>;
 beforeAll(async () => {
   pipeline = await startMemoryPipeline({ clock: () => NOW });
 });
 afterAll(() => pipeline.stop());
 
-/** @param {string} text @param {Record<string, any>} [options] */
-async function store(text, { format = 'csv', ...options } = {}) {
-  /** @type {any[]} */
-  const refused = [];
+async function store(text: string, { format = 'csv', ...options }: Record<string, any> = {}) {
+  const refused: any[] = [];
   async function* source() {
     yield Buffer.from(text);
   }
   const { progress } = await importStream(
     pipeline.ingest,
-    { source: source(), format: /** @type {'csv'} */ (format) },
+    { source: source(), format: format as 'csv' },
     {
       device: undefined,
       skip: 0,
@@ -39,8 +36,7 @@ async function store(text, { format = 'csv', ...options } = {}) {
   return { ...progress, codes: refused.map(({ code }) => code) };
 }
 
-/** @param {string} device @returns {Promise<boolean>} */
-const isRegistered = async (device) =>
+const isRegistered = async (device: string): Promise<boolean> =>
   (await pipeline.store.devices.device(pipeline.keyOf(device)))?.registeredAt !== undefined;
 
 const AT = new Date(BEGIN).toISOString();

@@ -1,10 +1,9 @@
 import { expect, test } from '@jest/globals';
-import { readTime } from '../../../api/import/rows.js';
-import { readCsv, readNdjson } from '../../../api/import/text.js';
-import { readValue } from '../../../api/import/values.js';
+import { readTime } from '../../../api/import/rows.ts';
+import { readCsv, readNdjson } from '../../../api/import/text.ts';
+import { readValue } from '../../../api/import/values.ts';
 
-/** @param {typeof readCsv} read @param {string} text @param {string} [device] */
-async function rowsOf(read, text, device) {
+async function rowsOf(read: typeof readCsv, text: string, device?: string) {
   const bytes = Buffer.from(text);
   // Chunks end within lines and within characters.
   async function* source() {

@@ -3,19 +3,17 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
-import { importParquet, importStream } from '../../../api/import/index.js';
-import { useDirectory } from '../../support/directory.js';
-import { longestTurn, MAX_TURN_MS } from '../../support/event-loop.js';
-import { constantRows, IMPORT_INPUTS } from '../../support/hostile-inputs.js';
-
-/** @import { ImportOptions } from '../../../api/import/index.js' */
+import { type ImportOptions, importParquet, importStream } from '../../../api/import/index.ts';
+import { useDirectory } from '../../support/directory.ts';
+import { longestTurn, MAX_TURN_MS } from '../../support/event-loop.ts';
+import { constantRows, IMPORT_INPUTS } from '../../support/hostile-inputs.ts';
 
 const directory = useDirectory('turns');
 
 /** Registers every name, and stores nothing. */
-const ingest = /** @type {any} */ ({
+const ingest = {
   files: {
-    resolve: async (/** @type {unknown} */ _, /** @type {Map<string, unknown>} */ sensors) => ({
+    resolve: async (_: unknown, sensors: Map<string, unknown>) => ({
       device: {},
       known: new Map(Array.from(sensors.keys(), (name) => [name, { bytes: name }])),
       refused: new Map(),
@@ -23,10 +21,9 @@ const ingest = /** @type {any} */ ({
     write: async () => {},
   },
   acceptedTimes: async () => ({ oldest: 0, newest: Number.MAX_SAFE_INTEGER }),
-});
+} as any;
 
-/** @type {ImportOptions} */
-const OPTIONS = {
+const OPTIONS: ImportOptions = {
   device: 'd',
   skip: 0,
   dryRun: false,
@@ -35,8 +32,8 @@ const OPTIONS = {
   signal: new AbortController().signal,
 };
 
-/** @param {string | Uint8Array} body in the pieces in which Node.js reads a request */
-async function* piecesOf(body) {
+/** @param body in the pieces in which Node.js reads a request */
+async function* piecesOf(body: string | Uint8Array) {
   const bytes = Buffer.from(body);
   for (let at = 0; at < bytes.length; at += 65_536) {
     yield bytes.subarray(at, at + 65_536);

@@ -49,19 +49,16 @@ program="$prefix/node_modules/\${1%@*}/bin/node"
 mkdir -p "\${program%/*}" && printf '#!/bin/sh\\nexec "${process.execPath}" "$@"\\n' >"$program" && chmod 755 "$program"
 `;
 
-/** @param {string} name @param {string} text */
-const write = (name, text) => writeFileSync(join(folder, name), text);
+const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
 
-/** @param {string} version @param {Record<string, string>} [more] */
-const settings = (version, more) => {
+const settings = (version: string, more?: Record<string, string>) => {
   const { npm_lifecycle_event: _, FIRST_STAGE: __, NODE_OPTIONS: ___, ...rest } = process.env;
   const PATH = [join(folder, 'bin'), process.env['PATH']].join(delimiter);
   return { cwd: folder, env: { ...rest, PATH, OLD: version, ...more } };
 };
 const FLAGS = ['--import', './old.js', '--import', './infra/first-stage.js'];
 
-/** @param {string} version @param {Record<string, string>} [more] */
-const run = (version, more) =>
+const run = (version: string, more?: Record<string, string>) =>
   spawnSync(process.execPath, [...FLAGS, 'script.js', 'a b', '--c'], {
     encoding: 'utf8',
     ...settings(version, more),
@@ -108,20 +105,17 @@ test('First stage: three starts at once: all run, and one installation stays', a
   expect(readdirSync(join(folder, '.node'))).toEqual([PINNED]);
 });
 
-test.each(/** @type {const} */ (['SIGTERM', 'SIGKILL']))(
-  'First stage: %s: the command gets SIGTERM',
-  async (signal) => {
-    const child = spawn(process.execPath, [...FLAGS, 'waits.js'], {
-      stdio: ['ignore', 'pipe', 'ignore'],
-      ...settings('20.20.2'),
-    });
-    await once(child.stdout, 'data');
-    const closed = once(child, 'close');
-    child.kill(signal);
-    // The command holds the pipe open, so `close` follows its end.
-    expect(await closed).toEqual(signal === 'SIGTERM' ? [9, null] : [null, 'SIGKILL']);
-  },
-);
+test.each(['SIGTERM', 'SIGKILL'] as const)('First stage: %s: the command gets SIGTERM', async (signal) => {
+  const child = spawn(process.execPath, [...FLAGS, 'waits.js'], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+    ...settings('20.20.2'),
+  });
+  await once(child.stdout, 'data');
+  const closed = once(child, 'close');
+  child.kill(signal);
+  // The command holds the pipe open, so `close` follows its end.
+  expect(await closed).toEqual(signal === 'SIGTERM' ? [9, null] : [null, 'SIGKILL']);
+});
 
 test('First stage: npm scripts: each script that starts Node.js begins with it', () => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));

@@ -1,10 +1,9 @@
 import { expect, test } from '@jest/globals';
-import { AwaitingRegistration } from '../../../api/ingest/awaiting-registration.js';
+import { AwaitingRegistration } from '../../../api/ingest/awaiting-registration.ts';
 
 const MINUTE_MS = 60_000;
 
-/** @param {number} bytes */
-const messageOf = (bytes) => ({
+const messageOf = (bytes: number) => ({
   topic: 'iot/v1/d/measurements',
   route: null,
   payload: Buffer.alloc(bytes),

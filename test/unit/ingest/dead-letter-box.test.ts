@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import cassandra from 'cassandra-driver';
-import { useCleanUps } from '../../support/clean-ups.js';
-import { startMemoryPipeline } from '../../support/system/memory-pipeline.js';
-import { until } from '../../support/until.js';
+import { useCleanUps } from '../../support/clean-ups.ts';
+import { startMemoryPipeline } from '../../support/system/memory-pipeline.ts';
+import { until } from '../../support/until.ts';
 
 const { OperationTimedOutError, ResponseError } = cassandra.errors;
 
@@ -13,14 +13,12 @@ const MINUTE_MS = 60_000;
 
 const afterwards = useCleanUps();
 
-/** @param {Parameters<typeof startMemoryPipeline>[0]} [options] */
-async function start(options) {
+async function start(options?: Parameters<typeof startMemoryPipeline>[0]) {
   const pipeline = await startMemoryPipeline({ clock: () => NOW, ...options });
   afterwards(() => pipeline.stop());
   return {
     ...pipeline,
-    /** @param {string} device */
-    refuse: (device, receivedAt = NOW) =>
+    refuse: (device: string, receivedAt = NOW) =>
       pipeline.accept(`iot/v1/${device}/measurements`, '{', { receivedAt }),
     /** @returns the newest first */
     async deadLetters() {
@@ -131,8 +129,7 @@ test('Dead letter: the database rejects a value without a timestamp: the time th
 });
 
 test('Dead letter: a stream to Kafka is configured: a stream_outbox row is written before the dead letter', async () => {
-  /** @type {string[]} */
-  const written = [];
+  const written: string[] = [];
   const pipeline = await start({
     settings: { STREAM_KAFKA: '127.0.0.1:9092' },
     async around({ table, kind }, run) {

@@ -1,15 +1,13 @@
 import { expect, test } from '@jest/globals';
-import { DeadLetterQuota } from '../../../api/ingest/dead-letter-box.js';
+import { DeadLetterQuota } from '../../../api/ingest/dead-letter-box.ts';
 
 const HOUR = Date.UTC(2026, 10, 21, 12);
 const one = { malformed: 1 };
 const LIMITS = { perDevice: 10, unregistered: 10, total: 100, counting: 10 };
 
-/**
- * @param {Partial<typeof LIMITS>} limits
- * @returns {(second: number, device?: string | null) => ReturnType<DeadLetterQuota['take']>}
- */
-function open(limits) {
+function open(
+  limits: Partial<typeof LIMITS>,
+): (second: number, device?: string | null) => ReturnType<DeadLetterQuota['take']> {
   const quota = new DeadLetterQuota({ limits: { ...LIMITS, ...limits } });
   return (second, device = 'd') => quota.take(device, HOUR + second * 1000, one);
 }
@@ -42,7 +40,7 @@ test('Dead letter quota: several unregistered devices: one quota, separate from 
 test('Dead letter quota: many devices exceed the total quota: at most three dead letters with counts a minute', () => {
   const take = open({ total: 0, counting: 3 });
   const devices = ['a', 'b', 'c', 'd', 'e'];
-  const verdicts = (/** @type {number} */ second) => devices.map((device) => take(second, device).verdict);
+  const verdicts = (second: number) => devices.map((device) => take(second, device).verdict);
   expect(verdicts(0)).toEqual(['counts', 'counts', 'counts', 'none', 'none']);
   expect(take(60, 'e')).toEqual({ verdict: 'counts', codes: { malformed: 2 } });
   expect(verdicts(60)).toEqual(['counts', 'counts', 'none', 'none', 'none']);

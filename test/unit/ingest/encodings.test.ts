@@ -1,12 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { readMappings } from '../../../api/ingest/mappings/index.js';
-import { useDirectory } from '../../support/directory.js';
-import { encodePayload } from '../../support/sparkplug/payload.js';
-import { startMemoryPipeline } from '../../support/system/memory-pipeline.js';
-
-/** @import { MemoryPipeline } from '../../support/system/memory-pipeline.js' */
+import { readMappings } from '../../../api/ingest/mappings/index.ts';
+import { useDirectory } from '../../support/directory.ts';
+import { encodePayload } from '../../support/sparkplug/payload.ts';
+import { type MemoryPipeline, startMemoryPipeline } from '../../support/system/memory-pipeline.ts';
 
 const NOW = 1_795_348_840_000;
 
@@ -19,8 +17,8 @@ const MAPPINGS = `mappings:
   - { name: config, topic: 'config/{device}', describes: { sensor: { pointer: /s }, unit: { pointer: /u } } }
 `;
 
-/** The doors: a topic, and a payload that gives the device a sensor \`Küche\` or a label, by name. @type {Record<string, [path: string, text: string]>} */
-const DOORS = {
+/** The doors: a topic, and a payload that gives the device a sensor \`Küche\` or a label, by name. */
+const DOORS: Record<string, [path: string, text: string]> = {
   'map of sensors': ['iot/v1/D/measurements', '{"Küche":1}'],
   'plain JSON': ['iot/v1/D/measurements', '[{"sensor_id":"Küche","value":1}]'],
   'SenML JSON': ['iot/v1/D/measurements', '[{"n":"Küche","v":1}]'],
@@ -30,10 +28,9 @@ const DOORS = {
   'mapping with a description': ['config/D', '{"s":"Küche","u":"°C"}'],
 };
 
-const utf16 = (/** @type {string} */ text) => Buffer.from(text, 'utf16le');
+const utf16 = (text: string) => Buffer.from(text, 'utf16le');
 
-/** @type {Array<[title: string, encode: (text: string) => Buffer, contentType: string | undefined]>} */
-const READ = [
+const READ: Array<[title: string, encode: (text: string) => Buffer, contentType: string | undefined]> = [
   ['UTF-8 with a mark', (text) => Buffer.from(`\ufeff${text}`), undefined],
   ['UTF-16 LE with a mark', (text) => utf16(`\ufeff${text}`), undefined],
   ['UTF-16 BE with a mark', (text) => utf16(`\ufeff${text}`).swap16(), undefined],
@@ -43,7 +40,7 @@ const READ = [
   ['declared Windows-1252', (text) => Buffer.from(text, 'latin1'), 'application/json; charset=windows-1252'],
 ];
 
-const REFUSED = /** @type {Array<[title: string, encode: (text: string) => Buffer]>} */ ([
+const REFUSED = [
   ['Windows-1252', (text) => Buffer.from(text, 'latin1')],
   [
     'UTF-32',
@@ -52,15 +49,14 @@ const REFUSED = /** @type {Array<[title: string, encode: (text: string) => Buffe
         [...`\ufeff${text}`].map((char) => Buffer.from(new Uint32Array([char.codePointAt(0) ?? 0]).buffer)),
       ),
   ],
-]);
+] as Array<[title: string, encode: (text: string) => Buffer]>;
 
-/** @template T @param {T[]} cases @returns {Array<[door: string, ...rest: any[]]>} each door with each case */
-const throughEachDoor = (cases) =>
-  Object.keys(DOORS).flatMap((door) => cases.map((each) => /** @type {[string]} */ ([door, each].flat())));
+/** @returns each door with each case */
+const throughEachDoor = <T>(cases: T[]): Array<[door: string, ...rest: any[]]> =>
+  Object.keys(DOORS).flatMap((door) => cases.map((each) => [door, each].flat() as [string]));
 
 describe('Encoding of a message', () => {
-  /** @type {MemoryPipeline} */
-  let pipeline;
+  let pipeline: MemoryPipeline;
   let devices = 0;
   beforeAll(async () => {
     writeFileSync(MQTT_MAPPINGS, MAPPINGS);
@@ -68,9 +64,8 @@ describe('Encoding of a message', () => {
   });
   afterAll(() => pipeline?.stop());
 
-  /** @param {string} door @param {(text: string) => Buffer} encode @param {string} [contentType] */
-  async function send(door, encode, contentType) {
-    const [topic, text] = /** @type {[string, string]} */ (DOORS[door]);
+  async function send(door: string, encode: (text: string) => Buffer, contentType?: string) {
+    const [topic, text] = DOORS[door] as [string, string];
     const device = `d${++devices}`;
     const before = (await pipeline.deadLetters()).length;
     const isDescription = door === 'mapping with a description';
@@ -121,7 +116,7 @@ describe('Encoding of a message', () => {
     const metrics = ['good', 'K?che', '?x'].map((name) => ({
       name,
       ts: NOW,
-      type: /** @type {const} */ ('double'),
+      type: 'double' as const,
       value: 1,
     }));
     const payload = encodePayload({ ts: NOW, seq: 0, metrics });

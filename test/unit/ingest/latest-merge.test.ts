@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { useCleanUps } from '../../support/clean-ups.js';
-import { HeldWrites } from '../../support/database/held-writes.js';
-import { startMemoryPipeline } from '../../support/system/memory-pipeline.js';
+import { useCleanUps } from '../../support/clean-ups.ts';
+import { HeldWrites } from '../../support/database/held-writes.ts';
+import { startMemoryPipeline } from '../../support/system/memory-pipeline.ts';
 
 const HOUR = 3_600_000;
 /** The middle of an hour: all samples of a test lie in this hour, and none is late. */
@@ -9,49 +9,47 @@ const NOW = Math.floor(Date.now() / HOUR) * HOUR + HOUR / 2;
 
 const afterwards = useCleanUps();
 
-/** @typedef {[offset: number, value: number]} Sample `offset`: ms after NOW */
+/** `offset`: ms after NOW */
+type Sample = [offset: number, value: number];
 
-test.each(
-  /** @type {Array<[string, Sample[], Sample]>} */ ([
+test.each([
+  [
+    'the newer message first',
     [
-      'the newer message first',
-      [
-        [10, 5],
-        [5, 9],
-      ],
       [10, 5],
-    ],
-    [
-      'the newer message last',
-      [
-        [5, 9],
-        [10, 5],
-      ],
-      [10, 5],
-    ],
-    [
-      'same instant, the greater value first',
-      [
-        [5, 9],
-        [5, 7],
-      ],
       [5, 9],
     ],
+    [10, 5],
+  ],
+  [
+    'the newer message last',
     [
-      'same instant, the greater value last',
-      [
-        [5, 7],
-        [5, 9],
-      ],
+      [5, 9],
+      [10, 5],
+    ],
+    [10, 5],
+  ],
+  [
+    'same instant, the greater value first',
+    [
+      [5, 9],
+      [5, 7],
+    ],
+    [5, 9],
+  ],
+  [
+    'same instant, the greater value last',
+    [
+      [5, 7],
       [5, 9],
     ],
-  ]),
-)(
+    [5, 9],
+  ],
+] as Array<[string, Sample[], Sample]>)(
   'Latest values: two messages wait for a commit, %s: one write stores the newest value',
   async (_, samples, [offset, value]) => {
     const writes = new HeldWrites();
-    /** @type {number} */
-    let requests = 0;
+    let requests: number = 0;
     const pipeline = await startMemoryPipeline({
       clock: () => NOW,
       writes,
@@ -61,8 +59,8 @@ test.each(
       },
     });
     afterwards(() => pipeline.stop());
-    /** @param {Sample} sample */
-    const send = ([offset, value]) => pipeline.measure('d', [{ sensor_id: 's', ts: NOW + offset, value }]);
+    const send = ([offset, value]: Sample) =>
+      pipeline.measure('d', [{ sensor_id: 's', ts: NOW + offset, value }]);
     const held = writes.hold({ write: 'write_latest' });
     const messages = [send([0, 1])];
     await held.reached();

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import cassandra from 'cassandra-driver';
-import { useCleanUps } from '../../support/clean-ups.js';
-import { HeldWrites } from '../../support/database/held-writes.js';
-import { track } from '../../support/database/track.js';
-import { startMemoryPipeline } from '../../support/system/memory-pipeline.js';
-import { until } from '../../support/until.js';
+import { useCleanUps } from '../../support/clean-ups.ts';
+import { HeldWrites } from '../../support/database/held-writes.ts';
+import { track } from '../../support/database/track.ts';
+import { startMemoryPipeline } from '../../support/system/memory-pipeline.ts';
+import { until } from '../../support/until.ts';
 
 const { OperationTimedOutError } = cassandra.errors;
 
@@ -15,8 +15,7 @@ const SAMPLE = { sensor_id: 's', ts: NOW, value: 1 };
 
 const afterwards = useCleanUps();
 
-/** @param {Parameters<typeof startMemoryPipeline>[0]} [options] */
-async function start(options) {
+async function start(options?: Parameters<typeof startMemoryPipeline>[0]) {
   const pipeline = await startMemoryPipeline({ clock: () => NOW, ...options });
   afterwards(() => pipeline.stop());
   return pipeline;

@@ -1,15 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import cassandra from 'cassandra-driver';
-import { MillraceError } from '../../../common/errors.js';
-import { useCleanUps } from '../../support/clean-ups.js';
-import { HeldWrites } from '../../support/database/held-writes.js';
-import { track } from '../../support/database/track.js';
-import { startMemoryPipeline } from '../../support/system/memory-pipeline.js';
-import { until } from '../../support/until.js';
-
-/** @import { Outcome } from '../../../api/ingest/pipeline.js' */
-/** @import { Hold } from '../../support/database/held-writes.js' */
-/** @import { MemoryPipeline } from '../../support/system/memory-pipeline.js' */
+import type { Outcome } from '../../../api/ingest/pipeline.ts';
+import { MillraceError } from '../../../common/errors.ts';
+import { useCleanUps } from '../../support/clean-ups.ts';
+import { HeldWrites, type Hold } from '../../support/database/held-writes.ts';
+import { track } from '../../support/database/track.ts';
+import { type MemoryPipeline, startMemoryPipeline } from '../../support/system/memory-pipeline.ts';
+import { until } from '../../support/until.ts';
 
 const { OperationTimedOutError, ResponseError } = cassandra.errors;
 
@@ -19,34 +16,25 @@ const BUDGET_BYTES = 64 * 1024 * 1024;
 const NOW = Date.now();
 const SAMPLE = { sensor_id: 's', ts: NOW, value: 1 };
 
-/** @typedef {NonNullable<Parameters<typeof startMemoryPipeline>[0]>} Options */
-/** @typedef {NonNullable<Options['around']>} Around */
+type Options = NonNullable<Parameters<typeof startMemoryPipeline>[0]>;
+type Around = NonNullable<Options['around']>;
 
 const afterwards = useCleanUps();
 
-/** @param {Options} [options] */
-async function start(options) {
-  /** @type {{ around: Around | null }} replaceable at run time */
-  const database = { around: null };
+async function start(options?: Options) {
+  /** replaceable at run time */
+  const database: { around: Around | null } = { around: null };
   const pipeline = await startMemoryPipeline({
     around: (request, run) => (database.around ? database.around(request, run) : run()),
     ...options,
   });
   afterwards(() => pipeline.stop());
-  const messages = (/** @type {string} */ result) =>
-    pipeline.metric(`iot_ingest_messages_total{result="${result}"}`);
+  const messages = (result: string) => pipeline.metric(`iot_ingest_messages_total{result="${result}"}`);
   return { ...pipeline, database, messages };
 }
 
-/**
- * Makes the first requests that write samples fail.
- *
- * @param {number} count
- * @param {() => Error} error
- * @param {boolean} isApplied true: the database stores the rows
- * @returns {Around}
- */
-function failing(count, error, isApplied) {
+/** Makes the first requests that write samples fail. @param isApplied true: the database stores the rows */
+function failing(count: number, error: () => Error, isApplied: boolean): Around {
   let left = count;
   return async ({ table }, run) => {
     if (table !== 'message' || left === 0) return run();
@@ -56,18 +44,15 @@ function failing(count, error, isApplied) {
   };
 }
 
-/**
- * Checks that a message is not acknowledged before a write is committed.
- *
- * @param {MemoryPipeline} pipeline
- * @param {HeldWrites} writes
- * @param {Hold} hold
- * @param {() => Promise<Outcome>} accept
- */
-async function settleBehind(pipeline, writes, hold, accept) {
+/** Checks that a message is not acknowledged before a write is committed. */
+async function settleBehind(
+  pipeline: MemoryPipeline,
+  writes: HeldWrites,
+  hold: Hold,
+  accept: () => Promise<Outcome>,
+) {
   const held = writes.hold(hold);
-  /** @type {Promise<Outcome>} */
-  let outcome = Promise.resolve('unknown_topic');
+  let outcome: Promise<Outcome> = Promise.resolve('unknown_topic');
   const message = track(() => {
     outcome = accept();
     return outcome;
@@ -182,8 +167,7 @@ test('Ingest: database refuses the payload of a dead letter: a dead letter witho
 
 test('Ingest: device disconnects while its message waits for memory: not stored, and the next message is stored', async () => {
   const pipeline = await start();
-  /** @type {() => void} */
-  let release = () => {};
+  let release: () => void = () => {};
   const released = new Promise((resolve) => {
     release = () => resolve(undefined);
   });

@@ -1,12 +1,10 @@
 import { expect, test } from '@jest/globals';
 import cassandra from 'cassandra-driver';
-import { useCleanUps } from '../../support/clean-ups.js';
-import { HeldWrites } from '../../support/database/held-writes.js';
-import { track } from '../../support/database/track.js';
-import { neighborOf } from '../../support/mqtt/acknowledgement-order.js';
-import { startMemoryPipeline } from '../../support/system/memory-pipeline.js';
-
-/** @import { MemoryPipeline } from '../../support/system/memory-pipeline.js' */
+import { useCleanUps } from '../../support/clean-ups.ts';
+import { HeldWrites } from '../../support/database/held-writes.ts';
+import { track } from '../../support/database/track.ts';
+import { neighborOf } from '../../support/mqtt/acknowledgement-order.ts';
+import { startMemoryPipeline } from '../../support/system/memory-pipeline.ts';
 
 const { ResponseError } = cassandra.errors;
 
@@ -22,17 +20,17 @@ const poison = [Buffer.alloc(8), Buffer.alloc(8)];
 poison[0]?.writeDoubleBE(POISON);
 poison[1]?.writeDoubleLE(POISON);
 
-/** @param {unknown} param of a statement */
-const isPoisonous = (param) => Buffer.isBuffer(param) && poison.some((bytes) => param.includes(bytes));
+/** @param param of a statement */
+const isPoisonous = (param: unknown) =>
+  Buffer.isBuffer(param) && poison.some((bytes) => param.includes(bytes));
 
-/** @typedef {[sensor: string, ts: number, value: number]} Element */
+type Element = [sensor: string, ts: number, value: number];
 
 const afterwards = useCleanUps();
 
-/** @param {Record<string, string>} [settings] @param {HeldWrites} [writes] */
-async function start(settings, writes) {
-  /** @type {{ wait: Promise<void> | null, requests: number }} of requests that write samples */
-  const database = { wait: null, requests: 0 };
+async function start(settings?: Record<string, string>, writes?: HeldWrites) {
+  /** of requests that write samples */
+  const database: { wait: Promise<void> | null; requests: number } = { wait: null, requests: 0 };
   const pipeline = await startMemoryPipeline({
     clock: () => NOW,
     settings,
@@ -53,19 +51,14 @@ async function start(settings, writes) {
   return { ...pipeline, database };
 }
 
-/** @param {Element[]} elements */
-const asJson = (elements) => elements.map(([sensor, ts, value]) => ({ sensor_id: sensor, ts, value }));
+const asJson = (elements: Element[]) =>
+  elements.map(([sensor, ts, value]) => ({ sensor_id: sensor, ts, value }));
 
-/**
- * @param {Element[]} elements
- *
- * @param {string} sensor
- * @returns {Array<[ts: number, value: number]>} the accepted samples, in order of time
- */
-const goodOf = (elements, sensor) =>
+/** @returns the accepted samples, in order of time */
+const goodOf = (elements: Element[], sensor: string): Array<[ts: number, value: number]> =>
   elements
     .filter(([name, , value]) => name === sensor && value !== POISON)
-    .map(([, ts, value]) => /** @type {[number, number]} */ ([ts, value]))
+    .map(([, ts, value]) => [ts, value] as [number, number])
     .sort(([a], [b]) => a - b);
 
 test.each([
@@ -78,10 +71,10 @@ test.each([
     const pipeline = await start();
     const elements = ago.flatMap(
       (ms, index) =>
-        /** @type {Element[]} */ ([
+        [
           ['a', NOW - ms, 10 * index + 1],
           ['b', NOW - ms + 3, POISON],
-        ]),
+        ] as Element[],
     );
     expect(await pipeline.measure('d', asJson(elements))).toBe('refused');
     expect(await pipeline.deadLetters()).toEqual([{ rejected: 1 }]);
@@ -94,8 +87,7 @@ test.each([
 
 test('HTTP submission: the database refuses the samples: the result is 0 accepted, with code rejected', async () => {
   const pipeline = await start();
-  /** @type {Element[]} */
-  const elements = [
+  const elements: Element[] = [
     ['a', NOW, 1],
     ['a', NOW + 1, POISON],
   ];
@@ -127,24 +119,21 @@ test('Line protocol: the database refuses one of three lines: all three count as
 
 test('Ingest: a refused message shares its request with another message: that message is retried in one request', async () => {
   const pipeline = await start({ INGEST_MAX_IN_FLIGHT: '1' });
-  /** @type {Element[]} */
-  const known = [
+  const known: Element[] = [
     ['a', NOW - 2, 0],
     ['b', NOW - 1, 0],
   ];
   await pipeline.measure('d', asJson(known));
   await pipeline.measure('other', asJson([['a', NOW, 0]]));
   pipeline.database.requests = 0;
-  /** @type {() => void} */
-  let release = () => {};
+  let release: () => void = () => {};
   pipeline.database.wait = new Promise((resolve) => {
     release = () => resolve(undefined);
   });
   // This message has the only place in the window, so the next two messages wait and share a request.
   const first = pipeline.measure('other', asJson([['a', NOW + 1, 1]]));
-  const good = Array.from({ length: 10 }, (__, index) => /** @type {Element} */ (['a', NOW + index, index]));
-  /** @type {Element[]} */
-  const bad = [
+  const good = Array.from({ length: 10 }, (__, index) => ['a', NOW + index, index] as Element);
+  const bad: Element[] = [
     ['b', NOW, 1],
     ['b', NOW + 1, POISON],
   ];
@@ -163,8 +152,7 @@ test('Ingest: a message is retried without the refused message of its request: a
   const pipeline = await start({ INGEST_MAX_IN_FLIGHT: '1' }, writes);
   await pipeline.measure('d', asJson([['a', NOW - 1, 0]]));
   await pipeline.measure('other', asJson([['a', NOW, 0]]));
-  /** @type {() => void} */
-  let release = () => {};
+  let release: () => void = () => {};
   pipeline.database.wait = new Promise((resolve) => {
     release = () => resolve(undefined);
   });

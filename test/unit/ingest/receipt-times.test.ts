@@ -3,15 +3,12 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { MessageBatch } from '../../../api/ingest/decode/message-batch.js';
-import { ReceiptTimes } from '../../../api/ingest/receipt-times.js';
-import { blankDevice, blankSensor } from '../../../api/ingest/registry/cache.js';
-import { identifyDevice, identifySensor, uuidText } from '../../../schema/ids.js';
-import { useDirectory } from '../../support/directory.js';
-import { startMemoryPipeline } from '../../support/system/memory-pipeline.js';
-
-/** @import { Identity } from '../../../schema/ids.js' */
-/** @import { MemoryPipeline } from '../../support/system/memory-pipeline.js' */
+import { MessageBatch } from '../../../api/ingest/decode/message-batch.ts';
+import { ReceiptTimes } from '../../../api/ingest/receipt-times.ts';
+import { blankDevice, blankSensor } from '../../../api/ingest/registry/cache.ts';
+import { type Identity, identifyDevice, identifySensor, uuidText } from '../../../schema/ids.ts';
+import { useDirectory } from '../../support/directory.ts';
+import { type MemoryPipeline, startMemoryPipeline } from '../../support/system/memory-pipeline.ts';
 
 const NOW = Date.UTC(2026, 4, 5, 12);
 
@@ -22,10 +19,13 @@ writeFileSync(
   "mappings:\n  - { name: farm, topic: 'farm/{device}/{sensor}', values: [{ pointer: '' }] }\n",
 );
 
-const DEVICE = /** @type {Identity} */ (identifyDevice('d'));
+const DEVICE = identifyDevice('d') as Identity;
 
-/** @param {number} receivedAt epoch ms @param {ReadonlyArray<readonly [sensor: string, agoMs: number, value: number]>} values @returns {MessageBatch} */
-function batchOf(receivedAt, values) {
+/** @param receivedAt epoch ms */
+function batchOf(
+  receivedAt: number,
+  values: ReadonlyArray<readonly [sensor: string, agoMs: number, value: number]>,
+): MessageBatch {
   const batch = new MessageBatch({ receivedAt, oldest: 0, newest: receivedAt + 300_000, relative: true });
   for (const [index, [sensor, agoMs, value]] of values.entries()) {
     batch.addRelative(index, sensor, agoMs, value);
@@ -33,18 +33,16 @@ function batchOf(receivedAt, values) {
   return batch;
 }
 
-/** @type {MemoryPipeline} */
-let pipeline;
+let pipeline: MemoryPipeline;
 afterEach(() => pipeline?.stop());
 
-/** @param {Record<string, string>} [settings] */
-async function start(settings) {
+async function start(settings?: Record<string, string>) {
   pipeline = await startMemoryPipeline({ settings: { MQTT_MAPPINGS, ...settings }, clock: () => NOW });
   return pipeline;
 }
 
-/** @param {string} text line protocol */
-const submitLines = (text) =>
+/** @param text line protocol */
+const submitLines = (text: string) =>
   pipeline.ingest.submitLines({
     precision: 'ms',
     bytes: text.length,
@@ -52,8 +50,8 @@ const submitLines = (text) =>
     signal: new AbortController().signal,
   });
 
-/** @returns {Promise<any[]>} all dead letters with their payloads */
-async function deadLetters() {
+/** @returns all dead letters with their payloads */
+async function deadLetters(): Promise<any[]> {
   const range = { from: NOW - 5000, to: NOW + 5000 };
   const { deadLetters: rows } = await pipeline.store.deadLetters.page(range, { before: null, limit: 10 });
   return Promise.all(rows.map(({ id }) => pipeline.store.deadLetters.find(uuidText(id))));
@@ -105,7 +103,7 @@ test('Messages of a device in one ms: values have a timestamp: ingest stores eac
 });
 
 test.each([
-  ['a topic of Millrace', 'iot/v1/d/measurements', (/** @type {number} */ value) => `{"s":${value}}`],
+  ['a topic of Millrace', 'iot/v1/d/measurements', (value: number) => `{"s":${value}}`],
   ['a mapped topic', 'farm/d/s', String],
 ])(
   'Dead letters of messages in one ms without a timestamp on %s: replays store all values, each once',
@@ -174,7 +172,7 @@ test('Values without a timestamp: refused because RELATIVE_TIMES is off: replays
 
 test('Values without a timestamp: process starts, and the newest sample is ahead of the clock: the value gets a later ms', () => {
   const device = blankDevice({ ...DEVICE, group: 0, retiredAt: null });
-  const { id, bytes } = /** @type {Identity} */ (identifySensor(DEVICE.id, 's'));
+  const { id, bytes } = identifySensor(DEVICE.id, 's') as Identity;
   const known = {
     ...blankSensor({ id, bytes, deviceName: 'd', name: 's', site: null }),
     ts: NOW + 500,
@@ -197,13 +195,12 @@ test('Values without a timestamp: any messages and redeliveries: assigned times 
   fc.assert(
     fc.property(fc.array(message, { maxLength: 60 }), (messages) => {
       const times = new ReceiptTimes({ maxAheadMs: 300_000 });
-      /** @type {Map<string, number[]>} */
-      const placed = new Map();
+      const placed: Map<string, number[]> = new Map();
       let now = NOW;
       for (const { ms, counts, again } of messages) {
         now += ms;
         const values = counts.flatMap((count, sensor) =>
-          Array.from({ length: count }, () => /** @type {const} */ ([`s${sensor}`, 0, 1])),
+          Array.from({ length: count }, () => [`s${sensor}`, 0, 1] as const),
         );
         const receipt = { from: null };
         const first = batchOf(now, values);
@@ -226,7 +223,7 @@ test('Values without a timestamp: any messages and redeliveries: assigned times 
 
 test('Values without a time: assigned times exceed the clock by MAX_CLOCK_SKEW: further messages wait', () => {
   const times = new ReceiptTimes({ maxAheadMs: 2000 });
-  const place = (/** @type {number} */ receivedAt) =>
+  const place = (receivedAt: number) =>
     times.place(batchOf(receivedAt, [['s', 0, 1]]), DEVICE, null, receivedAt, { from: null });
   const waits = Array.from({ length: 2003 }, () => place(NOW));
   expect(waits.slice(0, 2001).every((ms) => ms === 0)).toBe(true);
@@ -247,8 +244,7 @@ test('Values without a time: the clock is set back: assigned times follow the cl
 test('Values without a time: database answers late with a new device: assigned times follow the order of arrival', async () => {
   const turns = fc.infiniteStream(fc.nat(6));
   let devices = 0;
-  /** @type {() => Promise<void>} */
-  let delay = async () => {};
+  let delay: () => Promise<void> = async () => {};
   pipeline = await startMemoryPipeline({
     clock: () => NOW,
     around: async (_, run) => {
@@ -297,8 +293,8 @@ test('Values without a time: a message arrives during the read of its device: st
   }
 });
 
-/** @param {number} turns of the event loop */
-async function pass(turns) {
+/** @param turns of the event loop */
+async function pass(turns: number) {
   for (let turn = 0; turn < turns; turn++) await nextTurn();
 }
 

@@ -1,22 +1,18 @@
 import { Writable } from 'node:stream';
 import { expect, test } from '@jest/globals';
 import { pino } from 'pino';
-import { RefusalNotices } from '../../../api/ingest/refusal-notices.js';
-import { until } from '../../support/until.js';
-
-/** @import { Refusal } from '../../../common/errors.js' */
+import { RefusalNotices } from '../../../api/ingest/refusal-notices.ts';
+import type { Refusal } from '../../../common/errors.ts';
+import { until } from '../../support/until.ts';
 
 const EVERY_MS = 100;
 
-/** @type {Refusal} */
-const FIRST = { index: 1, code: 'not_numeric', path: '[1].value', rule: 'must be a number' };
-/** @type {Refusal} */
-const WHOLE = { index: -1, code: 'malformed', path: '', rule: 'quotes "\u001b[2J"' };
+const FIRST: Refusal = { index: 1, code: 'not_numeric', path: '[1].value', rule: 'must be a number' };
+const WHOLE: Refusal = { index: -1, code: 'malformed', path: '', rule: 'quotes "\u001b[2J"' };
 
 /** Refusal notices, and the log lines that they write. */
 function noticesWithLog() {
-  /** @type {{ msg: string, refused: number, topic: string }[]} */
-  const lines = [];
+  const lines: { msg: string; refused: number; topic: string }[] = [];
   const log = new Writable({
     write(line, _encoding, done) {
       lines.push(JSON.parse(line));

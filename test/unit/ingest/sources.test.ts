@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { encode } from 'cborg';
 import fc from 'fast-check';
-import { readCsv } from '../../../api/import/text.js';
-import { MessageDecoder } from '../../../api/ingest/decode/index.js';
-import { LineDecoder } from '../../../api/ingest/decode/line-decoder.js';
-import { LineSkip } from '../../../api/ingest/decode/line-skip.js';
-import { Mappings, parseMappings } from '../../../api/ingest/mappings/index.js';
-import { readMapped } from '../../support/payloads/mappings.js';
+import { readCsv } from '../../../api/import/text.ts';
+import { MessageDecoder } from '../../../api/ingest/decode/index.ts';
+import { LineDecoder } from '../../../api/ingest/decode/line-decoder.ts';
+import { LineSkip } from '../../../api/ingest/decode/line-skip.ts';
+import { Mappings, parseMappings } from '../../../api/ingest/mappings/index.ts';
+import { readMapped } from '../../support/payloads/mappings.ts';
 
 const NOW = Date.UTC(2026, 10, 22, 12);
 const decoder = new MessageDecoder({ historyMs: 86_400_000, maxClockSkewMs: 0, relativeTimes: true });
@@ -16,23 +16,21 @@ const lines = new LineDecoder({
   emptyBatch: (at) => decoder.emptyBatch(at),
 });
 
-/** A sensor with its value, or a refusal. @typedef {string[]} Result */
+/** A sensor with its value, or a refusal. */
+type Result = string[];
 
-/** @param {string} device @param {ReturnType<typeof decoder.decode>} batch @returns {Result} */
-const resultOf = (device, { sensors, refused }) => [
+const resultOf = (device: string, { sensors, refused }: ReturnType<typeof decoder.decode>): Result => [
   ...[...sensors].flatMap(([sensor, { values }]) => values.map((value) => `${device}/${sensor} ${value}`)),
   ...refused.map(({ code }) => `refused ${code}`),
 ];
 
-/** @param {Buffer | string | object} content @returns {Result} */
-function readMessage(content) {
+function readMessage(content: Buffer | string | object): Result {
   const text = typeof content === 'string' ? content : JSON.stringify(content);
   const payload = Buffer.isBuffer(content) ? content : Buffer.from(text);
   return resultOf('d', decoder.decode(payload, undefined, NOW));
 }
 
-/** @param {string} text @returns {Result} */
-function readLines(text) {
+function readLines(text: string): Result {
   const { devices, refused } = lines.decode(Buffer.from(text), 'ns', NOW);
   const batches = [...devices].flatMap(([device, all]) => all.flatMap((batch) => resultOf(device, batch)));
   return [...batches, ...refused.map(({ code }) => `refused ${code}`)];
@@ -50,19 +48,18 @@ const FILE = `mappings:
 `;
 const mappings = new Mappings(parseMappings(FILE, 'mappings.yaml'));
 
-/** @param {string} topic @param {unknown} content @returns {Result} */
-function readTopic(topic, content) {
+function readTopic(topic: string, content: unknown): Result {
   try {
     const payload = Buffer.from(typeof content === 'string' ? content : JSON.stringify(content));
-    const read = /** @type {any} */ (readMapped(mappings, topic, payload, NOW));
+    const read = readMapped(mappings, topic, payload, NOW) as any;
     return [
       ...Object.entries(read.values).flatMap(([sensor, samples]) =>
-        /** @type {any[]} */ (samples).map(([, value]) => `${read.device}/${sensor} ${value}`),
+        (samples as any[]).map(([, value]) => `${read.device}/${sensor} ${value}`),
       ),
-      ...read.refused.map((/** @type {{ code: string }} */ { code }) => `refused ${code}`),
+      ...read.refused.map(({ code }: { code: string }) => `refused ${code}`),
     ];
   } catch (error) {
-    return [`refused ${/** @type {{ code: string }} */ (error).code}`];
+    return [`refused ${(error as { code: string }).code}`];
   }
 }
 
@@ -73,26 +70,19 @@ const part = fc.string({
 });
 const path = fc.array(part, { minLength: 1, maxLength: 3 });
 
-/** @param {string[]} tokens @param {number} value @returns {object} */
-const nested = (tokens, value) =>
-  /** @type {object} */ (
-    tokens.reduceRight((/** @type {unknown} */ inner, token) => ({ [token]: inner }), value)
-  );
+const nested = (tokens: string[], value: number): object =>
+  tokens.reduceRight((inner: unknown, token) => ({ [token]: inner }), value) as object;
 
-/** Checks that two sources share no name, unless one of them is refused. @param {Result[]} results @param {boolean} areSame */
-function checkApart(results, areSame) {
+/** Checks that two sources share no name, unless one of them is refused. */
+function checkApart(results: Result[], areSame: boolean) {
   const [one, other] = results.map((all) => all.filter((each) => !each.startsWith('refused')));
   const [first, second] = [one, other].map((all) => all?.[0]?.replace(/ \d$/, ''));
   if (areSame || first === undefined || second === undefined) return;
   expect(first).not.toBe(second);
 }
 
-/**
- * Divides one text at different dots, because independent texts are seldom joined to the same name.
- *
- * @type {fc.Arbitrary<[string[], string[]]>}
- */
-const divided = fc
+/** Divides one text at different dots, because independent texts are seldom joined to the same name. */
+const divided: fc.Arbitrary<[string[], string[]]> = fc
   .tuple(
     fc.string({
       unit: fc.constantFrom('.', '.', '-', '\\', '1', '2', 'a', '{', '=', ','),
@@ -103,7 +93,7 @@ const divided = fc
     fc.array(fc.boolean(), { minLength: 8, maxLength: 8 }),
   )
   .map(([text, one, other]) => {
-    const divide = (/** @type {boolean[]} */ cuts) =>
+    const divide = (cuts: boolean[]) =>
       text.split(/([.-])/).reduce(
         (parts, piece, index) => {
           if (index % 2 === 1 && cuts[index]) parts.push('');
@@ -112,13 +102,13 @@ const divided = fc
         },
         [''],
       );
-    return /** @type {[string[], string[]]} */ ([divide(one), divide(other)]);
+    return [divide(one), divide(other)] as [string[], string[]];
   });
 
-/** @param {(source: string[], value: number) => Result} read @param {number} [size] number of parts of a source; default: any */
-function checkDoor(read, size) {
+/** @param size number of parts of a source; default: any */
+function checkDoor(read: (source: string[], value: number) => Result, size?: number) {
   const pairs = fc.oneof(divided, fc.tuple(path, path));
-  const isFit = (/** @type {string[]} */ parts) =>
+  const isFit = (parts: string[]) =>
     (size === undefined || parts.length === size) && parts.every((each) => each !== '');
   const property = fc.property(
     pairs.filter((pair) => pair.every(isFit)),
@@ -128,16 +118,13 @@ function checkDoor(read, size) {
   fc.assert(property, { numRuns: 400 });
 }
 
-/** @param {string} text @returns {string} escaped as a measurement, a tag or a field of line protocol */
-const escaped = (text) => text.replaceAll(/[,= ]/g, '\\$&').replaceAll(/\\$/g, '\\x');
+/** @returns escaped as a measurement, a tag or a field of line protocol */
+const escaped = (text: string): string => text.replaceAll(/[,= ]/g, '\\$&').replaceAll(/\\$/g, '\\x');
 
 describe('Two sources', () => {
   test('Line protocol: two different series: different sensors, or a refusal', () => {
-    const sends = (
-      /** @type {string} */ measurement,
-      /** @type {string} */ field,
-      /** @type {number} */ value,
-    ) => readLines(`${escaped(measurement)},device=d ${escaped(field)}=${value}`);
+    const sends = (measurement: string, field: string, value: number) =>
+      readLines(`${escaped(measurement)},device=d ${escaped(field)}=${value}`);
     checkDoor(([measurement = '', field = ''], value) => sends(measurement, field, value), 2);
     const tag = fc.tuple(
       fc.constantFrom('v', 'v{a=1}', 'v{a=1,b=2}'),
@@ -188,79 +175,78 @@ describe('Two sources', () => {
     await fc.assert(property);
   });
 
-  test.each(
-    /** @type {Array<[string, () => Result, Result]>} */ ([
-      [
-        'telegraf#595: measurement net.bytes and field in, measurement net and field bytes.in',
-        () => readLines('net.bytes,device=d in=1\nnet,device=d bytes.in=2'),
-        ['d/net.bytes.in 1', String.raw`d/net.bytes\.in 2`],
-      ],
-      [
-        'telegraf#876: a tag, and a field that looks like one',
-        () => readLines(String.raw`m,device=d,a=1 v=3${'\n'}m,device=d v{a\=1}=4`),
-        ['d/m.v{a=1} 3', String.raw`d/m.v\{a=1} 4`],
-      ],
-      ['influxdb: a tag twice in a line', () => readLines('m,a=1,a=2 v=1'), ['refused malformed']],
-      ['influxdb: a field twice in a line', () => readLines('m v=1,w=2,v=3'), ['refused malformed']],
-      [
-        'a field twice in a line, once with an escape',
-        () => readLines('m v"=1\nm v\\"=2\nm v"=1,v\\"=2'),
-        ['m/m.v" 1', 'm/m.v" 2', 'refused malformed'],
-      ],
-      [
-        'a field twice in a line, in another order',
-        () => readLines('m v=1,w=2\nm w=1,w=3'),
-        ['m/m.v 1', 'm/m.w 2', 'refused malformed'],
-      ],
-      [
-        'members a.b and a with b',
-        () => readMessage({ a: { b: 1 }, 'a.b': 2 }),
-        ['d/a.b 1', String.raw`d/a\.b 2`],
-      ],
-      [
-        'a member a.0, and an array',
-        () => readMessage({ a: [1], 'a.0': 2 }),
-        ['d/a.0 1', String.raw`d/a\.0 2`],
-      ],
-      [
-        'a decimal in a name',
-        () => readMessage({ 'PM2.5': 1, PM2: { 5: 2 } }),
-        ['d/PM2.5 1', String.raw`d/PM2\.5 2`],
-      ],
-      [
-        'CBOR: label 2 and label "v"',
-        () =>
-          readMessage(
-            Buffer.from(
-              encode([
-                new Map(
-                  /** @type {any} */ ([
-                    [0, 'a'],
-                    [2, 1],
-                    ['v', 2],
-                  ]),
-                ),
-              ]),
-            ),
+  test.each([
+    [
+      'telegraf#595: measurement net.bytes and field in, measurement net and field bytes.in',
+      () => readLines('net.bytes,device=d in=1\nnet,device=d bytes.in=2'),
+      ['d/net.bytes.in 1', String.raw`d/net.bytes\.in 2`],
+    ],
+    [
+      'telegraf#876: a tag, and a field that looks like one',
+      () => readLines(String.raw`m,device=d,a=1 v=3${'\n'}m,device=d v{a\=1}=4`),
+      ['d/m.v{a=1} 3', String.raw`d/m.v\{a=1} 4`],
+    ],
+    ['influxdb: a tag twice in a line', () => readLines('m,a=1,a=2 v=1'), ['refused malformed']],
+    ['influxdb: a field twice in a line', () => readLines('m v=1,w=2,v=3'), ['refused malformed']],
+    [
+      'a field twice in a line, once with an escape',
+      () => readLines('m v"=1\nm v\\"=2\nm v"=1,v\\"=2'),
+      ['m/m.v" 1', 'm/m.v" 2', 'refused malformed'],
+    ],
+    [
+      'a field twice in a line, in another order',
+      () => readLines('m v=1,w=2\nm w=1,w=3'),
+      ['m/m.v 1', 'm/m.w 2', 'refused malformed'],
+    ],
+    [
+      'members a.b and a with b',
+      () => readMessage({ a: { b: 1 }, 'a.b': 2 }),
+      ['d/a.b 1', String.raw`d/a\.b 2`],
+    ],
+    [
+      'a member a.0, and an array',
+      () => readMessage({ a: [1], 'a.0': 2 }),
+      ['d/a.0 1', String.raw`d/a\.0 2`],
+    ],
+    [
+      'a decimal in a name',
+      () => readMessage({ 'PM2.5': 1, PM2: { 5: 2 } }),
+      ['d/PM2.5 1', String.raw`d/PM2\.5 2`],
+    ],
+    [
+      'CBOR: label 2 and label "v"',
+      () =>
+        readMessage(
+          Buffer.from(
+            encode([
+              new Map([
+                [0, 'a'],
+                [2, 1],
+                ['v', 2],
+              ] as any),
+            ]),
           ),
-        ['refused malformed'],
-      ],
-      [
-        'CBOR: label 2 twice',
-        () => readMessage(Buffer.from('81a3006161020102182a', 'hex')),
-        ['refused malformed'],
-      ],
-      [
-        'SenML: base name a and name bc, base name ab and name c',
-        () =>
-          readMessage([
-            { bn: 'a', n: 'bc', v: 1 },
-            { bn: 'ab', n: 'c', v: 2 },
-          ]),
-        ['d/abc 1', 'd/abc 2'],
-      ],
-    ]),
-  )('Two sources: %s: two sensors, or a refusal', (_, read, expected) => expect(read()).toEqual(expected));
+        ),
+      ['refused malformed'],
+    ],
+    [
+      'CBOR: label 2 twice',
+      () => readMessage(Buffer.from('81a3006161020102182a', 'hex')),
+      ['refused malformed'],
+    ],
+    [
+      'SenML: base name a and name bc, base name ab and name c',
+      () =>
+        readMessage([
+          { bn: 'a', n: 'bc', v: 1 },
+          { bn: 'ab', n: 'c', v: 2 },
+        ]),
+      ['d/abc 1', 'd/abc 2'],
+    ],
+  ] as Array<[string, () => Result, Result]>)(
+    'Two sources: %s: two sensors, or a refusal',
+    (_, read, expected) => expect(read()).toEqual(expected),
+  );
 
   test.each([
     ['two/d', { a: 1, b: 2 }, ['d/s 1', 'refused bad_id']],
@@ -281,7 +267,7 @@ describe('Two sources', () => {
 });
 
 describe('What is not stored', () => {
-  const counts = (/** @type {unknown} */ content) =>
+  const counts = (content: unknown) =>
     decoder.decode(Buffer.from(JSON.stringify(content)), undefined, NOW).measurementCounts();
 
   test('Plain JSON: other members than sensor_id, ts and value: skipped and counted', () => {

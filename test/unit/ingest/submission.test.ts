@@ -1,11 +1,8 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { identifyDevice } from '../../../schema/ids.js';
-import { usedBytes } from '../../support/memory.js';
-import { startMemoryPipeline } from '../../support/system/memory-pipeline.js';
-import { until } from '../../support/until.js';
-
-/** @import { Identity } from '../../../schema/ids.js' */
-/** @import { MemoryPipeline } from '../../support/system/memory-pipeline.js' */
+import { type Identity, identifyDevice } from '../../../schema/ids.ts';
+import { usedBytes } from '../../support/memory.ts';
+import { type MemoryPipeline, startMemoryPipeline } from '../../support/system/memory-pipeline.ts';
+import { until } from '../../support/until.ts';
 
 const NOW = Date.UTC(2026, 4, 5, 12);
 /** Byte budget of unsettled messages. */
@@ -13,33 +10,24 @@ const BUDGET_BYTES = 64 * 1024 * 1024;
 
 const clock = { now: NOW };
 
-/** @type {MemoryPipeline | undefined} */
-let pipeline;
+let pipeline: MemoryPipeline | undefined;
 afterEach(async () => {
   await pipeline?.stop();
   clock.now = NOW;
 });
 
-/** @param {Parameters<typeof startMemoryPipeline>[0]} [options] */
-async function start(options) {
+async function start(options?: Parameters<typeof startMemoryPipeline>[0]) {
   pipeline = await startMemoryPipeline({ clock: () => clock.now, ...options });
   return pipeline;
 }
 
-/** @param {number} value */
-const measured = (value) => ({ sensor_id: 's', ts: NOW - 1000, value });
+const measured = (value: number) => ({ sensor_id: 's', ts: NOW - 1000, value });
 
-/**
- * Starts a submission whose body arrives when the test calls `receive`.
- *
- * @param {MemoryPipeline} own
- * @param {number} bytes
- */
-function submitSlowly(own, bytes) {
-  /** @type {(payload: Buffer) => void} */
-  let receive = () => {};
+/** Starts a submission whose body arrives when the test calls `receive`. */
+function submitSlowly(own: MemoryPipeline, bytes: number) {
+  let receive: (payload: Buffer) => void = () => {};
   const done = own.ingest.submit({
-    device: /** @type {Identity} */ (identifyDevice('slow')),
+    device: identifyDevice('slow') as Identity,
     contentType: 'application/json',
     bytes,
     read: () =>
@@ -71,8 +59,7 @@ test('HTTP submission: one of two measurements is refused: process statistics co
 test('HTTP submission: its commit is pending: not counted as settled yet, and the device can submit another hour', async () => {
   const HOUR_MS = 3_600_000;
   let isHeld = true;
-  /** @type {() => void} */
-  let release = () => {};
+  let release: () => void = () => {};
   const released = new Promise((resolve) => {
     release = () => resolve(undefined);
   });
@@ -97,8 +84,7 @@ test('HTTP submission: its commit is pending: not counted as settled yet, and th
 });
 
 test('HTTP submission: MQTT messages fill the byte budget: refused as busy', async () => {
-  /** @type {() => void} */
-  let release = () => {};
+  let release: () => void = () => {};
   const released = new Promise((resolve) => {
     release = () => resolve(undefined);
   });
@@ -134,8 +120,7 @@ test('HTTP submission: 100 posts of line protocol, each for a new device: their 
   const POSTS = 100;
   const POST_BYTES = 300_000;
   const own = await start();
-  /** @param {number} number */
-  const post = async (number) => {
+  const post = async (number: number) => {
     // The rest of the post is a comment.
     const payload = Buffer.from(`m,device=gateway-of-building-${number} v=1\n`.padEnd(POST_BYTES, '#'));
     const result = await own.ingest.submitLines({

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { UnmatchedTopics } from '../../../api/ingest/unmatched-topics.js';
+import { UnmatchedTopics } from '../../../api/ingest/unmatched-topics.ts';
 
 const START = 1_795_000_000_000;
 
-/** @param {string} topic @param {string | Buffer} [payload] @param {number} [receivedAt] epoch ms */
-const messageOn = (topic, payload = '1', receivedAt = START) => ({
+/** @param receivedAt epoch ms */
+const messageOn = (topic: string, payload: string | Buffer = '1', receivedAt: number = START) => ({
   topic,
   payload: Buffer.from(payload),
   receivedAt,

@@ -1,14 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import cassandra from 'cassandra-driver';
 import fc from 'fast-check';
-import { HeldWrites } from '../../support/database/held-writes.js';
-import { startMemoryPipeline } from '../../support/system/memory-pipeline.js';
-
-/** @import { MemoryPipeline } from '../../support/system/memory-pipeline.js' */
+import { HeldWrites } from '../../support/database/held-writes.ts';
+import { type MemoryPipeline, startMemoryPipeline } from '../../support/system/memory-pipeline.ts';
 
 const { OperationTimedOutError } = cassandra.errors;
 
-/** @typedef {[ts: number, value: number]} Sample `ts` in epoch ms */
+/** `ts` in epoch ms */
+type Sample = [ts: number, value: number];
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -16,14 +15,9 @@ const NOW = Math.floor(Date.now() / 1000) * 1000;
 const FROM = NOW - 3 * DAY;
 
 const writes = new HeldWrites();
-/** @type {MemoryPipeline} */
-let pipeline;
-/**
- * The fate of each request: it fails before it is applied, fails after it, or succeeds.
- *
- * @type {() => 'before' | 'after' | 'no'}
- */
-let fate = () => 'no';
+let pipeline: MemoryPipeline;
+/** The fate of each request: it fails before it is applied, fails after it, or succeeds. */
+let fate: () => 'before' | 'after' | 'no' = () => 'no';
 beforeAll(async () => {
   pipeline = await startMemoryPipeline({
     writes,
@@ -40,22 +34,15 @@ afterAll(() => pipeline?.stop());
 
 const timeout = () => new OperationTimedOutError('no answer in time', '127.0.0.1:9042');
 
-/** @param {string} device @param {Sample[]} samples @param {string} [sensor] */
-const measure = (device, samples, sensor = 's') =>
+const measure = (device: string, samples: Sample[], sensor: string = 's') =>
   pipeline.measure(
     device,
     samples.map(([ts, value]) => ({ sensor_id: sensor, ts, value })),
   );
 
-/**
- * Merges samples: one value for each instant, of two values the one with the greater bytes.
- *
- * @param {Sample[]} samples
- * @returns {Sample[]}
- */
-function merged(samples) {
-  /** @type {Map<number, number>} */
-  const values = new Map();
+/** Merges samples: one value for each instant, of two values the one with the greater bytes. */
+function merged(samples: Sample[]): Sample[] {
+  const values: Map<number, number> = new Map();
   for (const [ts, value] of samples) {
     const known = values.get(ts);
     if (known === undefined || Buffer.compare(bytesOf(value), bytesOf(known)) > 0) values.set(ts, value);
@@ -63,8 +50,7 @@ function merged(samples) {
   return [...values].sort(([a], [b]) => a - b);
 }
 
-/** @param {number} value */
-function bytesOf(value) {
+function bytesOf(value: number) {
   const bytes = Buffer.alloc(8);
   bytes.writeDoubleBE(value);
   return bytes;
@@ -85,7 +71,7 @@ const plan = fc.record({
     }),
     { minLength: 1, maxLength: 12 },
   ),
-  failures: fc.array(fc.constantFrom(/** @type {const} */ ('no'), 'before', 'after'), { maxLength: 4 }),
+  failures: fc.array(fc.constantFrom('no' as const, 'before', 'after'), { maxLength: 4 }),
 });
 
 test('Ingest: overlapping concurrent messages and failing writes: all samples are stored, and the latest value is the newest', async () => {
@@ -179,16 +165,12 @@ describe('last_seen', () => {
 });
 
 describe('Values of one message', () => {
-  /** @param {string} name */
-  const counted = async (name) => Number(await pipeline.metric(`iot_ingest_${name}_total`));
+  const counted = async (name: string) => Number(await pipeline.metric(`iot_ingest_${name}_total`));
 
   test('Ingest metrics: two values for each of three instants: iot_ingest_conflicts_total counts 3', async () => {
     const before = await counted('conflicts');
     const twice = [NOW, NOW + 1, NOW + 2].flatMap((ts) => [ts, ts]);
-    await measure('conflict', [
-      ...twice.map((ts, index) => /** @type {Sample} */ ([ts, index])),
-      [NOW + 3, 1],
-    ]);
+    await measure('conflict', [...twice.map((ts, index) => [ts, index] as Sample), [NOW + 3, 1]]);
     expect((await counted('conflicts')) - before).toBe(3);
     await measure('conflict', [[NOW, 8]]);
     expect((await counted('conflicts')) - before).toBe(3);

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { useCleanUps } from '../../support/clean-ups.js';
-import { startMemoryPipeline } from '../../support/system/memory-pipeline.js';
+import { useCleanUps } from '../../support/clean-ups.ts';
+import { startMemoryPipeline } from '../../support/system/memory-pipeline.ts';
 
 const HOUR = 3_600_000;
 const NOW = Math.floor(Date.now() / HOUR) * HOUR + HOUR / 2;
@@ -26,8 +26,7 @@ async function startWide() {
   );
   return {
     ...pipeline,
-    /** @param {number} hours */
-    measureHours: (hours) =>
+    measureHours: (hours: number) =>
       pipeline.measure(
         'wide',
         Array.from({ length: hours }, (_, index) => ({

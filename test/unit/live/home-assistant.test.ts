@@ -1,10 +1,8 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { discoveryOf, HomeAssistant } from '../../../api/live/home-assistant.js';
+import { discoveryOf, HomeAssistant } from '../../../api/live/home-assistant.ts';
+import type { LiveItem } from '../../../api/live/messages.ts';
 
-/** @import { LiveItem } from '../../../api/live/messages.js' */
-
-/** @type {LiveItem} */
-const ITEM = {
+const ITEM: LiveItem = {
   device_id: 'd',
   sensor_id: 's',
   device: 'desk',
@@ -74,11 +72,9 @@ test('Home Assistant: device and sensor have no names: their ids are announced a
 });
 
 describe('Home Assistant: announcements', () => {
-  /** @type {Array<{ topic: string, name: string, retain: boolean | undefined }>} */
-  let sent;
+  let sent: Array<{ topic: string; name: string; retain: boolean | undefined }>;
   let isTaken = true;
-  /** @type {HomeAssistant} */
-  let homeAssistant;
+  let homeAssistant: HomeAssistant;
   beforeEach(() => {
     sent = [];
     isTaken = true;
@@ -132,7 +128,7 @@ describe('Home Assistant: announcements', () => {
 
   test('Home Assistant: a device is retired: an empty message removes each of its sensors, and a new value announces it again', () => {
     homeAssistant.announce(ITEM, TOPIC, DESCRIBED);
-    const device = /** @type {any} */ ({ id: 'd', sensors: new Map([['s', {}]]) });
+    const device = { id: 'd', sensors: new Map([['s', {}]]) } as any;
     homeAssistant.remove(device, DESCRIBED.availabilityTopic);
     homeAssistant.announce(ITEM, TOPIC, DESCRIBED);
     expect(sent.map(({ name }) => name)).toEqual(['value', '', 'value']);

@@ -1,14 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { InstallationStats } from '../../../api/live/installation-stats.js';
-import { LatencyHistogram } from '../../../api/observability/latency-histogram.js';
-import { until } from '../../support/until.js';
+import type { StatsListener } from '../../../api/live/index.ts';
+import { InstallationStats } from '../../../api/live/installation-stats.ts';
+import { LatencyHistogram } from '../../../api/observability/latency-histogram.ts';
+import type { HealthReport } from '../../../api/observability/process-health.ts';
+import type { StatsSnapshot } from '../../../api/observability/process-stats.ts';
+import { until } from '../../support/until.ts';
 
-/** @import { HealthReport } from '../../../api/observability/process-health.js' */
-/** @import { StatsListener } from '../../../api/live/index.js' */
-/** @import { StatsSnapshot } from '../../../api/observability/process-stats.js' */
-
-/** @param {number} rate @param {number[]} commits ms @returns {StatsSnapshot} */
-function signsOf(rate, commits = []) {
+/** @param commits ms */
+function signsOf(rate: number, commits: number[] = []): StatsSnapshot {
   const counts = new LatencyHistogram();
   for (const ms of commits) counts.record(ms);
   return {
@@ -23,8 +22,7 @@ function signsOf(rate, commits = []) {
   };
 }
 
-/** @type {HealthReport} */
-const WELL = {
+const WELL: HealthReport = {
   role: 'all',
   checks: { database: { ok: true, message: 'answers' } },
   unanswered_ms: 0,
@@ -43,14 +41,10 @@ const NOTHING = {
 };
 
 let now = 0;
-/** @type {Array<[process: string, signs: StatsSnapshot]>} */
-let published;
-/** @type {StatsListener | undefined} */
-let listener;
-/** @type {StatsSnapshot} */
-let own;
-/** @type {InstallationStats} */
-let stats;
+let published: Array<[process: string, signs: StatsSnapshot]>;
+let listener: StatsListener | undefined;
+let own: StatsSnapshot;
+let stats: InstallationStats;
 
 const create = (serves = true) =>
   new InstallationStats({
@@ -78,8 +72,7 @@ beforeEach(() => {
 });
 afterEach(() => stats.stop());
 
-/** @param {string} process @param {unknown} signs */
-const receive = (process, signs) => listener?.(process, Buffer.from(JSON.stringify(signs)));
+const receive = (process: string, signs: unknown) => listener?.(process, Buffer.from(JSON.stringify(signs)));
 
 test('Installation statistics: several processes: each counts once; rates are added, latencies are those of all commits', () => {
   own = signsOf(10, [1, 1, 1]);

@@ -1,23 +1,21 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Announcer, Interest } from '../../../api/live/interest.js';
-import { EVERY_DEVICE } from '../../../api/live/messages.js';
-import { until } from '../../support/until.js';
+import { Announcer, Interest } from '../../../api/live/interest.ts';
+import { EVERY_DEVICE } from '../../../api/live/messages.ts';
+import { until } from '../../support/until.ts';
 
 const LEASE_MS = 16_000;
 
 let now = 0;
 let news = 0;
-/** @type {Interest} */
-let interest;
+let interest: Interest;
 beforeEach(() => {
   now = 1000;
   news = 0;
   interest = new Interest({ onNew: () => void news++, monotonic: () => now });
 });
 
-/** @param {string[]} devices */
-const announcement = (devices) => Buffer.from(JSON.stringify({ devices }));
+const announcement = (devices: string[]) => Buffer.from(JSON.stringify({ devices }));
 
 describe('Live interest', () => {
   test('Devices followed by live readers: a broker connection begins: every device counts as followed for 16 s', () => {
@@ -35,9 +33,8 @@ describe('Live interest', () => {
     fc.assert(
       fc.property(fc.array(step), (steps) => {
         interest = new Interest({ onNew: () => void news++, monotonic: () => now });
-        /** @type {Map<string, { devices: string[], until: number }>} */
-        const model = new Map();
-        const followed = (/** @type {string} */ device) =>
+        const model: Map<string, { devices: string[]; until: number }> = new Map();
+        const followed = (device: string) =>
           [...model.values()].some(
             (lease) =>
               lease.until > now && (lease.devices.includes(device) || lease.devices.includes(EVERY_DEVICE)),
@@ -83,12 +80,9 @@ describe('Live interest', () => {
 });
 
 describe('Live announcer', () => {
-  /** @type {string[]} */
-  let devices;
-  /** @type {string[][]} */
-  let sent;
-  /** @type {Announcer} */
-  let announcer;
+  let devices: string[];
+  let sent: string[][];
+  let announcer: Announcer;
   beforeEach(() => {
     devices = [];
     sent = [];

@@ -1,15 +1,12 @@
 import { expect, test } from '@jest/globals';
+import type { IPublishPacket } from 'mqtt-packet';
 import mqttPacket from 'mqtt-packet';
-import { Outbox, publishPacket, waitedMs } from '../../../api/live/broker-transport.js';
+import { Outbox, publishPacket, waitedMs } from '../../../api/live/broker-transport.ts';
 
-/** @import { IPublishPacket } from 'mqtt-packet' */
-
-/** @param {Buffer} bytes */
-function parse(bytes) {
-  /** @type {IPublishPacket[]} */
-  const packets = [];
+function parse(bytes: Buffer) {
+  const packets: IPublishPacket[] = [];
   const parser = mqttPacket.parser({ protocolVersion: 5 });
-  parser.on('packet', (packet) => packets.push(/** @type {any} */ (packet)));
+  parser.on('packet', (packet) => packets.push(packet as any));
   parser.on('error', (error) => {
     throw error;
   });
@@ -45,7 +42,7 @@ test.each([0, 12.4, 999_999])(
       const [packet] = parse(publishPacket('iot/live/x', payload, waited));
       expect(packet).toMatchObject({ topic: 'iot/live/x', payload: Buffer.from(payload) });
       expect(packet?.properties).toEqual({ userProperties: { waited_ms: String(Math.round(waited)) } });
-      expect(waitedMs(/** @type {any} */ (packet))).toBe(Math.round(waited));
+      expect(waitedMs(packet as any)).toBe(Math.round(waited));
     }
   },
 );
@@ -58,13 +55,13 @@ test.each([
   { waited_ms: ['1', '2'] },
   { waited_ms: '1e9' },
 ])('Live message: the user properties are %j: the waiting time is read as 0 ms', (userProperties) => {
-  expect(waitedMs(/** @type {any} */ ({ properties: { userProperties } }))).toBe(0);
-  expect(waitedMs(/** @type {any} */ ({}))).toBe(0);
+  expect(waitedMs({ properties: { userProperties } } as any)).toBe(0);
+  expect(waitedMs({} as any)).toBe(0);
 });
 
 test('Queue of live messages: more than 1 MiB waits, or no connection: put() returns false and drops the message', () => {
   const client = { connected: true, stream: { writableLength: 0, write() {} } };
-  const outbox = new Outbox(/** @type {any} */ (client), /** @type {any} */ ({ live: { inc() {} } }));
+  const outbox = new Outbox(client as any, { live: { inc() {} } } as any);
   expect(outbox.put('iot/live/x', 'x'.repeat(2 ** 20))).toBe(true);
   expect(outbox.put('iot/live/x', '[]')).toBe(false);
   outbox.flush();

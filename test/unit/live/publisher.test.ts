@@ -1,18 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { Publisher } from '../../../api/live/publisher.js';
-import { until } from '../../support/until.js';
+import type { Device, Sensor } from '../../../api/ingest/registry/cache.ts';
+import type { LiveItem } from '../../../api/live/messages.ts';
+import { Publisher } from '../../../api/live/publisher.ts';
+import { until } from '../../support/until.ts';
 
-/** @import { Device, Sensor } from '../../../api/ingest/registry/cache.js' */
-/** @import { LiveItem } from '../../../api/live/messages.js' */
-
-/** @type {Array<{ device: string, items: LiveItem[], committedAt: number }>} */
-let published;
+let published: Array<{ device: string; items: LiveItem[]; committedAt: number }>;
 let wanted = true;
-/** @type {() => void} */
-let announceReader;
-/** @type {Publisher} */
-let publisher;
+let announceReader: () => void;
+let publisher: Publisher;
 beforeEach(() => {
   published = [];
   wanted = true;
@@ -29,19 +25,16 @@ beforeEach(() => {
 });
 afterEach(() => publisher.stop());
 
-/** @param {string} id */
-const newDevice = (id) => /** @type {Device} */ ({ id, name: id });
-/** @param {string} id @param {number} value */
-const newSensor = (id, value) =>
-  /** @type {Sensor} */ ({
+const newDevice = (id: string) => ({ id, name: id }) as Device;
+const newSensor = (id: string, value: number) =>
+  ({
     id,
     name: null,
     ts: value,
     value,
-  });
+  }) as Sensor;
 
-/** @param {number} at */
-const items = (at) => published[at]?.items.map(({ sensor_id, value }) => `${sensor_id} ${value}`);
+const items = (at: number) => published[at]?.items.map(({ sensor_id, value }) => `${sensor_id} ${value}`);
 
 test('Live publisher: first changes of a device after a pause: all changes of one event loop turn are published in that turn', async () => {
   const [a, b] = [newDevice('a'), newDevice('b')];

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import {
+  type LiveItem,
   liveDevice,
   liveTopic,
   reachesLive,
@@ -7,11 +8,9 @@ import {
   readItems,
   statsProcess,
   statsTopic,
-} from '../../../api/live/messages.js';
-import { NamedTopics } from '../../../api/live/named-topics.js';
-import { identifyDevice, identifySensor } from '../../../schema/ids.js';
-
-/** @import { LiveItem } from '../../../api/live/messages.js' */
+} from '../../../api/live/messages.ts';
+import { NamedTopics } from '../../../api/live/named-topics.ts';
+import { identifyDevice, identifySensor } from '../../../schema/ids.ts';
 
 test('Live topics: the topic of a device is parsed: the result is the device id', () => {
   expect(liveTopic('d')).toBe('iot/live/d');
@@ -44,15 +43,10 @@ test.each(['iot/v1/#', 'iot/v1/+/status', 'spBv1.0/#', '$SYS/#', 'other/+/#', '+
   (filter) => expect(reachesLive(filter)).toBe(false),
 );
 
-const idOf = (/** @type {string} */ device) => String(identifyDevice(device)?.id);
+const idOf = (device: string) => String(identifyDevice(device)?.id);
 
-/**
- * @param {string} device as in topics
- * @param {string} sensor as in messages
- * @param {{ device?: string, name?: string }} [shown] names of a birth
- * @returns {LiveItem}
- */
-const itemOf = (device, sensor, shown) => ({
+/** @param device as in topics @param sensor as in messages @param shown names of a birth */
+const itemOf = (device: string, sensor: string, shown?: { device?: string; name?: string }): LiveItem => ({
   device_id: idOf(device),
   sensor_id: String(identifySensor(idOf(device), sensor)?.id),
   device,
@@ -65,11 +59,10 @@ const itemOf = (device, sensor, shown) => ({
   ...shown,
 });
 
-/** @param {LiveItem[]} items published one by one @returns {string[]} */
-function namedTopicsOf(items) {
-  /** @type {string[]} */
-  const topics = [];
-  const DEVICE = /** @type {any} */ ({ id: 'd', name: 'd', label: null, state: null, sensors: new Map() });
+/** @param items published one by one */
+function namedTopicsOf(items: LiveItem[]): string[] {
+  const topics: string[] = [];
+  const DEVICE = { id: 'd', name: 'd', label: null, state: null, sensors: new Map() } as any;
   const named = new NamedTopics({
     demand: { any: () => true, wants: () => true },
     send(topic) {
@@ -127,7 +120,7 @@ test.each([
   ['an infinite value', { value: '1e999' }],
 ])('Live values: a forged message has %s: the message is refused', (_, wrong) => {
   const item = { ...itemOf('pump', 't'), ...wrong };
-  const read = (/** @type {object} */ given) =>
+  const read = (given: object) =>
     readItems(idOf('pump'), Buffer.from(JSON.stringify([given]).replace('"1e999"', '1e999')));
   expect(read(itemOf('pump', 't'))).toHaveLength(1);
   expect(read(item)).toBeNull();

@@ -1,12 +1,12 @@
-import { useStarted } from '../../support/clean-ups.js';
-import { HeldWrites } from '../../support/database/held-writes.js';
-import { track } from '../../support/database/track.js';
+import { useStarted } from '../../support/clean-ups.ts';
+import { HeldWrites } from '../../support/database/held-writes.ts';
+import { track } from '../../support/database/track.ts';
 import {
   GROUPS,
   testAcknowledgements,
   WRITES_OF_A_MESSAGE,
-} from '../../support/mqtt/acknowledgement-order.js';
-import { startMemoryPipeline } from '../../support/system/memory-pipeline.js';
+} from '../../support/mqtt/acknowledgement-order.ts';
+import { startMemoryPipeline } from '../../support/system/memory-pipeline.ts';
 
 const writes = new HeldWrites();
 const settings = { LATEST_GROUPS: String(GROUPS) };

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Acknowledgements, Pubacks } from '../../../api/mqtt/acknowledgements.js';
+import { Acknowledgements, Pubacks } from '../../../api/mqtt/acknowledgements.ts';
 
 test('MQTT acknowledgements: messages are settled in random order: each is acknowledged once, in order of arrival', () => {
   const order = fc
@@ -13,8 +13,7 @@ test('MQTT acknowledgements: messages are settled in random order: each is ackno
   fc.assert(
     fc.property(order, (settling) => {
       const acknowledgements = new Acknowledgements();
-      /** @type {number[]} */
-      const given = [];
+      const given: number[] = [];
       const settled = settling.map((_, i) => acknowledgements.track(() => given.push(i)));
       const done = new Set();
       for (const i of settling) {
@@ -49,8 +48,7 @@ test('PUBACK packets: several in one turn of the event loop: sent with one write
 
 test('PUBACK packets: the connection ends before they are written: nothing is written after the end', async () => {
   const stream = new PassThrough();
-  /** @type {Error[]} */
-  const errors = [];
+  const errors: Error[] = [];
   stream.on('error', (error) => errors.push(error));
   new Pubacks(stream).send(1);
   stream.end();

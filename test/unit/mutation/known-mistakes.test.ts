@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { sourceWith } from '../../mutation/known-mistakes.js';
-import { MUST_DIE } from '../../mutation/must-die.js';
+import { sourceWith } from '../../mutation/known-mistakes.ts';
+import { MUST_DIE } from '../../mutation/must-die.ts';
 
 describe('Known mistakes', () => {
   const entry = { file: 'a.js', before: 'a < b', after: 'a <= $&', test: 'a.test.js' };

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Histogram, Registry } from 'prom-client';
-import { FastHistogram } from '../../../api/observability/fast-metrics.js';
+import { FastHistogram } from '../../../api/observability/fast-metrics.ts';
 
 test('Fast histogram: random values: the metrics text equals that of a prom-client histogram', async () => {
   const buckets = [0.001, 0.005, 0.1, 2, 30];
@@ -11,7 +11,7 @@ test('Fast histogram: random values: the metrics text equals that of a prom-clie
       const options = { name: 'test_seconds', help: 'Times', buckets };
       const [ours, theirs] = [new Registry(), new Registry()];
       const fast = new FastHistogram(options);
-      ours.registerMetric(/** @type {any} */ (fast));
+      ours.registerMetric(fast as any);
       const slow = new Histogram({ ...options, registers: [theirs] });
       for (const each of values) {
         fast.observe(each);

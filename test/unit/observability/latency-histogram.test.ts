@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { BUCKETS, LatencyHistogram } from '../../../api/observability/latency-histogram.js';
+import { BUCKETS, LatencyHistogram } from '../../../api/observability/latency-histogram.ts';
 
-/** @param {number[]} times ms */
-function countsOf(times) {
+/** @param times ms */
+function countsOf(times: number[]) {
   const counts = new LatencyHistogram();
   for (const time of times) counts.record(time);
   return counts;

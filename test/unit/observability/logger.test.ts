@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { createLogger } from '../../../api/observability/logger.js';
+import { createLogger } from '../../../api/observability/logger.ts';
 
 const EVERY_MS = 10_000;
 
@@ -10,10 +10,8 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-/** @param {{ level?: string, secrets?: string[] }} [options] */
-function listen({ level = 'info', secrets } = {}) {
-  /** @type {string[]} */
-  const lines = [];
+function listen({ level = 'info', secrets }: { level?: string; secrets?: string[] } = {}) {
+  const lines: string[] = [];
   const logger = createLogger(level, { secrets, destination: { write: (line) => void lines.push(line) } });
   return { logger, lines, read: () => lines.map((line) => JSON.parse(line)) };
 }
@@ -22,16 +20,10 @@ describe('Logger: a secret', () => {
   const secrets = ['hush', 'hush-hush', 'quote "no"\\'];
 
   test.each([
-    ['in a field of its own', (/** @type {any} */ logger) => logger.info({ reason: 'hush' }, 'said')],
-    ['within a text', (/** @type {any} */ logger) => logger.warn('the server refuses hush-hush.')],
-    [
-      'in an error',
-      (/** @type {any} */ logger) => logger.error({ err: new Error('bad: quote "no"\\') }, 'failed'),
-    ],
-    [
-      'in nested fields',
-      (/** @type {any} */ logger) => logger.info({ a: { b: ['mqtt://user:hush@broker'] } }, 'said'),
-    ],
+    ['in a field of its own', (logger: any) => logger.info({ reason: 'hush' }, 'said')],
+    ['within a text', (logger: any) => logger.warn('the server refuses hush-hush.')],
+    ['in an error', (logger: any) => logger.error({ err: new Error('bad: quote "no"\\') }, 'failed')],
+    ['in nested fields', (logger: any) => logger.info({ a: { b: ['mqtt://user:hush@broker'] } }, 'said')],
   ])('Logger: a secret %s is not written', (_, log) => {
     const { logger, lines, read } = listen({ secrets });
     log(logger);

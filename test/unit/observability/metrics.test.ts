@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { createMetrics } from '../../../api/observability/metrics.js';
-import { readSeries } from '../../support/metrics.js';
+import { createMetrics } from '../../../api/observability/metrics.ts';
+import { readSeries } from '../../support/metrics.ts';
 
 test('Metrics: iot_alarm_deliveries_total: the series of each receiver and result starts at 0', async () => {
   const { registry } = createMetrics({ version: 'test', role: 'all' });

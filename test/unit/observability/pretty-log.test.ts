@@ -1,12 +1,18 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from '@jest/globals';
-import { createLogger } from '../../../api/observability/logger.js';
-import { prettyDestination } from '../../../api/observability/pretty-log.js';
+import { createLogger } from '../../../api/observability/logger.ts';
+import { prettyDestination } from '../../../api/observability/pretty-log.ts';
 
-/** @param {{ format?: 'auto' | 'json', isTTY?: boolean, secrets?: string[] }} [options] */
-async function listen({ format = 'auto', isTTY = true, secrets = [] } = {}) {
-  /** @type {string[]} */
-  const lines = [];
+async function listen({
+  format = 'auto',
+  isTTY = true,
+  secrets = [],
+}: {
+  format?: 'auto' | 'json';
+  isTTY?: boolean;
+  secrets?: string[];
+} = {}) {
+  const lines: string[] = [];
   const destination = await prettyDestination(format, { isTTY, write: (text) => lines.push(text) });
   return { lines, logger: destination && createLogger('info', { destination, secrets }) };
 }
@@ -36,7 +42,7 @@ test('Log on a terminal: text of a device cannot move the cursor or begin a line
   expect(lines.join('')).not.toContain('\u001b[2J');
 });
 
-test.each([[{ format: /** @type {const} */ ('json') }], [{ isTTY: false }]])(
+test.each([[{ format: 'json' as const }], [{ isTTY: false }]])(
   'Log destination with %j: log lines are written as JSON',
   async (options) => {
     expect((await listen(options)).logger).toBeUndefined();

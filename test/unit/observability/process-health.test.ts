@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { ProcessHealth, parseHealth } from '../../../api/observability/process-health.js';
+import { ProcessHealth, parseHealth } from '../../../api/observability/process-health.ts';
 
 const WELL = { database: { ok: true, message: 'answers' } };
 const AWAY = { database: { ok: false, message: 'does not answer' } };

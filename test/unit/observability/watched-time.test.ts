@@ -1,14 +1,17 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { MAX_UNWATCHED_SPANS, UnwatchedTime, WatchedTime } from '../../../api/observability/watched-time.js';
-import { DAY_MS } from '../../../schema/rules.js';
-import { createMemoryStore, readMemoryTables } from '../../support/memory-store/index.js';
+import {
+  MAX_UNWATCHED_SPANS,
+  type UnwatchedSpan,
+  UnwatchedTime,
+  WatchedTime,
+} from '../../../api/observability/watched-time.ts';
+import type { Config } from '../../../common/settings/config.ts';
+import { DAY_MS } from '../../../schema/rules.ts';
+import { createMemoryStore, readMemoryTables } from '../../support/memory-store/index.ts';
 
-/** @import { Config } from '../../../common/settings/config.js' */
-/** @import { Store } from '../../../api/store/index.js' */
-/** @import { UnwatchedSpan } from '../../../api/observability/watched-time.js' */
-
-/** The watched time of one process. @typedef {{ extend: (now: number) => Promise<void> }} Watching */
+/** The watched time of one process. */
+type Watching = { extend: (now: number) => Promise<void> };
 
 const BEAT_MS = 10_000;
 const BREAK_MS = 25_000;
@@ -18,11 +21,10 @@ const MINUTE_MS = 60_000;
 const START = Date.UTC(2026, 2, 1) - 10 * MINUTE_MS;
 
 const context = {
-  config: /** @type {Config} */ ({ retention: { latestGroups: 4, batchDays: 30, historyDays: 365 } }),
+  config: { retention: { latestGroups: 4, batchDays: 30, historyDays: 365 } } as Config,
 };
 
-/** @type {Awaited<ReturnType<typeof readMemoryTables>>} */
-let tables;
+let tables: Awaited<ReturnType<typeof readMemoryTables>>;
 beforeAll(async () => {
   tables = await readMemoryTables();
 });
@@ -39,7 +41,7 @@ async function createWorld() {
       return run();
     },
   });
-  const read = (/** @type {{ from: number, to: number }} */ range) =>
+  const read = (range: { from: number; to: number }) =>
     new UnwatchedTime(
       { ...context, clock: () => world.now },
       { store: store.watchedTime, everyMs: BEAT_MS },
@@ -49,31 +51,29 @@ async function createWorld() {
     database,
     store: store.watchedTime,
     read,
-    /** @param {string} clientId @param {() => boolean} [watches] */
-    start(clientId, watches = () => true) {
+    start(clientId: string, watches: () => boolean = () => true) {
       const watched = new WatchedTime({ store: store.watchedTime, watches, everyMs: BEAT_MS });
-      return { extend: (/** @type {number} */ now) => watched.extend(clientId, now) };
+      return { extend: (now: number) => watched.extend(clientId, now) };
     },
   };
 }
 
 describe('Watched time', () => {
-  /** @type {Awaited<ReturnType<typeof createWorld>>} */
-  let setup;
+  let setup: Awaited<ReturnType<typeof createWorld>>;
   beforeEach(async () => {
     setup = await createWorld();
   });
 
-  /** @param {Watching} watched @param {number} from s after the start @param {number} to s */
-  async function beat(watched, from, to) {
+  /** @param from s after the start @param to s */
+  async function beat(watched: Watching, from: number, to: number) {
     for (let second = from; second <= to; second += BEAT_MS / 1000) {
       setup.world.now = START + second * 1000;
       await watched.extend(setup.world.now);
     }
   }
 
-  /** @param {number} to s @param {number} [from] s @returns {Promise<string[]>} `10-70` in s after the start */
-  async function unwatched(to, from = -3600) {
+  /** @param to s @param from s @returns `10-70` in s after the start */
+  async function unwatched(to: number, from: number = -3600): Promise<string[]> {
     const { spans } = await setup.read({ from: START + from * 1000, to: START + to * 1000 });
     return spans.map((span) => `${(span.from - START) / 1000}-${(span.to - START) / 1000}`);
   }
@@ -232,23 +232,18 @@ describe('Watched time', () => {
 
 /**
  * States of a process, each with its length in ms. `away`: the database does not answer. `disconnected`: no broker.
- *
- * @typedef {{ state: 'watches' | 'away' | 'disconnected' | 'down', ms: number }[]} History
  */
+type History = { state: 'watches' | 'away' | 'disconnected' | 'down'; ms: number }[];
 
-/** @type {fc.Arbitrary<History>} */
-const histories = fc.array(
+const histories: fc.Arbitrary<History> = fc.array(
   fc.record({
-    state: fc.constantFrom(
-      .../** @type {const} */ (['watches', 'watches', 'watches', 'away', 'disconnected', 'down']),
-    ),
+    state: fc.constantFrom(...(['watches', 'watches', 'watches', 'away', 'disconnected', 'down'] as const)),
     ms: fc.integer({ min: 1, max: 150_000 }),
   }),
   { minLength: 1, maxLength: 8 },
 );
 
-/** @param {History} history */
-function stepsOf(history) {
+function stepsOf(history: History) {
   let at = START;
   return history.map(({ state, ms }) => {
     const from = at;
@@ -257,8 +252,8 @@ function stepsOf(history) {
   });
 }
 
-/** Returns the heartbeats of a process. Each run of the process begins with a heartbeat. @param {History} history */
-function beatsOf(history) {
+/** Returns the heartbeats of a process. Each run of the process begins with a heartbeat. */
+function beatsOf(history: History) {
   const beats = [];
   let next = START;
   let isDown = true;
@@ -276,13 +271,13 @@ function beatsOf(history) {
   return beats;
 }
 
-/** @param {History} history @returns {UnwatchedSpan[]} times at which the process watched */
-const watchedOf = (history) => unionOf(stepsOf(history).filter(({ state }) => state === 'watches'));
+/** @returns times at which the process watched */
+const watchedOf = (history: History): UnwatchedSpan[] =>
+  unionOf(stepsOf(history).filter(({ state }) => state === 'watches'));
 
-/** @param {UnwatchedSpan[]} spans @returns {UnwatchedSpan[]} union of the spans, in order */
-function unionOf(spans) {
-  /** @type {UnwatchedSpan[]} */
-  const union = [];
+/** @returns union of the spans, in order */
+function unionOf(spans: UnwatchedSpan[]): UnwatchedSpan[] {
+  const union: UnwatchedSpan[] = [];
   for (const { from, to } of spans.toSorted((a, b) => a.from - b.from)) {
     const last = union.at(-1);
     if (last && from <= last.to) last.to = Math.max(last.to, to);
@@ -291,22 +286,21 @@ function unionOf(spans) {
   return union;
 }
 
-/** @param {UnwatchedSpan[]} union @param {UnwatchedSpan} range @returns {UnwatchedSpan[]} the rest of the range */
-function restOf(union, { from, to }) {
+/** @returns the rest of the range */
+function restOf(union: UnwatchedSpan[], { from, to }: UnwatchedSpan): UnwatchedSpan[] {
   const edges = [from, ...union.flatMap((span) => [span.from, span.to]), to];
   return edges
     .map((edge, index) => ({ from: Math.max(edge, from), to: Math.min(edges[index + 1] ?? 0, to) }))
     .filter((span, index) => index % 2 === 0 && span.from < span.to);
 }
 
-/** Runs processes as their histories describe. @param {History[]} all */
-async function live(all) {
+/** Runs processes as their histories describe. */
+async function live(all: History[]) {
   const setup = await createWorld();
   const beats = all
     .flatMap((history, index) => beatsOf(history).map((beat) => ({ ...beat, index })))
     .sort((a, b) => a.at - b.at);
-  /** @type {Watching[]} */
-  const processes = [];
+  const processes: Watching[] = [];
   let isConnected = true;
   for (const { at, state, isFirst, index } of beats) {
     if (isFirst) processes[index] = setup.start(`process-${index}`, () => isConnected);

@@ -7,7 +7,7 @@ import {
   NS,
   uuidBytes,
   uuidText,
-} from '../../../schema/ids.js';
+} from '../../../schema/ids.ts';
 
 const NIL = '00000000-0000-0000-0000-000000000000';
 
@@ -127,11 +127,8 @@ describe('Ids: the group of a device', () => {
   });
 
   test.each([
-    ['names that count upwards', (/** @type {number} */ i) => identifyDevice(`collar-${i}`)?.id],
-    [
-      'ids that count upwards',
-      (/** @type {number} */ i) => `${NIL.slice(0, -8)}${i.toString(16).padStart(8, '0')}`,
-    ],
+    ['names that count upwards', (i: number) => identifyDevice(`collar-${i}`)?.id],
+    ['ids that count upwards', (i: number) => `${NIL.slice(0, -8)}${i.toString(16).padStart(8, '0')}`],
   ])('Partition group of a device: %s: spread evenly over 16 groups', (_, idOf) => {
     const groups = 16;
     const each = 500;

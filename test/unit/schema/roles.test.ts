@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
-import { roleStatements } from '../../../schema/roles.js';
+import { roleStatements } from '../../../schema/roles.ts';
 
 const ROLE = { name: 'millrace_serve', password: "it's ; DROP" };
 
@@ -35,7 +35,7 @@ test.each([
   const said = [...readFileSync(path, 'utf8').matchAll(/^.*sctool cluster .*--username (\w+)/gm)].map(
     ([, name]) => name,
   );
-  const help = spawnSync(process.execPath, ['api/commands/roles.js', '--help'], { encoding: 'utf8' }).stdout;
+  const help = spawnSync(process.execPath, ['api/commands/roles.ts', '--help'], { encoding: 'utf8' }).stdout;
   const made = /--manager-role .*\(default: (\w+)\)/.exec(help)?.[1];
   expect(made).toBeDefined();
   expect(said).toEqual([made]);

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import * as rules from '../../../schema/rules.js';
+import * as rules from '../../../schema/rules.ts';
 
 test.each([
   ['MAX_SAMPLES_PER_HISTORY_ROW', rules.MAX_SAMPLES_PER_HISTORY_ROW, 65_536],
@@ -37,8 +37,7 @@ test('Schema rules: batch and mutation limits: equal the documented limits of Ca
 });
 
 test('Schema rules: a batch of 1.5 measuring intervals: two samples per message; a batch of 1.25 intervals: one sample', () => {
-  const hour = (/** @type {number} */ batchMs) =>
-    rules.partitionPerHour({ sensors: 1, intervalMs: 40_000, batchMs });
+  const hour = (batchMs: number) => rules.partitionPerHour({ sensors: 1, intervalMs: 40_000, batchMs });
   expect(hour(60_000).bytes).toBe(60 * rules.messageWeight({ sensors: 1, samples: 2 }).bytes);
   expect(hour(50_000).bytes).toBe(72 * rules.messageWeight({ sensors: 1, samples: 1 }).bytes);
 });

@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
-import { DIALECTS, readMigrations, statementsOf } from '../../../schema/migrate/files.js';
+import { DIALECTS, readMigrations, statementsOf } from '../../../schema/migrate/files.ts';
 import {
   BASELINE_DAYS,
   DEAD_LETTER_DAYS,
   LATE_DAY_DAYS,
   MIN_BATCH_DAYS,
   STREAM_NOTE_DAYS,
-} from '../../../schema/rules.js';
-import { statementsOf as statementsIn } from '../../support/query-rules/statements.js';
+} from '../../../schema/rules.ts';
+import { statementsOf as statementsIn } from '../../support/query-rules/statements.ts';
 
 const migrations = await readMigrations();
 
@@ -19,8 +19,8 @@ const withDeletions = new Set(
 /** The default of both servers, in s. */
 const TEN_DAYS = 864_000;
 
-/** @param {number} days retention that the settings define @param {keyof typeof DIALECTS} server */
-const statements = (days, server) =>
+/** @param days retention that the settings define */
+const statements = (days: number, server: keyof typeof DIALECTS) =>
   migrations.flatMap((migration) =>
     statementsOf(
       migration,
@@ -36,8 +36,8 @@ const statements = (days, server) =>
     ),
   );
 
-/** @param {string} options the options behind WITH */
-const statementsWith = (options) =>
+/** @param options the options behind WITH */
+const statementsWith = (options: string) =>
   statementsOf(
     { version: 1, name: '001-made-up.cql', text: `CREATE TABLE t (id int PRIMARY KEY) WITH ${options};` },
     {},
@@ -45,7 +45,7 @@ const statementsWith = (options) =>
   );
 
 describe.each(['scylla', 'cassandra'])('Migrations on %s', (name) => {
-  const server = /** @type {keyof typeof DIALECTS} */ (name);
+  const server = name as keyof typeof DIALECTS;
 
   test.each([MIN_BATCH_DAYS, 30, 31, 365, 3650])(
     'Migrations: retention of %p days: all compaction windows are allowed',

@@ -15,7 +15,7 @@ import {
   PARTITION_AIM,
   PARTITION_WARN,
   partitionPerHour,
-} from '../../../schema/rules.js';
+} from '../../../schema/rules.ts';
 
 test('Schema rules: margin for late samples: longer than twice the allowed clock difference', () => {
   expect(LATE_MARGIN_MS).toBeGreaterThan(2 * MOST_CLOCK_DIFFERENCE_MS);
@@ -34,11 +34,11 @@ describe('Rules: the bucket is the hour in UTC', () => {
 });
 
 describe('Rules: an hour of a device', () => {
-  /** @param {number} sensors @param {number} intervalMs @param {number} batchMs */
-  const hour = (sensors, intervalMs, batchMs) => partitionPerHour({ sensors, intervalMs, batchMs });
+  const hour = (sensors: number, intervalMs: number, batchMs: number) =>
+    partitionPerHour({ sensors, intervalMs, batchMs });
 
-  /** A row: 36 bytes, a version byte, 18 bytes and 8 a sample for each sensor, 4 a sample for the times. @param {number} sensors @param {number} samples */
-  const row = (sensors, samples) => 36 + 1 + sensors * (18 + 8 * samples) + 4 * samples;
+  /** A row: 36 bytes, a version byte, 18 bytes and 8 a sample for each sensor, 4 a sample for the times. */
+  const row = (sensors: number, samples: number) => 36 + 1 + sensors * (18 + 8 * samples) + 4 * samples;
 
   test.each([
     [

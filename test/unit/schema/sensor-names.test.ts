@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { lineName, lineNames, nameOfParts, withoutMarks } from '../../../schema/sensor-names.js';
+import { lineName, lineNames, nameOfParts, withoutMarks } from '../../../schema/sensor-names.ts';
 
 /** Parts of the characters that may be confused. */
 const part = fc.string({ unit: fc.constantFrom('.', '\\', '1', '2', 'a', '{', '}', '=', ','), maxLength: 5 });
@@ -38,7 +38,7 @@ describe('Names of sensors from parts', () => {
     const cut = fc.array(fc.constantFrom('a', '1', '.', '\\'), { minLength: 1, maxLength: 7 });
     fc.assert(
       fc.property(cut, fc.nat(), fc.nat(), (characters, one, other) => {
-        const at = (/** @type {number} */ place) => {
+        const at = (place: number) => {
           const text = characters.join('');
           return [text.slice(0, place % (text.length + 1)), text.slice(place % (text.length + 1))];
         };
@@ -51,25 +51,26 @@ describe('Names of sensors from parts', () => {
 
 describe('Names of sensors from line protocol', () => {
   const source = fc.tuple(part, fc.dictionary(part, part, { maxKeys: 2, noNullPrototype: true }), part);
-  const nameOf = (/** @type {[string, Record<string, string>, string]} */ [measurement, tags, field]) =>
+  const nameOf = ([measurement, tags, field]: [string, Record<string, string>, string]) =>
     lineName(lineNames(measurement, Object.entries(tags)), field);
-  const keyOf = (/** @type {[string, Record<string, string>, string]} */ [measurement, tags, field]) =>
+  const keyOf = ([measurement, tags, field]: [string, Record<string, string>, string]) =>
     JSON.stringify([measurement, field, Object.entries(tags).sort()]);
 
-  test.each(
-    /** @type {Array<[string, Record<string, string>, string, string]>} */ ([
-      ['cpu', {}, 'usage_idle', 'cpu.usage_idle'],
-      ['modbus', { line: '3' }, 'temperature', 'modbus.temperature{line=3}'],
-      ['room.temperature', {}, 'gauge', 'room.temperature.gauge'],
-      ['net.bytes', {}, 'in', 'net.bytes.in'],
-      ['net', {}, 'bytes.in', String.raw`net.bytes\.in`],
-      ['latency', {}, '0.99', 'latency.0.99'],
-      ['m', { a: '1' }, 'v', 'm.v{a=1}'],
-      ['m', {}, 'v{a=1}', String.raw`m.v\{a=1}`],
-    ]),
-  )('Name of a sensor: measurement %s, tags %j, field %s: %s', (measurement, tags, field, name) => {
-    expect(nameOf([measurement, tags, field])).toBe(name);
-  });
+  test.each([
+    ['cpu', {}, 'usage_idle', 'cpu.usage_idle'],
+    ['modbus', { line: '3' }, 'temperature', 'modbus.temperature{line=3}'],
+    ['room.temperature', {}, 'gauge', 'room.temperature.gauge'],
+    ['net.bytes', {}, 'in', 'net.bytes.in'],
+    ['net', {}, 'bytes.in', String.raw`net.bytes\.in`],
+    ['latency', {}, '0.99', 'latency.0.99'],
+    ['m', { a: '1' }, 'v', 'm.v{a=1}'],
+    ['m', {}, 'v{a=1}', String.raw`m.v\{a=1}`],
+  ] as Array<[string, Record<string, string>, string, string]>)(
+    'Name of a sensor: measurement %s, tags %j, field %s: %s',
+    (measurement, tags, field, name) => {
+      expect(nameOf([measurement, tags, field])).toBe(name);
+    },
+  );
 
   test('Name of a sensor: different measurement, tags or field: different names', () => {
     fc.assert(

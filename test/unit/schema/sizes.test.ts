@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { SCHEMA, SETTINGS } from '../../../common/settings/index.js';
-import { packHour } from '../../../schema/packed/hour/pack-hour.js';
-import { DAY_MS, HOUR_MS, PARTITION_AIM, yearOf } from '../../../schema/rules.js';
+import { SCHEMA, SETTINGS } from '../../../common/settings/index.ts';
+import { packHour } from '../../../schema/packed/hour/pack-hour.ts';
+import { DAY_MS, HOUR_MS, PARTITION_AIM, yearOf } from '../../../schema/rules.ts';
 import {
   calendarYearsOf,
   groupsFor,
@@ -13,15 +13,14 @@ import {
   partitionsOf,
   ratesOf,
   tablesOf,
-} from '../../../schema/sizes.js';
-import { createRandom } from '../../../simulator/random.js';
-import { bytesText, countText } from '../../../tools/sizing/formula.js';
-import { partitionsTable, tablesTable } from '../../support/documents/size-tables.js';
+} from '../../../schema/sizes.ts';
+import { createRandom } from '../../../simulator/random.ts';
+import { bytesText, countText } from '../../../tools/sizing/formula.ts';
+import { partitionsTable, tablesTable } from '../../support/documents/size-tables.ts';
 
 const PAGE = readFileSync(new URL('../../../docs/explanation/data-model.md', import.meta.url), 'utf8');
 
-/** @param {number} sensors @param {number} intervalMs */
-const fleet = (sensors, intervalMs) => ({
+const fleet = (sensors: number, intervalMs: number) => ({
   sensors,
   sensorsPerDevice: 10,
   intervalMs,

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { DAY_MS, DEAD_LETTER_DAYS, MIN_BATCH_DAYS } from '../../../schema/rules.js';
-import { checkWindow, MAX_TTL_SECONDS, TWCS_MAX_WINDOWS, windowFor } from '../../../schema/time-window.js';
+import { DAY_MS, DEAD_LETTER_DAYS, MIN_BATCH_DAYS } from '../../../schema/rules.ts';
+import { checkWindow, MAX_TTL_SECONDS, TWCS_MAX_WINDOWS, windowFor } from '../../../schema/time-window.ts';
 
 const DAY_S = DAY_MS / 1000;
 

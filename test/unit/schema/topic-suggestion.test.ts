@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { editDistance, suggestTopic } from '../../../schema/topic-suggestion.js';
-import { KINDS, parseTopic } from '../../../schema/topics.js';
+import { editDistance, suggestTopic } from '../../../schema/topic-suggestion.ts';
+import { KINDS, parseTopic } from '../../../schema/topics.ts';
 
 describe('Topic suggestion', () => {
   test.each([

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { parseTopic } from '../../../schema/topics.js';
+import { parseTopic } from '../../../schema/topics.ts';
 
 test.each([
   ['iot/v1/collar-1/measurements', { device: 'collar-1', kind: 'measurements' }],

@@ -1,11 +1,10 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { readSettings } from '../../../common/settings/index.js';
-import { chooseBroker } from '../../../simulator/mqtt/broker.js';
+import { readSettings } from '../../../common/settings/index.ts';
+import { chooseBroker } from '../../../simulator/mqtt/broker.ts';
 
-/** @param {Record<string, string>} environment @param {string} [broker] */
-const choose = (environment, broker) =>
+const choose = (environment: Record<string, string>, broker?: string) =>
   chooseBroker(readSettings(environment, { envFile: join(tmpdir(), 'there is none') }), { broker });
 
 const SIGN_IN = { MQTT_USERNAME: 'u', MQTT_PASSWORD: 'p' };

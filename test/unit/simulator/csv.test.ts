@@ -1,15 +1,15 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { parseNumber, parseTime } from '../../../simulator/replay/cells.js';
-import { readBatches } from '../../../simulator/replay/samples.js';
-import { surveyFile } from '../../../simulator/replay/survey.js';
-import { useDirectory } from '../../support/directory.js';
+import { parseNumber, parseTime } from '../../../simulator/replay/cells.ts';
+import { readBatches } from '../../../simulator/replay/samples.ts';
+import { surveyFile } from '../../../simulator/replay/survey.ts';
+import { useDirectory } from '../../support/directory.ts';
 
 const directory = useDirectory('csv');
 
-/** @param {string} text @returns {string} path of the file */
-function file(text) {
+/** @returns path of the file */
+function file(text: string): string {
   const path = join(directory, 'data.csv');
   writeFileSync(path, text);
   return path;

@@ -1,10 +1,9 @@
 import { expect, test } from '@jest/globals';
-import { describeDevices } from '../../../simulator/fleet/devices.js';
+import { describeDevices } from '../../../simulator/fleet/devices.ts';
 
 const options = { devices: 40, seed: 11, intervalMs: 1000 };
 
-/** @param {ReturnType<typeof describeDevices>} devices */
-const read = (devices) =>
+const read = (devices: ReturnType<typeof describeDevices>) =>
   devices.map(({ name, site, sensors }) => ({
     name,
     site,

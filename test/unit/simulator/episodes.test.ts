@@ -2,28 +2,25 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { DeviceFaults } from '../../../simulator/faults/device-faults.js';
-import { DeviceEpisodes } from '../../../simulator/faults/episodes.js';
-import { parseFaults } from '../../../simulator/faults/rates.js';
-import { Ledger } from '../../../simulator/ledger/ledger.js';
-import { readLedger } from '../../../simulator/ledger/read.js';
-import { encodePlainJson } from '../../../simulator/payloads/plain-json.js';
-import { createRandom } from '../../../simulator/random.js';
-import { trueEpisodes } from '../../support/history/true-episodes.js';
-
-/** @import { SentEpisode } from '../../../simulator/faults/episodes.js' */
+import { DeviceFaults } from '../../../simulator/faults/device-faults.ts';
+import { DeviceEpisodes, type SentEpisode } from '../../../simulator/faults/episodes.ts';
+import { parseFaults } from '../../../simulator/faults/rates.ts';
+import { Ledger } from '../../../simulator/ledger/ledger.ts';
+import { readLedger } from '../../../simulator/ledger/read.ts';
+import { encodePlainJson } from '../../../simulator/payloads/plain-json.ts';
+import { createRandom } from '../../../simulator/random.ts';
+import { trueEpisodes } from '../../support/history/true-episodes.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 const LIMIT = 180;
 const SENSORS = [
-  { name: 'pulse', range: /** @type {[number, number]} */ ([40, LIMIT]) },
-  { name: 'breath', range: /** @type {[number, number]} */ ([10, 100]) },
+  { name: 'pulse', range: [40, LIMIT] as [number, number] },
+  { name: 'breath', range: [10, 100] as [number, number] },
 ];
 
-/** Sends batches with ten samples per sensor. @param {string} text value of `--faults` @param {number} batches */
-function run(text, batches) {
-  /** @type {SentEpisode[]} */
-  const episodes = [];
+/** Sends batches with ten samples per sensor. @param text value of `--faults` */
+function run(text: string, batches: number) {
+  const episodes: SentEpisode[] = [];
   const rates = parseFaults(text);
   const faults = new DeviceFaults({
     rates,
@@ -49,7 +46,7 @@ function run(text, batches) {
   messages.push(...faults.rest());
   const pulse = messages
     .flatMap(({ series }) => series.filter(({ name }) => name === 'pulse'))
-    .flatMap(({ samples }) => samples.map(({ ts, value }) => /** @type {[number, number]} */ ([ts, value])));
+    .flatMap(({ samples }) => samples.map(({ ts, value }) => [ts, value] as [number, number]));
   return { episodes, samples: [...new Map(pulse)].sort(([a], [b]) => a - b) };
 }
 

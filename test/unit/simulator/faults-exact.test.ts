@@ -1,11 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { DeviceFaults, POISON, spoiled } from '../../../simulator/faults/device-faults.js';
-import { parseFaults } from '../../../simulator/faults/rates.js';
-import { encodePlainJson } from '../../../simulator/payloads/plain-json.js';
-import { Random } from '../../../simulator/random.js';
-
-/** @import { OutgoingMessage } from '../../../simulator/outgoing-message.js' */
-/** @import { Series } from '../../../simulator/payloads/index.js' */
+import { DeviceFaults, POISON, spoiled } from '../../../simulator/faults/device-faults.ts';
+import { parseFaults } from '../../../simulator/faults/rates.ts';
+import type { OutgoingMessage } from '../../../simulator/outgoing-message.ts';
+import type { Series } from '../../../simulator/payloads/index.ts';
+import { encodePlainJson } from '../../../simulator/payloads/plain-json.ts';
+import { Random } from '../../../simulator/random.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 const ALMOST_1 = 1 - 2 ** -32;
@@ -14,20 +13,19 @@ const ALMOST_1 = 1 - 2 ** -32;
 class Constant extends Random {
   #value;
 
-  /** @param {number} value from 0 to less than 1 */
-  constructor(value) {
+  /** @param value from 0 to less than 1 */
+  constructor(value: number) {
     super(0);
     this.#value = value;
   }
 
-  /** @override */
-  uniform() {
+  override uniform() {
     return this.#value;
   }
 }
 
-/** @param {number} batch its number, from 0 @param {number} [samples] @returns {Series} */
-const series = (batch, samples = 5) => ({
+/** @param batch its number, from 0 */
+const series = (batch: number, samples: number = 5): Series => ({
   name: 'pulse',
   samples: Array.from({ length: samples }, (_, i) => ({
     ts: NOW + 10_000 * batch + 1000 * i,
@@ -35,16 +33,15 @@ const series = (batch, samples = 5) => ({
   })),
 });
 
-/** @param {string} rates @param {number} drawn number that this device always draws */
-const faultsOf = (rates, drawn) =>
+/** @param drawn number that this device always draws */
+const faultsOf = (rates: string, drawn: number) =>
   new DeviceFaults({
     rates: parseFaults(rates),
     random: new Constant(drawn),
     encode: encodePlainJson,
   });
 
-/** @param {OutgoingMessage[]} messages */
-const batchesIn = (messages) =>
+const batchesIn = (messages: OutgoingMessage[]) =>
   messages.map((message) => (Number(message.series[0]?.samples[0]?.ts) - NOW) / 10_000);
 
 test('Simulated faults: all rates are 0, and the random number is 0: each batch is sent unchanged', () => {
@@ -144,7 +141,7 @@ test('Simulated bad messages: too_large has 10,001 samples, and bad_id has a sen
 
 test('Simulated bad messages: in_future is 365 days ahead, and too_old is 50 years ago', () => {
   const day = 86_400_000;
-  const timeOf = (/** @type {string} */ code) =>
+  const timeOf = (code: string) =>
     JSON.parse(String(POISON.find((poison) => poison.code === code)?.make('pulse', NOW)))[0].ts;
   expect(timeOf('in_future')).toBe(NOW + 365 * day);
   expect(timeOf('too_old')).toBe(NOW - 50 * 365 * day);

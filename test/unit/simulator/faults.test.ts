@@ -1,20 +1,20 @@
 import { describe, expect, test } from '@jest/globals';
-import { decode } from '../../../api/ingest/decode/index.js';
-import { MessageBatch } from '../../../api/ingest/decode/message-batch.js';
-import { MillraceError } from '../../../common/errors.js';
-import { isName } from '../../../schema/ids.js';
-import { DeviceFaults, POISON, spoiled } from '../../../simulator/faults/device-faults.js';
-import { parseFaults } from '../../../simulator/faults/rates.js';
-import { encodeSenml } from '../../../simulator/payloads/senml.js';
-import { createRandom } from '../../../simulator/random.js';
-import { resolveSenml } from '../../support/payloads/senml-resolver.js';
+import { decode } from '../../../api/ingest/decode/index.ts';
+import { MessageBatch } from '../../../api/ingest/decode/message-batch.ts';
+import { MillraceError } from '../../../common/errors.ts';
+import { isName } from '../../../schema/ids.ts';
+import { DeviceFaults, POISON, spoiled } from '../../../simulator/faults/device-faults.ts';
+import { parseFaults } from '../../../simulator/faults/rates.ts';
+import { encodeSenml } from '../../../simulator/payloads/senml.ts';
+import { createRandom } from '../../../simulator/random.ts';
+import { resolveSenml } from '../../support/payloads/senml-resolver.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 const BATCHES = 400;
 const SAMPLES = 5;
 
-/** @param {number} batch its number, from 0 */
-const measured = (batch) =>
+/** @param batch its number, from 0 */
+const measured = (batch: number) =>
   ['pulse', 'temperature'].map((name) => ({
     name,
     samples: Array.from({ length: SAMPLES }, (_, i) => ({
@@ -23,8 +23,8 @@ const measured = (batch) =>
     })),
   }));
 
-/** Returns all messages of a device with these faults, for fixed batches. @param {string} rates @param {number} [seed] */
-function sent(rates, seed = 1) {
+/** Returns all messages of a device with these faults, for fixed batches. */
+function sent(rates: string, seed: number = 1) {
   const faults = new DeviceFaults({
     rates: parseFaults(rates),
     random: createRandom(seed, 'device', 'faults'),
@@ -34,19 +34,16 @@ function sent(rates, seed = 1) {
   return [...messages, ...faults.rest()];
 }
 
-/** @param {ReturnType<typeof sent>} messages */
-const samplesOf = (messages) =>
+const samplesOf = (messages: ReturnType<typeof sent>) =>
   messages.flatMap(({ series }) =>
     series.flatMap(({ name, samples }) => samples.map(({ ts, value }) => ({ name, ts, value }))),
   );
 
 const ALL = samplesOf(sent('late=0'));
 
-/** @param {{ name: string, ts: number }} sample */
-const key = ({ name, ts }) => `${name} ${ts}`;
+const key = ({ name, ts }: { name: string; ts: number }) => `${name} ${ts}`;
 
-/** @param {ReturnType<typeof samplesOf>} samples */
-const sorted = (samples) => samples.map(key).sort();
+const sorted = (samples: ReturnType<typeof samplesOf>) => samples.map(key).sort();
 
 describe('Faults: effects and rates', () => {
   test('Simulated faults: all rates are 0: every batch is sent once and unchanged', () => {
@@ -92,7 +89,7 @@ describe('Faults: effects and rates', () => {
   test('Simulated faults: disorder=0.3: samples are out of order within and across messages, and none is lost', () => {
     const messages = sent('disorder=0.3');
     expect(sorted(samplesOf(messages))).toEqual(sorted(ALL));
-    const falls = (/** @type {number[]} */ times) => times.some((ts, i) => ts < Number(times[i - 1]));
+    const falls = (times: number[]) => times.some((ts, i) => ts < Number(times[i - 1]));
     expect(messages.some(({ series }) => falls((series[0]?.samples ?? []).map(({ ts }) => ts)))).toBe(true);
     const sizes = messages.map(({ series }) => series[0]?.samples.length);
     expect(sizes.some((size) => Number(size) > SAMPLES)).toBe(true);
@@ -150,8 +147,8 @@ test('Simulated faults: all faults at once: each message records exactly the sam
   }
 });
 
-/** Returns the samples and refusals that the API finds in a payload. @param {string | Buffer} payload */
-function taken(payload) {
+/** Returns the samples and refusals that the API finds in a payload. */
+function taken(payload: string | Buffer) {
   const batch = new MessageBatch({
     receivedAt: NOW,
     oldest: NOW - 365 * 86_400_000,

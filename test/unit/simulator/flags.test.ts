@@ -1,15 +1,13 @@
 import { expect, test } from '@jest/globals';
-import { readFlags } from '../../../simulator/flags.js';
+import { readFlags } from '../../../simulator/flags.ts';
 
-/** @param {string} line */
-const read = (line) => readFlags(line.split(' ').filter(Boolean));
+const read = (line: string) => readFlags(line.split(' ').filter(Boolean));
 
-/** @param {string} line @returns {string} */
-function refusal(line) {
+function refusal(line: string): string {
   try {
     read(line);
   } catch (error) {
-    return /** @type {Error} */ (error).message;
+    return (error as Error).message;
   }
   throw new Error(`${line} was taken`);
 }

@@ -1,27 +1,26 @@
 import { appendFileSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { MillraceError } from '../../../common/errors.js';
-import { noteOf } from '../../../simulator/ledger/format.js';
-import { Ledger } from '../../../simulator/ledger/ledger.js';
-import { readLedger } from '../../../simulator/ledger/read.js';
-import { useDirectory } from '../../support/directory.js';
+import { MillraceError } from '../../../common/errors.ts';
+import { noteOf } from '../../../simulator/ledger/format.ts';
+import { Ledger } from '../../../simulator/ledger/ledger.ts';
+import { readLedger } from '../../../simulator/ledger/read.ts';
+import { useDirectory } from '../../support/directory.ts';
 
 const directory = useDirectory('ledger');
 let files = 0;
 
 const newPath = () => join(directory, `${++files}.ledger`);
 
-/** @param {Error} error */
-const onFailed = (error) => {
+const onFailed = (error: Error) => {
   throw error;
 };
 
-/** @param {...[number, number]} samples */
-const series = (...samples) => [{ name: 'a "b"', samples: samples.map(([ts, value]) => ({ ts, value })) }];
+const series = (...samples: [number, number][]) => [
+  { name: 'a "b"', samples: samples.map(([ts, value]) => ({ ts, value })) },
+];
 
-/** @param {string} path */
-async function read(path) {
+async function read(path: string) {
   const entries = [];
   for await (const entry of readLedger(path)) entries.push(entry);
   return entries;
@@ -98,8 +97,7 @@ test('Simulator ledger: the file cannot be read or written: an error is thrown',
 
 test('Simulator ledger: the disk is full: messages are not sent, and the error is reported once', () => {
   // `/dev/full` accepts no byte, like a full disk.
-  /** @type {MillraceError[]} */
-  const failures = [];
+  const failures: MillraceError[] = [];
   const ledger = new Ledger({ path: '/dev/full', onFailed: (error) => failures.push(error) });
   expect([ledger.sent(noteOf('d', series([1, 1]))), ledger.sent(noteOf('d', series([2, 2])))]).toEqual([
     null,

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { createMeter } from '../../../simulator/meter.js';
-import { backoffMs } from '../../../simulator/mqtt/connection.js';
-import { latencyText, periodText, statusText, summaryText } from '../../../simulator/report.js';
+import { createMeter } from '../../../simulator/meter.ts';
+import { backoffMs } from '../../../simulator/mqtt/connection.ts';
+import { latencyText, periodText, statusText, summaryText } from '../../../simulator/report.ts';
 
 test('Simulator meter: 120 samples: each is counted as acknowledged, dropped or waiting', () => {
   const meter = createMeter();
@@ -26,7 +26,7 @@ test('Simulator meter: latency percentiles have an error of at most 0.1 %', () =
   expect(latency.count).toBe(10_000);
   const exact = { p50: 500, p90: 900, p99: 990, p999: 999, max: 1000, mean: 500.05 };
   for (const [name, ms] of Object.entries(exact)) {
-    expect(Math.abs(Number(latency[/** @type {keyof typeof exact} */ (name)]) - ms)).toBeLessThan(ms / 1000);
+    expect(Math.abs(Number(latency[name as keyof typeof exact]) - ms)).toBeLessThan(ms / 1000);
   }
   expect(latencyText(latency, 'its sending')).toMatch(
     /^10,000 messages acknowledged: p50 500 p90 900 p99 99\d p99.9 999 max 1,000 mean 500 ms, each from its sending$/,

@@ -1,8 +1,8 @@
 import { performance } from 'node:perf_hooks';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { createOpenSchedule, Pacer, sampleIntervalMs } from '../../../simulator/fleet/pacer.js';
-import { until } from '../../support/until.js';
+import { createOpenSchedule, Pacer, sampleIntervalMs } from '../../../simulator/fleet/pacer.ts';
+import { until } from '../../support/until.ts';
 
 const START = Date.UTC(2026, 10, 21, 10);
 
@@ -39,12 +39,10 @@ test('Simulator at a fixed rate: random rates: samples have even distances, asce
 });
 
 describe('Open loop: pacer', () => {
-  /** @type {Pacer | undefined} */
-  let pacer;
+  let pacer: Pacer | undefined;
   afterEach(() => pacer?.stop());
 
-  /** @param {ConstructorParameters<typeof Pacer>[0]} options */
-  function startPacer(options) {
+  function startPacer(options: ConstructorParameters<typeof Pacer>[0]) {
     pacer = new Pacer(options);
     pacer.start();
     return pacer;
@@ -54,10 +52,8 @@ describe('Open loop: pacer', () => {
     // The clock jumps ahead, so that the test need not be busy for 60 ms.
     let leapt = 0;
     const now = () => performance.now() + leapt;
-    /** @type {number[]} */
-    const due = [];
-    /** @type {number[]} */
-    const early = [];
+    const due: number[] = [];
+    const early: number[] = [];
     const pacer = startPacer({
       perSecond: 1000,
       now,

@@ -1,14 +1,11 @@
 import { expect, test } from '@jest/globals';
-import { Outbox } from '../../../simulator/outbox.js';
+import { Outbox } from '../../../simulator/outbox.ts';
 
-/** Creates an outbox that sends into a list. The test acknowledges the entries. @param {{ limit: number, window: number, bytes?: number }} sizes */
-function openable({ limit, window, bytes = 1e6 }) {
-  /** @type {{ payload: string, acknowledge: () => void }[]} */
-  const sent = [];
-  /** @type {string[]} */
-  const acknowledged = [];
-  /** @type {string[]} */
-  const dropped = [];
+/** Creates an outbox that sends into a list. The test acknowledges the entries. */
+function openable({ limit, window, bytes = 1e6 }: { limit: number; window: number; bytes?: number }) {
+  const sent: { payload: string; acknowledge: () => void }[] = [];
+  const acknowledged: string[] = [];
+  const dropped: string[] = [];
   const outbox = new Outbox({
     limit: { messages: limit, bytes },
     window,
@@ -16,7 +13,7 @@ function openable({ limit, window, bytes = 1e6 }) {
     onAcknowledged: ({ payload }) => acknowledged.push(String(payload)),
     onDropped: ({ payload }) => dropped.push(String(payload)),
   });
-  const push = (/** @type {string} */ payloads) => {
+  const push = (payloads: string) => {
     for (const payload of payloads) outbox.push({ topic: 't', payload, samples: 1 });
   };
   return { outbox, push, sent, acknowledged, dropped, sentText: () => sent.map((m) => m.payload).join('') };
@@ -62,8 +59,7 @@ test('Simulator outbox: whenAtMost(n) resolves when at most n messages are pendi
   const { outbox, push, sent } = openable({ limit: 10, window: 3 });
   outbox.open();
   push('abc');
-  /** @type {string[]} */
-  const order = [];
+  const order: string[] = [];
   const waits = [
     outbox.whenAtMost(0).then(() => order.push('none')),
     outbox.whenAtMost(2).then(() => order.push('two')),

@@ -1,10 +1,9 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { encodePlainJson } from '../../../simulator/payloads/plain-json.js';
-import { EARLIEST_SENML_MS, encodeSenml, isSenmlName } from '../../../simulator/payloads/senml.js';
-import { resolveSenml } from '../../support/payloads/senml-resolver.js';
-
-/** @import { Series } from '../../../simulator/payloads/index.js' */
+import type { Series } from '../../../simulator/payloads/index.ts';
+import { encodePlainJson } from '../../../simulator/payloads/plain-json.ts';
+import { EARLIEST_SENML_MS, encodeSenml, isSenmlName } from '../../../simulator/payloads/senml.ts';
+import { resolveSenml } from '../../support/payloads/senml-resolver.ts';
 
 const TS = 1_795_257_945_992;
 
@@ -23,8 +22,7 @@ const anySeries = fc.array(
   { maxLength: 5 },
 );
 
-/** @param {Series[]} series */
-const flat = (series) =>
+const flat = (series: Series[]) =>
   series.flatMap(({ name, unit, samples }) => samples.map(({ ts, value }) => ({ name, unit, ts, value })));
 
 test('SenML payload: an independent decoder reads equal samples, to the millisecond', () => {
@@ -68,7 +66,7 @@ test.each([
   ['', false],
 ])('SenML payload: name %j is valid: %s', (name, allowed) => expect(isSenmlName(name)).toBe(allowed));
 
-/** @param {number} after ms @param {number} value */
-function sample(after, value) {
+/** @param after ms */
+function sample(after: number, value: number) {
   return { ts: TS + after, value };
 }

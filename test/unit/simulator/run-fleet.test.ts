@@ -1,17 +1,15 @@
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import { Writable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import { Aedes } from 'aedes';
-import { createStatusLine } from '../../../common/status-line.js';
-import { readFlags } from '../../../simulator/flags.js';
-import { createMeter } from '../../../simulator/meter.js';
-import { runFleet } from '../../../simulator/run-fleet.js';
-import { useCleanUps } from '../../support/clean-ups.js';
-import { until } from '../../support/until.js';
-
-/** @import { AddressInfo, Server } from 'node:net' */
+import { createStatusLine } from '../../../common/status-line.ts';
+import { readFlags } from '../../../simulator/flags.ts';
+import { createMeter } from '../../../simulator/meter.ts';
+import { runFleet } from '../../../simulator/run-fleet.ts';
+import { useCleanUps } from '../../support/clean-ups.ts';
+import { until } from '../../support/until.ts';
 
 const afterwards = useCleanUps();
 
@@ -19,12 +17,9 @@ const afterwards = useCleanUps();
 async function startBroker() {
   let answers = true;
   let port = 0;
-  /** @type {string[]} */
-  const topics = [];
-  /** @type {Aedes | undefined} */
-  let aedes;
-  /** @type {Server | undefined} */
-  let server;
+  const topics: string[] = [];
+  let aedes: Aedes | undefined;
+  let server: Server | undefined;
 
   async function start() {
     const started = await Aedes.createBroker({
@@ -37,7 +32,7 @@ async function startBroker() {
     server = createServer((socket) => started.handle(socket));
     server.listen(port, '127.0.0.1');
     await once(server, 'listening');
-    ({ port } = /** @type {AddressInfo} */ (server.address()));
+    ({ port } = server.address() as AddressInfo);
   }
 
   async function stop() {
@@ -62,11 +57,11 @@ async function startBroker() {
   };
 }
 
-/** Starts a simulator at a fixed rate. The test ends the time limit of the first connection. @param {string} url */
-function startRun(url) {
+/** Starts a simulator at a fixed rate. The test ends the time limit of the first connection. */
+function startRun(url: string) {
   // No signal handlers: the process belongs to Jest.
   const controller = new AbortController();
-  const stop = (/** @type {unknown} */ reason) => controller.abort(reason);
+  const stop = (reason: unknown) => controller.abort(reason);
   const stopSignal = { signal: controller.signal, stop, stopAfter: () => {}, dispose: () => {} };
   const meter = createMeter();
   let output = '';
@@ -78,7 +73,7 @@ function startRun(url) {
   });
   let cancelled = false;
   let passTime = () => {};
-  const passed = new Promise((/** @type {(value: void) => void} */ resolve) => {
+  const passed = new Promise((resolve: (value: void) => void) => {
     passTime = resolve;
   });
   const cancel = () => {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createSchedule } from '../../../simulator/fleet/scheduler.js';
+import { createSchedule } from '../../../simulator/fleet/scheduler.ts';
 
 const DEVICES = 25;
 const schedule = createSchedule({ devices: DEVICES, intervalMs: 1000, batchMs: 10_000 });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
-import { createSchedule, Scheduler } from '../../../simulator/fleet/scheduler.js';
+import { createSchedule, Scheduler } from '../../../simulator/fleet/scheduler.ts';
 
 const START = Date.UTC(2026, 10, 21, 10);
 
@@ -13,8 +13,7 @@ afterEach(() => {
 
 function startScheduler() {
   const schedule = createSchedule({ devices: 2, intervalMs: 1000, batchMs: 1000 });
-  /** @type {number[]} */
-  const measured = [];
+  const measured: number[] = [];
   const scheduler = new Scheduler({ schedule, intervalMs: 1000, onDue: (_, ts) => measured.push(ts) });
   scheduler.start();
   return { scheduler, measured };

@@ -1,11 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { COLLAR_SIGNALS, PROFILES } from '../../../simulator/profiles/index.js';
-import { createRandom } from '../../../simulator/random.js';
+import { COLLAR_SIGNALS, PROFILES } from '../../../simulator/profiles/index.ts';
+import { createRandom } from '../../../simulator/random.ts';
+import type { Signal } from '../../../simulator/signals/index.ts';
 
-/** @import { Signal } from '../../../simulator/signals/index.js' */
-
-/** @param {Signal} signal @param {number} seed @param {number} intervalMs @param {number} count */
-const readings = (signal, seed, intervalMs, count) =>
+const readings = (signal: Signal, seed: number, intervalMs: number, count: number) =>
   Array.from(
     { length: count },
     signal.create(createRandom(seed, 'collar-0001'), intervalMs, () => createRandom(seed, 'device')),
@@ -15,8 +13,7 @@ const POINTS = new Map(
   PROFILES['factory']?.sensorsOf(createRandom(1, 'any'), undefined).map(({ name, signal }) => [name, signal]),
 );
 
-/** @param {string} name @returns {Signal} */
-function point(name) {
+function point(name: string): Signal {
   const signal = POINTS.get(name);
   if (!signal) throw new Error(`no ${name}`);
   return signal;
@@ -30,7 +27,7 @@ const SIGNALS = [
 
 describe.each(SIGNALS)('Signal $name', ({ signal }) => {
   test('Simulated signal: equal seeds give equal values, another seed gives other values', () => {
-    const hourly = (/** @type {number} */ seed) => readings(signal, seed, 3_600_000, 300);
+    const hourly = (seed: number) => readings(signal, seed, 3_600_000, 300);
     expect(hourly(7)).toEqual(hourly(7));
     expect(hourly(8)).not.toEqual(hourly(7));
   });
@@ -69,7 +66,7 @@ test('Simulated signal: temperature of a cow: the median of a day is 37.8 to 39.
 });
 
 test('Simulated signal: speed and current of a machine agree with its running state', () => {
-  const read = (/** @type {string} */ name) => readings(point(name), 11, 10_000, 2000);
+  const read = (name: string) => readings(point(name), 11, 10_000, 2000);
   const running = read('machine.running');
   const rotation = read('spindle.rotation');
   const current = read('x.current');

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createTimeline } from '../../../simulator/replay/survey.js';
+import { createTimeline } from '../../../simulator/replay/survey.ts';
 
 const HOUR = 3_600_000;
 const last = Date.parse('2010-12-31T23:00:00Z');

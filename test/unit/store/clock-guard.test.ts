@@ -1,12 +1,17 @@
 import { expect, test } from '@jest/globals';
 import pino from 'pino';
-import { ClockGuard } from '../../../api/store/clock-guard.js';
-import { until } from '../../support/until.js';
+import { ClockGuard } from '../../../api/store/clock-guard.ts';
+import { until } from '../../support/until.ts';
 
 const PERIODS = { trusted: 5, distrusted: 5 };
 
-/** @param {{ difference?: () => Promise<number>, periods?: typeof PERIODS }} [parts] */
-function clockWith({ difference = async () => 0, periods } = {}) {
+function clockWith({
+  difference = async () => 0,
+  periods,
+}: {
+  difference?: () => Promise<number>;
+  periods?: typeof PERIODS;
+} = {}) {
   const held = { now: 1_000_000, monotonic: 0 };
   const trusted = new ClockGuard({
     clock: () => held.now,

@@ -1,14 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import cassandra from 'cassandra-driver';
-import { explain } from '../../../api/store/connect.js';
-import { isForbidden, missingPermission } from '../../../api/store/setup/roles.js';
-import { readSettings } from '../../../common/settings/index.js';
+import { explain } from '../../../api/store/connect.ts';
+import { isForbidden, missingPermission } from '../../../api/store/setup/roles.ts';
+import { readSettings } from '../../../common/settings/index.ts';
 
 const { errors } = cassandra;
 const { cql } = readSettings({ CQL_CONTACT_POINTS: 'db:9042' }, { envFile: '' });
 
-/** @param {string[]} messages the authentication error of each node */
-function explained(...messages) {
+/** @param messages the authentication error of each node */
+function explained(...messages: string[]) {
   const causes = messages.map((message, index) => [
     `10.0.0.${index}:9042`,
     new errors.AuthenticationError(message),

@@ -1,31 +1,29 @@
 import { expect, test } from '@jest/globals';
 import cassandra from 'cassandra-driver';
-import { BusyServerRetryPolicy } from '../../../api/store/driver-retry.js';
+import { BusyServerRetryPolicy } from '../../../api/store/driver-retry.ts';
 
 const { errors, policies } = cassandra;
-const { retry, rethrow } = /** @type {any} */ (policies.retry.RetryPolicy).retryDecision;
+const { retry, rethrow } = (policies.retry.RetryPolicy as any).retryDecision;
 const policy = new BusyServerRetryPolicy();
 
-/** @param {number} nbRetry number of earlier retries */
-const after = (nbRetry) => ({ query: '', executionOptions: /** @type {any} */ ({}), nbRetry });
+/** @param nbRetry number of earlier retries */
+const after = (nbRetry: number) => ({ query: '', executionOptions: {} as any, nbRetry });
 
-test.each(
-  /** @type {Array<[string, (info: any) => any]>} */ ([
-    [
-      'a lightweight transaction that others interrupted',
-      (info) => policy.onWriteTimeout(info, 1, 0, 1, 'CAS'),
-    ],
-    ['a read that took too long', (info) => policy.onReadTimeout(info)],
-    [
-      'no answer',
-      (info) => policy.onRequestError(info, 1, new errors.OperationTimedOutError('late', 'node')),
-    ],
-  ]),
-)('Cassandra driver retry policy: %s: retried on the same node, up to 10 times', (_, decide) => {
-  expect(decide(after(0))).toEqual({ decision: retry, useCurrentHost: true });
-  expect(decide(after(9))).toMatchObject({ decision: retry });
-  expect(decide(after(10))).toEqual({ decision: rethrow });
-});
+test.each([
+  [
+    'a lightweight transaction that others interrupted',
+    (info) => policy.onWriteTimeout(info, 1, 0, 1, 'CAS'),
+  ],
+  ['a read that took too long', (info) => policy.onReadTimeout(info)],
+  ['no answer', (info) => policy.onRequestError(info, 1, new errors.OperationTimedOutError('late', 'node'))],
+] as Array<[string, (info: any) => any]>)(
+  'Cassandra driver retry policy: %s: retried on the same node, up to 10 times',
+  (_, decide) => {
+    expect(decide(after(0))).toEqual({ decision: retry, useCurrentHost: true });
+    expect(decide(after(9))).toMatchObject({ decision: retry });
+    expect(decide(after(10))).toEqual({ decision: rethrow });
+  },
+);
 
 test('Cassandra driver retry policy: plain write: not retried after a timeout; after a broken connection on another node', () => {
   expect(policy.onWriteTimeout(after(0), 1, 0, 1, 'SIMPLE')).toEqual({ decision: rethrow });

@@ -1,23 +1,19 @@
 import { expect, test } from '@jest/globals';
-import { createScans } from '../../../api/store/index.js';
-import { DIALECTS } from '../../../schema/migrate/files.js';
-
-/** @import { Session } from '../../../api/store/sending/session.js' */
+import { createScans } from '../../../api/store/index.ts';
+import type { Session } from '../../../api/store/sending/session.ts';
+import { DIALECTS } from '../../../schema/migrate/files.ts';
 
 const SENSOR = { device: Buffer.alloc(16, 1), sensor: Buffer.alloc(16, 2) };
 
-/** @param {'scylla' | 'cassandra'} server @returns {Promise<string[]>} the statements of all scans */
-async function statementsOn(server) {
-  /** @type {string[]} */
-  const sent = [];
-  const session = /** @type {Session} */ (
-    /** @type {unknown} */ ({
-      all: async (/** @type {{ cql: string }} */ { cql }) => {
-        sent.push(cql);
-        return [];
-      },
-    })
-  );
+/** @returns the statements of all scans */
+async function statementsOn(server: 'scylla' | 'cassandra'): Promise<string[]> {
+  const sent: string[] = [];
+  const session = {
+    all: async ({ cql }: { cql: string }) => {
+      sent.push(cql);
+      return [];
+    },
+  } as unknown as Session;
   const { samples, packed } = createScans(session, DIALECTS[server]);
   await samples.readHour(SENSOR.device, SENSOR.sensor, 0);
   await packed.readSamples(SENSOR, 0, 3_600_000);

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
-import { WriteTimestamps } from '../../../api/store/cql-encoding.js';
-import { HOUR_MS, MOST_CLOCK_DIFFERENCE_MS } from '../../../schema/rules.js';
+import { WriteTimestamps } from '../../../api/store/cql-encoding.ts';
+import { HOUR_MS, MOST_CLOCK_DIFFERENCE_MS } from '../../../schema/rules.ts';
 
 const NOW = Date.UTC(2026, 10, 22);
-const client = /** @type {any} */ ({ log: () => {} });
+const client = { log: () => {} } as any;
 
 function createTimestamps() {
   const clock = { now: NOW };

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { backlogOf } from '../../../api/stream-out/backlog.js';
-import { closingOf, HOUR_MS } from '../../../schema/rules.js';
+import { backlogOf } from '../../../api/stream-out/backlog.ts';
+import { closingOf, HOUR_MS } from '../../../schema/rules.ts';
 
 const HOUR = Date.UTC(2026, 4, 1, 10);
 

@@ -1,10 +1,9 @@
 import { expect, test } from '@jest/globals';
-import { ByteQueue } from '../../../api/stream-out/byte-queue.js';
-import { usedBytes } from '../../support/memory.js';
-import { until } from '../../support/until.js';
+import { ByteQueue } from '../../../api/stream-out/byte-queue.ts';
+import { usedBytes } from '../../support/memory.ts';
+import { until } from '../../support/until.ts';
 
-/** @param {ByteQueue<{ size: number, committedAt: number }>} queue @param {number} bytes */
-function offer(queue, bytes) {
+function offer(queue: ByteQueue<{ size: number; committedAt: number }>, bytes: number) {
   const fits = queue.reserve(bytes);
   if (fits) queue.push({ size: bytes, committedAt: bytes });
   return fits;
@@ -78,8 +77,8 @@ test('Kafka byte queue: bytes of three blocks are reserved at once: all bytes ar
 
 test('Kafka byte queue: the first block was sent, a second one waits: the queue does not keep the first block in memory', async () => {
   const queue = new ByteQueue(1e6);
-  /** @returns {WeakRef<object>} the item that was sent */
-  function sendFirst() {
+  /** @returns the item that was sent */
+  function sendFirst(): WeakRef<object> {
     const first = { size: 1000, committedAt: 0 };
     for (const item of [first, { size: 1000, committedAt: 1 }]) {
       queue.reserve(item.size);

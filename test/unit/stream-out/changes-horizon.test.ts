@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { CommitSimulation } from '../../support/commit-simulation.js';
-import { runs } from '../../support/runs.js';
+import { CommitSimulation } from '../../support/commit-simulation.ts';
+import { runs } from '../../support/runs.ts';
 
 const MINUTE_MS = 60_000;
 

@@ -1,14 +1,14 @@
 import { expect, test } from '@jest/globals';
-import { createCompletion } from '../../../api/stream-out/completion.js';
-import { TopicRefused } from '../../../api/stream-out/kafka/sender.js';
-import { closingOf, HOUR_MS } from '../../../schema/rules.js';
+import { createCompletion } from '../../../api/stream-out/completion.ts';
+import { TopicRefused } from '../../../api/stream-out/kafka/sender.ts';
+import { closingOf, HOUR_MS } from '../../../schema/rules.ts';
 
 const HOUR = Date.UTC(2026, 4, 1, 10);
 const device = Buffer.alloc(16, 7);
-const digest = (/** @type {number} */ number) => Buffer.alloc(8, number);
+const digest = (number: number) => Buffer.alloc(8, number);
 
-/** @param {number} number @param {number} [bytes] size of the samples */
-const block = (number, bytes = 4) => ({
+/** @param bytes size of the samples */
+const block = (number: number, bytes: number = 4) => ({
   part: 0,
   ts: HOUR + number,
   digest: digest(number),
@@ -18,25 +18,26 @@ const block = (number, bytes = 4) => ({
 
 /**
  * Creates a completion for one device with two blocks.
- *
- * @param {Array<ReturnType<typeof block>>} found blocks that a read of the database returns
- * @param {{ noted?: number[], sendsLatest?: boolean, late?: number[] }} [options] `noted`: blocks that were sent; `late`: hours with late
- *   messages, epoch ms
+ * @param found blocks that a read of the database returns
+ * @param options `noted`: blocks that were sent; `late`: hours with late messages, epoch ms
  */
-function createOver(found, { noted = [], sendsLatest = false, late = [] } = {}) {
+function createOver(
+  found: Array<ReturnType<typeof block>>,
+  {
+    noted = [],
+    sendsLatest = false,
+    late = [],
+  }: { noted?: number[]; sendsLatest?: boolean; late?: number[] } = {},
+) {
   const clock = { now: closingOf(HOUR) };
-  /** @type {string[]} */
-  const sent = [];
+  const sent: string[] = [];
   let until = HOUR;
-  /** @type {Map<string, number>} */
-  const topics = new Map();
-  /** @type {Set<string>} */
-  const refusing = new Set();
-  /** @type {any[]} */
-  const watermarks = [];
-  /** @type {number[]} records that were sent before each block was encoded */
-  const sentBefore = [];
-  const page = async (/** @type {any[]} */ items) => ({ items });
+  const topics: Map<string, number> = new Map();
+  const refusing: Set<string> = new Set();
+  const watermarks: any[] = [];
+  /** records that were sent before each block was encoded */
+  const sentBefore: number[] = [];
+  const page = async (items: any[]) => ({ items });
   const deps = {
     store: {
       streaming: {
@@ -50,14 +51,10 @@ function createOver(found, { noted = [], sendsLatest = false, late = [] } = {}) 
         writeNote: async () => {},
         streamedUntil: async () => until,
         topicsUntil: async () => new Map(topics),
-        writeTopic: async (
-          /** @type {number} */ _group,
-          /** @type {string} */ topic,
-          /** @type {number} */ to,
-        ) => {
+        writeTopic: async (_group: number, topic: string, to: number) => {
           topics.set(topic, to);
         },
-        writeStreamed: async (/** @type {number} */ _group, /** @type {number} */ to) => {
+        writeStreamed: async (_group: number, to: number) => {
           until = to;
         },
       },
@@ -66,10 +63,10 @@ function createOver(found, { noted = [], sendsLatest = false, late = [] } = {}) 
     },
     groups: 1,
     clock: { now: async () => clock.now },
-    steps: { run: (/** @type {() => Promise<unknown>} */ work) => work(), stopped: false },
-    leases: { hold: (/** @type {number} */ _group, /** @type {() => Promise<void>} */ work) => work() },
+    steps: { run: (work: () => Promise<unknown>) => work(), stopped: false },
+    leases: { hold: (_group: number, work: () => Promise<void>) => work() },
     sender: {
-      send: async (/** @type {Array<{ key: string, topic: string }>} */ records) => {
+      send: async (records: Array<{ key: string; topic: string }>) => {
         const refused = records.find(({ topic }) => refusing.has(topic));
         if (refused) throw new TopicRefused(refused.topic, 'Unknown topic');
         sent.push(...records.map(({ key }) => key));
@@ -78,12 +75,12 @@ function createOver(found, { noted = [], sendsLatest = false, late = [] } = {}) 
     },
     schemas: { load: async () => null },
     records: {
-      ofBlock: (/** @type {any} */ { digest: of }) => {
+      ofBlock: ({ digest: of }: any) => {
         sentBefore.push(sent.length);
         return [{ topic: 'batches', key: of.toString('hex'), value: Buffer.alloc(1) }];
       },
       ofLatest: () => ({ topic: 'latest', key: 'latest', value: Buffer.alloc(1) }),
-      ofWatermark: (/** @type {any} */ watermark) => {
+      ofWatermark: (watermark: any) => {
         watermarks.push(watermark);
         return { topic: 'watermarks', key: 'watermark', value: Buffer.alloc(1) };
       },
@@ -92,7 +89,7 @@ function createOver(found, { noted = [], sendsLatest = false, late = [] } = {}) 
     sendsLatest,
     observer: { onCompleted: () => {}, onStreamed: () => {} },
   };
-  const completion = createCompletion(/** @type {any} */ (deps));
+  const completion = createCompletion(deps as any);
   return { completion, clock, sent, sentBefore, refusing, watermarks, topics, until: () => until };
 }
 

@@ -3,11 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { parquetReadObjects } from 'hyparquet';
-import { createDayWriter } from '../../../api/stream-out/parquet/day-writer.js';
-import { createDirectoryTarget } from '../../../api/stream-out/parquet/directory.js';
-import { each, labelsNamed, samplesOf } from '../../support/payloads/export-samples.js';
-
-/** @import { Samples } from '../../../api/export/rows.js' */
+import type { Samples } from '../../../api/export/rows.ts';
+import { createDayWriter } from '../../../api/stream-out/parquet/day-writer.ts';
+import { createDirectoryTarget } from '../../../api/stream-out/parquet/directory.ts';
+import { each, labelsNamed, samplesOf } from '../../support/payloads/export-samples.ts';
 
 const DAY = Date.UTC(2026, 10, 21);
 const HOUR = 3_600_000;
@@ -15,10 +14,8 @@ const MANIFEST = 'manifest/day=2026-11-21/3.json';
 
 let directory = '';
 let now = DAY;
-/** @type {Samples[]} */
-let stored = [];
-/** @type {string[]} */
-let written = [];
+let stored: Samples[] = [];
+let written: string[] = [];
 
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'millrace-days-'));
@@ -40,12 +37,10 @@ const openWriter = (rowsPerFile = 100, target = createDirectoryTarget(directory)
 
 const readManifest = () => JSON.parse(readFileSync(join(directory, MANIFEST), 'utf8'));
 
-/** @param {string} path */
-const readRows = (path) =>
+const readRows = (path: string) =>
   parquetReadObjects({ file: new Uint8Array(readFileSync(join(directory, path))).buffer });
 
-/** @param {string} device @param {number} count */
-const sensor = (device, count) =>
+const sensor = (device: string, count: number) =>
   samplesOf(
     labelsNamed({ device }),
     Array.from({ length: count }, (_, index) => [DAY + index * 1000, index]),
@@ -61,7 +56,7 @@ test.each([
   await openWriter(10).write(3, DAY, false);
   const { files, rows } = readManifest();
   expect(rows).toBe(count);
-  expect(files.map((/** @type {any} */ file) => file.rows)).toEqual(sizes);
+  expect(files.map((file: any) => file.rows)).toEqual(sizes);
   const found = [];
   for (const { path, rows: length, first, last } of files) {
     const part = await readRows(path);
@@ -97,8 +92,7 @@ test('Parquet day writer: a day is written again without changes: its files rema
   expect(written).toHaveLength(3);
 });
 
-/** @param {Samples} samples @param {number} index @returns {Samples[]} */
-const splitAt = (samples, index) => [
+const splitAt = (samples: Samples, index: number): Samples[] => [
   { ...samples, to: index },
   { ...samples, from: index },
 ];
@@ -107,7 +101,7 @@ test('Parquet day writer: samples were added: the manifest lists the new files, 
   const writer = openWriter(10);
   stored = [sensor('a', 15)];
   await writer.write(3, DAY, false);
-  const [kept, old] = readManifest().files.map((/** @type {any} */ { path }) => path);
+  const [kept, old] = readManifest().files.map(({ path }: any) => path);
   stored = [sensor('a', 16)];
   expect(await writer.write(3, DAY, true)).toBe(true);
   const changed = readManifest();
@@ -151,7 +145,7 @@ test('Parquet day writer: a write fails half-way: the manifest keeps the old fil
     write: (path, chunks) =>
       writes++ === 0
         ? target.write(path, chunks)
-        : target.write(path, [...chunks, /** @type {any} */ (Symbol('no bytes'))]),
+        : target.write(path, [...chunks, Symbol('no bytes') as any]),
   });
   await expect(failing.write(3, DAY, false)).rejects.toThrow('no bytes');
   expect(readManifest()).toEqual(manifest);

@@ -1,19 +1,16 @@
 import { expect, test } from '@jest/globals';
-import { crc64, decodeAvro, encodeAvro } from '../../../api/stream-out/avro.js';
-import { decodeBatch, decodeWatermark } from '../../../api/stream-out/decoder.js';
-import { createEncoder, createSmallEncoder } from '../../../api/stream-out/encoder.js';
-import { chunks, MAX_REQUEST_BYTES } from '../../../api/stream-out/kafka/sender.js';
-import { createTimeText } from '../../../api/stream-out/records.js';
-import { identifyDevice, identifySensor } from '../../../schema/ids.js';
-import { packBlock } from '../../../schema/packed/block.js';
-import { digestOf } from '../../../schema/packed/pack.js';
-
-/** @import { AvroRecord } from '../../../api/stream-out/avro.js' */
-/** @import { Identity } from '../../../schema/ids.js' */
+import { type AvroRecord, crc64, decodeAvro, encodeAvro } from '../../../api/stream-out/avro.ts';
+import { decodeBatch, decodeWatermark } from '../../../api/stream-out/decoder.ts';
+import { createEncoder, createSmallEncoder } from '../../../api/stream-out/encoder.ts';
+import { chunks, MAX_REQUEST_BYTES } from '../../../api/stream-out/kafka/sender.ts';
+import { createTimeText } from '../../../api/stream-out/records.ts';
+import { type Identity, identifyDevice, identifySensor } from '../../../schema/ids.ts';
+import { packBlock } from '../../../schema/packed/block.ts';
+import { digestOf } from '../../../schema/packed/pack.ts';
 
 const BUCKET = Date.UTC(2026, 10, 21, 11);
-const device = /** @type {Identity} */ (identifyDevice('pump "7"'));
-const sensors = ['flow', 'heat'].map((name) => /** @type {Identity} */ (identifySensor(device.id, name)));
+const device = identifyDevice('pump "7"') as Identity;
+const sensors = ['flow', 'heat'].map((name) => identifySensor(device.id, name) as Identity);
 const times = [BUCKET, BUCKET + 1, BUCKET + 3_599_999];
 const values = [
   [1.5, -0, 1e300],
@@ -24,7 +21,7 @@ const samples = packBlock(
   sensors.map(({ bytes }, index) => ({
     sensor: bytes,
     times,
-    values: /** @type {number[]} */ (values[index]),
+    values: values[index] as number[],
     from: 0,
     to: 3,
   })),
@@ -33,31 +30,32 @@ const block = { bucket: BUCKET, digest: digestOf(samples), samples, committedAt:
 const names = {
   id: device.id,
   name: device.name,
-  sensor: (/** @type {string} */ id) => sensors.find((sensor) => sensor.id === id)?.name ?? null,
+  sensor: (id: string) => sensors.find((sensor) => sensor.id === id)?.name ?? null,
 };
 const expected = sensors.flatMap(({ id }, index) =>
   times.map((ts, at) => ({ sensor: id, ts, value: values[index]?.[at] })),
 );
 
-test.each(
-  /** @type {const} */ ([
-    ['json', false, 1],
-    ['json', true, 6],
-    ['avro', false, 1],
-    ['avro', true, 6],
-    ['packed', false, 1],
-  ]),
-)('Kafka format %s, explode=%p: decoded times and values are equal bit by bit', (format, explode, count) => {
-  const records = createEncoder({ format, explode })(block, names);
-  expect(records).toHaveLength(count);
-  const found = records
-    .flatMap((record) => decodeBatch(record, { format, bucket: BUCKET }))
-    .flatMap(({ sensor, times: some, values: read }) =>
-      Array.from(some, (ts, index) => ({ sensor, ts, value: read[index] })),
-    );
-  // toEqual distinguishes -0 from 0.
-  expect(found).toEqual(expected);
-});
+test.each([
+  ['json', false, 1],
+  ['json', true, 6],
+  ['avro', false, 1],
+  ['avro', true, 6],
+  ['packed', false, 1],
+] as const)(
+  'Kafka format %s, explode=%p: decoded times and values are equal bit by bit',
+  (format, explode, count) => {
+    const records = createEncoder({ format, explode })(block, names);
+    expect(records).toHaveLength(count);
+    const found = records
+      .flatMap((record) => decodeBatch(record, { format, bucket: BUCKET }))
+      .flatMap(({ sensor, times: some, values: read }) =>
+        Array.from(some, (ts, index) => ({ sensor, ts, value: read[index] })),
+      );
+    // toEqual distinguishes -0 from 0.
+    expect(found).toEqual(expected);
+  },
+);
 
 test('Kafka format json: a device name has quotes: the record is valid JSON', () => {
   const [record] = createEncoder({ format: 'json', explode: false })(block, names);
@@ -117,7 +115,7 @@ test.each([
     },
     watermark: { shard: 0, shards: 1, until: 0, topics: {} },
   }[record];
-  const bytes = encodeAvro(/** @type {AvroRecord} */ (record), /** @type {object} */ (value));
+  const bytes = encodeAvro(record as AvroRecord, value as object);
   expect(bytes.toString('hex', 0, 10)).toBe(`c301${fingerprint}`);
   expect(decodeAvro(bytes)).toEqual({ record, value });
 });
@@ -143,7 +141,7 @@ test('Kafka format avro: the fingerprint is unknown: decoding throws a RangeErro
   expect(() => decodeAvro(Buffer.alloc(20))).toThrow(RangeError);
 });
 
-test.each(/** @type {const} */ (['json', 'avro', 'packed']))(
+test.each(['json', 'avro', 'packed'] as const)(
   'Kafka format %s: a watermark is encoded and decoded without change',
   (format) => {
     const watermark = { shard: 3, shards: 16, until: BUCKET, topics: { batches: BUCKET + 3_600_000 } };

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { HotPath } from '../../../api/stream-out/hot-path.js';
-import { usedBytes } from '../../support/memory.js';
+import { HotPath } from '../../../api/stream-out/hot-path.ts';
+import { usedBytes } from '../../support/memory.ts';
 
 // So many that the memory of other tests in this process, which comes and goes, does not count.
 const BLOCKS = 50_000;
@@ -12,20 +12,20 @@ test('Kafka hot path: blocks wait for Kafka: they take no more memory than the q
   const path = new HotPath({
     queueBytes: 1e9,
     // Nothing is sent, because the path is not started.
-    createSender: () => /** @type {any} */ ({}),
+    createSender: () => ({}) as any,
     schemas: { wait: async () => true },
-    records: /** @type {any} */ ({}),
-    notes: /** @type {any} */ ({}),
+    records: {} as any,
+    notes: {} as any,
     sendsLatest: false,
     clock: () => 0,
-    metrics: /** @type {any} */ ({}),
+    metrics: {} as any,
   });
-  const device = /** @type {any} */ ({ id: 'a' });
+  const device = { id: 'a' } as any;
   const before = usedBytes();
   for (let index = 0; index < BLOCKS; index++) {
     const [digest, samples] = [Buffer.allocUnsafe(8), Buffer.allocUnsafe(200)];
     for (const size of OTHER_BUFFERS) Buffer.allocUnsafe(size);
-    const row = /** @type {any} */ ({ params: [null, null, null, null, digest, samples] });
+    const row = { params: [null, null, null, null, digest, samples] } as any;
     path.blocks.settle(path.blocks.expect(device), 0, [row]);
   }
   const used = usedBytes() - before;

@@ -1,27 +1,25 @@
 import { expect, test } from '@jest/globals';
-import { LatestSender } from '../../../api/stream-out/latest-sender.js';
+import { LatestSender } from '../../../api/stream-out/latest-sender.ts';
 
-const device = /** @type {any} */ ({ id: 'd', name: 'd' });
-const sensorOf = (/** @type {number} */ value) => /** @type {any} */ ({ id: 's', ts: 1, value });
+const device = { id: 'd', name: 'd' } as any;
+const sensorOf = (value: number) => ({ id: 's', ts: 1, value }) as any;
 
-/** @param {{ failingForMs?: number }} [options] */
-function createLatest({ failingForMs = 0 } = {}) {
-  /** @type {string[]} */
-  const sent = [];
+function createLatest({ failingForMs = 0 }: { failingForMs?: number } = {}) {
+  const sent: string[] = [];
   const latest = new LatestSender({
-    sender: /** @type {any} */ ({
+    sender: {
       failingForMs,
-      async send(/** @type {Array<{ value: Buffer }>} */ records) {
+      async send(records: Array<{ value: Buffer }>) {
         sent.push(...records.map(({ value }) => String(value)));
         return true;
       },
       stop: async () => {},
-    }),
+    } as any,
     prepare: async (signal) => !signal.aborted,
-    records: /** @type {any} */ ({
-      ofLatest: (/** @type {{ value: number }} */ { value }) => ({ value: Buffer.from(String(value)) }),
+    records: {
+      ofLatest: ({ value }: { value: number }) => ({ value: Buffer.from(String(value)) }),
       ofRemoved: () => ({ value: undefined }),
-    }),
+    } as any,
   });
   return { latest, sent };
 }

@@ -1,15 +1,14 @@
 import { expect, test } from '@jest/globals';
-import { MAX_DIGESTS_PER_NOTE } from '../../../api/store/streaming.js';
-import { SentNotes } from '../../../api/stream-out/notes.js';
-import { HOUR_MS } from '../../../schema/rules.js';
+import { MAX_DIGESTS_PER_NOTE } from '../../../api/store/streaming.ts';
+import { SentNotes } from '../../../api/stream-out/notes.ts';
+import { HOUR_MS } from '../../../schema/rules.ts';
 
 const HOUR = Date.UTC(2026, 4, 1, 10);
 const device = Buffer.alloc(16, 7);
 
 /** Creates notes whose writes are recorded in memory: digests in the order of writing. */
 function createNotes() {
-  /** @type {string[]} */
-  const written = [];
+  const written: string[] = [];
   const notes = new SentNotes({
     store: {
       writeNote: async (_device, _bucket, digests) => {
@@ -17,14 +16,13 @@ function createNotes() {
           written.push(digests.toString('hex', from, from + 8));
       },
     },
-    retry: /** @type {any} */ ({ run: (/** @type {() => Promise<unknown>} */ work) => work() }),
+    retry: { run: (work: () => Promise<unknown>) => work() } as any,
     clock: () => HOUR + 1000,
   });
   return { notes, written };
 }
 
-/** @param {number} number */
-function digest(number) {
+function digest(number: number) {
   const bytes = Buffer.alloc(8);
   bytes.writeUInt32BE(number, 4);
   return bytes;

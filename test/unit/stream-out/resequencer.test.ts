@@ -1,14 +1,11 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Resequencer } from '../../../api/stream-out/resequencer.js';
+import { Resequencer } from '../../../api/stream-out/resequencer.ts';
 
-/** @param {string} text */
-const rowsOf = (text) => [{ query: text, params: [] }];
+const rowsOf = (text: string) => [{ query: text, params: [] }];
 
-/** @param {{ accepts?: (rows: any[]) => boolean }} [options] */
-function createOrder({ accepts = () => true } = {}) {
-  /** @type {string[]} */
-  const released = [];
+function createOrder({ accepts = () => true }: { accepts?: (rows: any[]) => boolean } = {}) {
+  const released: string[] = [];
   const order = new Resequencer({
     accepts,
     release: (device, bucket, [row]) => released.push(`${device.id} ${bucket} ${row?.query}`),
@@ -16,7 +13,7 @@ function createOrder({ accepts = () => true } = {}) {
   return { order, released };
 }
 
-const [a, b] = /** @type {any[]} */ ([{ id: 'a' }, { id: 'b' }]);
+const [a, b] = [{ id: 'a' }, { id: 'b' }] as any[];
 
 test('Kafka resequencer: a later block is committed first: the block is held until the earlier block is committed', () => {
   const { order, released } = createOrder();
@@ -56,7 +53,7 @@ test('Kafka resequencer: the commit of the earlier block fails: the later block 
 test('Kafka resequencer: one of three blocks does not fit in memory: the two other blocks keep their order', () => {
   const { order, released } = createOrder({ accepts: ([row]) => row.query !== '1' });
   const places = [0, 1, 2].map(() => order.expect(a));
-  for (const index of [2, 1, 0]) order.settle(/** @type {any} */ (places[index]), 10, rowsOf(String(index)));
+  for (const index of [2, 1, 0]) order.settle(places[index] as any, 10, rowsOf(String(index)));
   expect(released).toEqual(['a 10 0', 'a 10 2']);
 });
 
@@ -65,7 +62,7 @@ test('Kafka resequencer: random order of commits: blocks are released in order o
     fc.property(fc.shuffledSubarray([0, 1, 2, 3, 4, 5, 6, 7], { minLength: 8 }), (commits) => {
       const { order, released } = createOrder();
       const places = commits.map(() => order.expect(a));
-      for (const index of commits) order.settle(/** @type {any} */ (places[index]), 0, rowsOf(String(index)));
+      for (const index of commits) order.settle(places[index] as any, 0, rowsOf(String(index)));
       expect(released).toEqual([0, 1, 2, 3, 4, 5, 6, 7].map((index) => `a 0 ${index}`));
       expect(order.devices).toBe(0);
     }),

@@ -1,28 +1,22 @@
 import { afterEach, expect, test } from '@jest/globals';
 import pino from 'pino';
-import { AVRO_SCHEMAS, decodeAvro, encodeAvro, singleObjectHead } from '../../../api/stream-out/avro.js';
-import { Schemas } from '../../../api/stream-out/schemas.js';
-import { readSettings } from '../../../common/settings/index.js';
-import { startTestRegistry } from '../../support/kafka/schema-registry.js';
-import { until } from '../../support/until.js';
+import { AVRO_SCHEMAS, decodeAvro, encodeAvro, singleObjectHead } from '../../../api/stream-out/avro.ts';
+import { Schemas } from '../../../api/stream-out/schemas.ts';
+import { readSettings } from '../../../common/settings/index.ts';
+import { startTestRegistry, type TestRegistry } from '../../support/kafka/schema-registry.ts';
+import { until } from '../../support/until.ts';
 
-/** @import { TestRegistry } from '../../support/kafka/schema-registry.js' */
-
-/** @type {TestRegistry[]} */
-const started = [];
+const started: TestRegistry[] = [];
 afterEach(() => Promise.all(started.splice(0).map((registry) => registry.stop())));
 
-/** @param {Parameters<typeof startTestRegistry>[0]} [options] */
-async function startRegistry(options) {
+async function startRegistry(options?: Parameters<typeof startTestRegistry>[0]) {
   const registry = await startTestRegistry(options);
   started.push(registry);
   return registry;
 }
 
-/** @param {Record<string, string>} settings */
-function createSchemas(settings) {
-  /** @type {string[]} */
-  const reasons = [];
+function createSchemas(settings: Record<string, string>) {
+  const reasons: string[] = [];
   const { stream } = readSettings(
     { STREAM_KAFKA: '127.0.0.1', STREAM_FORMAT: 'avro', ...settings },
     { envFile: '' },

@@ -1,52 +1,51 @@
 import { expect, test } from '@jest/globals';
 import pino from 'pino';
-import { KafkaSender, TopicRefused } from '../../../api/stream-out/kafka/sender.js';
+import { KafkaSender, TopicRefused } from '../../../api/stream-out/kafka/sender.ts';
 
 const TOPIC = 'millrace.batches.v1';
 /** Error codes of Kafka. */
 const [NOT_ENOUGH_REPLICAS, MESSAGE_TOO_LARGE] = [19, 10];
 
-/** @typedef {{ key: Buffer, value: Buffer }} Message */
+type Message = { key: Buffer; value: Buffer };
 
-/** @param {string} text key of the record and a number, such as `a1` */
-const recordOf = (text) => ({
+/** @param text key of the record and a number, such as `a1` */
+const recordOf = (text: string) => ({
   topic: TOPIC,
   key: Buffer.from(text.slice(0, 1)),
   value: Buffer.from(text),
   headers: new Map(),
 });
 
-/**
- * Creates a sender, and lists of the requests and of the records that Kafka accepted.
- *
- * @param {object} options
- * @param {(texts: string[]) => number | undefined} options.refuse Kafka's error code for a request; undefined: accepted
- * @param {boolean} [options.waitsForTopics]
- */
-function createSender({ refuse, waitsForTopics }) {
-  /** @type {string[][]} */
-  const requests = [];
-  /** @type {string[]} */
-  const taken = [];
+/** Creates a sender, and lists of the requests and of the records that Kafka accepted. */
+function createSender({
+  refuse,
+  waitsForTopics,
+}: {
+  /** Kafka's error code for a request; undefined: accepted */
+  refuse: (texts: string[]) => number | undefined;
+  waitsForTopics?: boolean;
+}) {
+  const requests: string[][] = [];
+  const taken: string[] = [];
   const createProducer = () => ({
-    async send(/** @type {{ messages: Message[] }} */ { messages }) {
+    async send({ messages }: { messages: Message[] }) {
       const texts = messages.map(({ value }) => String(value));
       requests.push(texts);
       const code = refuse(texts);
       if (code === undefined) return;
       throw Object.assign(new Error(`error ${code}`), {
-        findBy: (/** @type {string} */ _name, /** @type {number} */ value) => value === code,
+        findBy: (_name: string, value: number) => value === code,
       });
     },
     close: async () => {},
   });
   const sender = new KafkaSender({
-    options: /** @type {any} */ ({}),
+    options: {} as any,
     logger: pino({ level: 'silent' }),
     onSent: (records) => taken.push(...records.map(({ value }) => String(value))),
     onFailure: () => {},
     waitsForTopics,
-    createProducer: /** @type {any} */ (createProducer),
+    createProducer: createProducer as any,
   });
   return { sender, requests, taken };
 }

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import pino from 'pino';
-import { KafkaSender } from '../../../api/stream-out/kafka/sender.js';
-import { TopicQueue } from '../../../api/stream-out/topic-queue.js';
-import { until } from '../../support/until.js';
+import { KafkaSender } from '../../../api/stream-out/kafka/sender.ts';
+import { TopicQueue } from '../../../api/stream-out/topic-queue.ts';
+import { until } from '../../support/until.ts';
 
 const RECORD = {
   topic: 'millrace.batches.v1',
@@ -12,18 +12,17 @@ const RECORD = {
 };
 
 test('Kafka topic queue: Kafka has not yet acknowledged the only item: the item still counts as the oldest', async () => {
-  /** @type {Array<() => void>} */
-  const answers = [];
+  const answers: Array<() => void> = [];
   const createProducer = () => ({
     send: () => new Promise((resolve) => void answers.push(() => resolve(undefined))),
     close: async () => {},
   });
   const sender = new KafkaSender({
-    options: /** @type {any} */ ({}),
+    options: {} as any,
     logger: pino({ level: 'silent' }),
     onSent: () => {},
     onFailure: () => {},
-    createProducer: /** @type {any} */ (createProducer),
+    createProducer: createProducer as any,
   });
   const queue = new TopicQueue({
     limit: 10_000,

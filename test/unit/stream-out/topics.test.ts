@@ -1,17 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { Ajv } from 'ajv';
-import { storedForm } from '../../../api/store/dead-letters/writes.js';
-import { recordOf } from '../../../api/stream-out/announced.js';
-import { decodeAvro } from '../../../api/stream-out/avro.js';
-import { createEncoder, createSmallEncoder } from '../../../api/stream-out/encoder.js';
-import { MAX_REQUEST_BYTES } from '../../../api/stream-out/kafka/sender.js';
-import { topicName, usedTopics } from '../../../api/stream-out/kafka/topics.js';
-import { readSettings } from '../../../common/settings/index.js';
-import { packBlock } from '../../../schema/packed/block.js';
-import { kafkaTopics } from '../../../tools/reference/kafka-topics.js';
-
-/** @import { Announcement } from '../../../api/ingest/outbox.js' */
+import type { Announcement } from '../../../api/ingest/outbox.ts';
+import { storedForm } from '../../../api/store/dead-letters/writes.ts';
+import { recordOf } from '../../../api/stream-out/announced.ts';
+import { decodeAvro } from '../../../api/stream-out/avro.ts';
+import { createEncoder, createSmallEncoder } from '../../../api/stream-out/encoder.ts';
+import { MAX_REQUEST_BYTES } from '../../../api/stream-out/kafka/sender.ts';
+import { topicName, usedTopics } from '../../../api/stream-out/kafka/topics.ts';
+import { readSettings } from '../../../common/settings/index.ts';
+import { packBlock } from '../../../schema/packed/block.ts';
+import { kafkaTopics } from '../../../tools/reference/kafka-topics.ts';
 
 const path = 'docs/reference/kafka-topics.asyncapi.json';
 const { channels } = JSON.parse(kafkaTopics());
@@ -39,8 +38,7 @@ const latest = {
   ...{ ts: bucket, value: -0.5 },
 };
 
-/** @type {Record<string, Announcement>} */
-const ANNOUNCED = {
+const ANNOUNCED: Record<string, Announcement> = {
   event: {
     kind: 'event',
     id: `${id}.5.birth`,
@@ -90,7 +88,7 @@ const ANNOUNCED = {
     },
   },
 };
-const announced = (/** @type {string} */ name) => recordOf(/** @type {Announcement} */ (ANNOUNCED[name]));
+const announced = (name: string) => recordOf(ANNOUNCED[name] as Announcement);
 
 test.each(Object.keys(ANNOUNCED))(`Kafka format avro: %s record: decoded to an equal record`, (name) => {
   const { kind, content } = announced(name);

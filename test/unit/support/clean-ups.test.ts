@@ -1,9 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { runCleanUps } from '../../support/clean-ups.js';
+import { runCleanUps } from '../../support/clean-ups.ts';
 
 test('Clean-ups after a test: two clean-ups fail: all clean-ups run in reverse order, and the first failure is thrown', async () => {
-  /** @type {string[]} */
-  const ran = [];
+  const ran: string[] = [];
   const cleanUps = [
     () => void ran.push('system'),
     async () => {

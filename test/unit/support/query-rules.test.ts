@@ -2,21 +2,19 @@ import { spawnSync } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { useDirectory } from '../../support/directory.js';
-import { checkQueryRules } from '../../support/query-rules/check.js';
-import { readRecords, recordingInto } from '../../support/query-rules/recording.js';
-import { unsent, unwritten, violations } from '../../support/query-rules/rules.js';
-import { statementsIn, statementsOf } from '../../support/query-rules/statements.js';
-
-/** @import { SentRecord } from '../../support/query-rules/record.js' */
+import { useDirectory } from '../../support/directory.ts';
+import { checkQueryRules } from '../../support/query-rules/check.ts';
+import type { SentRecord } from '../../support/query-rules/record.ts';
+import { readRecords, recordingInto } from '../../support/query-rules/recording.ts';
+import { unsent, unwritten, violations } from '../../support/query-rules/rules.ts';
+import { statementsIn, statementsOf } from '../../support/query-rules/statements.ts';
 
 const LOCAL_ONE = 10;
 const LOCAL_QUORUM = 6;
 const LOCAL_SERIAL = 9;
 const SERIAL = 8;
 
-/** @type {SentRecord} */
-const GOOD = {
+const GOOD: SentRecord = {
   application: 'millrace',
   intended: 'LOCAL_QUORUM',
   statements: ['SELECT a FROM t WHERE b = ?'],
@@ -129,7 +127,7 @@ describe('Query rules: a run', () => {
   test('Query rules: a process repeats requests and is killed: each kind of request is recorded once', async () => {
     const program = `
       import { channel } from 'node:diagnostics_channel';
-      import { SENT_REQUESTS } from './api/store/query-rule-tracker.js';
+      import { SENT_REQUESTS } from './api/store/query-rule-tracker.ts';
       const options = {
         isPrepared: () => true, isIdempotent: () => true, isBatchLogged: () => false, isAutoPage: () => false,
         getFetchSize: () => 100, getConsistency: () => 6, getSerialConsistency: () => 9, getRoutingKey: () => Buffer.of(1),

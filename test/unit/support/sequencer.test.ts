@@ -1,29 +1,28 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import SlowestFirst, { SECONDS } from '../../support/sequencer.js';
+import SlowestFirst, { SECONDS } from '../../support/sequencer.ts';
 
 /** Jest context of a run without results of an earlier run. */
 const context = {
   config: { cache: false, rootDir: '/checkout' },
-  hasteFS: { getSize: (/** @type {string} */ path) => path.length },
+  hasteFS: { getSize: (path: string) => path.length },
 };
 
-/** @param {string[]} files paths below `test` @returns {string[]} paths in the order in which Jest runs them */
-function orderOf(files) {
+/** @param files paths below `test` @returns paths in the order in which Jest runs them */
+function orderOf(files: string[]): string[] {
   const paths = files.map((file) => join('/checkout/test', file));
-  const sequencer = new /** @type {any} */ (SlowestFirst)({ contexts: [context], globalConfig: {} });
-  /** @type {Array<{ path: string }>} */
-  const sorted = sequencer.sort(/** @type {any} */ (paths.map((path) => ({ path, context }))));
+  const sequencer = new (SlowestFirst as any)({ contexts: [context], globalConfig: {} });
+  const sorted: Array<{ path: string }> = sequencer.sort(paths.map((path) => ({ path, context })) as any);
   return sorted.map(({ path }) => path.replace('/checkout/test/', ''));
 }
 
 test('Order of test files: no earlier test run: files in the table of durations run first, then others by size', () => {
-  const files = ['unit/a.test.js', 'unit/longer.test.js', 'thorough/drain.test.js'];
-  const slowest = 'contract/schemathesis.test.js';
+  const files = ['unit/a.test.js', 'unit/longer.test.js', 'thorough/drain.test.ts'];
+  const slowest = 'contract/schemathesis.test.ts';
   expect(orderOf([...files, slowest])).toEqual([
     slowest,
-    'thorough/drain.test.js',
+    'thorough/drain.test.ts',
     'unit/longer.test.js',
     'unit/a.test.js',
   ]);

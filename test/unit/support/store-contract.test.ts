@@ -1,26 +1,23 @@
 import { beforeAll, expect } from '@jest/globals';
-import { createMemoryStore } from '../../support/memory-store/index.js';
-import { describeAlarmDeliveries } from '../../support/store-contract/alarm-deliveries.js';
-import { describeCells } from '../../support/store-contract/cells.js';
-import { describeCredentials } from '../../support/store-contract/credentials.js';
-import { describePacking } from '../../support/store-contract/packing.js';
-import { describeSamples } from '../../support/store-contract/samples.js';
-import { describeStreaming } from '../../support/store-contract/streaming.js';
-import { describeWatchedTime } from '../../support/store-contract/watched-time.js';
-
-/** @import { MemoryStore } from '../../support/memory-store/index.js' */
+import { createMemoryStore, type MemoryStore } from '../../support/memory-store/index.ts';
+import { describeAlarmDeliveries } from '../../support/store-contract/alarm-deliveries.ts';
+import { describeCells } from '../../support/store-contract/cells.ts';
+import { describeCredentials } from '../../support/store-contract/credentials.ts';
+import { describePacking } from '../../support/store-contract/packing.ts';
+import { describeSamples } from '../../support/store-contract/samples.ts';
+import { describeStreaming } from '../../support/store-contract/streaming.ts';
+import { describeWatchedTime } from '../../support/store-contract/watched-time.ts';
 
 const clock = { now: Date.now() };
 
-/** @type {MemoryStore} */
-let memory;
+let memory: MemoryStore;
 beforeAll(async () => {
   memory = await createMemoryStore({ clock: () => clock.now });
 });
 
 const subject = () => ({
   ...memory,
-  async afterTwoSeconds(/** @type {() => Promise<boolean>} */ isExpired) {
+  async afterTwoSeconds(isExpired: () => Promise<boolean>) {
     expect(await isExpired()).toBe(false);
     clock.now += 2000;
     expect(await isExpired()).toBe(true);

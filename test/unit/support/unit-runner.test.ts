@@ -8,11 +8,14 @@ const JEST = fileURLToPath(new URL('../../../node_modules/jest/bin/jest.js', imp
 const RUNNER = fileURLToPath(new URL('../../support/unit-runner', import.meta.url));
 
 /**
- * @param {string[]} files test files of the fixture
- * @param {object} [settings] further settings of Jest
- * @returns {Promise<{ code: number, result: any, ofFile: (file: string) => any }>} exit code and results of Jest
+ * @param files test files of the fixture
+ * @param settings further settings of Jest
+ * @returns exit code and results of Jest
  */
-async function runJest(files, settings = {}) {
+async function runJest(
+  files: string[],
+  settings: object = {},
+): Promise<{ code: number; result: any; ofFile: (file: string) => any }> {
   const config = {
     rootDir: `${RUNNER}/fixture`,
     testMatch: files.map((file) => `**/${file}`),
@@ -26,34 +29,31 @@ async function runJest(files, settings = {}) {
     (error) => error,
   );
   const result = JSON.parse(stdout);
-  const ofFile = (/** @type {string} */ file) =>
-    result.testResults.find((/** @type {any} */ { name }) => basename(name) === file);
+  const ofFile = (file: string) => result.testResults.find(({ name }: any) => basename(name) === file);
   return { code, result, ofFile };
 }
 
 test('Unit test runner: tests pass, fail, hang, are skipped or do not load: Jest reports each result, and exits with code 1', async () => {
-  const lost = ['not-loaded.js', 'ended.js'];
-  const { code, result, ofFile } = await runJest(['outcomes.js', ...lost]);
-  const { assertionResults } = ofFile('outcomes.js');
-  expect(assertionResults.map((/** @type {any} */ { fullName, status }) => `${fullName}: ${status}`)).toEqual(
-    [
-      'passes: passed',
-      'expects something else: failed',
-      'throws later: failed',
-      'leaves a rejection unhandled: failed',
-      'takes too long: failed',
-      'is skipped: pending',
-      'is to be written: todo',
-      'a hook fails after it: failed',
-    ],
-  );
+  const lost = ['not-loaded.ts', 'ended.ts'];
+  const { code, result, ofFile } = await runJest(['outcomes.ts', ...lost]);
+  const { assertionResults } = ofFile('outcomes.ts');
+  expect(assertionResults.map(({ fullName, status }: any) => `${fullName}: ${status}`)).toEqual([
+    'passes: passed',
+    'expects something else: failed',
+    'throws later: failed',
+    'leaves a rejection unhandled: failed',
+    'takes too long: failed',
+    'is skipped: pending',
+    'is to be written: todo',
+    'a hook fails after it: failed',
+  ]);
   for (const file of lost) expect(ofFile(file)).toMatchObject({ status: 'failed', assertionResults: [] });
   expect(result).toMatchObject({ numFailedTestSuites: 3, numPassedTests: 1 });
   expect(code).toBe(1);
 });
 
 test('Unit test runner: a Jest project has a set-up file: the file runs for each test file, even in one process', async () => {
-  const settings = { setupFilesAfterEnv: [`${RUNNER}/fixture/set-up.js`], maxWorkers: 1 };
-  const { code, result } = await runJest(['set-up-1.js', 'set-up-2.js'], settings);
+  const settings = { setupFilesAfterEnv: [`${RUNNER}/fixture/set-up.ts`], maxWorkers: 1 };
+  const { code, result } = await runJest(['set-up-1.ts', 'set-up-2.ts'], settings);
   expect({ code, passed: result.numPassedTests }).toEqual({ code: 0, passed: 2 });
 });

@@ -2,37 +2,34 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import uPlot from 'uplot';
 import { chartOptions } from '../../../web/chart/options.ts';
-import { coarsen, drawn, middleOf, shapeOfSamples } from '../../../web/chart/shape.ts';
+import { coarsen, drawn, middleOf, type Shape, shapeOfSamples } from '../../../web/chart/shape.ts';
 import { UTC } from '../../../web/format.ts';
 import { compareOptions } from '../../../web/views/compare/compare-plot.tsx';
 import { alignLines } from '../../../web/views/compare/use-compared.ts';
 
-/** @import { Shape } from '../../../web/chart/shape.ts' */
-
-/** @typedef {{ x: number, y: number }} Point */
-/** @typedef {{ left: number, right: number }} Strip */
-/** @typedef {{ lines: Point[][], dots: Point[], radius: number, bars: { x: number, y: number, width: number, height: number }[] }} Marks */
+type Point = { x: number; y: number };
+type Strip = { left: number; right: number };
+type Marks = {
+  lines: Point[][];
+  dots: Point[];
+  radius: number;
+  bars: { x: number; y: number; width: number; height: number }[];
+};
 
 /** Stands in for Path2D: records the points, rectangles and arcs of a path. */
 class RecordedPath {
-  /** @type {Point[]} */
-  points = [];
-  /** @type {Marks['bars']} */
-  rects = [];
-  /** @type {Marks['dots']} */
-  arcs = [];
+  points: Point[] = [];
+  rects: Marks['bars'] = [];
+  arcs: Marks['dots'] = [];
 
   moveTo() {}
-  /** @param {number} x @param {number} y */
-  lineTo(x, y) {
+  lineTo(x: number, y: number) {
     this.points.push({ x, y });
   }
-  /** @param {number} x @param {number} y @param {number} width @param {number} height */
-  rect(x, y, width, height) {
+  rect(x: number, y: number, width: number, height: number) {
     this.rects.push({ x, y, width, height });
   }
-  /** @param {number} x @param {number} y */
-  arc(x, y) {
+  arc(x: number, y: number) {
     this.arcs.push({ x, y });
   }
 }
@@ -41,15 +38,15 @@ const HEIGHT = 200;
 /** Tolerance in pixels: half the width of a line, plus the rounding to whole pixels. */
 const REACH = 2;
 
-const host = /** @type {any} */ ({ clientWidth: 800, clientHeight: HEIGHT, append() {} });
-const globals = /** @type {any} */ (globalThis);
+const host = { clientWidth: 800, clientHeight: HEIGHT, append() {} } as any;
+const globals = globalThis as any;
 const before = { ...globals };
 const ratio = uPlot.pxRatio;
 
 beforeAll(() => {
   uPlot.pxRatio = 1;
   globals.Path2D = RecordedPath;
-  globals.getComputedStyle = () => ({ getPropertyValue: (/** @type {string} */ name) => name });
+  globals.getComputedStyle = () => ({ getPropertyValue: (name: string) => name });
   globals.document = { createElement: () => ({ remove() {} }) };
 });
 afterAll(() => {
@@ -57,18 +54,14 @@ afterAll(() => {
   for (const name of ['Path2D', 'getComputedStyle', 'document']) globals[name] = before[name];
 });
 
-const common = /** @type {const} */ ({ zone: UTC, cursorKey: undefined, onCursor() {} });
-const lookOf = (/** @type {Shape} */ shape) => () => ({
+const common = { zone: UTC, cursorKey: undefined, onCursor() {} } as const;
+const lookOf = (shape: Shape) => () => ({
   isRaw: shape.stepMs === null,
   thresholds: { low: null, high: null },
 });
 
-/**
- * Replaces the part of uPlot that its path builders use. The path builders themselves are those of uPlot.
- *
- * @param {any} options @param {any} data @param {{ from: number, to: number }} window @param {number} width
- */
-function plot(options, data, { from, to }, width) {
+/** Replaces the part of uPlot that its path builders use. The path builders themselves are those of uPlot. */
+function plot(options: any, data: any, { from, to }: { from: number; to: number }, width: number) {
   const [x] = data;
   const values = data.slice(1).flat().filter(Number.isFinite);
   const [min, max] = [Math.min(...values) - 1, Math.max(...values) + 1];
@@ -79,15 +72,15 @@ function plot(options, data, { from, to }, width) {
       dir: 1,
       min: from,
       max: to,
-      valToPct: (/** @type {number} */ v) => (v - from) / (to - from),
+      valToPct: (v: number) => (v - from) / (to - from),
     },
-    y: { key: 'y', ori: 1, dir: 1, min, max, valToPct: (/** @type {number} */ v) => (v - min) / (max - min) },
+    y: { key: 'y', ori: 1, dir: 1, min, max, valToPct: (v: number) => (v - min) / (max - min) },
   };
-  const toX = (/** @type {number} */ v) => scales.x.valToPct(v) * width;
-  const toY = (/** @type {number} */ v) => (1 - scales.y.valToPct(v)) * HEIGHT;
-  const nearest = (/** @type {number} */ ts) =>
+  const toX = (v: number) => scales.x.valToPct(v) * width;
+  const toY = (v: number) => (1 - scales.y.valToPct(v)) * HEIGHT;
+  const nearest = (ts: number) =>
     x.reduce(
-      (/** @type {number} */ best, /** @type {number} */ at, /** @type {number} */ entry) =>
+      (best: number, at: number, entry: number) =>
         Math.abs(at - ts) < Math.abs(x[best] - ts) ? entry : best,
       0,
     );
@@ -96,9 +89,9 @@ function plot(options, data, { from, to }, width) {
     pxRound: Math.round,
     spanGaps: false,
     fill: null,
-    gaps: (/** @type {any[]} */ ...all) => all[4],
+    gaps: (...all: any[]) => all[4],
   };
-  const series = options.series.map((/** @type {any} */ one, /** @type {number} */ index) =>
+  const series = options.series.map((one: any, index: number) =>
     index === 0
       ? { scale: 'x', idxs }
       : { ...plain, points: { ...one.points, width: 0 }, scale: 'y', dash: one.dash },
@@ -111,28 +104,27 @@ function plot(options, data, { from, to }, width) {
     scales,
     bands: [],
     bbox: { left: 0, top: 0, width, height: HEIGHT },
-    valToPos: (/** @type {number} */ v, /** @type {string} */ scale) => (scale === 'x' ? toX(v) : toY(v)),
-    posToVal: (/** @type {number} */ px) => from + (px / width) * (to - from),
+    valToPos: (v: number, scale: string) => (scale === 'x' ? toX(v) : toY(v)),
+    posToVal: (px: number) => from + (px / width) * (to - from),
     valToPosH: toX,
     valToPosV: toY,
   };
 
-  /** @param {number} index @returns {Marks} */
-  function marksOf(index) {
+  function marksOf(index: number): Marks {
     const column = data[index];
     let [first, last] = [Math.max(idxs[0] - 1, 0), Math.min(idxs[1] + 1, x.length - 1)];
     while (column[first] == null && first > 0) first -= 1;
     while (column[last] == null && last < x.length - 1) last += 1;
-    const paths = /** @type {any} */ (uPlot.paths).linear()(chart, index, first, last);
+    const paths = (uPlot.paths as any).linear()(chart, index, first, last);
     const strips = paths.clip
-      ? paths.clip.rects.map((/** @type {any} */ rect) => ({ left: rect.x, right: rect.x + rect.width }))
+      ? paths.clip.rects.map((rect: any) => ({ left: rect.x, right: rect.x + rect.width }))
       : [{ left: 0, right: width }];
     const { points } = series[index];
     // uPlot shows points by their density, unless the options decide.
     const isDense = (idxs[1] - idxs[0]) * (points.space ?? 8) > toX(x[idxs[1]]) - toX(x[idxs[0]]);
     const isAll = points.show ?? !isDense;
     const chosen = points.filter?.(chart, index, isAll) ?? null;
-    const drawPoints = points.paths ?? /** @type {any} */ (uPlot.paths).points();
+    const drawPoints = points.paths ?? (uPlot.paths as any).points();
     const dots =
       isAll || chosen ? drawPoints(chart, index, idxs[0], idxs[1], chosen).fill : new RecordedPath();
     return {
@@ -145,8 +137,8 @@ function plot(options, data, { from, to }, width) {
   return { marksOf, toX, toY };
 }
 
-/** @param {Point[]} points @param {Strip[]} strips @returns {Point[][]} the visible segments */
-function clipped(points, strips) {
+/** @returns the visible segments */
+function clipped(points: Point[], strips: Strip[]): Point[][] {
   const segments = [];
   for (const [index, b] of points.entries()) {
     const a = points[index - 1];
@@ -154,8 +146,7 @@ function clipped(points, strips) {
     for (const { left, right } of strips) {
       const [start, end] = [Math.max(a.x, left), Math.min(b.x, right)];
       if (start > end || right <= left || (start === end && a.x !== b.x)) continue;
-      const yAt = (/** @type {number} */ px) =>
-        a.x === b.x ? a.y : a.y + ((b.y - a.y) * (px - a.x)) / (b.x - a.x);
+      const yAt = (px: number) => (a.x === b.x ? a.y : a.y + ((b.y - a.y) * (px - a.x)) / (b.x - a.x));
       segments.push([
         { x: start, y: yAt(start) },
         { x: end, y: a.x === b.x ? b.y : yAt(end) },
@@ -165,19 +156,16 @@ function clipped(points, strips) {
   return segments;
 }
 
-/** @param {Point[]} segment @param {Point} point */
-function distanceTo([a = { x: 0, y: 0 }, b = { x: 0, y: 0 }], { x, y }) {
+function distanceTo([a = { x: 0, y: 0 }, b = { x: 0, y: 0 }]: Point[], { x, y }: Point) {
   const [dx, dy] = [b.x - a.x, b.y - a.y];
   const share =
     dx || dy ? Math.min(Math.max(((x - a.x) * dx + (y - a.y) * dy) / (dx * dx + dy * dy), 0), 1) : 0;
   return Math.hypot(x - a.x - share * dx, y - a.y - share * dy);
 }
 
-/** @param {Point[]} segment @param {Point} point */
-const isNear = ([a, b], { x }) => Number(a?.x) <= x + REACH && Number(b?.x) >= x - REACH;
+const isNear = ([a, b]: Point[], { x }: Point) => Number(a?.x) <= x + REACH && Number(b?.x) >= x - REACH;
 
-/** @param {Marks[]} marks @param {Point} point */
-const isMarked = (marks, point) =>
+const isMarked = (marks: Marks[], point: Point) =>
   marks.some(
     ({ lines, dots, radius, bars }) =>
       dots.some(({ x, y }) => Math.hypot(x - point.x, y - point.y) <= radius) ||
@@ -220,8 +208,11 @@ const anyPicture = fc.record({
   intervalMs: fc.constantFrom(null, 1, 1000, 10_000, 60_000),
 });
 
-/** @param {{ ts: number, value: number }[]} history @param {{ from: number, to: number }} window @param {number} step */
-function shapeIn(history, window, step) {
+function shapeIn(
+  history: { ts: number; value: number }[],
+  window: { from: number; to: number },
+  step: number,
+) {
   const seen = history.filter(({ ts }) => ts >= window.from && ts < window.to);
   const samples = shapeOfSamples(
     { ts: seen.map(({ ts }) => ts), value: seen.map(({ value }) => value) },
@@ -230,8 +221,19 @@ function shapeIn(history, window, step) {
   return step === 0 ? samples : coarsen(samples, step);
 }
 
-/** @param {{ history: { ts: number }[], begins: number, length: number, width: number, binWidth: number }} picture */
-function layOut({ history, begins, length, width, binWidth }) {
+function layOut({
+  history,
+  begins,
+  length,
+  width,
+  binWidth,
+}: {
+  history: { ts: number }[];
+  begins: number;
+  length: number;
+  width: number;
+  binWidth: number;
+}) {
   const span = (history.at(-1)?.ts ?? 0) + 1;
   const from = Math.floor(span * begins);
   const window = { from, to: Math.ceil(from + Math.max(span * length, 1)) };
@@ -273,14 +275,14 @@ describe('Every stored sample lies under a mark, for any history, range and widt
         const { window, step } = layOut(picture);
         const lines = [picture.history, other].map(
           (history, index) =>
-            /** @type {any} */ ({
+            ({
               key: `${index}`,
               hue: index + 1,
               scale: 'unit',
               isGhost: false,
               intervalMs: picture.intervalMs,
               shape: shapeIn(history, window, step),
-            }),
+            }) as any,
         );
         const options = compareOptions({ ...common, cursorKey: '', host, lines });
         const { columns } = alignLines(lines);

@@ -141,14 +141,12 @@ test('Count format: count 1: noun in the singular; count 0 or more than 1: noun 
 });
 
 describe('Named time zones', () => {
-  test.each(
-    /** @type {const} */ ([
-      ['Asia/Kolkata', '2026-11-21T17:30:00', 'UTC+5:30'],
-      ['America/St_Johns', '2026-11-21T08:30:00', 'UTC−3:30'],
-      ['Europe/Berlin', '2026-11-21T13:00:00', 'UTC+1'],
-      ['Europe/London', '2026-11-21T12:00:00', 'UTC'],
-    ]),
-  )(
+  test.each([
+    ['Asia/Kolkata', '2026-11-21T17:30:00', 'UTC+5:30'],
+    ['America/St_Johns', '2026-11-21T08:30:00', 'UTC−3:30'],
+    ['Europe/Berlin', '2026-11-21T13:00:00', 'UTC+1'],
+    ['Europe/London', '2026-11-21T12:00:00', 'UTC'],
+  ] as const)(
     'Named time zone %s: a time is written as %s, with the offset %s, and parsed back to the same time',
     (name, text, offset) => {
       const zone = createZone(name);
@@ -172,7 +170,7 @@ describe('Named time zones', () => {
   test('Named time zone: clock change between the time of a row and the present: the row shows its UTC offset', () => {
     const change = Date.UTC(2026, 9, 25, 1);
     const berlin = createZone('Europe/Berlin');
-    const other = (/** @type {number} */ ts) => otherZone(berlin, ts, change + 1000);
+    const other = (ts: number) => otherZone(berlin, ts, change + 1000);
     expect([other(change - 1000), other(change)]).toEqual(['UTC+2', null]);
     expect(otherZone(UTC, change - 1000, change)).toBeNull();
   });

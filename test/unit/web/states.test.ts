@@ -4,13 +4,15 @@ import { changesOf, sharesOf, statesOf, stateText, stretchesOf } from '../../../
 
 const RANGE = { from: 0, to: 100_000 };
 
-/** @param {string | null} name @param {string | null} [type] @param {string | null} [unit] */
-const labels = (name, type = null, unit = null) => ({ name, type, unit });
-/** @param {number[]} values @param {number} [step] ms between them */
-const samples = (values, step = 10) =>
+const labels = (name: string | null, type: string | null = null, unit: string | null = null) => ({
+  name,
+  type,
+  unit,
+});
+/** @param step ms between them */
+const samples = (values: number[], step: number = 10) =>
   shapeOfSamples({ ts: values.map((_, at) => at * step), value: values }, RANGE);
-/** @param {[min: number, avg: number, max: number][]} points */
-const bins = (points) =>
+const bins = (points: [min: number, avg: number, max: number][]) =>
   shapeOfBins(
     {
       points: points.map(([min, avg, max], at) => ({
@@ -27,18 +29,19 @@ const bins = (points) =>
   );
 
 describe('States: names', () => {
-  test.each(
-    /** @type {Array<[string | null, string | null, [string, string]]>} */ ([
-      ['door.open', null, ['closed', 'open']],
-      ['frontDoor', null, ['closed', 'open']],
-      ['isClosed', null, ['open', 'closed']],
-      ['alarm.active', 'bool', ['inactive', 'active']],
-      ['hall', 'motion', ['clear', 'detected']],
-      ['pump-1', 'state', ['off', 'on']],
-    ]),
-  )('State names: sensor %s of the type %s that sends 0 and 1: %j', (name, type, [zero, one]) => {
-    expect([0, 1].map((value) => stateText(labels(name, type, '/'), value))).toEqual([zero, one]);
-  });
+  test.each([
+    ['door.open', null, ['closed', 'open']],
+    ['frontDoor', null, ['closed', 'open']],
+    ['isClosed', null, ['open', 'closed']],
+    ['alarm.active', 'bool', ['inactive', 'active']],
+    ['hall', 'motion', ['clear', 'detected']],
+    ['pump-1', 'state', ['off', 'on']],
+  ] as Array<[string | null, string | null, [string, string]]>)(
+    'State names: sensor %s of the type %s that sends 0 and 1: %j',
+    (name, type, [zero, one]) => {
+      expect([0, 1].map((value) => stateText(labels(name, type, '/'), value))).toEqual([zero, one]);
+    },
+  );
 
   test('State names: value other than 0 or 1, sensor with a unit, or sensor name without state: shown as a number', () => {
     expect(stateText(labels('door.open'), 0.5)).toBeNull();
@@ -69,8 +72,7 @@ describe('States: found in a signal', () => {
 });
 
 describe('States: bands', () => {
-  /** @param {ReturnType<typeof samples>} shape @param {number | null} intervalMs */
-  const bands = (shape, intervalMs) =>
+  const bands = (shape: ReturnType<typeof samples>, intervalMs: number | null) =>
     stretchesOf(shape, drawn(shape, intervalMs)).map(({ from, to, value, share }) => [
       from,
       to,

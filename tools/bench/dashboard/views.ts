@@ -1,24 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MillraceError } from '../../../common/errors.js';
+import type { CDPSession, Page } from 'playwright-core';
+import { MillraceError } from '../../../common/errors.ts';
 
-/** @import { CDPSession, Page } from 'playwright-core' */
+/** The requests and bytes that the browser loads until a view is complete. */
+export interface Weight {
+  /** requests for the page, its scripts and styles; files of the browser's cache do not count */
+  files: number;
+  /** requests below `/api/` */
+  data: number;
+  /** size of all answers on the wire, with their headers, in units of 1,000 bytes */
+  kilobytes: number;
+}
 
-/**
- * The requests and bytes that the browser loads until a view is complete.
- *
- * @typedef {object} Weight
- * @property {number} files requests for the page, its scripts and styles; files of the browser's cache do not count
- * @property {number} data requests below `/api/`
- * @property {number} kilobytes size of all answers on the wire, with their headers, in units of 1,000 bytes
- */
+/** The weight of a first view with an empty cache, and of a reload. */
+export type Views = { first: Weight; reload: Weight };
 
-/** The weight of a first view with an empty cache, and of a reload. @typedef {{ first: Weight, reload: Weight }} Views */
-
-/**
- * One request. `bytes`: bytes of the answer that have arrived so far.
- *
- * @typedef {{ isData: boolean, isStream: boolean, isCached: boolean, isOver: boolean, bytes: number }} Request
- */
+/** One request. `bytes`: bytes of the answer that have arrived so far. */
+type Request = { isData: boolean; isStream: boolean; isCached: boolean; isOver: boolean; bytes: number };
 
 /** A view is complete when nothing has changed for this long, in ms, neither a request nor the snapshot of the stream. */
 const QUIET_MS = 500;
@@ -33,12 +31,12 @@ const IS_DRAWN = "window.benchSeen?.firstCellsMs != null && document.querySelect
 
 /** Counts the requests of a page and the bytes of the answers, from the events of the DevTools protocol. */
 export class RequestCount {
-  /** By request id. @type {Map<string, Request>} */
-  #requests = new Map();
+  /** By request id. */
+  #requests: Map<string, Request> = new Map();
   #changedAt = performance.now();
 
-  /** @param {Pick<CDPSession, 'on'>} debuggee a session with the domain `Network` enabled */
-  constructor(debuggee) {
+  /** @param debuggee a session with the domain `Network` enabled */
+  constructor(debuggee: Pick<CDPSession, 'on'>) {
     debuggee.on('Network.requestWillBeSent', ({ requestId, request: { url }, type }) => {
       const { protocol, pathname } = new URL(url);
       if (!/^https?:$/.test(protocol)) return;
@@ -66,8 +64,7 @@ export class RequestCount {
     });
   }
 
-  /** @param {string} requestId @param {Partial<Request>} changes */
-  #change(requestId, changes) {
+  #change(requestId: string, changes: Partial<Request>) {
     const request = this.#requests.get(requestId);
     if (!request) return;
     Object.assign(request, changes);
@@ -84,8 +81,8 @@ export class RequestCount {
     return performance.now() - this.#changedAt;
   }
 
-  /** @returns {Weight} weight of the requests since the last call */
-  take() {
+  /** @returns weight of the requests since the last call */
+  take(): Weight {
     const sent = [...this.#requests.values()].filter(({ isCached }) => !isCached);
     this.#requests.clear();
     const data = sent.filter(({ isData }) => isData).length;
@@ -96,13 +93,13 @@ export class RequestCount {
 
 /**
  * Opens a view with an empty cache, reloads it, and measures the weight of both.
- *
- * @param {{ page: Page, debuggee: CDPSession }} opened a new empty page, with the script that records its first cells
- * @param {string} url
- * @returns {Promise<Views>}
+ * @param opened a new empty page, with the script that records its first cells
  * @throws {MillraceError} `failed`: the view was not complete within the time limit
  */
-export async function weighViews({ page, debuggee }, url) {
+export async function weighViews(
+  { page, debuggee }: { page: Page; debuggee: CDPSession },
+  url: string,
+): Promise<Views> {
   await debuggee.send('Network.enable');
   const requests = new RequestCount(debuggee);
 
@@ -122,5 +119,4 @@ export async function weighViews({ page, debuggee }, url) {
   return { first, reload: await complete() };
 }
 
-/** @param {Weight} weight @returns {number} requests for files and data */
-export const requestsOf = ({ files, data }) => files + data;
+export const requestsOf = ({ files, data }: Weight): number => files + data;

@@ -1,11 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chromium } from 'playwright-core';
-import { MillraceError } from '../../../common/errors.js';
-import { findTools } from '../../../infra/bootstrap/index.js';
-import { median } from '../measure/rounds.js';
-import { weighViews } from './views.js';
-
-/** @import { Views } from './views.js' */
+import { MillraceError } from '../../../common/errors.ts';
+import { findTools } from '../../../infra/bootstrap/index.ts';
+import { median } from '../measure/rounds.ts';
+import { type Views, weighViews } from './views.ts';
 
 const ARGUMENTS = [
   '--no-sandbox',
@@ -51,15 +49,14 @@ export async function startChromium() {
   const { chromium: program } = await findTools(['chromium']);
   const browser = await chromium.launch({ executablePath: program?.path, args: ARGUMENTS });
   return {
-    /** Opens a page with a new profile, so that no earlier page has filled its cache. @param {string} url */
-    async open(url) {
+    /** Opens a page with a new profile, so that no earlier page has filled its cache. */
+    async open(url: string) {
       const context = await browser.newContext({ viewport: VIEWPORT });
       const page = await context.newPage();
       await page.addInitScript({ content: WATCH });
       const debuggee = await context.newCDPSession(page);
       await page.goto(url);
-      /** @returns {Promise<Seen>} */
-      const seen = () => page.evaluate('window.benchSeen');
+      const seen = (): Promise<Seen> => page.evaluate('window.benchSeen');
       await untilShown(url, async () => (await seen()).firstCellsMs);
       return {
         page,
@@ -68,11 +65,8 @@ export async function startChromium() {
         close: () => context.close(),
       };
     },
-    /**
-     * @param {string} url
-     * @returns {Promise<number>} ms from the navigation to the first text or picture, for a new user with a slow network
-     */
-    async firstPaint(url) {
+    /** @returns ms from the navigation to the first text or picture, for a new user with a slow network */
+    async firstPaint(url: string): Promise<number> {
       const context = await browser.newContext({ viewport: VIEWPORT });
       try {
         const page = await context.newPage();
@@ -85,8 +79,8 @@ export async function startChromium() {
         await context.close();
       }
     },
-    /** @param {string} url @returns {Promise<Views>} requests and bytes of the first view of a new user, and of its reload */
-    async weigh(url) {
+    /** @returns requests and bytes of the first view of a new user, and of its reload */
+    async weigh(url: string): Promise<Views> {
       const context = await browser.newContext({ viewport: VIEWPORT });
       try {
         const page = await context.newPage();
@@ -105,14 +99,10 @@ export async function startChromium() {
 /**
  * Polls a page until it shows something. Playwright's own wait runs inside the page, and the security policy of the page forbids
  * that.
- *
- * @template T
- * @param {string} url
- * @param {() => Promise<T | null>} read returns null while nothing is shown
- * @returns {Promise<T>}
+ * @param read returns null while nothing is shown
  * @throws {MillraceError} `failed`: the page shows nothing within the time limit
  */
-async function untilShown(url, read) {
+async function untilShown<T>(url: string, read: () => Promise<T | null>): Promise<T> {
   for (const deadline = performance.now() + SHOWN_MS; performance.now() < deadline; await sleep(LOOK_MS)) {
     const shown = await read();
     if (shown !== null) return shown;
@@ -120,25 +110,23 @@ async function untilShown(url, read) {
   throw new MillraceError('failed', `${url} showed nothing within ${SHOWN_MS / 1000} s.`);
 }
 
-/** @typedef {{ at: number, ms: number, of: string }} LongTask */
-/** Times in ms since the navigation began. @typedef {{ firstCellsMs: number | null, longTasks: LongTask[] }} Seen */
-/** @typedef {Awaited<ReturnType<Awaited<ReturnType<typeof startChromium>>['open']>>} OpenPage */
+type LongTask = { at: number; ms: number; of: string };
+/** Times in ms since the navigation began. */
+type Seen = { firstCellsMs: number | null; longTasks: LongTask[] };
+type OpenPage = Awaited<ReturnType<Awaited<ReturnType<typeof startChromium>>['open']>>;
 
-/**
- * @param {OpenPage} opened
- * @returns {Promise<number>} MB that the JavaScript of the page keeps after a garbage collection
- */
-async function heapOf({ debuggee }) {
+/** @returns MB that the JavaScript of the page keeps after a garbage collection */
+async function heapOf({ debuggee }: OpenPage): Promise<number> {
   await debuggee.send('HeapProfiler.collectGarbage');
   const { usedSize } = await debuggee.send('Runtime.getHeapUsage');
   return usedSize / 1e6;
 }
 
 /**
- * @param {number[]} heap MB, in order of time
- * @returns {number} ratio of the last third to the first third, because single readings vary
+ * @param heap MB, in order of time
+ * @returns ratio of the last third to the first third, because single readings vary
  */
-export function heapGrowth(heap) {
+export function heapGrowth(heap: number[]): number {
   const third = Math.max(1, Math.floor(heap.length / 3));
   return median(heap.slice(-third)) / median(heap.slice(0, third));
 }
@@ -152,22 +140,14 @@ const SETTLE_MS = 30_000;
 /** Length of a task from which people notice a delay, in ms. */
 export const LONG_MS = 50;
 
-/**
- * Measures frames, long tasks and memory of an open dashboard.
- *
- * @param {OpenPage} opened
- * @param {number} forMs
- * @returns {Promise<Watched>}
- */
-export async function watchDashboard(opened, forMs) {
+/** Measures frames, long tasks and memory of an open dashboard. */
+export async function watchDashboard(opened: OpenPage, forMs: number): Promise<Watched> {
   const end = performance.now() + forMs;
   await sleep(Math.min(SETTLE_MS, forMs / 4));
   const frames = [];
-  /** @type {number[]} */
-  const heap = [await heapOf(opened)];
+  const heap: number[] = [await heapOf(opened)];
   const shown = [];
-  /** @type {number[]} */
-  const busy = [];
+  const busy: number[] = [];
   const traceMs = Math.max(LEAST_TRACE_MS, Math.min(TRACE_MS, forMs / 4));
   do {
     const events = await traceOf(opened, () => sleep(traceMs));
@@ -180,21 +160,21 @@ export async function watchDashboard(opened, forMs) {
   return { frames: distribution(frames), busy, heap, longTasks, shown };
 }
 
-/**
- * @typedef {object} Watched
- * @property {Record<'ms' | 'cpuMs', { p50: number, p95: number, most: number, count: number }>} frames script time per frame, as
- *   wall time (`ms`) and as CPU time (`cpuMs`)
- * @property {number[]} busy CPU time of each task that took more CPU time than `LONG_MS`, in ms
- * @property {number[]} heap MB; the first reading is made once the page has settled
- * @property {LongTask[]} longTasks tasks over 50 ms of wall time; they include loading and waits for a processor
- * @property {Array<{ p50: number, p99: number }>} shown ms from the commit of a value until the screen shows it, as the page
- *   measures it
- */
+export interface Watched {
+  /** script time per frame, as wall time (`ms`) and as CPU time (`cpuMs`) */
+  frames: Record<'ms' | 'cpuMs', { p50: number; p95: number; most: number; count: number }>;
+  /** CPU time of each task that took more CPU time than `LONG_MS`, in ms */
+  busy: number[];
+  /** MB; the first reading is made once the page has settled */
+  heap: number[];
+  /** tasks over 50 ms of wall time; they include loading and waits for a processor */
+  longTasks: LongTask[];
+  /** ms from the commit of a value until the screen shows it, as the page measures it */
+  shown: Array<{ p50: number; p99: number }>;
+}
 
-/** @param {{ ms: number, cpuMs: number }[]} frames @returns {Watched['frames']} */
-function distribution(frames) {
-  /** @param {'ms' | 'cpuMs'} key */
-  const of = (key) => {
+function distribution(frames: { ms: number; cpuMs: number }[]): Watched['frames'] {
+  const of = (key: 'ms' | 'cpuMs') => {
     const sorted = frames.map((frame) => frame[key]).sort((a, b) => a - b);
     return {
       p50: quantile(sorted, 0.5),
@@ -206,12 +186,10 @@ function distribution(frames) {
   return { ms: of('ms'), cpuMs: of('cpuMs') };
 }
 
-/** @param {number[]} sorted @param {number} share */
-const quantile = (sorted, share) =>
+const quantile = (sorted: number[], share: number) =>
   Number(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]);
 
-/** @param {OpenPage} opened */
-async function commitToScreen({ page }) {
+async function commitToScreen({ page }: OpenPage) {
   const figure = page.locator('.figure', { hasText: 'Commit to screen' });
   const [p50, p99] = await Promise.all(
     ['.figure-value', '.figure-second-value'].map(async (which) => {
@@ -222,25 +200,25 @@ async function commitToScreen({ page }) {
   return { p50: Number(p50), p99: Number(p99) };
 }
 
-/**
- * An event of Chromium's trace. Times are in µs.
- *
- * @typedef {{ name: string, cat: string, ph: string, pid: number, tid: number, ts: number, dur?: number, tdur?: number, args?: any }} TraceEvent
- */
+/** An event of Chromium's trace. Times are in µs. */
+type TraceEvent = {
+  name: string;
+  cat: string;
+  ph: string;
+  pid: number;
+  tid: number;
+  ts: number;
+  dur?: number;
+  tdur?: number;
+  args?: any;
+};
 
 const CATEGORIES = ['devtools.timeline', 'v8', 'disabled-by-default-devtools.timeline'];
 
-/**
- * Returns the trace events of the page's main thread while work runs.
- *
- * @param {OpenPage} opened
- * @param {() => Promise<void>} meanwhile the work
- * @returns {Promise<TraceEvent[]>}
- */
-async function traceOf({ debuggee }, meanwhile) {
-  /** @type {TraceEvent[]} */
-  const events = [];
-  const collect = (/** @type {{ value: any[] }} */ { value }) => void events.push(...value);
+/** Returns the trace events of the page's main thread while work runs. @param meanwhile the work */
+async function traceOf({ debuggee }: OpenPage, meanwhile: () => Promise<void>): Promise<TraceEvent[]> {
+  const events: TraceEvent[] = [];
+  const collect = ({ value }: { value: any[] }) => void events.push(...value);
   debuggee.on('Tracing.dataCollected', collect);
   await debuggee.send('Tracing.start', {
     transferMode: 'ReportEvents',
@@ -272,11 +250,9 @@ const FRAME_END = 'Commit';
 /**
  * Returns the script time of each frame. All script time since the previous frame counts, including work for the stream between
  * two frames.
- *
- * @param {TraceEvent[]} events
- * @returns {{ ms: number, cpuMs: number }[]} `ms`: wall time; `cpuMs`: CPU time
+ * @returns `ms`: wall time; `cpuMs`: CPU time
  */
-export function scriptOfFrames(events) {
+export function scriptOfFrames(events: TraceEvent[]): { ms: number; cpuMs: number }[] {
   const main = mainThread(events);
   const own = events
     .filter(({ ph, pid, tid }) => ph === 'X' && `${pid}/${tid}` === main)
@@ -299,22 +275,17 @@ export function scriptOfFrames(events) {
   return frames.slice(1);
 }
 
-/**
- * @param {TraceEvent[]} events
- * @param {number} overMs
- * @returns {number[]} CPU time of the page's tasks that took more than `overMs`, in ms
- */
-export function longTasksOf(events, overMs) {
+/** @returns CPU time of the page's tasks that took more than `overMs`, in ms */
+export function longTasksOf(events: TraceEvent[], overMs: number): number[] {
   const main = mainThread(events);
   return events.flatMap(({ name, pid, tid, tdur = 0 }) =>
     name === 'RunTask' && `${pid}/${tid}` === main && tdur > overMs * 1000 ? [tdur / 1000] : [],
   );
 }
 
-/** @param {TraceEvent[]} events @returns {string} the main thread of the page: the thread that calls most script functions */
-function mainThread(events) {
-  /** @type {Map<string, number>} */
-  const calls = new Map();
+/** @returns the main thread of the page: the thread that calls most script functions */
+function mainThread(events: TraceEvent[]): string {
+  const calls: Map<string, number> = new Map();
   for (const { name, pid, tid } of events) {
     if (name === 'FunctionCall') calls.set(`${pid}/${tid}`, (calls.get(`${pid}/${tid}`) ?? 0) + 1);
   }

@@ -1,31 +1,28 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { MillraceError } from '../../../common/errors.js';
-import { findTools } from '../../../infra/bootstrap/index.js';
-import { steadyPort } from '../../../infra/engine/ports.js';
+import { MillraceError } from '../../../common/errors.ts';
+import { findTools } from '../../../infra/bootstrap/index.ts';
+import { steadyPort } from '../../../infra/engine/ports.ts';
 
-/** @import { ChildProcess, SpawnOptions } from 'node:child_process' */
-
-/**
- * A broker that the bench publishes to.
- *
- * @typedef {object} Broker
- * @property {string} url
- * @property {number} [pid] missing: the broker runs in the ingest process
- * @property {() => Promise<void>} stop
- */
+/** A broker that the bench publishes to. */
+export interface Broker {
+  url: string;
+  /** missing: the broker runs in the ingest process */
+  pid?: number;
+  stop: () => Promise<void>;
+}
 
 /**
  * Starts a Mosquitto with persistence and with limits that never affect a measurement. The receive maximum of the subscriber
  * limits the messages in flight, and Mosquitto drops no message.
- *
- * @param {string} dir folder of this broker; the broker reuses no files of another broker
- * @returns {Promise<Broker & { kill: () => Promise<void>, start: () => Promise<unknown> }>} `kill`: ends the broker with SIGKILL;
- *   `start`: starts it again with the data that it had written
+ * @param dir folder of this broker; the broker reuses no files of another broker
+ * @returns `kill`: ends the broker with SIGKILL; `start`: starts it again with the data that it had written
  */
-export async function startBroker(dir) {
+export async function startBroker(
+  dir: string,
+): Promise<Broker & { kill: () => Promise<void>; start: () => Promise<unknown> }> {
   const { mosquitto } = await findTools(['mosquitto']);
   const port = await steadyPort();
   mkdirSync(dir, { recursive: true });
@@ -43,11 +40,10 @@ export async function startBroker(dir) {
 }
 
 /**
- * @param {number} port
- * @param {string} dir folder of the queues of the broker
- * @returns {string[]} lines of a configuration that listens on loopback and drops no message
+ * @param dir folder of the queues of the broker
+ * @returns lines of a configuration that listens on loopback and drops no message
  */
-export const persistentOn = (port, dir) => [
+export const persistentOn = (port: number, dir: string): string[] => [
   // Without this line, Mosquitto changes from root to a user that cannot write here.
   ...(process.getuid?.() === 0 ? ['user root'] : []),
   `listener ${port} 127.0.0.1`,
@@ -59,19 +55,11 @@ export const persistentOn = (port, dir) => [
 /** Interval in which a signal is repeated, in ms. Mosquitto may miss a signal that arrives before its main loop runs. */
 const REMIND_MS = 200;
 
-/**
- * Prepares a Mosquitto without starting it.
- *
- * @param {string} command
- * @param {string} configuration path of the configuration file
- * @param {SpawnOptions} options
- */
-export function createMosquitto(command, configuration, options) {
-  /** @type {ChildProcess | null} */
-  let child = null;
+/** Prepares a Mosquitto without starting it. @param configuration path of the configuration file */
+export function createMosquitto(command: string, configuration: string, options: SpawnOptions) {
+  let child: ChildProcess | null = null;
 
-  /** @param {NodeJS.Signals} signal */
-  async function end(signal) {
+  async function end(signal: NodeJS.Signals) {
     const running = child;
     child = null;
     if (!running || running.exitCode !== null || running.signalCode !== null) return;
@@ -85,11 +73,10 @@ export function createMosquitto(command, configuration, options) {
   return {
     /**
      * Starts Mosquitto, and waits until it listens.
-     *
-     * @returns {Promise<number>} pid of the process
+     * @returns pid of the process
      * @throws {MillraceError} `failed`, with the output of Mosquitto, when Mosquitto ends instead
      */
-    async start() {
+    async start(): Promise<number> {
       const started = spawn(command, ['-c', configuration], {
         ...options,
         stdio: ['ignore', 'ignore', 'pipe'],
@@ -113,7 +100,6 @@ export function createMosquitto(command, configuration, options) {
     /** Kills Mosquitto. The messages since it last wrote its queues are lost. */
     kill: () => end('SIGKILL'),
 
-    /** @param {NodeJS.Signals} name */
-    signal: (name) => child?.kill(name),
+    signal: (name: NodeJS.Signals) => child?.kill(name),
   };
 }

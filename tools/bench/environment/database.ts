@@ -1,35 +1,42 @@
 import { join } from 'node:path';
-import { claimDataDir, emptyDataDir } from '../../../common/data-dir.js';
-import { LARGE_BATCHES, startEngine } from '../../../infra/engine/index.js';
-import { steadyPort } from '../../../infra/engine/ports.js';
-import { findLockHolder } from '../../../infra/engine/process/lock.js';
-import { NODE_FOLDER } from '../../../infra/engine/process/previous.js';
+import { claimDataDir, emptyDataDir } from '../../../common/data-dir.ts';
+import type { Profile } from '../../../infra/engine/command.ts';
+import { LARGE_BATCHES, startEngine } from '../../../infra/engine/index.ts';
+import type { Nodetool } from '../../../infra/engine/nodetool.ts';
+import { steadyPort } from '../../../infra/engine/ports.ts';
+import { findLockHolder } from '../../../infra/engine/process/lock.ts';
+import { NODE_FOLDER } from '../../../infra/engine/process/previous.ts';
 
-/** @import { Profile } from '../../../infra/engine/command.js' */
-/** @import { Nodetool } from '../../../infra/engine/nodetool.js' */
+export interface Database {
+  contactPoint: string;
+  pid: number;
+  nodetool?: Nodetool;
+  /** ends it with SIGKILL */
+  kill?: () => Promise<void>;
+  /** starts the database again after `kill`, with the data that it had written */
+  start?: () => Promise<void>;
+}
 
-/**
- * @typedef {object} Database
- * @property {string} contactPoint
- * @property {number} pid
- * @property {Nodetool} [nodetool]
- * @property {() => Promise<void>} [kill] ends it with SIGKILL
- * @property {() => Promise<void>} [start] starts the database again after `kill`, with the data that it had written
- */
-
-/**
- * Starts an empty Cassandra for the bench. It accepts batches of the same size as the Cassandra of `npm run dev`.
- *
- * @param {object} options
- * @param {string} options.dir data folder, which is emptied
- * @param {string} options.engineDir folder of the jars
- * @param {Profile} [options.profile] default: `bench`, which runs at full speed with a heap of fixed size
- * @param {boolean} [options.durable] true: a write is on the disk before the database answers
- * @param {(text: string) => void} options.onStatus
- * @param {AbortSignal} [options.signal]
- * @returns {Promise<Database & { stop: () => Promise<void>, kill: () => Promise<void>, start: () => Promise<void> }>}
- */
-export async function startDatabase({ dir, engineDir, profile = 'bench', durable, onStatus, signal }) {
+/** Starts an empty Cassandra for the bench. It accepts batches of the same size as the Cassandra of `npm run dev`. */
+export async function startDatabase({
+  dir,
+  engineDir,
+  profile = 'bench',
+  durable,
+  onStatus,
+  signal,
+}: {
+  /** data folder, which is emptied */
+  dir: string;
+  /** folder of the jars */
+  engineDir: string;
+  /** default: `bench`, which runs at full speed with a heap of fixed size */
+  profile?: Profile;
+  /** true: a write is on the disk before the database answers */
+  durable?: boolean;
+  onStatus: (text: string) => void;
+  signal?: AbortSignal;
+}): Promise<Database & { stop: () => Promise<void>; kill: () => Promise<void>; start: () => Promise<void> }> {
   await emptyDataDir(dir, []);
   await claimDataDir(dir);
   const port = await steadyPort();

@@ -1,50 +1,52 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { migrateDatabase } from '../../../api/store/setup/index.js';
-import { readSettings } from '../../../common/settings/index.js';
-import { signalProcess } from '../../../infra/engine/process/processes.js';
-import { shapeOf } from '../load/shapes.js';
-import { startChild } from '../process/child.js';
-import { createRowTable } from '../variants/stores.js';
-import { startBroker } from './broker.js';
-import { startFlags, startFront, startIngest } from './ingest.js';
-import { createLine, createPace } from './pipeline.js';
+import { migrateDatabase } from '../../../api/store/setup/index.ts';
+import type { Config } from '../../../common/settings/config.ts';
+import { readSettings } from '../../../common/settings/index.ts';
+import { signalProcess } from '../../../infra/engine/process/processes.ts';
+import type { Latencies } from '../load/open-loop.ts';
+import { type Shape, shapeOf } from '../load/shapes.ts';
+import { startChild } from '../process/child.ts';
+import type { JsonForm } from '../variants/alone.ts';
+import { createRowTable } from '../variants/stores.ts';
+import { startBroker } from './broker.ts';
+import type { Database } from './database.ts';
+import { type Changed, type Front, startFlags, startFront, startIngest } from './ingest.ts';
+import { createLine, createPace, type Line, type Reading, type Variant } from './pipeline.ts';
 
-/** @import { Config } from '../../../common/settings/config.js' */
-/** @import { Database } from './database.js' */
-/** @import { Changed, Front } from './ingest.js' */
-/** @import { Latencies } from '../load/open-loop.js' */
-/** @import { Shape } from '../load/shapes.js' */
-/** @import { Line, Reading, Variant } from './pipeline.js' */
-/** @import { JsonForm } from '../variants/alone.js' */
+/** The context in which a part of the benchmark runs. */
+export interface Context {
+  environment: Environment;
+  flags: BenchFlags;
+  /** shows the present measurement */
+  status: (text: string) => void;
+  /** writes the results so far into the raw file, in case the run fails later */
+  keep?: (partial: unknown) => void;
+}
 
-/**
- * The context in which a part of the benchmark runs.
- *
- * @typedef {object} Context
- * @property {Environment} environment
- * @property {BenchFlags} flags
- * @property {(text: string) => void} status shows the present measurement
- * @property {(partial: unknown) => void} [keep] writes the results so far into the raw file, in case the run fails later
- */
+export interface BenchFlags {
+  /** names of the parts to run */
+  only: string[];
+  shapes: string[];
+  rounds: number;
+  runMs: number;
+  /** warm-up before each run, while its load runs */
+  warmMs: number;
+  /** time for which an open dashboard is watched */
+  watchMs: number;
+  /** numbers of requests in flight that are tried for a baseline */
+  inFlight: number[];
+  /** time of load before the first measurement */
+  bootMs: number;
+  /** durability classes in which the peers are compared */
+  classes?: Array<'K' | 'P'>;
+  /** true: a rough run of a few minutes */
+  quick?: boolean;
+}
 
-/**
- * @typedef {object} BenchFlags
- * @property {string[]} only names of the parts to run
- * @property {string[]} shapes
- * @property {number} rounds
- * @property {number} runMs
- * @property {number} warmMs warm-up before each run, while its load runs
- * @property {number} watchMs time for which an open dashboard is watched
- * @property {number[]} inFlight numbers of requests in flight that are tried for a baseline
- * @property {number} bootMs time of load before the first measurement
- * @property {Array<'K' | 'P'>} [classes] durability classes in which the peers are compared
- * @property {boolean} [quick] true: a rough run of a few minutes
- */
-
-const PUBLISHER = fileURLToPath(new URL('../publisher/main.js', import.meta.url));
-const ALONE = fileURLToPath(new URL('../variants/alone.js', import.meta.url));
-const DRIVER = fileURLToPath(new URL('../variants/driver.js', import.meta.url));
+const PUBLISHER = fileURLToPath(new URL('../publisher/main.ts', import.meta.url));
+const ALONE = fileURLToPath(new URL('../variants/alone.ts', import.meta.url));
+const DRIVER = fileURLToPath(new URL('../variants/driver.ts', import.meta.url));
 
 /** Number of connections from the publisher to a broker. */
 const CONNECTIONS = 8;
@@ -52,33 +54,34 @@ const CONNECTIONS = 8;
 /**
  * Opens the environment of all measurements: a database, one publisher, and the variants. Each variant starts when it is first
  * needed.
- *
- * @param {object} options
- * @param {string} options.dir folder of all files of the environment
- * @param {Database} options.database
- * @param {string} [options.prefix] prefix of the keyspaces
- * @param {(text: string) => void} options.onStatus
  */
-export async function openEnvironment({ dir, database, prefix = 'bench', onStatus }) {
+export async function openEnvironment({
+  dir,
+  database,
+  prefix = 'bench',
+  onStatus,
+}: {
+  /** folder of all files of the environment */
+  dir: string;
+  database: Database;
+  /** prefix of the keyspaces */
+  prefix?: string;
+  onStatus: (text: string) => void;
+}) {
   const publisher = await startChild(PUBLISHER, {
     title: 'publisher',
     log: join(dir, 'logs', 'publisher.log'),
   });
-  /** @type {Map<string, { close: () => Promise<void> }>} */
-  const open = new Map();
+  const open: Map<string, { close: () => Promise<void> }> = new Map();
 
   const { settings, migrate } = createKeyspaces(database, prefix);
 
-  /**
-   * Starts a variant, unless a variant of this name already runs.
-   *
-   * @template {{ close: () => Promise<void> }} C
-   * @param {string} name
-   * @param {(home: string) => Promise<C>} start
-   * @returns {Promise<C>}
-   */
-  async function once(name, start) {
-    const known = /** @type {C | undefined} */ (open.get(name));
+  /** Starts a variant, unless a variant of this name already runs. */
+  async function once<C extends { close: () => Promise<void> }>(
+    name: string,
+    start: (home: string) => Promise<C>,
+  ): Promise<C> {
+    const known = open.get(name) as C | undefined;
     if (known) return known;
     onStatus(`starting ${name}`);
     const variant = await start(join(dir, name.replaceAll(/\W/g, '-')));
@@ -86,17 +89,23 @@ export async function openEnvironment({ dir, database, prefix = 'bench', onStatu
     return variant;
   }
 
-  /**
-   * Starts a pipeline with its own broker.
-   *
-   * @param {string} name
-   * @param {Changed} [changed] missing: ingest runs unchanged
-   * @param {object} [options]
-   * @param {NodeJS.ProcessEnv} [options.more] further settings of ingest
-   * @param {boolean} [options.wired] ingest reaches its broker through the publisher's wire
-   * @param {string} [options.keyspace] default: a keyspace of the pipeline's own
-   */
-  const pipeline = (name, changed, { more, wired = false, keyspace = name } = {}) =>
+  /** Starts a pipeline with its own broker. @param changed missing: ingest runs unchanged */
+  const pipeline = (
+    name: string,
+    changed?: Changed,
+    {
+      more,
+      wired = false,
+      keyspace = name,
+    }: {
+      /** further settings of ingest */
+      more?: NodeJS.ProcessEnv;
+      /** ingest reaches its broker through the publisher's wire */
+      wired?: boolean;
+      /** default: a keyspace of the pipeline's own */
+      keyspace?: string;
+    } = {},
+  ) =>
     once(name, async (home) => {
       const broker = await startBroker(join(home, 'broker'));
       const reachedAt = wired ? await publisher.ask('wire', broker.url) : broker.url;
@@ -113,8 +122,8 @@ export async function openEnvironment({ dir, database, prefix = 'bench', onStatu
         /** The settings of the database in which the pipeline stores. */
         cql,
         pace: createPace({ ...parts, line }),
-        /** @returns {Promise<Reading>} latencies since the last call */
-        latencies: () => publisher.ask('latencies', { reset: true }),
+        /** @returns latencies since the last call */
+        latencies: (): Promise<Reading> => publisher.ask('latencies', { reset: true }),
         /** Kills ingest during a run. */
         kill: async () => signalProcess(ingest.pid, 'SIGKILL'),
         async start() {
@@ -146,33 +155,28 @@ export async function openEnvironment({ dir, database, prefix = 'bench', onStatu
     publisher,
     connections: CONNECTIONS,
 
-    /** @param {string} name @param {string} [broker] URL @returns {NodeJS.ProcessEnv} settings of a variant's processes */
+    /** @param broker URL @returns settings of a variant's processes */
     settings,
 
     /** Starts another kind of variant, unless a variant of this name already runs. */
     variant: once,
 
-    /**
-     * Creates the tables of a variant that is not started yet, so that data can be loaded.
-     *
-     * @param {string} name
-     * @returns {Promise<Config>}
-     */
-    prepare: (name) => migrate(settings(name)),
+    /** Creates the tables of a variant that is not started yet, so that data can be loaded. */
+    prepare: (name: string): Promise<Config> => migrate(settings(name)),
 
     pipeline,
 
     /** Ingest unchanged, with a wire on which its acknowledgements can be observed. */
     wired: () => pipeline('wired', undefined, { wired: true }),
 
-    /** Starts an API process that serves the data of a line. @param {Line} line @returns {Promise<Front>} */
-    front: (line) =>
+    /** Starts an API process that serves the data of a line. */
+    front: (line: Line): Promise<Front> =>
       once(`${line.name}-front`, (home) =>
         startFront({ name: `${line.name}-front`, dir: home, settings: settings(line.name, line.url) }),
       ),
 
-    /** Starts ingest without a broker: the ingest process makes the messages itself. @returns {Promise<Variant>} */
-    loop: () =>
+    /** Starts ingest without a broker: the ingest process makes the messages itself. */
+    loop: (): Promise<Variant> =>
       once('loop', async (home) => {
         const env = settings('loop');
         await migrate(env);
@@ -197,8 +201,9 @@ export async function openEnvironment({ dir, database, prefix = 'bench', onStatu
         return {
           cql,
           pid: child.pid,
-          /** @param {Shape} shape @param {{ rate: number, forMs: number }} options `rate`: samples/s @returns {Promise<Latencies>} */
-          pace: (shape, options) => child.ask('pace', { shape, ...options }),
+          /** @param options `rate`: samples/s */
+          pace: (shape: Shape, options: { rate: number; forMs: number }): Promise<Latencies> =>
+            child.ask('pace', { shape, ...options }),
           close: () => child.stop(),
         };
       }),
@@ -208,16 +213,18 @@ export async function openEnvironment({ dir, database, prefix = 'bench', onStatu
       once('alone', async (home) => {
         const child = await startScript(ALONE, 'encoder', home);
         return {
-          /** @param {string} load @param {number} forMs @returns {Promise<number>} CPU µs per sample */
-          cost: (load, forMs) => child.ask('cost', { shape: shapeOf(load), forMs }),
-          /** @param {JsonForm} form @param {number} forMs @returns {Promise<number>} CPU µs per message of one value */
-          jsonCost: (form, forMs) => child.ask('jsonCost', { form, forMs }),
+          /** @returns CPU µs per sample */
+          cost: (load: string, forMs: number): Promise<number> =>
+            child.ask('cost', { shape: shapeOf(load), forMs }),
+          /** @returns CPU µs per message of one value */
+          jsonCost: (form: JsonForm, forMs: number): Promise<number> =>
+            child.ask('jsonCost', { form, forMs }),
           close: () => child.stop(),
         };
       }),
 
-    /** Closes a variant that is no longer needed. @param {string} name */
-    async close(name) {
+    /** Closes a variant that is no longer needed. */
+    async close(name: string) {
       await open.get(name)?.close();
       open.delete(name);
     },
@@ -229,21 +236,16 @@ export async function openEnvironment({ dir, database, prefix = 'bench', onStatu
   };
 }
 
-/** @typedef {Awaited<ReturnType<typeof openEnvironment>>} Environment */
+export type Environment = Awaited<ReturnType<typeof openEnvironment>>;
 
-/** @param {string} script @param {string} title @param {string} home folder of the log @param {NodeJS.ProcessEnv} [env] */
-const startScript = (script, title, home, env) =>
+/** @param home folder of the log */
+const startScript = (script: string, title: string, home: string, env?: NodeJS.ProcessEnv) =>
   startChild(script, { title, log: join(home, `${title}.log`), nodeFlags: startFlags(), env });
 
-/**
- * Creates a keyspace for each variant.
- *
- * @param {Database} database
- * @param {string} prefix prefix of the keyspaces
- */
-const createKeyspaces = ({ contactPoint }, prefix) => ({
-  /** @param {string} name @param {string} [broker] URL @returns {NodeJS.ProcessEnv} settings of the processes of a variant */
-  settings: (name, broker) => ({
+/** Creates a keyspace for each variant. @param prefix prefix of the keyspaces */
+const createKeyspaces = ({ contactPoint }: Database, prefix: string) => ({
+  /** @param broker URL @returns settings of the processes of a variant */
+  settings: (name: string, broker?: string): NodeJS.ProcessEnv => ({
     CQL_CONTACT_POINTS: contactPoint,
     CQL_LOCAL_DC: 'datacenter1',
     CQL_KEYSPACE: `${prefix}_${name.replaceAll(/\W/g, '_')}`,
@@ -251,12 +253,8 @@ const createKeyspaces = ({ contactPoint }, prefix) => ({
     MQTT_URL: broker,
   }),
 
-  /**
-   * Creates the keyspace if it is missing, with the table of one row per sample.
-   *
-   * @param {NodeJS.ProcessEnv} settings
-   */
-  async migrate(settings) {
+  /** Creates the keyspace if it is missing, with the table of one row per sample. */
+  async migrate(settings: NodeJS.ProcessEnv) {
     const config = readSettings(settings, { envFile: '' });
     await migrateDatabase(config);
     await createRowTable(config);

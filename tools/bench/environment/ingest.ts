@@ -1,30 +1,33 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { HTTP_NODE_FLAGS } from '../../../common/node-flags.js';
-import { startChild } from '../process/child.js';
+import { HTTP_NODE_FLAGS } from '../../../common/node-flags.ts';
+import { startChild } from '../process/child.ts';
 
-const API = fileURLToPath(new URL('../../../api/index.js', import.meta.url));
+const API = fileURLToPath(new URL('../../../api/index.ts', import.meta.url));
 const PACKAGE = new URL('../../../package.json', import.meta.url);
-const VARIANT = fileURLToPath(new URL('../variants/main.js', import.meta.url));
+const VARIANT = fileURLToPath(new URL('../variants/main.ts', import.meta.url));
 
 /**
- * The differences to `npm start`: `store` names a store in variants/stores.js, `gate` fixes the number of requests in flight, and
+ * The differences to `npm start`: `store` names a store in variants/stores.ts, `gate` fixes the number of requests in flight, and
  * `loop` replaces the broker.
- *
- * @typedef {{ store?: string, gate?: boolean, loop?: boolean }} Changed
  */
+export type Changed = { store?: string; gate?: boolean; loop?: boolean };
 
-/**
- * Starts an ingest process as `npm start` does, or with one part replaced.
- *
- * @param {object} options
- * @param {string} options.name
- * @param {string} options.dir folder of the files of the process
- * @param {NodeJS.ProcessEnv} options.settings
- * @param {Changed} [options.changed] missing: the process runs as `npm start` does
- */
-export async function startIngest({ name, dir, settings, changed }) {
+/** Starts an ingest process as `npm start` does, or with one part replaced. */
+export async function startIngest({
+  name,
+  dir,
+  settings,
+  changed,
+}: {
+  name: string;
+  /** folder of the files of the process */
+  dir: string;
+  settings: NodeJS.ProcessEnv;
+  /** missing: the process runs as `npm start` does */
+  changed?: Changed;
+}) {
   const child = await startApi(changed ? VARIANT : API, {
     title: `ingest process "${name}"`,
     name,
@@ -47,17 +50,22 @@ export async function startIngest({ name, dir, settings, changed }) {
   return { ...child, metrics: () => readMetrics(child.url) };
 }
 
-/** @typedef {Awaited<ReturnType<typeof startIngest>>} IngestProcess */
+export type IngestProcess = Awaited<ReturnType<typeof startIngest>>;
 
 /**
  * Starts an API process that serves HTTP clients, as `npm run start:http` does. It receives nothing from the broker.
- *
- * @param {object} options
- * @param {string} options.name
- * @param {string} options.dir folder of the log and data of the process
- * @param {NodeJS.ProcessEnv} options.settings settings of the ingest process whose data is served
  */
-export async function startFront({ name, dir, settings }) {
+export async function startFront({
+  name,
+  dir,
+  settings,
+}: {
+  name: string;
+  /** folder of the log and data of the process */
+  dir: string;
+  /** settings of the ingest process whose data is served */
+  settings: NodeJS.ProcessEnv;
+}) {
   const { url, pid, stop } = await startApi(API, {
     title: `HTTP process "${name}"`,
     name,
@@ -74,14 +82,19 @@ export async function startFront({ name, dir, settings }) {
   return { url, pid, close: stop };
 }
 
-/** @typedef {Awaited<ReturnType<typeof startFront>>} Front */
+export type Front = Awaited<ReturnType<typeof startFront>>;
 
-/**
- * @param {string} script
- * @param {{ title: string, name: string, dir: string, nodeFlags: string[], settings: NodeJS.ProcessEnv }} options
- * @returns a child process that is ready, with the address of its API
- */
-async function startApi(script, { title, name, dir, nodeFlags, settings }) {
+/** @returns a child process that is ready, with the address of its API */
+async function startApi(
+  script: string,
+  {
+    title,
+    name,
+    dir,
+    nodeFlags,
+    settings,
+  }: { title: string; name: string; dir: string; nodeFlags: string[]; settings: NodeJS.ProcessEnv },
+) {
   const child = await startChild(script, {
     title,
     log: join(dir, `${name}.log`),
@@ -92,27 +105,26 @@ async function startApi(script, { title, name, dir, nodeFlags, settings }) {
   return { ...child, url: `http://127.0.0.1:${JSON.parse(child.said).httpPort}` };
 }
 
-/** @returns {string[]} flags that `npm start` passes to Node; all variants get the same flags */
-export function startFlags() {
+/** @returns flags that `npm start` passes to Node; all variants get the same flags */
+export function startFlags(): string[] {
   const { scripts } = JSON.parse(readFileSync(PACKAGE, 'utf8'));
-  return /** @type {string} */ (scripts.start).split(' ').filter((word) => word.startsWith('--'));
+  return (scripts.start as string).split(' ').filter((word) => word.startsWith('--'));
 }
 
 /**
  * Reads the metrics of a process from its /metrics page.
- *
- * @param {string} url of the process's HTTP root
- * @returns {Promise<(name: string) => number>} returns the sum of a metric over its labels; 0 for a missing metric
+ * @param url of the process's HTTP root
+ * @returns returns the sum of a metric over its labels; 0 for a missing metric
  */
-export async function readMetrics(url) {
+export async function readMetrics(url: string): Promise<(name: string) => number> {
   const response = await fetch(`${url}/metrics`);
   if (!response.ok) throw new Error(`${url}/metrics answers ${response.status}`);
   const text = await response.text();
   return (name) => sumOf(text, name);
 }
 
-/** @param {string} text in Prometheus' exposition format @param {string} name */
-export function sumOf(text, name) {
+/** @param text in Prometheus' exposition format */
+export function sumOf(text: string, name: string) {
   let sum = 0;
   for (const [, value] of text.matchAll(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)$`, 'gm')))
     sum += Number(value);

@@ -1,12 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MillraceError } from '../../../common/errors.js';
-import { samplesOf } from '../load/shapes.js';
-
-/** @import { Broker } from './broker.js' */
-/** @import { IngestProcess } from './ingest.js' */
-/** @import { Latencies } from '../load/open-loop.js' */
-/** @import { Shape } from '../load/shapes.js' */
-/** @import { Child } from '../process/child.js' */
+import { MillraceError } from '../../../common/errors.ts';
+import type { Latencies } from '../load/open-loop.ts';
+import { type Shape, samplesOf } from '../load/shapes.ts';
+import type { Child } from '../process/child.ts';
+import type { Broker } from './broker.ts';
+import type { IngestProcess } from './ingest.ts';
 
 /**
  * Interval in which the publisher gets the number of committed samples, in ms. Each update costs ingest one rendering of its
@@ -24,27 +22,30 @@ const LEAST_BACKLOG = 2000;
 /** Time limit for the commit of all samples after the last message was published, in ms. */
 const SETTLE_MS = 60_000;
 
-/**
- * Creates a complete pipeline: a publisher, a broker, and an ingest process.
- *
- * @param {object} parts
- * @param {string} parts.name
- * @param {Broker} parts.broker
- * @param {Pick<IngestProcess, 'pid' | 'metrics' | 'ask' | 'stop'> & { url?: string }} parts.ingest
- * @param {Child} parts.publisher
- * @param {number} parts.connections number of connections of the publisher
- */
-export function createLine({ name, broker, ingest, publisher, connections }) {
-  /** @type {Shape | null} */
-  let shape = null;
+/** Creates a complete pipeline: a publisher, a broker, and an ingest process. */
+export function createLine({
+  name,
+  broker,
+  ingest,
+  publisher,
+  connections,
+}: {
+  name: string;
+  broker: Broker;
+  ingest: Pick<IngestProcess, 'pid' | 'metrics' | 'ask' | 'stop'> & { url?: string };
+  publisher: Child;
+  /** number of connections of the publisher */
+  connections: number;
+}) {
+  let shape: Shape | null = null;
   let before = 0;
   let feeding = Promise.resolve();
   const target = { url: broker.url, connections };
 
   const committed = async () => (await ingest.metrics())('iot_ingest_samples_total');
 
-  /** Lets the publisher send as fast as ingest commits. @param {Shape} running */
-  async function feed(running) {
+  /** Lets the publisher send as fast as ingest commits. */
+  async function feed(running: Shape) {
     let last = { at: performance.now(), messages: 0 };
     let backlog = LEAST_BACKLOG;
     while (shape === running) {
@@ -60,11 +61,10 @@ export function createLine({ name, broker, ingest, publisher, connections }) {
 
   /**
    * Waits until all published samples are committed.
-   *
-   * @param {number} due number of published samples
+   * @param due number of published samples
    * @throws {MillraceError} `failed`: samples are missing, or ingest refused messages
    */
-  async function settle(due) {
+  async function settle(due: number) {
     const deadline = Date.now() + SETTLE_MS;
     let there = 0;
     do {
@@ -88,18 +88,20 @@ export function createLine({ name, broker, ingest, publisher, connections }) {
     url: broker.url,
     /** The URL of the API. Peers have no API. */
     api: ingest.url,
-    /** @type {Record<string, number>} */
-    pids: { ingest: ingest.pid, ...(broker.pid && { broker: broker.pid }), publisher: publisher.pid },
+    pids: {
+      ingest: ingest.pid,
+      ...(broker.pid && { broker: broker.pid }),
+      publisher: publisher.pid,
+    } as Record<string, number>,
     committed,
     metrics: ingest.metrics,
 
-    /** Sets the number of requests in flight of a process that was started with a gate. @param {number} most */
-    inFlight: async (most) => {
+    /** Sets the number of requests in flight of a process that was started with a gate. */
+    inFlight: async (most: number) => {
       await ingest.ask('inFlight', most);
     },
 
-    /** @param {Shape} load */
-    async begin(load) {
+    async begin(load: Shape) {
       before = await committed();
       shape = load;
       await publisher.ask('start', { ...target, shape: load });
@@ -109,11 +111,10 @@ export function createLine({ name, broker, ingest, publisher, connections }) {
 
     /**
      * Stops publishing, and waits until all published samples are committed.
-     *
      * @throws {MillraceError} `failed`: samples are missing, or ingest refused messages
      */
     async end() {
-      const load = /** @type {Shape} */ (shape);
+      const load = shape as Shape;
       shape = null;
       await feeding;
       await settle((await publisher.ask('allow', 0)).published * samplesOf(load));
@@ -121,13 +122,10 @@ export function createLine({ name, broker, ingest, publisher, connections }) {
 
     /**
      * Publishes at a fixed rate while something else is measured.
-     *
-     * @param {Shape} load
-     * @param {number} rate samples/s
-     * @returns {Promise<(others?: number) => Promise<void>>} a function that ends the load as `end` does; `others`: samples that
-     *   reached ingest in other ways
+     * @param rate samples/s
+     * @returns a function that ends the load as `end` does; `others`: samples that reached ingest in other ways
      */
-    async hold(load, rate) {
+    async hold(load: Shape, rate: number): Promise<(others?: number) => Promise<void>> {
       before = await committed();
       await publisher.ask('pace', { ...target, shape: load, rate, forMs: Infinity });
       return async (others = 0) =>
@@ -141,13 +139,10 @@ export function createLine({ name, broker, ingest, publisher, connections }) {
   };
 }
 
-/** @typedef {ReturnType<typeof createLine>} Line */
+export type Line = ReturnType<typeof createLine>;
 
-/**
- * A variant receives a load, and counts the samples that it committed.
- *
- * @typedef {Pick<Line, 'name' | 'pids' | 'committed' | 'inFlight' | 'begin' | 'end' | 'close'>} Variant
- */
+/** A variant receives a load, and counts the samples that it committed. */
+export type Variant = Pick<Line, 'name' | 'pids' | 'committed' | 'inFlight' | 'begin' | 'end' | 'close'>;
 
 const LOOK_MS = 200;
 
@@ -157,24 +152,38 @@ const STUCK_MS = 30_000;
 /**
  * Creates the function that publishes at a fixed rate. The ingest process of the line must reach its broker through the
  * publisher's wire, so that the latency of each message is known.
- *
- * @param {{ line: Pick<Line, 'name'>, broker: Broker, publisher: Child, connections: number }} parts
  */
 export const createPace =
-  ({ line, broker, publisher, connections }) =>
+  ({
+    line,
+    broker,
+    publisher,
+    connections,
+  }: {
+    line: Pick<Line, 'name'>;
+    broker: Broker;
+    publisher: Child;
+    connections: number;
+  }) =>
   /**
    * Publishes at a fixed rate, and waits until all samples are committed.
-   *
-   * @param {Shape} shape
-   * @param {object} options
-   * @param {number} options.rate samples/s
-   * @param {number} options.forMs
-   * @param {(counts: { published: number, committed: number }) => Promise<void> | void} [options.onLook] called several times a
-   *   second with the counts so far
-   * @returns {Promise<{ published: number, latency: Reading }>} `published`: number of samples
+   * @returns `published`: number of samples
    * @throws {MillraceError} `failed`: a message was never acknowledged
    */
-  async (shape, { rate, forMs, onLook = () => {} }) => {
+  async (
+    shape: Shape,
+    {
+      rate,
+      forMs,
+      onLook = () => {},
+    }: {
+      /** samples/s */
+      rate: number;
+      forMs: number;
+      /** called several times a second with the counts so far */
+      onLook?: (counts: { published: number; committed: number }) => Promise<void> | void;
+    },
+  ): Promise<{ published: number; latency: Reading }> => {
     await publisher.ask('pace', { url: broker.url, shape, connections, rate, forMs });
     let publishing = true;
     const over = publisher.ask('paced').then(() => {
@@ -199,6 +208,6 @@ export const createPace =
     return { published: counts.published * samplesOf(shape), latency };
   };
 
-/** @typedef {{ published: Latencies, delivered: Latencies }} Reading */
+export type Reading = { published: Latencies; delivered: Latencies };
 
-/** @typedef {ReturnType<typeof createPace>} Pace */
+export type Pace = ReturnType<typeof createPace>;

@@ -1,20 +1,29 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-
-/** @import { Latency } from '../../../simulator/meter.js' */
+import type { Latency } from '../../../simulator/meter.ts';
 
 /**
  * Sends at a fixed rate, however long answers take (an open loop). Each call gets the time at which it was due. Its latency
  * counts from that time, so a delay because of a busy machine is included.
- *
- * @param {object} options
- * @param {number} options.rate calls a second
- * @param {number} options.forMs Infinity: until `signal` aborts
- * @param {(intended: number) => void} options.send gets the time at which the call was due, in ms of `performance.now()`
- * @param {() => void} [options.flush] called after all calls that were due together
- * @param {AbortSignal} [options.signal] ends the loop early
- * @returns {Promise<number>} number of calls
+ * @returns number of calls
  */
-export async function pace({ rate, forMs, send, flush = () => {}, signal }) {
+export async function pace({
+  rate,
+  forMs,
+  send,
+  flush = () => {},
+  signal,
+}: {
+  /** calls a second */
+  rate: number;
+  /** Infinity: until `signal` aborts */
+  forMs: number;
+  /** gets the time at which the call was due, in ms of `performance.now()` */
+  send: (intended: number) => void;
+  /** called after all calls that were due together */
+  flush?: () => void;
+  /** ends the loop early */
+  signal?: AbortSignal;
+}): Promise<number> {
   const began = performance.now();
   const total = Math.round((rate * forMs) / 1000);
   let sent = 0;
@@ -27,4 +36,5 @@ export async function pace({ rate, forMs, send, flush = () => {}, signal }) {
   return sent;
 }
 
-/** The latencies of at least one call, so that no figure is null. @typedef {{ [K in keyof Latency]: number }} Latencies */
+/** The latencies of at least one call, so that no figure is null. */
+export type Latencies = { [K in keyof Latency]: number };

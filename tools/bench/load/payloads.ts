@@ -1,7 +1,6 @@
-import { encodeSenml } from '../../../simulator/payloads/senml.js';
-import { createRandom } from '../../../simulator/random.js';
-
-/** @import { Shape } from './shapes.js' */
+import { encodeSenml } from '../../../simulator/payloads/senml.ts';
+import { createRandom } from '../../../simulator/random.ts';
+import type { Shape } from './shapes.ts';
 
 /** Number of digits of the device number in a device name. So all names, and all packets of a load, have the same length. */
 export const NUMBER_DIGITS = 6;
@@ -9,8 +8,7 @@ export const NUMBER_DIGITS = 6;
 /** Maximum number of devices that one process publishes for. */
 const MOST_DEVICES = 100_000;
 
-/** @param {number} number @returns {string} */
-export const deviceName = (number) => `bench-${String(number).padStart(NUMBER_DIGITS, '0')}`;
+export const deviceName = (number: number): string => `bench-${String(number).padStart(NUMBER_DIGITS, '0')}`;
 
 /**
  * Creates an array that holds, for each device, the end of the time range of its last message, in epoch ms. A process keeps one
@@ -22,14 +20,20 @@ export const createClocks = () => new Float64Array(MOST_DEVICES);
 /**
  * Creates an iterator over the devices of a load. A message begins now, or right after the last message of its device if that is
  * later. So times are fresh, and no sample has the same time twice.
- *
- * @param {object} options
- * @param {Float64Array} options.clocks
- * @param {number} options.first number of the first device
- * @param {number} options.count
- * @param {number} options.samples samples of a sensor in a message
  */
-export function createDevices({ clocks, first, count, samples }) {
+export function createDevices({
+  clocks,
+  first,
+  count,
+  samples,
+}: {
+  clocks: Float64Array;
+  /** number of the first device */
+  first: number;
+  count: number;
+  /** samples of a sensor in a message */
+  samples: number;
+}) {
   let next = first;
 
   return {
@@ -38,17 +42,15 @@ export function createDevices({ clocks, first, count, samples }) {
     /** The start time of the current message, in epoch ms. */
     time: 0,
 
-    /** Advances to the next message. @param {number} now epoch ms */
-    advance(now) {
+    /** Advances to the next message. @param now epoch ms */
+    advance(now: number) {
       this.number = next;
-      this.time = Math.max(now, /** @type {number} */ (clocks[next]));
+      this.time = Math.max(now, clocks[next] as number);
       clocks[next] = this.time + samples * STEP_MS;
       next = next + 1 === first + count ? first : next + 1;
     },
   };
 }
-
-/** @typedef {ReturnType<typeof createDevices>} Devices */
 
 /** Number of different payloads of a load: so many that no cache makes a variant faster. */
 const VARIETY = 64;
@@ -59,18 +61,17 @@ export const STEP_MS = 1;
 /** Placeholder for a time in a payload. It has as many digits as any time until the year 2286. */
 const PLACEHOLDER_MS = 1_111_111_111_111;
 
-/** @param {number} index index of a sensor in its device */
-export const sensorName = (index) => `sensor-${String(index).padStart(2, '0')}`;
+/** @param index index of a sensor in its device */
+export const sensorName = (index: number) => `sensor-${String(index).padStart(2, '0')}`;
 
-/** The samples of one sensor in a message. @typedef {{ name: string, samples: Array<{ ts: number, value: number }> }} Series */
+/** The samples of one sensor in a message. */
+type Series = { name: string; samples: Array<{ ts: number; value: number }> };
 
 /**
  * Returns the content of the messages of a load. It is the same for every encoding.
- *
- * @param {Shape} shape
- * @returns {Series[][]} series by message; times start at a placeholder
+ * @returns series by message; times start at a placeholder
  */
-export function messagesOf({ sensors, samples }) {
+export function messagesOf({ sensors, samples }: Shape): Series[][] {
   const random = createRandom(1);
   return Array.from({ length: VARIETY }, () =>
     Array.from({ length: sensors }, (_, sensor) => ({
@@ -86,18 +87,16 @@ export function messagesOf({ sensors, samples }) {
 /**
  * Encodes the payloads of a load once, in SenML as the simulator sends it. Messages only differ in their base time, which has 14
  * characters at a known position.
- *
- * @param {Shape} shape
- * @returns {{ payloads: Buffer[], timeAt: number }} `timeAt`: position of the base time, the same in all payloads
+ * @returns `timeAt`: position of the base time, the same in all payloads
  */
-export function encodePayloads(shape) {
+export function encodePayloads(shape: Shape): { payloads: Buffer[]; timeAt: number } {
   const payloads = messagesOf(shape).map((series) => Buffer.from(encodeSenml(series)));
-  const timeAt = /** @type {Buffer} */ (payloads[0]).indexOf(String(PLACEHOLDER_MS / 1000));
+  const timeAt = (payloads[0] as Buffer).indexOf(String(PLACEHOLDER_MS / 1000));
   return { payloads, timeAt };
 }
 
-/** @param {Buffer} bytes @param {number} at position of the time @param {number} ms epoch ms, written as seconds */
-export function writeTime(bytes, at, ms) {
+/** @param at position of the time @param ms epoch ms, written as seconds */
+export function writeTime(bytes: Buffer, at: number, ms: number) {
   const seconds = Math.floor(ms / 1000);
   writeDigits(bytes, at, seconds, 10);
   writeDigits(bytes, at + 11, ms - seconds * 1000, 3);
@@ -109,39 +108,34 @@ export const LINE_TABLE = 'm';
 /** Digits of a time in epoch ms until the year 2286. */
 const TIME_DIGITS = 13;
 
-/** @param {string} sensor @param {number} time epoch ms @param {number} value @returns {string} one sample in InfluxDB's line protocol, precision ms */
-export const lineOf = (sensor, time, value) => `${LINE_TABLE},sensor=${sensor} value=${value} ${time}`;
+/** @param time epoch ms @returns one sample in InfluxDB's line protocol, precision ms */
+export const lineOf = (sensor: string, time: number, value: number): string =>
+  `${LINE_TABLE},sensor=${sensor} value=${value} ${time}`;
 
-/** Returns the tag of a sensor at the peers, where sensors of all devices share one tag. @param {string} device @param {string} sensor */
-export const tagOf = (device, sensor) => `${device}/${sensor}`;
+/** Returns the tag of a sensor at the peers, where sensors of all devices share one tag. */
+export const tagOf = (device: string, sensor: string) => `${device}/${sensor}`;
 
-/**
- * A payload in which the device number and the times are replaced in each copy.
- *
- * @typedef {object} Template
- * @property {Buffer} payload
- * @property {number[]} numbersAt positions of the device number, one for each line
- * @property {(bytes: Buffer, from: number, time: number) => void} writeTimes `from`: start of the copy; `time`: time of its first
- *   sample, epoch ms
- */
+/** A payload in which the device number and the times are replaced in each copy. */
+export interface Template {
+  payload: Buffer;
+  /** positions of the device number, one for each line */
+  numbersAt: number[];
+  /** `from`: start of the copy; `time`: time of its first sample, epoch ms */
+  writeTimes: (bytes: Buffer, from: number, time: number) => void;
+}
 
 /**
  * Encodes the payloads of a load once, in line protocol. Each line has the device number and a time. Both are written into every
  * line of a copy.
- *
- * @param {Shape} shape
- * @returns {Template[]}
  */
-export const encodeLines = (shape) =>
+export const encodeLines = (shape: Shape): Template[] =>
   messagesOf(shape).map((series) => {
     const device = deviceName(0);
     const lines = series.flatMap(({ name, samples }) =>
       samples.map(({ ts, value }) => `${lineOf(tagOf(device, name), ts, value)}\n`),
     );
-    /** @type {number[]} */
-    const numbersAt = [];
-    /** @type {number[]} */
-    const timesAt = [];
+    const numbersAt: number[] = [];
+    const timesAt: number[] = [];
     let at = 0;
     for (const line of lines) {
       numbersAt.push(at + line.indexOf(device) + device.length - NUMBER_DIGITS);
@@ -160,21 +154,15 @@ export const encodeLines = (shape) =>
     };
   });
 
-/**
- * Writes a time in two halves, because 32-bit integers divide fastest.
- *
- * @param {Buffer} bytes
- * @param {number} at
- * @param {number} time epoch ms
- */
-function writeMilliseconds(bytes, at, time) {
+/** Writes a time in two halves, because 32-bit integers divide fastest. @param time epoch ms */
+function writeMilliseconds(bytes: Buffer, at: number, time: number) {
   const high = Math.floor(time / 1e6);
   writeDigits(bytes, at, high, TIME_DIGITS - 6);
   writeDigits(bytes, at + TIME_DIGITS - 6, time - high * 1e6, 6);
 }
 
-/** @param {Buffer} bytes @param {number} at @param {number} number below 2 ** 31 @param {number} digits */
-export function writeDigits(bytes, at, number, digits) {
+/** @param number below 2 ** 31 */
+export function writeDigits(bytes: Buffer, at: number, number: number, digits: number) {
   let rest = number;
   for (let place = at + digits - 1; place >= at; place--) {
     bytes[place] = 48 + (rest % 10);

@@ -5,22 +5,24 @@
 const DEVICES = 1000;
 const SENSORS = 10_000;
 
-/**
- * The content of every message of a load.
- *
- * @typedef {object} Shape
- * @property {string} name `SENSORSxSAMPLES`
- * @property {number} sensors number of sensors of a device; every message has values of all of them
- * @property {number} samples number of samples of each sensor in a message
- * @property {number} devices
- * @property {'senml' | 'lines'} [format] default: SenML; `lines`: InfluxDB's line protocol
- */
+/** The content of every message of a load. */
+export interface Shape {
+  /** `SENSORSxSAMPLES` */
+  name: string;
+  /** number of sensors of a device; every message has values of all of them */
+  sensors: number;
+  /** number of samples of each sensor in a message */
+  samples: number;
+  devices: number;
+  /** default: SenML; `lines`: InfluxDB's line protocol */
+  format?: 'senml' | 'lines';
+}
 
 /** The loads of the table: a minute of a collar's sensor, ten seconds of it, the simulator's collar, a factory, and a single reading. */
 export const SHAPES = ['1x60', '1x10', '4x10', '50x1', '1x1'];
 
-/** @param {string} name `4x10` is four sensors with ten samples each @param {number} [devices] @returns {Shape | null} */
-export function shapeOf(name, devices) {
+/** @param name `4x10` is four sensors with ten samples each */
+export function shapeOf(name: string, devices?: number): Shape | null {
   const match = /^([1-9]\d{0,2})x([1-9]\d{0,3})$/.exec(name);
   if (!match) return null;
   const sensors = Number(match[1]);
@@ -28,17 +30,12 @@ export function shapeOf(name, devices) {
   return { name, sensors, samples, devices: devices ?? Math.min(DEVICES, Math.floor(SENSORS / sensors)) };
 }
 
-/**
- * @param {string} name name of a load
- * @param {number} [devices]
- * @returns {Shape}
- * @throws {RangeError} for a name that is no load
- */
-export function loadOf(name, devices) {
+/** @param name name of a load @throws {RangeError} for a name that is no load */
+export function loadOf(name: string, devices?: number): Shape {
   const shape = shapeOf(name, devices);
   if (!shape) throw new RangeError(`${name} is no load such as 4x10`);
   return shape;
 }
 
-/** @param {Shape} shape @returns {number} samples in a message */
-export const samplesOf = ({ sensors, samples }) => sensors * samples;
+/** @returns samples in a message */
+export const samplesOf = ({ sensors, samples }: Shape): number => sensors * samples;

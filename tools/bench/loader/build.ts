@@ -1,37 +1,48 @@
-import { historyRows } from '../../../api/history/packing/sensor-hour.js';
-import { createLateWriter, LateArrivalNotes, LateDayNotes } from '../../../api/ingest/late-samples.js';
-import { connectStore } from '../../../api/store/index.js';
-import { forEachConcurrently } from '../../../common/concurrency.js';
-import { hourStatisticsOf } from '../../../schema/packed/statistics.js';
-import { HOUR_MS } from '../../../schema/rules.js';
-import { createRowTable, STORES } from '../variants/stores.js';
-import { fleetOf, register, samplesOfHour, samplesPerHour } from './data-set.js';
+import { historyRows } from '../../../api/history/packing/sensor-hour.ts';
+import { createLateWriter, LateArrivalNotes, LateDayNotes } from '../../../api/ingest/late-samples.ts';
+import { connectStore, type Store } from '../../../api/store/index.ts';
+import { forEachConcurrently } from '../../../common/concurrency.ts';
+import type { Config } from '../../../common/settings/config.ts';
+import type { Series } from '../../../schema/packed/series.ts';
+import { hourStatisticsOf } from '../../../schema/packed/statistics.ts';
+import { HOUR_MS } from '../../../schema/rules.ts';
+import { createRowTable, STORES } from '../variants/stores.ts';
+import {
+  fleetOf,
+  type LoadedDevice,
+  type Recipe,
+  register,
+  samplesOfHour,
+  samplesPerHour,
+} from './data-set.ts';
 
-/** @import { Store } from '../../../api/store/index.js' */
-/** @import { Config } from '../../../common/settings/config.js' */
-/** @import { Series } from '../../../schema/packed/series.js' */
-/** @import { LoadedDevice, Recipe } from './data-set.js' */
-
-/** @typedef {'history' | 'batches' | 'rows'} Into */
+type Into = 'history' | 'batches' | 'rows';
 
 /** Number of samples of a sensor in a message. */
 const BATCH = 60;
 
-/**
- * Builds a data set in a migrated keyspace.
- *
- * @param {object} options
- * @param {Config} options.config
- * @param {{ seed: number, devices: number, sensors: number }} options.fleet
- * @param {DataSet} options.set
- * @param {Into} options.into
- * @param {(hour: number) => number} [options.arrival] returns the commit time of the messages of an hour, epoch ms; default: now,
- *   so that most messages are late
- * @param {(samples: number) => void} [options.onProgress]
- * @param {AbortSignal} [options.signal]
- * @returns {Promise<{ samples: number }>} number of committed samples
- */
-export async function build({ config, fleet, set, into, arrival, onProgress, signal }) {
+/** Builds a data set in a migrated keyspace. @returns number of committed samples */
+export async function build({
+  config,
+  fleet,
+  set,
+  into,
+  arrival,
+  onProgress,
+  signal,
+}: {
+  config: Config;
+  fleet: { seed: number; devices: number; sensors: number };
+  set: DataSet;
+  into: Into;
+  /**
+   * returns the commit time of the messages of an hour, epoch ms; default: now, so that most messages are
+   * late
+   */
+  arrival?: (hour: number) => number;
+  onProgress?: (samples: number) => void;
+  signal?: AbortSignal;
+}): Promise<{ samples: number }> {
   const store = await openStore(config, into);
   try {
     const write =
@@ -46,12 +57,11 @@ export async function build({ config, fleet, set, into, arrival, onProgress, sig
   }
 }
 
-/** @param {Config} config @param {Into} into */
-async function openStore(config, into) {
+async function openStore(config: Config, into: Into) {
   const parts = { ...config, observe: () => {}, onStaleIndex: () => {} };
   if (into !== 'rows') return connectStore(parts);
   await createRowTable(config);
-  return /** @type {typeof connectStore} */ (STORES['rows'])(parts);
+  return (STORES['rows'] as typeof connectStore)(parts);
 }
 
 /** Number of hours of devices that are written concurrently: enough to keep the database busy, and far below the limits of the driver. */
@@ -59,24 +69,32 @@ const AT_ONCE = 48;
 
 /**
  * The definition of a data set. The same definition always writes the same samples.
- *
- * @typedef {Recipe & { from: number, to: number }} DataSet `from`, `to`: epoch ms, starts of hours
+ * `from`, `to`: epoch ms, starts of hours
  */
+export type DataSet = Recipe & { from: number; to: number };
 
 /**
  * Writes a data set with the statements of the application: devices and sensors, the samples of every hour, and the latest value
  * of each sensor.
- *
- * @param {object} parts
- * @param {Store} parts.store
- * @param {HourWriter} parts.write
- * @param {LoadedDevice[]} parts.fleet
- * @param {DataSet} parts.set
- * @param {(samples: number) => void} [parts.onProgress] called often with the number of samples committed so far
- * @param {AbortSignal} [parts.signal] ends the work before the next hour
- * @returns {Promise<{ samples: number }>} number of committed samples
+ * @returns number of committed samples
  */
-async function load({ store, write, fleet, set, onProgress = () => {}, signal }) {
+async function load({
+  store,
+  write,
+  fleet,
+  set,
+  onProgress = () => {},
+  signal,
+}: {
+  store: Store;
+  write: HourWriter;
+  fleet: LoadedDevice[];
+  set: DataSet;
+  /** called often with the number of samples committed so far */
+  onProgress?: (samples: number) => void;
+  /** ends the work before the next hour */
+  signal?: AbortSignal;
+}): Promise<{ samples: number }> {
   let samples = 0;
   const now = Date.now();
   await forEachConcurrently(AT_ONCE, fleet, (device) =>
@@ -96,13 +114,12 @@ async function load({ store, write, fleet, set, onProgress = () => {}, signal })
   return { samples };
 }
 
-/** @param {LoadedDevice[]} fleet @param {DataSet} set the hours and devices, in order of time */
-function* hoursOf(fleet, { from, to }) {
+/** @param set the hours and devices, in order of time */
+function* hoursOf(fleet: LoadedDevice[], { from, to }: DataSet) {
   for (let hour = from; hour < to; hour += HOUR_MS) for (const device of fleet) yield { device, hour };
 }
 
-/** @param {Store} store @param {LoadedDevice} device @param {DataSet} set */
-async function writeLatest({ write }, { name, bytes, group, sensors }, set) {
+async function writeLatest({ write }: Store, { name, bytes, group, sensors }: LoadedDevice, set: DataSet) {
   const newest = sensors.map((sensor) => {
     const { times, values } = samplesOfHour(set, { device: name, sensor: sensor.name }, set.to - HOUR_MS);
     const unknown = { bytes: sensor.bytes, ts: null, value: null };
@@ -111,32 +128,31 @@ async function writeLatest({ write }, { name, bytes, group, sensors }, set) {
   await write.latest({ bytes, group, retiredAt: null }, newest);
 }
 
-/** @param {{ devices: number, sensors: number }} fleet @param {DataSet} set @returns {number} number of samples of the data set */
-export const samplesIn = ({ devices, sensors }, { from, to, intervalMs }) =>
-  devices * sensors * ((to - from) / HOUR_MS) * samplesPerHour(intervalMs);
+/** @returns number of samples of the data set */
+export const samplesIn = (
+  { devices, sensors }: { devices: number; sensors: number },
+  { from, to, intervalMs }: DataSet,
+): number => devices * sensors * ((to - from) / HOUR_MS) * samplesPerHour(intervalMs);
 
-/** @typedef {{ sensor: Buffer, series: Series }} SensorHour */
+type SensorHour = { sensor: Buffer; series: Series };
 
 /**
  * Writes all samples of one device in one hour. The promise settles when the samples are committed.
- *
- * @callback HourWriter
- * @param {{ bytes: Buffer, group: number }} device
- * @param {number} hour epoch ms
- * @param {SensorHour[]} sensors
- * @returns {Promise<void>}
+ * @param hour epoch ms
  */
+type HourWriter = (
+  device: { bytes: Buffer; group: number },
+  hour: number,
+  sensors: SensorHour[],
+) => Promise<void>;
 
 /**
  * Creates a writer that writes an hour as the packer does: the samples before their statistics. The writer does not write
  * `pack_progress`. The progress of a group depends on all its devices, and only the packer knows all of them.
- *
- * @param {Store} store
- * @param {number} readFrom time at which the packer would have read the hour, in epoch ms
- * @returns {HourWriter}
+ * @param readFrom time at which the packer would have read the hour, in epoch ms
  */
 const createHistoryWriter =
-  (store, readFrom) =>
+  (store: Store, readFrom: number): HourWriter =>
   async ({ bytes: device }, hour, sensors) => {
     for (const { sensor, series } of sensors) {
       for (const samples of historyRows(hour, series)) {
@@ -153,20 +169,17 @@ const createHistoryWriter =
 
 /**
  * Creates a writer that writes an hour as ingest does, for a device whose sensors all measure at the same times.
- *
- * @param {Store} store
- * @param {(hour: number) => number} arrival returns the commit time of the messages of an hour, epoch ms. The samples of messages
- *   that are late for their hour are also written into history
- * @returns {HourWriter}
+ * @param arrival returns the commit time of the messages of an hour, epoch ms. The samples of messages that are late for their
+ * hour are also written into history
  */
-function createMessageWriter({ write }, arrival) {
-  const retry = { run: (/** @type {() => Promise<any>} */ request) => request() };
+function createMessageWriter({ write }: Store, arrival: (hour: number) => number): HourWriter {
+  const retry = { run: (request: () => Promise<any>) => request() };
   const clock = { now: Date.now };
   const late = createLateWriter({
     store: write.history,
-    retry: /** @type {any} */ (retry),
-    days: new LateDayNotes({ store: write.lateDays, retry: /** @type {any} */ (retry), clock }),
-    arrivals: new LateArrivalNotes({ store: write.lateArrivals, retry: /** @type {any} */ (retry), clock }),
+    retry: retry as any,
+    days: new LateDayNotes({ store: write.lateDays, retry: retry as any, clock }),
+    arrivals: new LateArrivalNotes({ store: write.lateArrivals, retry: retry as any, clock }),
     onLate: () => {},
   });
   return async (device, hour, sensors) => {

@@ -1,10 +1,8 @@
-import { groupOf, identifyDevice, identifySensor } from '../../../schema/ids.js';
-import { DAY_MS, HOUR_MS } from '../../../schema/rules.js';
-import { createRandom } from '../../../simulator/random.js';
-import { createDrift, rounded } from '../../../simulator/signals/components.js';
-
-/** @import { RegistryStore } from '../../../api/store/registry/index.js' */
-/** @import { Identity } from '../../../schema/ids.js' */
+import type { RegistryStore } from '../../../api/store/registry/index.ts';
+import { groupOf, type Identity, identifyDevice, identifySensor } from '../../../schema/ids.ts';
+import { DAY_MS, HOUR_MS } from '../../../schema/rules.ts';
+import { createRandom } from '../../../simulator/random.ts';
+import { createDrift, rounded } from '../../../simulator/signals/components.ts';
 
 /** Number of digits of the number in a device name. With leading zeros, names sort in the order of the numbers. */
 const DEVICE_DIGITS = 6;
@@ -15,32 +13,39 @@ const TYPE = 'temperature';
 const UNIT = 'Cel';
 const SITE = 'load';
 
-/**
- * @typedef {object} LoadedSensor
- * @property {string} name
- * @property {Buffer} bytes the 16 bytes of the id
- */
+interface LoadedSensor {
+  name: string;
+  /** the 16 bytes of the id */
+  bytes: Buffer;
+}
+
+export interface LoadedDevice {
+  name: string;
+  id: string;
+  /** the 16 bytes of the id */
+  bytes: Buffer;
+  group: number;
+  sensors: LoadedSensor[];
+}
 
 /**
- * @typedef {object} LoadedDevice
- * @property {string} name
- * @property {string} id
- * @property {Buffer} bytes the 16 bytes of the id
- * @property {number} group
- * @property {LoadedSensor[]} sensors
+ * Returns the devices of a data set. Their names contain the seed, so two data sets with different seeds have no device in common.
+ * @param options `sensors`: number of sensors of each device; `groups`: LATEST_GROUPS
  */
-
-/**
- * Returns the devices of a data set. Their names contain the seed, so two data sets with different seeds have no device in
- * common.
- *
- * @param {{ seed: number, devices: number, sensors: number, groups: number }} options `sensors`: number of sensors of each device; `groups`: LATEST_GROUPS
- * @returns {LoadedDevice[]}
- */
-export const fleetOf = ({ seed, devices, sensors, groups }) =>
+export const fleetOf = ({
+  seed,
+  devices,
+  sensors,
+  groups,
+}: {
+  seed: number;
+  devices: number;
+  sensors: number;
+  groups: number;
+}): LoadedDevice[] =>
   Array.from({ length: devices }, (_, number) => {
     const name = `load-${seed}-${String(number).padStart(DEVICE_DIGITS, '0')}`;
-    const { id, bytes } = /** @type {Identity} */ (identifyDevice(name));
+    const { id, bytes } = identifyDevice(name) as Identity;
     return {
       name,
       id,
@@ -50,21 +55,18 @@ export const fleetOf = ({ seed, devices, sensors, groups }) =>
     };
   });
 
-/** @param {string} deviceId @param {number} index @returns {LoadedSensor} */
-function loadedSensor(deviceId, index) {
+function loadedSensor(deviceId: string, index: number): LoadedSensor {
   const name = `sensor-${String(index).padStart(SENSOR_DIGITS, '0')}`;
-  const { bytes } = /** @type {Identity} */ (identifySensor(deviceId, name));
+  const { bytes } = identifySensor(deviceId, name) as Identity;
   return { name, bytes };
 }
 
-/**
- * Registers a device, as a birth message does.
- *
- * @param {RegistryStore} registry
- * @param {LoadedDevice} device
- * @param {{ now: number, intervalMs: number }} options `now`: epoch ms
- */
-export async function register(registry, { name, bytes, group, sensors }, { now, intervalMs }) {
+/** Registers a device, as a birth message does. @param options `now`: epoch ms */
+export async function register(
+  registry: RegistryStore,
+  { name, bytes, group, sensors }: LoadedDevice,
+  { now, intervalMs }: { now: number; intervalMs: number },
+) {
   const key = { group, bytes };
   const stamp = now * 1000;
   await registry.writeDevice(key, { name, site: SITE, registeredAt: now }, stamp);
@@ -95,30 +97,31 @@ const DIGITS = 2;
 /**
  * - `decimals`: values with two decimals, as instruments send them
  * - `full`: values with all digits of a double
- *
- * @typedef {'decimals' | 'full'} SignalKind
  */
+export type SignalKind = 'decimals' | 'full';
 
-export const SIGNALS = /** @type {const} */ (['decimals', 'full']);
+export const SIGNALS = ['decimals', 'full'] as const;
 
-/**
- * @typedef {object} Recipe
- * @property {number} seed
- * @property {SignalKind} signal
- * @property {number} intervalMs time between two samples, an hour at most
- * @property {number} jitterMs maximum deviation of a sample from its regular time
- */
+export interface Recipe {
+  seed: number;
+  signal: SignalKind;
+  /** time between two samples, an hour at most */
+  intervalMs: number;
+  /** maximum deviation of a sample from its regular time */
+  jitterMs: number;
+}
 
 /**
  * Generates the samples of one sensor in one hour. They depend only on the arguments, and not on other hours. So hours can be
  * generated in any order, and an hour has the same samples in every data set with these arguments.
- *
- * @param {Recipe} recipe
- * @param {{ device: string, sensor: string }} names
- * @param {number} hour epoch ms
- * @returns {{ times: Float64Array, values: Float64Array }} times in epoch ms, strictly ascending, all within the hour
+ * @param hour epoch ms
+ * @returns times in epoch ms, strictly ascending, all within the hour
  */
-export function samplesOfHour({ seed, signal, intervalMs, jitterMs }, { device, sensor }, hour) {
+export function samplesOfHour(
+  { seed, signal, intervalMs, jitterMs }: Recipe,
+  { device, sensor }: { device: string; sensor: string },
+  hour: number,
+): { times: Float64Array; values: Float64Array } {
   const fixed = createRandom(seed, device, sensor);
   const phase = fixed.uniform();
   // The offset is so far from both ends that the jitter moves no sample out of its interval.
@@ -138,5 +141,5 @@ export function samplesOfHour({ seed, signal, intervalMs, jitterMs }, { device, 
   return { times, values };
 }
 
-/** @param {number} intervalMs @returns {number} number of samples of one sensor in one hour */
-export const samplesPerHour = (intervalMs) => Math.floor(HOUR_MS / intervalMs);
+/** @returns number of samples of one sensor in one hour */
+export const samplesPerHour = (intervalMs: number): number => Math.floor(HOUR_MS / intervalMs);

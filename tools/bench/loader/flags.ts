@@ -1,15 +1,13 @@
-import { isLoopback } from '../../../common/addresses.js';
-import { MillraceError } from '../../../common/errors.js';
-import { parseFlags, usageError } from '../../../common/flags.js';
-import { DATABASE_SETTINGS } from '../../../common/settings/index.js';
-import { bucketOf, HOUR_MS, PACK_DELAY_MS } from '../../../schema/rules.js';
-
-/** @import { CommandLine, Flag } from '../../../common/flags.js' */
-/** @import { Config } from '../../../common/settings/config.js' */
-/** @import { DataSet } from './build.js' */
+import { isLoopback } from '../../../common/addresses.ts';
+import { MillraceError } from '../../../common/errors.ts';
+import { type CommandLine, type Flag, parseFlags, usageError } from '../../../common/flags.ts';
+import type { Config } from '../../../common/settings/config.ts';
+import { DATABASE_SETTINGS } from '../../../common/settings/index.ts';
+import { bucketOf, HOUR_MS, PACK_DELAY_MS } from '../../../schema/rules.ts';
+import type { DataSet } from './build.ts';
 
 /** The tables into which a data set can be written. */
-export const TARGETS = /** @type {const} */ (['history', 'batches', 'rows']);
+export const TARGETS = ['history', 'batches', 'rows'] as const;
 
 /** Maximum deviation of a sample from its regular time, in ms. */
 const JITTER_MS = 20;
@@ -17,7 +15,6 @@ const JITTER_MS = 20;
 /** Minimum interval of samples, in ms. With a shorter interval, the jitter could move a sample out of its interval. */
 const SHORTEST_MS = 2 * JITTER_MS + 1;
 
-/** @satisfies {Record<string, Flag>} */
 const FLAGS = {
   seed: { type: 'integer', help: 'the same seed and flags write the same samples', fallback: 1, min: 0 },
   devices: { type: 'integer', help: 'how many', fallback: 1, min: 1 },
@@ -26,12 +23,11 @@ const FLAGS = {
   days: { type: 'number', help: 'how long, until the last closed hour', fallback: 30, min: 1 / 24 },
   into: { type: 'text', help: TARGETS.join(' | '), fallback: 'history' },
   force: { type: 'switch', help: 'load into a cluster that is not on this machine' },
-};
+} satisfies Record<string, Flag>;
 
 const COMMAND = 'npm run load --';
 
-/** @type {CommandLine<typeof FLAGS>} */
-const LINE = {
+const LINE: CommandLine<typeof FLAGS> = {
   command: COMMAND,
   help: 'Writes a large data set, the same for the same flags, for everything that reads.',
   examples: [
@@ -42,12 +38,8 @@ const LINE = {
   settings: DATABASE_SETTINGS,
 };
 
-/**
- * @param {string[]} argv without node and script
- * @param {number} now epoch ms
- * @throws {MillraceError} `usage`
- */
-export function readFlags(argv, now) {
+/** @param argv without node and script @param now epoch ms @throws {MillraceError} `usage` */
+export function readFlags(argv: string[], now: number) {
   const flags = parseFlags(LINE, argv);
   const { seed, days, interval, devices, sensors, into, force } = flags;
   const to = bucketOf(now) - PACK_DELAY_MS;
@@ -56,8 +48,7 @@ export function readFlags(argv, now) {
     ...(TARGETS.some((target) => target === into) ? [] : [`--into is one of ${TARGETS.join(', ')}`]),
   ];
   if (problems.length > 0) throw usageError(COMMAND, problems);
-  /** @type {DataSet} */
-  const set = {
+  const set: DataSet = {
     seed,
     signal: 'decimals',
     intervalMs: interval,
@@ -68,19 +59,16 @@ export function readFlags(argv, now) {
   return {
     set,
     fleet: { seed, devices, sensors },
-    into: /** @type {typeof TARGETS[number]} */ (into),
+    into: into as (typeof TARGETS)[number],
     force: Boolean(force),
   };
 }
 
 /**
  * Refuses a cluster on other machines, because loaded data cannot be removed. It stays until it expires.
- *
- * @param {Config['cql']} cql
- * @param {boolean} force
  * @throws {MillraceError} `usage`: the message names the addresses
  */
-export function checkCluster({ contactPoints }, force) {
+export function checkCluster({ contactPoints }: Config['cql'], force: boolean) {
   const away = (contactPoints ?? []).filter((address) => !isLoopback(hostOf(address)));
   if (away.length === 0 || force) return;
   throw new MillraceError(
@@ -89,6 +77,6 @@ export function checkCluster({ contactPoints }, force) {
   );
 }
 
-/** @param {string} address `host[:port]`; an IPv6 host is in brackets if a port follows */
-const hostOf = (address) =>
+/** @param address `host[:port]`; an IPv6 host is in brackets if a port follows */
+const hostOf = (address: string) =>
   /^[^:]*:\d+$/.test(address) ? address.slice(0, address.indexOf(':')) : address.replace(/\]:\d+$/, ']');

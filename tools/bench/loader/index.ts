@@ -1,11 +1,11 @@
 import { setMaxListeners } from 'node:events';
-import { runCommand } from '../../../common/command.js';
-import { readCommandSettings } from '../../../common/dev-addresses.js';
-import { MillraceError } from '../../../common/errors.js';
-import { createStatusLine } from '../../../common/status-line.js';
-import { formatTime } from '../../../common/times.js';
-import { build, samplesIn } from './build.js';
-import { checkCluster, readFlags } from './flags.js';
+import { runCommand } from '../../../common/command.ts';
+import { readCommandSettings } from '../../../common/dev-addresses.ts';
+import { MillraceError } from '../../../common/errors.ts';
+import { createStatusLine } from '../../../common/status-line.ts';
+import { formatTime } from '../../../common/times.ts';
+import { build, samplesIn } from './build.ts';
+import { checkCluster, readFlags } from './flags.ts';
 
 const format = new Intl.NumberFormat('en');
 

@@ -2,23 +2,24 @@ import { readFile } from 'node:fs/promises';
 import { cpus, platform, release, totalmem } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/**
- * The CPU time that was used during a measurement.
- *
- * @typedef {object} Observed
- * @property {number} seconds length of the measurement
- * @property {Record<string, number>} cpu CPU seconds by process name
- * @property {number} steal share of the machine's CPU time that the host took away, 0 to 1
- * @property {number} others share of the machine's CPU time that processes outside the bench used, 0 to 1
- */
+/** The CPU time that was used during a measurement. */
+interface Observed {
+  /** length of the measurement */
+  seconds: number;
+  /** CPU seconds by process name */
+  cpu: Record<string, number>;
+  /** share of the machine's CPU time that the host took away, 0 to 1 */
+  steal: number;
+  /** share of the machine's CPU time that processes outside the bench used, 0 to 1 */
+  others: number;
+}
 
 /**
  * Starts to measure CPU time.
- *
- * @param {Record<string, number>} pids by process name
- * @returns {Promise<() => Promise<Observed>>} ends the measurement and returns its result
+ * @param pids by process name
+ * @returns ends the measurement and returns its result
  */
-export async function startObserving(pids) {
+export async function startObserving(pids: Record<string, number>): Promise<() => Promise<Observed>> {
   const before = await look(pids);
   return async () => {
     const after = await look(pids);
@@ -36,22 +37,20 @@ export async function startObserving(pids) {
 
 /**
  * Runs work and measures how much CPU time the bench did not get.
- *
- * @template {object} T
- * @param {Record<string, number>} pids by process name
- * @param {() => Promise<T>} work
- * @returns {Promise<T & Pick<Observed, 'steal' | 'others'>>} result of the work, with the shares of the host and of other
- *   processes
+ * @param pids by process name
+ * @returns result of the work, with the shares of the host and of other processes
  */
-export async function withShares(pids, work) {
+export async function withShares<T extends object>(
+  pids: Record<string, number>,
+  work: () => Promise<T>,
+): Promise<T & Pick<Observed, 'steal' | 'others'>> {
   const observed = await startObserving(pids);
   const result = await work();
   const { steal, others } = await observed();
   return { ...result, steal, others };
 }
 
-/** @param {Record<string, number>} pids */
-async function look(pids) {
+async function look(pids: Record<string, number>) {
   const [machine, ...seconds] = await Promise.all([machineTime(), ...Object.values(pids).map(cpuSeconds)]);
   const { user, system } = process.cpuUsage();
   return {
@@ -64,34 +63,36 @@ async function look(pids) {
 
 /**
  * CPU time of all processors since the start of the machine, in hundredths of a second.
- *
- * @typedef {{ all: number, idle: number, stolen: number }} MachineTime `stolen`: time that the host took for other machines
+ * `stolen`: time that the host took for other machines
  */
+type MachineTime = { all: number; idle: number; stolen: number };
 
-/** @returns {Promise<MachineTime>} */
-async function machineTime() {
+async function machineTime(): Promise<MachineTime> {
   return parseMachineTime(await readFile('/proc/stat', 'utf8'));
 }
 
-/** @param {string} stat the text of /proc/stat @returns {MachineTime} */
-export function parseMachineTime(stat) {
+/** @param stat the text of /proc/stat */
+export function parseMachineTime(stat: string): MachineTime {
   // Fields: user nice system idle iowait irq softirq steal. The time of guests is already included in user (proc(5)).
-  const [user, nice, system, idle, iowait, irq, softirq, steal] = /** @type {number[]} */ (
-    stat.slice(0, stat.indexOf('\n')).split(/\s+/).slice(1, 9).map(Number)
-  );
+  const [user, nice, system, idle, iowait, irq, softirq, steal] = stat
+    .slice(0, stat.indexOf('\n'))
+    .split(/\s+/)
+    .slice(1, 9)
+    .map(Number) as number[];
   const used = Number(user) + Number(nice) + Number(system) + Number(irq) + Number(softirq);
   const unused = Number(idle) + Number(iowait);
   return { all: used + unused + Number(steal), idle: unused, stolen: Number(steal) };
 }
 
 /**
- * @param {MachineTime} before
- * @param {MachineTime} after
- * @param {number} ours CPU seconds of the bench's own processes between `before` and `after`
- * @returns {{ steal: number, others: number }} shares of the machine's CPU time, 0 to 1: taken by the host, and used by processes
- *   outside the bench
+ * @param ours CPU seconds of the bench's own processes between `before` and `after`
+ * @returns shares of the machine's CPU time, 0 to 1: taken by the host, and used by processes outside the bench
  */
-export function machineShares(before, after, ours) {
+export function machineShares(
+  before: MachineTime,
+  after: MachineTime,
+  ours: number,
+): { steal: number; others: number } {
   const all = after.all - before.all;
   const stolen = after.stolen - before.stolen;
   const used = all - stolen - (after.idle - before.idle);
@@ -112,36 +113,28 @@ const TICKS_PER_SECOND = 100;
 
 const PAGE_BYTES = 4096;
 
-/** @param {number} pid @returns {Promise<number>} CPU seconds that a process has used so far, user and system together */
-async function cpuSeconds(pid) {
+/** @returns CPU seconds that a process has used so far, user and system together */
+async function cpuSeconds(pid: number): Promise<number> {
   const fields = await statFields(pid);
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }
 
-/** @param {number} pid @returns {Promise<number>} resident memory of the process, in bytes */
-async function residentBytes(pid) {
+/** @returns resident memory of the process, in bytes */
+async function residentBytes(pid: number): Promise<number> {
   return Number((await statFields(pid))[21]) * PAGE_BYTES;
 }
 
 /**
  * Reads the fields after the process name: `state ppid …` (proc(5)). The name is in brackets and may contain any character.
- *
- * @param {number} pid
  */
-async function statFields(pid) {
+async function statFields(pid: number) {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
-/**
- * Records the memory of a process over time.
- *
- * @param {number} pid
- * @param {number} [everyMs] minimum time between two readings, in ms
- */
-export function watchMemory(pid, everyMs = 1000) {
-  /** @type {MemoryPoint[]} */
-  const points = [];
+/** Records the memory of a process over time. @param everyMs minimum time between two readings, in ms */
+export function watchMemory(pid: number, everyMs: number = 1000) {
+  const points: MemoryPoint[] = [];
   const began = performance.now();
   let last = Number.NEGATIVE_INFINITY;
   return {
@@ -156,13 +149,10 @@ export function watchMemory(pid, everyMs = 1000) {
   };
 }
 
-/** @typedef {{ seconds: number, mb: number }} MemoryPoint */
+export type MemoryPoint = { seconds: number; mb: number };
 
-/**
- * @param {MemoryPoint[]} points
- * @returns {number} MB/h by least squares; NaN for fewer than two points
- */
-export function slopeOf(points) {
+/** @returns MB/h by least squares; NaN for fewer than two points */
+export function slopeOf(points: MemoryPoint[]): number {
   const seconds = points.reduce((sum, point) => sum + point.seconds, 0) / points.length;
   const mb = points.reduce((sum, point) => sum + point.mb, 0) / points.length;
   let together = 0;
@@ -179,14 +169,9 @@ const WATCH_EVERY_MS = 100;
 
 /**
  * Runs work while the memory of a process is recorded.
- *
- * @template T
- * @param {number} pid
- * @param {Promise<T>} work
- * @returns {Promise<{ value: T, mb: number }>} `value`: result of the work; `mb`: maximum memory of the process during the work,
- *   in MB
+ * @returns `value`: result of the work; `mb`: maximum memory of the process during the work, in MB
  */
-export async function withPeakMemory(pid, work) {
+export async function withPeakMemory<T>(pid: number, work: Promise<T>): Promise<{ value: T; mb: number }> {
   const { points, look } = watchMemory(pid, 0);
   let over = false;
   const done = work.finally(() => {

@@ -1,13 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MillraceError } from '../../../common/errors.js';
-import { loadOf, samplesOf } from '../load/shapes.js';
-import { startObserving } from './machine.js';
-import { alternate, median } from './rounds.js';
-
-/** @import { Context } from '../environment/index.js' */
-/** @import { Variant } from '../environment/pipeline.js' */
-/** @import { Shape } from '../load/shapes.js' */
-/** @import { Round } from './rounds.js' */
+import { MillraceError } from '../../../common/errors.ts';
+import type { Context } from '../environment/index.ts';
+import type { Variant } from '../environment/pipeline.ts';
+import { loadOf, type Shape, samplesOf } from '../load/shapes.ts';
+import { startObserving } from './machine.ts';
+import { alternate, median, type Round } from './rounds.ts';
 
 /** Pause between two checks whether every device is registered, in ms. */
 const LOOK_MS = 250;
@@ -15,26 +12,33 @@ const LOOK_MS = 250;
 /** If a variant commits nothing for this time while devices register, in ms, the measurement fails. */
 const STUCK_MS = 60_000;
 
-/**
- * The rate at which a variant committed a load, and the CPU time that it took.
- *
- * @typedef {object} Rate
- * @property {number} rate committed samples/s
- * @property {Record<string, number>} cpu CPU µs per sample by process name; `database` is one of the names
- * @property {number} steal share of the machine's CPU time that the host took away, 0 to 1
- * @property {number} others share of the machine's CPU time that processes outside the bench used, 0 to 1
- */
+/** The rate at which a variant committed a load, and the CPU time that it took. */
+export interface Rate {
+  /** committed samples/s */
+  rate: number;
+  /** CPU µs per sample by process name; `database` is one of the names */
+  cpu: Record<string, number>;
+  /** share of the machine's CPU time that the host took away, 0 to 1 */
+  steal: number;
+  /** share of the machine's CPU time that processes outside the bench used, 0 to 1 */
+  others: number;
+}
 
 /**
  * Measures the rate at which a variant commits a load.
- *
- * @param {Variant} variant
- * @param {Shape} shape
- * @param {{ database: number, warmMs: number, forMs: number, stuckMs?: number }} options `database`: pid of the database
- * @returns {Promise<Rate>}
+ * @param options `database`: pid of the database
  * @throws {MillraceError} `failed`: the variant commits nothing
  */
-export async function measureRate(variant, shape, { database, warmMs, forMs, stuckMs = STUCK_MS }) {
+export async function measureRate(
+  variant: Variant,
+  shape: Shape,
+  {
+    database,
+    warmMs,
+    forMs,
+    stuckMs = STUCK_MS,
+  }: { database: number; warmMs: number; forMs: number; stuckMs?: number },
+): Promise<Rate> {
   const first = await variant.committed();
   await variant.begin(shape);
   try {
@@ -58,13 +62,10 @@ export async function measureRate(variant, shape, { database, warmMs, forMs, stu
 
 /**
  * Waits until the first message of each device has registered it. Registration is not measured.
- *
- * @param {Variant} variant
- * @param {number} wanted number of committed samples to wait for
- * @param {number} stuckMs
+ * @param wanted number of committed samples to wait for
  * @throws {MillraceError} `failed`: nothing was committed for `stuckMs`
  */
-async function untilRegistered(variant, wanted, stuckMs) {
+async function untilRegistered(variant: Variant, wanted: number, stuckMs: number) {
   let moved = { at: performance.now(), committed: 0 };
   for (;;) {
     const committed = await variant.committed();
@@ -82,13 +83,13 @@ const TIMES = 2;
 
 /**
  * Measures the highest rate at which a variant commits a load.
- *
- * @param {Variant} variant
- * @param {Shape} shape
- * @param {Pick<Context, 'environment' | 'flags'>} context
- * @returns {Promise<number>} the median of the measured rates, samples/s
+ * @returns the median of the measured rates, samples/s
  */
-export async function measurePeak(variant, shape, { environment, flags }) {
+export async function measurePeak(
+  variant: Variant,
+  shape: Shape,
+  { environment, flags }: Pick<Context, 'environment' | 'flags'>,
+): Promise<number> {
   const timing = { database: environment.database, warmMs: flags.warmMs * 2, forMs: flags.runMs };
   const rates = [];
   for (let time = 0; time < TIMES; time++) rates.push((await measureRate(variant, shape, timing)).rate);
@@ -99,34 +100,33 @@ export async function measurePeak(variant, shape, { environment, flags }) {
 /** Length of one measurement of a sweep, as a share of a run. */
 export const SWEEP_PART = 1 / 3;
 
-/**
- * A comparison of variants at one load: the result of each baseline's sweep, and the rounds.
- *
- * @template {string} Name
- * @typedef {object} Comparison
- * @property {string} shape
- * @property {Partial<Record<Name, { best: number }>>} sweeps best number of requests in flight by baseline
- * @property {Round<Name, Rate>[]} rounds
- */
+/** A comparison of variants at one load: the result of each baseline's sweep, and the rounds. */
+export interface Comparison<Name extends string> {
+  shape: string;
+  /** best number of requests in flight by baseline */
+  sweeps: Partial<Record<Name, { best: number }>>;
+  rounds: Round<Name, Rate>[];
+}
 
-/**
- * Measures variants side by side at several loads, each variant as fast as it can commit.
- *
- * @template {string} Name
- * @param {Context} context
- * @param {object} options
- * @param {string[]} options.loads
- * @param {Record<Name, Variant>} options.variants
- * @param {NoInfer<Name>[]} options.swept variants with a fixed number of requests in flight; a sweep finds their best number
- * @returns {Promise<Comparison<Name>[]>}
- */
-export async function compare({ environment, flags, status }, { loads, variants, swept }) {
-  const names = /** @type {Name[]} */ (Object.keys(variants));
+/** Measures variants side by side at several loads, each variant as fast as it can commit. */
+export async function compare<Name extends string>(
+  { environment, flags, status }: Context,
+  {
+    loads,
+    variants,
+    swept,
+  }: {
+    loads: string[];
+    variants: Record<Name, Variant>;
+    /** variants with a fixed number of requests in flight; a sweep finds their best number */
+    swept: NoInfer<Name>[];
+  },
+): Promise<Comparison<Name>[]> {
+  const names = Object.keys(variants) as Name[];
   const timing = { database: environment.database, warmMs: flags.warmMs, forMs: flags.runMs };
   const short = { ...timing, warmMs: timing.warmMs * SWEEP_PART, forMs: timing.forMs * SWEEP_PART };
 
-  /** @param {string} load @param {Name} name */
-  const sweepOne = (load, name) =>
+  const sweepOne = (load: string, name: Name) =>
     sweep({
       candidates: flags.inFlight,
       measure: async (inFlight) => {
@@ -136,11 +136,9 @@ export async function compare({ environment, flags, status }, { loads, variants,
       },
     });
 
-  /** @type {Comparison<Name>[]} */
-  const done = [];
+  const done: Comparison<Name>[] = [];
   for (const load of loads) {
-    /** @type {Comparison<Name>['sweeps']} */
-    const sweeps = {};
+    const sweeps: Comparison<Name>['sweeps'] = {};
     for (const name of swept) {
       const found = await sweepOne(load, name);
       await variants[name].inFlight(found.best);
@@ -162,21 +160,20 @@ export async function compare({ environment, flags, status }, { loads, variants,
   return done;
 }
 
-/**
- * Finds the candidate with the highest rate.
- *
- * @template C
- * @param {object} options
- * @param {C[]} options.candidates
- * @param {(candidate: C) => Promise<number>} options.measure returns samples/s with a candidate
- * @returns {Promise<{ tried: Array<{ candidate: C, rate: number }>, best: C }>}
- */
-export async function sweep({ candidates, measure }) {
+/** Finds the candidate with the highest rate. */
+export async function sweep<C>({
+  candidates,
+  measure,
+}: {
+  candidates: C[];
+  /** returns samples/s with a candidate */
+  measure: (candidate: C) => Promise<number>;
+}): Promise<{ tried: Array<{ candidate: C; rate: number }>; best: C }> {
   const tried = [];
   for (const candidate of candidates) tried.push({ candidate, rate: await measure(candidate) });
   const { candidate: best } = tried.reduce((leader, one) => (one.rate > leader.rate ? one : leader));
   return { tried, best };
 }
 
-/** @param {Rate} rate @returns {number} CPU µs per sample of ingest and database together */
-export const cpuOfBoth = ({ cpu }) => Number(cpu['ingest']) + Number(cpu['database']);
+/** @returns CPU µs per sample of ingest and database together */
+export const cpuOfBoth = ({ cpu }: Rate): number => Number(cpu['ingest']) + Number(cpu['database']);

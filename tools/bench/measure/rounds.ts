@@ -7,32 +7,34 @@ const MOST_REPEATS = 2;
 /**
  * Measures variants side by side. Every round measures each variant once, and every other round in the opposite order. So a slow
  * change of the machine, or the effect of one variant on the next, affects all variants.
- *
- * @template {{ steal: number, others: number }} R
- * @template {string} Name
- * @param {object} options
- * @param {Name[]} options.names names of the variants
- * @param {number} options.rounds
- * @param {(name: Name) => Promise<R>} options.measure
- * @param {number} [options.mostRepeats] maximum number of repeats of a round with too much steal
- * @param {(text: string) => void} [options.onStatus] called before each measurement
- * @returns {Promise<Round<Name, R>[]>}
  */
-export async function alternate({ names, rounds, measure, mostRepeats = MOST_REPEATS, onStatus = () => {} }) {
-  /** @param {Name[]} order @param {string} title @returns {Promise<Round<Name, R>>} */
-  async function once(order, title) {
-    const results = /** @type {Record<Name, R>} */ ({});
+export async function alternate<R extends { steal: number; others: number }, Name extends string>({
+  names,
+  rounds,
+  measure,
+  mostRepeats = MOST_REPEATS,
+  onStatus = () => {},
+}: {
+  /** names of the variants */
+  names: Name[];
+  rounds: number;
+  measure: (name: Name) => Promise<R>;
+  /** maximum number of repeats of a round with too much steal */
+  mostRepeats?: number;
+  /** called before each measurement */
+  onStatus?: (text: string) => void;
+}): Promise<Round<Name, R>[]> {
+  async function once(order: Name[], title: string): Promise<Round<Name, R>> {
+    const results = {} as Record<Name, R>;
     for (const name of order) {
       onStatus(`${title}: ${name}`);
       results[name] = await measure(name);
     }
-    const most = (/** @type {'steal' | 'others'} */ key) =>
-      Math.max(...order.map((name) => results[name][key]));
+    const most = (key: 'steal' | 'others') => Math.max(...order.map((name) => results[name][key]));
     return { results, steal: most('steal'), others: most('others'), repeats: 0 };
   }
 
-  /** @type {Round<Name, R>[]} */
-  const done = [];
+  const done: Round<Name, R>[] = [];
   for (let round = 0; round < rounds; round++) {
     const order = round % 2 === 0 ? names : [...names].reverse();
     const title = `round ${round + 1} of ${rounds}`;
@@ -46,18 +48,16 @@ export async function alternate({ names, rounds, measure, mostRepeats = MOST_REP
   return done;
 }
 
-/**
- * @template {string} Name
- * @template R
- * @typedef {{ results: Record<Name, R>, steal: number, others: number, repeats: number }} Round `steal`, `others`: the maximum
- *   over the variants
- */
+/** `steal`, `others`: the maximum over the variants */
+export type Round<Name extends string, R> = {
+  results: Record<Name, R>;
+  steal: number;
+  others: number;
+  repeats: number;
+};
 
-/**
- * @param {number[]} numbers
- * @returns {number} the median: the middle number, or the mean of the two middle numbers; NaN for an empty list
- */
-export function median(numbers) {
+/** @returns the median: the middle number, or the mean of the two middle numbers; NaN for an empty list */
+export function median(numbers: number[]): number {
   const sorted = [...numbers].sort((a, b) => a - b);
   const middle = sorted.length >> 1;
   const upper = Number(sorted[middle]);
@@ -65,10 +65,10 @@ export function median(numbers) {
 }
 
 /**
- * @template {string} Name
- * @template R
- * @param {Round<Name, R>[]} rounds
- * @param {(results: Record<Name, R>) => number} read returns a figure of one round, such as a ratio of two variants
- * @returns {number} the median of the figure over all rounds
+ * @param read returns a figure of one round, such as a ratio of two variants
+ * @returns the median of the figure over all rounds
  */
-export const medianOf = (rounds, read) => median(rounds.map(({ results }) => read(results)));
+export const medianOf = <Name extends string, R>(
+  rounds: Round<Name, R>[],
+  read: (results: Record<Name, R>) => number,
+): number => median(rounds.map(({ results }) => read(results)));

@@ -1,32 +1,25 @@
-import { connect } from '../../../api/store/connect.js';
-import { forEachConcurrently } from '../../../common/concurrency.js';
-import { identifyDevice } from '../../../schema/ids.js';
-import { visitBlock } from '../../../schema/packed/block.js';
-import { bucketOf, HOUR_MS } from '../../../schema/rules.js';
-import { deviceName } from '../load/payloads.js';
-
-/** @import { Environment } from '../environment/index.js' */
-/** @import { Config } from '../../../common/settings/config.js' */
+import { connect } from '../../../api/store/connect.ts';
+import { forEachConcurrently } from '../../../common/concurrency.ts';
+import type { Config } from '../../../common/settings/config.ts';
+import { identifyDevice } from '../../../schema/ids.ts';
+import { visitBlock } from '../../../schema/packed/block.ts';
+import { bucketOf, HOUR_MS } from '../../../schema/rules.ts';
+import type { Environment } from '../environment/index.ts';
+import { deviceName } from '../load/payloads.ts';
 
 const SELECT = 'SELECT samples FROM message WHERE device_id = ? AND bucket = ? AND part = 0';
 
 /** Number of partitions that are read concurrently. */
 const AT_ONCE = 16;
 
-/**
- * The devices from number `first` (default 0), and the hours from `from` to `to` in epoch ms.
- *
- * @typedef {{ first?: number, devices: number, from: number, to: number }} Range
- */
+/** The devices from number `first` (default 0), and the hours from `from` to `to` in epoch ms. */
+type Range = { first?: number; devices: number; from: number; to: number };
 
 /**
  * Counts the samples in the database itself, independently of the metrics of ingest.
- *
- * @param {Config['cql']} cql
- * @param {Range} range
- * @returns {Promise<number>} number of stored samples; no load publishes a time twice
+ * @returns number of stored samples; no load publishes a time twice
  */
-export async function storedSamples(cql, range) {
+export async function storedSamples(cql: Config['cql'], range: Range): Promise<number> {
   let samples = 0;
   await visitStored(cql, range, (_, times) => {
     samples += times.length;
@@ -36,15 +29,15 @@ export async function storedSamples(cql, range) {
 
 /**
  * Reads the samples of messages from the database itself.
- *
- * @param {Config['cql']} cql
- * @param {Range} range
- * @param {(device: number, times: ArrayLike<number>) => void} visit called for each sensor of each row; times in epoch ms
+ * @param visit called for each sensor of each row; times in epoch ms
  */
-export async function visitStored(cql, range, visit) {
+export async function visitStored(
+  cql: Config['cql'],
+  range: Range,
+  visit: (device: number, times: ArrayLike<number>) => void,
+) {
   const client = await connect(cql, { keyspace: cql.keyspace, applicationName: 'bench' });
-  /** @param {number} number @param {number} bucket */
-  async function visitPartition(number, bucket) {
+  async function visitPartition(number: number, bucket: number) {
     const params = [identifyDevice(deviceName(number))?.bytes, new Date(bucket)];
     for await (const row of await client.execute(SELECT, params, { fetchSize: 500 })) {
       visitBlock(bucket, row['samples'], (_, series) => visit(number, series().times));
@@ -59,8 +52,7 @@ export async function visitStored(cql, range, visit) {
   }
 }
 
-/** @param {Range} range */
-function* partitionsOf({ first = 0, devices, from, to }) {
+function* partitionsOf({ first = 0, devices, from, to }: Range) {
   for (let bucket = bucketOf(from); bucket <= to; bucket += HOUR_MS) {
     for (let number = first; number < first + devices; number++) yield { number, bucket };
   }
@@ -68,14 +60,14 @@ function* partitionsOf({ first = 0, devices, from, to }) {
 
 /**
  * Returns the bytes on disk after a flush and a compaction, as Cassandra counts them.
- *
- * @param {Environment} environment
- * @param {string} keyspace
- * @param {string[]} tables
- * @returns {Promise<Record<string, number>>} bytes by table, including indexes and filters
+ * @returns bytes by table, including indexes and filters
  * @throws {TypeError} for a database that the bench did not start
  */
-export async function tableBytes({ nodetool }, keyspace, tables) {
+export async function tableBytes(
+  { nodetool }: Environment,
+  keyspace: string,
+  tables: string[],
+): Promise<Record<string, number>> {
   if (!nodetool)
     throw new TypeError('nodetool counts bytes on disk, only of a database that the bench started');
   await nodetool(['flush', keyspace, ...tables]);

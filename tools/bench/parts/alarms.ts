@@ -1,23 +1,21 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { forEachConcurrently } from '../../../common/concurrency.js';
-import { MillraceError } from '../../../common/errors.js';
-import { formatTime } from '../../../common/times.js';
-import { Latencies as Histogram } from '../../../simulator/meter.js';
-import { deviceName } from '../load/payloads.js';
-import { loadOf } from '../load/shapes.js';
-import { startObserving } from '../measure/machine.js';
-import { measureRate } from '../measure/rate.js';
-import { alternate, medianOf } from '../measure/rounds.js';
-import { figure, stealOf } from '../report/table.js';
-
-/** @import { Line } from '../environment/pipeline.js' */
-/** @import { Latencies } from '../load/open-loop.js' */
-/** @import { Rate } from '../measure/rate.js' */
-/** @import { Round } from '../measure/rounds.js' */
-/** @import { Part } from './index.js' */
+import { forEachConcurrently } from '../../../common/concurrency.ts';
+import { MillraceError } from '../../../common/errors.ts';
+import { formatTime } from '../../../common/times.ts';
+import { Latencies as Histogram } from '../../../simulator/meter.ts';
+import type { Line } from '../environment/pipeline.ts';
+import type { Latencies } from '../load/open-loop.ts';
+import { deviceName } from '../load/payloads.ts';
+import { loadOf } from '../load/shapes.ts';
+import { startObserving } from '../measure/machine.ts';
+import { measureRate, type Rate } from '../measure/rate.ts';
+import { alternate, medianOf, type Round } from '../measure/rounds.ts';
+import { figure, stealOf } from '../report/table.ts';
+import type { Part } from './index.ts';
 
 const LOAD = '10x4';
 
@@ -28,14 +26,10 @@ const LOAD = '10x4';
 const USUAL_LOAD = '4x10';
 const SHARE = 0.5;
 
-/**
- * `rules`: number of rules, each for one device; `probes`: sensors whose alarms are timed
- *
- * @typedef {{ devices: number, rules: number, probes: number }} Sizes
- */
+/** `rules`: number of rules, each for one device; `probes`: sensors whose alarms are timed */
+type Sizes = { devices: number; rules: number; probes: number };
 
-/** @type {Sizes} */
-const SIZES = { devices: 10_000, rules: 10_000, probes: 200 };
+const SIZES: Sizes = { devices: 10_000, rules: 10_000, probes: 200 };
 
 /** A limit that no value of a load reaches. So the measured rules never fire, like nearly all rules in practice. */
 const QUIET_LIMIT = 1000;
@@ -63,11 +57,8 @@ const ARRIVES_MS = 30_000;
 /**
  * Measures how much 10,000 alarm rules cost ingest, and the time from a commit to the arrival of its report, at half of the
  * highest rate of the usual load.
- *
- * @param {Sizes} sizes
- * @returns {Part<Result>}
  */
-export const createAlarmsPart = ({ devices, rules, probes }) => ({
+export const createAlarmsPart = ({ devices, rules, probes }: Sizes): Part<Result> => ({
   name: 'alarms',
   title: `Alarms: ${rules} rules over ${devices * 10} sensors, load ${LOAD}`,
 
@@ -89,7 +80,7 @@ export const createAlarmsPart = ({ devices, rules, probes }) => ({
       status(`creating ${rules} rules`);
       await createRules(lines.rules, rules);
       const rounds = await alternate({
-        names: /** @type {Array<keyof typeof lines>} */ (['none', 'rules']),
+        names: ['none', 'rules'] as Array<keyof typeof lines>,
         rounds: flags.rounds,
         measure: (name) => measureRate(lines[name], shape, timing),
         onStatus: status,
@@ -114,7 +105,7 @@ export const createAlarmsPart = ({ devices, rules, probes }) => ({
   tables: ({ rounds, half, reports, steal }) => [
     {
       head: ['', 'thousand samples/s', 'ingest µs', 'rate, against none', 'steal'],
-      rows: /** @type {const} */ (['none', 'rules']).map((name) => [
+      rows: (['none', 'rules'] as const).map((name) => [
         name === 'none' ? 'no rules' : `${rules} rules`,
         figure(medianOf(rounds, (results) => results[name].rate / 1000)),
         figure(medianOf(rounds, (results) => Number(results[name].cpu['ingest']))),
@@ -147,14 +138,13 @@ export const alarms = createAlarmsPart(SIZES);
 
 /** Starts a server that receives the reports of alarms. */
 async function startReceiver() {
-  /** @type {Map<string, number>} */
-  const arrivals = new Map();
+  const arrivals: Map<string, number> = new Map();
   const server = createServer((req, res) => {
     const at = performance.now();
     json(req).then(
       (body) => {
         res.writeHead(204).end();
-        const { alarm, event } = /** @type {any} */ (body);
+        const { alarm, event } = body as any;
         // A report may arrive twice. The first arrival counts.
         const key = `${alarm.sensor} ${alarm.opened_at} ${event}`;
         if (!arrivals.has(key)) arrivals.set(key, at);
@@ -165,7 +155,7 @@ async function startReceiver() {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}/`,
     arrivals,
@@ -180,12 +170,9 @@ async function startReceiver() {
 /**
  * Creates rules, starting with the rule of the probes. A new rule is a lightweight transaction on the single partition of all
  * rules. Too many concurrent transactions on one partition time out.
- *
- * @param {Line} line
- * @param {number} count
  * @throws {MillraceError} `failed`: ingest does not know the rules within the time limit
  */
-async function createRules(line, count) {
+async function createRules(line: Line, count: number) {
   await forEachConcurrently(RULES_AT_ONCE, Array(count).keys(), (index) =>
     post(line, '/alarm-rules', {
       name: `rule-${index}`,
@@ -204,18 +191,17 @@ async function createRules(line, count) {
 
 /**
  * Sends samples that breach the limit of a sensor and clear it in turn, and times the reports.
- *
- * @param {Line} line
- * @param {Awaited<ReturnType<typeof startReceiver>>} receiver
- * @param {{ probes: number, forMs: number }} options
- * @returns {Promise<{ reports: Latencies, sent: number }>} `sent`: number of samples
+ * @returns `sent`: number of samples
  * @throws {MillraceError} `failed`: a report did not arrive
  */
-async function probe(line, receiver, { probes, forMs }) {
-  /** Time at which the commit of each change was acknowledged, by the key of the report. @type {Map<string, number>} */
-  const committed = new Map();
-  /** @type {Map<string, string>} */
-  const openedAt = new Map();
+async function probe(
+  line: Line,
+  receiver: Awaited<ReturnType<typeof startReceiver>>,
+  { probes, forMs }: { probes: number; forMs: number },
+): Promise<{ reports: Latencies; sent: number }> {
+  /** Time at which the commit of each change was acknowledged, by the key of the report. */
+  const committed: Map<string, number> = new Map();
+  const openedAt: Map<string, string> = new Map();
   const end = performance.now() + forMs;
   let sent = 0;
   for (; performance.now() < end; sent++) {
@@ -239,17 +225,15 @@ async function probe(line, receiver, { probes, forMs }) {
   }
   const latencies = new Histogram();
   for (const [key, at] of committed) latencies.record(Number(receiver.arrivals.get(key)) - at);
-  return { reports: /** @type {Latencies} */ (latencies.read()), sent };
+  return { reports: latencies.read() as Latencies, sent };
 }
 
-/** @param {number} index */
-const sensorName = (index) => `p${index}`;
+const sensorName = (index: number) => `p${index}`;
 
-/** @param {number} index index of a probe @param {number} value */
-const sampleOf = (index, value) => ({ sensor_id: sensorName(index), ts: Date.now(), value });
+/** @param index index of a probe */
+const sampleOf = (index: number, value: number) => ({ sensor_id: sensorName(index), ts: Date.now(), value });
 
-/** @param {Line} line @param {string} path @param {unknown} body */
-async function post({ api }, path, body) {
+async function post({ api }: Line, path: string, body: unknown) {
   const response = await fetch(`${api}/api/v1${path}`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
@@ -259,4 +243,4 @@ async function post({ api }, path, body) {
     throw new MillraceError('failed', `POST ${path} answered ${response.status}: ${await response.text()}`);
 }
 
-/** @typedef {{ rounds: Round<'none' | 'rules', Rate>[], half: number, reports: Latencies, steal: number }} Result */
+type Result = { rounds: Round<'none' | 'rules', Rate>[]; half: number; reports: Latencies; steal: number };

@@ -1,24 +1,19 @@
-import { loadOf } from '../load/shapes.js';
-import { compare, cpuOfBoth, measureRate } from '../measure/rate.js';
-import { alternate, median, medianOf } from '../measure/rounds.js';
-import { figure, stealOf } from '../report/table.js';
-
-/** @import { Comparison, Rate } from '../measure/rate.js' */
-/** @import { Round } from '../measure/rounds.js' */
-/** @import { Part } from './index.js' */
+import { loadOf } from '../load/shapes.ts';
+import { type Comparison, compare, cpuOfBoth, measureRate, type Rate } from '../measure/rate.ts';
+import { alternate, median, medianOf, type Round } from '../measure/rounds.ts';
+import { figure, stealOf } from '../report/table.ts';
+import type { Part } from './index.ts';
 
 /** The loads whose cost is measured in detail. */
 const LOADS = ['1x60', '1x10', '50x1'];
 
-/** @typedef {'packed' | 'no-latest'} Name */
+type Name = 'packed' | 'no-latest';
 
 /**
  * Measures the cost of a sample: ingest compared with parsing, digest and encoding of the same messages alone, and ingest with `latest`
  * compared with ingest without `latest`.
- *
- * @type {Part<Result>}
  */
-export const cost = {
+export const cost: Part<Result> = {
   name: 'cost',
   title: 'What a sample costs, in CPU µs',
 
@@ -34,8 +29,7 @@ export const cost = {
       swept: [],
     });
     const alone = await environment.alone();
-    /** @type {Record<string, number>} */
-    const least = {};
+    const least: Record<string, number> = {};
     for (const shape of shapes) {
       status(`${shape}, parsing, digest and encoding alone`);
       least[shape] = await alone.cost(shape, flags.runMs);
@@ -77,7 +71,7 @@ export const cost = {
       : [
           {
             head: ['a message of one value, parsing, digest, encoding alone', 'CPU µs'],
-            rows: /** @type {const} */ (['plain', 'map']).map((form) => [
+            rows: (['plain', 'map'] as const).map((form) => [
               form === 'plain' ? 'plain JSON' : 'map of sensors',
               figure(median(json.map((round) => round[form]))),
             ]),
@@ -86,11 +80,12 @@ export const cost = {
   ],
 };
 
-/**
- * `json`: CPU µs per message of one value, as plain JSON and as a map of sensors, by round. Older raw files lack it.
- *
- * @typedef {{ loads: Comparison<Name>[], least: Record<string, number>, json?: Array<{ plain: number, map: number }> }} Result
- */
+/** `json`: CPU µs per message of one value, as plain JSON and as a map of sensors, by round. Older raw files lack it. */
+type Result = {
+  loads: Comparison<Name>[];
+  least: Record<string, number>;
+  json?: Array<{ plain: number; map: number }>;
+};
 
 /** The simulator's collar: four sensors per device. */
 const FLEET_LOAD = '4x10';
@@ -98,24 +93,19 @@ const FLEET_LOAD = '4x10';
 /** Number of devices by the number of sensors of all devices. */
 const FLEETS = { '100 sensors': 25, '10,000 sensors': 2500, '100,000 sensors': 25_000 };
 
-/** @typedef {keyof typeof FLEETS} FleetName */
+type FleetName = keyof typeof FLEETS;
 
-const FLEET_NAMES = /** @type {FleetName[]} */ (Object.keys(FLEETS));
+const FLEET_NAMES = Object.keys(FLEETS) as FleetName[];
 
-/**
- * Compares the same load from a few sensors and from very many sensors.
- *
- * @type {Part<Round<FleetName, Rate>[]>}
- */
-export const fleet = {
+/** Compares the same load from a few sensors and from very many sensors. */
+export const fleet: Part<Round<FleetName, Rate>[]> = {
   name: 'fleet',
   title: `From 100 to 100,000 sensors, load ${FLEET_LOAD}`,
 
   async run({ environment, flags, status }) {
     const pipeline = await environment.pipeline('packed');
     const timing = { database: environment.database, warmMs: flags.warmMs, forMs: flags.runMs };
-    /** @param {FleetName} name */
-    const shape = (name) => loadOf(FLEET_LOAD, FLEETS[name]);
+    const shape = (name: FleetName) => loadOf(FLEET_LOAD, FLEETS[name]);
     status('registering 100,000 sensors');
     await measureRate(pipeline, shape('100,000 sensors'), { ...timing, forMs: 100 });
     return alternate({

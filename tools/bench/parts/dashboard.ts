@@ -1,40 +1,37 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { MillraceError } from '../../../common/errors.js';
-import { requestsOf } from '../dashboard/views.js';
-import { LONG_MS, startChromium, watchDashboard } from '../dashboard/watch.js';
-import { withShares } from '../measure/machine.js';
-import { median } from '../measure/rounds.js';
-import { startChild } from '../process/child.js';
-import { figure, percent } from '../report/table.js';
+import { MillraceError } from '../../../common/errors.ts';
+import { requestsOf, type Views } from '../dashboard/views.ts';
+import { LONG_MS, startChromium, type Watched, watchDashboard } from '../dashboard/watch.ts';
+import type { Context } from '../environment/index.ts';
+import type { Front } from '../environment/ingest.ts';
+import type { Line } from '../environment/pipeline.ts';
+import { withShares } from '../measure/machine.ts';
+import { median } from '../measure/rounds.ts';
+import { type Child, startChild } from '../process/child.ts';
+import { figure, percent } from '../report/table.ts';
+import type { Part } from './index.ts';
 
-/** @import { Views } from '../dashboard/views.js' */
-/** @import { Watched } from '../dashboard/watch.js' */
-/** @import { Context } from '../environment/index.js' */
-/** @import { Front } from '../environment/ingest.js' */
-/** @import { Line } from '../environment/pipeline.js' */
-/** @import { Child } from '../process/child.js' */
-/** @import { Part } from './index.js' */
+/** A fleet of the simulator. */
+interface Fleet {
+  devices: number;
+  /** number of sensors of each device; default: as in the profile of the devices */
+  sensors?: number;
+  /** time between two messages of a device */
+  batch: string;
+}
 
-/**
- * A fleet of the simulator.
- *
- * @typedef {object} Fleet
- * @property {number} devices
- * @property {number} [sensors] number of sensors of each device; default: as in the profile of the devices
- * @property {string} batch time between two messages of a device
- */
+interface Sizes {
+  /** the fleet of the dashboard that stays open */
+  wall: Fleet;
+  /** fleets whose first view is measured in requests and bytes */
+  viewed: Array<Fleet & { name: string }>;
+  /** number of first views before the dashboard stays open */
+  visits: number;
+}
 
-/**
- * @typedef {object} Sizes
- * @property {Fleet} wall the fleet of the dashboard that stays open
- * @property {Array<Fleet & { name: string }>} viewed fleets whose first view is measured in requests and bytes
- * @property {number} visits number of first views before the dashboard stays open
- */
-
-/** @type {Sizes} */
-const SIZES = {
+const SIZES: Sizes = {
   wall: { devices: 2500, sensors: 4, batch: '1s' },
   // The first fleet is that of `npm run dev`.
   viewed: [
@@ -55,11 +52,8 @@ const SAMPLES = 10;
 /**
  * Measures the dashboard in a real browser, while the sensors of a fleet change once a second, through broker and database.
  * Before that, the requests and bytes of a first view are measured with other fleets.
- *
- * @param {Sizes} sizes
- * @returns {Part<Result>}
  */
-export const createDashboardPart = ({ wall, viewed, visits }) => ({
+export const createDashboardPart = ({ wall, viewed, visits }: Sizes): Part<Result> => ({
   name: 'dashboard',
   title: 'The wall of the dashboard in Chromium: 10,000 sensors that change once a second',
   needsDashboard: true,
@@ -68,8 +62,7 @@ export const createDashboardPart = ({ wall, viewed, visits }) => ({
     const { environment, flags, status } = context;
     const browser = await startChromium();
     try {
-      /** @type {FleetViews[]} */
-      const views = [];
+      const views: FleetViews[] = [];
       for (const { name, ...fleet } of viewed) {
         const options = { name: `view-${fleet.devices}`, fleet };
         const weighed = await withFleet(context, options, async ({ front, sensors }) => {
@@ -80,16 +73,14 @@ export const createDashboardPart = ({ wall, viewed, visits }) => ({
       }
       return await withFleet(context, { name: 'dashboard', fleet: wall }, async (running) => {
         const { front, pipeline, simulator } = running;
-        /** @type {number[]} */
-        const first = [];
+        const first: number[] = [];
         for (let visit = 1; visit <= visits; visit += 1) {
           status(`visit ${visit} of ${visits}`);
           const opened = await browser.open(front.url);
           first.push(Number((await opened.seen()).firstCellsMs));
           await opened.close();
         }
-        /** @type {number[]} */
-        const slow = [];
+        const slow: number[] = [];
         for (let visit = 1; visit <= visits; visit += 1) {
           status(`visit ${visit} of ${visits}, slow network`);
           slow.push(await browser.firstPaint(front.url));
@@ -149,11 +140,8 @@ export const createDashboardPart = ({ wall, viewed, visits }) => ({
 
 export const dashboard = createDashboardPart(SIZES);
 
-/**
- * @param {FleetViews[]} views empty: an older raw file without views
- * @returns {Array<{ head: string[], rows: string[][] }>}
- */
-export const viewsTables = (views) =>
+/** @param views empty: an older raw file without views */
+export const viewsTables = (views: FleetViews[]): Array<{ head: string[]; rows: string[][] }> =>
   views.length === 0
     ? []
     : [
@@ -166,43 +154,45 @@ export const viewsTables = (views) =>
         },
       ];
 
-/** @param {Views['first']} weight */
-const weightCells = (weight) => [`${requestsOf(weight)}`, `${weight.files}`, figure(weight.kilobytes)];
+const weightCells = (weight: Views['first']) => [
+  `${requestsOf(weight)}`,
+  `${weight.files}`,
+  figure(weight.kilobytes),
+];
 
-/** The views of a fleet. `sensors`: number of sensors of the fleet. @typedef {Views & { fleet: string, sensors: number }} FleetViews */
+/** The views of a fleet. `sensors`: number of sensors of the fleet. */
+export type FleetViews = Views & { fleet: string; sensors: number };
 
 /**
  * `first`: ms until the first cells, by visit; `slow`: ms until the first contentful paint over a slow network; `views`: requests
  * and bytes with several fleets. Older raw files have neither `slow` nor `views`.
- *
- * @typedef {Watched & { first: number[], slow?: number[], views?: FleetViews[], steal: number, others: number }} Result
  */
+export type Result = Watched & {
+  first: number[];
+  slow?: number[];
+  views?: FleetViews[];
+  steal: number;
+  others: number;
+};
 
-/** @param {string} name @param {{ p50: number, p95: number, most: number, count: number }} frames */
-const rowOf = (name, { p50, p95, most, count }) => [
-  name,
-  figure(p50),
-  figure(p95),
-  figure(most),
-  figure(count),
-];
+const rowOf = (
+  name: string,
+  { p50, p95, most, count }: { p50: number; p95: number; most: number; count: number },
+) => [name, figure(p50), figure(p95), figure(most), figure(count)];
 
-/**
- * The processes that serve a fleet. `sensors`: number of sensors of the fleet.
- *
- * @typedef {{ front: Front, pipeline: Line, simulator: Child, sensors: number }} Running
- */
+/** The processes that serve a fleet. `sensors`: number of sensors of the fleet. */
+type Running = { front: Front; pipeline: Line; simulator: Child; sensors: number };
 
 /**
  * Runs work while a simulated fleet publishes into its own pipeline. Fleet and pipeline end with the work.
- *
- * @template T
- * @param {Context} context
- * @param {{ name: string, fleet: Fleet }} options `name`: name of the pipeline
- * @param {(running: Running) => Promise<T>} work begins when all sensors have values
- * @returns {Promise<T>}
+ * @param options `name`: name of the pipeline
+ * @param work begins when all sensors have values
  */
-async function withFleet({ environment, status }, { name, fleet }, work) {
+async function withFleet<T>(
+  { environment, status }: Context,
+  { name, fleet }: { name: string; fleet: Fleet },
+  work: (running: Running) => Promise<T>,
+): Promise<T> {
   const pipeline = await environment.pipeline(name);
   try {
     const front = await environment.front(pipeline);
@@ -224,11 +214,9 @@ async function withFleet({ environment, status }, { name, fleet }, work) {
 
 /**
  * Waits until all sensors of a fleet have values.
- *
- * @param {Omit<Running, 'simulator'>} running
  * @throws {MillraceError} `failed`: the fleet is not filled within the time limit
  */
-async function untilFilled({ front, pipeline, sensors }) {
+async function untilFilled({ front, pipeline, sensors }: Omit<Running, 'simulator'>) {
   const isFilled = async () => (await countSensors(front.url)) >= sensors;
   const deadline = performance.now() + FILLED_MS;
   while (!((await isFilled()) && (await pipeline.committed()) >= sensors * SAMPLES)) {
@@ -241,22 +229,21 @@ async function untilFilled({ front, pipeline, sensors }) {
   }
 }
 
-/** @param {string} url of the API @returns {Promise<number>} */
-async function countSensors(url) {
+/** @param url of the API */
+async function countSensors(url: string): Promise<number> {
   const response = await fetch(`${url}/api/v1/fleet`);
   if (!response.ok) throw new MillraceError('failed', `GET /fleet answered ${response.status}.`);
-  return /** @type {{ sensors: number }} */ (await response.json()).sensors;
+  return ((await response.json()) as { sensors: number }).sensors;
 }
 
-const SIMULATOR = fileURLToPath(new URL('../../../simulator/index.js', import.meta.url));
+const SIMULATOR = fileURLToPath(new URL('../../../simulator/index.ts', import.meta.url));
 
 /**
  * Starts the simulator as `npm run simulator` does. Each sensor measures once a second. The first line of the output has the
  * number of sensors.
- *
- * @param {Fleet & { url: string, log: string }} options `url`: URL of the broker; `log`: path of the log file
+ * @param options `url`: URL of the broker; `log`: path of the log file
  */
-const startSimulator = ({ url, devices, sensors, batch, log }) =>
+const startSimulator = ({ url, devices, sensors, batch, log }: Fleet & { url: string; log: string }) =>
   startChild(SIMULATOR, {
     title: 'simulator',
     log,

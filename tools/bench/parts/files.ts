@@ -6,25 +6,24 @@ import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
-import { MillraceError } from '../../../common/errors.js';
-import { bucketOf, DAY_MS, HOUR_MS, PACK_DELAY_MS } from '../../../schema/rules.js';
-import { watchMemory, withPeakMemory } from '../measure/machine.js';
-import { loadAll } from '../reading/data.js';
-import { createHttpReader } from '../reading/http.js';
-import { figure } from '../report/table.js';
+import { MillraceError } from '../../../common/errors.ts';
+import { bucketOf, DAY_MS, HOUR_MS, PACK_DELAY_MS } from '../../../schema/rules.ts';
+import type { Environment } from '../environment/index.ts';
+import { watchMemory, withPeakMemory } from '../measure/machine.ts';
+import { loadAll } from '../reading/data.ts';
+import { createHttpReader } from '../reading/http.ts';
+import { figure } from '../report/table.ts';
+import type { Part } from './index.ts';
 
-/** @import { Environment } from '../environment/index.js' */
-/** @import { Part } from './index.js' */
+/** The samples of one sensor. */
+type Sizes = { days: number; intervalMs: number };
 
-/** The samples of one sensor. @typedef {{ days: number, intervalMs: number }} Sizes */
-
-/** @type {Sizes} */
-const SIZES = { days: 365, intervalMs: 1000 };
+const SIZES: Sizes = { days: 365, intervalMs: 1000 };
 
 /** Time at the old end of the retention that is left out, in ms. Otherwise hours could expire before the import ends. */
 const SPARE_MS = 4 * HOUR_MS;
 
-const IMPORT = fileURLToPath(new URL('../../../api/commands/import/index.js', import.meta.url));
+const IMPORT = fileURLToPath(new URL('../../../api/commands/import/index.ts', import.meta.url));
 
 /** A module that makes a process print its maximum memory at the end, in KiB. */
 const PEAK =
@@ -33,15 +32,13 @@ const PEAK =
 /** The keyspace into which the file is imported. */
 const COPY = 'files-copy';
 
-/** An export or import of the file: its seconds, and `mb`: the maximum memory of its process. @typedef {{ seconds: number, mb: number }} Way */
+/** An export or import of the file: its seconds, and `mb`: the maximum memory of its process. */
+type Way = { seconds: number; mb: number };
 
 /**
  * Exports a year of a sensor as a Parquet file over HTTP, and imports the file twice into an empty keyspace. Nothing else runs.
- *
- * @param {Sizes} sizes
- * @returns {Part<Result>}
  */
-export const createFilesPart = ({ days, intervalMs }) => ({
+export const createFilesPart = ({ days, intervalMs }: Sizes): Part<Result> => ({
   name: 'files',
   title: 'A year of a sensor at 1 Hz as a Parquet file, out and in, while nothing else runs',
 
@@ -95,8 +92,7 @@ export const createFilesPart = ({ days, intervalMs }) => ({
 
 export const files = createFilesPart(SIZES);
 
-/** @param {string} label @param {number} samples @param {Way} way @param {string} [before] */
-const rowOf = (label, samples, { seconds, mb }, before = '-') => [
+const rowOf = (label: string, samples: number, { seconds, mb }: Way, before: string = '-') => [
   label,
   figure(seconds),
   figure(samples / seconds / 1000),
@@ -104,25 +100,32 @@ const rowOf = (label, samples, { seconds, mb }, before = '-') => [
   before,
 ];
 
-/**
- * @typedef {object} Result
- * @property {number} samples
- * @property {number} bytes size of the file
- * @property {number} before memory of the HTTP process before the export, in MB
- * @property {Way} out the export
- * @property {Way} first the first import
- * @property {Way} again the second import of the same file
- */
+interface Result {
+  samples: number;
+  /** size of the file */
+  bytes: number;
+  /** memory of the HTTP process before the export, in MB */
+  before: number;
+  /** the export */
+  out: Way;
+  /** the first import */
+  first: Way;
+  /** the second import of the same file */
+  again: Way;
+}
 
 /**
  * Downloads an export into a file.
- *
- * @param {string} url URL of the API
- * @param {{ from: number, to: number }} range epoch ms
- * @param {string} path path of the file
- * @returns {Promise<number>} duration in seconds
+ * @param url URL of the API
+ * @param range epoch ms
+ * @param path path of the file
+ * @returns duration in seconds
  */
-async function download(url, { from, to }, path) {
+async function download(
+  url: string,
+  { from, to }: { from: number; to: number },
+  path: string,
+): Promise<number> {
   const http = createHttpReader(url);
   const began = performance.now();
   try {
@@ -136,14 +139,10 @@ async function download(url, { from, to }, path) {
 
 /**
  * Runs `npm run import`. The time includes the start and the end of the process.
- *
- * @param {Environment} environment
- * @param {string} path
- * @param {number} samples number of samples in the file
- * @returns {Promise<Way>}
+ * @param samples number of samples in the file
  * @throws {MillraceError} `failed`: the import did not store all samples
  */
-async function importFile({ dir, settings }, path, samples) {
+async function importFile({ dir, settings }: Environment, path: string, samples: number): Promise<Way> {
   const env = { ...process.env, ...settings(COPY), AUTO_REGISTER: 'true', DATA_DIR: dir };
   const began = performance.now();
   // This folder has no `.env`, so the import uses only these settings.

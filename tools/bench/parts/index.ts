@@ -1,33 +1,34 @@
-import { alarms } from './alarms.js';
-import { cost, fleet } from './cost.js';
-import { dashboard } from './dashboard.js';
-import { files } from './files.js';
-import { latency, overload } from './latency.js';
-import { opening } from './opening.js';
-import { packing } from './packing.js';
-import { peers } from './peers.js';
-import { reading } from './reading.js';
-import { disk } from './reading-disk.js';
-import { streaming } from './streaming.js';
-import { throughput } from './throughput.js';
-
-/** @import { Context } from '../environment/index.js' */
+import type { Context } from '../environment/index.ts';
+import { alarms } from './alarms.ts';
+import { cost, fleet } from './cost.ts';
+import { dashboard } from './dashboard.ts';
+import { files } from './files.ts';
+import { latency, overload } from './latency.ts';
+import { opening } from './opening.ts';
+import { packing } from './packing.ts';
+import { peers } from './peers.ts';
+import { reading } from './reading.ts';
+import { disk } from './reading-disk.ts';
+import { streaming } from './streaming.ts';
+import { throughput } from './throughput.ts';
 
 /**
  * A part of the benchmark. Its result goes unchanged into the raw file and can be shown as tables at any time.
- *
- * @template R
- * @typedef {object} Part
- * @property {string} name name for --only
- * @property {string} title
- * @property {boolean} [onRequest] true: the part runs only if --only names it, and it warms the database itself
- * @property {boolean} [needsDashboard] true: the part opens the dashboard in Chromium
- * @property {(context: Context) => Promise<R>} run
- * @property {(result: R) => Array<{ head: string[], rows: string[][] }>} tables
  */
+export interface Part<R> {
+  /** name for --only */
+  name: string;
+  title: string;
+  /** true: the part runs only if --only names it, and it warms the database itself */
+  onRequest?: boolean;
+  /** true: the part opens the dashboard in Chromium */
+  needsDashboard?: boolean;
+  run: (context: Context) => Promise<R>;
+  tables: (result: R) => Array<{ head: string[]; rows: string[][] }>;
+}
 
-/** All parts, in the order in which they run and are shown. @type {Part<any>[]} */
-export const PARTS = [
+/** All parts, in the order in which they run and are shown. */
+export const PARTS: Part<any>[] = [
   throughput,
   latency,
   overload,

@@ -1,16 +1,13 @@
-import { HOUR_MS } from '../../../schema/rules.js';
-import { loadOf } from '../load/shapes.js';
-import { startObserving, watchMemory, withShares } from '../measure/machine.js';
-import { measurePeak, measureRate } from '../measure/rate.js';
-import { alternate, medianOf } from '../measure/rounds.js';
-import { storedSamples } from '../measure/stored.js';
-import { figure, stealOf } from '../report/table.js';
-
-/** @import { Reading } from '../environment/pipeline.js' */
-/** @import { Latencies } from '../load/open-loop.js' */
-/** @import { MemoryPoint } from '../measure/machine.js' */
-/** @import { Round } from '../measure/rounds.js' */
-/** @import { Part } from './index.js' */
+import { HOUR_MS } from '../../../schema/rules.ts';
+import type { Reading } from '../environment/pipeline.ts';
+import type { Latencies } from '../load/open-loop.ts';
+import { loadOf } from '../load/shapes.ts';
+import { type MemoryPoint, startObserving, watchMemory, withShares } from '../measure/machine.ts';
+import { measurePeak, measureRate } from '../measure/rate.ts';
+import { alternate, medianOf, type Round } from '../measure/rounds.ts';
+import { storedSamples } from '../measure/stored.ts';
+import { figure, stealOf } from '../report/table.ts';
+import type { Part } from './index.ts';
 
 /** The simulator's collar. */
 const LOAD = '4x10';
@@ -21,17 +18,15 @@ const SHARES = { '25 %': 0.25, '50 %': 0.5, '75 %': 0.75 };
 /** Factor by which a run is longer than a run of a comparison, because a p99.9 needs many messages. */
 const LONGER = 2;
 
-/** @typedef {keyof typeof SHARES | 'driver'} Name */
+type Name = keyof typeof SHARES | 'driver';
 
-const NAMES = /** @type {Name[]} */ ([...Object.keys(SHARES), 'driver']);
+const NAMES = [...Object.keys(SHARES), 'driver'] as Name[];
 
 /**
  * Measures the time from the intended publish of a message to the acknowledgement of its commit, at several shares of the highest
  * rate. The driver alone writes the same rows at half of the highest rate.
- *
- * @type {Part<Result>}
  */
-export const latency = {
+export const latency: Part<Result> = {
   name: 'latency',
   title: `Latency from the intended publish to the acknowledgement of the commit, open loop, load ${LOAD}`,
 
@@ -43,8 +38,7 @@ export const latency = {
     const peak = await measurePeak(wired, shape, { environment, flags });
     const forMs = flags.runMs * LONGER;
 
-    /** @param {Name} name @returns {Promise<Latencies>} */
-    async function run(name) {
+    async function run(name: Name): Promise<Latencies> {
       if (name === 'driver') return driver.pace(shape, { rate: peak * SHARES['50 %'], forMs });
       return (await wired.pace(shape, { rate: peak * SHARES[name], forMs })).latency.published;
     }
@@ -74,7 +68,7 @@ export const latency = {
       ],
       rows: NAMES.map((name) => [
         name === 'driver' ? 'driver alone, no MQTT, 50 %' : name,
-        .../** @type {const} */ (['p50', 'p99', 'p999', 'mean']).map((key) =>
+        ...(['p50', 'p99', 'p999', 'mean'] as const).map((key) =>
           figure(medianOf(rounds, (results) => results[name][key])),
         ),
         figure(medianOf(rounds, (results) => results[name].p999 / results[name].mean)),
@@ -93,9 +87,9 @@ export const latency = {
   ],
 };
 
-/** @typedef {Latencies & { steal: number, others: number }} Measured */
+type Measured = Latencies & { steal: number; others: number };
 
-/** @typedef {{ peak: number, rounds: Round<Name, Measured>[] }} Result */
+type Result = { peak: number; rounds: Round<Name, Measured>[] };
 
 /** Factor of the highest rate at which the overload publishes. */
 const OVERLOAD_SHARE = 2;
@@ -106,10 +100,8 @@ const OVERLOAD_LONGER = 15;
 /**
  * Publishes at twice the highest rate. The broker queues the waiting messages, the memory of ingest stays constant, and latencies
  * grow in proportion. At the end the database has all samples.
- *
- * @type {Part<OverloadResult>}
  */
-export const overload = {
+export const overload: Part<OverloadResult> = {
   name: 'overload',
   title: `Twice the highest rate, load ${LOAD}`,
 
@@ -121,7 +113,7 @@ export const overload = {
     const timing = { database: environment.database, warmMs: flags.warmMs * 2, forMs: flags.runMs };
     const { rate: peak } = await measureRate(wired, shape, timing);
     const rounds = await alternate({
-      names: /** @type {['overload']} */ (['overload']),
+      names: ['overload'] as ['overload'],
       rounds: 1,
       onStatus: status,
       async measure() {
@@ -163,10 +155,12 @@ export const overload = {
           'p99.9 / mean',
           'steal',
         ],
-        rows: /** @type {const} */ ([
-          ['from the intended publish', published],
-          ['from the sending by the broker', delivered],
-        ]).map(([from, { p50, p99, p999, mean }]) => [
+        rows: (
+          [
+            ['from the intended publish', published],
+            ['from the sending by the broker', delivered],
+          ] as const
+        ).map(([from, { p50, p99, p999, mean }]) => [
           `${from} to the acknowledgement`,
           ...[p50, p99, p999, mean, p999 / mean].map((number) => figure(number)),
           stealOf(rounds),
@@ -185,6 +179,19 @@ export const overload = {
   },
 };
 
-/** @typedef {{ published: number, latency: Reading, memory: MemoryPoint[], seconds: number, steal: number, others: number }} OverloadRun */
+type OverloadRun = {
+  published: number;
+  latency: Reading;
+  memory: MemoryPoint[];
+  seconds: number;
+  steal: number;
+  others: number;
+};
 
-/** @typedef {{ peak: number, forSeconds: number, rounds: Round<'overload', OverloadRun>[], committed: number, stored: number }} OverloadResult */
+type OverloadResult = {
+  peak: number;
+  forSeconds: number;
+  rounds: Round<'overload', OverloadRun>[];
+  committed: number;
+  stored: number;
+};

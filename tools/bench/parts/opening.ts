@@ -1,15 +1,12 @@
-import { startChromium } from '../dashboard/watch.js';
-import { loadOf } from '../load/shapes.js';
-import { withShares } from '../measure/machine.js';
-import { measurePeak, measureRate } from '../measure/rate.js';
-import { alternate, medianOf } from '../measure/rounds.js';
-import { figure, stealOf } from '../report/table.js';
-import { viewsTables } from './dashboard.js';
-
-/** @import { Latencies } from '../load/open-loop.js' */
-/** @import { Round } from '../measure/rounds.js' */
-/** @import { FleetViews } from './dashboard.js' */
-/** @import { Part } from './index.js' */
+import { startChromium } from '../dashboard/watch.ts';
+import type { Latencies } from '../load/open-loop.ts';
+import { loadOf } from '../load/shapes.ts';
+import { withShares } from '../measure/machine.ts';
+import { measurePeak, measureRate } from '../measure/rate.ts';
+import { alternate, medianOf, type Round } from '../measure/rounds.ts';
+import { figure, stealOf } from '../report/table.ts';
+import { type FleetViews, viewsTables } from './dashboard.ts';
+import type { Part } from './index.ts';
 
 /** The load, the simulator's collar with four sensors per device, and its share of the highest rate. */
 const LOAD = '4x10';
@@ -24,17 +21,14 @@ const FLEET = '100,000 sensors';
 /** Factor by which a run is longer than a run of a comparison, because loading the dashboard takes seconds. */
 const LONGER = 2;
 
-/** @typedef {'alone' | 'opened'} Name */
+type Name = 'alone' | 'opened';
 
-const NAMES = /** @type {Name[]} */ (['alone', 'opened']);
+const NAMES = ['alone', 'opened'] as Name[];
 
 /**
  * Compares the acknowledgement latencies of ingest with and without a new user who opens the dashboard of the same process.
- *
- * @param {number} devices
- * @returns {Part<Result>}
  */
-export const createOpeningPart = (devices) => ({
+export const createOpeningPart = (devices: number): Part<Result> => ({
   name: 'opening',
   title: `Acknowledgements while a dashboard on ${devices * 4} sensors opens, load ${LOAD}`,
   needsDashboard: true,
@@ -76,7 +70,7 @@ export const createOpeningPart = (devices) => ({
       head: [`at ${figure((peak * SHARE) / 1000)} thousand samples/s`, 'p50 ms', 'p99 ms', 'max ms', 'steal'],
       rows: NAMES.map((name) => [
         name === 'alone' ? 'no dashboard' : 'a dashboard opens',
-        .../** @type {const} */ (['p50', 'p99', 'max']).map((key) =>
+        ...(['p50', 'p99', 'max'] as const).map((key) =>
           figure(medianOf(rounds, (results) => results[name][key])),
         ),
         stealOf(rounds),
@@ -88,10 +82,7 @@ export const createOpeningPart = (devices) => ({
 
 export const opening = createOpeningPart(DEVICES);
 
-/** @typedef {Latencies & { steal: number, others: number }} Measured */
+type Measured = Latencies & { steal: number; others: number };
 
-/**
- * `views`: requests and bytes of the dashboard; older raw files lack it.
- *
- * @typedef {{ peak: number, rounds: Round<Name, Measured>[], views?: FleetViews[] }} Result
- */
+/** `views`: requests and bytes of the dashboard; older raw files lack it. */
+type Result = { peak: number; rounds: Round<Name, Measured>[]; views?: FleetViews[] };

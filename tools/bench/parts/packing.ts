@@ -1,13 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { bucketOf, HOUR_MS } from '../../../schema/rules.js';
-import { loadOf } from '../load/shapes.js';
-import { build } from '../loader/build.js';
-import { startObserving } from '../measure/machine.js';
-import { measurePeak } from '../measure/rate.js';
-import { figure, percent } from '../report/table.js';
-
-/** @import { Line } from '../environment/pipeline.js' */
-/** @import { Part } from './index.js' */
+import { bucketOf, HOUR_MS } from '../../../schema/rules.ts';
+import type { Line } from '../environment/pipeline.ts';
+import { loadOf } from '../load/shapes.ts';
+import { build } from '../loader/build.ts';
+import { startObserving } from '../measure/machine.ts';
+import { measurePeak } from '../measure/rate.ts';
+import { figure, percent } from '../report/table.ts';
+import type { Part } from './index.ts';
 
 /** The load next to packing: the simulator's collar, at this share of its highest rate. The packing process itself ingests the load. */
 const LOAD = '4x10';
@@ -25,20 +24,13 @@ const DUE = { first: 3, hours: 2 };
 
 /**
  * `devices`: devices to pack, with four sensors at 1 Hz and a message a minute; `loadDevices`: devices of the load
- *
- * @typedef {{ devices: number, loadDevices: number }} Sizes
  */
+type Sizes = { devices: number; loadDevices: number };
 
-/** @type {Sizes} */
-const SIZES = { devices: 500, loadDevices: 1000 };
+const SIZES: Sizes = { devices: 500, loadDevices: 1000 };
 
-/**
- * Measures how fast an ingest process packs closed hours, alone and next to a load.
- *
- * @param {Sizes} sizes
- * @returns {Part<Result>}
- */
-export const createPackingPart = (sizes) => ({
+/** Measures how fast an ingest process packs closed hours, alone and next to a load. */
+export const createPackingPart = (sizes: Sizes): Part<Result> => ({
   name: 'packing',
   title: `Packing, hours of sensors at 1 Hz, alone and next to half of the highest rate of load ${LOAD}`,
 
@@ -83,10 +75,12 @@ export const createPackingPart = (sizes) => ({
   tables: ({ peak, loaded, alone }) => [
     {
       head: ['', 'hours of sensors/s', 'sensors at 1 Hz that it keeps up with', 'steal', 'others'],
-      rows: /** @type {Array<[string, Phase]>} */ ([
-        [`next to ${figure((peak * SHARE) / 1000)} thousand samples/s`, loaded],
-        ['alone', alone],
-      ]).map(([label, phase]) => [
+      rows: (
+        [
+          [`next to ${figure((peak * SHARE) / 1000)} thousand samples/s`, loaded],
+          ['alone', alone],
+        ] as Array<[string, Phase]>
+      ).map(([label, phase]) => [
         label,
         figure(phase.hours / phase.seconds),
         figure(sensorsOf(phase)),
@@ -99,18 +93,14 @@ export const createPackingPart = (sizes) => ({
 
 export const packing = createPackingPart(SIZES);
 
-/** Returns the number of sensors at 1 Hz whose samples are packed as fast as they arrive. @param {Phase} phase @returns {number} */
-export const sensorsOf = ({ samples, seconds }) => samples / seconds;
+/** Returns the number of sensors at 1 Hz whose samples are packed as fast as they arrive. */
+export const sensorsOf = ({ samples, seconds }: Phase): number => samples / seconds;
 
 /**
  * Measures packing from the next packed hour until `until` hours are packed in total, or until packing makes no progress.
- *
- * @param {Line} pipeline
- * @param {Record<string, number>} pids
- * @param {number} until number of packed hours, counted per sensor
- * @returns {Promise<Phase>}
+ * @param until number of packed hours, counted per sensor
  */
-async function watch(pipeline, pids, until) {
+async function watch(pipeline: Line, pids: Record<string, number>, until: number): Promise<Phase> {
   const look = async () => {
     const metric = await pipeline.metrics();
     return {
@@ -139,10 +129,7 @@ async function watch(pipeline, pids, until) {
   };
 }
 
-/**
- * `hours`: packed hours, counted per sensor, within `seconds`
- *
- * @typedef {{ hours: number, samples: number, seconds: number, steal: number, others: number }} Phase
- */
+/** `hours`: packed hours, counted per sensor, within `seconds` */
+type Phase = { hours: number; samples: number; seconds: number; steal: number; others: number };
 
-/** @typedef {{ peak: number, loaded: Phase, alone: Phase }} Result */
+type Result = { peak: number; loaded: Phase; alone: Phase };

@@ -1,25 +1,19 @@
 import { join } from 'node:path';
-import { readSettings } from '../../../common/settings/index.js';
-import { startDatabase } from '../environment/database.js';
-import { openEnvironment } from '../environment/index.js';
-import { medianOf } from '../measure/rounds.js';
-import { InfluxDb } from '../peers/influxdb.js';
-import { killEach, ourTarget, peerTarget } from '../peers/kills.js';
-import { measureMonth } from '../peers/month.js';
-import { behindTelegraf, closeOurs, ourselves } from '../peers/pipelines.js';
-import { QuestDb } from '../peers/questdb.js';
-import { measureLatencies, measureRates, STEADY_LOAD, warmUp } from '../peers/rates.js';
-import { peerTables } from '../peers/report.js';
-import { ensurePrograms } from '../peers/tools.js';
-
-/** @import { Context } from '../environment/index.js' */
-/** @import { Part } from './index.js' */
-/** @import { PeerDatabase } from '../peers/database.js' */
-/** @import { Rival } from '../peers/pipelines.js' */
-/** @import { ShapeRates } from '../peers/rates.js' */
-/** @import { ClassResult } from '../peers/report.js' */
-/** @import { Class } from '../peers/settings.js' */
-/** @import { Programs } from '../peers/tools.js' */
+import { readSettings } from '../../../common/settings/index.ts';
+import { startDatabase } from '../environment/database.ts';
+import { type Context, openEnvironment } from '../environment/index.ts';
+import { medianOf } from '../measure/rounds.ts';
+import type { PeerDatabase } from '../peers/database.ts';
+import { InfluxDb } from '../peers/influxdb.ts';
+import { killEach, ourTarget, peerTarget } from '../peers/kills.ts';
+import { measureMonth } from '../peers/month.ts';
+import { behindTelegraf, closeOurs, ourselves, type Rival } from '../peers/pipelines.ts';
+import { QuestDb } from '../peers/questdb.ts';
+import { measureLatencies, measureRates, type ShapeRates, STEADY_LOAD, warmUp } from '../peers/rates.ts';
+import { type ClassResult, peerTables } from '../peers/report.ts';
+import type { Class } from '../peers/settings.ts';
+import { ensurePrograms, type Programs } from '../peers/tools.ts';
+import type { Part } from './index.ts';
 
 /** Share of the slowest pipeline's highest rate. Latencies and reads are measured at this rate. */
 const SHARE = 0.5;
@@ -30,20 +24,16 @@ const KILL_RUN_MS = { quick: 1500, usual: 5000 };
 /**
  * The processes that are killed in each durability class. Class K is for kills. Class P differs only in the databases, so only the
  * databases are killed.
- *
- * @type {Record<Class, { ours: string[], theirs: string[] }>}
  */
-const VICTIMS = {
+const VICTIMS: Record<Class, { ours: string[]; theirs: string[] }> = {
   K: { ours: ['ingest', 'Mosquitto', 'database'], theirs: ['Telegraf', 'Mosquitto', 'database'] },
   P: { ours: ['database'], theirs: ['database'] },
 };
 
 /**
  * Sends the same messages through the peers: Mosquitto, Telegraf, and QuestDB or InfluxDB, in two classes of durability.
- *
- * @type {Part<ClassResult[]>}
  */
-export const peers = {
+export const peers: Part<ClassResult[]> = {
   name: 'peers',
   title: 'The peers: Telegraf with QuestDB and InfluxDB, side by side with Millrace',
   onRequest: true,
@@ -53,8 +43,7 @@ export const peers = {
     const { dataDir } = readSettings();
     const programs = await ensurePrograms(join(dataDir, 'tools'), status);
 
-    /** @type {ClassResult[]} */
-    const classes = [];
+    const classes: ClassResult[] = [];
     if (context.flags.classes?.includes('K')) {
       const killed = await QuestDb.open({
         dir: join(environment.dir, 'questdb-k'),
@@ -71,14 +60,8 @@ export const peers = {
   tables: peerTables,
 };
 
-/**
- * Measures class P with a separate Cassandra.
- *
- * @param {Context} context
- * @param {string} dataDir
- * @param {Programs} programs
- */
-async function measureDurable(context, dataDir, programs) {
+/** Measures class P with a separate Cassandra. */
+async function measureDurable(context: Context, dataDir: string, programs: Programs) {
   const { status } = context;
   const dir = join(context.environment.dir, 'durable');
   const engineDir = join(dataDir, 'engine');
@@ -95,18 +78,15 @@ async function measureDurable(context, dataDir, programs) {
   });
 }
 
-/**
- * Measures the pipelines in one durability class.
- *
- * @param {Context} context
- * @param {Class} durability
- * @param {PeerDatabase[]} databases
- * @param {Programs} programs
- * @returns {Promise<ClassResult>}
- */
-async function measureClass(context, durability, databases, programs) {
+/** Measures the pipelines in one durability class. */
+async function measureClass(
+  context: Context,
+  durability: Class,
+  databases: PeerDatabase[],
+  programs: Programs,
+): Promise<ClassResult> {
   const { environment, flags } = context;
-  const status = (/** @type {string} */ text) => context.status(`class ${durability}, ${text}`);
+  const status = (text: string) => context.status(`class ${durability}, ${text}`);
   const classContext = { ...context, status };
   const rivals = [
     ourselves(environment),
@@ -114,8 +94,7 @@ async function measureClass(context, durability, databases, programs) {
   ];
   await warmUp(classContext, rivals);
   const rates = await measureRates(classContext, rivals);
-  /** @type {ClassResult['unstored']} */
-  const unstored = {};
+  const unstored: ClassResult['unstored'] = {};
   for (const database of databases) {
     unstored[database.kind] = (await database.counted()) - (await database.stored());
   }
@@ -126,8 +105,7 @@ async function measureClass(context, durability, databases, programs) {
 
   const forMs = flags.quick ? KILL_RUN_MS.quick : KILL_RUN_MS.usual;
   const { ours, theirs } = VICTIMS[durability];
-  /** @type {ClassResult['kills']} */
-  const kills = {};
+  const kills: ClassResult['kills'] = {};
   for (const database of databases) {
     const target = await peerTarget(environment, database, programs);
     kills[database.kind] = await killEach(target, { victims: theirs, forMs, status });
@@ -139,22 +117,14 @@ async function measureClass(context, durability, databases, programs) {
   return { durability, rates, unstored, latency, kills, month };
 }
 
-/** @param {ShapeRates[]} rates @param {string} load @param {Rival[]} rivals */
-function slowestAt(rates, load, rivals) {
+function slowestAt(rates: ShapeRates[], load: string, rivals: Rival[]) {
   const found = rates.find(({ shape }) => shape === load) ?? rates[0];
   const rounds = found?.rounds ?? [];
   return Math.min(...rivals.map(({ name }) => medianOf(rounds, (results) => results[name].rate)));
 }
 
-/**
- * Runs work, and stops things afterwards, even if the work fails.
- *
- * @template T
- * @param {Array<{ stop: () => Promise<void> }>} things
- * @param {() => Promise<T>} work
- * @returns {Promise<T>}
- */
-async function closing(things, work) {
+/** Runs work, and stops things afterwards, even if the work fails. */
+async function closing<T>(things: Array<{ stop: () => Promise<void> }>, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } finally {

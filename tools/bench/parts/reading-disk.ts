@@ -1,34 +1,27 @@
-import { bucketOf, DAY_MS, PACK_DELAY_MS } from '../../../schema/rules.js';
-import { build } from '../loader/build.js';
-import { SIGNALS } from '../loader/data-set.js';
-import { tableBytes } from '../measure/stored.js';
-import { figure } from '../report/table.js';
-
-/** @import { SignalKind } from '../loader/data-set.js' */
-/** @import { Part } from './index.js' */
+import { bucketOf, DAY_MS, PACK_DELAY_MS } from '../../../schema/rules.ts';
+import { build } from '../loader/build.ts';
+import { SIGNALS, type SignalKind } from '../loader/data-set.ts';
+import { tableBytes } from '../measure/stored.ts';
+import { figure } from '../report/table.ts';
+import type { Part } from './index.ts';
 
 /**
  * Number of stored days of one sensor at 1 Hz: as packed hours, as batches of a minute, and as rows. Rows take long to write.
- *
- * @typedef {{ packedDays: number, batchDays: number, rowDays: number }} Sizes
  */
+type Sizes = { packedDays: number; batchDays: number; rowDays: number };
 
-/** @type {Sizes} */
-const SIZES = { packedDays: 30, batchDays: 10, rowDays: 2 };
+const SIZES: Sizes = { packedDays: 30, batchDays: 10, rowDays: 2 };
 
 /** The target of the loader for each layout. */
-const INTO = /** @type {const} */ ({ packed: 'history', batches: 'batches', rows: 'rows' });
+const INTO = { packed: 'history', batches: 'batches', rows: 'rows' } as const;
 
 const TABLES = ['history', 'history_stat', 'message', 'measurement_row'];
 
 /**
  * Measures the bytes per sample on disk after a flush and a compaction, as Cassandra itself counts them. The layouts are packed
  * hours, batches as devices send them, and one row per sample as in the usual model.
- *
- * @param {Sizes} sizes
- * @returns {Part<Result[]>}
  */
-export const createReadingDiskPart = (sizes) => ({
+export const createReadingDiskPart = (sizes: Sizes): Part<Result[]> => ({
   name: 'disk',
   title: 'Bytes a sample on disk, 1 Hz with 20 ms of jitter',
 
@@ -37,11 +30,11 @@ export const createReadingDiskPart = (sizes) => ({
     for (const signal of SIGNALS) {
       const config = await environment.prepare(`disk-${signal}`);
       const samples = { packed: 0, batches: 0, rows: 0 };
-      for (const [way, days] of /** @type {const} */ ([
+      for (const [way, days] of [
         ['packed', sizes.packedDays],
         ['batches', sizes.batchDays],
         ['rows', sizes.rowDays],
-      ])) {
+      ] as const) {
         const to = bucketOf(Date.now()) - PACK_DELAY_MS;
         const loaded = await build({
           config,
@@ -88,4 +81,12 @@ export const createReadingDiskPart = (sizes) => ({
 
 export const disk = createReadingDiskPart(SIZES);
 
-/** @typedef {{ signal: SignalKind, samples: Record<keyof typeof INTO, number>, history: number, statistics: number, batches: number, rows: number }} Result bytes a sample */
+/** bytes a sample */
+type Result = {
+  signal: SignalKind;
+  samples: Record<keyof typeof INTO, number>;
+  history: number;
+  statistics: number;
+  batches: number;
+  rows: number;
+};

@@ -1,27 +1,32 @@
-import { loadOf } from '../load/shapes.js';
-import { withPeakMemory, withShares } from '../measure/machine.js';
-import { measurePeak, measureRate } from '../measure/rate.js';
-import { alternate, medianOf } from '../measure/rounds.js';
-import { createBackground, loadAll, planOf } from '../reading/data.js';
-import { createHttpReader } from '../reading/http.js';
-import { KINDS, NAMES, RATIOS, READINGS, readRepeatedly } from '../reading/kinds.js';
-import { openStoreReader } from '../reading/store.js';
-import { figure, percent, stealOf } from '../report/table.js';
-
-/** @import { Config } from '../../../common/settings/config.js' */
-/** @import { Environment } from '../environment/index.js' */
-/** @import { Line } from '../environment/pipeline.js' */
-/** @import { Round } from '../measure/rounds.js' */
-/** @import { Part } from './index.js' */
-/** @import { Sizes } from '../reading/data.js' */
-/** @import { Kind, Name, Read, Target } from '../reading/kinds.js' */
+import type { Config } from '../../../common/settings/config.ts';
+import type { Environment } from '../environment/index.ts';
+import type { Line } from '../environment/pipeline.ts';
+import { loadOf } from '../load/shapes.ts';
+import { withPeakMemory, withShares } from '../measure/machine.ts';
+import { measurePeak, measureRate } from '../measure/rate.ts';
+import { alternate, medianOf, type Round } from '../measure/rounds.ts';
+import { createBackground, loadAll, planOf, type Sizes } from '../reading/data.ts';
+import { createHttpReader } from '../reading/http.ts';
+import {
+  KINDS,
+  type Kind,
+  NAMES,
+  type Name,
+  RATIOS,
+  READINGS,
+  type Read,
+  readRepeatedly,
+  type Target,
+} from '../reading/kinds.ts';
+import { openStoreReader } from '../reading/store.ts';
+import { figure, percent, stealOf } from '../report/table.ts';
+import type { Part } from './index.ts';
 
 /** The load during the reads: the simulator's collar, at this share of its highest rate. */
 const LOAD = '4x10';
 const SHARE = 0.5;
 
-/** @type {Sizes} */
-const SIZES = {
+const SIZES: Sizes = {
   small: { sensors: 12, days: 1 },
   large: { sensors: 4, days: 30, longDays: 365 },
   intervalMs: 1000,
@@ -31,11 +36,8 @@ const SIZES = {
 /**
  * Measures reads over HTTP and from the store, with a small and a large amount of stored data. Devices publish at half of the
  * highest rate meanwhile. At the end, one export reads all samples of the sensor with the longest history.
- *
- * @param {Sizes} sizes
- * @returns {Part<Result>}
  */
-export const createReadingPart = (sizes) => ({
+export const createReadingPart = (sizes: Sizes): Part<Result> => ({
   name: 'reading',
   title: `Reading, while devices measure at half of the highest rate, load ${LOAD}`,
 
@@ -58,8 +60,7 @@ export const createReadingPart = (sizes) => ({
     const peak = await measurePeak(lines.large, shape, { environment, flags });
     const background = createBackground({ shape, rate: peak * SHARE, warmMs: flags.warmMs });
 
-    /** @param {Name} name @param {number} forMs */
-    async function read(name, forMs) {
+    async function read(name: Name, forMs: number) {
       const { system, kind, target } = READINGS[name];
       await background.into(lines[system]);
       return readers[system].read(kind, plan.targets[target], forMs);
@@ -122,7 +123,7 @@ export const createReadingPart = (sizes) => ({
     },
     {
       head: ['million samples stored', 'loaded', 'at the end'],
-      rows: /** @type {const} */ (['small', 'large']).map((name) => [
+      rows: (['small', 'large'] as const).map((name) => [
         name === 'small' ? 'little' : 'much',
         figure(loaded[name] / 1e6),
         figure(stored[name] / 1e6),
@@ -133,8 +134,7 @@ export const createReadingPart = (sizes) => ({
 
 export const reading = createReadingPart(SIZES);
 
-/** @param {string} label @param {(read: (measured: Measured) => number) => number} of @param {string} steal */
-const rowOf = (label, of, steal) => [
+const rowOf = (label: string, of: (read: (measured: Measured) => number) => number, steal: string) => [
   label,
   figure(of(({ items }) => items)),
   figure(of(({ p50 }) => p50)),
@@ -144,29 +144,25 @@ const rowOf = (label, of, steal) => [
   steal,
 ];
 
-/**
- * @typedef {object} Result
- * @property {number} peak highest rate, samples/s
- * @property {{ small: number, large: number }} loaded number of loaded samples
- * @property {{ small: number, large: number }} stored number of stored samples at the end
- * @property {Round<Name, Measured>[]} rounds
- * @property {Measured} longest
- */
+interface Result {
+  /** highest rate, samples/s */
+  peak: number;
+  /** number of loaded samples */
+  loaded: { small: number; large: number };
+  /** number of stored samples at the end */
+  stored: { small: number; large: number };
+  rounds: Round<Name, Measured>[];
+  longest: Measured;
+}
 
 /**
  * The result of a reading, and the state of the machine during the reading.
- *
- * @typedef {Read & { mb: number, steal: number, others: number }} Measured `mb`: maximum memory of the HTTP process, in MB
+ * `mb`: maximum memory of the HTTP process, in MB
  */
+type Measured = Read & { mb: number; steal: number; others: number };
 
-/**
- * Opens a reader of the data of a line.
- *
- * @param {Environment} environment
- * @param {Line} line
- * @param {Config} config configuration of that line
- */
-async function openReader(environment, line, config) {
+/** Opens a reader of the data of a line. @param config configuration of that line */
+async function openReader(environment: Environment, line: Line, config: Config) {
   const front = await environment.front(line);
   const http = createHttpReader(front.url);
   const store = await openStoreReader(config);
@@ -176,8 +172,7 @@ async function openReader(environment, line, config) {
       await store.close();
     },
 
-    /** @param {Kind} kind @param {Target} target @param {number} forMs @returns {Promise<Measured>} */
-    read(kind, target, forMs) {
+    read(kind: Kind, target: Target, forMs: number): Promise<Measured> {
       const pids = { ...line.pids, http: front.pid, bench: process.pid, database: environment.database };
       return withShares(pids, async () => {
         const reads = readRepeatedly(() => KINDS[kind]({ http, store }, target), forMs);

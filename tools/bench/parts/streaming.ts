@@ -1,21 +1,18 @@
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MillraceError } from '../../../common/errors.js';
-import { readSettings } from '../../../common/settings/index.js';
-import { steadyPort } from '../../../infra/engine/ports.js';
-import { findLockHolder } from '../../../infra/engine/process/lock.js';
-import { startKafka } from '../../../infra/kafka/index.js';
-import { loadOf } from '../load/shapes.js';
-import { measureRate } from '../measure/rate.js';
-import { alternate, medianOf } from '../measure/rounds.js';
-import { figure, stealOf } from '../report/table.js';
-
-/** @import { Environment } from '../environment/index.js' */
-/** @import { Line } from '../environment/pipeline.js' */
-/** @import { Rate } from '../measure/rate.js' */
-/** @import { Round } from '../measure/rounds.js' */
-/** @import { Part } from './index.js' */
+import { MillraceError } from '../../../common/errors.ts';
+import { readSettings } from '../../../common/settings/index.ts';
+import { steadyPort } from '../../../infra/engine/ports.ts';
+import { findLockHolder } from '../../../infra/engine/process/lock.ts';
+import { startKafka } from '../../../infra/kafka/index.ts';
+import type { Environment } from '../environment/index.ts';
+import type { Line } from '../environment/pipeline.ts';
+import { loadOf } from '../load/shapes.ts';
+import { measureRate, type Rate } from '../measure/rate.ts';
+import { alternate, medianOf, type Round } from '../measure/rounds.ts';
+import { figure, stealOf } from '../report/table.ts';
+import type { Part } from './index.ts';
 
 /** The loads: a minute of one sensor, the simulator's collar, and a single reading. */
 const LOADS = ['1x60', '4x10', '1x1'];
@@ -28,24 +25,26 @@ const LOOK_MS = 250;
 /** Time limit after a run until Kafka has all waiting blocks, in ms. */
 const DRAINS_MS = 60_000;
 
-/** @typedef {'none' | 'streaming'} Name */
+type Name = 'none' | 'streaming';
 
-/** @type {Name[]} */
-const NAMES = ['none', 'streaming'];
+const NAMES: Name[] = ['none', 'streaming'];
 
-/**
- * `skipped`: blocks that the full queue did not accept
- *
- * @typedef {{ shape: string, rounds: Round<Name, Rate>[], skipped: number }} StreamedLoad
- */
+/** `skipped`: blocks that the full queue did not accept */
+type StreamedLoad = { shape: string; rounds: Round<Name, Rate>[]; skipped: number };
 
 /**
  * Measures the cost of streaming to Kafka at the highest rate. Kafka runs on the same machine, so its CPU time counts too.
- *
- * @param {{ loads?: string[], devices?: number, engineDir?: string }} [options] `engineDir`: folder of Kafka's jars
- * @returns {Part<StreamedLoad[]>}
+ * @param options `engineDir`: folder of Kafka's jars
  */
-export const createStreamingPart = ({ loads = LOADS, devices, engineDir } = {}) => ({
+export const createStreamingPart = ({
+  loads = LOADS,
+  devices,
+  engineDir,
+}: {
+  loads?: string[];
+  devices?: number;
+  engineDir?: string;
+} = {}): Part<StreamedLoad[]> => ({
   name: 'streaming',
   title: 'Streaming out to a Kafka on the same machine',
 
@@ -57,14 +56,12 @@ export const createStreamingPart = ({ loads = LOADS, devices, engineDir } = {}) 
     const pids = { ...streamed.pids, kafka: kafka.pid };
     const lines = { none: plain, streaming: { ...streamed, pids } };
     const timing = { database: environment.database, warmMs: flags.warmMs, forMs: flags.runMs };
-    /** @type {StreamedLoad[]} */
-    const measured = [];
+    const measured: StreamedLoad[] = [];
     try {
       for (const load of loads) {
         const shape = loadOf(load, devices);
         const before = await skippedBlocks(streamed);
-        /** @param {Name} name */
-        const measure = async (name) => {
+        const measure = async (name: Name) => {
           const rate = await measureRate(lines[name], shape, timing);
           if (name === 'streaming') await drain(streamed);
           return rate;
@@ -74,7 +71,7 @@ export const createStreamingPart = ({ loads = LOADS, devices, engineDir } = {}) 
           status(`${load}, ${name}: warming up`);
           await measure(name);
         }
-        const onStatus = (/** @type {string} */ text) => status(`${load}, ${text}`);
+        const onStatus = (text: string) => status(`${load}, ${text}`);
         const rounds = await alternate({ names: NAMES, rounds: flags.rounds, measure, onStatus });
         measured.push({ shape: load, rounds, skipped: (await skippedBlocks(streamed)) - before });
       }
@@ -114,14 +111,8 @@ export const createStreamingPart = ({ loads = LOADS, devices, engineDir } = {}) 
 
 export const streaming = createStreamingPart();
 
-/**
- * Starts Kafka with all topics.
- *
- * @param {Environment} environment
- * @param {string} engineDir
- * @param {(text: string) => void} onStatus
- */
-const openKafka = (environment, engineDir, onStatus) =>
+/** Starts Kafka with all topics. */
+const openKafka = (environment: Environment, engineDir: string, onStatus: (text: string) => void) =>
   environment.variant('kafka', async (home) => {
     const engine = await startKafka({ dataDir: home, port: await steadyPort(), engineDir, onStatus });
     const address = engine.contactPoint;
@@ -130,11 +121,11 @@ const openKafka = (environment, engineDir, onStatus) =>
     return { address, pid, close: () => engine.stop() };
   });
 
-/** Creates the topics. The Kafka client is imported here, because other parts and the reports do not need it. @param {string} address */
-async function makeTopics(address) {
+/** Creates the topics. The Kafka client is imported here, because other parts and the reports do not need it. */
+async function makeTopics(address: string) {
   const { Admin } = await import('@platformatic/kafka');
-  const { TOPICS, topicName } = await import('../../../api/stream-out/index.js');
-  const kinds = /** @type {Array<keyof typeof TOPICS>} */ (Object.keys(TOPICS));
+  const { TOPICS, topicName } = await import('../../../api/stream-out/index.ts');
+  const kinds = Object.keys(TOPICS) as Array<keyof typeof TOPICS>;
   const admin = new Admin({ clientId: 'bench', bootstrapBrokers: [address] });
   try {
     const topics = kinds.map((kind) => topicName(PREFIX, kind));
@@ -144,16 +135,13 @@ async function makeTopics(address) {
   }
 }
 
-/** @param {Line} line */
-const skippedBlocks = async (line) => (await line.metrics())('iot_stream_skipped_total');
+const skippedBlocks = async (line: Line) => (await line.metrics())('iot_stream_skipped_total');
 
 /**
  * Waits until Kafka has the blocks that waited at the end of a run. Otherwise these blocks would slow the next run.
- *
- * @param {Line} line
  * @throws {MillraceError} `failed`: blocks still wait after the time limit
  */
-async function drain(line) {
+async function drain(line: Line) {
   const deadline = performance.now() + DRAINS_MS;
   while ((await line.metrics())('iot_stream_queue_bytes') > 0) {
     if (performance.now() > deadline)

@@ -1,22 +1,18 @@
-import { compare } from '../measure/rate.js';
-import { medianOf } from '../measure/rounds.js';
-import { figure, othersOf, stealOf } from '../report/table.js';
+import { type Comparison, compare } from '../measure/rate.ts';
+import { medianOf } from '../measure/rounds.ts';
+import { figure, othersOf, stealOf } from '../report/table.ts';
+import type { Part } from './index.ts';
 
-/** @import { Comparison } from '../measure/rate.js' */
-/** @import { Part } from './index.js' */
+type Name = 'packed' | 'rows' | 'loop';
 
-/** @typedef {'packed' | 'rows' | 'loop'} Name */
-
-const NAMES = /** @type {Name[]} */ (['packed', 'rows', 'loop']);
+const NAMES = ['packed', 'rows', 'loop'] as Name[];
 
 /**
  * Measures the whole pipeline at each load side by side: packed, as one row per sample, and ingest without MQTT. All variants
  * write `latest`. The variant with rows gets the best number of requests in flight that a sweep finds. Millrace finds its own
  * number.
- *
- * @type {Part<Comparison<Name>[]>}
  */
-export const throughput = {
+export const throughput: Part<Comparison<Name>[]> = {
   name: 'throughput',
   title:
     'The whole way: publisher, Mosquitto, ingest, Cassandra; every message acknowledged after its commit',

@@ -1,47 +1,49 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MillraceError } from '../../../common/errors.js';
-import { startProgram } from '../process/program.js';
+import { MillraceError } from '../../../common/errors.ts';
+import { type Program, startProgram } from '../process/program.ts';
+import type { Kind } from './settings.ts';
 
-/** @import { Program } from '../process/program.js' */
-/** @import { Kind } from './settings.js' */
+/** A database of a peer, as the comparison uses it. */
+export interface PeerDatabase {
+  kind: Kind;
+  url: string;
+  pid: number;
+  /** returns the number of samples so far; cheap enough for four calls a second */
+  counted: () => Promise<number>;
+  /** returns the number of samples, counted by the database itself */
+  stored: () => Promise<number>;
+  /** writes line protocol, precision ms */
+  write: (lines: string) => Promise<void>;
+  /** deletes all samples */
+  clear: () => Promise<void>;
+  /** waits until `samples` samples are merged completely, and returns their bytes on disk */
+  bytes: (samples: number) => Promise<number>;
+  /** reads the newest sample of each sensor; returns the number of samples */
+  latest: (sensors: string[]) => Promise<number>;
+  /** reads mean, minimum and maximum by bins; returns the number of bins */
+  series: (month: Month) => Promise<number>;
+  /** returns the samples since `from`; both times in epoch ms */
+  samples: (from: number) => Promise<Array<[sensor: string, time: number]>>;
+  /** kills the database with SIGKILL */
+  kill: () => Promise<void>;
+  /** starts the database again after `kill` */
+  start: () => Promise<void>;
+  stop: () => Promise<void>;
+}
 
-/**
- * A database of a peer, as the comparison uses it.
- *
- * @typedef {object} PeerDatabase
- * @property {Kind} kind
- * @property {string} url
- * @property {number} pid
- * @property {() => Promise<number>} counted returns the number of samples so far; cheap enough for four calls a second
- * @property {() => Promise<number>} stored returns the number of samples, counted by the database itself
- * @property {(lines: string) => Promise<void>} write writes line protocol, precision ms
- * @property {() => Promise<void>} clear deletes all samples
- * @property {(samples: number) => Promise<number>} bytes waits until `samples` samples are merged completely, and returns their
- *   bytes on disk
- * @property {(sensors: string[]) => Promise<number>} latest reads the newest sample of each sensor; returns the number of samples
- * @property {(month: Month) => Promise<number>} series reads mean, minimum and maximum by bins; returns the number of bins
- * @property {(from: number) => Promise<Array<[sensor: string, time: number]>>} samples returns the samples since `from`; both
- *   times in epoch ms
- * @property {() => Promise<void>} kill kills the database with SIGKILL
- * @property {() => Promise<void>} start starts the database again after `kill`
- * @property {() => Promise<void>} stop
- */
+/** epoch ms */
+export type Month = { sensor: string; from: number; to: number; bins: number };
 
-/** @typedef {{ sensor: string, from: number, to: number, bins: number }} Month epoch ms */
-
-/** The process of a database. */
 export class DatabaseProcess {
-  /** @type {Program | null} */
-  #program = null;
+  #program: Program | null = null;
 
   get pid() {
     return Number(this.#program?.pid);
   }
 
-  /** @param {Parameters<typeof startProgram>[0]} options */
-  async run(options) {
+  async run(options: Parameters<typeof startProgram>[0]) {
     this.#program = await startProgram(options);
   }
 
@@ -59,13 +61,10 @@ const ANSWER_MS = 60_000;
 
 /**
  * Sends a request to a database.
- *
- * @param {string} url
- * @param {RequestInit} [options]
- * @returns {Promise<Response>} an answer with status 2xx
+ * @returns an answer with status 2xx
  * @throws {MillraceError} `failed`, with the text of the answer
  */
-export async function request(url, options) {
+export async function request(url: string, options?: RequestInit): Promise<Response> {
   const answer = await fetch(url, { ...options, signal: AbortSignal.timeout(ANSWER_MS) });
   if (answer.ok) return answer;
   const text = await answer.text();
@@ -76,13 +75,8 @@ export async function request(url, options) {
 const STEADY_MS = 10_000;
 const MERGED_WITHIN_MS = 180_000;
 
-/**
- * Waits until the bytes of some folders no longer change.
- *
- * @param {string[]} dirs
- * @returns {Promise<number>} bytes that the folders take on disk
- */
-export async function settledBytes(dirs) {
+/** Waits until the bytes of some folders no longer change. @returns bytes that the folders take on disk */
+export async function settledBytes(dirs: string[]): Promise<number> {
   const deadline = Date.now() + MERGED_WITHIN_MS;
   let bytes = Number.NaN;
   let since = Date.now();
@@ -101,11 +95,9 @@ const BLOCK_BYTES = 512;
 
 /**
  * Counts blocks, because the databases allocate larger files than their data.
- *
- * @param {string} dir
- * @returns {Promise<number>} bytes of its files on disk
+ * @returns bytes of its files on disk
  */
-async function bytesIn(dir) {
+async function bytesIn(dir: string): Promise<number> {
   let bytes = 0;
   for (const entry of await readdir(dir, { withFileTypes: true }).catch(() => [])) {
     const path = join(dir, entry.name);

@@ -1,36 +1,32 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '../../../infra/engine/ports.js';
-import { LINE_TABLE } from '../load/payloads.js';
-import { answers } from '../process/program.js';
-import { DatabaseProcess, request, settledBytes } from './database.js';
-import { DATABASE, influxdbConf } from './settings.js';
-
-/** @import { Month, PeerDatabase } from './database.js' */
-/** @import { Programs } from './tools.js' */
+import { freePort } from '../../../infra/engine/ports.ts';
+import { LINE_TABLE } from '../load/payloads.ts';
+import { answers } from '../process/program.ts';
+import { DatabaseProcess, type Month, type PeerDatabase, request, settledBytes } from './database.ts';
+import { DATABASE, influxdbConf } from './settings.ts';
+import type { Programs } from './tools.ts';
 
 /** Time without writes after which InfluxDB compacts a shard in full. A short time gives the final size soon. The default is 4 h. */
 const SOON = '3s';
 
-/** @implements {PeerDatabase} */
-export class InfluxDb extends DatabaseProcess {
-  kind = /** @type {const} */ ('influxdb');
+export class InfluxDb extends DatabaseProcess implements PeerDatabase {
+  kind = 'influxdb' as const;
   #dir;
   #programs;
   #ports;
   /** Number of samples that were written before the present process started. */
   #before = 0;
 
-  /** @param {string} dir @param {Programs} programs @param {{ http: number, rpc: number }} ports */
-  constructor(dir, programs, ports) {
+  constructor(dir: string, programs: Programs, ports: { http: number; rpc: number }) {
     super();
     this.#dir = dir;
     this.#programs = programs;
     this.#ports = ports;
   }
 
-  /** @param {{ dir: string, programs: Programs }} options @returns {Promise<InfluxDb>} a running InfluxDB with its database */
-  static async open({ dir, programs }) {
+  /** @returns a running InfluxDB with its database */
+  static async open({ dir, programs }: { dir: string; programs: Programs }): Promise<InfluxDb> {
     mkdirSync(dir, { recursive: true });
     const ports = { http: await freePort(), rpc: await freePort() };
     const database = new InfluxDb(dir, programs, ports);
@@ -43,8 +39,8 @@ export class InfluxDb extends DatabaseProcess {
     return `http://127.0.0.1:${this.#ports.http}`;
   }
 
-  /** @param {string} [coldAfter] see `influxdbConf` */
-  async start(coldAfter) {
+  /** @param coldAfter see `influxdbConf` */
+  async start(coldAfter?: string) {
     const config = join(this.#dir, 'influxdb.conf');
     writeFileSync(config, influxdbConf({ dir: this.#dir, ports: this.#ports, coldAfter }));
     await this.run({
@@ -58,9 +54,9 @@ export class InfluxDb extends DatabaseProcess {
 
   /** Reads InfluxDB's counter of written points, because a count(*) would read all points. */
   async counted() {
-    const { write } = /** @type {{ write?: { values: { pointReq: number } } }} */ (
-      await (await request(`${this.url}/debug/vars`)).json()
-    );
+    const { write } = (await (await request(`${this.url}/debug/vars`)).json()) as {
+      write?: { values: { pointReq: number } };
+    };
     return this.#before + (write?.values.pointReq ?? 0);
   }
 
@@ -69,8 +65,7 @@ export class InfluxDb extends DatabaseProcess {
     return Number(row?.[1] ?? 0);
   }
 
-  /** @param {string} lines */
-  async write(lines) {
+  async write(lines: string) {
     await request(`${this.url}/write?db=${DATABASE}&precision=ms`, { method: 'POST', body: lines });
   }
 
@@ -85,15 +80,13 @@ export class InfluxDb extends DatabaseProcess {
     return bytes;
   }
 
-  /** @param {string[]} sensors */
-  async latest(sensors) {
+  async latest(sensors: string[]) {
     const any = sensors.map((sensor) => `sensor = '${sensor}'`).join(' OR ');
     const rows = await this.#query(`SELECT last(value) FROM ${LINE_TABLE} WHERE ${any} GROUP BY sensor`);
     return rows.length;
   }
 
-  /** @param {Month} month */
-  async series({ sensor, from, to, bins }) {
+  async series({ sensor, from, to, bins }: Month) {
     const seconds = Math.round((to - from) / 1000 / bins);
     const offset = Math.floor(from / 1000) % seconds;
     const rows = await this.#query(
@@ -102,38 +95,37 @@ export class InfluxDb extends DatabaseProcess {
     return rows.length;
   }
 
-  /** @param {number} from */
-  async samples(from) {
+  async samples(from: number) {
     const series = await this.#series(
       `SELECT value FROM ${LINE_TABLE} WHERE time >= ${from}ms GROUP BY sensor`,
     );
     return series.flatMap(({ tags, values }) =>
-      values.map((row) => /** @type {[string, number]} */ ([String(tags?.['sensor']), Number(row[0])])),
+      values.map((row) => [String(tags?.['sensor']), Number(row[0])] as [string, number]),
     );
   }
 
-  /** @param {string} [coldAfter] */
-  async #again(coldAfter) {
+  async #again(coldAfter?: string) {
     this.#before = await this.counted();
     await this.stop();
     await this.start(coldAfter);
   }
 
-  /** @param {string} query @returns {Promise<unknown[][]>} rows of all series */
-  async #query(query) {
+  /** @returns rows of all series */
+  async #query(query: string): Promise<unknown[][]> {
     return (await this.#series(query)).flatMap(({ values }) => values);
   }
 
-  /** @param {string} q @returns {Promise<Array<{ tags?: Record<string, string>, values: unknown[][] }>>} */
-  async #series(q) {
+  async #series(q: string): Promise<Array<{ tags?: Record<string, string>; values: unknown[][] }>> {
     const answer = await request(`${this.url}/query`, {
       method: 'POST',
       body: new URLSearchParams({ db: DATABASE, epoch: 'ms', q }),
     });
-    const { results = [] } =
-      /** @type {{ results?: Array<{ series?: Array<{ tags?: Record<string, string>, values: unknown[][] }>, error?: string }> }} */ (
-        await answer.json()
-      );
+    const { results = [] } = (await answer.json()) as {
+      results?: Array<{
+        series?: Array<{ tags?: Record<string, string>; values: unknown[][] }>;
+        error?: string;
+      }>;
+    };
     const error = results.find((result) => result.error)?.error;
     if (error) throw new Error(`InfluxDB: ${error}`);
     return results.flatMap(({ series = [] }) => series);

@@ -1,15 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { HOUR_MS } from '../../../schema/rules.js';
-import { deviceName, sensorName, tagOf } from '../load/payloads.js';
-import { loadOf, samplesOf } from '../load/shapes.js';
-import { visitStored } from '../measure/stored.js';
-import { FIRST_DEVICE, Ledger, publishByLedger } from './ledger.js';
-import { openOurs, openPeer } from './pipelines.js';
-import { KNOWN_TUNING } from './settings.js';
-
-/** @import { Environment } from '../environment/index.js' */
-/** @import { PeerDatabase } from './database.js' */
-/** @import { Programs } from './tools.js' */
+import { HOUR_MS } from '../../../schema/rules.ts';
+import type { Environment } from '../environment/index.ts';
+import { deviceName, sensorName, tagOf } from '../load/payloads.ts';
+import { loadOf, samplesOf } from '../load/shapes.ts';
+import { visitStored } from '../measure/stored.ts';
+import type { PeerDatabase } from './database.ts';
+import { FIRST_DEVICE, Ledger, publishByLedger } from './ledger.ts';
+import { openOurs, openPeer } from './pipelines.ts';
+import { KNOWN_TUNING } from './settings.ts';
+import type { Programs } from './tools.ts';
 
 /** The load: few devices, so that all samples can be read back quickly. */
 const LOAD = loadOf('1x10', 100);
@@ -20,39 +19,42 @@ const AWAY_MS = 1000;
 
 /**
  * Missing samples are read again after LOOK_MS. They are lost if none of them arrives for LOST_AFTER_MS. This time is longer than
- * Telegraf waits for an answer of a killed database (`timeout` in settings.js). Until then Telegraf sends nothing.
+ * Telegraf waits for an answer of a killed database (`timeout` in settings.ts). Until then Telegraf sends nothing.
  */
 const LOOK_MS = 1000;
 const LOST_AFTER_MS = 20_000;
 
-/** A process that can be killed and started again. @typedef {{ kill: () => Promise<unknown>, start: () => Promise<unknown> }} Victim */
+/** A process that can be killed and started again. */
+type Victim = { kill: () => Promise<unknown>; start: () => Promise<unknown> };
 
-/**
- * @typedef {object} Target
- * @property {string} url of the broker
- * @property {'senml' | 'lines'} format
- * @property {Victim} consumer the process that reads from the broker
- * @property {Record<string, Victim>} victims processes by name
- * @property {(from: number) => Promise<Array<[sensor: string, time: number]>>} samples returns the samples stored since `from`,
- *   epoch ms
- */
+interface Target {
+  /** of the broker */
+  url: string;
+  format: 'senml' | 'lines';
+  /** the process that reads from the broker */
+  consumer: Victim;
+  /** processes by name */
+  victims: Record<string, Victim>;
+  /** returns the samples stored since `from`, epoch ms */
+  samples: (from: number) => Promise<Array<[sensor: string, time: number]>>;
+}
 
-/** Numbers of samples after a kill. @typedef {{ victim: string, acknowledged: number, missing: number }} Kill */
+/** Numbers of samples after a kill. */
+export type Kill = { victim: string; acknowledged: number; missing: number };
 
 /**
  * Kills each victim in the middle of a run. A ledger counts the samples that the broker acknowledged to the publisher but that
  * are not stored.
- *
- * @param {Target} target
- * @param {{ victims: string[], forMs: number, status: (text: string) => void }} options `forMs`: load before the kill, and again
- *   after the restart
- * @returns {Promise<Kill[]>}
+ * @param options `forMs`: load before the kill, and again after the restart
  */
-export async function killEach(target, { victims, forMs, status }) {
+export async function killEach(
+  target: Target,
+  { victims, forMs, status }: { victims: string[]; forMs: number; status: (text: string) => void },
+): Promise<Kill[]> {
   const kills = [];
   const shape = { ...LOAD, format: target.format };
   for (const victim of victims) {
-    const part = /** @type {Victim} */ (target.victims[victim]);
+    const part = target.victims[victim] as Victim;
     // Each kill starts with a new consumer. After some kills of Mosquitto, Telegraf receives no more messages. That would count
     // for the next kill too.
     await target.consumer.kill();
@@ -74,8 +76,7 @@ export async function killEach(target, { victims, forMs, status }) {
   return kills;
 }
 
-/** @param {Ledger} ledger @param {() => Promise<Array<[string, number]>>} read */
-async function settledMissing(ledger, read) {
+async function settledMissing(ledger: Ledger, read: () => Promise<Array<[string, number]>>) {
   let missing = Number.POSITIVE_INFINITY;
   let since = Date.now();
   while (missing > 0 && Date.now() - since < LOST_AFTER_MS) {
@@ -88,13 +89,11 @@ async function settledMissing(ledger, read) {
   return missing;
 }
 
-/**
- * @param {Environment} environment
- * @param {PeerDatabase} database
- * @param {Programs} programs
- * @returns {Promise<Target>}
- */
-export async function peerTarget(environment, database, programs) {
+export async function peerTarget(
+  environment: Environment,
+  database: PeerDatabase,
+  programs: Programs,
+): Promise<Target> {
   const name = `${database.kind}-killed`;
   const peer = await openPeer(environment, { name, database, programs });
   await peer.line(KNOWN_TUNING, samplesOf(LOAD));
@@ -107,8 +106,8 @@ export async function peerTarget(environment, database, programs) {
   };
 }
 
-/** @param {Environment} environment @returns {Promise<Target>} Millrace with unchanged ingest */
-export async function ourTarget(environment) {
+/** @returns Millrace with unchanged ingest */
+export async function ourTarget(environment: Environment): Promise<Target> {
   const ours = await openOurs(environment, { wired: false });
   // Earlier measurements are flushed, because replaying their gigabyte of commit log would take a minute.
   await environment.nodetool?.(['flush']);
@@ -119,8 +118,7 @@ export async function ourTarget(environment) {
     consumer: ours,
     victims: { ingest: ours, Mosquitto: ours.broker, database },
     async samples(from) {
-      /** @type {Array<[string, number]>} */
-      const found = [];
+      const found: Array<[string, number]> = [];
       const range = { first: FIRST_DEVICE, devices: LOAD.devices, from, to: Date.now() + HOUR_MS };
       await visitStored(ours.cql, range, (device, times) => {
         const tag = tagOf(deviceName(device), sensorName(0));

@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createClocks, createDevices, deviceName, STEP_MS, sensorName, tagOf } from '../load/payloads.js';
-import { openConnection } from '../publisher/connection.js';
-import { createPackets } from '../publisher/packets.js';
-
-/** @import { Shape } from '../load/shapes.js' */
-/** @import { Connection } from '../publisher/connection.js' */
+import { createClocks, createDevices, deviceName, STEP_MS, sensorName, tagOf } from '../load/payloads.ts';
+import type { Shape } from '../load/shapes.ts';
+import { type Connection, openConnection } from '../publisher/connection.ts';
+import { createPackets } from '../publisher/packets.ts';
 
 /** Maximum number of messages without the broker's PUBACK. */
 const WINDOW = 500;
@@ -24,15 +22,11 @@ export class Ledger {
   #shape;
   /**
    * Unacknowledged messages in the order of sending, which is also the order of their PUBACKs (MQTT 3.1.1, 4.6).
-   *
-   * @type {Array<{ device: number, time: number }>}
    */
-  #pending = [];
-  /** @type {Array<{ device: number, time: number }>} */
-  #acknowledged = [];
+  #pending: Array<{ device: number; time: number }> = [];
+  #acknowledged: Array<{ device: number; time: number }> = [];
 
-  /** @param {Shape} shape */
-  constructor(shape) {
+  constructor(shape: Shape) {
     this.#shape = shape;
   }
 
@@ -45,13 +39,13 @@ export class Ledger {
     return this.#acknowledged.length * this.#shape.sensors * this.#shape.samples;
   }
 
-  /** @param {number} device number of the device @param {number} time time of the first sample, epoch ms */
-  send(device, time) {
+  /** @param time time of the first sample, epoch ms */
+  send(device: number, time: number) {
     this.#pending.push({ device, time });
   }
 
-  /** @param {number} count number of PUBACKs */
-  acknowledge(count) {
+  /** @param count number of PUBACKs */
+  acknowledge(count: number) {
     this.#acknowledged.push(...this.#pending.splice(0, count));
   }
 
@@ -61,10 +55,10 @@ export class Ledger {
   }
 
   /**
-   * @param {Iterable<[sensor: string, time: number]>} stored stored samples, with sensor names as at the peers
-   * @returns {number} number of acknowledged samples that are not stored
+   * @param stored stored samples, with sensor names as at the peers
+   * @returns number of acknowledged samples that are not stored
    */
-  missing(stored) {
+  missing(stored: Iterable<[sensor: string, time: number]>): number {
     const known = new Set();
     for (const [sensor, time] of stored) known.add(`${sensor}@${time}`);
     let missing = 0;
@@ -83,15 +77,21 @@ export class Ledger {
 /**
  * Publishes at a fixed rate and records the messages in a ledger. The publisher reconnects to a broker that was killed, and sends
  * no message twice.
- *
- * @param {object} options
- * @param {string} options.url URL of the broker
- * @param {Shape} options.shape
- * @param {number} options.rate messages/s
- * @param {Ledger} options.ledger
- * @returns {Promise<() => Promise<void>>} a function that ends the run when all sent messages are acknowledged
+ * @returns a function that ends the run when all sent messages are acknowledged
  */
-export async function publishByLedger({ url, shape, rate, ledger }) {
+export async function publishByLedger({
+  url,
+  shape,
+  rate,
+  ledger,
+}: {
+  /** URL of the broker */
+  url: string;
+  shape: Shape;
+  /** messages/s */
+  rate: number;
+  ledger: Ledger;
+}): Promise<() => Promise<void>> {
   const packets = createPackets(shape);
   const devices = createDevices({
     clocks: createClocks(),
@@ -99,8 +99,7 @@ export async function publishByLedger({ url, shape, rate, ledger }) {
     count: shape.devices,
     samples: shape.samples,
   });
-  /** @type {Connection | null} */
-  let connection = null;
+  let connection: Connection | null = null;
   let over = false;
   let id = 0;
   let due = 0;

@@ -1,21 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { bucketOf, DAY_MS, HOUR_MS, PACK_DELAY_MS } from '../../../schema/rules.js';
-import { deviceName, lineOf, sensorName, tagOf } from '../load/payloads.js';
-import { loadOf, samplesOf } from '../load/shapes.js';
-import { build } from '../loader/build.js';
-import { fleetOf, samplesOfHour } from '../loader/data-set.js';
-import { withShares } from '../measure/machine.js';
-import { alternate } from '../measure/rounds.js';
-import { tableBytes } from '../measure/stored.js';
-import { createHttpReader } from '../reading/http.js';
-import { readRepeatedly } from '../reading/kinds.js';
-import { OURS, openOurs } from './pipelines.js';
-import { byName, STEADY_LOAD } from './rates.js';
-import { KNOWN_TUNING } from './settings.js';
-
-/** @import { Context } from '../environment/index.js' */
-/** @import { PeerDatabase } from './database.js' */
-/** @import { Name, Rival } from './pipelines.js' */
+import { bucketOf, DAY_MS, HOUR_MS, PACK_DELAY_MS } from '../../../schema/rules.ts';
+import type { Context } from '../environment/index.ts';
+import { deviceName, lineOf, sensorName, tagOf } from '../load/payloads.ts';
+import { loadOf, samplesOf } from '../load/shapes.ts';
+import { build } from '../loader/build.ts';
+import { fleetOf, samplesOfHour } from '../loader/data-set.ts';
+import { withShares } from '../measure/machine.ts';
+import { alternate } from '../measure/rounds.ts';
+import { tableBytes } from '../measure/stored.ts';
+import { createHttpReader } from '../reading/http.ts';
+import { readRepeatedly } from '../reading/kinds.ts';
+import type { PeerDatabase } from './database.ts';
+import { type Name, OURS, openOurs, type Rival } from './pipelines.ts';
+import { byName, STEADY_LOAD } from './rates.ts';
+import { KNOWN_TUNING } from './settings.ts';
 
 /** Time between two samples of a sensor, in ms. */
 const INTERVAL_MS = 1000;
@@ -27,15 +25,14 @@ const SENSORS = 4;
 const LATEST = 100;
 
 /** The recipe of the samples, which is the same for all pipelines. */
-const RECIPE = { seed: 1, signal: /** @type {const} */ ('decimals'), jitterMs: 20 };
+const RECIPE = { seed: 1, signal: 'decimals' as const, jitterMs: 20 };
 
 /**
  * Defines a month of samples of four sensors.
- *
- * @param {number} intervalMs time between two samples of a sensor
- * @param {number} now epoch ms
+ * @param intervalMs time between two samples of a sensor
+ * @param now epoch ms
  */
-export function monthOf(intervalMs, now) {
+export function monthOf(intervalMs: number, now: number) {
   const to = bucketOf(now) - PACK_DELAY_MS;
   const [device] = fleetOf({ seed: RECIPE.seed, devices: 1, sensors: SENSORS, groups: 1 });
   if (!device) throw new RangeError('a fleet of one device has one');
@@ -43,17 +40,14 @@ export function monthOf(intervalMs, now) {
   return { device: device.name, sensors: device.sensors.map(({ name }) => name), set };
 }
 
-/** @typedef {ReturnType<typeof monthOf>} MonthSet */
+type MonthSet = ReturnType<typeof monthOf>;
 
-/**
- * Writes the month into a peer, hour by hour.
- *
- * @param {PeerDatabase} database
- * @param {MonthSet} month
- * @param {(samples: number) => void} onProgress
- * @returns {Promise<number>} number of samples
- */
-async function loadPeer(database, { device, sensors, set }, onProgress) {
+/** Writes the month into a peer, hour by hour. @returns number of samples */
+async function loadPeer(
+  database: PeerDatabase,
+  { device, sensors, set }: MonthSet,
+  onProgress: (samples: number) => void,
+): Promise<number> {
   let samples = 0;
   for (let hour = set.from; hour < set.to; hour += HOUR_MS) {
     const lines = sensors.flatMap((sensor) => {
@@ -69,18 +63,23 @@ async function loadPeer(database, { device, sensors, set }, onProgress) {
 
 /**
  * Stores the same month in all databases. Measures bytes per sample on disk, and reads while devices publish.
- *
- * @param {Context} context
- * @param {object} options
- * @param {Rival[]} options.rivals
- * @param {PeerDatabase[]} options.databases
- * @param {number} options.rate samples/s that devices publish during the reads
  */
-export async function measureMonth(context, { rivals, databases, rate }) {
+export async function measureMonth(
+  context: Context,
+  {
+    rivals,
+    databases,
+    rate,
+  }: {
+    rivals: Rival[];
+    databases: PeerDatabase[];
+    /** samples/s that devices publish during the reads */
+    rate: number;
+  },
+) {
   const { environment, flags, status } = context;
   const month = monthOf(flags.quick ? QUICK_INTERVAL_MS : INTERVAL_MS, Date.now());
-  /** @type {Partial<Record<Name, number>>} */
-  const bytes = {};
+  const bytes: Partial<Record<Name, number>> = {};
   for (const database of databases) {
     await database.clear();
     status(`a month into ${database.kind}`);
@@ -108,11 +107,10 @@ export async function measureMonth(context, { rivals, databases, rate }) {
 /** The tables of packed hours. The messages that devices send during the reads are in other tables. */
 const HISTORY = ['history', 'history_stat'];
 
-/**
- * @param {Context} context
- * @param {Parameters<typeof measureMonth>[1] & { month: MonthSet }} options
- */
-async function readMonth({ environment, flags, status }, { rivals, databases, rate, month }) {
+async function readMonth(
+  { environment, flags, status }: Context,
+  { rivals, databases, rate, month }: Parameters<typeof measureMonth>[1] & { month: MonthSet },
+) {
   const ours = await openOurs(environment, { wired: false });
   const front = await environment.front(ours);
   const http = createHttpReader(front.url);
@@ -123,8 +121,7 @@ async function readMonth({ environment, flags, status }, { rivals, databases, ra
     tagOf(deviceName(Math.floor(at / shape.sensors)), sensorName(at % shape.sensors)),
   );
 
-  /** @param {Name} name */
-  function readerOf(name) {
+  function readerOf(name: Name) {
     const database = databases.find(({ kind }) => kind === name);
     if (database) {
       return {
@@ -140,8 +137,7 @@ async function readMonth({ environment, flags, status }, { rivals, databases, ra
     };
   }
 
-  /** @param {Name} name */
-  async function measure(name) {
+  async function measure(name: Name) {
     const rival = byName(rivals, name);
     const line = rival.tunable ? await rival.line(KNOWN_TUNING, samplesOf(shape)) : ours;
     const end = await line.hold({ ...shape, format: rival.format }, rate);

@@ -1,34 +1,30 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { startBroker } from '../environment/broker.js';
-import { createLine, createPace } from '../environment/pipeline.js';
-import { startProgram } from '../process/program.js';
-import { telegrafToml } from './settings.js';
+import { startBroker } from '../environment/broker.ts';
+import type { Environment } from '../environment/index.ts';
+import { createLine, createPace, type Line, type Pace } from '../environment/pipeline.ts';
+import { type Program, startProgram } from '../process/program.ts';
+import type { PeerDatabase } from './database.ts';
+import { type Tuning, telegrafToml } from './settings.ts';
+import type { Programs } from './tools.ts';
 
-/** @import { Environment } from '../environment/index.js' */
-/** @import { Line, Pace } from '../environment/pipeline.js' */
-/** @import { PeerDatabase } from './database.js' */
-/** @import { Tuning } from './settings.js' */
-/** @import { Programs } from './tools.js' */
-/** @import { Program } from '../process/program.js' */
+/** A pipeline of the comparison, in one durability class. */
+export interface Rival {
+  name: Name;
+  format: 'senml' | 'lines';
+  databasePid: () => number;
+  /** whether a sweep tries several tunings */
+  tunable: boolean;
+  /** starts the pipeline */
+  line: (tuning: Tuning, samples: number) => Promise<Line>;
+  /** starts the pipeline with a wire, so that latencies are known */
+  wired: (tuning: Tuning, samples: number) => Promise<Pace>;
+}
 
-/**
- * A pipeline of the comparison, in one durability class.
- *
- * @typedef {object} Rival
- * @property {Name} name
- * @property {'senml' | 'lines'} format
- * @property {() => number} databasePid
- * @property {boolean} tunable whether a sweep tries several tunings
- * @property {(tuning: Tuning, samples: number) => Promise<Line>} line starts the pipeline
- * @property {(tuning: Tuning, samples: number) => Promise<Pace>} wired starts the pipeline with a wire, so that latencies are
- *   known
- */
+export type Name = 'millrace' | 'questdb' | 'influxdb';
 
-/** @typedef {'millrace' | 'questdb' | 'influxdb'} Name */
-
-/** @param {Environment} environment @returns {Rival} Millrace with unchanged ingest */
-export const ourselves = (environment) => ({
+/** @returns Millrace with unchanged ingest */
+export const ourselves = (environment: Environment): Rival => ({
   name: 'millrace',
   format: 'senml',
   databasePid: () => environment.database,
@@ -45,28 +41,24 @@ const OUR_NAMES = ['ours', 'ours-wired'];
 
 /**
  * Starts Millrace with unchanged ingest.
- *
- * @param {Environment} environment
- * @param {{ wired: boolean }} options `wired`: ingest reaches its broker through the publisher's wire
+ * @param options `wired`: ingest reaches its broker through the publisher's wire
  */
-export async function openOurs(environment, { wired }) {
+export async function openOurs(environment: Environment, { wired }: { wired: boolean }) {
   const [name, other] = wired ? [...OUR_NAMES].reverse() : OUR_NAMES;
   await environment.close(String(other));
   return environment.pipeline(String(name), undefined, { wired, keyspace: OURS });
 }
 
-/** Ends the Millrace processes. @param {Environment} environment */
-export async function closeOurs(environment) {
+/** Ends the Millrace processes. */
+export async function closeOurs(environment: Environment) {
   for (const name of OUR_NAMES) await environment.close(name);
 }
 
-/**
- * @param {Environment} environment
- * @param {PeerDatabase} database
- * @param {Programs} programs
- * @returns {Rival}
- */
-export const behindTelegraf = (environment, database, programs) => ({
+export const behindTelegraf = (
+  environment: Environment,
+  database: PeerDatabase,
+  programs: Programs,
+): Rival => ({
   name: database.kind,
   format: 'lines',
   databasePid: () => database.pid,
@@ -85,24 +77,29 @@ export const behindTelegraf = (environment, database, programs) => ({
 
 /**
  * Opens the whole pipeline of a peer: its own Mosquitto, Telegraf, and its database.
- *
- * @param {Environment} environment
- * @param {object} options
- * @param {string} options.name
- * @param {PeerDatabase} options.database
- * @param {Programs} options.programs
- * @param {boolean} [options.wired] Telegraf reaches its broker through the publisher's wire
  * @returns a pipeline that is started once for each name
  */
-export const openPeer = (environment, { name, database, programs, wired = false }) =>
+export const openPeer = (
+  environment: Environment,
+  {
+    name,
+    database,
+    programs,
+    wired = false,
+  }: {
+    name: string;
+    database: PeerDatabase;
+    programs: Programs;
+    /** Telegraf reaches its broker through the publisher's wire */
+    wired?: boolean;
+  },
+) =>
   environment.variant(name, async (dir) => {
     const { publisher, connections } = environment;
     const broker = await startBroker(join(dir, 'broker'));
     const reachedAt = wired ? await publisher.ask('wire', broker.url) : broker.url;
-    /** @type {Program | null} */
-    let telegraf = null;
-    /** @type {Tuning & { samples: number } | null} */
-    let tuned = null;
+    let telegraf: Program | null = null;
+    let tuned: (Tuning & { samples: number }) | null = null;
 
     async function start() {
       if (!tuned) return;
@@ -128,12 +125,9 @@ export const openPeer = (environment, { name, database, programs, wired = false 
 
       /**
        * Restarts Telegraf with these settings, unless it already runs with them.
-       *
-       * @param {Tuning} tuning
-       * @param {number} samples number of samples in a message
-       * @returns {Promise<Line>}
+       * @param samples number of samples in a message
        */
-      async line(tuning, samples) {
+      async line(tuning: Tuning, samples: number): Promise<Line> {
         const wanted = { ...tuning, samples };
         if (JSON.stringify(wanted) !== JSON.stringify(tuned)) {
           await telegraf?.stop();
@@ -144,7 +138,7 @@ export const openPeer = (environment, { name, database, programs, wired = false 
           pid: Number(telegraf?.pid),
           async metrics() {
             const counted = await database.counted();
-            return (/** @type {string} */ metric) => (metric === 'iot_ingest_samples_total' ? counted : 0);
+            return (metric: string) => (metric === 'iot_ingest_samples_total' ? counted : 0);
           },
           ask: async () => {},
           stop: async () => telegraf?.stop(),

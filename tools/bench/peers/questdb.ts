@@ -1,43 +1,43 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MillraceError } from '../../../common/errors.js';
-import { freePort } from '../../../infra/engine/ports.js';
-import { LINE_TABLE } from '../load/payloads.js';
-import { answers } from '../process/program.js';
-import { DatabaseProcess, request, settledBytes } from './database.js';
-import { QUESTDB_TABLE, questdbConf } from './settings.js';
-
-/** @import { Month, PeerDatabase } from './database.js' */
-/** @import { Class } from './settings.js' */
-/** @import { Programs } from './tools.js' */
+import { MillraceError } from '../../../common/errors.ts';
+import { freePort } from '../../../infra/engine/ports.ts';
+import { LINE_TABLE } from '../load/payloads.ts';
+import { answers } from '../process/program.ts';
+import { DatabaseProcess, type Month, type PeerDatabase, request, settledBytes } from './database.ts';
+import { type Class, QUESTDB_TABLE, questdbConf } from './settings.ts';
+import type { Programs } from './tools.ts';
 
 /** Time limit until acknowledged samples are visible, in ms. They are visible when QuestDB has applied its log to the table. */
 const APPLIED_WITHIN_MS = 60_000;
 
-/** Returns the width of a bin in whole seconds, which is fine enough for SAMPLE BY. @param {Month} month */
-const binSeconds = ({ from, to, bins }) => Math.round((to - from) / 1000 / bins);
+/** Returns the width of a bin in whole seconds, which is fine enough for SAMPLE BY. */
+const binSeconds = ({ from, to, bins }: Month) => Math.round((to - from) / 1000 / bins);
 
-/** @implements {PeerDatabase} */
-export class QuestDb extends DatabaseProcess {
-  kind = /** @type {const} */ ('questdb');
+export class QuestDb extends DatabaseProcess implements PeerDatabase {
+  kind = 'questdb' as const;
   #dir;
   #programs;
   #port;
 
-  /** @param {string} dir @param {Programs} programs @param {number} port */
-  constructor(dir, programs, port) {
+  constructor(dir: string, programs: Programs, port: number) {
     super();
     this.#dir = dir;
     this.#programs = programs;
     this.#port = port;
   }
 
-  /**
-   * @param {{ dir: string, programs: Programs, durability: Class }} options
-   * @returns {Promise<QuestDb>} a running QuestDB with its table
-   */
-  static async open({ dir, programs, durability }) {
+  /** @returns a running QuestDB with its table */
+  static async open({
+    dir,
+    programs,
+    durability,
+  }: {
+    dir: string;
+    programs: Programs;
+    durability: Class;
+  }): Promise<QuestDb> {
     const port = await freePort();
     mkdirSync(join(dir, 'conf'), { recursive: true });
     writeFileSync(join(dir, 'conf', 'server.conf'), questdbConf({ port, durability }));
@@ -72,8 +72,7 @@ export class QuestDb extends DatabaseProcess {
     return this.#count();
   }
 
-  /** @param {string} lines */
-  async write(lines) {
+  async write(lines: string) {
     await request(`${this.url}/write?precision=ms`, { method: 'POST', body: lines });
   }
 
@@ -81,15 +80,13 @@ export class QuestDb extends DatabaseProcess {
     await this.#query(`TRUNCATE TABLE ${LINE_TABLE}`);
   }
 
-  /** @param {number} samples */
-  async bytes(samples) {
+  async bytes(samples: number) {
     const deadline = Date.now() + APPLIED_WITHIN_MS;
     while ((await this.#count()) < samples && Date.now() < deadline) await sleep(200);
     return settledBytes([join(this.#dir, 'db')]);
   }
 
-  /** @param {string[]} sensors */
-  async latest(sensors) {
+  async latest(sensors: string[]) {
     const list = sensors.map((sensor) => `'${sensor}'`).join(',');
     const rows = await this.#query(
       `SELECT sensor, ts, value FROM ${LINE_TABLE} WHERE sensor IN (${list}) LATEST ON ts PARTITION BY sensor`,
@@ -97,8 +94,7 @@ export class QuestDb extends DatabaseProcess {
     return rows.length;
   }
 
-  /** @param {Month} month */
-  async series(month) {
+  async series(month: Month) {
     const [from, to] = [month.from, month.to].map((time) => new Date(time).toISOString());
     const rows = await this.#query(
       `SELECT ts, avg(value), min(value), max(value) FROM ${LINE_TABLE} WHERE sensor = '${month.sensor}' AND ts >= '${from}' AND ts < '${to}' SAMPLE BY ${binSeconds(month)}s FROM '${from}' TO '${to}'`,
@@ -106,8 +102,7 @@ export class QuestDb extends DatabaseProcess {
     return rows.length;
   }
 
-  /** @param {number} from */
-  async samples(from) {
+  async samples(from: number) {
     const since = new Date(from).toISOString();
     const answer = await request(
       this.#queryUrl('exp', `SELECT sensor, cast(ts AS LONG) FROM ${LINE_TABLE} WHERE ts >= '${since}'`),
@@ -115,7 +110,7 @@ export class QuestDb extends DatabaseProcess {
     const lines = (await answer.text()).trimEnd().split('\r\n').slice(1);
     return lines.map((line) => {
       const [sensor = '', micros] = line.split(',');
-      return /** @type {[string, number]} */ ([sensor.replaceAll('"', ''), Number(micros) / 1000]);
+      return [sensor.replaceAll('"', ''), Number(micros) / 1000] as [string, number];
     });
   }
 
@@ -127,16 +122,15 @@ export class QuestDb extends DatabaseProcess {
     return Number(row?.[0]);
   }
 
-  /** @param {string} sql @returns {Promise<unknown[][]>} rows */
-  async #query(sql) {
-    const { dataset = [] } = /** @type {{ dataset?: unknown[][] }} */ (
-      await (await request(this.#queryUrl('exec', sql))).json()
-    );
+  /** @returns rows */
+  async #query(sql: string): Promise<unknown[][]> {
+    const { dataset = [] } = (await (await request(this.#queryUrl('exec', sql))).json()) as {
+      dataset?: unknown[][];
+    };
     return dataset;
   }
 
-  /** @param {'exec' | 'exp'} path @param {string} sql */
-  #queryUrl(path, sql) {
+  #queryUrl(path: 'exec' | 'exp', sql: string) {
     return `${this.url}/${path}?${new URLSearchParams({ query: sql })}`;
   }
 }

@@ -1,39 +1,25 @@
-import { loadOf, samplesOf } from '../load/shapes.js';
-import { withShares } from '../measure/machine.js';
-import { measureRate, SWEEP_PART, sweep } from '../measure/rate.js';
-import { alternate } from '../measure/rounds.js';
-import { KNOWN_TUNING, TUNINGS } from './settings.js';
+import type { Context } from '../environment/index.ts';
+import { loadOf, samplesOf } from '../load/shapes.ts';
+import { withShares } from '../measure/machine.ts';
+import { measureRate, type Rate, SWEEP_PART, sweep } from '../measure/rate.ts';
+import { alternate, type Round } from '../measure/rounds.ts';
+import type { Name, Rival } from './pipelines.ts';
+import { KNOWN_TUNING, TUNINGS, type Tuning } from './settings.ts';
 
-/** @import { Context } from '../environment/index.js' */
-/** @import { Rate } from '../measure/rate.js' */
-/** @import { Round } from '../measure/rounds.js' */
-/** @import { Name, Rival } from './pipelines.js' */
-/** @import { Tuning } from './settings.js' */
+/** The result of one load: the best tuning of Telegraf, and the rounds. */
+export interface ShapeRates {
+  shape: string;
+  sweeps: Partial<Record<Name, { best: Tuning }>>;
+  rounds: Round<Name, Rate>[];
+}
 
-/**
- * The result of one load: the best tuning of Telegraf, and the rounds.
- *
- * @typedef {object} ShapeRates
- * @property {string} shape
- * @property {Partial<Record<Name, { best: Tuning }>>} sweeps
- * @property {Round<Name, Rate>[]} rounds
- */
-
-/**
- * Measures the highest rate of each pipeline at its best tuning. The pipelines run in turns.
- *
- * @param {Context} context
- * @param {Rival[]} rivals
- * @returns {Promise<ShapeRates[]>}
- */
-export async function measureRates({ flags, status }, rivals) {
+/** Measures the highest rate of each pipeline at its best tuning. The pipelines run in turns. */
+export async function measureRates({ flags, status }: Context, rivals: Rival[]): Promise<ShapeRates[]> {
   const timing = { warmMs: flags.warmMs, forMs: flags.runMs };
   const tunings = flags.quick ? [KNOWN_TUNING] : TUNINGS;
-  /** @type {ShapeRates[]} */
-  const done = [];
+  const done: ShapeRates[] = [];
   for (const shape of flags.shapes) {
-    /** @type {ShapeRates['sweeps']} */
-    const sweeps = {};
+    const sweeps: ShapeRates['sweeps'] = {};
     for (const rival of rivals.filter(({ tunable }) => tunable && tunings.length > 1)) {
       const short = { warmMs: timing.warmMs * SWEEP_PART, forMs: timing.forMs * SWEEP_PART };
       sweeps[rival.name] = await sweep({
@@ -58,11 +44,8 @@ export async function measureRates({ flags, status }, rivals) {
 
 /**
  * Runs all pipelines for a while before anything is measured, because a fresh JVM is several times slower than a warm JVM.
- *
- * @param {Context} context
- * @param {Rival[]} rivals
  */
-export async function warmUp({ flags, status }, rivals) {
+export async function warmUp({ flags, status }: Context, rivals: Rival[]) {
   const loads = ['1x60', '1x1'];
   for (const rival of rivals) {
     for (const load of loads) {
@@ -78,14 +61,10 @@ export const STEADY_LOAD = '4x10';
 
 /**
  * Measures latencies from the intended publish to the acknowledgement of the subscriber. All pipelines run at the same rate.
- *
- * @param {Context} context
- * @param {Rival[]} rivals
- * @param {number} rate samples/s
+ * @param rate samples/s
  */
-export async function measureLatencies({ flags, status }, rivals, rate) {
-  /** @param {Rival} rival @param {number} forMs */
-  async function paceOne({ format, wired }, forMs) {
+export async function measureLatencies({ flags, status }: Context, rivals: Rival[], rate: number) {
+  async function paceOne({ format, wired }: Rival, forMs: number) {
     const shape = { ...loadOf(STEADY_LOAD), format };
     const pace = await wired(KNOWN_TUNING, samplesOf(shape));
     return withShares({}, async () => (await pace(shape, { rate, forMs })).latency.published);
@@ -103,15 +82,17 @@ export async function measureLatencies({ flags, status }, rivals, rate) {
   });
 }
 
-/** @param {Rival} rival @param {string} load @param {Tuning} tuning @param {{ warmMs: number, forMs: number }} timing */
-async function measureOne(rival, load, tuning, timing) {
+async function measureOne(
+  rival: Rival,
+  load: string,
+  tuning: Tuning,
+  timing: { warmMs: number; forMs: number },
+) {
   const shape = { ...loadOf(load), format: rival.format };
   const line = await rival.line(tuning, samplesOf(shape));
   return measureRate(line, shape, { database: rival.databasePid(), ...timing });
 }
 
-/** @param {ShapeRates['sweeps']} sweeps @param {Name} name */
-export const bestOf = (sweeps, name) => sweeps[name]?.best ?? KNOWN_TUNING;
+export const bestOf = (sweeps: ShapeRates['sweeps'], name: Name) => sweeps[name]?.best ?? KNOWN_TUNING;
 
-/** @param {Rival[]} rivals @param {Name} name */
-export const byName = (rivals, name) => /** @type {Rival} */ (rivals.find((rival) => rival.name === name));
+export const byName = (rivals: Rival[], name: Name) => rivals.find((rival) => rival.name === name) as Rival;

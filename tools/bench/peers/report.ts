@@ -1,30 +1,29 @@
-import { medianOf } from '../measure/rounds.js';
-import { figure, othersOf, stealOf } from '../report/table.js';
-import { bestOf } from './rates.js';
+import { medianOf } from '../measure/rounds.ts';
+import { figure, othersOf, stealOf } from '../report/table.ts';
+import type { Kill } from './kills.ts';
+import type { measureMonth } from './month.ts';
+import type { Name } from './pipelines.ts';
+import { bestOf, type measureLatencies, type ShapeRates } from './rates.ts';
+import type { Class } from './settings.ts';
 
-/** @import { Kill } from './kills.js' */
-/** @import { measureMonth } from './month.js' */
-/** @import { Name } from './pipelines.js' */
-/** @import { ShapeRates, measureLatencies } from './rates.js' */
-/** @import { Class } from './settings.js' */
+const TITLES: Record<Name, string> = {
+  millrace: 'Millrace',
+  questdb: 'Telegraf, QuestDB',
+  influxdb: 'Telegraf, InfluxDB',
+};
 
-/** @type {Record<Name, string>} */
-const TITLES = { millrace: 'Millrace', questdb: 'Telegraf, QuestDB', influxdb: 'Telegraf, InfluxDB' };
+/** The results of one durability class. */
+export interface ClassResult {
+  durability: Class;
+  rates: ShapeRates[];
+  /** number of samples that a peer counted but does not store */
+  unstored: Partial<Record<Name, number>>;
+  latency: { rate: number; rounds: Awaited<ReturnType<typeof measureLatencies>> };
+  kills: Partial<Record<Name, Kill[]>>;
+  month?: Awaited<ReturnType<typeof measureMonth>>;
+}
 
-/**
- * The results of one durability class.
- *
- * @typedef {object} ClassResult
- * @property {Class} durability
- * @property {ShapeRates[]} rates
- * @property {Partial<Record<Name, number>>} unstored number of samples that a peer counted but does not store
- * @property {{ rate: number, rounds: Awaited<ReturnType<typeof measureLatencies>> }} latency
- * @property {Partial<Record<Name, Kill[]>>} kills
- * @property {Awaited<ReturnType<typeof measureMonth>>} [month]
- */
-
-/** @param {ClassResult[]} classes @returns {Array<{ head: string[], rows: string[][] }>} */
-export const peerTables = (classes) => [
+export const peerTables = (classes: ClassResult[]): Array<{ head: string[]; rows: string[][] }> => [
   ...classes.map(ratesTable),
   {
     head: ['CPU µs a sample', 'ingest or Telegraf', 'database', 'broker', 'together', 'publisher'],
@@ -44,8 +43,8 @@ export const peerTables = (classes) => [
 /** The loads of the comparison: many samples per message, and one. */
 const COMPARED = ['1x60', '4x10', '1x1'];
 
-/** @param {ClassResult[]} classes @returns {string} Markdown: Millrace next to QuestDB, in one paragraph */
-export function comparison(classes) {
+/** @returns Markdown: Millrace next to QuestDB, in one paragraph */
+export function comparison(classes: ClassResult[]): string {
   const fast = classes.find(({ durability }) => durability === 'K') ?? classes[0];
   const month = classes.find((result) => result.month)?.month;
   const ratios = (fast?.rates ?? [])
@@ -54,7 +53,7 @@ export function comparison(classes) {
       const ratio = medianOf(rounds, ({ millrace, questdb }) => millrace.rate / questdb.rate);
       return `**${figure(ratio)} times** at ${shape}`;
     });
-  const bytes = (/** @type {Name} */ name) => figure(Number(month?.bytes[name]));
+  const bytes = (name: Name) => figure(Number(month?.bytes[name]));
   const disk =
     month && `A month takes ${bytes('millrace')} bytes a sample on disk, there ${bytes('questdb')}.`;
   return [
@@ -65,14 +64,13 @@ export function comparison(classes) {
     .join(' ');
 }
 
-/** @param {ClassResult} result @returns {Name[]} Millrace is the first name */
-const namesIn = ({ rates }) =>
-  /** @type {Name[]} */ (Object.keys(rates[0]?.rounds[0]?.results ?? {})).sort(
+/** @returns Millrace is the first name */
+const namesIn = ({ rates }: ClassResult): Name[] =>
+  (Object.keys(rates[0]?.rounds[0]?.results ?? {}) as Name[]).sort(
     (one, other) => Object.keys(TITLES).indexOf(one) - Object.keys(TITLES).indexOf(other),
   );
 
-/** @param {ClassResult} result */
-function ratesTable(result) {
+function ratesTable(result: ClassResult) {
   const { durability, rates, unstored } = result;
   const peers = namesIn(result).filter((name) => name !== 'millrace');
   return {
@@ -109,12 +107,10 @@ function ratesTable(result) {
   };
 }
 
-/** @param {ClassResult} result */
-const cpuRows = (result) =>
+const cpuRows = (result: ClassResult) =>
   result.rates.flatMap(({ shape, rounds }) =>
     namesIn(result).map((name) => {
-      /** @param {string[]} processes */
-      const of = (...processes) =>
+      const of = (...processes: string[]) =>
         figure(
           medianOf(rounds, ({ [name]: { cpu } }) =>
             processes.reduce((sum, process) => sum + (cpu[process] ?? Number.NaN), 0),
@@ -131,19 +127,17 @@ const cpuRows = (result) =>
     }),
   );
 
-/** @param {ClassResult} result */
-const latencyRows = (result) =>
+const latencyRows = (result: ClassResult) =>
   namesIn(result).map((name) => [
     `${result.durability}, ${TITLES[name]}, ${figure(result.latency.rate / 1000)} thousand samples/s`,
-    .../** @type {const} */ (['p50', 'p99', 'p999']).map((key) =>
+    ...(['p50', 'p99', 'p999'] as const).map((key) =>
       figure(medianOf(result.latency.rounds, ({ [name]: latency }) => latency[key])),
     ),
     stealOf(result.latency.rounds),
   ]);
 
-/** @param {NonNullable<ClassResult['month']>} month */
-function monthTables({ samples, bytes, rate, rounds }) {
-  const names = /** @type {Name[]} */ (Object.keys(TITLES)).filter((name) => bytes[name] !== undefined);
+function monthTables({ samples, bytes, rate, rounds }: NonNullable<ClassResult['month']>) {
+  const names = (Object.keys(TITLES) as Name[]).filter((name) => bytes[name] !== undefined);
   return [
     {
       head: [`a month of ${figure(samples / 1e6)} million samples, two decimals`, 'bytes a sample on disk'],
@@ -161,12 +155,12 @@ function monthTables({ samples, bytes, rate, rounds }) {
       ],
       rows: names.map((name) => [
         TITLES[name],
-        .../** @type {const} */ (['latest', 'series']).flatMap((kind) =>
-          /** @type {const} */ (['p50', 'p99']).map((key) =>
+        ...(['latest', 'series'] as const).flatMap((kind) =>
+          (['p50', 'p99'] as const).map((key) =>
             figure(medianOf(rounds, ({ [name]: read }) => read[kind][key])),
           ),
         ),
-        /** @type {const} */ (['latest', 'series'])
+        (['latest', 'series'] as const)
           .map((kind) => medianOf(rounds, ({ [name]: read }) => read[kind].items))
           .join(', '),
         stealOf(rounds),
@@ -175,8 +169,7 @@ function monthTables({ samples, bytes, rate, rounds }) {
   ];
 }
 
-/** @param {ClassResult} result */
-const killRows = (result) =>
+const killRows = (result: ClassResult) =>
   namesIn(result).flatMap((name) =>
     (result.kills[name] ?? []).map(({ victim, acknowledged, missing }) => [
       `${result.durability}, ${TITLES[name]}: ${victim}`,

@@ -1,30 +1,26 @@
-import { LINE_TABLE } from '../load/payloads.js';
+import { LINE_TABLE } from '../load/payloads.ts';
 
-/**
- * Class K: an acknowledged sample survives the kill of any process. Class P: it survives a power cut.
- *
- * @typedef {'K' | 'P'} Class
- */
+/** Class K: an acknowledged sample survives the kill of any process. Class P: it survives a power cut. */
+export type Class = 'K' | 'P';
 
 /**
  * The settings of Telegraf that a sweep tries.
- *
- * @typedef {{ undelivered: number, batch: number }} Tuning `undelivered`: maximum number of unacknowledged messages; `batch`:
- *   samples in one request to the database
+ * `undelivered`: maximum number of unacknowledged messages; `batch`: samples in one request to the database
  */
+export type Tuning = { undelivered: number; batch: number };
 
-/** The best tuning of an earlier sweep on a quiet machine. It is used where no sweep runs. @type {Tuning} */
-export const KNOWN_TUNING = { undelivered: 5000, batch: 10_000 };
+/** The best tuning of an earlier sweep on a quiet machine. It is used where no sweep runs. */
+export const KNOWN_TUNING: Tuning = { undelivered: 5000, batch: 10_000 };
 
-/** @type {Tuning[]} */
-export const TUNINGS = [1000, 5000, 20_000].flatMap((undelivered) =>
+export const TUNINGS: Tuning[] = [1000, 5000, 20_000].flatMap((undelivered) =>
   [5000, 10_000].map((batch) => ({ undelivered, batch })),
 );
 
 /** Minimum size of Telegraf's buffer, in samples. Telegraf drops samples when the buffer is full. */
 const BUFFER = 1_000_000;
 
-/** The database that Telegraf writes to. `questdb` accepts version 2 of InfluxDB's API. @typedef {'questdb' | 'influxdb'} Kind */
+/** The database that Telegraf writes to. `questdb` accepts version 2 of InfluxDB's API. */
+export type Kind = 'questdb' | 'influxdb';
 
 /** Name of the database in InfluxDB. QuestDB ignores the name. */
 export const DATABASE = 'bench';
@@ -32,16 +28,24 @@ export const DATABASE = 'bench';
 /**
  * Returns Telegraf's configuration. Telegraf acknowledges a message after the database has answered (`persistent_session`, QoS
  * 1).
- *
- * @param {object} options
- * @param {Kind} options.kind
- * @param {string} options.broker `mqtt://host:port`
- * @param {string} options.database `http://host:port`
- * @param {Tuning} options.tuning
- * @param {number} options.samples number of samples in a message, from which the size of the buffer follows
- * @returns {string} TOML
+ * @returns TOML
  */
-export function telegrafToml({ kind, broker, database, tuning: { undelivered, batch }, samples }) {
+export function telegrafToml({
+  kind,
+  broker,
+  database,
+  tuning: { undelivered, batch },
+  samples,
+}: {
+  kind: Kind;
+  /** `mqtt://host:port` */
+  broker: string;
+  /** `http://host:port` */
+  database: string;
+  tuning: Tuning;
+  /** number of samples in a message, from which the size of the buffer follows */
+  samples: number;
+}): string {
   const buffer = Math.max(BUFFER, 2 * undelivered * samples);
   return `\
 [agent]
@@ -74,8 +78,8 @@ ${kind === 'questdb' ? '' : `  database = "${DATABASE}"\n  skip_database_creatio
 /** The table of the samples of all sensors, as QuestDB advises it for telemetry. A sample that is delivered twice is stored once. */
 export const QUESTDB_TABLE = `CREATE TABLE IF NOT EXISTS ${LINE_TABLE} (ts TIMESTAMP, sensor SYMBOL CAPACITY 100000, value DOUBLE) TIMESTAMP(ts) PARTITION BY HOUR WAL DEDUP UPSERT KEYS(ts, sensor)`;
 
-/** @param {{ port: number, durability: Class }} options @returns {string} QuestDB's server.conf with only HTTP, on loopback */
-export const questdbConf = ({ port, durability }) => `\
+/** @returns QuestDB's server.conf with only HTTP, on loopback */
+export const questdbConf = ({ port, durability }: { port: number; durability: Class }): string => `\
 http.bind.to=127.0.0.1:${port}
 http.min.enabled=false
 line.tcp.enabled=false
@@ -88,14 +92,18 @@ cairo.wal.purge.interval=5000
 
 /**
  * Returns InfluxDB's configuration. InfluxDB syncs its log before it answers: `wal-fsync-delay` has its default 0.
- *
- * @param {object} options
- * @param {string} options.dir
- * @param {{ http: number, rpc: number }} options.ports
- * @param {string} [options.coldAfter] time without writes after which a shard is compacted in full; default: 4 h, as in InfluxDB
- * @returns {string} TOML
+ * @returns TOML
  */
-export const influxdbConf = ({ dir, ports, coldAfter = '4h' }) => `\
+export const influxdbConf = ({
+  dir,
+  ports,
+  coldAfter = '4h',
+}: {
+  dir: string;
+  ports: { http: number; rpc: number };
+  /** time without writes after which a shard is compacted in full; default: 4 h, as in InfluxDB */
+  coldAfter?: string;
+}): string => `\
 reporting-disabled = true
 bind-address = "127.0.0.1:${ports.rpc}"
 

@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { MillraceError } from '../../../common/errors.js';
-import { findTools } from '../../../infra/bootstrap/index.js';
-import { runShown } from '../../../infra/bootstrap/run-shown.js';
+import { MillraceError } from '../../../common/errors.ts';
+import { findTools } from '../../../infra/bootstrap/index.ts';
+import { runShown } from '../../../infra/bootstrap/run-shown.ts';
 
 const run = promisify(execFile);
 
@@ -21,21 +21,15 @@ const PLUGINS = [
   'parsers.influx',
 ].join(',');
 
-/**
- * The paths of the programs that the comparison runs.
- *
- * @typedef {{ telegraf: string, questdb: string, influxdb: string, java: string }} Programs
- */
+/** The paths of the programs that the comparison runs. */
+export type Programs = { telegraf: string; questdb: string; influxdb: string; java: string };
 
 /**
  * Builds or downloads the missing programs. Each program appears by one rename, so an existing program is complete.
- *
- * @param {string} dir folder in which programs are kept between runs
- * @param {(text: string) => void} onStatus
- * @returns {Promise<Programs>}
+ * @param dir folder in which programs are kept between runs
  * @throws {MillraceError} `tool_missing`, `java_missing`, `install_failed`
  */
-export async function ensurePrograms(dir, onStatus) {
+export async function ensurePrograms(dir: string, onStatus: (text: string) => void): Promise<Programs> {
   const { java, maven, go } = await findTools(['java', 'maven', 'go']);
   const telegraf = await installTelegraf(dir, {
     go: String(go?.path),
@@ -73,14 +67,21 @@ export async function ensurePrograms(dir, onStatus) {
 
 /**
  * Builds Telegraf with some plugins, unless the program exists.
- *
- * @param {string} dir folder in which programs are kept between runs
- * @param {{ go: string, name: string, plugins: string, onStatus: (text: string) => void }} options `go`: path of the compiler;
- *   `name`: name of the build, because builds differ in their plugins; `plugins`: build tags
- * @returns {Promise<string>} path of the program
+ * @param dir folder in which programs are kept between runs
+ * @param options `go`: path of the compiler; `name`: name of the build, because builds differ in their plugins; `plugins`:
+ * build tags
+ * @returns path of the program
  * @throws {MillraceError} `install_failed`
  */
-export async function installTelegraf(dir, { go, name, plugins, onStatus }) {
+export async function installTelegraf(
+  dir: string,
+  {
+    go,
+    name,
+    plugins,
+    onStatus,
+  }: { go: string; name: string; plugins: string; onStatus: (text: string) => void },
+): Promise<string> {
   const { telegraf: version } = VERSIONS;
   const source = `github.com/influxdata/telegraf/cmd/telegraf@v${version}`;
   const folder = await installOnce(dir, `${name}-${version}`, (part) =>
@@ -93,13 +94,12 @@ export async function installTelegraf(dir, { go, name, plugins, onStatus }) {
   return join(folder, 'telegraf');
 }
 
-/**
- * @param {string} dir
- * @param {string} name
- * @param {(part: string) => Promise<void>} make fills a folder
- * @returns {Promise<string>} path of the complete folder, which appears by one rename
- */
-async function installOnce(dir, name, make) {
+/** @param make fills a folder @returns path of the complete folder, which appears by one rename */
+async function installOnce(
+  dir: string,
+  name: string,
+  make: (part: string) => Promise<void>,
+): Promise<string> {
   const whole = join(dir, name);
   if (existsSync(whole)) return whole;
   const part = `${whole}.part-${process.pid}`;
@@ -108,7 +108,7 @@ async function installOnce(dir, name, make) {
     await make(part);
     await rename(part, whole);
   } catch (error) {
-    const reason = /** @type {Error} */ (error).message;
+    const reason = (error as Error).message;
     throw new MillraceError('install_failed', `${name} could not be installed.\n${reason}`, { cause: error });
   } finally {
     await rm(part, { recursive: true, force: true });
@@ -118,11 +118,8 @@ async function installOnce(dir, name, make) {
 
 /**
  * Unpacks Debian's package without installing it. No service is started, and nothing outside of the folder changes.
- *
- * @param {string} part
- * @param {(text: string) => void} onStatus
  */
-async function unpackInfluxdb(part, onStatus) {
+async function unpackInfluxdb(part: string, onStatus: (text: string) => void) {
   if (!existsSync('/usr/bin/apt-get'))
     throw new Error(`InfluxDB ${VERSIONS.influxdb} is a package of Debian 12: run this on Debian 12.`);
   const shown = { title: `InfluxDB ${VERSIONS.influxdb}`, cwd: part, onStatus };

@@ -3,24 +3,36 @@ import { once } from 'node:events';
 import { createWriteStream, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
-import { MillraceError } from '../../../common/errors.js';
+import { MillraceError } from '../../../common/errors.ts';
 
 const STOP_MS = 10_000;
 
-/**
- * Starts a Node.js process of the bench. All its output goes into a log file.
- *
- * @param {string} script
- * @param {object} options
- * @param {string} options.title name for messages
- * @param {string[]} [options.args]
- * @param {NodeJS.ProcessEnv} [options.env] variables in addition to those of this process
- * @param {string[]} [options.nodeFlags]
- * @param {string} options.log path of the log file
- * @param {(line: string) => unknown} [options.isReady] gets each line of output; the process is ready when a truthy value is
- *   returned. Without it, the process is ready with its first IPC message
- */
-export async function startChild(script, { title, args = [], env, nodeFlags = [], log, isReady }) {
+/** Starts a Node.js process of the bench. All its output goes into a log file. */
+export async function startChild(
+  script: string,
+  {
+    title,
+    args = [],
+    env,
+    nodeFlags = [],
+    log,
+    isReady,
+  }: {
+    /** name for messages */
+    title: string;
+    args?: string[];
+    /** variables in addition to those of this process */
+    env?: NodeJS.ProcessEnv;
+    nodeFlags?: string[];
+    /** path of the log file */
+    log: string;
+    /**
+     * gets each line of output; the process is ready when a truthy value is returned. Without it, the process
+     * is ready with its first IPC message
+     */
+    isReady?: (line: string) => unknown;
+  },
+) {
   mkdirSync(dirname(log), { recursive: true });
   const child = fork(script, args, {
     env: { ...process.env, ...env },
@@ -29,8 +41,7 @@ export async function startChild(script, { title, args = [], env, nodeFlags = []
     silent: true,
   });
   const file = createWriteStream(log);
-  /** @type {Map<number, { resolve: (result: any) => void, reject: (error: Error) => void }>} */
-  const asked = new Map();
+  const asked: Map<number, { resolve: (result: any) => void; reject: (error: Error) => void }> = new Map();
   let questions = 0;
   let stopping = false;
 
@@ -40,15 +51,12 @@ export async function startChild(script, { title, args = [], env, nodeFlags = []
     if (!stopping) throw error;
   });
   dead.catch(() => {}); // Each caller that awaits it gets the error.
-  child.on(
-    'message',
-    (/** @type {{ id: number, result: unknown, error?: string }} */ { id, result, error }) => {
-      const question = asked.get(id);
-      asked.delete(id);
-      if (error) question?.reject(new Error(`${title}: ${error}`));
-      else question?.resolve(result);
-    },
-  );
+  child.on('message', ({ id, result, error }: { id: number; result: unknown; error?: string }) => {
+    const question = asked.get(id);
+    asked.delete(id);
+    if (error) question?.reject(new Error(`${title}: ${error}`));
+    else question?.resolve(result);
+  });
 
   const ready = new Promise((resolve) => {
     if (!isReady) child.once('message', resolve);
@@ -68,8 +76,8 @@ export async function startChild(script, { title, args = [], env, nodeFlags = []
     said,
     pid: Number(child.pid),
 
-    /** @param {string} call @param {unknown} [argument] @returns {Promise<any>} answer of the process */
-    ask: (call, argument) =>
+    /** @returns answer of the process */
+    ask: (call: string, argument?: unknown): Promise<any> =>
       new Promise((resolve, reject) => {
         if (!child.connected)
           return reject(new MillraceError('failed', `The ${title} has ended. Its log: ${log}`));
@@ -89,22 +97,20 @@ export async function startChild(script, { title, args = [], env, nodeFlags = []
   };
 }
 
-/** @typedef {Awaited<ReturnType<typeof startChild>>} Child */
+export type Child = Awaited<ReturnType<typeof startChild>>;
 
 /**
  * Runs inside a process of the bench. It answers requests of the parent process over IPC, each with the function of that name in
  * `answers`. The process ends with its parent.
- *
- * @param {Record<string, (argument: any) => unknown>} answers
- * @param {() => unknown} [onEnd] closes open resources; the process waits for it
+ * @param onEnd closes open resources; the process waits for it
  */
-export function serve(answers, onEnd = () => {}) {
-  process.on('message', async (/** @type {{ id: number, call: string, argument: unknown }} */ question) => {
+export function serve(answers: Record<string, (argument: any) => unknown>, onEnd: () => unknown = () => {}) {
+  process.on('message', async (question: { id: number; call: string; argument: unknown }) => {
     const { id, call, argument } = question;
     try {
       reply({ id, result: await answers[call]?.(argument) });
     } catch (error) {
-      reply({ id, error: /** @type {Error} */ (error).stack });
+      reply({ id, error: (error as Error).stack });
     }
   });
   process.on('disconnect', async () => {
@@ -119,7 +125,6 @@ export function serve(answers, onEnd = () => {}) {
   reply({ ready: true });
 }
 
-/** @param {object} message */
-function reply(message) {
+function reply(message: object) {
   if (process.connected) process.send?.(message, undefined, undefined, () => {});
 }

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MillraceError } from '../../../common/errors.js';
+import { MillraceError } from '../../../common/errors.ts';
 
-/** @param {string} url @returns {Promise<boolean>} whether the answer has status 2xx */
-export const answers = (url) =>
+/** @returns whether the answer has status 2xx */
+export const answers = (url: string): Promise<boolean> =>
   fetch(url).then(
     ({ ok }) => ok,
     () => false,
@@ -18,17 +18,23 @@ const STOP_MS = 20_000;
 
 /**
  * Starts a program of another project. It runs until it is stopped or killed, or until this process ends.
- *
- * @param {object} options
- * @param {string} options.title
- * @param {string} options.command
- * @param {string[]} options.args
- * @param {string} options.log path of the file that gets all output
- * @param {(log: string) => Promise<boolean> | boolean} options.isReady called often with the output so far
- * @returns {Promise<Program>}
  * @throws {MillraceError} `failed`: the program ended, or was not ready in time
  */
-export async function startProgram({ title, command, args, log, isReady }) {
+export async function startProgram({
+  title,
+  command,
+  args,
+  log,
+  isReady,
+}: {
+  title: string;
+  command: string;
+  args: string[];
+  /** path of the file that gets all output */
+  log: string;
+  /** called often with the output so far */
+  isReady: (log: string) => Promise<boolean> | boolean;
+}): Promise<Program> {
   mkdirSync(dirname(log), { recursive: true });
   const out = openSync(log, 'w');
   // The program gets its own process group. Ctrl-C then reaches only this process, which ends its programs in order.
@@ -40,8 +46,7 @@ export async function startProgram({ title, command, args, log, isReady }) {
   process.once('exit', end);
   const isOver = () => child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
 
-  /** @param {NodeJS.Signals} signal */
-  async function finish(signal) {
+  async function finish(signal: NodeJS.Signals) {
     process.off('exit', end);
     if (isOver()) return;
     child.kill(signal);
@@ -66,7 +71,5 @@ export async function startProgram({ title, command, args, log, isReady }) {
   };
 }
 
-/**
- * @typedef {{ pid: number, stop: () => Promise<void>, kill: () => Promise<void> }} Program `stop`: ends it with SIGTERM; `kill`:
- *   with SIGKILL
- */
+/** `stop`: ends it with SIGTERM; `kill`: with SIGKILL */
+export type Program = { pid: number; stop: () => Promise<void>; kill: () => Promise<void> };

@@ -9,23 +9,31 @@ const PUBACK = 0x40;
 
 /**
  * Opens an MQTT 3.1.1 connection that publishes and counts acknowledgements, and does nothing else.
- *
- * @param {object} options
- * @param {string} options.url mqtt://host:port
- * @param {string} options.clientId
- * @param {(count: number) => void} options.onAcknowledged gets the number of PUBACKs that arrived together
- * @param {() => void} options.onDrain called when the socket accepts more data after `send` returned false
- * @param {(error: Error) => void} options.onBroken
  * @throws {Error} the broker refuses the connection
  */
-export async function openConnection({ url, clientId, onAcknowledged, onDrain, onBroken }) {
+export async function openConnection({
+  url,
+  clientId,
+  onAcknowledged,
+  onDrain,
+  onBroken,
+}: {
+  /** mqtt://host:port */
+  url: string;
+  clientId: string;
+  /** gets the number of PUBACKs that arrived together */
+  onAcknowledged: (count: number) => void;
+  /** called when the socket accepts more data after `send` returned false */
+  onDrain: () => void;
+  onBroken: (error: Error) => void;
+}) {
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port), noDelay: true });
   await once(socket, 'connect');
   socket.write(generate({ cmd: 'connect', clientId, protocolVersion: 4, clean: true, keepalive: 0 }));
   const gone = new AbortController();
   socket.once('close', () => gone.abort());
-  const [connack] = /** @type {[Buffer]} */ (await once(socket, 'data', { signal: gone.signal }));
+  const [connack] = (await once(socket, 'data', { signal: gone.signal })) as [Buffer];
   if (connack[0] !== CONNACK || connack[3] !== 0) {
     socket.destroy();
     throw new Error(`the broker answers CONNECT with ${connack.toString('hex')}`);
@@ -47,8 +55,8 @@ export async function openConnection({ url, clientId, onAcknowledged, onDrain, o
   socket.on('close', () => ending || onBroken(new Error('the broker closed the connection')));
 
   return {
-    /** @param {Buffer} packets @returns {boolean} false: the caller must wait for `onDrain` before it sends more */
-    send: (packets) => socket.write(packets),
+    /** @returns false: the caller must wait for `onDrain` before it sends more */
+    send: (packets: Buffer): boolean => socket.write(packets),
     close() {
       ending = true;
       socket.end(generate({ cmd: 'disconnect' }));
@@ -56,4 +64,4 @@ export async function openConnection({ url, clientId, onAcknowledged, onDrain, o
   };
 }
 
-/** @typedef {Awaited<ReturnType<typeof openConnection>>} Connection */
+export type Connection = Awaited<ReturnType<typeof openConnection>>;

@@ -1,21 +1,17 @@
-import { Latencies as Histogram } from '../../../simulator/meter.js';
-import { pace } from '../load/open-loop.js';
-import { createClocks } from '../load/payloads.js';
-import { samplesOf } from '../load/shapes.js';
-import { serve } from '../process/child.js';
-import { createPublisher } from './publisher.js';
-import { openWire } from './wire.js';
+import { Latencies as Histogram } from '../../../simulator/meter.ts';
+import { pace } from '../load/open-loop.ts';
+import { createClocks } from '../load/payloads.ts';
+import { samplesOf } from '../load/shapes.ts';
+import { serve } from '../process/child.ts';
+import { createPublisher, type Publisher } from './publisher.ts';
+import { openWire, type Wire } from './wire.ts';
 
-/** @import { Publisher } from './publisher.js' */
-/** @import { Wire } from './wire.js' */
-
-/** @typedef {Pick<Parameters<typeof createPublisher>[0], 'url' | 'shape' | 'connections'>} Load */
+type Load = Pick<Parameters<typeof createPublisher>[0], 'url' | 'shape' | 'connections'>;
 
 // A process that publishes one load at a time, at the request of its parent.
-/** @type {Publisher | null} */
-let publisher = null;
-/** By broker URL. @type {Map<string, Wire>} */
-const wires = new Map();
+let publisher: Publisher | null = null;
+/** By broker URL. */
+const wires: Map<string, Wire> = new Map();
 const clocks = createClocks();
 let committed = 0;
 let pacing = Promise.resolve(0);
@@ -27,8 +23,7 @@ let unpace = new AbortController();
  */
 const latencies = { published: new Histogram(), delivered: new Histogram() };
 
-/** @param {Load} load */
-async function open(load) {
+async function open(load: Load) {
   publisher?.close();
   const wire = wires.get(load.url);
   publisher = await createPublisher({
@@ -46,13 +41,12 @@ async function open(load) {
 const counts = () => ({ published: publisher?.published ?? 0, committed });
 
 serve({
-  /** Starts a load that publishes as fast as `allow` permits. @param {Load} load */
-  async start(load) {
+  /** Starts a load that publishes as fast as `allow` permits. */
+  async start(load: Load) {
     await open(load);
   },
 
-  /** @param {number} messages */
-  allow(messages) {
+  allow(messages: number) {
     publisher?.allow(messages);
     return counts();
   },
@@ -66,11 +60,8 @@ serve({
     return last;
   },
 
-  /**
-   * @param {string} brokerUrl
-   * @returns {Promise<string>} URL to which a subscriber connects instead, so that its acknowledgements are observed
-   */
-  async wire(brokerUrl) {
+  /** @returns URL to which a subscriber connects instead, so that its acknowledgements are observed */
+  async wire(brokerUrl: string): Promise<string> {
     wires.get(brokerUrl)?.close();
     const wire = await openWire(brokerUrl, (intended, delivered) => {
       const now = performance.now();
@@ -82,8 +73,8 @@ serve({
     return wire.url;
   },
 
-  /** Publishes at a fixed rate, however long commits take. @param {Load & { rate: number, forMs: number }} load `rate`: samples/s */
-  async pace({ rate, forMs, ...load }) {
+  /** Publishes at a fixed rate, however long commits take. @param load `rate`: samples/s */
+  async pace({ rate, forMs, ...load }: Load & { rate: number; forMs: number }) {
     const current = await open(load);
     committed = 0;
     latencies.published.reset();
@@ -108,8 +99,8 @@ serve({
     return counts();
   },
 
-  /** @param {{ reset: boolean }} options true: the next reading starts from zero */
-  latencies({ reset }) {
+  /** @param options true: the next reading starts from zero */
+  latencies({ reset }: { reset: boolean }) {
     const reading = { published: latencies.published.read(), delivered: latencies.delivered.read() };
     if (reset) {
       latencies.published.reset();

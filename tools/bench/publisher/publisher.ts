@@ -1,8 +1,7 @@
-import { createDevices } from '../load/payloads.js';
-import { openConnection } from './connection.js';
-import { createPackets } from './packets.js';
-
-/** @import { Shape } from '../load/shapes.js' */
+import { createDevices } from '../load/payloads.ts';
+import type { Shape } from '../load/shapes.ts';
+import { openConnection } from './connection.ts';
+import { createPackets } from './packets.ts';
 
 /** Maximum number of bytes of one write: enough to make system calls cheap, and few enough to keep the broker from being idle. */
 const CHUNK_BYTES = 64 * 1024;
@@ -15,31 +14,39 @@ const LAST_PACKET_ID = 65_535;
 /**
  * Creates a publisher with several connections, each for different devices. The broker acknowledges a message before it is
  * committed. `allow` keeps the broker's queue short: the pipeline counts the commits, and calls `allow` again and again.
- *
- * @param {object} options
- * @param {string} options.url URL of the broker
- * @param {Shape} options.shape
- * @param {number} options.connections
- * @param {Float64Array} options.clocks result of `createClocks`
- * @param {(error: Error) => void} options.onBroken
- * @param {(device: number, intended: number) => void} [options.onPaced] called for each message that `due` published
  */
-export async function createPublisher({ url, shape, connections, clocks, onBroken, onPaced = () => {} }) {
+export async function createPublisher({
+  url,
+  shape,
+  connections,
+  clocks,
+  onBroken,
+  onPaced = () => {},
+}: {
+  /** URL of the broker */
+  url: string;
+  shape: Shape;
+  connections: number;
+  /** result of `createClocks` */
+  clocks: Float64Array;
+  onBroken: (error: Error) => void;
+  /** called for each message that `due` published */
+  onPaced?: (device: number, intended: number) => void;
+}) {
   const packets = createPackets(shape);
   let published = 0;
   let allowed = 0;
   let next = 0;
 
-  /** @param {number} index */
-  async function openSender(index) {
+  async function openSender(index: number) {
     const first = Math.floor((index * shape.devices) / connections);
     const count = Math.floor(((index + 1) * shape.devices) / connections) - first;
     const devices = createDevices({ clocks, first, count, samples: shape.samples });
     let id = 0;
     let unacknowledged = 0;
     let drained = true;
-    /** @type {number[]} intended times of the messages that are due */
-    let due = [];
+    /** intended times of the messages that are due */
+    let due: number[] = [];
 
     const connection = await openConnection({
       url,
@@ -56,11 +63,10 @@ export async function createPublisher({ url, shape, connections, clocks, onBroke
     });
 
     /**
-     * @param {number} most maximum number of messages
-     * @param {(device: number, index: number) => void} [onEach]
-     * @returns {number} number of written messages, limited by the size of a chunk
+     * @param most maximum number of messages
+     * @returns number of written messages, limited by the size of a chunk
      */
-    function write(most, onEach) {
+    function write(most: number, onEach?: (device: number, index: number) => void): number {
       const room = Math.max(1, Math.floor(CHUNK_BYTES / packets.most));
       const count = Math.min(most, room);
       const chunk = Buffer.allocUnsafe(count * packets.most);
@@ -88,8 +94,7 @@ export async function createPublisher({ url, shape, connections, clocks, onBroke
 
     return {
       pump,
-      /** @param {number} intended */
-      add: (intended) => due.push(intended),
+      add: (intended: number) => due.push(intended),
       flush() {
         const times = due;
         due = [];
@@ -104,25 +109,24 @@ export async function createPublisher({ url, shape, connections, clocks, onBroke
 
   const senders = await Promise.all(Array.from({ length: connections }, (_, index) => openSender(index)));
 
-  /** @returns {number} index of the connection whose turn it is, so that all connections get an equal share */
-  const turn = () => {
+  /** @returns index of the connection whose turn it is, so that all connections get an equal share */
+  const turn = (): number => {
     next = (next + 1) % senders.length;
     return next;
   };
 
   return {
-    /** @param {number} messages total number of messages that may be published */
-    allow(messages) {
+    /** @param messages total number of messages that may be published */
+    allow(messages: number) {
       allowed = messages;
       const first = turn();
       for (let at = 0; at < senders.length; at++) senders[(first + at) % senders.length]?.pump();
     },
     /**
      * Adds a message that is due now, even if earlier messages are unacknowledged.
-     *
-     * @param {number} intended intended time in ms of `performance.now()`
+     * @param intended intended time in ms of `performance.now()`
      */
-    due: (intended) => senders[turn()]?.add(intended),
+    due: (intended: number) => senders[turn()]?.add(intended),
     /** Sends the messages that are due. */
     flush() {
       for (const sender of senders) sender.flush();
@@ -136,4 +140,4 @@ export async function createPublisher({ url, shape, connections, clocks, onBroke
   };
 }
 
-/** @typedef {Awaited<ReturnType<typeof createPublisher>>} Publisher */
+export type Publisher = Awaited<ReturnType<typeof createPublisher>>;

@@ -1,8 +1,6 @@
 import { once } from 'node:events';
-import { connect, createServer } from 'node:net';
-import { deviceName, NUMBER_DIGITS } from '../load/payloads.js';
-
-/** @import { AddressInfo, Socket } from 'node:net' */
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { deviceName, NUMBER_DIGITS } from '../load/payloads.ts';
 
 const PUBLISH = 0x30;
 const PUBACK = 0x40;
@@ -14,26 +12,23 @@ const NUMBER_AT = 2 + 'iot/v1/'.length + deviceName(0).length - NUMBER_DIGITS;
 /**
  * Opens a proxy (the wire) between a broker and an ingest process. A broker acknowledges messages to the publisher when it has
  * queued them. Only the wire shows when ingest acknowledges, and so when a message was committed. Bytes pass through unchanged.
- *
- * @param {string} brokerUrl
- * @param {(intended: number, delivered: number) => void} onCommitted called when ingest acknowledges a message. `intended`: when
- *   the publisher should have sent the message; `delivered`: when the broker sent it to ingest; both in ms of `performance.now()`
+ * @param onCommitted called when ingest acknowledges a message. `intended`: when the publisher should have sent the message;
+ * `delivered`: when the broker sent it to ingest; both in ms of `performance.now()`
  */
-export async function openWire(brokerUrl, onCommitted) {
+export async function openWire(
+  brokerUrl: string,
+  onCommitted: (intended: number, delivered: number) => void,
+) {
   const { hostname, port } = new URL(brokerUrl);
-  /** Intended times of the messages of each device that are under way, in the order of their arrival. @type {Map<number, number[]>} */
-  const expected = new Map();
-  /** @type {Set<Socket>} */
-  const sockets = new Set();
+  /** Intended times of the messages of each device that are under way, in the order of their arrival. */
+  const expected: Map<number, number[]> = new Map();
+  const sockets: Set<Socket> = new Set();
 
   const server = createServer({ noDelay: true }, (client) => {
     const broker = connect({ host: hostname, port: Number(port), noDelay: true });
-    /** By packet id. @type {Map<number, { intended: number, delivered: number }>} */
-    const underWay = new Map();
-    for (const [socket, other] of [
-      /** @type {const} */ ([client, broker]),
-      /** @type {const} */ ([broker, client]),
-    ]) {
+    /** By packet id. */
+    const underWay: Map<number, { intended: number; delivered: number }> = new Map();
+    for (const [socket, other] of [[client, broker] as const, [broker, client] as const]) {
       sockets.add(socket);
       socket.on('error', () => {}); // The event `close` follows.
       socket.on('close', () => {
@@ -63,10 +58,10 @@ export async function openWire(brokerUrl, onCommitted) {
   await once(server, 'listening');
 
   return {
-    url: `mqtt://127.0.0.1:${/** @type {AddressInfo} */ (server.address()).port}`,
+    url: `mqtt://127.0.0.1:${(server.address() as AddressInfo).port}`,
 
-    /** @param {number} device number of the device @param {number} intended intended time of its next message */
-    expect(device, intended) {
+    /** @param intended intended time of its next message */
+    expect(device: number, intended: number) {
       const queue = expected.get(device);
       if (queue) queue.push(intended);
       else expected.set(device, [intended]);
@@ -79,24 +74,18 @@ export async function openWire(brokerUrl, onCommitted) {
   };
 }
 
-/** @typedef {Awaited<ReturnType<typeof openWire>>} Wire */
+export type Wire = Awaited<ReturnType<typeof openWire>>;
 
-/** @param {Buffer} body body of a PUBLISH @returns {number} number of its device */
-function numberIn(body) {
+/** @param body body of a PUBLISH @returns number of its device */
+function numberIn(body: Buffer): number {
   let number = 0;
   for (let at = NUMBER_AT; at < NUMBER_AT + NUMBER_DIGITS; at++) number = number * 10 + Number(body[at]) - 48;
   return number;
 }
 
-/**
- * Splits a stream of bytes into MQTT packets.
- *
- * @param {(type: number, body: Buffer) => void} onPacket
- * @returns {(chunk: Buffer) => void} gets the chunks of one side
- */
-export function createCutter(onPacket) {
-  /** @type {Buffer} */
-  let rest = Buffer.alloc(0);
+/** Splits a stream of bytes into MQTT packets. @returns gets the chunks of one side */
+export function createCutter(onPacket: (type: number, body: Buffer) => void): (chunk: Buffer) => void {
+  let rest: Buffer = Buffer.alloc(0);
   return (chunk) => {
     const bytes = rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk;
     let at = 0;
@@ -110,12 +99,8 @@ export function createCutter(onPacket) {
   };
 }
 
-/**
- * @param {Buffer} bytes
- * @param {number} at
- * @returns {{ begin: number, end: number } | null} start and end of a packet's body; null: the packet is incomplete
- */
-function headAt(bytes, at) {
+/** @returns start and end of a packet's body; null: the packet is incomplete */
+function headAt(bytes: Buffer, at: number): { begin: number; end: number } | null {
   let length = 0;
   let factor = 1;
   for (let next = at + 1; next < bytes.length; next++) {

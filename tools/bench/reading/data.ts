@@ -1,22 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { bucketOf, DAY_MS, dayOf, HOUR_MS, PACK_DELAY_MS } from '../../../schema/rules.js';
-import { build } from '../loader/build.js';
+import type { Config } from '../../../common/settings/config.ts';
+import { bucketOf, DAY_MS, dayOf, HOUR_MS, PACK_DELAY_MS } from '../../../schema/rules.ts';
+import type { Line } from '../environment/pipeline.ts';
+import type { Shape } from '../load/shapes.ts';
+import { build } from '../loader/build.ts';
 
-/** @import { Config } from '../../../common/settings/config.js' */
-/** @import { Line } from '../environment/pipeline.js' */
-/** @import { Shape } from '../load/shapes.js' */
+/** The amount of data that is stored before reading is measured. */
+export interface Sizes {
+  small: { sensors: number; days: number };
+  /** `longDays`: days of one additional sensor */
+  large: { sensors: number; days: number; longDays: number };
+  /** time between two samples of a sensor */
+  intervalMs: number;
+  /** number of devices that publish during the reads, with four sensors each */
+  devices: number;
+}
 
-/**
- * The amount of data that is stored before reading is measured.
- *
- * @typedef {object} Sizes
- * @property {{ sensors: number, days: number }} small
- * @property {{ sensors: number, days: number, longDays: number }} large `longDays`: days of one additional sensor
- * @property {number} intervalMs time between two samples of a sensor
- * @property {number} devices number of devices that publish during the reads, with four sensors each
- */
-
-const RECIPE = { signal: /** @type {const} */ ('decimals'), jitterMs: 20 };
+const RECIPE = { signal: 'decimals' as const, jitterMs: 20 };
 
 /** The seeds of two data sets with one device each: the device of the fleet, and the device with a long history. */
 const FLEET = 1;
@@ -25,13 +25,8 @@ const LONG = 2;
 /** Time at the old end of the retention that is left out, in ms. Otherwise data could expire before the last round has read it. */
 const SPARE_MS = 4 * HOUR_MS;
 
-/**
- * Returns the data to load, and the parts of the data to read.
- *
- * @param {Sizes} sizes
- * @param {number} now epoch ms
- */
-export function planOf({ small, large, intervalMs }, now) {
+/** Returns the data to load, and the parts of the data to read. @param now epoch ms */
+export function planOf({ small, large, intervalMs }: Sizes, now: number) {
   const to = bucketOf(now) - PACK_DELAY_MS;
   const month = { from: dayOf(to) - large.days * DAY_MS, to: dayOf(to) };
   const year = { from: to - large.longDays * DAY_MS + SPARE_MS, to };
@@ -50,20 +45,16 @@ export function planOf({ small, large, intervalMs }, now) {
   };
 }
 
-/** @param {number} seed */
-const sensorOf = (seed) => ({ device: `load-${seed}-000000`, sensor: 'sensor-000' });
+const sensorOf = (seed: number) => ({ device: `load-${seed}-000000`, sensor: 'sensor-000' });
 
-/** @typedef {ReturnType<typeof planOf>['large'][number]} Loaded */
+type Loaded = ReturnType<typeof planOf>['large'][number];
 
-/**
- * Loads data sets one after the other.
- *
- * @param {Config} config
- * @param {Loaded[]} list
- * @param {(text: string) => void} onStatus
- * @returns {Promise<number>} number of stored samples
- */
-export async function loadAll(config, list, onStatus) {
+/** Loads data sets one after the other. @returns number of stored samples */
+export async function loadAll(
+  config: Config,
+  list: Loaded[],
+  onStatus: (text: string) => void,
+): Promise<number> {
   let stored = 0;
   for (const { seed, sensors, from, to, intervalMs } of list) {
     const { samples } = await build({
@@ -78,21 +69,22 @@ export async function loadAll(config, list, onStatus) {
   return stored;
 }
 
-/** @typedef {ReturnType<typeof planOf>} Plan */
+export type Plan = ReturnType<typeof planOf>;
 
-/**
- * Creates simulated devices that publish at a fixed rate during the reads, into one line at a time.
- *
- * @param {object} parts
- * @param {Shape} parts.shape
- * @param {number} parts.rate samples/s
- * @param {number} parts.warmMs wait after each change of the line, in ms
- */
-export function createBackground({ shape, rate, warmMs }) {
-  /** @type {Line | null} */
-  let current = null;
-  /** @type {() => Promise<void>} */
-  let end = async () => {};
+/** Creates simulated devices that publish at a fixed rate during the reads, into one line at a time. */
+export function createBackground({
+  shape,
+  rate,
+  warmMs,
+}: {
+  shape: Shape;
+  /** samples/s */
+  rate: number;
+  /** wait after each change of the line, in ms */
+  warmMs: number;
+}) {
+  let current: Line | null = null;
+  let end: () => Promise<void> = async () => {};
 
   async function stop() {
     current = null;
@@ -102,8 +94,7 @@ export function createBackground({ shape, rate, warmMs }) {
   }
 
   return {
-    /** @param {Line} line */
-    async into(line) {
+    async into(line: Line) {
       if (line === current) return;
       await stop();
       end = await line.hold(shape, rate);

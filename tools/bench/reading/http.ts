@@ -1,29 +1,21 @@
 import { once } from 'node:events';
-import { Agent, request } from 'node:http';
+import { Agent, type IncomingMessage, request } from 'node:http';
 import { json, text } from 'node:stream/consumers';
-import { MillraceError } from '../../../common/errors.js';
-
-/** @import { IncomingMessage } from 'node:http' */
+import { MillraceError } from '../../../common/errors.ts';
 
 const LINE_FEED = 10;
 
 /**
  * Creates a reader over HTTP that keeps its connections open, as a browser does.
- *
- * @param {string} url URL of the API process
+ * @param url URL of the API process
  */
-export function createHttpReader(url) {
+export function createHttpReader(url: string) {
   const agent = new Agent({ keepAlive: true });
 
-  /**
-   * @param {string} path
-   * @param {string} [accept]
-   * @returns {Promise<IncomingMessage>}
-   * @throws {MillraceError} `failed`, with the text of the answer, if its status is not 200
-   */
-  async function open(path, accept = 'application/json') {
+  /** @throws {MillraceError} `failed`, with the text of the answer, if its status is not 200 */
+  async function open(path: string, accept: string = 'application/json'): Promise<IncomingMessage> {
     const sent = request(new URL(path, url), { agent, headers: { accept } }).end();
-    const [answer] = /** @type {[IncomingMessage]} */ (await once(sent, 'response'));
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
     if (answer.statusCode === 200) return answer;
     throw new MillraceError('failed', `${path} answers ${answer.statusCode}: ${await text(answer)}`);
   }
@@ -31,11 +23,10 @@ export function createHttpReader(url) {
   return {
     open,
 
-    /** @param {string} path @returns {Promise<any>} */
-    json: async (path) => json(await open(path)),
+    json: async (path: string): Promise<any> => json(await open(path)),
 
-    /** @param {string} path @param {string} accept @returns {Promise<number>} number of lines of the answer, which is read as a stream */
-    async lines(path, accept) {
+    /** @returns number of lines of the answer, which is read as a stream */
+    async lines(path: string, accept: string): Promise<number> {
       let lines = 0;
       for await (const chunk of await open(path, accept)) lines += lineFeedsIn(chunk);
       return lines;
@@ -45,10 +36,9 @@ export function createHttpReader(url) {
   };
 }
 
-/** @typedef {ReturnType<typeof createHttpReader>} HttpReader */
+export type HttpReader = ReturnType<typeof createHttpReader>;
 
-/** @param {Buffer} chunk */
-function lineFeedsIn(chunk) {
+function lineFeedsIn(chunk: Buffer) {
   let count = 0;
   for (let at = chunk.indexOf(LINE_FEED); at >= 0; at = chunk.indexOf(LINE_FEED, at + 1)) count++;
   return count;

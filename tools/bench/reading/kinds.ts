@@ -1,27 +1,25 @@
-import { Latencies as Histogram } from '../../../simulator/meter.js';
+import { Latencies as Histogram } from '../../../simulator/meter.ts';
+import type { Latencies } from '../load/open-loop.ts';
+import type { Plan } from './data.ts';
+import type { HttpReader } from './http.ts';
+import type { StoreReader } from './store.ts';
 
-/** @import { Latencies } from '../load/open-loop.js' */
-/** @import { Plan } from './data.js' */
-/** @import { HttpReader } from './http.js' */
-/** @import { StoreReader } from './store.js' */
+/** The data to read. */
+export interface Target {
+  /** name of the device */
+  device: string;
+  /** name of the sensor */
+  sensor: string;
+  /** epoch ms */
+  from: number;
+  /** epoch ms */
+  to: number;
+}
 
-/**
- * The data to read.
- *
- * @typedef {object} Target
- * @property {string} device name of the device
- * @property {string} sensor name of the sensor
- * @property {number} from epoch ms
- * @property {number} to epoch ms
- */
+/** `items`: number of items in one answer, such as samples */
+export type Read = Latencies & { items: number };
 
-/** @typedef {Latencies & { items: number }} Read `items`: number of items in one answer, such as samples */
-
-/**
- * The readings. Each reading has a data set, a way to read, and a target of the plan.
- *
- * @satisfies {Record<string, { system: 'small' | 'large', kind: Kind, target: keyof Plan['targets'], label: string }>}
- */
+/** The readings. Each reading has a data set, a way to read, and a target of the plan. */
 export const READINGS = {
   smallLatest: {
     system: 'small',
@@ -47,15 +45,19 @@ export const READINGS = {
     target: 'year',
     label: 'statistics of a year, store',
   },
-};
+} satisfies Record<
+  string,
+  { system: 'small' | 'large'; kind: Kind; target: keyof Plan['targets']; label: string }
+>;
 
-/** @typedef {keyof typeof READINGS} Name */
+export type Name = keyof typeof READINGS;
 
-export const NAMES = /** @type {Name[]} */ (Object.keys(READINGS));
+export const NAMES = Object.keys(READINGS) as Name[];
 
-/** The reads of one round. @typedef {Record<Name, Read>} Reads */
+/** The reads of one round. */
+type Reads = Record<Name, Read>;
 
-/** The ratios of two readings. @satisfies {Record<string, { label: string, ratio: (reads: Reads) => number }>} */
+/** The ratios of two readings. */
 export const RATIOS = {
   latestAgainstRows: {
     label: 'p99 of a page of 100 of latest, against one read of 100 rows from the store',
@@ -77,48 +79,44 @@ export const RATIOS = {
     label: "a year's series of 500 points, against its statistics from the store alone",
     ratio: ({ year, yearStatistics }) => year.p50 / yearStatistics.p50,
   },
-};
+} satisfies Record<string, { label: string; ratio: (reads: Reads) => number }>;
 
 /** Number of points of a series, and of items of a page, as the dashboard requests them. */
 const POINTS = 500;
 const PAGE = 100;
 
-/** @typedef {{ http: HttpReader, store: StoreReader }} Sources */
+type Sources = { http: HttpReader; store: StoreReader };
 
 /** The ways to read. Each function reads once and returns the number of items, points, samples, rows or hours. */
 export const KINDS = {
-  /** Reads the newest values of a fleet. @param {Sources} sources */
-  latestPage: async ({ http }) => (await http.json(`/api/v1/latest?limit=${PAGE}`)).items.length,
+  /** Reads the newest values of a fleet. */
+  latestPage: async ({ http }: Sources) => (await http.json(`/api/v1/latest?limit=${PAGE}`)).items.length,
 
-  /** Reads as many rows as a page has items, in one partition of the database. @param {Sources} sources @param {Target} target */
-  rows: ({ store }, target) => store.rows(target, PAGE),
+  /** Reads as many rows as a page has items, in one partition of the database. */
+  rows: ({ store }: Sources, target: Target) => store.rows(target, PAGE),
 
-  /** Reads the newest samples of a sensor. @param {Sources} sources @param {Target} target */
-  samplesPage: async ({ http }, target) =>
+  /** Reads the newest samples of a sensor. */
+  samplesPage: async ({ http }: Sources, target: Target) =>
     (await http.json(`${pathOf(target)}/measurements?limit=${PAGE}`)).items.length,
 
-  /** @param {Sources} sources @param {Target} target */
-  series: async ({ http }, target) =>
+  series: async ({ http }: Sources, target: Target) =>
     (await http.json(`${pathOf(target)}/series?${rangeOf(target)}&points=${POINTS}`)).points.length,
 
-  /** Reads the statistics of all hours from the store, without HTTP. @param {Sources} sources @param {Target} target */
-  statistics: ({ store }, target) => store.statistics(target),
+  /** Reads the statistics of all hours from the store, without HTTP. */
+  statistics: ({ store }: Sources, target: Target) => store.statistics(target),
 
-  /** @param {Sources} sources @param {Target} target */
-  export: ({ http }, target) =>
+  export: ({ http }: Sources, target: Target) =>
     http.lines(`${pathOf(target)}/measurements?${rangeOf(target)}&order=asc`, 'application/x-ndjson'),
 };
 
-/** @typedef {keyof typeof KINDS} Kind */
+export type Kind = keyof typeof KINDS;
 
 /**
  * Repeats one reading, and measures each read.
- *
- * @param {() => Promise<number>} read returns the number of items
- * @param {number} forMs duration; at least one read is made
- * @returns {Promise<Read>}
+ * @param read returns the number of items
+ * @param forMs duration; at least one read is made
  */
-export async function readRepeatedly(read, forMs) {
+export async function readRepeatedly(read: () => Promise<number>, forMs: number): Promise<Read> {
   const latencies = new Histogram();
   const end = performance.now() + forMs;
   let items = 0;
@@ -127,11 +125,9 @@ export async function readRepeatedly(read, forMs) {
     items = await read();
     latencies.record(performance.now() - began);
   } while (performance.now() < end);
-  return { .../** @type {Latencies} */ (latencies.read()), items };
+  return { ...(latencies.read() as Latencies), items };
 }
 
-/** @param {Target} target */
-const pathOf = ({ device, sensor }) => `/api/v1/devices/${device}/sensors/${sensor}`;
+const pathOf = ({ device, sensor }: Target) => `/api/v1/devices/${device}/sensors/${sensor}`;
 
-/** @param {Target} target */
-const rangeOf = ({ from, to }) => `from=${from}&to=${to}`;
+const rangeOf = ({ from, to }: Target) => `from=${from}&to=${to}`;

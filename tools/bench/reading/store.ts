@@ -1,43 +1,34 @@
-import { connect } from '../../../api/store/connect.js';
-import { connectStore } from '../../../api/store/index.js';
-import { groupOf, identifyDevice, identifySensor } from '../../../schema/ids.js';
-import { yearOf } from '../../../schema/rules.js';
-
-/** @import { Config } from '../../../common/settings/config.js' */
-/** @import { Identity } from '../../../schema/ids.js' */
-/** @import { Target } from './kinds.js' */
+import { connect } from '../../../api/store/connect.ts';
+import { connectStore } from '../../../api/store/index.ts';
+import type { Config } from '../../../common/settings/config.ts';
+import { groupOf, type Identity, identifyDevice, identifySensor } from '../../../schema/ids.ts';
+import { yearOf } from '../../../schema/rules.ts';
+import type { Target } from './kinds.ts';
 
 const SELECT_ROWS =
   'SELECT device_id, sensor_id, device, name, type, unit, site FROM sensor WHERE grp = ? LIMIT ?';
 
-/**
- * Opens a reader of the store without HTTP. The bench compares reads over HTTP with these reads.
- *
- * @param {Config} config
- */
-export async function openStoreReader({ cql, retention }) {
+/** Opens a reader of the store without HTTP. The bench compares reads over HTTP with these reads. */
+export async function openStoreReader({ cql, retention }: Config) {
   const client = await connect(cql, { keyspace: cql.keyspace, applicationName: 'bench' });
   const store = await connectStore({ cql, retention, observe: () => {}, onStaleIndex: () => {} });
 
-  /** @param {Target} target */
-  function keyOf({ device, sensor }) {
-    const { id, bytes } = /** @type {Identity} */ (identifyDevice(device));
-    const identity = /** @type {Identity} */ (identifySensor(id, sensor));
+  function keyOf({ device, sensor }: Target) {
+    const { id, bytes } = identifyDevice(device) as Identity;
+    const identity = identifySensor(id, sensor) as Identity;
     return { group: groupOf(bytes, retention.latestGroups), device: bytes, sensor: identity.bytes };
   }
 
   return {
-    /** @param {Target} target @param {number} limit @returns {Promise<number>} number of rows that were read from one partition */
-    rows: async (target, limit) =>
+    /** @returns number of rows that were read from one partition */
+    rows: async (target: Target, limit: number): Promise<number> =>
       (await client.execute(SELECT_ROWS, [keyOf(target).group, limit])).rows.length,
 
     /**
      * Reads the statistics of all hours, with one concurrent request for each year.
-     *
-     * @param {Target} target
-     * @returns {Promise<number>} number of hours
+     * @returns number of hours
      */
-    async statistics(target) {
+    async statistics(target: Target): Promise<number> {
       const key = keyOf(target);
       const { from, to } = target;
       const turn = Math.min(to, Date.UTC(yearOf(from) + 1, 0));
@@ -55,4 +46,4 @@ export async function openStoreReader({ cql, retention }) {
   };
 }
 
-/** @typedef {Awaited<ReturnType<typeof openStoreReader>>} StoreReader */
+export type StoreReader = Awaited<ReturnType<typeof openStoreReader>>;

@@ -1,15 +1,12 @@
-import { MOST_STEAL } from '../measure/rounds.js';
+import { MOST_STEAL } from '../measure/rounds.ts';
 
 /**
  * Formats a plain-text table. The first column is left-aligned. All other columns hold figures and are right-aligned.
- *
- * @param {string[]} head
- * @param {string[][]} rows
  */
-export function textTable(head, rows) {
+export function textTable(head: string[], rows: string[][]) {
   const all = [head, ...rows];
   const widths = head.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)));
-  const line = (/** @type {string[]} */ row) =>
+  const line = (row: string[]) =>
     widths
       .map((width, column) => {
         const cell = row[column] ?? '';
@@ -20,32 +17,30 @@ export function textTable(head, rows) {
   return [line(head), widths.map((width) => '-'.repeat(width)).join('  '), ...rows.map(line)].join('\n');
 }
 
-/** Formats a Markdown table. @param {string[]} head @param {string[][]} rows */
-export function markdownTable(head, rows) {
-  const line = (/** @type {string[]} */ row) => `| ${row.join(' | ')} |`;
+/** Formats a Markdown table. */
+export function markdownTable(head: string[], rows: string[][]) {
+  const line = (row: string[]) => `| ${row.join(' | ')} |`;
   return [line(head), line(head.map((_, column) => (column === 0 ? '---' : '---:'))), ...rows.map(line)].join(
     '\n',
   );
 }
 
-/** @param {number} number @param {number} [digits] number of significant digits @returns {string} such as `1.28`, `12.8`, `128`, `1280` */
-export function figure(number, digits = 3) {
+/** @param digits number of significant digits @returns such as `1.28`, `12.8`, `128`, `1280` */
+export function figure(number: number, digits: number = 3): string {
   if (!Number.isFinite(number)) return '-';
   if (number === 0) return '0';
   const decimals = Math.max(0, digits - 1 - Math.floor(Math.log10(Math.abs(number))));
   return number.toFixed(decimals);
 }
 
-/** @param {number} part from 0 to 1 @returns {string} such as `0.1 %` */
-export const percent = (part) => `${(part * 100).toFixed(1)} %`;
+/** @param part from 0 to 1 @returns such as `0.1 %` */
+export const percent = (part: number): string => `${(part * 100).toFixed(1)} %`;
 
 /**
  * Returns the maximum share of CPU time that the host took in any run that the table shows.
- *
- * @param {Array<{ steal: number, repeats: number }>} rounds
- * @returns {string} such as `0.2 %`, `0.4 %, 1 repeated`, `17.0 %, 2 repeated, not quieter`
+ * @returns such as `0.2 %`, `0.4 %, 1 repeated`, `17.0 %, 2 repeated, not quieter`
  */
-export function stealOf(rounds) {
+export function stealOf(rounds: Array<{ steal: number; repeats: number }>): string {
   const most = Math.max(...rounds.map(({ steal }) => steal));
   const repeats = rounds.reduce((sum, round) => sum + round.repeats, 0);
   return [
@@ -55,5 +50,6 @@ export function stealOf(rounds) {
   ].join(', ');
 }
 
-/** @param {Array<{ others: number }>} rounds @returns {string} the maximum CPU share of other processes in any run that the table shows */
-export const othersOf = (rounds) => percent(Math.max(...rounds.map(({ others }) => others)));
+/** @returns the maximum CPU share of other processes in any run that the table shows */
+export const othersOf = (rounds: Array<{ others: number }>): string =>
+  percent(Math.max(...rounds.map(({ others }) => others)));

@@ -1,39 +1,33 @@
-import { decode } from '../../../api/ingest/decode/index.js';
-import { MessageBatch } from '../../../api/ingest/decode/message-batch.js';
-import { encodeHour, planHours } from '../../../api/store/measurements/hours.js';
-import { DevicePartitions } from '../../../api/store/measurements/writes.js';
-import { identifyDevice, identifySensor } from '../../../schema/ids.js';
-import { DAY_MS } from '../../../schema/rules.js';
-import { createClocks, createDevices, deviceName, encodePayloads, writeTime } from '../load/payloads.js';
-import { samplesOf } from '../load/shapes.js';
-import { serve } from '../process/child.js';
+import { decode } from '../../../api/ingest/decode/index.ts';
+import { MessageBatch } from '../../../api/ingest/decode/message-batch.ts';
+import { encodeHour, planHours } from '../../../api/store/measurements/hours.ts';
+import { DevicePartitions } from '../../../api/store/measurements/writes.ts';
+import { type Identity, identifyDevice, identifySensor } from '../../../schema/ids.ts';
+import { DAY_MS } from '../../../schema/rules.ts';
+import { createClocks, createDevices, deviceName, encodePayloads, writeTime } from '../load/payloads.ts';
+import { type Shape, samplesOf } from '../load/shapes.ts';
+import { serve } from '../process/child.ts';
 
-/** @import { Identity } from '../../../schema/ids.js' */
-/** @import { Shape } from '../load/shapes.js' */
-
-/** JSON of one value: `{"sensor_id", "ts", "value"}` (`plain`), or a map of sensors (`map`). @typedef {'plain' | 'map'} JsonForm */
+/** JSON of one value: `{"sensor_id", "ts", "value"}` (`plain`), or a map of sensors (`map`). */
+export type JsonForm = 'plain' | 'map';
 
 /** Number of messages between two readings of the clock. */
 const STRETCH = 500;
 
 // Measures the work that every message needs: parsing, validation, packing, digest, and the layout of a row.
 serve({
-  /**
-   * @param {{ shape: Shape, forMs: number }} load
-   * @returns {number} CPU µs per sample; the first half of the time only warms up
-   */
-  cost: ({ shape, forMs }) => cpuOf(createWork(shape), forMs) / samplesOf(shape),
+  /** @returns CPU µs per sample; the first half of the time only warms up */
+  cost: ({ shape, forMs }: { shape: Shape; forMs: number }): number =>
+    cpuOf(createWork(shape), forMs) / samplesOf(shape),
 
-  /**
-   * @param {{ form: JsonForm, forMs: number }} load messages of one value
-   * @returns {number} CPU µs per message
-   */
-  jsonCost: ({ form, forMs }) => cpuOf(createJsonWork(form), forMs),
+  /** @param load messages of one value @returns CPU µs per message */
+  jsonCost: ({ form, forMs }: { form: JsonForm; forMs: number }): number =>
+    cpuOf(createJsonWork(form), forMs),
 });
 
-/** @param {() => void} work for one message @param {number} forMs the first half only warms up @returns {number} CPU µs per message */
-function cpuOf(work, forMs) {
-  const until = (/** @type {number} */ end) => {
+/** @param work for one message @param forMs the first half only warms up @returns CPU µs per message */
+function cpuOf(work: () => void, forMs: number): number {
+  const until = (end: number) => {
     let messages = 0;
     for (; performance.now() < end; messages += STRETCH) for (let at = 0; at < STRETCH; at++) work();
     return messages;
@@ -45,8 +39,8 @@ function cpuOf(work, forMs) {
   return (user + system) / messages;
 }
 
-/** @param {JsonForm} form @returns {() => void} a function that does the work for one message */
-function createJsonWork(form) {
+/** @returns a function that does the work for one message */
+function createJsonWork(form: JsonForm): () => void {
   const store = createStore(1);
   const time = Date.now();
   const payloads = Array.from({ length: STRETCH }, (_, index) => {
@@ -55,11 +49,11 @@ function createJsonWork(form) {
     return Buffer.from(JSON.stringify(content));
   });
   let next = 0;
-  return () => store(/** @type {Buffer} */ (payloads[next++ % payloads.length]), 0, Date.now());
+  return () => store(payloads[next++ % payloads.length] as Buffer, 0, Date.now());
 }
 
-/** @param {Shape} shape @returns {() => void} a function that does the work for one message */
-function createWork(shape) {
+/** @returns a function that does the work for one message */
+function createWork(shape: Shape): () => void {
   const store = createStore(shape.devices);
   const { payloads, timeAt } = encodePayloads(shape);
   const devices = createDevices({
@@ -72,30 +66,26 @@ function createWork(shape) {
   return () => {
     const now = Date.now();
     devices.advance(now);
-    const payload = /** @type {Buffer} */ (payloads[next++ % payloads.length]);
+    const payload = payloads[next++ % payloads.length] as Buffer;
     writeTime(payload, timeAt, devices.time);
     store(payload, devices.number, now);
   };
 }
 
-/**
- * @param {number} devices
- * @returns {(payload: Buffer, device: number, now: number) => void} a function that reads a message and lays out its rows
- */
-function createStore(devices) {
+/** @returns a function that reads a message and lays out its rows */
+function createStore(devices: number): (payload: Buffer, device: number, now: number) => void {
   const partitions = new DevicePartitions();
   const identities = Array.from({ length: devices }, (_, number) => {
     const identity = identifyDevice(deviceName(number));
-    return /** @type {Identity} */ (identity);
+    return identity as Identity;
   });
-  /** @type {Map<string, Buffer>} ids of the sensors of one device; other devices would cost as much */
-  const sensors = new Map();
+  /** ids of the sensors of one device; other devices would cost as much */
+  const sensors: Map<string, Buffer> = new Map();
 
-  /** @param {string} ref */
-  function sensorOf(ref) {
+  function sensorOf(ref: string) {
     let bytes = sensors.get(ref);
     if (!bytes) {
-      bytes = /** @type {Buffer} */ (identifySensor(String(identities[0]?.id), ref)?.bytes);
+      bytes = identifySensor(String(identities[0]?.id), ref)?.bytes as Buffer;
       sensors.set(ref, bytes);
     }
     return bytes;
@@ -112,7 +102,7 @@ function createStore(devices) {
     const series = [];
     for (const [ref, { times, values }] of batch.sensors)
       series.push({ sensor: sensorOf(ref), times, values });
-    const { bytes } = /** @type {Identity} */ (identities[device]);
+    const { bytes } = identities[device] as Identity;
     for (const hour of planHours(series, 1)) encodeHour(partitions.find(bytes, hour.bucket, hour.part), hour);
   };
 }

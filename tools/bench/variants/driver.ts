@@ -1,19 +1,16 @@
-import { connect } from '../../../api/store/connect.js';
-import { LatestWrites } from '../../../api/store/latest/writes.js';
-import { SampleWrites } from '../../../api/store/measurements/writes.js';
-import { createPreparedWrites } from '../../../api/store/sending/frames.js';
-import { readSettings } from '../../../common/settings/index.js';
-import { groupOf, identifyDevice, identifySensor } from '../../../schema/ids.js';
-import { Latencies as Histogram } from '../../../simulator/meter.js';
-import { pace } from '../load/open-loop.js';
-import { createClocks, createDevices, deviceName, STEP_MS, sensorName } from '../load/payloads.js';
-import { samplesOf } from '../load/shapes.js';
-import { serve } from '../process/child.js';
-
-/** @import { PendingRow } from '../../../api/store/sending/pending-rows.js' */
-/** @import { Session } from '../../../api/store/sending/session.js' */
-/** @import { Identity } from '../../../schema/ids.js' */
-/** @import { Shape } from '../load/shapes.js' */
+import { connect } from '../../../api/store/connect.ts';
+import { LatestWrites } from '../../../api/store/latest/writes.ts';
+import { SampleWrites } from '../../../api/store/measurements/writes.ts';
+import { createPreparedWrites } from '../../../api/store/sending/frames.ts';
+import type { PendingRow } from '../../../api/store/sending/pending-rows.ts';
+import type { Session } from '../../../api/store/sending/session.ts';
+import { readSettings } from '../../../common/settings/index.ts';
+import { groupOf, type Identity, identifyDevice, identifySensor } from '../../../schema/ids.ts';
+import { Latencies as Histogram } from '../../../simulator/meter.ts';
+import { pace } from '../load/open-loop.ts';
+import { createClocks, createDevices, deviceName, STEP_MS, sensorName } from '../load/payloads.ts';
+import { type Shape, samplesOf } from '../load/shapes.ts';
+import { serve } from '../process/child.ts';
 
 // The driver alone. It writes the rows of a load without MQTT, decoding, registry, retries and merging.
 const { cql, retention } = readSettings(process.env, { envFile: '' });
@@ -22,12 +19,11 @@ const clocks = createClocks();
 
 serve(
   {
-    /** @param {{ shape: Shape, rate: number, forMs: number }} load `rate`: samples/s */
-    async pace({ shape, rate, forMs }) {
+    /** @param load `rate`: samples/s */
+    async pace({ shape, rate, forMs }: { shape: Shape; rate: number; forMs: number }) {
       const write = createWriter(shape);
       const latencies = new Histogram();
-      /** @type {unknown} */
-      let failure = null;
+      let failure: unknown = null;
       const writes = new Set();
       await pace({
         rate: rate / samplesOf(shape),
@@ -52,30 +48,26 @@ serve(
 
 /** Runs a request without retries, so that a failure ends the round. */
 const NO_RETRY = {
-  run: (/** @type {() => Promise<any>} */ request) => request(),
-  wait: (/** @type {unknown} */ error) => Promise.reject(error),
+  run: (request: () => Promise<any>) => request(),
+  wait: (error: unknown) => Promise.reject(error),
   noteAnswer() {},
 };
 
-/**
- * @param {Shape} shape
- * @returns {() => Promise<unknown>} a function that writes the next message; its promise settles when rows and newest values are
- *   committed
- */
-function createWriter({ devices: count, sensors, samples }) {
+/** @returns a function that writes the next message; its promise settles when rows and newest values are committed */
+function createWriter({ devices: count, sensors, samples }: Shape): () => Promise<unknown> {
   const send = createPreparedWrites(client);
   const deps = {
-    session: /** @type {Session} */ ({
+    session: {
       async write({ cql }, params) {
         await client.execute(cql, params);
       },
-      async writeMerged(/** @type {PendingRow<any>} */ row) {
+      async writeMerged(row: PendingRow<any>) {
         await send(row.encode(), row.partition.routing);
       },
-    }),
+    } as Session,
     retry: NO_RETRY,
     logger: { warn() {} },
-    watch: /** @type {any} */ ({ note() {} }),
+    watch: { note() {} } as any,
   };
   const rows = new SampleWrites(deps);
   const latest = new LatestWrites(deps);
@@ -84,7 +76,7 @@ function createWriter({ devices: count, sensors, samples }) {
 
   return () => {
     devices.advance(Date.now());
-    const { device, group, ids } = /** @type {ReturnType<typeof identify>} */ (fleet[devices.number]);
+    const { device, group, ids } = fleet[devices.number] as ReturnType<typeof identify>;
     const times = Array.from({ length: samples }, (_, sample) => devices.time + sample * STEP_MS);
     const series = ids.map((sensor, index) => ({
       sensor,
@@ -103,11 +95,11 @@ function createWriter({ devices: count, sensors, samples }) {
   };
 }
 
-/** @param {number} number number of a device @param {number} sensors number of its sensors */
-function identify(number, sensors) {
-  const { id, bytes: device } = /** @type {Identity} */ (identifyDevice(deviceName(number)));
+/** @param number number of a device */
+function identify(number: number, sensors: number) {
+  const { id, bytes: device } = identifyDevice(deviceName(number)) as Identity;
   const ids = Array.from({ length: sensors }, (_, index) => {
-    const identity = /** @type {Identity} */ (identifySensor(id, sensorName(index)));
+    const identity = identifySensor(id, sensorName(index)) as Identity;
     return identity.bytes;
   });
   return { device, group: groupOf(device, retention.latestGroups), ids };

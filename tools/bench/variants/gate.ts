@@ -1,4 +1,4 @@
-import { Permits } from '../../../api/store/sending/congestion-window.js';
+import { Permits } from '../../../api/store/sending/congestion-window.ts';
 
 /** Number of requests in flight of a baseline until a sweep has found the best number. */
 const FIRST = 128;
@@ -12,8 +12,8 @@ export function createGate() {
   const permits = new Permits(bound);
 
   return Object.assign(permits, {
-    /** @param {number} number number of requests in flight from now on */
-    set(number) {
+    /** @param number number of requests in flight from now on */
+    set(number: number) {
       bound.size = number;
       permits.admit();
     },

@@ -1,10 +1,9 @@
-import { copyBytes } from '../../../api/ingest/admission/byte-budget.js';
-import { parseTopic } from '../../../schema/topics.js';
-import { createClocks, createDevices, deviceName, encodePayloads, writeTime } from '../load/payloads.js';
-
-/** @import { HandleMessage } from '../../../api/ingest/pipeline.js' */
-/** @import { MessageSource } from '../../../api/mqtt/index.js' */
-/** @import { Shape } from '../load/shapes.js' */
+import { copyBytes } from '../../../api/ingest/admission/byte-budget.ts';
+import type { HandleMessage } from '../../../api/ingest/pipeline.ts';
+import type { MessageSource } from '../../../api/mqtt/index.ts';
+import { parseTopic } from '../../../schema/topics.ts';
+import { createClocks, createDevices, deviceName, encodePayloads, writeTime } from '../load/payloads.ts';
+import type { Shape } from '../load/shapes.ts';
 
 /** Number of messages that ingest processes at once: as many as the subscriber accepts from a broker. */
 const AT_ONCE = 512;
@@ -12,18 +11,16 @@ const AT_ONCE = 512;
 /**
  * Creates a message source without a broker. It makes the messages of a load in this process, and passes them to `handleMessage`.
  * The difference between this rate and the rate behind a broker is the cost of MQTT.
- *
- * @param {{ clock: () => number }} context
- * @param {{ handleMessage: HandleMessage }} deps
  */
-export function createLoopSource({ clock }, { handleMessage }) {
+export function createLoopSource(
+  { clock }: { clock: () => number },
+  { handleMessage }: { handleMessage: HandleMessage },
+) {
   const clocks = createClocks();
   let running = false;
-  /** @type {Promise<unknown>} */
-  let ended = Promise.resolve();
+  let ended: Promise<unknown> = Promise.resolve();
 
-  /** @param {Shape} shape */
-  function run(shape) {
+  function run(shape: Shape) {
     const { payloads, timeAt } = encodePayloads(shape);
     const devices = createDevices({ clocks, first: 0, count: shape.devices, samples: shape.samples });
     let next = 0;
@@ -32,7 +29,7 @@ export function createLoopSource({ clock }, { handleMessage }) {
       const receivedAt = clock();
       devices.advance(receivedAt);
       // The payload is copied, because ingest still reads a message when the next message is made.
-      const payload = copyBytes(/** @type {Buffer} */ (payloads[next++ % payloads.length]));
+      const payload = copyBytes(payloads[next++ % payloads.length] as Buffer);
       writeTime(payload, timeAt, devices.time);
       const topic = `iot/v1/${deviceName(devices.number)}/measurements`;
       return {
@@ -51,7 +48,6 @@ export function createLoopSource({ clock }, { handleMessage }) {
   }
 
   return {
-    /** @type {MessageSource} */
     source: {
       checks: {
         broker: () => ({ ok: true, message: 'no broker' }),
@@ -63,9 +59,8 @@ export function createLoopSource({ clock }, { handleMessage }) {
       recheck: async () => {},
       followers: null,
       mqttPort: 0,
-    },
-    /** @param {Shape} shape */
-    begin(shape) {
+    } as MessageSource,
+    begin(shape: Shape) {
       running = true;
       ended = run(shape);
       ended.catch((error) => {

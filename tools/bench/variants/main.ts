@@ -1,14 +1,13 @@
-import { createMessageSource } from '../../../api/mqtt/index.js';
-import { createLogger } from '../../../api/observability/logger.js';
-import { startSystem } from '../../../api/system.js';
-import { runCommand } from '../../../common/command.js';
-import { readSettings } from '../../../common/settings/index.js';
-import { serve } from '../process/child.js';
-import { createGate } from './gate.js';
-import { createLoopSource } from './loop-source.js';
-import { STORES } from './stores.js';
-
-/** @import { Shape } from '../load/shapes.js' */
+import { createMessageSource } from '../../../api/mqtt/index.ts';
+import { createLogger } from '../../../api/observability/logger.ts';
+import { startSystem } from '../../../api/system.ts';
+import { runCommand } from '../../../common/command.ts';
+import { readSettings } from '../../../common/settings/index.ts';
+import type { Shape } from '../load/shapes.ts';
+import { serve } from '../process/child.ts';
+import { createGate } from './gate.ts';
+import { createLoopSource } from './loop-source.ts';
+import { STORES } from './stores.ts';
 
 // Runs ingest with one part replaced: BENCH_STORE names the store, BENCH_GATE fixes the requests in flight, and BENCH_LOOP
 // replaces the broker.
@@ -17,9 +16,8 @@ await runCommand(async () => {
   const config = readSettings(process.env, { envFile: '' });
   const logger = createLogger(config.logLevel);
   const gate = createGate();
-  const openStore = /** @type {typeof STORES.packed} */ (STORES[BENCH_STORE || 'packed']);
-  /** @type {ReturnType<typeof createLoopSource> | null} */
-  let loop = null;
+  const openStore = STORES[BENCH_STORE || 'packed'] as typeof STORES.packed;
+  let loop: ReturnType<typeof createLoopSource> | null = null;
   const system = await startSystem({
     config,
     version: 'bench',
@@ -39,7 +37,7 @@ await runCommand(async () => {
   serve(
     {
       inFlight: gate.set,
-      begin: (/** @type {Shape} */ shape) => loop?.begin(shape),
+      begin: (shape: Shape) => loop?.begin(shape),
       end: () => loop?.end(),
     },
     () => system.stop(),

@@ -1,18 +1,16 @@
-import { float64, int64 } from '../../../api/store/cql-encoding.js';
-import { PendingHour } from '../../../api/store/measurements/writes.js';
-import { PendingRow } from '../../../api/store/sending/pending-rows.js';
-import { routingKey } from '../../../api/store/sending/routing.js';
-import { DAY_MS } from '../../../schema/rules.js';
-
-/** @import { Query, Session } from '../../../api/store/sending/session.js' */
-/** @import { Numbers } from '../../../schema/packed/series.js' */
+import { float64, int64 } from '../../../api/store/cql-encoding.ts';
+import { PendingHour } from '../../../api/store/measurements/writes.ts';
+import { PendingRow } from '../../../api/store/sending/pending-rows.ts';
+import { routingKey } from '../../../api/store/sending/routing.ts';
+import type { Query, Session } from '../../../api/store/sending/session.ts';
+import type { Numbers } from '../../../schema/packed/series.ts';
+import { DAY_MS } from '../../../schema/rules.ts';
 
 /**
  * Returns the CQL of the table of the usual model, with a partition for each sensor and day.
- *
- * @param {string} window table options for time-window compaction
+ * @param window table options for time-window compaction
  */
-export const ROW_TABLE = (window) => `
+export const ROW_TABLE = (window: string) => `
 CREATE TABLE IF NOT EXISTS measurement_row (
   device_id uuid,
   sensor_id uuid,
@@ -27,15 +25,12 @@ const INSERT = 'INSERT INTO measurement_row (device_id, sensor_id, day, ts, valu
 /**
  * Writes one row per sample in the best known way: with prepared statements, and with an unlogged batch for each partition of a
  * message, all concurrently. It replaces the packed rows of ingest, and everything else stays the same.
- *
- * @param {Session} session
- * @returns {Session} a session that writes the samples of a waiting hour as single rows
+ * @returns a session that writes the samples of a waiting hour as single rows
  */
-export function withRowWrites(session) {
+export function withRowWrites(session: Session): Session {
   const daysOf = rememberDays();
 
-  /** @param {PendingHour} row @returns {RoutedQuery[]} */
-  const encode = ({ device, hour: { bucket, pieces } }) =>
+  const encode = ({ device, hour: { bucket, pieces } }: PendingHour): RoutedQuery[] =>
     pieces.flatMap(({ sensor, times, values, from, to }) => {
       const { day, routing } = daysOf(device.bytes, sensor, bucket);
       return eachRow(times, values, from, to, (ts, value) => ({
@@ -45,11 +40,9 @@ export function withRowWrites(session) {
       }));
     });
 
-  /** @type {Session['writeMerged']} */
-  async function writeMerged(row) {
+  async function writeMerged(row: Parameters<Session['writeMerged']>[0]) {
     if (!(row instanceof PendingHour)) return session.writeMerged(row);
-    /** @type {Promise<unknown>} */
-    let others = Promise.resolve();
+    let others: Promise<unknown> = Promise.resolve();
     const { hour, device } = row;
     const [oldest] = hour.pieces;
     if (!oldest) return;
@@ -71,12 +64,12 @@ export function withRowWrites(session) {
   return Object.assign(Object.create(session), { writeMerged });
 }
 
-/** Queries of one partition share the same Buffer as `routing`. @typedef {Query & { routing: Buffer }} RoutedQuery */
+/** Queries of one partition share the same Buffer as `routing`. */
+type RoutedQuery = Query & { routing: Buffer };
 
-/** @param {RoutedQuery[]} queries @returns {RoutedQuery[][]} queries by partition, in the order of the first query of each partition */
-function byPartition(queries) {
-  /** @type {Map<Buffer, RoutedQuery[]>} */
-  const partitions = new Map();
+/** @returns queries by partition, in the order of the first query of each partition */
+function byPartition(queries: RoutedQuery[]): RoutedQuery[][] {
+  const partitions: Map<Buffer, RoutedQuery[]> = new Map();
   for (const query of queries) {
     const rows = partitions.get(query.routing);
     if (rows) rows.push(query);
@@ -85,31 +78,30 @@ function byPartition(queries) {
   return [...partitions.values()];
 }
 
-/**
- * @template Q
- * @param {Numbers} times epoch ms
- * @param {Numbers} values
- * @param {number} from
- * @param {number} to
- * @param {(ts: Buffer, value: Buffer) => Q} rowOf
- * @returns {Q[]}
- */
-function eachRow(times, values, from, to, rowOf) {
+/** @param times epoch ms */
+function eachRow<Q>(
+  times: Numbers,
+  values: Numbers,
+  from: number,
+  to: number,
+  rowOf: (ts: Buffer, value: Buffer) => Q,
+): Q[] {
   const rows = [];
   for (let at = from; at < to; at++)
-    rows.push(rowOf(int64(/** @type {number} */ (times[at])), float64(/** @type {number} */ (values[at]))));
+    rows.push(rowOf(int64(times[at] as number), float64(values[at] as number)));
   return rows;
 }
 
 /**
  * Remembers the present day's partition of each sensor, by the Buffer of the sensor id, which ingest keeps. Millrace's own store
  * remembers hours in this way.
- *
- * @returns {(device: Buffer, sensor: Buffer, at: number) => { start: number, day: Buffer, routing: Buffer }}
  */
-function rememberDays() {
-  /** @type {WeakMap<Buffer, { start: number, day: Buffer, routing: Buffer }>} */
-  const days = new WeakMap();
+function rememberDays(): (
+  device: Buffer,
+  sensor: Buffer,
+  at: number,
+) => { start: number; day: Buffer; routing: Buffer } {
+  const days: WeakMap<Buffer, { start: number; day: Buffer; routing: Buffer }> = new WeakMap();
   return (device, sensor, at) => {
     const start = at - (at % DAY_MS);
     const known = days.get(sensor);

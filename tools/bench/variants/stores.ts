@@ -1,19 +1,17 @@
-import { connect } from '../../../api/store/connect.js';
-import { connectStore } from '../../../api/store/index.js';
-import { PendingLatest } from '../../../api/store/latest/writes.js';
-import { DDL, dialectOf } from '../../../schema/migrate/cluster.js';
-import { windowOptions } from '../../../schema/migrate/files.js';
-import { ROW_TABLE, withRowWrites } from './row-writes.js';
-
-/** @import { PendingRow } from '../../../api/store/sending/pending-rows.js' */
-/** @import { Config } from '../../../common/settings/config.js' */
+import { connect } from '../../../api/store/connect.ts';
+import { connectStore } from '../../../api/store/index.ts';
+import { PendingLatest } from '../../../api/store/latest/writes.ts';
+import type { PendingRow } from '../../../api/store/sending/pending-rows.ts';
+import type { Config } from '../../../common/settings/config.ts';
+import { DDL, dialectOf } from '../../../schema/migrate/cluster.ts';
+import { windowOptions } from '../../../schema/migrate/files.ts';
+import { ROW_TABLE, withRowWrites } from './row-writes.ts';
 
 /**
  * Creates the table of one row per sample next to the usual tables, with the TTL of messages.
- *
- * @param {Config} config configuration of an existing keyspace
+ * @param config configuration of an existing keyspace
  */
-export async function createRowTable({ cql, retention }) {
+export async function createRowTable({ cql, retention }: Config) {
   const client = await connect(cql, { keyspace: cql.keyspace, applicationName: 'bench' });
   try {
     const window = windowOptions(retention.batchDays, await dialectOf(client));
@@ -25,17 +23,15 @@ export async function createRowTable({ cql, retention }) {
 
 /**
  * Opens a store that does not write the table of latest values. The difference shows the cost of that table.
- *
- * @type {typeof connectStore}
  */
-const connectWithoutLatest = (parts) =>
+const connectWithoutLatest: typeof connectStore = (parts) =>
   connectStore({
     ...parts,
     hooks: {
       ...parts.hooks,
       wrapSession: (session) =>
         Object.assign(Object.create(session), {
-          async writeMerged(/** @type {PendingRow<any>} */ row) {
+          async writeMerged(row: PendingRow<any>) {
             if (row instanceof PendingLatest) row.close();
             else await session.writeMerged(row);
           },
@@ -43,8 +39,8 @@ const connectWithoutLatest = (parts) =>
     },
   });
 
-/** The stores with which ingest is measured. @type {{ packed: typeof connectStore, [name: string]: typeof connectStore }} */
-export const STORES = {
+/** The stores with which ingest is measured. */
+export const STORES: { packed: typeof connectStore; [name: string]: typeof connectStore } = {
   packed: connectStore,
   'no-latest': connectWithoutLatest,
   rows: (parts) => connectStore({ ...parts, hooks: { ...parts.hooks, wrapSession: withRowWrites } }),

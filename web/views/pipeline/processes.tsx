@@ -187,7 +187,7 @@ function Packing({ packedUntil, now }: { packedUntil: string; now: number }) {
 }
 
 /**
- * Time in ms after the end of an hour from which the hour may be packed. The value equals that of schema/rules.js; a test
+ * Time in ms after the end of an hour from which the hour may be packed. The value equals that of schema/rules.ts; a test
  * compares the two.
  */
 export const PACK_DELAY_MS = 3_600_000;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { CONDITION_KINDS, RuleDefinition, SEVERITIES } from '../../../alarms/index.js';
-import { Id, Name, name, pageOf, Time, time, value } from './shared.js';
+import { CONDITION_KINDS, RuleDefinition, SEVERITIES } from '../../../alarms/index.ts';
+import { Id, Name, name, pageOf, Time, time, value } from './shared.ts';
 
 /** Schemas of answers about alarm rules, alarms, and their delivery. */
 

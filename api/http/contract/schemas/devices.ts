@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Counts, Id, name, pageOf, Time, time, value } from './shared.js';
+import { Counts, Id, name, pageOf, Time, time, value } from './shared.ts';
 
 /** Schemas of answers about devices: their sensors, events and annotations, the search, and the fleet. */
 

@@ -1,14 +1,14 @@
-import { ALARMS_SCHEMAS } from './alarms.js';
-import { DEVICES_SCHEMAS } from './devices.js';
-import { INGEST_SCHEMAS } from './ingest.js';
-import { LATEST_SCHEMAS } from './latest.js';
-import { MEASUREMENTS_SCHEMAS } from './measurements.js';
-import { PROCESSES_SCHEMAS } from './processes.js';
-import { PROMETHEUS_SCHEMAS } from './prometheus.js';
-import { SHARED_SCHEMAS } from './shared.js';
+import { ALARMS_SCHEMAS } from './alarms.ts';
+import { DEVICES_SCHEMAS } from './devices.ts';
+import { INGEST_SCHEMAS } from './ingest.ts';
+import { LATEST_SCHEMAS } from './latest.ts';
+import { MEASUREMENTS_SCHEMAS } from './measurements.ts';
+import { PROCESSES_SCHEMAS } from './processes.ts';
+import { PROMETHEUS_SCHEMAS } from './prometheus.ts';
+import { SHARED_SCHEMAS } from './shared.ts';
 
-export { AnnotationText } from './devices.js';
-export { LineRefusal, Refusal } from './ingest.js';
+export { AnnotationText } from './devices.ts';
+export { LineRefusal, Refusal } from './ingest.ts';
 
 /**
  * The schemas of all answers, by their names in the documents. The tests check every answer of a route against its schema. An

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Id, Name, pageOf, Time } from './shared.js';
+import { Id, Name, pageOf, Time } from './shared.ts';
 
 /** Schemas of answers about messages that were accepted, refused, or not matched. */
 

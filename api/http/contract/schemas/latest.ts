@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Id, name, pageOf, Time, time, value } from './shared.js';
+import { Id, name, pageOf, Time, time, value } from './shared.ts';
 
 /** Schemas of answers about newest values, and their deviations from the usual. */
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Id, Name, name, pageOf, Time, value } from './shared.js';
+import { Id, Name, name, pageOf, Time, value } from './shared.ts';
 
 /** Schemas of answers with samples: pages, series, and aligned queries. */
 

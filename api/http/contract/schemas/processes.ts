@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { SCOPES } from '../../../access/http/index.js';
-import { MAX_UNWATCHED_SPANS } from '../../../observability/index.js';
-import { Id, Name, pageOf, Time, time } from './shared.js';
+import { SCOPES } from '../../../access/http/index.ts';
+import { MAX_UNWATCHED_SPANS } from '../../../observability/index.ts';
+import { Id, Name, pageOf, Time, time } from './shared.ts';
 
 /** Schemas of answers about processes, their health, and access rights. */
 

@@ -40,8 +40,8 @@ export const time = Time.nullable();
 
 export const value = z.number().nullable();
 
-/** @template {z.ZodType} T @param {T} item */
-export const pageOf = (item) => z.strictObject({ items: z.array(item), next: Cursor.nullable() });
+export const pageOf = <T extends z.ZodType>(item: T) =>
+  z.strictObject({ items: z.array(item), next: Cursor.nullable() });
 
 export const Counts = z.record(z.string(), z.int().positive()).meta({
   description: 'Counts of sensors, by type or by site.',

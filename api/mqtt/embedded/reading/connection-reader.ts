@@ -1,8 +1,6 @@
-import { PacketScanner, PacketTooLarge } from './packet-scanner.js';
-
-/** @import { Socket } from 'node:net' */
-/** @import { PacketLimit } from './packet-scanner.js' */
-/** @import { ReadScheduler } from './read-scheduler.js' */
+import type { Socket } from 'node:net';
+import { type PacketLimit, PacketScanner, PacketTooLarge } from './packet-scanner.ts';
+import type { ReadScheduler } from './read-scheduler.ts';
 
 /**
  * Limits of the unsettled messages of a connection, and of their bytes. At a limit the connection is not read further.
@@ -19,7 +17,7 @@ const CHUNK_BYTES = 65_536;
 /**
  * Backpressure for one connection of the broker. aedes calls `socket.read()` whenever data is readable, and handles
  * every packet of the result in the same iteration of the event loop. So this reader replaces `socket.read()`. It
- * returns one slice of packets when the connection has its turn (`read-scheduler.js`), and otherwise `null`, as if no
+ * returns one slice of packets when the connection has its turn (`read-scheduler.ts`), and otherwise `null`, as if no
  * data had arrived. Then the buffers of the operating system fill, and TCP slows the device down.
  *
  *     socket  [CONNECT][SUBSCRIBE][SUBSCRIBE] ... [SUBSCRIBE][PUBL        the rest of a PUBLISH is still to come
@@ -54,28 +52,34 @@ export class ConnectionReader {
   /**
    * The beginning of an incomplete fixed header. aedes gets the header only when it is complete, because the length in
    * it may be changed.
-   *
-   * @type {Buffer}
    */
-  #header = EMPTY;
+  #header: Buffer = EMPTY;
   /** Number of bytes by which the packet that is being read was shortened. */
   #surplus = 0;
   /** Number of bytes of a shortened packet that must still be dropped. */
   #toDrop = 0;
-  /** Cancels the request for a turn; null: the connection does not wait for its turn. @type {(() => void) | null} */
-  #cancelWait = null;
+  /** Cancels the request for a turn; null: the connection does not wait for its turn. */
+  #cancelWait: (() => void) | null = null;
 
-  /**
-   * @param {Socket} socket
-   * @param {object} options
-   * @param {ReadScheduler} options.scheduler
-   * @param {PacketLimit} options.packetLimit
-   * @param {(bytes: number) => void} options.onTooLarge called before the socket is destroyed, because a packet is larger than its limit
-   * @param {(firstByte: number, bytes: number) => boolean} [options.shortens] whether a packet that is larger than its
-   *   limit is cut to the limit. Default: such a packet is not cut
-   * @param {() => boolean} options.isConnected whether the CONNECT of the connection was answered
-   */
-  constructor(socket, { scheduler, packetLimit, onTooLarge, shortens = () => false, isConnected }) {
+  constructor(
+    socket: Socket,
+    {
+      scheduler,
+      packetLimit,
+      onTooLarge,
+      shortens = () => false,
+      isConnected,
+    }: {
+      scheduler: ReadScheduler;
+      packetLimit: PacketLimit;
+      /** called before the socket is destroyed, because a packet is larger than its limit */
+      onTooLarge: (bytes: number) => void;
+      /** whether a packet that is larger than its limit is cut to the limit. Default: such a packet is not cut */
+      shortens?: (firstByte: number, bytes: number) => boolean;
+      /** whether the CONNECT of the connection was answered */
+      isConnected: () => boolean;
+    },
+  ) {
     this.#socket = socket;
     this.#scheduler = scheduler;
     this.#scanner = new PacketScanner(packetLimit);
@@ -88,14 +92,14 @@ export class ConnectionReader {
     this.#endInTurn();
   }
 
-  /** Counts a message that arrived. @param {number} size in bytes */
-  enter(size) {
+  /** Counts a message that arrived. @param size in bytes */
+  enter(size: number) {
     this.#messages++;
     this.#bytes += size;
   }
 
-  /** Stops counting a message that is acknowledged, or settled with QoS 0. @param {number} size in bytes */
-  leave(size) {
+  /** Stops counting a message that is acknowledged, or settled with QoS 0. @param size in bytes */
+  leave(size: number) {
     this.#messages--;
     this.#bytes -= size;
     if (!this.#isHeld || this.#isFull) return;
@@ -122,8 +126,8 @@ export class ConnectionReader {
     return this.#isFull ? null : this.#read(0);
   }
 
-  /** @returns {Buffer | null} whole packets, and possibly the beginning of a further packet; null: nothing may be read now */
-  #nextSlice() {
+  /** @returns whole packets, and possibly the beginning of a further packet; null: nothing may be read now */
+  #nextSlice(): Buffer | null {
     if (this.#isFull) {
       this.#isHeld = true;
       return null;
@@ -147,8 +151,8 @@ export class ConnectionReader {
     return slice;
   }
 
-  /** @param {boolean} needsRoom whether the turn waits for the byte budget */
-  #askForTurn(needsRoom) {
+  /** @param needsRoom whether the turn waits for the byte budget */
+  #askForTurn(needsRoom: boolean) {
     this.#cancelWait ??= this.#scheduler.wait(this.#resume, needsRoom);
   }
 
@@ -175,8 +179,7 @@ export class ConnectionReader {
     this.#socket.emit('readable');
   };
 
-  /** @param {number} maxPackets @returns {Buffer | null} */
-  #cut(maxPackets) {
+  #cut(maxPackets: number): Buffer | null {
     const chunk = this.#nextChunk();
     if (!chunk) return null;
     const before = this.#scanner.packets;
@@ -200,13 +203,10 @@ export class ConnectionReader {
 
   /**
    * Shortens a packet that is larger than its limit, or destroys the socket.
-   *
-   * @param {Buffer} chunk
-   * @param {PacketTooLarge} error
-   * @returns {Buffer | null} the packets before the large packet, and the new fixed header
+   * @returns the packets before the large packet, and the new fixed header
    */
-  #shorten(chunk, { bytes, limit, from, to }) {
-    const firstByte = /** @type {number} */ (chunk[from]);
+  #shorten(chunk: Buffer, { bytes, limit, from, to }: PacketTooLarge): Buffer | null {
+    const firstByte = chunk[from] as number;
     if (!this.#shortens(firstByte, bytes)) {
       this.#onTooLarge(bytes);
       this.#socket.destroy();
@@ -219,14 +219,13 @@ export class ConnectionReader {
     return Buffer.concat([chunk.subarray(0, from), Buffer.from([firstByte, ...lengthBytes(limit)])]);
   }
 
-  /** @param {Buffer} chunk @param {number} end */
-  #putBackFrom(chunk, end) {
+  #putBackFrom(chunk: Buffer, end: number) {
     this.#putBack = chunk.length - end;
     if (this.#putBack > 0) this.#socket.unshift(chunk.subarray(end));
   }
 
-  /** @returns {Buffer | null} the bytes to scan, without the bytes that are dropped */
-  #nextChunk() {
+  /** @returns the bytes to scan, without the bytes that are dropped */
+  #nextChunk(): Buffer | null {
     const chunk = this.#readChunk();
     this.#putBack = 0;
     if (!chunk) return null;
@@ -244,17 +243,17 @@ export class ConnectionReader {
   #readChunk() {
     const { readableLength } = this.#socket;
     const size = this.#putBack || Math.min(readableLength, CHUNK_BYTES);
-    return /** @type {Buffer | null} */ (size < readableLength ? this.#read(size) : this.#read());
+    return (size < readableLength ? this.#read(size) : this.#read()) as Buffer | null;
   }
 }
 
 const EMPTY = Buffer.alloc(0);
 
 /**
- * @param {number} length length of a packet after its fixed header
- * @returns {number[]} the bytes of the length in a fixed header (MQTT 3.1.1, 2.2.3)
+ * @param length length of a packet after its fixed header
+ * @returns the bytes of the length in a fixed header (MQTT 3.1.1, 2.2.3)
  */
-function lengthBytes(length) {
+function lengthBytes(length: number): number[] {
   const bytes = [];
   let rest = length;
   do {
@@ -264,6 +263,6 @@ function lengthBytes(length) {
   return bytes;
 }
 
-/** @param {Error | undefined} error @returns {boolean} whether a read system call failed */
-const isReadError = (error) =>
-  error !== undefined && /** @type {NodeJS.ErrnoException} */ (error).syscall === 'read';
+/** @returns whether a read system call failed */
+const isReadError = (error: Error | undefined): boolean =>
+  error !== undefined && (error as NodeJS.ErrnoException).syscall === 'read';

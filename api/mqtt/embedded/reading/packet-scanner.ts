@@ -4,12 +4,11 @@ const MAX_LENGTH_BYTES = 4;
 /**
  * Returns the size limit of a packet. The fixed header contains the length of the packet, so the limit is checked before the rest is
  * buffered.
- *
- * @callback PacketLimit
- * @param {number} firstByte first byte of the packet: its type and flags
- * @param {boolean} isFirst whether this is the first packet of the connection
- * @returns {number} limit of the bytes after the fixed header
+ * @param firstByte first byte of the packet: its type and flags
+ * @param isFirst whether this is the first packet of the connection
+ * @returns limit of the bytes after the fixed header
  */
+export type PacketLimit = (firstByte: number, isFirst: boolean) => number;
 
 /** Finds the ends of packets in a stream of bytes. It reads only their fixed headers. */
 export class PacketScanner {
@@ -22,8 +21,7 @@ export class PacketScanner {
   #limit = 0;
   #packets = 0;
 
-  /** @param {PacketLimit} limitOf */
-  constructor(limitOf) {
+  constructor(limitOf: PacketLimit) {
     this.#limitOf = limitOf;
   }
 
@@ -34,13 +32,11 @@ export class PacketScanner {
 
   /**
    * Scans from the start of a chunk. The caller passes the bytes that were not scanned again.
-   *
-   * @param {Uint8Array} chunk
-   * @param {number} maxPackets number of packets after which the scan stops
-   * @returns {number} number of scanned bytes
+   * @param maxPackets number of packets after which the scan stops
+   * @returns number of scanned bytes
    * @throws {PacketTooLarge} when a fixed header announces a packet above its limit
    */
-  scan(chunk, maxPackets) {
+  scan(chunk: Uint8Array, maxPackets: number): number {
     const stopAt = this.#packets + maxPackets;
     let index = 0;
     while (index < chunk.length && this.#packets < stopAt) {
@@ -49,31 +45,30 @@ export class PacketScanner {
         this.#toSkip -= skipped;
         index += skipped;
         if (this.#toSkip === 0) this.#packets++;
-      } else this.#scanHeader(/** @type {number} */ (chunk[index]), ++index);
+      } else this.#scanHeader(chunk[index] as number, ++index);
     }
     return index;
   }
 
   /**
    * Resets an incomplete fixed header at the end of the chunk. The caller passes the bytes of this header again.
-   *
-   * @returns {number} number of bytes of the incomplete header
+   * @returns number of bytes of the incomplete header
    */
-  rewind() {
+  rewind(): number {
     const bytes = this.#header;
     this.#header = 0;
     this.#length = 0;
     return bytes;
   }
 
-  /** Skips a packet after its fixed header. @param {number} bytes length of the packet without the header */
-  skip(bytes) {
+  /** Skips a packet after its fixed header. @param bytes length of the packet without the header */
+  skip(bytes: number) {
     this.rewind();
     this.#toSkip = bytes;
   }
 
-  /** @param {number} byte @param {number} end index behind the byte */
-  #scanHeader(byte, end) {
+  /** @param end index behind the byte */
+  #scanHeader(byte: number, end: number) {
     if (this.#header++ === 0) {
       this.#limit = this.#limitOf(byte, this.#packets === 0);
       return;
@@ -95,12 +90,16 @@ export class PacketScanner {
 }
 
 export class PacketTooLarge extends Error {
+  declare bytes: number;
+  declare limit: number;
+  declare from: number;
+  declare to: number;
+
   /**
-   * @param {number} bytes length of the packet without its fixed header
-   * @param {{ limit: number, from: number, to: number }} place `limit`: limit of `bytes`; `from` and `to`: indexes of the fixed header
-   *   in the chunk, if the header begins there
+   * @param bytes length of the packet without its fixed header
+   * @param place `limit`: limit of `bytes`; `from` and `to`: indexes of the fixed header in the chunk, if the header begins there
    */
-  constructor(bytes, { limit, from, to }) {
+  constructor(bytes: number, { limit, from, to }: { limit: number; from: number; to: number }) {
     super(`A packet of ${bytes} bytes is larger than its limit.`);
     this.bytes = bytes;
     this.limit = limit;

@@ -1,7 +1,6 @@
 import { performance } from 'node:perf_hooks';
-import { Queue } from '../../../../common/queue.js';
-
-/** @import { ByteBudget } from '../../../ingest/admission/byte-budget.js' */
+import { Queue } from '../../../../common/queue.ts';
+import type { ByteBudget } from '../../../ingest/admission/byte-budget.ts';
 
 /**
  * Limits of reading in one iteration of the event loop: time in ms, and number of packets. At a limit, reading continues
@@ -20,30 +19,28 @@ const TURN_PACKETS = 512;
  * last wills do not wait for the budget: the broker always answers a CONNECT, and last wills have their own limit.
  */
 export class ReadScheduler {
-  /** The byte budget. @type {Room} */
-  #room;
-  /** @type {Queue<() => void>} */
-  #messages = new Queue();
-  /** @type {Queue<() => void>} */
-  #others = new Queue();
+  /** The byte budget. */
+  #room: Room;
+  #messages: Queue<() => void> = new Queue();
+  #others: Queue<() => void> = new Queue();
   #isOthersTurn = false;
   #isScheduled = false;
   #isResuming = false;
-  /** Start of the turn, in ms of `performance.now()`. @type {number | null} null: no packet was read in this turn */
-  #began = null;
+  /** Start of the turn, in ms of `performance.now()`. null: no packet was read in this turn */
+  #began: number | null = null;
   #packets = 0;
 
-  /** @param {Room} room byte budget for messages */
-  constructor(room) {
+  /** @param room byte budget for messages */
+  constructor(room: Room) {
     this.#room = room;
     room.onFree(() => this.#schedule());
   }
 
   /**
-   * @param {boolean} needsRoom whether the read waits for the byte budget
-   * @returns {boolean} whether a connection may read a slice now; if not, the connection must call `wait`
+   * @param needsRoom whether the read waits for the byte budget
+   * @returns whether a connection may read a slice now; if not, the connection must call `wait`
    */
-  mayRead(needsRoom) {
+  mayRead(needsRoom: boolean): boolean {
     if (needsRoom && this.#room.isFull) return false;
     // The scheduler has resumed this connection, so it may read even if the time of the turn has ended since.
     if (this.#isResuming) return true;
@@ -51,19 +48,18 @@ export class ReadScheduler {
     return isFirst && this.#hasTime();
   }
 
-  /** Counts packets that were read. @param {number} packets */
-  spend(packets) {
+  /** Counts packets that were read. */
+  spend(packets: number) {
     this.#packets += packets;
   }
 
   /**
    * Queues a connection, or the end of a broken connection.
-   *
-   * @param {() => void} resume called once, in a turn with time left
-   * @param {boolean} needsRoom whether the read waits for the byte budget
-   * @returns {() => void} cancels the wait
+   * @param resume called once, in a turn with time left
+   * @param needsRoom whether the read waits for the byte budget
+   * @returns cancels the wait
    */
-  wait(resume, needsRoom) {
+  wait(resume: () => void, needsRoom: boolean): () => void {
     const cancel = (needsRoom ? this.#messages : this.#others).push(resume);
     this.#schedule();
     return cancel;
@@ -74,8 +70,8 @@ export class ReadScheduler {
     return this.#messages.size + this.#others.size;
   }
 
-  /** @returns {boolean} whether this turn has time left; the first call begins the turn */
-  #hasTime() {
+  /** @returns whether this turn has time left; the first call begins the turn */
+  #hasTime(): boolean {
     if (this.#began === null) {
       this.#began = performance.now();
       this.#packets = 0;
@@ -107,8 +103,8 @@ export class ReadScheduler {
     }
   };
 
-  /** @returns {(() => void) | undefined} the next waiting connection, removed from its queue */
-  #next() {
+  /** @returns the next waiting connection, removed from its queue */
+  #next(): (() => void) | undefined {
     const messages = this.#room.isFull ? undefined : this.#messages;
     if (this.#others.size === 0 && !messages?.size) return undefined;
     if (!this.#hasTime()) return undefined;
@@ -118,4 +114,4 @@ export class ReadScheduler {
   }
 }
 
-/** @typedef {Pick<ByteBudget, 'isFull' | 'onFree'>} Room */
+type Room = Pick<ByteBudget, 'isFull' | 'onFree'>;

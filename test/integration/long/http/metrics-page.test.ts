@@ -1,28 +1,26 @@
 import { expect, test } from '@jest/globals';
 import cassandra from 'cassandra-driver';
-import { connect } from '../../../../api/store/connect.js';
-import { useCleanUps } from '../../../support/clean-ups.js';
-import { sharedContactPoint } from '../../../support/database/engine.js';
-import { documentedMetrics, exposedMetrics } from '../../../support/documents/metrics-page.js';
-import { startGate } from '../../../support/http/tcp-gate.js';
-import { readMetric } from '../../../support/metrics.js';
-import { connectDevice } from '../../../support/mqtt/device.js';
-import { startMosquitto } from '../../../support/mqtt/mosquitto.js';
-import { startTestSystem } from '../../../support/system/index.js';
-import { until } from '../../../support/until.js';
+import { connect } from '../../../../api/store/connect.ts';
+import { useCleanUps } from '../../../support/clean-ups.ts';
+import { sharedContactPoint } from '../../../support/database/engine.ts';
+import { documentedMetrics, exposedMetrics } from '../../../support/documents/metrics-page.ts';
+import { startGate } from '../../../support/http/tcp-gate.ts';
+import { readMetric } from '../../../support/metrics.ts';
+import { connectDevice } from '../../../support/mqtt/device.ts';
+import { startMosquitto } from '../../../support/mqtt/mosquitto.ts';
+import { startTestSystem } from '../../../support/system/index.ts';
+import { until } from '../../../support/until.ts';
 
 const afterwards = useCleanUps();
 
-/** @param {Record<string, string>} [settings] */
-async function startSystem(settings) {
+async function startSystem(settings?: Record<string, string>) {
   const system = await startTestSystem({ settings, periods: { heartbeat: 100 } });
   afterwards(() => system.stop());
   const scrape = async () => (await fetch(`${system.httpUrl}/metrics`)).text();
   return { system, scrape };
 }
 
-/** @param {Array<{ name: string }>} metrics */
-const byName = (metrics) => metrics.sort((a, b) => (a.name < b.name ? -1 : 1));
+const byName = (metrics: Array<{ name: string }>) => metrics.sort((a, b) => (a.name < b.name ? -1 : 1));
 
 test('Metrics in docs/reference/metrics.md: the process exposes each of them with type, help and labels', async () => {
   const mosquitto = await startMosquitto();
@@ -78,7 +76,7 @@ test('Metrics gauges: one message is stored: the gauges have current values', as
   const device = await connectDevice(system);
   afterwards(() => device.end());
   await device.measure('cow', [{ sensor_id: 'pulse', ts: Date.now() - 2000, value: 61 }]);
-  const read = (/** @type {string} */ series) => readMetric(system, series);
+  const read = (series: string) => readMetric(system, series);
 
   expect(await read('iot_ingest_end_to_end_seconds_count')).toBe(1);
   expect(await read('iot_ingest_end_to_end_seconds_sum')).toBeGreaterThanOrEqual(2);
@@ -105,7 +103,7 @@ test('Metrics gauges: database is unavailable: they show the standstill and the 
   afterwards(() => gate.open());
   const device = await connectDevice(system);
   afterwards(() => device.end());
-  const read = (/** @type {string} */ series) => readMetric(system, series);
+  const read = (series: string) => readMetric(system, series);
 
   gate.cut('reset');
   const stored = device.measure('cow', [{ sensor_id: 'pulse', ts: Date.now(), value: 61 }]);
@@ -128,8 +126,7 @@ test('Metrics gauges: database is unavailable: they show the standstill and the 
 
 test('Query rules: one database request breaks several rules: each rule is reported', async () => {
   const { system } = await startSystem();
-  /** @type {string[]} */
-  const wrong = [];
+  const wrong: string[] = [];
   const { cql } = system.config;
   const client = await connect(cql, {
     keyspace: cql.keyspace,
@@ -138,7 +135,7 @@ test('Query rules: one database request breaks several rules: each rule is repor
   });
   afterwards(() => client.shutdown());
   const all = 'SELECT client_id FROM process';
-  const hasBroken = (/** @type {string[]} */ rules) =>
+  const hasBroken = (rules: string[]) =>
     until(() => wrong.length >= rules.length).then(() => expect(wrong.splice(0).sort()).toEqual(rules));
 
   await client.execute(all, [], { prepare: false });
@@ -155,7 +152,7 @@ test('Metrics: external MQTT broker: share group members and messages dropped by
   const mosquitto = await startMosquitto();
   afterwards(() => mosquitto.remove());
   const { system, scrape } = await startSystem({ MQTT_URL: mosquitto.url });
-  const read = (/** @type {string} */ series) => readMetric(system, series);
+  const read = (series: string) => readMetric(system, series);
   const showsDrops = async () => (await scrape()).includes('\niot_broker_dropped_messages 0\n');
   await until(showsDrops);
   await until(async () => (await read('iot_share_group_members{state="online"}')) === 1);
@@ -176,7 +173,7 @@ test('Metrics: process with an embedded broker: not counted as an MQTT share gro
     MQTT_URL: mosquitto.url,
     CQL_KEYSPACE: embedded.config.cql.keyspace,
   });
-  const read = (/** @type {string} */ series) => readMetric(system, series);
+  const read = (series: string) => readMetric(system, series);
   await until(async () => (await read('iot_processes{state="running"}')) === 2);
   await until(async () => (await read('iot_share_group_members{state="online"}')) === 1);
   expect(await read('iot_share_group_members{state="offline"}')).toBe(0);

@@ -1,27 +1,23 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import type { RequestHandler } from 'express';
 import express from 'express';
 import pino from 'pino';
-import { createConcurrencyLimit } from '../../../../api/http/long-requests.js';
-import { problemHandler } from '../../../../api/http/problems.js';
-import { createStream } from '../../../../api/http/stream/index.js';
-import { createLocalTransport } from '../../../../api/live/hub.js';
-import { NOBODY } from '../../../../api/live/index.js';
-import { createMetrics } from '../../../../api/observability/metrics.js';
-import { statsOf } from '../../../../api/observability/process-stats.js';
-import { identifySensor } from '../../../../schema/ids.js';
-import { openStream } from '../../../support/http/event-stream.js';
-import { listening } from '../../../support/http/listening.js';
-import { useDevice, useStore, useTestSystem } from '../../../support/system/use.js';
-import { until } from '../../../support/until.js';
-
-/** @import { Server } from 'node:http' */
-/** @import { RequestHandler } from 'express' */
-/** @import { LiveItem } from '../../../../api/live/messages.js' */
-/** @import { Identity } from '../../../../schema/ids.js' */
-/** @import { EventStream } from '../../../support/http/event-stream.js' */
+import { createConcurrencyLimit } from '../../../../api/http/long-requests.ts';
+import { problemHandler } from '../../../../api/http/problems.ts';
+import { createStream } from '../../../../api/http/stream/index.ts';
+import { createLocalTransport } from '../../../../api/live/hub.ts';
+import { NOBODY } from '../../../../api/live/index.ts';
+import type { LiveItem } from '../../../../api/live/messages.ts';
+import { createMetrics } from '../../../../api/observability/metrics.ts';
+import { statsOf } from '../../../../api/observability/process-stats.ts';
+import { type Identity, identifySensor } from '../../../../schema/ids.ts';
+import { type EventStream, openStream } from '../../../support/http/event-stream.ts';
+import { listening } from '../../../support/http/listening.ts';
+import { useDevice, useStore, useTestSystem } from '../../../support/system/use.ts';
+import { until } from '../../../support/until.ts';
 
 const SENSORS = 2000;
 const ID = '0f8fad5b-d9cb-469f-a165-70867728950e';
@@ -36,27 +32,29 @@ const store = useStore(system);
 /** Publishes to the system. The streams of this file do not get its live changes. */
 const device = useDevice(system);
 
-/** @type {ReturnType<typeof createLocalTransport>} */
-let live;
-/** @type {Set<() => void>} */
-let missed;
-/** @type {ReturnType<typeof createStream>} */
-let stream;
-/** @type {Server} */
-let server;
-/** @type {string} */
-let url;
-/** @type {EventStream[]} */
-let opened;
+let live: ReturnType<typeof createLocalTransport>;
+let missed: Set<() => void>;
+let stream: ReturnType<typeof createStream>;
+let server: Server;
+let url: string;
+let opened: EventStream[];
 
-/** Replaces the access guard. @type {RequestHandler} */
-const asAnybody = (_req, res, next) => {
+/** Replaces the access guard. */
+const asAnybody: RequestHandler = (_req, res, next) => {
   res.locals['caller'] = { by: 'anybody', scopes: [], endsAt: null };
   next();
 };
 
-/** Serves only the stream. @param {{ resync?: number, periods?: Partial<typeof PERIODS>, limit?: number }} [options] ms; `limit` of readers */
-async function serve({ resync = 60_000, periods, limit = 10_000 } = {}) {
+/** Serves only the stream. @param options ms; `limit` of readers */
+async function serve({
+  resync = 60_000,
+  periods,
+  limit = 10_000,
+}: {
+  resync?: number;
+  periods?: Partial<typeof PERIODS>;
+  limit?: number;
+} = {}) {
   missed = new Set();
   live = createLocalTransport({ followers: NOBODY, send: () => {} });
   live.onMissed = (listener) => {
@@ -95,19 +93,16 @@ afterEach(async () => {
   await once(server, 'close');
 });
 
-/** @param {string} [query] @param {string} [lastId] */
-async function open(query = '', lastId) {
-  /** @type {Record<string, string>} */
-  const headers = lastId === undefined ? {} : { 'Last-Event-ID': lastId };
+async function open(query: string = '', lastId?: string) {
+  const headers: Record<string, string> = lastId === undefined ? {} : { 'Last-Event-ID': lastId };
   const reader = await openStream(url + query, { headers });
   opened.push(reader);
   return reader;
 }
 
-/** @param {number} value @param {string} [name] */
-const item = (value, name = 's') => ({
+const item = (value: number, name: string = 's') => ({
   device_id: ID,
-  sensor_id: /** @type {Identity} */ (identifySensor(ID, name)).id,
+  sensor_id: (identifySensor(ID, name) as Identity).id,
   device: 'd',
   name,
   type: null,
@@ -117,18 +112,17 @@ const item = (value, name = 's') => ({
   value,
 });
 
-/** @param {LiveItem[]} items @param {string} [device] */
-const publish = (items, device = ID) => live.publish(device, items, performance.now());
+const publish = (items: LiveItem[], device: string = ID) => live.publish(device, items, performance.now());
 
-/** Publishes a new value for every sensor of a fleet. @param {number} value */
-const publishAll = (value) =>
+/** Publishes a new value for every sensor of a fleet. */
+const publishAll = (value: number) =>
   publish(Array.from({ length: SENSORS }, (_, index) => item(value, `sensor-${index}`)));
 
-/** @param {EventStream} reader */
-const values = (reader) => reader.items('delta').map(({ value }) => value);
+const values = (reader: EventStream) => reader.items('delta').map(({ value }) => value);
 
-/** @param {EventStream} reader @returns {string} the last event id, as an EventSource keeps it */
-const lastId = (reader) => String(reader.events.findLast(({ id }) => id !== undefined)?.id);
+/** @returns the last event id, as an EventSource keeps it */
+const lastId = (reader: EventStream): string =>
+  String(reader.events.findLast(({ id }) => id !== undefined)?.id);
 
 const connections = async () =>
   new Promise((resolve, reject) =>

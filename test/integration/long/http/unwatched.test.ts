@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
-import { useCleanUps } from '../../../support/clean-ups.js';
-import { sharedContactPoint } from '../../../support/database/engine.js';
-import { useKeyspace } from '../../../support/database/keyspace.js';
-import { expectProblem, send } from '../../../support/http/index.js';
-import { startGate } from '../../../support/http/tcp-gate.js';
-import { startMosquitto } from '../../../support/mqtt/mosquitto.js';
-import { startApi } from '../../../support/processes/api-process.js';
-import { startTestSystem } from '../../../support/system/index.js';
-import { until } from '../../../support/until.js';
+import { useCleanUps } from '../../../support/clean-ups.ts';
+import { sharedContactPoint } from '../../../support/database/engine.ts';
+import { useKeyspace } from '../../../support/database/keyspace.ts';
+import { expectProblem, send } from '../../../support/http/index.ts';
+import { startGate } from '../../../support/http/tcp-gate.ts';
+import { startMosquitto } from '../../../support/mqtt/mosquitto.ts';
+import { startApi } from '../../../support/processes/api-process.ts';
+import { startTestSystem } from '../../../support/system/index.ts';
+import { until } from '../../../support/until.ts';
 
 const HEARTBEAT_MS = 200;
 
@@ -19,16 +19,16 @@ const PATH = '/api/v1/pipeline/unwatched';
 
 const afterwards = useCleanUps();
 
-/** @param {string} url @param {string} [query] @returns {Promise<any>} the answer */
-async function read(url, query = '') {
+/** @returns the answer */
+async function read(url: string, query: string = ''): Promise<any> {
   const { status, text } = await send(url, PATH + query);
   if (status !== 200) throw new Error(`${status} ${text}`);
   return JSON.parse(text);
 }
 
-/** Returns true if one reported span covers the whole time. @param {any} answer @param {{ from: number, to: number }} time epoch ms */
-const holds = ({ items }, { from, to }) =>
-  items.some((/** @type {any} */ item) => Date.parse(item.from) <= from && Date.parse(item.to) >= to);
+/** Returns true if one reported span covers the whole time. @param time epoch ms */
+const holds = ({ items }: any, { from, to }: { from: number; to: number }) =>
+  items.some((item: any) => Date.parse(item.from) <= from && Date.parse(item.to) >= to);
 
 test('GET /pipeline/unwatched: process is killed, and started again later: the answer has the time in between', async () => {
   const settings = {
@@ -43,7 +43,7 @@ test('GET /pipeline/unwatched: process is killed, and started again later: the a
   const start = async () => {
     const api = await startApi(
       { ...settings, CQL_KEYSPACE: config.cql.keyspace, HEARTBEAT_MS: String(HEARTBEAT_MS) },
-      { script: 'test/support/processes/api-ahead.js' },
+      { script: 'test/support/processes/api-ahead.ts' },
     );
     afterwards(() => api.kill());
     return api;
@@ -95,8 +95,7 @@ test('GET /pipeline/unwatched: database, then MQTT broker, is unreachable: the a
   await sleep(AWAY_MS);
   noDatabase.to = Date.now();
   await database.open();
-  const isReported = async (/** @type {{ from: number, to: number }} */ time) =>
-    holds(await read(system.httpUrl), time);
+  const isReported = async (time: { from: number; to: number }) => holds(await read(system.httpUrl), time);
   await until(() => isReported(noDatabase).catch(() => false), { what: 'the outage of the database' });
 
   await broker.stop();

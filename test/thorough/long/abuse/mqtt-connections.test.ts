@@ -1,20 +1,18 @@
 import { afterAll, expect, jest, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import pino from 'pino';
-import { OwnCertificate } from '../../../../api/access/tls/certificate-reload.js';
-import { ByteBudget } from '../../../../api/ingest/admission/byte-budget.js';
-import { createBroker } from '../../../../api/mqtt/embedded/index.js';
-import { createMetrics } from '../../../../api/observability/metrics.js';
-import { readSettings } from '../../../../common/settings/index.js';
-import { certificatesFolder } from '../../../support/certificates.js';
-import { useCleanUps } from '../../../support/clean-ups.js';
-import { everybodyMayConnect } from '../../../support/credentials.js';
-import { createTcpClients } from '../../../support/http/tcp-clients.js';
-import { connectBytes } from '../../../support/mqtt/packets.js';
-import { until } from '../../../support/until.js';
-
-/** @import { Bounds } from '../../../../api/access/connection-limits.js' */
-/** @import { TcpClient } from '../../../support/http/tcp-clients.js' */
+import type { Bounds } from '../../../../api/access/connection-limits.ts';
+import { OwnCertificate } from '../../../../api/access/tls/certificate-reload.ts';
+import { ByteBudget } from '../../../../api/ingest/admission/byte-budget.ts';
+import { createBroker } from '../../../../api/mqtt/embedded/index.ts';
+import { createMetrics } from '../../../../api/observability/metrics.ts';
+import { readSettings } from '../../../../common/settings/index.ts';
+import { certificatesFolder } from '../../../support/certificates.ts';
+import { useCleanUps } from '../../../support/clean-ups.ts';
+import { everybodyMayConnect } from '../../../support/credentials.ts';
+import { createTcpClients, type TcpClient } from '../../../support/http/tcp-clients.ts';
+import { connectBytes } from '../../../support/mqtt/packets.ts';
+import { until } from '../../../support/until.ts';
 
 const NEVER_MS = 86_400_000;
 const CONNACK = '\u0020\u0002\u0000\u0000';
@@ -25,8 +23,7 @@ const tcpClients = createTcpClients(afterwards);
 const certificates = certificatesFolder();
 afterAll(() => certificates.remove());
 
-/** @param {Bounds} [bounds] @param {OwnCertificate} [tls] */
-async function startBroker(bounds, tls) {
+async function startBroker(bounds?: Bounds, tls?: OwnCertificate) {
   const metrics = createMetrics({ version: 'test', role: 'all' });
   const { mqtt: settings } = readSettings({ MQTT_PORT: '0' }, { envFile: '' });
   const broker = createBroker({
@@ -44,8 +41,7 @@ async function startBroker(bounds, tls) {
   });
   await broker.start();
   afterwards(() => broker.stop());
-  /** @param {string} reason @returns {Promise<number>} */
-  const refused = async (reason) => {
+  const refused = async (reason: string): Promise<number> => {
     const { values } = await metrics.connectionsRefused.get();
     return values.find(({ labels }) => labels['reason'] === reason)?.value ?? 0;
   };
@@ -54,19 +50,18 @@ async function startBroker(bounds, tls) {
 }
 
 /** The timers that are not faked: all but `setTimeout`, which measures the time limit of CONNECT. */
-const REAL = /** @type {const} */ ([
+const REAL = [
   ...['Date', 'hrtime', 'nextTick', 'performance', 'queueMicrotask'],
   ...['setImmediate', 'clearImmediate', 'setInterval', 'clearInterval'],
-]);
+] as const;
 
 /** Connections that open from now on have a time limit that passes only in `advance`. */
 function stopTime() {
-  jest.useFakeTimers({ doNotFake: /** @type {any} */ (REAL) });
+  jest.useFakeTimers({ doNotFake: REAL as any });
   afterwards(() => jest.useRealTimers());
 }
 
-/** @param {TcpClient} client @param {string} clientId */
-async function connectMqtt(client, clientId) {
+async function connectMqtt(client: TcpClient, clientId: string) {
   client.socket.write(connectBytes({ clientId }));
   await until(() => client.received() === CONNACK);
 }
@@ -186,7 +181,7 @@ test.each([
 
 test('MQTT CONNECT: last will of 65,000 bytes: accepted; a CONNECT of more than 96 KiB closes the connection', async () => {
   const { port } = await startBroker();
-  const will = { topic: 'iot/v1/d/status', payload: Buffer.alloc(65_000, 32), qos: /** @type {const} */ (1) };
+  const will = { topic: 'iot/v1/d/status', payload: Buffer.alloc(65_000, 32), qos: 1 as const };
   const device = await mqtt.connectAsync(`mqtt://127.0.0.1:${port}`, { will });
   afterwards(() => device.endAsync(true));
   const large = await tcpClients.open(port);

@@ -1,16 +1,15 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { Socket } from 'node:net';
 import { expect, test } from '@jest/globals';
 import pino from 'pino';
-import { ByteBudget } from '../../../../api/ingest/admission/byte-budget.js';
-import { createBroker } from '../../../../api/mqtt/embedded/index.js';
-import { createMetrics } from '../../../../api/observability/metrics.js';
-import { readSettings } from '../../../../common/settings/index.js';
-import { useCleanUps } from '../../../support/clean-ups.js';
-import { everybodyMayConnect } from '../../../support/credentials.js';
-import { createFloods } from '../../../support/mqtt/floods.js';
-import { until } from '../../../support/until.js';
-
-/** @import { Socket } from 'node:net' */
+import { ByteBudget } from '../../../../api/ingest/admission/byte-budget.ts';
+import { createBroker } from '../../../../api/mqtt/embedded/index.ts';
+import { createMetrics } from '../../../../api/observability/metrics.ts';
+import { readSettings } from '../../../../common/settings/index.ts';
+import { useCleanUps } from '../../../support/clean-ups.ts';
+import { everybodyMayConnect } from '../../../support/credentials.ts';
+import { createFloods } from '../../../support/mqtt/floods.ts';
+import { until } from '../../../support/until.ts';
 
 /**
  * Packets that one turn of the event loop may answer: two shares of 512, because a turn may end one share and begin the next, and
@@ -27,9 +26,8 @@ const afterwards = useCleanUps();
 
 /** Starts the broker alone, in this process. */
 async function startBroker() {
-  /** @type {Set<Socket>} */
-  const sockets = new Set();
-  const add = (/** @type {any} */ { socket }) => void sockets.add(socket);
+  const sockets: Set<Socket> = new Set();
+  const add = ({ socket }: any) => void sockets.add(socket);
   subscribe('net.server.socket', add);
   afterwards(() => unsubscribe('net.server.socket', add));
   let messages = 0;
@@ -54,21 +52,15 @@ async function startBroker() {
     floods: createFloods(broker.port, afterwards),
     clients: () => Number.parseInt(broker.check().message, 10),
     messages: () => messages,
-    /** @returns {number} bytes of all answers so far */
-    answered: () => sum([...sockets].map(({ bytesWritten }) => bytesWritten)),
+    /** @returns bytes of all answers so far */
+    answered: (): number => sum([...sockets].map(({ bytesWritten }) => bytesWritten)),
   };
 }
 
-const sum = (/** @type {number[]} */ numbers) => numbers.reduce((total, number) => total + number, 0);
+const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0);
 
-/**
- * Finds the turn of the event loop in which a count grows most.
- *
- * @param {() => number} count
- * @param {() => Promise<unknown>} work
- * @returns {Promise<number>} by how much
- */
-async function largestStep(count, work) {
+/** Finds the turn of the event loop in which a count grows most. @returns by how much */
+async function largestStep(count: () => number, work: () => Promise<unknown>): Promise<number> {
   let largest = 0;
   let last = count();
   let isOver = false;
@@ -85,30 +77,27 @@ async function largestStep(count, work) {
   return largest;
 }
 
-/** @typedef {ReturnType<typeof createFloods>} Floods */
+type Floods = ReturnType<typeof createFloods>;
 
-test.each(
-  /** @type {Array<[string, number, (floods: Floods) => Promise<void>]>} */ ([
-    ['10 connections with 10,000 SUBSCRIBE each', SUBACK_BYTES, (floods) => floods.subscribe(10, 10_000)],
-    [
-      '4 connections with 50,000 UNSUBSCRIBE each',
-      SHORT_ACK_BYTES,
-      (floods) => floods.unsubscribe(4, 50_000),
-    ],
-    ['20 connections with 32,768 PINGREQ each', PINGRESP_BYTES, (floods) => floods.ping(20, 32_768)],
-    [
-      '4 connections with 48,000 PUBREL, PUBACK and PUBREC each',
-      SHORT_ACK_BYTES,
-      (floods) => floods.acknowledge(4, 48_000),
-    ],
-    ['CONNECT with 10,000 SUBSCRIBE', SUBACK_BYTES, (floods) => floods.subscribeAtOnce(4, 10_000)],
-  ]),
-)('MQTT flood: %s in one write: a turn of the event loop answers a bounded part', async (_, bytes, flood) => {
-  const { floods, answered } = await startBroker();
-  const largest = await largestStep(answered, () => flood(floods));
-  expect(largest).toBeGreaterThan(0);
-  expect(largest / bytes).toBeLessThanOrEqual(TURN_PACKETS);
-});
+test.each([
+  ['10 connections with 10,000 SUBSCRIBE each', SUBACK_BYTES, (floods) => floods.subscribe(10, 10_000)],
+  ['4 connections with 50,000 UNSUBSCRIBE each', SHORT_ACK_BYTES, (floods) => floods.unsubscribe(4, 50_000)],
+  ['20 connections with 32,768 PINGREQ each', PINGRESP_BYTES, (floods) => floods.ping(20, 32_768)],
+  [
+    '4 connections with 48,000 PUBREL, PUBACK and PUBREC each',
+    SHORT_ACK_BYTES,
+    (floods) => floods.acknowledge(4, 48_000),
+  ],
+  ['CONNECT with 10,000 SUBSCRIBE', SUBACK_BYTES, (floods) => floods.subscribeAtOnce(4, 10_000)],
+] as Array<[string, number, (floods: Floods) => Promise<void>]>)(
+  'MQTT flood: %s in one write: a turn of the event loop answers a bounded part',
+  async (_, bytes, flood) => {
+    const { floods, answered } = await startBroker();
+    const largest = await largestStep(answered, () => flood(floods));
+    expect(largest).toBeGreaterThan(0);
+    expect(largest / bytes).toBeLessThanOrEqual(TURN_PACKETS);
+  },
+);
 
 test('MQTT flood: 2,000 connections with a last will break at once: a turn of the event loop publishes a bounded part', async () => {
   const { floods, clients, messages } = await startBroker();

@@ -1,20 +1,20 @@
 import { expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { useCleanUps } from '../../../support/clean-ups.js';
-import { expectProblem, send } from '../../../support/http/index.js';
-import { createTcpClients } from '../../../support/http/tcp-clients.js';
-import { readMetric } from '../../../support/metrics.js';
-import { startTestSystem } from '../../../support/system/index.js';
-import { useTestSystem } from '../../../support/system/use.js';
-import { until } from '../../../support/until.js';
+import { useCleanUps } from '../../../support/clean-ups.ts';
+import { expectProblem, send } from '../../../support/http/index.ts';
+import { createTcpClients } from '../../../support/http/tcp-clients.ts';
+import { readMetric } from '../../../support/metrics.ts';
+import { startTestSystem } from '../../../support/system/index.ts';
+import { useTestSystem } from '../../../support/system/use.ts';
+import { until } from '../../../support/until.ts';
 
 const afterwards = useCleanUps();
 const tcpClients = createTcpClients(afterwards);
 
 const system = useTestSystem({ settings: { AUTO_REGISTER_MAX: '50' } });
 
-/** @param {string} bytes @returns {Promise<string>} everything that the server sends until the connection closes */
-async function sendBytes(bytes) {
+/** @returns everything that the server sends until the connection closes */
+async function sendBytes(bytes: string): Promise<string> {
   const client = await tcpClients.open(Number(new URL(system.httpUrl).port));
   client.socket.write(Buffer.from(bytes, 'latin1'));
   await until(() => client.closed());
@@ -22,7 +22,7 @@ async function sendBytes(bytes) {
 }
 
 const HIDDEN = 'GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n';
-const post = (/** @type {string} */ headers, /** @type {string} */ body) =>
+const post = (headers: string, body: string) =>
   `POST /api/v1/measurements?device=smuggler HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n${headers}\r\n\r\n${body}`;
 
 // A proxy may read each of these in another way than this server, so the server must read none of them.
@@ -109,7 +109,7 @@ test.each([
 ])('HTTP parameter %s: 400 bad_parameter, and Object.prototype does not change', async (name) => {
   const answer = await send(system.httpUrl, `/api/v1/devices?${encodeURIComponent(name)}=1`);
   expectProblem(answer, 400, 'bad_parameter');
-  expect(/** @type {any} */ ({}).polluted).toBeUndefined();
+  expect(({} as any).polluted).toBeUndefined();
 });
 
 const NAMES = [

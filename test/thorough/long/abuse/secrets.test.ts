@@ -1,15 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { readSettings } from '../../../../common/settings/index.js';
-import { sharedContactPoint, uniqueName } from '../../../support/database/engine.js';
-import { dropKeyspace } from '../../../support/database/keyspace.js';
-import { send } from '../../../support/http/index.js';
-import { startApi, startCommand } from '../../../support/processes/api-process.js';
-import { startSimulator } from '../../../support/processes/simulator-process.js';
-import { until } from '../../../support/until.js';
-
-/** @import { ApiProcess } from '../../../support/processes/api-process.js' */
+import { readSettings } from '../../../../common/settings/index.ts';
+import { sharedContactPoint, uniqueName } from '../../../support/database/engine.ts';
+import { dropKeyspace } from '../../../support/database/keyspace.ts';
+import { send } from '../../../support/http/index.ts';
+import { type ApiProcess, startApi, startCommand } from '../../../support/processes/api-process.ts';
+import { startSimulator } from '../../../support/processes/simulator-process.ts';
+import { until } from '../../../support/until.ts';
 
 const SECRETS = {
   API_TOKEN: 'an-api-token-of-the-test',
@@ -39,10 +37,9 @@ const settings = {
   LOG_LEVEL: 'trace',
 };
 
-/** @type {ApiProcess} */
-let api;
+let api: ApiProcess;
 beforeAll(async () => {
-  const { code, output } = await startCommand('api/commands/migrate.js', settings).ended;
+  const { code, output } = await startCommand('api/commands/migrate.ts', settings).ended;
   if (code !== 0) throw new Error(output);
   api = await startApi(settings);
 });
@@ -51,8 +48,7 @@ afterAll(async () => {
   await dropKeyspace(readSettings(settings, { envFile: '' }).cql);
 });
 
-/** @param {string} text */
-const found = (text) => HIDDEN.filter((secret) => text.includes(secret));
+const found = (text: string) => HIDDEN.filter((secret) => text.includes(secret));
 
 /** The command lines of all processes of this machine that run the API or the simulator. */
 const commandLines = () =>
@@ -65,10 +61,9 @@ const commandLines = () =>
         return ''; // The process has ended in the meantime.
       }
     })
-    .filter((line) => /api\/index\.js|simulator\/index\.js/.test(line));
+    .filter((line) => /api\/index\.ts|simulator\/index\.ts/.test(line));
 
-/** @param {string} token */
-const bearer = (token) => ({ headers: { authorization: `Bearer ${token}` } });
+const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
 
 test('Secrets: answers and metrics of the API: contain no secret', async () => {
   const paths = ['/api/v1/devices', '/api/v1/nothing', '/api/v1/devices?limit=x', '/metrics', '/readyz'];
@@ -93,7 +88,7 @@ test('Secrets: simulator runs with a right and a wrong password: output and comm
   });
   const lines = commandLines();
   expect(lines.some((line) => line.includes('simulator'))).toBe(true);
-  expect(lines.some((line) => line.includes('api/index.js'))).toBe(true);
+  expect(lines.some((line) => line.includes('api/index.ts'))).toBe(true);
   expect(found(lines.join('\n'))).toEqual([]);
   const { output, summary } = await right.ended;
   expect(summary?.acknowledged).toBeGreaterThan(0);
@@ -138,7 +133,7 @@ test.each([
     { ...settings, LOG_LEVEL: 'none', MQTT_URL: `x://${SECRETS.MQTT_PASSWORD}` },
   ],
 ])('Secrets: start fails because of %s: the output contains no secret', async (_, wrong) => {
-  const command = startCommand('api/index.js', wrong);
+  const command = startCommand('api/index.ts', wrong);
   // A process that retries has logged its error by then.
   await until(() => !command.running() || /"level":[456]0/.test(command.output()));
   await command.kill();

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { firstFaults, useMemorySimulations, useStoredSimulations } from '../../../support/history/faults.js';
-import { MISTAKES } from '../../../support/history/mistakes.js';
+import { firstFaults, useMemorySimulations, useStoredSimulations } from '../../../support/history/faults.ts';
+import { MISTAKES } from '../../../support/history/mistakes.ts';
 
 const RUNS = 5;
 

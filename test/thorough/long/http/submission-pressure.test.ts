@@ -1,50 +1,39 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { beforeEach, expect, test } from '@jest/globals';
-import { useCleanUps } from '../../../support/clean-ups.js';
-import { startCqlWire } from '../../../support/database/cql-wire.js';
-import { sharedContactPoint } from '../../../support/database/engine.js';
-import { expectProblem, send } from '../../../support/http/index.js';
-import { readMetric } from '../../../support/metrics.js';
-import { startTestSystem } from '../../../support/system/index.js';
-import { until } from '../../../support/until.js';
-
-/** @import { Periods } from '../../../../common/periods.js' */
-/** @import { CqlWire, WireRequest } from '../../../support/database/cql-wire.js' */
-/** @import { TestSystem } from '../../../support/system/index.js' */
+import type { Periods } from '../../../../common/periods.ts';
+import { useCleanUps } from '../../../support/clean-ups.ts';
+import { type CqlWire, startCqlWire, type WireRequest } from '../../../support/database/cql-wire.ts';
+import { sharedContactPoint } from '../../../support/database/engine.ts';
+import { expectProblem, send } from '../../../support/http/index.ts';
+import { readMetric } from '../../../support/metrics.ts';
+import { startTestSystem, type TestSystem } from '../../../support/system/index.ts';
+import { until } from '../../../support/until.ts';
 
 const TS = Date.now() - 60_000;
 
 const afterwards = useCleanUps();
-/** @type {CqlWire} */
-let cql;
+let cql: CqlWire;
 beforeEach(async () => {
   cql = await startCqlWire(sharedContactPoint());
   afterwards(() => cql.stop());
 });
 
-/** @param {Partial<Periods>} [periods] */
-async function startSystem(periods) {
+async function startSystem(periods?: Partial<Periods>) {
   const system = await startTestSystem({ settings: { CQL_CONTACT_POINTS: cql.contactPoint }, periods });
   afterwards(() => system.stop());
   return system;
 }
 
-/** @param {TestSystem} system @param {number} value */
-const post = (system, value) =>
+const post = (system: TestSystem, value: number) =>
   send(system.httpUrl, '/api/v1/measurements?device=d', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ sensor_id: 't', ts: TS + value, value }),
   });
 
-/**
- * Opens a request that announces a body of this size, and sends only its first byte.
- *
- * @param {TestSystem} system
- * @param {number} bytes
- */
-async function announceBody(system, bytes) {
+/** Opens a request that announces a body of this size, and sends only its first byte. */
+async function announceBody(system: TestSystem, bytes: number) {
   const { hostname, port } = new URL(system.httpUrl);
   const socket = connect(Number(port), hostname);
   afterwards(() => void socket.destroy());
@@ -60,18 +49,17 @@ async function announceBody(system, bytes) {
   return { socket, answer: () => received };
 }
 
-const isSamples = (/** @type {WireRequest} */ { statements }) =>
+const isSamples = ({ statements }: WireRequest) =>
   statements.some(({ cql: text }) => text.startsWith('INSERT INTO message'));
 
-const unsettled = (/** @type {TestSystem} */ system) => readMetric(system, 'iot_ingest_unsettled_bytes');
-const held = (/** @type {TestSystem} */ system) => readMetric(system, 'iot_ingest_submitted_bytes');
+const unsettled = (system: TestSystem) => readMetric(system, 'iot_ingest_unsettled_bytes');
+const held = (system: TestSystem) => readMetric(system, 'iot_ingest_submitted_bytes');
 
 test('POST /measurements: database does not answer: posts wait for their commit, and a further post gets 429 busy', async () => {
   const system = await startSystem();
   expect((await post(system, 0)).status).toBe(200);
   cql.hold(({ kind }) => kind !== 'query');
-  /** @type {Array<Awaited<ReturnType<typeof send>>>} */
-  const answers = [];
+  const answers: Array<Awaited<ReturnType<typeof send>>> = [];
   const posts = [];
   // After a while the driver gives up a request, and ingest repeats it. After that, further posts are refused.
   do {
@@ -79,7 +67,7 @@ test('POST /measurements: database does not answer: posts wait for their commit,
     await until(() => cql.held() >= posts.length || answers.length > 0);
   } while (!(await until(() => answers.length > 0, { withinMs: 1000 }).catch(() => false)));
   const [busy] = answers;
-  expectProblem(/** @type {any} */ (busy), 429, 'busy');
+  expectProblem(busy as any, 429, 'busy');
   expect(busy?.headers['retry-after']).toMatch(/^\d+$/);
   expect(answers).toHaveLength(1);
 

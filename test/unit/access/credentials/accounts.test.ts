@@ -1,24 +1,20 @@
 import { describe, expect, test } from '@jest/globals';
-import { Accounts, FailedLogins } from '../../../../api/access/credentials/accounts.js';
-import { hashSecret } from '../../../../api/access/credentials/secret.js';
-import { identifyDevice } from '../../../../schema/ids.js';
-import { createMemoryCredentials } from '../../../support/memory-store/index.js';
-
-/** @import { Identity } from '../../../../schema/ids.js' */
+import { Accounts, FailedLogins } from '../../../../api/access/credentials/accounts.ts';
+import { hashSecret } from '../../../../api/access/credentials/secret.ts';
+import { type Identity, identifyDevice } from '../../../../schema/ids.ts';
+import { createMemoryCredentials } from '../../../support/memory-store/index.ts';
 
 const MQTT = { auth: true, username: 'installation', password: 'the password of the installation' };
 const HERE = { address: '192.0.2.1' };
 const THERE = { address: '192.0.2.2' };
 
-/** @param {Partial<ConstructorParameters<typeof Accounts>[0]>} parts */
-function start(parts = {}) {
+function start(parts: Partial<ConstructorParameters<typeof Accounts>[0]> = {}) {
   const accounts = new Accounts({
     store: { find: async () => null, writeTimes: async () => new Map() },
     mqtt: MQTT,
     ...parts,
   });
-  /** @param {string} password @param {{ address: string }} from */
-  const signIn = async (password, from) =>
+  const signIn = async (password: string, from: { address: string }) =>
     (await accounts.signIn(MQTT.username, Buffer.from(password), from)) !== null;
   return { accounts, signIn };
 }
@@ -51,7 +47,7 @@ test('Failed logins: 100 wrong passwords of device accounts: the installation ac
 });
 
 test('Account permissions: several sign-ins: permissions are calculated once per version of the credential', async () => {
-  const { id } = /** @type {Identity} */ (identifyDevice('gateway'));
+  const { id } = identifyDevice('gateway') as Identity;
   const credential = {
     deviceId: id,
     account: 'gateway',
@@ -117,8 +113,8 @@ describe('Sign-in: the account of the installation', () => {
   });
 });
 
-/** Creates a store with one valid credential. @param {{ account: string, hash?: string }} credential */
-async function storeWith({ account, hash }) {
+/** Creates a store with one valid credential. */
+async function storeWith({ account, hash }: { account: string; hash?: string }) {
   const store = await createMemoryCredentials();
   const deviceId = String(identifyDevice(account)?.id);
   const secret = hash ?? (await hashSecret('secret'));
@@ -172,8 +168,7 @@ describe('Sign-in: a device', () => {
       return null;
     };
     const { accounts } = start({ store: { find, writeTimes: async () => new Map() } });
-    const signIn = (/** @type {AbortSignal} */ gone) =>
-      accounts.signIn('pump', Buffer.from('secret'), { ...HERE, gone });
+    const signIn = (gone: AbortSignal) => accounts.signIn('pump', Buffer.from('secret'), { ...HERE, gone });
     expect(await signIn(AbortSignal.abort())).toBeNull();
     expect(finds).toBe(0);
     await signIn(new AbortController().signal);
@@ -181,10 +176,8 @@ describe('Sign-in: a device', () => {
   });
 
   test('Device sign-in: 500 clients sign in at once: 64 database queries run at a time, the installation account need not wait', async () => {
-    /** @type {Array<() => void>} */
-    const answers = [];
-    /** @type {() => Promise<null>} */
-    const find = () => new Promise((resolve) => answers.push(() => resolve(null)));
+    const answers: Array<() => void> = [];
+    const find: () => Promise<null> = () => new Promise((resolve) => answers.push(() => resolve(null)));
     const { accounts, signIn } = start({ store: { find, writeTimes: async () => new Map() } });
     const all = Array.from({ length: 500 }, (_, at) =>
       accounts.signIn(`stranger ${at}`, Buffer.from('wrong'), HERE),

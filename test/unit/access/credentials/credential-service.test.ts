@@ -1,19 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
-import { createCredentialService } from '../../../../api/access/credentials/credential-service.js';
-import { isSecret } from '../../../../api/access/credentials/secret.js';
-import { identifyDevice } from '../../../../schema/ids.js';
-import { createMemoryCredentials } from '../../../support/memory-store/index.js';
-
-/** @import { Identity } from '../../../../schema/ids.js' */
+import { createCredentialService } from '../../../../api/access/credentials/credential-service.ts';
+import { isSecret } from '../../../../api/access/credentials/secret.ts';
+import { type Identity, identifyDevice } from '../../../../schema/ids.ts';
+import { createMemoryCredentials } from '../../../support/memory-store/index.ts';
 
 const NOW = 1_795_000_000_000;
-const identify = (/** @type {string} */ name) => /** @type {Identity} */ (identifyDevice(name));
-const idOf = (/** @type {string} */ name) => identify(name).id;
+const identify = (name: string) => identifyDevice(name) as Identity;
+const idOf = (name: string) => identify(name).id;
 
 async function start() {
   const store = await createMemoryCredentials();
-  /** @type {string[]} */
-  const notified = [];
+  const notified: string[] = [];
   const credentialService = createCredentialService({
     store,
     clock: () => NOW,
@@ -23,12 +20,11 @@ async function start() {
   return {
     credentialService,
     notified,
-    find: (/** @type {string} */ name) => store.find(identify(name).bytes),
+    find: (name: string) => store.find(identify(name).bytes),
   };
 }
 
-/** @param {number} count */
-const names = (count) => Array.from({ length: count }, (_, at) => `device ${at}`);
+const names = (count: number) => Array.from({ length: count }, (_, at) => `device ${at}`);
 
 describe('Issue a credential', () => {
   test('Issue a credential: new account: the secret is returned once and only its hash is stored', async () => {
@@ -176,8 +172,7 @@ test('Forget a device: another process revokes a gateway account meanwhile: the 
 test('Forget a device: another process removes the device from a gateway account meanwhile: nothing is written', async () => {
   const store = await createMemoryCredentials();
   const other = createCredentialService({ store, clock: () => NOW });
-  /** @type {string[]} */
-  const notified = [];
+  const notified: string[] = [];
   const credentialService = createCredentialService({
     clock: () => NOW,
     onChange: async (device) => void notified.push(device),
@@ -198,8 +193,7 @@ test('Forget a device: another process removes the device from a gateway account
 
 test('Forget a device: gateway accounts without the device in their list: their rows are not read a second time', async () => {
   const store = await createMemoryCredentials();
-  /** @type {string[]} */
-  const found = [];
+  const found: string[] = [];
   const credentialService = createCredentialService({
     clock: () => NOW,
     store: {
@@ -218,8 +212,8 @@ test('Forget a device: gateway accounts without the device in their list: their 
 
 test('Issue or rotate a credential: the Cassandra driver repeats an applied write: the returned secret is valid', async () => {
   const store = await createMemoryCredentials();
-  /** @type {typeof store.replace} */
-  const replace = async (...row) => (await store.replace(...row)) && store.replace(...row);
+  const replace: typeof store.replace = async (...row) =>
+    (await store.replace(...row)) && store.replace(...row);
   const credentialService = createCredentialService({ store: { ...store, replace }, clock: () => NOW });
   for (const issued of [
     await credentialService.issue({ account: 'pump' }),
@@ -233,7 +227,7 @@ test('Issue or rotate a credential: the Cassandra driver repeats an applied writ
 
 test('List credentials: several pages: every credential is listed except revoked ones', async () => {
   const store = await createMemoryCredentials();
-  const small = { ...store, page: (/** @type {any} */ page) => store.page({ ...page, limit: 2 }) };
+  const small = { ...store, page: (page: any) => store.page({ ...page, limit: 2 }) };
   const credentialService = createCredentialService({ store: small, clock: () => NOW });
   for (const account of names(7)) await credentialService.issue({ account });
   await credentialService.revoke('device 3');

@@ -1,25 +1,33 @@
 import { describe, expect, test } from '@jest/globals';
-import { createCredentialUpdater } from '../../../../api/access/credentials/credential-service.js';
-import { identifyDevice } from '../../../../schema/ids.js';
-import { createMemoryCredentials } from '../../../support/memory-store/index.js';
-
-/** @import { Wanted } from '../../../../api/access/credentials/credential-service.js' */
-/** @import { CredentialStore } from '../../../../api/store/credentials.js' */
-/** @import { Identity } from '../../../../schema/ids.js' */
+import {
+  createCredentialUpdater,
+  type Wanted,
+} from '../../../../api/access/credentials/credential-service.ts';
+import type { CredentialStore } from '../../../../api/store/credentials.ts';
+import { type Identity, identifyDevice } from '../../../../schema/ids.ts';
+import { createMemoryCredentials } from '../../../support/memory-store/index.ts';
 
 const NOW = 1_795_000_000_000;
-const { id: deviceId, bytes: DEVICE } = /** @type {Identity} */ (identifyDevice('pump'));
+const { id: deviceId, bytes: DEVICE } = identifyDevice('pump') as Identity;
 
-/** @param {Partial<Wanted>} [other] @returns {Wanted} */
-const wanted = (other) => ({ deviceId, account: 'pump', hash: 'first', devices: [], ...other });
+const wanted = (other?: Partial<Wanted>): Wanted => ({
+  deviceId,
+  account: 'pump',
+  hash: 'first',
+  devices: [],
+  ...other,
+});
 
-/** @param {{ clock?: () => number, replaces?: (replace: () => Promise<boolean>, count: number) => Promise<boolean> }} [options] */
-async function start({ clock = () => NOW, replaces = (replace) => replace() } = {}) {
+async function start({
+  clock = () => NOW,
+  replaces = (replace) => replace(),
+}: {
+  clock?: () => number;
+  replaces?: (replace: () => Promise<boolean>, count: number) => Promise<boolean>;
+} = {}) {
   const memory = await createMemoryCredentials();
-  /** @type {string[]} */
-  const notified = [];
-  /** @type {string[]} */
-  const calls = [];
+  const notified: string[] = [];
+  const calls: string[] = [];
   let count = 0;
   const change = createCredentialUpdater({
     clock,
@@ -117,10 +125,8 @@ describe('Change of a credential: onChange: connections are closed at once', () 
 
 describe('Change of a credential: another process changes it meanwhile', () => {
   test('Credential updater: another process changes the row first: the updater repeats read and write until it succeeds', async () => {
-    /** @type {Array<string | undefined>} */
-    const seen = [];
-    /** @type {CredentialStore} */
-    let store;
+    const seen: Array<string | undefined> = [];
+    let store: CredentialStore;
     const { change, memory, calls } = await start({
       async replaces(replace, count) {
         const before = await store.find(DEVICE);

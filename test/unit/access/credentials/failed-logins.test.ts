@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { FailedLogins } from '../../../../api/access/credentials/accounts.js';
+import { FailedLogins } from '../../../../api/access/credentials/accounts.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -8,12 +8,11 @@ function start() {
   const failedLogins = new FailedLogins({ clock: () => now });
   return {
     failedLogins,
-    /** @param {string} address @param {number} times */
-    guess(address, times) {
+    guess(address: string, times: number) {
       for (let count = 0; count < times; count++) failedLogins.record(address);
     },
-    /** @param {number} time in ms */
-    at(time) {
+    /** @param time in ms */
+    at(time: number) {
       now = time;
       return failedLogins;
     },

@@ -6,16 +6,15 @@ import {
   canSubscribe,
   deviceAccount,
   installationAccount,
-} from '../../../../api/access/credentials/permissions.js';
-import { matchesFilter } from '../../../../api/mqtt/embedded/retained.js';
-import { identifyDevice } from '../../../../schema/ids.js';
-import { EDGE_FILTERS } from '../../../../schema/sparkplug-topics.js';
-import { parseTopic } from '../../../../schema/topics.js';
+} from '../../../../api/access/credentials/permissions.ts';
+import { matchesFilter } from '../../../../api/mqtt/embedded/retained.ts';
+import { identifyDevice } from '../../../../schema/ids.ts';
+import { EDGE_FILTERS } from '../../../../schema/sparkplug-topics.ts';
+import { parseTopic } from '../../../../schema/topics.ts';
 
-const idOf = (/** @type {string} */ text) => String(identifyDevice(text)?.id);
+const idOf = (text: string) => String(identifyDevice(text)?.id);
 
-/** @param {string} account @param {string[]} devices */
-const device = (account, ...devices) =>
+const device = (account: string, ...devices: string[]) =>
   deviceAccount({ account, deviceId: idOf(account), devices, writtenAt: 1 });
 
 const PUMP = device('pump');

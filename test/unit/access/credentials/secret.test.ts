@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { hashSecret, isSecret, makeSecret } from '../../../../api/access/credentials/secret.js';
+import { hashSecret, isSecret, makeSecret } from '../../../../api/access/credentials/secret.ts';
 
 const KNOWN = await hashSecret('secret');
 

@@ -2,12 +2,12 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
-import { authorityExpires, readPair } from '../../../../api/access/tls/certificate-reload.js';
-import { findOpenssl } from '../../../../infra/tls/openssl.js';
-import { useDirectory } from '../../../support/directory.js';
+import { authorityExpires, readPair } from '../../../../api/access/tls/certificate-reload.ts';
+import { findOpenssl } from '../../../../infra/tls/openssl.ts';
+import { useDirectory } from '../../../support/directory.ts';
 
 const folder = useDirectory('pem');
-const at = (/** @type {string} */ name) => join(folder, name);
+const at = (name: string) => join(folder, name);
 
 beforeAll(async () => {
   const openssl = await findOpenssl();
@@ -47,8 +47,9 @@ beforeAll(async () => {
   }
 });
 
-/** @param {string} name @returns {number} epoch seconds */
-const endOf = (name) => Date.parse(new X509Certificate(readFileSync(at(`${name}.pem`))).validTo) / 1000;
+/** @returns epoch seconds */
+const endOf = (name: string): number =>
+  Date.parse(new X509Certificate(readFileSync(at(`${name}.pem`))).validTo) / 1000;
 
 test('PEM file: certificate chain: the reported expiry time is that of the certificate that expires first', () => {
   expect(endOf('issuer')).toBeLessThan(endOf('leaf'));

@@ -1,14 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
-import { readArguments } from '../../../../api/commands/credentials/arguments.js';
-import { settingsText } from '../../../../common/flags.js';
-import { DATABASE_SETTINGS } from '../../../../common/settings/index.js';
+import { readArguments } from '../../../../api/commands/credentials/arguments.ts';
+import { settingsText } from '../../../../common/flags.ts';
+import { DATABASE_SETTINGS } from '../../../../common/settings/index.ts';
 
-/** @param {string[]} argv @returns {{ code: string, message: string }} */
-function refusalOf(...argv) {
+function refusalOf(...argv: string[]): { code: string; message: string } {
   try {
     readArguments(argv);
   } catch (error) {
-    return /** @type {any} */ (error);
+    return error as any;
   }
   throw new Error('the arguments were accepted');
 }

@@ -2,22 +2,18 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { isSecret } from '../../../../api/access/credentials/secret.js';
-import { credentialsCommand } from '../../../../api/commands/credentials/command.js';
-import { MillraceError } from '../../../../common/errors.js';
-import { identifyDevice } from '../../../../schema/ids.js';
-import { useDirectory } from '../../../support/directory.js';
-import { createMemoryCredentials } from '../../../support/memory-store/index.js';
-
-/** @import { CredentialStore } from '../../../../api/store/credentials.js' */
-/** @import { Identity } from '../../../../schema/ids.js' */
-
-/** @typedef {Parameters<typeof credentialsCommand>[1]} Deps */
+import { isSecret } from '../../../../api/access/credentials/secret.ts';
+import { credentialsCommand } from '../../../../api/commands/credentials/command.ts';
+import type { CredentialStore } from '../../../../api/store/credentials.ts';
+import { MillraceError } from '../../../../common/errors.ts';
+import { type Identity, identifyDevice } from '../../../../schema/ids.ts';
+import { useDirectory } from '../../../support/directory.ts';
+import { createMemoryCredentials } from '../../../support/memory-store/index.ts';
 
 // Some tests start a process that needs files.
 const directory = useDirectory('credentials');
 
-const identify = (/** @type {string} */ account) => /** @type {Identity} */ (identifyDevice(account));
+const identify = (account: string) => identifyDevice(account) as Identity;
 
 const ONCE = 'The secret is shown once: only a salted hash is stored.';
 const BIRTH =
@@ -25,26 +21,25 @@ const BIRTH =
 const NO_CREDENTIAL = 'This account has no credential.';
 const BAD_NAME = 'An account is the name of a device, 1 to 128 bytes, or its UUID.';
 
-/** @type {CredentialStore} */
-let memory;
+let memory: CredentialStore;
 beforeEach(async () => {
   memory = await createMemoryCredentials();
 });
 
-const find = (/** @type {string} */ account) => memory.find(identify(account).bytes);
+const find = (account: string) => memory.find(identify(account).bytes);
 
-/** @typedef {{ lines: string[], notes: string[], closed: number, options: any, error: any }} Result */
+type Result = { lines: string[]; notes: string[]; closed: number; options: any; error: any };
 
-/**
- * Runs a credentials command against the in-memory store.
- *
- * @param {string[]} argv
- * @param {{ autoRegister?: boolean, store?: Partial<typeof memory>, onOutput?: () => void }} [options]
- * @returns {Promise<Result>}
- */
-async function run(argv, { autoRegister = true, store = {}, onOutput = () => {} } = {}) {
-  /** @type {Result} */
-  const result = { lines: [], notes: [], closed: 0, options: null, error: null };
+/** Runs a credentials command against the in-memory store. */
+async function run(
+  argv: string[],
+  {
+    autoRegister = true,
+    store = {},
+    onOutput = () => {},
+  }: { autoRegister?: boolean; store?: Partial<typeof memory>; onOutput?: () => void } = {},
+): Promise<Result> {
+  const result: Result = { lines: [], notes: [], closed: 0, options: null, error: null };
   const settings = {
     cql: { keyspace: 'millrace' },
     retention: { latestGroups: 4 },
@@ -54,7 +49,7 @@ async function run(argv, { autoRegister = true, store = {}, onOutput = () => {} 
   };
   try {
     await credentialsCommand(argv, {
-      readSettings: () => /** @type {any} */ (settings),
+      readSettings: () => settings as any,
       async connect(options) {
         result.options = options;
         return {
@@ -77,11 +72,12 @@ async function run(argv, { autoRegister = true, store = {}, onOutput = () => {} 
   return result;
 }
 
-/** @param {string[]} lines printed lines @returns {Map<string, string>} secrets by account */
-const secretsOf = (lines) => new Map(lines.map((line) => /** @type {[string, string]} */ (line.split('\t'))));
+/** @param lines printed lines @returns secrets by account */
+const secretsOf = (lines: string[]): Map<string, string> =>
+  new Map(lines.map((line) => line.split('\t') as [string, string]));
 
-/** @param {string} account @param {string | undefined} secret */
-const isValid = async (account, secret) => isSecret(String(secret), (await find(account))?.hash ?? null);
+const isValid = async (account: string, secret: string | undefined) =>
+  isSecret(String(secret), (await find(account))?.hash ?? null);
 
 describe('Credentials command: connection', () => {
   test('Credentials command: the CQL settings reach the database connection, which is closed at the end', async () => {
@@ -166,8 +162,7 @@ describe('Credentials command: issue', () => {
     ['a program error occurs', Object.assign(new Error('a defect'), { code: 'not_found' })],
   ])('Credentials command: issue: %s at account 2 of 3: account 3 gets no credential', async (_, failure) => {
     let count = 0;
-    /** @type {typeof memory.replace} */
-    const replace = async (...args) => {
+    const replace: typeof memory.replace = async (...args) => {
       if (++count === 2) throw failure;
       return memory.replace(...args);
     };
@@ -211,10 +206,8 @@ describe('Credentials command: --file', () => {
 
   test('Credentials command: issue --file: two accounts: the first secret is in the file before the second is issued', async () => {
     const file = join(directory, 'order.secret');
-    /** @type {string[]} */
-    const written = [];
-    /** @type {typeof memory.replace} */
-    const replace = async (...args) => {
+    const written: string[] = [];
+    const replace: typeof memory.replace = async (...args) => {
       written.push(readFileSync(file, 'utf8').replaceAll(/\t.*/g, ''));
       return memory.replace(...args);
     };
@@ -266,8 +259,10 @@ describe('Credentials command: revoke', () => {
 });
 
 describe('Credentials command: list', () => {
-  /** @param {string} account @param {{ devices?: string[], changedAt?: number }} [other] */
-  const store = (account, { devices = [], changedAt = Date.UTC(2026, 10, 22) } = {}) =>
+  const store = (
+    account: string,
+    { devices = [], changedAt = Date.UTC(2026, 10, 22) }: { devices?: string[]; changedAt?: number } = {},
+  ) =>
     memory.replace(
       {
         deviceId: identify(account).id,
@@ -288,7 +283,7 @@ describe('Credentials command: list', () => {
     await run(['issue', 'gone']);
     await run(['revoke', 'gone']);
     const { lines, notes, error } = await run(['list']);
-    const at = (/** @type {number} */ day) => `2026-11-${day}T00:00:00.000Z`;
+    const at = (day: number) => `2026-11-${day}T00:00:00.000Z`;
     expect([...lines].sort()).toEqual(
       [
         `${identify('pump').id}  pump  issued ${at(22)}`,
@@ -319,12 +314,11 @@ describe('Credentials command: list', () => {
 });
 
 describe('Credentials command: process', () => {
-  /** @param {string[]} words */
-  function start(...words) {
+  function start(...words: string[]) {
     const env = { PATH: process.env['PATH'], LANG: 'C.UTF-8', CQL_CONTACT_POINTS: '127.0.0.1:1' };
     const { status, stdout, stderr } = spawnSync(
       process.execPath,
-      ['api/commands/credentials/index.js', ...words],
+      ['api/commands/credentials/index.ts', ...words],
       { encoding: 'utf8', env },
     );
     return { status, stdout, stderr };

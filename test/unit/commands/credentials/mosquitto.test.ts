@@ -12,18 +12,18 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { createCredentialService } from '../../../../api/access/credentials/credential-service.js';
-import { hashSecret, isSecret } from '../../../../api/access/credentials/secret.js';
+import { createCredentialService } from '../../../../api/access/credentials/credential-service.ts';
+import { hashSecret, isSecret } from '../../../../api/access/credentials/secret.ts';
 import {
   INSTALLATION_RIGHTS,
   isFit,
   mosquitto,
   passwordLine,
   rightsLines,
-} from '../../../../api/commands/credentials/mosquitto.js';
-import { Mappings, parseMappings } from '../../../../api/ingest/mappings/index.js';
-import { identifyDevice } from '../../../../schema/ids.js';
-import { createMemoryCredentials, readMemoryTables } from '../../../support/memory-store/index.js';
+} from '../../../../api/commands/credentials/mosquitto.ts';
+import { Mappings, parseMappings } from '../../../../api/ingest/mappings/index.ts';
+import { identifyDevice } from '../../../../schema/ids.ts';
+import { createMemoryCredentials, readMemoryTables } from '../../../support/memory-store/index.ts';
 
 const HASH = await hashSecret('secret');
 const INSTALLATION = { username: 'operator', password: 'of the operator' };
@@ -56,12 +56,10 @@ const OTHER = isRoot ? 4711 : Number(process.getuid?.());
 /** The different user must reach the files. The TMPDIR of this user may be closed to it. */
 const SHARED = isRoot ? '/tmp' : tmpdir();
 
-const idOf = (/** @type {string} */ device) => String(identifyDevice(device)?.id);
+const idOf = (device: string) => String(identifyDevice(device)?.id);
 
-/** @type {string} */
-let directory;
-/** @type {string} */
-let out;
+let directory: string;
+let out: string;
 beforeEach(() => {
   directory = mkdtempSync(join(SHARED, 'millrace-mosquitto-'));
   chmodSync(directory, 0o755);
@@ -69,15 +67,15 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-/**
- * @param {string[]} accounts
- * @param {object} [options]
- * @param {{ username?: string, password?: string }} [options.installation]
- * @param {Mappings} [options.mappings]
- * @param {string} [options.homeAssistantPrefix]
- * @returns {Promise<string[]>} the notes of the command
- */
-async function write(accounts, options = {}) {
+/** @returns the notes of the command */
+async function write(
+  accounts: string[],
+  options: {
+    installation?: { username?: string; password?: string };
+    mappings?: Mappings;
+    homeAssistantPrefix?: string;
+  } = {},
+): Promise<string[]> {
   const { installation = INSTALLATION, mappings = NONE, homeAssistantPrefix } = options;
   const store = await createMemoryCredentials({ tables: TABLES });
   for (const account of accounts) {
@@ -86,8 +84,7 @@ async function write(accounts, options = {}) {
       null,
     );
   }
-  /** @type {string[]} */
-  const notes = [];
+  const notes: string[] = [];
   await mosquitto({
     credentialService: createCredentialService({ store, clock: Date.now }),
     given: { command: 'mosquitto', accounts: [], devices: [], out },
@@ -101,14 +98,13 @@ async function write(accounts, options = {}) {
   return notes;
 }
 
-const read = (/** @type {string} */ name) => readFileSync(join(out, name), 'utf8');
+const read = (name: string) => readFileSync(join(out, name), 'utf8');
 const handOver = () =>
   `Only the owner can read the files. If Mosquitto runs as another user: chown -R mosquitto: ${out}. Later runs keep the owner.`;
-const countOf = (/** @type {string} */ devices) =>
-  `${devices} in ${join(out, 'passwords')} and ${join(out, 'acl')}.`;
+const countOf = (devices: string) => `${devices} in ${join(out, 'passwords')} and ${join(out, 'acl')}.`;
 
-/** Runs work as a user that is not root. @template T @param {() => Promise<T>} work @returns {Promise<T>} */
-async function asAnother(work) {
+/** Runs work as a user that is not root. */
+async function asAnother<T>(work: () => Promise<T>): Promise<T> {
   if (!isRoot) return work();
   process.seteuid?.(OTHER);
   try {
@@ -126,7 +122,7 @@ describe('Files for Mosquitto: contents', () => {
     expect(await isSecret('of the operator', installation.slice(9))).toBe(true);
     expect([device, ...more]).toEqual([`pump:${HASH}`, '']);
     const id = idOf('pump');
-    const own = (/** @type {string} */ level) => [
+    const own = (level: string) => [
       `topic write iot/v1/${level}/measurements`,
       `topic write iot/v1/${level}/birth`,
       `topic write iot/v1/${level}/status`,
@@ -212,8 +208,7 @@ describe('Files for Mosquitto: contents', () => {
 });
 
 describe('Files for Mosquitto: permissions of an account', () => {
-  /** @param {string} account @param {string[]} [devices] @param {Mappings} [mappings] */
-  const linesOf = (account, devices = [], mappings = NONE) =>
+  const linesOf = (account: string, devices: string[] = [], mappings: Mappings = NONE) =>
     rightsLines(
       { account, deviceId: idOf(account), hash: HASH, devices, issuedAt: 1, changedAt: 1, writtenAt: 1 },
       mappings,
@@ -278,7 +273,7 @@ describe('Files for Mosquitto: permissions of an account', () => {
 });
 
 describe('Files for Mosquitto: owner and mode', () => {
-  const modeOf = (/** @type {string} */ name) => statSync(join(out, name)).mode & 0o777;
+  const modeOf = (name: string) => statSync(join(out, name)).mode & 0o777;
   const both = () => ['passwords', 'acl'].map((name) => join(out, name));
 
   test('Files for Mosquitto: a new directory: only its owner may read the directory and the files', async () => {

@@ -1,22 +1,19 @@
 import { expect, jest, test } from '@jest/globals';
 import pino from 'pino';
-import { Behind } from '../../../../api/history/packing/index.js';
-import { historyRows, isSame } from '../../../../api/history/packing/sensor-hour.js';
-import { iteratePages, Steps, shareOf } from '../../../../api/history/packing/steps.js';
-import { Retry } from '../../../../api/store/sending/retry.js';
-import { forEachConcurrently } from '../../../../common/concurrency.js';
-import { MillraceError } from '../../../../common/errors.js';
-import { unpackSamples } from '../../../../schema/packed/unpack.js';
-import { closingOf, DAY_MS, HOUR_MS, isExact, isLate, settlingOf } from '../../../../schema/rules.js';
-
-/** @import { Page } from '../../../../api/history/packing/steps.js' */
+import { Behind } from '../../../../api/history/packing/index.ts';
+import { historyRows, isSame } from '../../../../api/history/packing/sensor-hour.ts';
+import { iteratePages, type Page, Steps, shareOf } from '../../../../api/history/packing/steps.ts';
+import { Retry } from '../../../../api/store/sending/retry.ts';
+import { forEachConcurrently } from '../../../../common/concurrency.ts';
+import { MillraceError } from '../../../../common/errors.ts';
+import { unpackSamples } from '../../../../schema/packed/unpack.ts';
+import { closingOf, DAY_MS, HOUR_MS, isExact, isLate, settlingOf } from '../../../../schema/rules.ts';
 
 const logger = pino({ level: 'silent' });
 
 const FIVE_MINUTES_MS = 5 * 60_000;
 
-/** @template T @param {AsyncIterable<T>} source */
-async function listOf(source) {
+async function listOf<T>(source: AsyncIterable<T>) {
   const list = [];
   for await (const item of source) list.push(item);
   return list;
@@ -49,9 +46,9 @@ test('Page iterator: several pages, some empty: items come in order, and later p
     { items: [], next: 'b' },
     { items: [3], next: undefined },
   ];
-  const read = jest.fn(async (/** @type {string | undefined} */ after) => {
+  const read = jest.fn(async (after: string | undefined) => {
     const page = pages[after === undefined ? 0 : after === 'a' ? 1 : 2];
-    return /** @type {Page<number>} */ (page);
+    return page as Page<number>;
   });
   expect(await listOf(iteratePages(read))).toEqual([1, 2, 3]);
   read.mockClear();
@@ -62,9 +59,8 @@ test('Page iterator: several pages, some empty: items come in order, and later p
 test('forEachConcurrently: one of several tasks fails: no new task starts, and all running tasks end first', async () => {
   let atOnce = 0;
   let most = 0;
-  /** @type {number[]} */
-  const done = [];
-  const work = async (/** @type {number} */ item) => {
+  const done: number[] = [];
+  const work = async (item: number) => {
     most = Math.max(most, ++atOnce);
     await new Promise((resolve) => setImmediate(resolve));
     atOnce--;
@@ -95,8 +91,7 @@ test('History packing: ingest waits for the database: a pause follows each datab
   expect(shareOf(30 * DAY_MS)).toBe(0.5);
   let pressed = true;
   let overdueMs = 0;
-  /** @type {number[]} */
-  const rests = [];
+  const rests: number[] = [];
   const retry = new Retry({ logger, onRetry: () => {} });
   let now = 0;
   const steps = new Steps({
@@ -106,7 +101,7 @@ test('History packing: ingest waits for the database: a pause follows each datab
     rest: async (ms) => rests.push(ms),
     monotonic: () => now,
   });
-  const work = (/** @type {number} */ ms) => async () => {
+  const work = (ms: number) => async () => {
     now += ms;
   };
   await steps.run(work(20));
@@ -157,7 +152,7 @@ function packingOfEightDays() {
   const behind = new Behind({
     clock: () => clock.now,
     batchDays: 8,
-    logger: /** @type {any} */ ({ warn }),
+    logger: { warn } as any,
   });
   return { behind, clock, warn };
 }

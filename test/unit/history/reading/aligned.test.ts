@@ -1,26 +1,23 @@
 import { expect, test } from '@jest/globals';
-import { addGroups, readAligned } from '../../../../api/history/reading/aligned.js';
-import { uniformGrid } from '../../../../api/history/reading/grid.js';
-
-/** @import { AlignedSensor } from '../../../../api/history/reading/aligned.js' */
+import { type AlignedSensor, addGroups, readAligned } from '../../../../api/history/reading/aligned.ts';
+import { uniformGrid } from '../../../../api/history/reading/grid.ts';
 
 const HOUR = 3_600_000;
 const FROM = Date.UTC(2026, 1, 3);
 const range = { from: FROM, to: FROM + 4 * HOUR };
 const grid = uniformGrid(range, HOUR);
 
-/** Sensors whose hours all have one sample with the number of the sensor, and a count of the look-ups. @param {number} count */
-function createHistory(count) {
+/** Sensors whose hours all have one sample with the number of the sensor, and a count of the look-ups. */
+function createHistory(count: number) {
   const started = { total: 0, running: 0, most: 0 };
-  /** @type {Array<AlignedSensor & { index: number }>} */
-  const sensors = Array.from({ length: count }, (_, index) => ({
+  const sensors: Array<AlignedSensor & { index: number }> = Array.from({ length: count }, (_, index) => ({
     index,
     key: { group: 0, device: Buffer.from([index]), sensor: Buffer.alloc(16) },
     newest: Number.POSITIVE_INFINITY,
   }));
-  const deps = /** @type {any} */ ({
+  const deps = {
     source: {},
-    lookUp: async (/** @type {any} */ { device }, /** @type {number} */ from, /** @type {number} */ to) => {
+    lookUp: async ({ device }: any, from: number, to: number) => {
       started.total++;
       started.most = Math.max(started.most, ++started.running);
       // Later sensors answer first.
@@ -35,7 +32,7 @@ function createHistory(count) {
         count: 1,
       }));
     },
-  });
+  } as any;
   return { deps, sensors, started };
 }
 
@@ -59,7 +56,7 @@ test.each([
 ])('Aligned series of sensors: %s: limited number of reads at once', async (_, length, narrowest, most) => {
   const { deps, sensors, started } = createHistory(60);
   const { signal } = new AbortController();
-  const empty = { ...deps, lookUp: (/** @type {any[]} */ ...args) => deps.lookUp(...args).then(() => []) };
+  const empty = { ...deps, lookUp: (...args: any[]) => deps.lookUp(...args).then(() => []) };
   for await (const { bins } of readAligned(empty, sensors, range, {
     grid: { ...grid, length, narrowest },
     signal,
@@ -89,7 +86,7 @@ test('Aligned series of sensors: the newest sample lies within the range: hours 
   const { deps, sensors } = createHistory(1);
   const { signal } = new AbortController();
   const [sensor] = sensors;
-  const short = [{ .../** @type {any} */ (sensor), newest: FROM + HOUR }];
+  const short = [{ ...(sensor as any), newest: FROM + HOUR }];
   for await (const { bins } of readAligned(deps, short, range, { grid, signal }))
     expect(bins.column('count')).toEqual([1, 1, 0, 0]);
 });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Bins, widthFor } from '../../../../api/history/reading/bins.js';
-import { binsOf, uniformGrid } from '../../../../api/history/reading/grid.js';
-import { difference, seriesOf, widthOf } from '../../../support/history/brute-force.js';
+import { Bins, widthFor } from '../../../../api/history/reading/bins.ts';
+import { binsOf, uniformGrid } from '../../../../api/history/reading/grid.ts';
+import { difference, seriesOf, widthOf } from '../../../support/history/brute-force.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -57,9 +57,7 @@ test('Bins of a series: any samples, added in pieces of any size: the points equ
     fc.property(samples, widths, fc.integer({ min: 1, max: 60 }), range, (made, width, piece, { from }) => {
       const begin = FROM + (from % HOUR);
       const given = { from: begin + 1234, to: begin + 2 * HOUR + 56_789 };
-      const all = made
-        .map(([ts, one]) => /** @type {[number, number]} */ ([begin + ts, one]))
-        .sort(([a], [b]) => a - b);
+      const all = made.map(([ts, one]) => [begin + ts, one] as [number, number]).sort(([a], [b]) => a - b);
       const bins = new Bins(given, uniformGrid(given, width));
       for (let at = 0; at < all.length; at += piece) {
         const some = all.slice(at, at + piece);
@@ -111,8 +109,8 @@ test.each(WIDTHS)('Bin width: a range of %i ms in one bin: the bin is as wide as
   expect(uniformGrid({ from: 0, to: width }, width).startOf(0)).toBe(0);
 });
 
-/** The average of values in one bin, added one after the other. @param {number[]} values @returns {number | null} */
-function averageOf(values) {
+/** The average of values in one bin, added one after the other. */
+function averageOf(values: number[]): number | null {
   const hour = { from: FROM, to: FROM + HOUR };
   const bins = new Bins(hour, uniformGrid(hour, HOUR));
   bins.addSamples({ times: values.map((_, at) => FROM + at), values });
@@ -163,7 +161,7 @@ test('Bins of a series: samples around the range: only samples from its start un
 
 test('Bins of two sensors: sums with lost small values, or of huge values, are added: the sum is exact', () => {
   const hour = { from: FROM, to: FROM + HOUR };
-  const binsOfValues = (/** @type {number[]} */ values) => {
+  const binsOfValues = (values: number[]) => {
     const bins = new Bins(hour, uniformGrid(hour, HOUR));
     bins.addSamples({ times: values.map((_, at) => FROM + at), values });
     return bins;

@@ -1,7 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { chunksOf } from '../../../../api/history/reading/hours.js';
-
-/** @import { LookUp, Order } from '../../../../api/history/reading/hours.js' */
+import { chunksOf, type LookUp, type Order } from '../../../../api/history/reading/hours.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -9,17 +7,19 @@ const DAY = Date.UTC(2020, 0);
 const SENSOR = { group: 0, device: Buffer.alloc(16, 1), sensor: Buffer.alloc(16, 2) };
 
 /**
- * @param {number} from ms after `DAY`
- * @param {number} to ms after `DAY`
- * @param {Order} [order]
- * @param {number} [length] ms
- * @returns {Promise<Array<[number, number]>>} the ranges that were looked up, in hours after `DAY`
+ * @param from ms after `DAY`
+ * @param to ms after `DAY`
+ * @param length ms
+ * @returns the ranges that were looked up, in hours after `DAY`
  */
-async function stretches(from, to, order = 'asc', length) {
-  /** @type {Array<[number, number]>} */
-  const asked = [];
-  /** @type {LookUp} */
-  const lookUp = async (_sensor, begin, end) => {
+async function stretches(
+  from: number,
+  to: number,
+  order: Order = 'asc',
+  length?: number,
+): Promise<Array<[number, number]>> {
+  const asked: Array<[number, number]> = [];
+  const lookUp: LookUp = async (_sensor, begin, end) => {
     asked.push([(begin - DAY) / HOUR_MS, (end - DAY) / HOUR_MS]);
     return [];
   };
@@ -35,14 +35,12 @@ test('Chunks of a time range: range is empty or reversed: nothing is looked up',
   expect(await stretches(HOUR_MS, 0)).toEqual([]);
 });
 
-test.each(
-  /** @type {Array<[string, number, number, [number, number]]>} */ ([
-    ['is a whole hour', HOUR_MS, 2 * HOUR_MS, [1, 2]],
-    ['lies within an hour', HOUR_MS + 5, HOUR_MS + 6, [1, 2]],
-    ['ends a millisecond after an hour', HOUR_MS, 2 * HOUR_MS + 1, [1, 3]],
-    ['begins a millisecond before an hour', HOUR_MS - 1, 2 * HOUR_MS, [0, 2]],
-  ]),
-)(
+test.each([
+  ['is a whole hour', HOUR_MS, 2 * HOUR_MS, [1, 2]],
+  ['lies within an hour', HOUR_MS + 5, HOUR_MS + 6, [1, 2]],
+  ['ends a millisecond after an hour', HOUR_MS, 2 * HOUR_MS + 1, [1, 3]],
+  ['begins a millisecond before an hour', HOUR_MS - 1, 2 * HOUR_MS, [0, 2]],
+] as Array<[string, number, number, [number, number]]>)(
   'Chunks of a time range: range %s: exactly the hours that the range touches are looked up',
   async (_, from, to, expected) => {
     expect(await stretches(from, to)).toEqual([expected]);
@@ -82,16 +80,22 @@ test('Chunks of a time range: an initial length of one hour is given: the first 
   ]);
 });
 
-test.each(
-  /** @type {Array<[Order, number[]]>} */ ([
-    ['asc', [1, 2]],
-    ['desc', [2, 1]],
-  ]),
-)('Chunks of a time range: order %s: found hours are returned in that order', async (order, expected) => {
-  const found = [1, 2].map((hour) => ({ hour, packed: true, exact: null, count: null }));
-  const hours = [];
-  for await (const some of chunksOf(async () => [...found], SENSOR, { from: DAY, to: DAY + DAY_MS }, order)) {
-    hours.push(...some.map(({ hour }) => hour));
-  }
-  expect(hours).toEqual(expected);
-});
+test.each([
+  ['asc', [1, 2]],
+  ['desc', [2, 1]],
+] as Array<[Order, number[]]>)(
+  'Chunks of a time range: order %s: found hours are returned in that order',
+  async (order, expected) => {
+    const found = [1, 2].map((hour) => ({ hour, packed: true, exact: null, count: null }));
+    const hours = [];
+    for await (const some of chunksOf(
+      async () => [...found],
+      SENSOR,
+      { from: DAY, to: DAY + DAY_MS },
+      order,
+    )) {
+      hours.push(...some.map(({ hour }) => hour));
+    }
+    expect(hours).toEqual(expected);
+  },
+);

@@ -1,19 +1,20 @@
 import { describe, expect, test } from '@jest/globals';
-import { Bins } from '../../../../api/history/reading/bins.js';
+import { Bins } from '../../../../api/history/reading/bins.ts';
 import {
   calendarGrid,
+  type Grid,
   isZone,
   mostCalendarBins,
   NO_BINS,
   uniformGrid,
   wholeGrid,
-} from '../../../../api/history/reading/grid.js';
+} from '../../../../api/history/reading/grid.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-/** @param {import('../../../../api/history/reading/grid.js').Grid} grid @returns {string[]} the starts of its bins, and the end of the last */
-const edgesOf = ({ length, startOf }) =>
+/** @returns the starts of its bins, and the end of the last */
+const edgesOf = ({ length, startOf }: Grid): string[] =>
   Array.from({ length: length + 1 }, (_, index) => new Date(startOf(index)).toISOString());
 
 describe('Calendar', () => {
@@ -64,7 +65,7 @@ describe('Calendar', () => {
     ]);
   });
 
-  test.each(/** @type {const} */ (['day', 'week', 'month']))(
+  test.each(['day', 'week', 'month'] as const)(
     'Calendar bins: unit %s: each instant falls into the bin that contains it',
     (unit) => {
       const range = { from: Date.UTC(2025, 5, 17, 3), to: Date.UTC(2026, 10, 3, 9) };
@@ -96,7 +97,7 @@ describe('Bins: aggregates of one bin', () => {
     bins.addSamples({ times: [7 * HOUR, 7 * HOUR + 1], values: [8, 9] });
     bins.addSamples({ times: [5, 11, 12], values: [100, 4, 5] });
     bins.addHour(6 * HOUR, { count: 1, min: 7, max: 7, sum: 7, first: 7, last: 7 });
-    const names = /** @type {const} */ (['first', 'last', 'count', 'sum', 'avg', 'min', 'max']);
+    const names = ['first', 'last', 'count', 'sum', 'avg', 'min', 'max'] as const;
     expect(names.flatMap((name) => bins.column(name))).toEqual([4, 9, 7, 36, 36 / 7, 1, 9]);
   });
 
@@ -116,16 +117,17 @@ describe('Bins: aggregates of one bin', () => {
 describe('Grid: widths', () => {
   const range = { from: Date.UTC(2026, 5, 1), to: Date.UTC(2026, 5, 29) };
 
-  test.each(
-    /** @type {const} */ ([
-      ['day', 22 * HOUR, 28, 32],
-      ['week', 166 * HOUR, 4, 6],
-      ['month', 670 * HOUR, 1, 3],
-    ]),
-  )('Calendar bins: unit %s, 28 days from June 1: no bin too many', (unit, narrowest, length, most) => {
-    expect(calendarGrid(range, unit, 'utc')).toMatchObject({ length, narrowest });
-    expect(mostCalendarBins(range, unit)).toBe(most);
-  });
+  test.each([
+    ['day', 22 * HOUR, 28, 32],
+    ['week', 166 * HOUR, 4, 6],
+    ['month', 670 * HOUR, 1, 3],
+  ] as const)(
+    'Calendar bins: unit %s, 28 days from June 1: no bin too many',
+    (unit, narrowest, length, most) => {
+      expect(calendarGrid(range, unit, 'utc')).toMatchObject({ length, narrowest });
+      expect(mostCalendarBins(range, unit)).toBe(most);
+    },
+  );
 
   test('Bins: the whole range as one bin: the bin is as wide as the range', () => {
     const grid = wholeGrid({ from: 10, to: 30 });

@@ -1,16 +1,15 @@
 import { expect, test } from '@jest/globals';
-import { createLookUp } from '../../../../api/history/reading/hours.js';
-import { HOUR_MS } from '../../../../schema/rules.js';
-
-/** @import { HourRow } from '../../../../api/store/history/reads.js' */
+import { createLookUp } from '../../../../api/history/reading/hours.ts';
+import type { HourRow } from '../../../../api/store/history/reads.ts';
+import { HOUR_MS } from '../../../../schema/rules.ts';
 
 const SENSOR = { group: 3, device: Buffer.alloc(16, 1), sensor: Buffer.alloc(16, 2) };
 const NEW_YEAR = Date.UTC(2026, 0);
 const READ_FROM = NEW_YEAR + 2 * HOUR_MS;
 const FIVE_MINUTES_MS = 5 * 60_000;
 
-/** @param {number} at hours after the new year @param {Partial<HourRow>} [row] */
-const rowOf = (at, row = {}) => ({
+/** @param at hours after the new year */
+const rowOf = (at: number, row: Partial<HourRow> = {}) => ({
   hour: NEW_YEAR + at * HOUR_MS,
   statistics: { count: 5, min: 1, max: 2, sum: 7, first: 1, last: 2 },
   readFrom: READ_FROM,
@@ -18,10 +17,9 @@ const rowOf = (at, row = {}) => ({
   ...row,
 });
 
-/** @param {HourRow[]} rows @param {{ until: number, from: number, to: number }} hours after the new year */
-async function lookUp(rows, { until, from, to }) {
-  /** @type {string[]} */
-  const asked = [];
+/** @param hours after the new year */
+async function lookUp(rows: HourRow[], { until, from, to }: { until: number; from: number; to: number }) {
+  const asked: string[] = [];
   const look = createLookUp({
     packedUntil: async (group) => {
       asked.push(`group ${group}`);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
-import { createReading } from '../../../../api/history/reading/index.js';
-import { createMemoryPath, HOUR, samplesOf } from '../../../support/history/memory-path.js';
+import { createReading } from '../../../../api/history/reading/index.ts';
+import { createMemoryPath, HOUR, samplesOf } from '../../../support/history/memory-path.ts';
 
 const HOUR_MS = 3_600_000;
 const SENSOR = { group: 3, device: Buffer.alloc(16, 1), sensor: Buffer.alloc(16, 2) };
@@ -16,28 +16,23 @@ afterEach(() => {
 /** Creates a reader whose requests for the packing progress the test answers. */
 function createReadingOf() {
   jest.spyOn(performance, 'now').mockImplementation(() => now);
-  /** @type {Array<{ group: number, answer: (packedUntil: number) => void, fail: (error: Error) => void }>} */
-  const asked = [];
-  const store = /** @type {any} */ ({
+  const asked: Array<{ group: number; answer: (packedUntil: number) => void; fail: (error: Error) => void }> =
+    [];
+  const store = {
     packed: { readStatistics: async () => [] },
     packProgress: {
-      read: (/** @type {number} */ group) =>
+      read: (group: number) =>
         new Promise((resolve, reject) => {
           asked.push({ group, answer: (packedUntil) => resolve({ packedUntil }), fail: reject });
         }),
     },
-  });
+  } as any;
   const reading = createReading(store);
   const range = { from: HOUR, to: HOUR + 2 * HOUR_MS };
   return {
     asked,
-    /**
-     * Looks up two hours.
-     *
-     * @param {number} [group]
-     * @returns {Promise<number>} how many of these hours may have samples
-     */
-    async hours(group = 3) {
+    /** Looks up two hours. @returns how many of these hours may have samples */
+    async hours(group: number = 3): Promise<number> {
       let count = 0;
       for await (const hours of reading.hours({ ...SENSOR, group }, range, 'asc', 2 * HOUR_MS))
         count += hours.length;
@@ -119,7 +114,7 @@ test('Reading history: part of an hour arrives late: series, pages, hours and al
     length: 1,
     narrowest: HOUR_MS,
     indexOf: () => 0,
-    startOf: (/** @type {number} */ at) => HOUR + at * HOUR_MS,
+    startOf: (at: number) => HOUR + at * HOUR_MS,
   };
   for await (const { bins } of reading.aligned([{ key: sensor, newest: range.to }], range, { grid, signal }))
     expect(bins.column('count')).toEqual([25]);

@@ -1,10 +1,8 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { readPage } from '../../../../api/history/reading/pages.js';
-import { readAhead } from '../../../../api/history/reading/samples.js';
-
-/** @import { Hour, Sensor } from '../../../../api/history/reading/hours.js' */
-/** @import { SampleSource } from '../../../../api/history/reading/samples.js' */
+import type { Hour, Sensor } from '../../../../api/history/reading/hours.ts';
+import { readPage } from '../../../../api/history/reading/pages.ts';
+import { readAhead, type SampleSource } from '../../../../api/history/reading/samples.ts';
 
 const HOUR = 3_600_000;
 const FROM = Date.UTC(2026, 1, 3);
@@ -13,31 +11,32 @@ const FROM = Date.UTC(2026, 1, 3);
 const MOST_HOURS_A_PAGE = 768;
 const HOURS_AT_ONCE = 32;
 
-const sensor = /** @type {Sensor} */ ({ device: Buffer.alloc(16), sensor: Buffer.alloc(16), group: 0 });
+const sensor = { device: Buffer.alloc(16), sensor: Buffer.alloc(16), group: 0 } as Sensor;
 
-/**
- * A sensor's samples in memory, all of them packed, hour by hour.
- *
- * @param {number[]} times epoch ms, ascending
- * @param {object} [options]
- * @param {boolean} [options.isCounted] whether the number of samples of each hour is known (default true)
- */
-function createHistory(times, { isCounted = true } = {}) {
-  const hourOf = (/** @type {number} */ ts) => Math.floor(ts / HOUR) * HOUR;
-  /** Hours of each read, in order. @type {number[]} */
-  const reads = [];
+/** A sensor's samples in memory, all of them packed, hour by hour. @param times epoch ms, ascending */
+function createHistory(
+  times: number[],
+  {
+    isCounted = true,
+  }: {
+    /** whether the number of samples of each hour is known (default true) */
+    isCounted?: boolean;
+  } = {},
+) {
+  const hourOf = (ts: number) => Math.floor(ts / HOUR) * HOUR;
+  /** Hours of each read, in order. */
+  const reads: number[] = [];
   return {
     reads,
-    lookUp: async (/** @type {Sensor} */ _sensor, /** @type {number} */ from, /** @type {number} */ to) => {
-      /** @type {Hour[]} */
-      const hours = [];
+    lookUp: async (_sensor: Sensor, from: number, to: number) => {
+      const hours: Hour[] = [];
       for (let hour = from; hour < to; hour += HOUR) {
         const count = isCounted ? times.filter((ts) => hourOf(ts) === hour).length : null;
         hours.push({ hour, packed: true, exact: null, count });
       }
       return hours;
     },
-    source: /** @type {SampleSource} */ ({
+    source: {
       packed: {
         async readSamples(_sensor, from, to) {
           reads.push((to - from) / HOUR);
@@ -50,19 +49,17 @@ function createHistory(times, { isCounted = true } = {}) {
         },
       },
       samples: { readHour: async () => ({ times: [], values: [] }) },
-    }),
+    } as SampleSource,
   };
 }
 
-/**
- * All pages of a range, one after the other.
- *
- * @param {ReturnType<typeof createHistory>} history
- * @param {{ from: number, to: number }} range
- * @param {'asc' | 'desc'} order
- * @param {number} limit
- */
-async function readAll(history, range, order, limit) {
+/** All pages of a range, one after the other. */
+async function readAll(
+  history: ReturnType<typeof createHistory>,
+  range: { from: number; to: number },
+  order: 'asc' | 'desc',
+  limit: number,
+) {
   const pages = [];
   let left = range;
   for (;;) {
@@ -89,7 +86,7 @@ test('Page of samples: any samples, limits and ranges: all pages together cover 
         const pages = await readAll(
           createHistory(times, { isCounted }),
           range,
-          /** @type {'asc' | 'desc'} */ (order),
+          order as 'asc' | 'desc',
           limit,
         );
         const wanted = times.filter((ts) => ts >= range.from && ts < range.to);
@@ -103,7 +100,7 @@ test('Page of samples: any samples, limits and ranges: all pages together cover 
   );
 });
 
-test.each(/** @type {Array<'asc' | 'desc'>} */ (['asc', 'desc']))(
+test.each(['asc', 'desc'] as Array<'asc' | 'desc'>)(
   'Page of samples: order %s: more empty hours than a page reads: the page is empty, and reports how far it read',
   async (order) => {
     const range = { from: FROM, to: FROM + 2 * MOST_HOURS_A_PAGE * HOUR + 5 * HOUR };
@@ -142,15 +139,10 @@ test('Page of samples: the number of samples per hour is known: one read covers 
   expect(history.reads).toEqual([6]);
 });
 
-/**
- * Returns the hours of each read of an export. `counts` are the known samples of each hour.
- *
- * @param {Array<number | null>} counts
- */
-async function readsOf(counts) {
-  /** @type {number[]} */
-  const reads = [];
-  const source = /** @type {SampleSource} */ ({
+/** Returns the hours of each read of an export. `counts` are the known samples of each hour. */
+async function readsOf(counts: Array<number | null>) {
+  const reads: number[] = [];
+  const source = {
     packed: {
       async readSamples(_sensor, from, to) {
         reads.push((to - from) / HOUR);
@@ -158,7 +150,7 @@ async function readsOf(counts) {
       },
     },
     samples: { readHour: async () => ({ times: [], values: [] }) },
-  });
+  } as SampleSource;
   async function* hours() {
     yield counts.map((count, index) => ({ hour: FROM + index * HOUR, packed: true, exact: null, count }));
   }

@@ -1,29 +1,33 @@
 import { expect, test } from '@jest/globals';
-import { readPage } from '../../../../api/history/reading/pages.js';
-import { readAhead, readHours } from '../../../../api/history/reading/samples.js';
-
-/** @import { Hour, Sensor } from '../../../../api/history/reading/hours.js' */
-/** @import { SampleSource } from '../../../../api/history/reading/samples.js' */
-/** @import { Series } from '../../../../schema/packed/series.js' */
+import type { Hour, Sensor } from '../../../../api/history/reading/hours.ts';
+import { readPage } from '../../../../api/history/reading/pages.ts';
+import { readAhead, readHours, type SampleSource } from '../../../../api/history/reading/samples.ts';
+import type { Series } from '../../../../schema/packed/series.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const DAY = Date.UTC(2026, 1, 3);
-const sensor = /** @type {Sensor} */ ({ device: Buffer.alloc(16, 1), sensor: Buffer.alloc(16, 2), group: 0 });
+const sensor = { device: Buffer.alloc(16, 1), sensor: Buffer.alloc(16, 2), group: 0 } as Sensor;
 
-/** @param {number} at hours after `DAY` @param {Partial<Hour>} [hour] @returns {Hour} */
-const hourOf = (at, hour) => ({ hour: DAY + at * HOUR_MS, packed: true, exact: null, count: 100, ...hour });
+/** @param at hours after `DAY` */
+const hourOf = (at: number, hour?: Partial<Hour>): Hour => ({
+  hour: DAY + at * HOUR_MS,
+  packed: true,
+  exact: null,
+  count: 100,
+  ...hour,
+});
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 /** A source with one sample at the start of each hour. History has the even hours, and batches have all hours. */
 function createSource() {
-  /** Requests for history: from and to in hours after `DAY`. @type {number[][]} */
-  const packed = [];
-  /** Requests for batches: the hour and the first instant, in hours after `DAY`. @type {number[][]} */
-  const unpacked = [];
-  const after = (/** @type {number} */ ts) => (ts - DAY) / HOUR_MS;
-  const source = /** @type {SampleSource} */ ({
+  /** Requests for history: from and to in hours after `DAY`. */
+  const packed: number[][] = [];
+  /** Requests for batches: the hour and the first instant, in hours after `DAY`. */
+  const unpacked: number[][] = [];
+  const after = (ts: number) => (ts - DAY) / HOUR_MS;
+  const source = {
     packed: {
       async readSamples(_sensor, from, to) {
         packed.push([after(from), after(to)]);
@@ -35,16 +39,15 @@ function createSource() {
     },
     samples: {
       async readHour(_device, _sensor, hour, since) {
-        unpacked.push([after(hour), after(/** @type {number} */ (since))]);
+        unpacked.push([after(hour), after(since as number)]);
         return { times: [hour + 1], values: [after(hour) + 0.5] };
       },
     },
-  });
+  } as SampleSource;
   return { source, packed, unpacked };
 }
 
-/** @param {Series[]} series */
-const valuesOf = (series) => series.map(({ values }) => [...values]);
+const valuesOf = (series: Series[]) => series.map(({ values }) => [...values]);
 
 test('Reading samples: hours of two days are requested in any order: one database request per day, the series have the same order as the hours', async () => {
   const { source, packed } = createSource();
@@ -70,18 +73,16 @@ test('Reading samples: unpacked hours: message rows are read from the start of t
   ]);
 });
 
-/** @param {Hour[][]} chunks */
-async function* chunksOf(...chunks) {
+async function* chunksOf(...chunks: Hour[][]) {
   yield* chunks;
 }
 
 /** A source whose requests for history stay open until the test answers them. */
 function createOpenSource() {
-  /** @type {Array<{ answer: () => void, fail: () => void }>} */
-  const open = [];
-  const source = /** @type {any} */ ({
+  const open: Array<{ answer: () => void; fail: () => void }> = [];
+  const source = {
     packed: {
-      readSamples: (/** @type {Sensor} */ _sensor, /** @type {number} */ from) =>
+      readSamples: (_sensor: Sensor, from: number) =>
         new Promise((resolve, reject) => {
           const at = (from - DAY) / DAY_MS;
           open.push({
@@ -90,17 +91,16 @@ function createOpenSource() {
           });
         }),
     },
-  });
+  } as any;
   return { source, open };
 }
 
-/** The first hour of each day. @param {number} count */
-const days = (count) => Array.from({ length: count }, (_, day) => hourOf(24 * day));
+/** The first hour of each day. */
+const days = (count: number) => Array.from({ length: count }, (_, day) => hourOf(24 * day));
 
 test('Reading samples ahead: many hours: three reads are open at once, and samples are returned in order', async () => {
   const { source, open } = createOpenSource();
-  /** @type {number[]} */
-  const values = [];
+  const values: number[] = [];
   const reading = (async () => {
     for await (const series of readAhead(source, sensor, chunksOf(days(3), [], days(7).slice(3))))
       values.push(...series.values);
@@ -128,14 +128,13 @@ test('Reading samples ahead: all samples are available at once: the event loop g
       turns++;
     }
   })();
-  /** @type {number[]} */
-  const seen = [];
+  const seen: number[] = [];
   for await (const _ of readAhead(source, sensor, chunksOf(days(3)))) seen.push(turns);
   seen.push(turns);
   isOver = true;
   await others;
   // Three turns while the reads begin, and one after each of them.
-  const [first, second, third, last] = /** @type {[number, number, number, number]} */ (seen);
+  const [first, second, third, last] = seen as [number, number, number, number];
   expect(first).toBeGreaterThanOrEqual(2);
   expect([second - first, third - second, last - third].every((more) => more >= 1)).toBe(true);
 });
@@ -144,8 +143,7 @@ test('Reading samples ahead: client disconnects while the last reads are open: t
   const { source } = createSource();
   const controller = new AbortController();
   const gone = new Error('gone');
-  /** @type {number[]} */
-  const values = [];
+  const values: number[] = [];
   const reading = (async () => {
     for await (const series of readAhead(source, sensor, chunksOf(days(3)), controller.signal)) {
       values.push(...series.values);
@@ -158,15 +156,14 @@ test('Reading samples ahead: client disconnects while the last reads are open: t
 
 test('Reading samples ahead: a read fails after its consumer has stopped: no unhandled rejection', async () => {
   const { source, open } = createOpenSource();
-  /** @type {unknown[]} */
-  const unhandled = [];
-  const note = (/** @type {unknown} */ error) => void unhandled.push(error);
+  const unhandled: unknown[] = [];
+  const note = (error: unknown) => void unhandled.push(error);
   process.on('unhandledRejection', note);
   const series = readAhead(source, sensor, chunksOf(days(2)));
   const first = series.next();
   for (let count = 0; count < 5; count++) await turn();
   open[0]?.answer();
-  expect([.../** @type {Series} */ ((await first).value).values]).toEqual([0]);
+  expect([...((await first).value as Series).values]).toEqual([0]);
   open[1]?.fail();
   await series.return(undefined);
   for (let count = 0; count < 5; count++) await turn();
@@ -178,7 +175,7 @@ test('Page of samples: hours are not packed: 32 are read at once, and an empty p
   let running = 0;
   let most = 0;
   let hours = 0;
-  const source = /** @type {any} */ ({
+  const source = {
     packed: { readSamples: async () => new Map() },
     samples: {
       async readHour() {
@@ -189,12 +186,8 @@ test('Page of samples: hours are not packed: 32 are read at once, and an empty p
         return { times: [], values: [] };
       },
     },
-  });
-  const lookUp = async (
-    /** @type {Sensor} */ _sensor,
-    /** @type {number} */ from,
-    /** @type {number} */ to,
-  ) =>
+  } as any;
+  const lookUp = async (_sensor: Sensor, from: number, to: number) =>
     Array.from({ length: (to - from) / HOUR_MS }, (_, at) =>
       hourOf((from - DAY) / HOUR_MS + at, { packed: false, count: null }),
     );

@@ -1,30 +1,32 @@
 import { describe, expect, test } from '@jest/globals';
-import { readSeries } from '../../../../api/history/reading/series.js';
-
-/** @import { Hour, Sensor } from '../../../../api/history/reading/hours.js' */
-/** @import { SampleSource } from '../../../../api/history/reading/samples.js' */
+import type { Hour, Sensor } from '../../../../api/history/reading/hours.ts';
+import type { SampleSource } from '../../../../api/history/reading/samples.ts';
+import { readSeries } from '../../../../api/history/reading/series.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const FROM = Date.UTC(2026, 1, 3);
 
-const sensor = /** @type {Sensor} */ ({ device: Buffer.alloc(16), sensor: Buffer.alloc(16), group: 0 });
+const sensor = { device: Buffer.alloc(16), sensor: Buffer.alloc(16), group: 0 } as Sensor;
 
-/**
- * A sensor with one sample at the start of each hour, whose value is the number of the hour.
- *
- * @param {object} [options]
- * @param {number[]} [options.times] epoch ms (default: the starts of the hours)
- * @param {boolean} [options.isExact] whether the statistics of each hour are exact (default true)
- * @param {boolean} [options.isPacked] (default true)
- */
-function createHistory({ times, isExact = true, isPacked = true } = {}) {
-  const own = (/** @type {number} */ hour) =>
-    times ? times.filter((ts) => ts >= hour && ts < hour + HOUR) : [hour];
+/** A sensor with one sample at the start of each hour, whose value is the number of the hour. */
+function createHistory({
+  times,
+  isExact = true,
+  isPacked = true,
+}: {
+  /** epoch ms (default: the starts of the hours) */
+  times?: number[];
+  /** whether the statistics of each hour are exact (default true) */
+  isExact?: boolean;
+  /** (default true) */
+  isPacked?: boolean;
+} = {}) {
+  const own = (hour: number) => (times ? times.filter((ts) => ts >= hour && ts < hour + HOUR) : [hour]);
   /** Requests by the kind of their source. */
   const reads = { cached: 0, scans: 0, unpacked: 0 };
-  const sourceOf = (/** @type {'cached' | 'scans'} */ kind) =>
-    /** @type {SampleSource} */ ({
+  const sourceOf = (kind: 'cached' | 'scans') =>
+    ({
       packed: {
         async readSamples(_sensor, from, to) {
           reads[kind]++;
@@ -41,13 +43,12 @@ function createHistory({ times, isExact = true, isPacked = true } = {}) {
           return { times: inside, values: inside.map((ts) => (ts - FROM) / HOUR) };
         },
       },
-    });
+    }) as SampleSource;
   return {
     reads,
     source: { ...sourceOf('cached'), scans: sourceOf('scans') },
-    lookUp: async (/** @type {Sensor} */ _sensor, /** @type {number} */ from, /** @type {number} */ to) => {
-      /** @type {Hour[]} */
-      const hours = [];
+    lookUp: async (_sensor: Sensor, from: number, to: number) => {
+      const hours: Hour[] = [];
       for (let hour = from; hour < to; hour += HOUR) {
         const value = (hour - FROM) / HOUR;
         const statistics = { count: 1, min: value, max: value, sum: value, first: value, last: value };
@@ -63,12 +64,11 @@ function createHistory({ times, isExact = true, isPacked = true } = {}) {
   };
 }
 
-/** @param {ReturnType<typeof createHistory>} history @param {number} from @param {number} to @param {object} [options] */
-const read = (history, from, to, options) =>
+const read = (history: ReturnType<typeof createHistory>, from: number, to: number, options?: object) =>
   readSeries(history, sensor, { from, to }, { points: 4, newest: to, ...options });
 
-/** @param {Awaited<ReturnType<typeof read>>} shape */
-const countOf = ({ points }) => points.reduce((sum, { count }) => sum + count, 0);
+const countOf = ({ points }: Awaited<ReturnType<typeof read>>) =>
+  points.reduce((sum, { count }) => sum + count, 0);
 
 test('Series of points: the time range is empty: no points, and nothing is read', async () => {
   const history = createHistory();
@@ -164,7 +164,7 @@ test('Series of points: a single hour with exact statistics: the source is stati
 test('Series of points: the sum of an hour exceeds the range of a double: its samples are read', async () => {
   const history = createHistory();
   const { lookUp } = history;
-  const endless = async (/** @type {Parameters<typeof lookUp>} */ ...args) =>
+  const endless = async (...args: Parameters<typeof lookUp>) =>
     (await lookUp(...args)).map((hour) => ({
       ...hour,
       exact: hour.exact && { ...hour.exact, sum: Number.POSITIVE_INFINITY },
@@ -197,8 +197,8 @@ describe('Series: days of a clock ahead of UTC', () => {
   });
 });
 
-/** @param {number} from @param {number} to @returns {number[]} */
-const hoursOf = (from, to) => Array.from({ length: (to - from) / HOUR }, (_, index) => from + index * HOUR);
+const hoursOf = (from: number, to: number): number[] =>
+  Array.from({ length: (to - from) / HOUR }, (_, index) => from + index * HOUR);
 
 test('Series of points: client has disconnected: the read rejects with the abort reason, and no sample is read', async () => {
   const gone = new Error('gone');

@@ -1,50 +1,45 @@
 import { createServer } from 'node:http';
 import { describe, expect, jest, test } from '@jest/globals';
+import type { RequestHandler } from 'express';
 import express from 'express';
 import pino from 'pino';
-import { createAccess, isUnsafe } from '../../../../api/access/http/index.js';
-import { createAttempts, limitRequests } from '../../../../api/access/http/rate-limits.js';
-import { createSessions } from '../../../../api/access/http/sessions.js';
-import { createTokens } from '../../../../api/access/http/tokens.js';
-import { useCleanUps } from '../../../support/clean-ups.js';
-import { startHttpApp, TOKENS } from '../../../support/http/app.js';
-import { send } from '../../../support/http/index.js';
-import { listening } from '../../../support/http/listening.js';
-
-/** @import { RequestHandler } from 'express' */
-/** @import { HttpApp } from '../../../support/http/app.js' */
+import { createAccess, isUnsafe } from '../../../../api/access/http/index.ts';
+import { createAttempts, limitRequests } from '../../../../api/access/http/rate-limits.ts';
+import { createSessions } from '../../../../api/access/http/sessions.ts';
+import { createTokens } from '../../../../api/access/http/tokens.ts';
+import { useCleanUps } from '../../../support/clean-ups.ts';
+import { type HttpApp, startHttpApp, TOKENS } from '../../../support/http/app.ts';
+import { send } from '../../../support/http/index.ts';
+import { listening } from '../../../support/http/listening.ts';
 
 const NOW = 1_795_000_000_000;
 const [READER = ''] = TOKENS.readTokens;
 
 const afterwards = useCleanUps();
 
-/** @param {Parameters<typeof startHttpApp>[0]} [options] @returns {Promise<HttpApp>} */
-async function start(options) {
+async function start(options?: Parameters<typeof startHttpApp>[0]): Promise<HttpApp> {
   const app = await startHttpApp(options);
   afterwards(app.stop);
   return app;
 }
 
-/** Starts a server that runs one handler and answers with the caller. @param {RequestHandler} handler @param {{ trustProxy?: number }} [options] */
-async function startHandler(handler, { trustProxy = 1 } = {}) {
+/** Starts a server that runs one handler and answers with the caller. */
+async function startHandler(handler: RequestHandler, { trustProxy = 1 }: { trustProxy?: number } = {}) {
   const app = express();
   app.set('trust proxy', trustProxy);
   app.use(handler, (_req, res) => void res.json(res.locals['caller'] ?? null));
-  /** @type {express.ErrorRequestHandler<any, any>} */
-  const onError = ({ code, message, details }, _req, res, _next) => {
+  const onError: express.ErrorRequestHandler<any, any> = ({ code, message, details }, _req, res, _next) => {
     res.status(418).json({ code, message, details });
   };
   app.use(onError);
   const server = createServer(app);
   const port = await listening(server);
   afterwards(() => new Promise((resolve) => server.close(resolve)));
-  return (/** @type {string} */ path, /** @type {Record<string, string>} */ headers = {}) =>
+  return (path: string, headers: Record<string, string> = {}) =>
     send(`http://127.0.0.1:${port}`, path, { headers, isReader: false });
 }
 
-/** @param {Partial<typeof TOKENS>} [tokens] */
-const accessOf = (tokens = TOKENS) =>
+const accessOf = (tokens: Partial<typeof TOKENS> = TOKENS) =>
   createAccess({
     settings: {
       host: '127.0.0.1',
@@ -146,8 +141,7 @@ describe('Refusals', () => {
   });
 
   test('Access refusal: wrong tokens: the log has the address and the number of attempts', async () => {
-    /** @type {any[]} */
-    const lines = [];
+    const lines: any[] = [];
     const logger = pino({ level: 'warn' }, { write: (line) => void lines.push(JSON.parse(line)) });
     const app = await start({ settings: TOKENS, logger, attempts: { most: 2, windowMs: 60_000 } });
     const wrong = { headers: { authorization: 'Bearer wrong' } };
@@ -159,7 +153,7 @@ describe('Refusals', () => {
 
   test('API access: every method except GET, HEAD and OPTIONS counts as a change', () => {
     const changes = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE', 'get'].filter((method) =>
-      isUnsafe(/** @type {any} */ ({ method })),
+      isUnsafe({ method } as any),
     );
     expect(changes).toEqual(['POST', 'PUT', 'PATCH', 'DELETE', 'get']);
   });
@@ -169,9 +163,10 @@ describe('Limits of requests', () => {
   const LIMIT = { most: 1, windowMs: 20_000 };
   const NOT_LOCAL = { 'x-forwarded-for': '192.0.2.1' };
 
-  /** @param {Parameters<typeof limitRequests>[1]} [options] @param {{ trustProxy?: number }} [settings] */
-  const startLimited = (options = { exemptLoopback: false }, settings) =>
-    startHandler(limitRequests(LIMIT, options), settings);
+  const startLimited = (
+    options: Parameters<typeof limitRequests>[1] = { exemptLoopback: false },
+    settings?: { trustProxy?: number },
+  ) => startHandler(limitRequests(LIMIT, options), settings);
 
   test('Rate limit: too many requests: rate_limited, with Retry-After in whole seconds until the window ends', async () => {
     const app = await startLimited();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { startHttpApp, TOKENS, useHttpApp } from '../../../support/http/app.js';
+import { startHttpApp, TOKENS, useHttpApp } from '../../../support/http/app.ts';
 
 const NOW = 1_795_000_000_000;
 const ADMIN = TOKENS.apiToken;
@@ -12,25 +12,23 @@ const guarded = useHttpApp({ settings: TOKENS, clock: () => now });
 /** An API process without tokens. */
 const open = useHttpApp();
 
-const bearer = (/** @type {string} */ token) => ({ authorization: `Bearer ${token}` });
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 const OWN_PAGE = { 'sec-fetch-site': 'same-origin' };
 
-/** @param {string} token @param {Record<string, string>} [headers] */
-const signIn = (token, headers = {}) =>
+const signIn = (token: string, headers: Record<string, string> = {}) =>
   guarded.send('/api/v1/session', {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
     body: JSON.stringify({ token }),
   });
 
-/** @param {string} token @returns {Promise<{ cookie: string }>} */
-async function sessionOf(token) {
+async function sessionOf(token: string): Promise<{ cookie: string }> {
   const { headers } = await signIn(token);
   return { cookie: String(headers['set-cookie']?.[0]?.split(';', 1)[0]) };
 }
 
-/** @param {Record<string, string>} headers @param {string} [method] */
-const ask = (headers, method = 'GET') => guarded.send('/api/v1/caller', { method, headers });
+const ask = (headers: Record<string, string>, method: string = 'GET') =>
+  guarded.send('/api/v1/caller', { method, headers });
 
 describe('Scopes: each token: its own routes and no others', () => {
   test.each([
@@ -114,23 +112,24 @@ describe('Session', () => {
   });
 });
 
-/** Headers of a request, by the page that sent it. @type {Array<[from: string, headers: Record<string, string>, origin: 'same' | 'cross' | 'unknown']>} */
-const ORIGINS = [
-  ['a page of ours', { 'sec-fetch-site': 'same-origin' }, 'same'],
-  ['a page of another site', { 'sec-fetch-site': 'cross-site' }, 'cross'],
-  ['another origin of this site', { 'sec-fetch-site': 'same-site' }, 'cross'],
-  ['the address bar', { 'sec-fetch-site': 'none' }, 'cross'],
+/** Headers of a request, by the page that sent it. */
+const ORIGINS: Array<[from: string, headers: Record<string, string>, origin: 'same' | 'cross' | 'unknown']> =
   [
-    'another site whose Origin looks like ours',
-    { 'sec-fetch-site': 'cross-site', origin: 'http://ours' },
-    'cross',
-  ],
-  ['an old browser, our page', { origin: 'http://ours' }, 'same'],
-  ['an old browser, another page', { origin: 'http://evil.example' }, 'cross'],
-  ['an old browser, another port', { origin: 'http://ours:81' }, 'cross'],
-  ['an old browser, a page that hides itself', { origin: 'null' }, 'cross'],
-  ['no browser', {}, 'unknown'],
-];
+    ['a page of ours', { 'sec-fetch-site': 'same-origin' }, 'same'],
+    ['a page of another site', { 'sec-fetch-site': 'cross-site' }, 'cross'],
+    ['another origin of this site', { 'sec-fetch-site': 'same-site' }, 'cross'],
+    ['the address bar', { 'sec-fetch-site': 'none' }, 'cross'],
+    [
+      'another site whose Origin looks like ours',
+      { 'sec-fetch-site': 'cross-site', origin: 'http://ours' },
+      'cross',
+    ],
+    ['an old browser, our page', { origin: 'http://ours' }, 'same'],
+    ['an old browser, another page', { origin: 'http://evil.example' }, 'cross'],
+    ['an old browser, another port', { origin: 'http://ours:81' }, 'cross'],
+    ['an old browser, a page that hides itself', { origin: 'null' }, 'cross'],
+    ['no browser', {}, 'unknown'],
+  ];
 
 describe('Own page', () => {
   test.each(ORIGINS)(

@@ -1,27 +1,24 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { cookieOptions, cookiesOf } from '../../../../api/access/http/sessions.js';
-import { startHttpApp, TOKENS } from '../../../support/http/app.js';
-
-/** @import { HttpApp } from '../../../support/http/app.js' */
+import { cookieOptions, cookiesOf } from '../../../../api/access/http/sessions.ts';
+import { type HttpApp, startHttpApp, TOKENS } from '../../../support/http/app.ts';
 
 const [READER = ''] = TOKENS.readTokens;
-const FILES = /** @type {any} */ ({ cert: 'certificate.pem', key: 'key.pem' });
+const FILES = { cert: 'certificate.pem', key: 'key.pem' } as any;
 
-/** @type {HttpApp | undefined} */
-let app;
+let app: HttpApp | undefined;
 afterEach(async () => {
   await app?.stop();
   app = undefined;
 });
 
-/** Signs a client in and out. @param {Parameters<typeof startHttpApp>[0]} [options] @returns {Promise<string[]>} both Set-Cookie headers */
-async function cookiesSet(options) {
+/** Signs a client in and out. @returns both Set-Cookie headers */
+async function cookiesSet(options?: Parameters<typeof startHttpApp>[0]): Promise<string[]> {
   app = await startHttpApp(options);
   const cookies = [];
-  for (const [method, body] of /** @type {const} */ ([
+  for (const [method, body] of [
     ['POST', JSON.stringify({ token: READER })],
     ['DELETE', undefined],
-  ])) {
+  ] as const) {
     const headers = { 'content-type': 'application/json' };
     const answer = await app.send('/api/v1/session', { method, headers, body });
     expect([200, 204]).toContain(answer.status);
@@ -72,6 +69,6 @@ describe('Cookie header', () => {
       ['1', '2', '3', '4'],
     ],
   ])('Cookie header %j: the session cookies in it are %j', (cookie, values) => {
-    expect(cookiesOf(/** @type {any} */ ({ headers: { cookie } }))).toEqual(values);
+    expect(cookiesOf({ headers: { cookie } } as any)).toEqual(values);
   });
 });

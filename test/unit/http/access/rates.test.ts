@@ -1,34 +1,29 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import pino from 'pino';
-import { startHttpApp, TOKENS } from '../../../support/http/app.js';
-import { until } from '../../../support/until.js';
-
-/** @import { HttpApp } from '../../../support/http/app.js' */
+import { type HttpApp, startHttpApp, TOKENS } from '../../../support/http/app.ts';
+import { until } from '../../../support/until.ts';
 
 const [READER = ''] = TOKENS.readTokens;
 
-/** @type {HttpApp | undefined} */
-let running;
+let running: HttpApp | undefined;
 afterEach(async () => {
   await running?.stop();
   running = undefined;
 });
 
-/** @param {Parameters<typeof startHttpApp>[0]} options */
-async function start(options) {
+async function start(options: Parameters<typeof startHttpApp>[0]) {
   running = await startHttpApp(options);
   const app = running;
   return {
     app,
 
-    /** @param {string} token @param {string} [address] client address that the proxy reports */
-    show: (token, address = '192.0.2.1') =>
+    /** @param address client address that the proxy reports */
+    show: (token: string, address: string = '192.0.2.1') =>
       app.send('/api/v1/caller', {
         headers: { authorization: `Bearer ${token}`, 'x-forwarded-for': address },
       }),
 
-    /** @param {string} token @param {string} [address] */
-    signIn: (token, address = '192.0.2.1') =>
+    signIn: (token: string, address: string = '192.0.2.1') =>
       app.send('/api/v1/session', {
         method: 'POST',
         headers: { 'content-type': 'application/json', 'x-forwarded-for': address },
@@ -39,8 +34,8 @@ async function start(options) {
 
 const BEHIND_PROXY = { ...TOKENS, trustProxy: 1 };
 
-/** @param {Array<Promise<{ status: number }>>} answers */
-const statusesOf = async (answers) => (await Promise.all(answers)).map(({ status }) => status);
+const statusesOf = async (answers: Array<Promise<{ status: number }>>) =>
+  (await Promise.all(answers)).map(({ status }) => status);
 
 describe('Wrong tokens', () => {
   test('Wrong tokens: the eleventh wrong token of an IP address: 429, valid tokens and other addresses are not limited', async () => {
@@ -86,8 +81,7 @@ describe('Wrong tokens', () => {
   });
 
   test('Wrong tokens: the log has one line per IP address, and one more line when the address gets 429', async () => {
-    /** @type {any[]} */
-    const lines = [];
+    const lines: any[] = [];
     const logger = pino({ level: 'warn' }, { write: (line) => void lines.push(JSON.parse(line)) });
     const { show } = await start({ settings: BEHIND_PROXY, attempts: { most: 2, windowMs: 60_000 }, logger });
     for (let count = 0; count < 5; count++) await show('guess');
@@ -102,8 +96,7 @@ describe('Wrong tokens', () => {
 });
 
 describe('Requests of an address: more than ten times HTTP_RATE_LIMIT in ten seconds: 429', () => {
-  /** @param {HttpApp} app @param {string} path @param {Record<string, string>} [headers] @returns {Promise<boolean>} */
-  async function isLimited(app, path, headers) {
+  async function isLimited(app: HttpApp, path: string, headers?: Record<string, string>): Promise<boolean> {
     const statuses = [];
     for (let count = 0; count < 21; count++) statuses.push((await app.send(path, { headers })).status);
     return statuses.includes(429);
@@ -111,7 +104,7 @@ describe('Requests of an address: more than ten times HTTP_RATE_LIMIT in ten sec
 
   test('Rate limit: an address sends eleven requests: ten are served, the last gets 429, other addresses are served', async () => {
     const { app } = await start({ settings: { trustProxy: 1, requestsPerSecond: 1 } });
-    const from = (/** @type {string} */ address) => ({ headers: { 'x-forwarded-for': address } });
+    const from = (address: string) => ({ headers: { 'x-forwarded-for': address } });
     for (let count = 0; count < 10; count++) {
       expect((await app.send('/api/v1/caller', from('192.0.2.1'))).status).toBe(200);
     }
@@ -151,7 +144,7 @@ describe('Requests of an address: more than ten times HTTP_RATE_LIMIT in ten sec
     ['an address that a trusted proxy reports', true, { trustProxy: 1 }, ELSEWHERE],
   ])(
     'Rate limit: requests of %s are limited: %p',
-    async (_, expected, settings, /** @type {Record<string, string>} */ headers) => {
+    async (_, expected, settings, headers: Record<string, string>) => {
       const { app } = await start({ settings: { requestsPerSecond: 1, ...settings } });
       expect(await isLimited(app, '/api/v1/caller', headers)).toBe(expected);
     },

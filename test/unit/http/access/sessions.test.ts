@@ -1,20 +1,23 @@
 import { describe, expect, test } from '@jest/globals';
-import { createSessions } from '../../../../api/access/http/sessions.js';
-
-/** @import { Known } from '../../../../api/access/http/tokens.js' */
+import { createSessions } from '../../../../api/access/http/sessions.ts';
+import type { Known } from '../../../../api/access/http/tokens.ts';
 
 const NOW = 1_795_000_000_000;
 const SESSION_MS = 3_600_000;
 const ENDS_AT = NOW + SESSION_MS;
 
-/** @type {Known} */
-const READER = { token: 'reader', scopes: ['read'] };
-/** @type {Known} */
-const ADMIN = { token: 'admin', scopes: ['read', 'ingest', 'admin'] };
+const READER: Known = { token: 'reader', scopes: ['read'] };
+const ADMIN: Known = { token: 'admin', scopes: ['read', 'ingest', 'admin'] };
 
-/** @param {{ secret?: string, known?: Known[], now?: number }} [other] */
-const sessionsOf = ({ secret = 'a secret', known = [READER, ADMIN], now = NOW } = {}) =>
-  createSessions({ secret, known, sessionMs: SESSION_MS, clock: () => now });
+const sessionsOf = ({
+  secret = 'a secret',
+  known = [READER, ADMIN],
+  now = NOW,
+}: {
+  secret?: string;
+  known?: Known[];
+  now?: number;
+} = {}) => createSessions({ secret, known, sessionMs: SESSION_MS, clock: () => now });
 
 const { value: VALUE } = sessionsOf().begin(READER);
 const [, SIGNATURE = ''] = VALUE.split('.');
@@ -29,8 +32,7 @@ test('Session: sign-in with a token: the session has the scopes of the token and
 });
 
 test('Session: another process has further tokens in its settings: the session keeps the scopes of its own token', () => {
-  /** @type {Known} */
-  const other = { token: 'other', scopes: ['ingest'] };
+  const other: Known = { token: 'other', scopes: ['ingest'] };
   for (const known of [
     [READER, other],
     [other, ADMIN, READER],

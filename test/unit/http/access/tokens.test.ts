@@ -1,8 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { createTokens, readToken } from '../../../../api/access/http/tokens.js';
+import { createTokens, readToken } from '../../../../api/access/http/tokens.ts';
 
-/** @param {Partial<Parameters<typeof createTokens>[0]>} settings */
-const tokensOf = (settings) =>
+const tokensOf = (settings: Partial<Parameters<typeof createTokens>[0]>) =>
   createTokens({ apiToken: undefined, readTokens: [], ingestTokens: [], ...settings });
 
 describe('Tokens', () => {
@@ -39,7 +38,7 @@ describe('Tokens', () => {
 });
 
 describe('Authorization header', () => {
-  const basic = (/** @type {string} */ text) => `Basic ${Buffer.from(text).toString('base64')}`;
+  const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
 
   test.each([
     [undefined, null],

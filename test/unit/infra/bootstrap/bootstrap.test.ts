@@ -2,10 +2,10 @@ import { access, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { isComplete } from '../../../../infra/bootstrap/packages.js';
-import { withoutServices } from '../../../../infra/bootstrap/policy.js';
-import { runShown } from '../../../../infra/bootstrap/run-shown.js';
-import { findTools } from '../../../../infra/bootstrap/tools.js';
+import { isComplete } from '../../../../infra/bootstrap/packages.ts';
+import { withoutServices } from '../../../../infra/bootstrap/policy.ts';
+import { runShown } from '../../../../infra/bootstrap/run-shown.ts';
+import { findTools } from '../../../../infra/bootstrap/tools.ts';
 
 describe('Bootstrap: npm packages', () => {
   const wanted = {
@@ -29,8 +29,7 @@ describe('Bootstrap: npm packages', () => {
 });
 
 describe('Bootstrap: services of Debian packages', () => {
-  /** @type {string} */
-  let dir;
+  let dir: string;
   beforeEach(async () => {
     dir = await mkdtemp(join(tmpdir(), 'millrace-policy-'));
   });
@@ -56,15 +55,14 @@ describe('Bootstrap: services of Debian packages', () => {
 });
 
 describe('Bootstrap: a long task', () => {
-  /** @param {string} code @returns {[string, string[]]} program and arguments */
-  const node = (code) => [process.execPath, ['-e', code]];
+  /** @returns program and arguments */
+  const node = (code: string): [string, string[]] => [process.execPath, ['-e', code]];
 
   test('Bootstrap: a long task runs: the status shows the title of the task, the seconds and the last line of output', async () => {
-    /** @type {string[]} */
-    const shown = [];
+    const shown: string[] = [];
     const [program, args] = node("console.log('half done'); setInterval(() => {}, 1000)");
     const end = new AbortController();
-    const onStatus = (/** @type {string} */ text) => {
+    const onStatus = (text: string) => {
       shown.push(text);
       if (text.includes('half done')) end.abort();
     };

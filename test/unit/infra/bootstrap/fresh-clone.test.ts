@@ -4,22 +4,22 @@ import { expect, test } from '@jest/globals';
 
 /** Commands that install the npm packages themselves. */
 const COMMANDS = [
-  'infra/dev/index.js',
-  'test/run.js',
-  'test/coverage/index.js',
-  'test/flaky/index.js',
-  'test/mutation/index.js',
+  'infra/dev/index.ts',
+  'test/run.ts',
+  'test/coverage/index.ts',
+  'test/flaky/index.ts',
+  'test/mutation/index.ts',
 ];
 
 const STATIC_IMPORT = /^(?:import|export)\b[^;]*?from '([^']+)'|^import '([^']+)'/gm;
 
-/** @param {string} file @param {Map<string, string[]>} [seen] @returns {Map<string, string[]>} packages that each file imports when it is loaded */
-function packagesOf(file, seen = new Map()) {
+/** @returns packages that each file imports when it is loaded */
+function packagesOf(file: string, seen: Map<string, string[]> = new Map()): Map<string, string[]> {
   if (seen.has(file)) return seen;
   const specifiers = [...readFileSync(file, 'utf8').matchAll(STATIC_IMPORT)].map(([, from, bare]) =>
     String(from ?? bare),
   );
-  const isOurs = (/** @type {string} */ specifier) => specifier.startsWith('.');
+  const isOurs = (specifier: string) => specifier.startsWith('.');
   seen.set(
     file,
     specifiers.filter((specifier) => !isOurs(specifier) && !specifier.startsWith('node:')),
@@ -38,5 +38,5 @@ test.each(COMMANDS)(
 );
 
 test('Fresh clone: npm package in an indirect import: the check of this test finds it', () => {
-  expect([...packagesOf('infra/dev/flags.js').values()].flat()).toContain('commander');
+  expect([...packagesOf('infra/dev/flags.ts').values()].flat()).toContain('commander');
 });

@@ -2,13 +2,13 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { MillraceError } from '../../../../common/errors.js';
-import { askRegistry } from '../../../../infra/bootstrap/registry.js';
-import { ensureJars } from '../../../../infra/engine/install/jars.js';
-import { writePrograms } from '../../../support/processes/programs.js';
+import { MillraceError } from '../../../../common/errors.ts';
+import { askRegistry } from '../../../../infra/bootstrap/registry.ts';
+import { ensureJars } from '../../../../infra/engine/install/jars.ts';
+import { writePrograms } from '../../../support/processes/programs.ts';
 
-/** @param {Error[]} failures before the first success */
-function failing(failures) {
+/** @param failures before the first success */
+function failing(failures: Error[]) {
   const calls = { count: 0 };
   const task = async () => {
     const failure = failures[calls.count++];
@@ -23,9 +23,8 @@ const down = () => new Error('connect ECONNREFUSED');
 describe('Registry', () => {
   test('Package registry: two requests fail, the third succeeds: the answer is returned, and the status names the registry', async () => {
     const { calls, task } = failing([down(), down()]);
-    /** @type {string[]} */
-    const texts = [];
-    const options = { onStatus: (/** @type {string} */ text) => texts.push(text), pausesMs: [0, 1] };
+    const texts: string[] = [];
+    const options = { onStatus: (text: string) => texts.push(text), pausesMs: [0, 1] };
     expect(await askRegistry('PyPI', task, options)).toBe('done');
     expect(calls.count).toBe(3);
     expect(texts).toEqual([
@@ -69,8 +68,7 @@ describe('Registry', () => {
 });
 
 describe('Jars', () => {
-  /** @type {string} */
-  let directory;
+  let directory: string;
   beforeEach(() => {
     directory = mkdtempSync(join(tmpdir(), 'millrace-jars-'));
     mkdirSync(join(directory, 'engine'));
@@ -78,8 +76,8 @@ describe('Jars', () => {
   });
   afterEach(() => rmSync(directory, { recursive: true }));
 
-  /** @param {string} maven lines of the fake Maven, after those that count its calls @param {number} [silentMs] */
-  function fetchBy(maven, silentMs) {
+  /** @param maven lines of the fake Maven, after those that count its calls */
+  function fetchBy(maven: string, silentMs?: number) {
     const lines = `echo call >> ${directory}/calls\nfor word in "$@"; do case $word in -DoutputDirectory=*) folder=\${word#*=};; esac; done`;
     writePrograms(directory, { mvn: `${lines}\n${maven}` });
     return ensureJars({

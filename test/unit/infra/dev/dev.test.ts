@@ -2,21 +2,21 @@ import { access, mkdir, mkdtemp, readdir, rm, symlink, utimes, writeFile } from 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { reachable } from '../../../../common/addresses.js';
-import { claimDataDir, emptyDataDir } from '../../../../common/data-dir.js';
-import { readSettings } from '../../../../common/settings/index.js';
-import { summarize } from '../../../../infra/dev/api-log.js';
-import { buildManual } from '../../../../infra/dev/build.js';
-import { readFlags, simulatorArguments } from '../../../../infra/dev/flags.js';
-import { KEPT_FOLDERS } from '../../../../infra/dev/prepare.js';
-import { createRunningProcesses } from '../../../../infra/dev/running-processes.js';
-import { childEnvironment } from '../../../../infra/dev/settings.js';
-import { shownPath } from '../../../../infra/dev/welcome.js';
-import { ensurePython } from '../../../../infra/python/ensure.js';
+import { reachable } from '../../../../common/addresses.ts';
+import { claimDataDir, emptyDataDir } from '../../../../common/data-dir.ts';
+import { readSettings } from '../../../../common/settings/index.ts';
+import { summarize } from '../../../../infra/dev/api-log.ts';
+import { buildManual } from '../../../../infra/dev/build.ts';
+import { readFlags, simulatorArguments } from '../../../../infra/dev/flags.ts';
+import { KEPT_FOLDERS } from '../../../../infra/dev/prepare.ts';
+import { createRunningProcesses } from '../../../../infra/dev/running-processes.ts';
+import { childEnvironment } from '../../../../infra/dev/settings.ts';
+import { shownPath } from '../../../../infra/dev/welcome.ts';
+import { ensurePython } from '../../../../infra/python/ensure.ts';
 
 describe('npm run dev: the simulator gets', () => {
   const broker = 'mqtt://127.0.0.1:1883';
-  const read = (/** @type {string[]} */ ...argv) => {
+  const read = (...argv: string[]) => {
     const { simulator, duration } = readFlags(argv);
     return simulator && simulatorArguments(simulator, { broker, duration }).join(' ');
   };
@@ -78,22 +78,16 @@ describe('Dev: output for a line of the log of the API', () => {
 });
 
 describe('Dev: its processes', () => {
-  const processOf = (
-    /** @type {string} */ title,
-    /** @type {string[]} */ calls,
-    exited = new Promise(() => {}),
-  ) => ({
+  const processOf = (title: string, calls: string[], exited = new Promise(() => {})) => ({
     title,
     stopTimeoutMs: 1000,
     exited,
-    stop: async (/** @type {{ withinMs: number }} */ { withinMs }) =>
-      void calls.push(`${title} ${withinMs <= 1000}`),
+    stop: async ({ withinMs }: { withinMs: number }) => void calls.push(`${title} ${withinMs <= 1000}`),
     kill: () => void calls.push(`kill ${title}`),
   });
 
   test('npm run dev: stop of its processes: they stop in the reverse order of their start', async () => {
-    /** @type {string[]} */
-    const calls = [];
+    const calls: string[] = [];
     const processes = createRunningProcesses({ withinMs: 5000, print: () => {} });
     for (const title of ['database', 'API', 'simulator']) processes.add(processOf(title, calls));
     await processes.stop();
@@ -109,8 +103,7 @@ describe('Dev: its processes', () => {
 });
 
 describe('Dev: --fresh', () => {
-  /** @type {string} */
-  let dir;
+  let dir: string;
   beforeEach(async () => {
     dir = await mkdtemp(join(tmpdir(), 'millrace-fresh-'));
   });
@@ -179,21 +172,19 @@ describe('Dev: settings of its processes', () => {
 
 describe('Dev: the manual', () => {
   const [BEFORE, BUILT, AFTER] = [1000, 2000, 3000];
-  /** @type {string} */
-  let root;
+  let root: string;
 
-  /** @param {string} path @param {number} changedAt epoch s @param {string} [text] */
-  async function write(path, changedAt, text = '') {
+  /** @param changedAt epoch s */
+  async function write(path: string, changedAt: number, text: string = '') {
     const file = join(root, path);
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, text);
     await utimes(file, changedAt, changedAt);
   }
 
-  /** @returns {Promise<string[]>} printed lines: each build prints one, because the bundler of this test fails */
-  async function build() {
-    /** @type {string[]} */
-    const lines = [];
+  /** @returns printed lines: each build prints one, because the bundler of this test fails */
+  async function build(): Promise<string[]> {
+    const lines: string[] = [];
     const { signal } = new AbortController();
     await buildManual({ root, signal, print: (line) => lines.push(line) });
     return lines;
@@ -205,7 +196,7 @@ describe('Dev: the manual', () => {
     for (const path of [
       'docs/README.md',
       'docs/.vitepress/config.js',
-      'api/http/routes/index.js',
+      'api/http/routes/index.ts',
       'web/kit/base.css',
     ])
       await write(path, BEFORE);
@@ -219,7 +210,7 @@ describe('Dev: the manual', () => {
     expect(await build()).toEqual([]);
   });
 
-  test.each(['docs/README.md', 'api/http/routes/index.js'])(
+  test.each(['docs/README.md', 'api/http/routes/index.ts'])(
     'npm run dev: %s is newer than the manual: the manual is built',
     async (path) => {
       await write(path, AFTER);

@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
-import { startChild } from '../../../../infra/dev/child.js';
-import { restartWhenKilled } from '../../../../infra/dev/restart-when-killed.js';
-import { useDirectory } from '../../../support/directory.js';
+import { startChild } from '../../../../infra/dev/child.ts';
+import { restartWhenKilled } from '../../../../infra/dev/restart-when-killed.ts';
+import { useDirectory } from '../../../support/directory.ts';
 
 const folder = useDirectory('keep');
 beforeAll(async () => {
@@ -13,10 +13,8 @@ beforeAll(async () => {
   await writeFile(join(folder, 'waits.js'), 'setInterval(() => {}, 1000);');
 });
 
-/** @param {string} script */
-function keep(script) {
-  /** @type {[signal: string, again: boolean][]} */
-  const notified = [];
+function keep(script: string) {
+  const notified: [signal: string, again: boolean][] = [];
   let starts = 0;
   const kept = restartWhenKilled(
     () => {

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { cassandraYaml } from '../../../../infra/engine/cassandra-yaml.js';
-import { initialToken } from '../../../../infra/engine/cluster.js';
+import { cassandraYaml } from '../../../../infra/engine/cassandra-yaml.ts';
+import { initialToken } from '../../../../infra/engine/cluster.ts';
 
 test('Local cluster: the initial tokens of three nodes split the ring into equal parts', () => {
   const tokens = [0, 1, 2].map((index) => BigInt(initialToken(index, 3)));

@@ -1,18 +1,14 @@
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { checkEnginePort, rememberedPorts } from '../../../../infra/engine/ports.js';
-import { answersCql } from '../../../../infra/engine/probe.js';
+import { checkEnginePort, rememberedPorts } from '../../../../infra/engine/ports.ts';
+import { answersCql } from '../../../../infra/engine/probe.ts';
 
-/** @import { AddressInfo, Server, Socket } from 'node:net' */
-
-/** @type {string} */
-let dir;
-/** @type {Server[]} */
-const servers = [];
+let dir: string;
+const servers: Server[] = [];
 
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'millrace-ports-'));
@@ -22,12 +18,11 @@ afterEach(async () => {
   await rm(dir, { recursive: true });
 });
 
-/** @param {number} port @param {(socket: Socket) => void} [onConnection] @returns {Promise<number>} */
-async function listen(port, onConnection) {
+async function listen(port: number, onConnection?: (socket: Socket) => void): Promise<number> {
   const server = createServer(onConnection).listen(port, '127.0.0.1');
   servers.push(server);
   await once(server, 'listening');
-  return /** @type {AddressInfo} */ (server.address()).port;
+  return (server.address() as AddressInfo).port;
 }
 
 test('Ports of the local Cassandra: the second start uses the same ports, except a port that another program took', async () => {

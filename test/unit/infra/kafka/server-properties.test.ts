@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { serverProperties } from '../../../../infra/kafka/server-properties.js';
+import { serverProperties } from '../../../../infra/kafka/server-properties.ts';
 
-/** @param {string} dir @returns {string | undefined} the line `log.dirs` of the configuration */
-const folderLine = (dir) =>
+/** @returns the line `log.dirs` of the configuration */
+const folderLine = (dir: string): string | undefined =>
   serverProperties({ dir, port: 9092, controller: 9093 })
     .split('\n')
     .find((line) => line.startsWith('log.dirs='));

@@ -1,15 +1,15 @@
 import { expect, test } from '@jest/globals';
 import pino from 'pino';
-import { Admission } from '../../../../api/ingest/admission/index.js';
-import { ClockGuard } from '../../../../api/store/clock-guard.js';
-import { useCleanUps } from '../../../support/clean-ups.js';
+import { Admission } from '../../../../api/ingest/admission/index.ts';
+import { ClockGuard } from '../../../../api/store/clock-guard.ts';
+import { useCleanUps } from '../../../support/clean-ups.ts';
 
 const HOUR_MS = 3_600_000;
 const BUDGET_BYTES = 64 * 1024 * 1024;
 
 const afterwards = useCleanUps();
 
-/** @typedef {() => Promise<string>} Handle */
+type Handle = () => Promise<string>;
 
 /** Admission with a clock that the test may falsify. `ended` has the result of each message. */
 async function open() {
@@ -23,22 +23,17 @@ async function open() {
   await clockGuard.start();
   afterwards(() => clockGuard.stop());
   const admission = new Admission({ clockGuard, answeredAt: () => 0 });
-  /** @type {Array<string | undefined>} */
-  const ended = [];
-  /** @param {Handle} handle */
-  const handlingOf = (handle) => ({
+  const ended: Array<string | undefined> = [];
+  const handlingOf = (handle: Handle) => ({
     handle,
-    refuse: async (/** @type {unknown} */ _message, /** @type {unknown} */ error) =>
-      `refused: ${/** @type {Error} */ (error).message}`,
-    end: (/** @type {unknown} */ _message, /** @type {string | undefined} */ result) =>
-      void ended.push(result),
+    refuse: async (_message: unknown, error: unknown) => `refused: ${(error as Error).message}`,
+    end: (_message: unknown, result: string | undefined) => void ended.push(result),
   });
   return {
     admission,
     ended,
     handlingOf,
-    /** @param {number} ms */
-    setClock(ms) {
+    setClock(ms: number) {
       wrongMs = ms;
     },
   };
@@ -46,19 +41,17 @@ async function open() {
 
 const messageOf = (bytes = 10) => ({ payload: Buffer.alloc(bytes), receivedAt: Date.now() });
 
-test.each(
-  /** @type {Array<[string, Handle, string]>} */ ([
-    ['succeeds', async () => 'done', 'done'],
-    ['fails', () => Promise.reject(new Error('later')), 'refused: later'],
-    [
-      'throws at once',
-      () => {
-        throw new Error('at once');
-      },
-      'refused: at once',
-    ],
-  ]),
-)(
+test.each([
+  ['succeeds', async () => 'done', 'done'],
+  ['fails', () => Promise.reject(new Error('later')), 'refused: later'],
+  [
+    'throws at once',
+    () => {
+      throw new Error('at once');
+    },
+    'refused: at once',
+  ],
+] as Array<[string, Handle, string]>)(
   'Admission of a message: handler %s: the message ends once, and its bytes are released from the budget',
   async (_, handle, outcome) => {
     const { admission, ended, handlingOf } = await open();
@@ -77,12 +70,10 @@ test('Admission of a message: no refuse function is given: admit() rejects with 
   expect(admission.budget.used).toBe(0);
 });
 
-test.each(
-  /** @type {Array<[string, Handle, string]>} */ ([
-    ['handled', async () => 'done', 'done'],
-    ['refused', () => Promise.reject(new Error('no')), 'refused: no'],
-  ]),
-)(
+test.each([
+  ['handled', async () => 'done', 'done'],
+  ['refused', () => Promise.reject(new Error('no')), 'refused: no'],
+] as Array<[string, Handle, string]>)(
   'Admission of a message: the clock becomes wrong while the message is %s: ends only once the clock is right',
   async (_, work, outcome) => {
     const { admission, ended, handlingOf, setClock } = await open();
@@ -126,9 +117,8 @@ test('Admission of a message: two messages wait for budget, one at a wrong clock
     settle = () => resolve('done');
   });
   const large = admission.admit(messageOf(BUDGET_BYTES), { handle: () => settled });
-  /** @type {string[]} */
-  const begun = [];
-  const admit = (/** @type {string} */ name) => {
+  const begun: string[] = [];
+  const admit = (name: string) => {
     const handle = async () => {
       begun.push(name);
       return name;

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { ByteBudget } from '../../../../api/ingest/admission/byte-budget.js';
+import { ByteBudget } from '../../../../api/ingest/admission/byte-budget.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 const OVERHEAD = 2048;
@@ -10,11 +10,8 @@ const MAX_TURNS = 200;
 
 /**
  * Waits until all messages have ended. A message that never begins has no timer, so nothing else would end the wait for it.
- *
- * @param {Promise<void>[]} messages
- * @returns {Promise<PromiseSettledResult<void>[]>}
  */
-async function outcomesOf(messages) {
+async function outcomesOf(messages: Promise<void>[]): Promise<PromiseSettledResult<void>[]> {
   const outcomes = Promise.allSettled(messages);
   let hasEnded = false;
   void outcomes.then(() => {
@@ -36,8 +33,7 @@ test('Byte budget of ingest: messages exceed the budget: they begin in order of 
       }),
       async (most, messages) => {
         const budget = new ByteBudget(most);
-        /** @type {number[]} */
-        const begun = [];
+        const begun: number[] = [];
         const inside = new Set();
         const outcomes = await outcomesOf(
           messages.map(({ bytes, turns, fails }, at) =>
@@ -73,10 +69,8 @@ test('Byte budget of ingest: a message fits the budget: its handler begins at on
 
 test('Byte budget of ingest: a message arrives while waiting messages are admitted: it is handled after the waiting messages', async () => {
   const budget = new ByteBudget(OVERHEAD);
-  /** @type {string[]} */
-  const begun = [];
-  /** @type {Promise<void>[]} */
-  const more = [];
+  const begun: string[] = [];
+  const more: Promise<void>[] = [];
   await budget
     .run(0, async () => {
       more.push(budget.run(0, async () => void begun.push('waited')));
@@ -89,10 +83,8 @@ test('Byte budget of ingest: a message arrives while waiting messages are admitt
 test('Byte budget of ingest: a waiting message is aborted: it is removed, and smaller messages behind it begin', async () => {
   const budget = new ByteBudget(3 * OVERHEAD);
   const gone = new AbortController();
-  /** @type {string[]} */
-  const begun = [];
-  /** @type {() => void} */
-  let finish = () => {};
+  const begun: string[] = [];
+  let finish: () => void = () => {};
   const first = budget.run(0, () => new Promise((resolve) => (finish = () => resolve(undefined))));
   const large = budget.run(3 * OVERHEAD, async () => void begun.push('large'), gone.signal);
   const small = budget.run(0, async () => void begun.push('small'));

@@ -1,21 +1,18 @@
 import { describe, expect, test } from '@jest/globals';
-import { DeviceQueue, isBarrier, queueKeyOf } from '../../../../api/ingest/admission/index.js';
-import { parseTopic } from '../../../../schema/topics.js';
-
-/** @import { Topic } from '../../../../schema/topics.js' */
+import { DeviceQueue, isBarrier, queueKeyOf } from '../../../../api/ingest/admission/index.ts';
+import { parseTopic, type Topic } from '../../../../schema/topics.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 /** Work that the test ends. */
 function createWork() {
-  /** @type {(error?: Error) => void} */
-  let end = () => {};
+  let end: (error?: Error) => void = () => {};
   const done = new Promise((resolve, reject) => {
     end = (error) => (error ? reject(error) : resolve(undefined));
   });
   const work = {
     begun: false,
-    end: (/** @type {Error | undefined} */ error = undefined) => end(error),
+    end: (error: Error | undefined = undefined) => end(error),
     run: async () => {
       work.begun = true;
       await done;
@@ -79,7 +76,7 @@ describe('Device queue: key of a message, and whether later ones wait for it', (
     ['spBv1.0/plant/NDATA/edge-1', edge, false],
     ['spBv1.0/plant/DDATA/edge-1/press', edge, false],
   ])('Queue of a device: message on %s: queue key %s, later messages wait: %s', (topic, key, barrier) => {
-    const parsed = /** @type {Topic} */ (parseTopic(topic));
+    const parsed = parseTopic(topic) as Topic;
     expect([queueKeyOf(parsed, identity), isBarrier(parsed)]).toEqual([key, barrier]);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { copyBytes, keptBytes, PayloadMemory } from '../../../../api/ingest/admission/byte-budget.js';
+import { copyBytes, keptBytes, PayloadMemory } from '../../../../api/ingest/admission/byte-budget.ts';
 
 /** More than any pool of Node.js. */
 const CHUNK_BYTES = 65_536;

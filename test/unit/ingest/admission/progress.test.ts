@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { Progress } from '../../../../api/ingest/admission/index.js';
+import { Progress } from '../../../../api/ingest/admission/index.ts';
 
 function progressAt() {
   const at = { now: 1000, answered: Number.NEGATIVE_INFINITY };

@@ -1,21 +1,20 @@
 import { expect, test } from '@jest/globals';
 import { encode } from 'cborg';
 import fc from 'fast-check';
-import { decode } from '../../../../api/ingest/decode/index.js';
-import { LineDecoder } from '../../../../api/ingest/decode/line-decoder.js';
-import { LineSkip } from '../../../../api/ingest/decode/line-skip.js';
-import { MessageBatch } from '../../../../api/ingest/decode/message-batch.js';
-import { readMetrics } from '../../../../api/ingest/sparkplug/metrics.js';
-import { MillraceError } from '../../../../common/errors.js';
-
-/** @import { MeasurementCounts } from '../../../../api/observability/process-stats.js' */
+import { decode } from '../../../../api/ingest/decode/index.ts';
+import { LineDecoder } from '../../../../api/ingest/decode/line-decoder.ts';
+import { LineSkip } from '../../../../api/ingest/decode/line-skip.ts';
+import { MessageBatch } from '../../../../api/ingest/decode/message-batch.ts';
+import { readMetrics } from '../../../../api/ingest/sparkplug/metrics.ts';
+import type { MeasurementCounts } from '../../../../api/observability/process-stats.ts';
+import { MillraceError } from '../../../../common/errors.ts';
 
 const NOW = Date.UTC(2026, 10, 25);
 const emptyBatch = () =>
   new MessageBatch({ receivedAt: NOW, oldest: NOW - 1e9, newest: NOW + 60_000, relative: true });
 
-/** Sum of all outcomes of measurements, which `received` must equal. @param {MeasurementCounts} account */
-const sum = ({ stored, merged, refused, skipped }) => stored + merged + refused + skipped;
+/** Sum of all outcomes of measurements, which `received` must equal. */
+const sum = ({ stored, merged, refused, skipped }: MeasurementCounts) => stored + merged + refused + skipped;
 
 const anyTime = fc.oneof(
   fc.constantFrom(undefined, NOW, NOW - 1, 0, 1e15, 'yesterday', '2026-11-25T00:00:00Z', null, -5),
@@ -39,8 +38,7 @@ const anyContent = fc.oneof(
   fc.array(fc.oneof(plain, map, senml, anyValue), { maxLength: 6 }),
 );
 
-/** @param {Buffer} payload @param {string} [contentType] */
-function accountOfPayload(payload, contentType) {
+function accountOfPayload(payload: Buffer, contentType?: string) {
   const batch = emptyBatch();
   try {
     decode(payload, contentType, batch);
@@ -80,7 +78,7 @@ test('Measurement counts: any Sparkplug metrics: each metric counts once as stor
   fc.assert(
     fc.property(fc.array(metric), fc.constantFrom(definitions, null), (metrics, defined) => {
       const batch = emptyBatch();
-      readMetrics(/** @type {any} */ ({ metrics, timestamp: NOW }), /** @type {any} */ (defined), batch);
+      readMetrics({ metrics, timestamp: NOW } as any, defined as any, batch);
       const account = batch.measurementCounts();
       expect(account.received).toBe(metrics.length);
       expect(account.received).toBe(sum(account));

@@ -1,17 +1,15 @@
 import { expect, test } from '@jest/globals';
-import { payloadLines } from '../../../../api/commands/dead-letters/show.js';
-import { decode } from '../../../../api/ingest/decode/index.js';
-import { MessageBatch } from '../../../../api/ingest/decode/message-batch.js';
-import { decodePayload } from '../../../../api/ingest/sparkplug/payload.js';
+import { payloadLines } from '../../../../api/commands/dead-letters/show.ts';
+import { decode } from '../../../../api/ingest/decode/index.ts';
+import { MessageBatch } from '../../../../api/ingest/decode/message-batch.ts';
+import { decodePayload } from '../../../../api/ingest/sparkplug/payload.ts';
 
 const MB = 1_000_000;
 const NOW = Date.UTC(2026, 10, 21, 12);
 
-/** @param {string} hex @param {Buffer} [rest] */
-const bytes = (hex, rest = Buffer.alloc(0)) => Buffer.concat([Buffer.from(hex, 'hex'), rest]);
+const bytes = (hex: string, rest: Buffer = Buffer.alloc(0)) => Buffer.concat([Buffer.from(hex, 'hex'), rest]);
 
-/** @param {Buffer} payload @param {string} contentType */
-function read(payload, contentType) {
+function read(payload: Buffer, contentType: string) {
   const batch = new MessageBatch({ receivedAt: NOW, oldest: 0, newest: NOW + 1, relative: true });
   decode(payload, contentType, batch);
   return batch;
@@ -61,7 +59,7 @@ test.each([
   const batch = read(Buffer.from(payload), contentType);
   expect([...batch.sensors.keys()]).not.toContain('inherited');
   for (const { times } of batch.sensors.values()) expect(times).toEqual([NOW]);
-  expect(/** @type {any} */ ({}).polluted).toBeUndefined();
+  expect(({} as any).polluted).toBeUndefined();
 });
 
 test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])('Sensor named %s: accepted', (name) => {
@@ -85,6 +83,6 @@ test.each([
 ])('Dead letter page: payload of deeply nested %s: shown unchanged', (_, text) => {
   const payload = Buffer.from(text);
   const content = { payload, size: payload.length, sha256: Buffer.alloc(32), refused: [] };
-  const lines = payloadLines(/** @type {any} */ (content));
+  const lines = payloadLines(content as any);
   expect(lines.join('\n')).toBe(text);
 });

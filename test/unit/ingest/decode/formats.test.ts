@@ -1,12 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { encode } from 'cborg';
-import { decode, MessageDecoder } from '../../../../api/ingest/decode/index.js';
-import { MessageBatch } from '../../../../api/ingest/decode/message-batch.js';
+import { decode, MessageDecoder } from '../../../../api/ingest/decode/index.ts';
+import { MessageBatch } from '../../../../api/ingest/decode/message-batch.ts';
 
 const NOW = Date.UTC(2026, 10, 22, 12);
 
-/** @param {string | Buffer} payload @param {string} [contentType] */
-function read(payload, contentType) {
+function read(payload: string | Buffer, contentType?: string) {
   const batch = new MessageBatch({ receivedAt: NOW, oldest: 0, newest: NOW + 1e9, relative: true });
   decode(Buffer.from(payload), contentType, batch);
   const found = [...batch.sensors].flatMap(([sensor, { times, values }]) =>
@@ -130,7 +129,7 @@ describe('Decode: JSON that is SenML or plain', () => {
   });
 
   test('JSON payload, SenML or plain: 10,000 measurements: accepted; one more: refused with too_large', () => {
-    const pack = (/** @type {number} */ count) => `[${Array(count).fill('{"n":"t","vb":true}')}]`;
+    const pack = (count: number) => `[${Array(count).fill('{"n":"t","vb":true}')}]`;
     expect(read(pack(10_000)).counts.samples).toBe(10_000);
     expect(() => read(pack(10_001))).toThrow(expect.objectContaining({ code: 'too_large' }));
   });
@@ -164,8 +163,8 @@ describe('Decode: SenML values', () => {
 });
 
 describe('Decode: SenML as CBOR', () => {
-  /** @param {[label: number | string, value: unknown][][]} records */
-  const pack = (...records) => Buffer.from(encode(records.map((fields) => new Map(fields))));
+  const pack = (...records: [label: number | string, value: unknown][][]) =>
+    Buffer.from(encode(records.map((fields) => new Map(fields))));
 
   test.each([
     [-5, 5, 6],

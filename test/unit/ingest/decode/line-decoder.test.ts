@@ -1,18 +1,27 @@
 import { describe, expect, test } from '@jest/globals';
-import { MessageDecoder } from '../../../../api/ingest/decode/index.js';
-import { LineDecoder } from '../../../../api/ingest/decode/line-decoder.js';
-import { LineSkip } from '../../../../api/ingest/decode/line-skip.js';
-
-/** @import { Precision } from '../../../../api/ingest/decode/line-decoder.js' */
+import { MessageDecoder } from '../../../../api/ingest/decode/index.ts';
+import { LineDecoder, type Precision } from '../../../../api/ingest/decode/line-decoder.ts';
+import { LineSkip } from '../../../../api/ingest/decode/line-skip.ts';
 
 const NOW = Date.UTC(2026, 10, 22, 12);
 const limits = { historyMs: 365 * 86_400_000, maxClockSkewMs: 300_000, relativeTimes: true };
 const DEFAULT_TAGS = ['device', 'device_id', 'host', 'source'];
 
-/** @param {string | Buffer} content @param {{ precision?: Precision, deviceTags?: string[], relativeTimes?: boolean, contentType?: string, skip?: string[] }} [options] */
 function read(
-  content,
-  { precision = 'ns', deviceTags = DEFAULT_TAGS, relativeTimes = true, contentType, skip = [] } = {},
+  content: string | Buffer,
+  {
+    precision = 'ns',
+    deviceTags = DEFAULT_TAGS,
+    relativeTimes = true,
+    contentType,
+    skip = [],
+  }: {
+    precision?: Precision;
+    deviceTags?: string[];
+    relativeTimes?: boolean;
+    contentType?: string;
+    skip?: string[];
+  } = {},
 ) {
   const messages = new MessageDecoder({ ...limits, relativeTimes });
   const decoder = new LineDecoder({
@@ -80,47 +89,49 @@ describe('Line protocol: device and sensor', () => {
 });
 
 describe('Line protocol: time', () => {
-  test.each(
-    /** @type {[Precision, string, number][]} */ ([
-      ['ns', `${NOW - 5}999999`, -5],
-      ['us', `${NOW - 5}999`, -5],
-      ['ms', `${NOW - 5}`, -5],
-      ['s', `${NOW / 1000 - 5}`, -5000],
-      ['m', `${NOW / 60_000 - 5}`, -300_000],
-      ['h', `${NOW / 3_600_000 - 5}`, -18_000_000],
-    ]),
-  )('Line protocol: time with precision %s: rounded down to milliseconds', (precision, time, expected) => {
-    expect(read(`m v=1 ${time}`, { precision }).found).toEqual([['m', 'm.v', expected, 1]]);
-  });
+  test.each([
+    ['ns', `${NOW - 5}999999`, -5],
+    ['us', `${NOW - 5}999`, -5],
+    ['ms', `${NOW - 5}`, -5],
+    ['s', `${NOW / 1000 - 5}`, -5000],
+    ['m', `${NOW / 60_000 - 5}`, -300_000],
+    ['h', `${NOW / 3_600_000 - 5}`, -18_000_000],
+  ] as [Precision, string, number][])(
+    'Line protocol: time with precision %s: rounded down to milliseconds',
+    (precision, time, expected) => {
+      expect(read(`m v=1 ${time}`, { precision }).found).toEqual([['m', 'm.v', expected, 1]]);
+    },
+  );
 
-  test.each(
-    /** @type {[Precision, string, string, string][]} */ ([
-      ['ns', String(NOW / 1000), 'too_old', 'is in ns here, and would be a good time in s; set precision=s'],
-      ['ns', String(NOW), 'too_old', 'is in ns here, and would be a good time in ms; set precision=ms'],
-      ['s', `${NOW}000000`, 'in_future', 'is in s here, and would be a good time in ns; set precision=ns'],
-      [
-        'ns',
-        '0',
-        'too_old',
-        'must not be before 2025-11-22T12:00:00.000Z, as far back as HISTORY_DAYS reaches',
-      ],
-      [
-        'ns',
-        '-1',
-        'too_old',
-        'must not be before 2025-11-22T12:00:00.000Z, as far back as HISTORY_DAYS reaches',
-      ],
-      [
-        'ms',
-        `${NOW + 300_001}`,
-        'in_future',
-        'must not be after 2026-11-22T12:05:00.000Z, as far ahead as MAX_CLOCK_SKEW allows',
-      ],
-    ]),
-  )('Line protocol: precision %s, time %s: line is refused once with %s', (precision, time, code, rule) => {
-    const { found, refused } = read(`m v=1\nm v=2,w=3 ${time}`, { precision });
-    expect([found.length, refused]).toEqual([1, [[2, code, `timestamp: ${rule}`]]]);
-  });
+  test.each([
+    ['ns', String(NOW / 1000), 'too_old', 'is in ns here, and would be a good time in s; set precision=s'],
+    ['ns', String(NOW), 'too_old', 'is in ns here, and would be a good time in ms; set precision=ms'],
+    ['s', `${NOW}000000`, 'in_future', 'is in s here, and would be a good time in ns; set precision=ns'],
+    [
+      'ns',
+      '0',
+      'too_old',
+      'must not be before 2025-11-22T12:00:00.000Z, as far back as HISTORY_DAYS reaches',
+    ],
+    [
+      'ns',
+      '-1',
+      'too_old',
+      'must not be before 2025-11-22T12:00:00.000Z, as far back as HISTORY_DAYS reaches',
+    ],
+    [
+      'ms',
+      `${NOW + 300_001}`,
+      'in_future',
+      'must not be after 2026-11-22T12:05:00.000Z, as far ahead as MAX_CLOCK_SKEW allows',
+    ],
+  ] as [Precision, string, string, string][])(
+    'Line protocol: precision %s, time %s: line is refused once with %s',
+    (precision, time, code, rule) => {
+      const { found, refused } = read(`m v=1\nm v=2,w=3 ${time}`, { precision });
+      expect([found.length, refused]).toEqual([1, [[2, code, `timestamp: ${rule}`]]]);
+    },
+  );
 
   test('Line protocol: a line has no timestamp, RELATIVE_TIMES is off: refused with bad_timestamp', () => {
     expect(read('m v=1', { relativeTimes: false }).refused).toEqual([

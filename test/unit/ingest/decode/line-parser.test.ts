@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import { createRandom } from '../../../../simulator/random.js';
-import { readLines as read } from '../../../support/payloads/line-points.js';
+import { createRandom } from '../../../../simulator/random.ts';
+import { readLines as read } from '../../../support/payloads/line-points.ts';
 
-/** The one point of a text. @param {string} text */
-function one(text) {
+/** The one point of a text. */
+function one(text: string) {
   const { points, bad } = read(text);
   expect([points.length, bad]).toEqual([1, []]);
-  return /** @type {(typeof points)[0]} */ (points[0]);
+  return points[0] as (typeof points)[0];
 }
 
 describe('Line protocol: a value', () => {
@@ -35,8 +35,8 @@ describe('Line protocol: a value', () => {
     ['-9223372036854775808i', -(2 ** 63)],
     ['42u', 42],
     ['18446744073709551615u', 2 ** 64],
-    ...['t', 'T', 'true', 'True', 'TRUE'].map((word) => /** @type {const} */ ([word, 1])),
-    ...['f', 'F', 'false', 'False', 'FALSE'].map((word) => /** @type {const} */ ([word, 0])),
+    ...['t', 'T', 'true', 'True', 'TRUE'].map((word) => [word, 1] as const),
+    ...['f', 'F', 'false', 'False', 'FALSE'].map((word) => [word, 0] as const),
   ])('Line protocol: field value %s: read as a number', (text, value) => {
     expect(one(`cpu value=${text}`).fields).toEqual([['value', value]]);
   });

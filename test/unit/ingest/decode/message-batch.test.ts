@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { MessageBatch, timeRefusal } from '../../../../api/ingest/decode/message-batch.js';
+import { MessageBatch, timeRefusal } from '../../../../api/ingest/decode/message-batch.ts';
 
 const NOW = Date.UTC(2026, 10, 21);
 const rules = { receivedAt: NOW, oldest: NOW - 1000, newest: NOW + 100, relative: true };
@@ -50,7 +50,7 @@ test('Decoded message: any measurements: each is either accepted or refused, onc
 test('Decoded message: keepOnly() of any measurements: others are removed, refusals of the whole message are kept', () => {
   fc.assert(
     fc.property(fc.array(element), fc.integer({ min: 1, max: 4 }), (elements, every) => {
-      const isWanted = (/** @type {number} */ index) => index % every === 0;
+      const isWanted = (index: number) => index % every === 0;
       const batch = new MessageBatch(rules);
       const expected = new MessageBatch(rules);
       for (const both of [batch, expected]) both.refuse(-1, 'too_large');

@@ -1,23 +1,17 @@
 import { describe, expect, test } from '@jest/globals';
 import { encode } from 'cborg';
-import { MessageDecoder } from '../../../../api/ingest/decode/index.js';
-import { refusalOf } from '../../../../api/ingest/decode/refusals.js';
-import { MillraceError } from '../../../../common/errors.js';
-
-/** @import { Refusals } from '../../../../api/store/dead-letters/writes.js' */
-/** @import { ErrorCode } from '../../../../common/errors.js' */
+import { MessageDecoder } from '../../../../api/ingest/decode/index.ts';
+import { refusalOf } from '../../../../api/ingest/decode/refusals.ts';
+import type { Refusals } from '../../../../api/store/dead-letters/writes.ts';
+import { type ErrorCode, MillraceError } from '../../../../common/errors.ts';
 
 const NOW = Date.UTC(2026, 10, 22, 12);
 const DAY_MS = 86_400_000;
 const limits = { historyMs: 365 * DAY_MS, maxClockSkewMs: 300_000, relativeTimes: true };
 const A_DAY_AGO = NOW - DAY_MS;
 
-/**
- * @param {unknown} content a JSON text, a value to encode as JSON, or raw bytes
- * @param {string} [contentType]
- * @param {Partial<typeof limits>} [others]
- */
-function read(content, contentType, others) {
+/** @param content a JSON text, a value to encode as JSON, or raw bytes */
+function read(content: unknown, contentType?: string, others?: Partial<typeof limits>) {
   const decoder = new MessageDecoder({ ...limits, ...others });
   const payload = Buffer.isBuffer(content)
     ? content
@@ -25,15 +19,14 @@ function read(content, contentType, others) {
   return decoder.decode(payload, contentType, NOW);
 }
 
-/** @param {Refusals} refused */
-const shown = (refused) => refused.map(({ index, code, path, rule }) => [index, code, `${path}: ${rule}`]);
+const shown = (refused: Refusals) =>
+  refused.map(({ index, code, path, rule }) => [index, code, `${path}: ${rule}`]);
 
 const good = { sensor_id: 't', ts: A_DAY_AGO, value: 1 };
-const asCbor = (/** @type {unknown} */ content) => Buffer.from(encode(content));
+const asCbor = (content: unknown) => Buffer.from(encode(content));
 const SHAPE = 'is missing; a measurement looks like {"sensor_id": "temperature", "value": 21.5}';
 
-/** @type {[what: string, element: unknown, code: string, expected: string][]} */
-const PLAIN = [
+const PLAIN: [what: string, element: unknown, code: string, expected: string][] = [
   ['is no object', 7, 'malformed', '[1]: must be an object'],
   ['is null', null, 'malformed', '[1]: must be an object'],
   ['maps names to values', { temperature: 21.5 }, 'bad_id', `[1].sensor_id: ${SHAPE}`],
@@ -85,8 +78,7 @@ const PLAIN = [
   ],
 ];
 
-/** @type {[what: string, record: unknown, code: string, expected: string][]} */
-const SENML = [
+const SENML: [what: string, record: unknown, code: string, expected: string][] = [
   ['is no object', [], 'malformed', '[1]: must be an object'],
   ['has a number as name', { n: 7, v: 1 }, 'bad_id', '[1].n: must be a text'],
   ['has a text as value', { n: 't', v: '1' }, 'not_numeric', '[1].v: must be a number'],
@@ -163,7 +155,7 @@ describe('Refusal: a sensor of a message', () => {
       { n: 'other', v: 1 },
       { n: sensor, v: 2 },
     ]);
-    batch.refuseSensor(sensor, /** @type {ErrorCode} */ (code));
+    batch.refuseSensor(sensor, code as ErrorCode);
     expect(shown(batch.refused)).toEqual([[1, code, text]]);
   });
 });

@@ -1,12 +1,11 @@
 import { expect, test } from '@jest/globals';
-import { decode } from '../../../../api/ingest/decode/index.js';
-import { MessageBatch } from '../../../../api/ingest/decode/message-batch.js';
-import { parseSenmlCbor } from '../../../../api/ingest/decode/senml-cbor.js';
+import { decode } from '../../../../api/ingest/decode/index.ts';
+import { MessageBatch } from '../../../../api/ingest/decode/message-batch.ts';
+import { parseSenmlCbor } from '../../../../api/ingest/decode/senml-cbor.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 
-/** @param {string} hex @param {string} [contentType] */
-function read(hex, contentType) {
+function read(hex: string, contentType?: string) {
   const batch = new MessageBatch({ receivedAt: NOW, oldest: 0, newest: NOW + 1e9, relative: true });
   decode(Buffer.from(hex, 'hex'), contentType, batch);
   const found = [...batch.sensors].flatMap(([sensor, { times, values }]) =>
@@ -91,8 +90,8 @@ test('SenML as CBOR: 500,000 nested arrays: refused as malformed', () => {
 });
 
 test('SenML as CBOR: 160,000 nested items: accepted; one more: the whole payload is refused with too_large', () => {
-  /** An array of one array of zeros. @param {number} items of the payload */
-  const nested = (items) => {
+  /** An array of one array of zeros. @param items of the payload */
+  const nested = (items: number) => {
     const begin = Buffer.from([0x81, 0x9a, 0, 0, 0, 0]);
     begin.writeUInt32BE(items - 2, 2);
     return Buffer.concat([begin, Buffer.alloc(items - 2)]);

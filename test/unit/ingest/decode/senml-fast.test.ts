@@ -1,28 +1,30 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { NameCache } from '../../../../api/ingest/decode/json-cursor.js';
-import { MessageBatch } from '../../../../api/ingest/decode/message-batch.js';
-import { readCommonSenml, readSenml } from '../../../../api/ingest/decode/senml.js';
-import { MAX_SAMPLES_PER_MESSAGE } from '../../../../schema/rules.js';
+import { NameCache } from '../../../../api/ingest/decode/json-cursor.ts';
+import { MessageBatch } from '../../../../api/ingest/decode/message-batch.ts';
+import { readCommonSenml, readSenml } from '../../../../api/ingest/decode/senml.ts';
+import { MAX_SAMPLES_PER_MESSAGE } from '../../../../schema/rules.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 
-/** @param {NameCache} [names] */
-const emptyBatch = (names) =>
+const emptyBatch = (names?: NameCache) =>
   new MessageBatch({ receivedAt: NOW, oldest: NOW - 1e11, newest: NOW + 300_000, relative: true }, names);
 
-/** @param {MessageBatch} batch */
-const contentOf = ({ sensors, refused, counts }) => ({ sensors: [...sensors], refused, counts });
+const contentOf = ({ sensors, refused, counts }: MessageBatch) => ({
+  sensors: [...sensors],
+  refused,
+  counts,
+});
 
-/** Result of the object reader. @param {string} text */
-function expected(text) {
+/** Result of the object reader. */
+function expected(text: string) {
   const batch = emptyBatch();
   readSenml(JSON.parse(text), batch);
   return contentOf(batch);
 }
 
-/** @param {string} text @returns null: declined */
-function fast(text) {
+/** @returns null: declined */
+function fast(text: string) {
   const batch = emptyBatch();
   return readCommonSenml(Buffer.from(text), batch) ? contentOf(batch) : null;
 }

@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
-import { MessageBatch } from '../../../../api/ingest/decode/message-batch.js';
-import { readSenml } from '../../../../api/ingest/decode/senml.js';
+import { MessageBatch } from '../../../../api/ingest/decode/message-batch.ts';
+import { readSenml } from '../../../../api/ingest/decode/senml.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 
-/** The accepted times include the examples of 2010. @param {unknown[]} pack */
-function read(pack) {
+/** The accepted times include the examples of 2010. */
+function read(pack: unknown[]) {
   const rules = { receivedAt: NOW, oldest: 0, newest: NOW + 1e9, relative: true };
   const batch = new MessageBatch(rules);
   readSenml(pack, batch);

@@ -1,14 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { MessageDecoder } from '../../../../api/ingest/decode/index.js';
-import { nameOfPart } from '../../../../schema/sensor-names.js';
+import { MessageDecoder } from '../../../../api/ingest/decode/index.ts';
+import { nameOfPart } from '../../../../schema/sensor-names.ts';
 
 const NOW = Date.UTC(2026, 10, 22, 12);
 const DAY_MS = 86_400_000;
 const limits = { historyMs: 365 * DAY_MS, maxClockSkewMs: 300_000, relativeTimes: true };
 
-/** @param {unknown} content @param {Partial<ConstructorParameters<typeof MessageDecoder>[0]>} [others] */
-function read(content, others) {
+function read(content: unknown, others?: Partial<ConstructorParameters<typeof MessageDecoder>[0]>) {
   const text = typeof content === 'string' ? content : JSON.stringify(content);
   const batch = new MessageDecoder({ ...limits, ...others }).decode(Buffer.from(text), undefined, NOW);
   return {
@@ -145,8 +144,7 @@ describe('Map of sensors: stored values', () => {
 
 describe('Map of sensors: refused values', () => {
   const DEEP = 'must not be in more than 8 objects';
-  const deep = (/** @type {number} */ levels) =>
-    `{"ok":1,${'"a":{'.repeat(levels)}"b":1${'}'.repeat(levels)}}`;
+  const deep = (levels: number) => `{"ok":1,${'"a":{'.repeat(levels)}"b":1${'}'.repeat(levels)}}`;
 
   test.each([
     [{ a: 1, b: '21.5' }, [1, 'not_numeric', 'b: must be a number, without quotation marks']],
@@ -257,7 +255,7 @@ describe('Map of sensors: refused values', () => {
   });
 
   test('Map of sensors: 10,000 values: stored; one more: refused with too_large', () => {
-    const map = (/** @type {number} */ count) =>
+    const map = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, at) => [`s${at}`, at]));
     expect(read(map(10_000)).counts.samples).toBe(10_000);
     expect(read(map(10_001)).refused).toMatchObject([[-1, 'too_large', expect.anything()]]);
@@ -273,8 +271,8 @@ describe('Map of sensors: refused values', () => {
 });
 
 describe('Time of plain JSON and maps of sensors', () => {
-  const asMap = (/** @type {unknown} */ ts) => ({ ts, t: 1 });
-  const asPlain = (/** @type {unknown} */ ts) => ({ sensor_id: 't', ts, value: 1 });
+  const asMap = (ts: unknown) => ({ ts, t: 1 });
+  const asPlain = (ts: unknown) => ({ sensor_id: 't', ts, value: 1 });
   const forms = [asMap, asPlain];
 
   test('Plain JSON: ts in seconds while TS_UNIT is ms: refused with a question about seconds', () => {

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
-import { MessageDecoder } from '../../../../api/ingest/decode/index.js';
-import { TextPattern } from '../../../../api/ingest/mappings/pattern.js';
-import { readPayload } from '../../../../api/ingest/sparkplug/payload.js';
-import { longestTurn, MAX_TURN_MS } from '../../../support/event-loop.js';
-import { MQTT_INPUTS, SPARKPLUG_INPUTS } from '../../../support/hostile-inputs.js';
+import { MessageDecoder } from '../../../../api/ingest/decode/index.ts';
+import { TextPattern } from '../../../../api/ingest/mappings/pattern.ts';
+import { readPayload } from '../../../../api/ingest/sparkplug/payload.ts';
+import { longestTurn, MAX_TURN_MS } from '../../../support/event-loop.ts';
+import { MQTT_INPUTS, SPARKPLUG_INPUTS } from '../../../support/hostile-inputs.ts';
 
 const decoder = new MessageDecoder({ historyMs: 86_400_000, maxClockSkewMs: 300_000, relativeTimes: true });
 

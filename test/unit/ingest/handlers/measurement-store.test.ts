@@ -1,21 +1,17 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { HeldWrites } from '../../../support/database/held-writes.js';
-import { startMemoryPipeline } from '../../../support/system/memory-pipeline.js';
-
-/** @import { MemoryPipeline } from '../../../support/system/memory-pipeline.js' */
+import { HeldWrites } from '../../../support/database/held-writes.ts';
+import { type MemoryPipeline, startMemoryPipeline } from '../../../support/system/memory-pipeline.ts';
 
 const HOUR_MS = 3_600_000;
 const NOW = Date.UTC(2026, 10, 21, 12, 20);
 
-/** @type {MemoryPipeline} */
-let pipeline;
+let pipeline: MemoryPipeline;
 afterEach(() => pipeline.stop());
 
 test('Storing measurements: the commit takes an hour: the sample observer is notified again before the message ends', async () => {
   let now = NOW;
   pipeline = await startMemoryPipeline({ clock: () => now });
-  /** @type {string[]} */
-  const calls = [];
+  const calls: string[] = [];
   pipeline.ingest.setSampleObserver({
     note(_device, _series, seenAt) {
       calls.push(seenAt === null ? 'note all' : 'note');
@@ -39,7 +35,7 @@ test('Storing measurements: the commit takes an hour: the sample observer is not
   expect(calls.slice(4)).toEqual(['note', 'observe']);
 });
 
-const names = (/** @type {number} */ count) => Array.from({ length: count }, (_, index) => `s${index}`);
+const names = (count: number) => Array.from({ length: count }, (_, index) => `s${index}`);
 
 test.each([
   ['in two hours', names(1), [NOW, NOW - HOUR_MS], 'write_measurements'],
@@ -51,7 +47,7 @@ test.each([
   async (_, sensors, times, write) => {
     const writes = new HeldWrites();
     pipeline = await startMemoryPipeline({ clock: () => NOW, writes });
-    const send = (/** @type {number} */ ms) =>
+    const send = (ms: number) =>
       pipeline.measure(
         'oven',
         sensors.flatMap((sensor_id) => times.map((ts) => ({ sensor_id, ts: ts + ms, value: ms }))),

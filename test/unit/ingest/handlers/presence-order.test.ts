@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { useStarted } from '../../../support/clean-ups.js';
-import { HeldWrites } from '../../../support/database/held-writes.js';
-import { bdSeq, encodePayload } from '../../../support/sparkplug/payload.js';
-import { startMemoryPipeline } from '../../../support/system/memory-pipeline.js';
+import { useStarted } from '../../../support/clean-ups.ts';
+import { HeldWrites } from '../../../support/database/held-writes.ts';
+import { bdSeq, encodePayload } from '../../../support/sparkplug/payload.ts';
+import { startMemoryPipeline } from '../../../support/system/memory-pipeline.ts';
 
 const writes = new HeldWrites();
 const pipeline = useStarted(
@@ -10,17 +10,16 @@ const pipeline = useStarted(
   ({ stop }) => stop(),
 );
 
-/** @param {string} device @param {'online' | 'offline'} state */
-const status = (device, state) => pipeline.accept(`iot/v1/${device}/status`, JSON.stringify({ state }));
+const status = (device: string, state: 'online' | 'offline') =>
+  pipeline.accept(`iot/v1/${device}/status`, JSON.stringify({ state }));
 
-/** @param {string} device */
-const measure = (device) => pipeline.measure(device, [{ sensor_id: 's', ts: Date.now(), value: 1 }]);
+const measure = (device: string) => pipeline.measure(device, [{ sensor_id: 's', ts: Date.now(), value: 1 }]);
 
-/** @param {string} device */
-const stateOf = async (device) => (await pipeline.store.devices.device(pipeline.keyOf(device)))?.state;
+const stateOf = async (device: string) =>
+  (await pipeline.store.devices.device(pipeline.keyOf(device)))?.state;
 
-/** @param {string} device @returns {Promise<string[]>} kinds, the oldest first */
-async function eventsOf(device) {
+/** @returns kinds, the oldest first */
+async function eventsOf(device: string): Promise<string[]> {
   const range = { from: 0, to: Date.now() + 60_000 };
   const { events } = await pipeline.store.events.page(pipeline.keyOf(device).bytes, range, {
     after: null,
@@ -71,7 +70,7 @@ test('Device presence: a retained last will arrives while a measurement is commi
 
 test('Sparkplug presence: DDATA is committed after an NDEATH that arrived later: device and edge node stay offline', async () => {
   const ts = Date.now();
-  const metrics = [{ name: 's', type: /** @type {const} */ ('double'), value: 1 }];
+  const metrics = [{ name: 's', type: 'double' as const, value: 1 }];
   await pipeline.accept('spBv1.0/hall/NBIRTH/edge', encodePayload({ ts, seq: 0, metrics: [bdSeq(0)] }));
   await pipeline.accept('spBv1.0/hall/DBIRTH/edge/pump', encodePayload({ ts, seq: 1, metrics }));
   const held = writes.hold({ write: 'write_latest' });

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { useCleanUps } from '../../../support/clean-ups.js';
-import { LATER, T0, vector } from '../../../support/sparkplug/vectors.js';
-import { startMemoryPipeline } from '../../../support/system/memory-pipeline.js';
+import { useCleanUps } from '../../../support/clean-ups.ts';
+import { LATER, T0, vector } from '../../../support/sparkplug/vectors.ts';
+import { startMemoryPipeline } from '../../../support/system/memory-pipeline.ts';
 
 const TOPIC = 'spBv1.0/plant/NBIRTH/edge-1';
 

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { useDirectory } from '../../../support/directory.js';
+import { useDirectory } from '../../../support/directory.ts';
 
 // Each run starts a process.
 const directory = useDirectory('mappings');
@@ -21,23 +21,21 @@ writeFileSync(
 `,
 );
 
-/** @param {string[]} words @param {string} [input] */
-function run(words, input) {
+function run(words: string[], input?: string) {
   const options = {
-    encoding: /** @type {const} */ ('utf8'),
+    encoding: 'utf8' as const,
     input,
     env: { PATH: process.env['PATH'], LANG: 'C.UTF-8' },
   };
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
-    ['api/commands/mappings/index.js', ...words],
+    ['api/commands/mappings/index.ts', ...words],
     options,
   );
   return { code: status, lines: stdout.trimEnd().split('\n'), errors: stderr };
 }
 
-/** @param {string} topic @param {string} payload @param {string} [input] */
-const testMessage = (topic, payload, input) =>
+const testMessage = (topic: string, payload: string, input?: string) =>
   run(['test', file, '--topic', topic, '--payload', payload], input);
 
 test('Command mappings test: a valid message: prints device, values, times and units, with exit code 0', () => {

@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
-import { Mappings, parseMappings } from '../../../../api/ingest/mappings/index.js';
-import { readMapped } from '../../../support/payloads/mappings.js';
+import { Mappings, parseMappings } from '../../../../api/ingest/mappings/index.ts';
+import { readMapped } from '../../../support/payloads/mappings.ts';
 
-/** @param {string} text @returns {string[]} the problems of a file, a line each */
-function problemsOf(text) {
+/** @returns the problems of a file, a line each */
+function problemsOf(text: string): string[] {
   try {
     parseMappings(text, 'm.yaml');
   } catch (error) {
-    const { code, message } = /** @type {{ code: string, message: string }} */ (error);
+    const { code, message } = error as { code: string; message: string };
     expect(code).toBe('bad_settings');
     return message
       .split('\n')
@@ -17,7 +17,7 @@ function problemsOf(text) {
   return [];
 }
 
-const entry = (/** @type {string} */ members) => `mappings:\n  - ${members}\n`;
+const entry = (members: string) => `mappings:\n  - ${members}\n`;
 const VALID = "name: a, topic: 'a/{device}', values: [{ pointer: /v }]";
 
 describe('File of mappings', () => {
@@ -106,7 +106,7 @@ describe('File of mappings', () => {
 `;
     const mappings = new Mappings(parseMappings(text, 'm.yaml'));
     const receivedAt = Date.parse('2026-11-22T12:00:00Z');
-    const read = (/** @type {string} */ topic, /** @type {unknown} */ payload) =>
+    const read = (topic: string, payload: unknown) =>
       readMapped(mappings, topic, Buffer.from(JSON.stringify(payload)), receivedAt);
     expect(read('home/zigbee/attic', { temperature: 70, linkquality: 3 })).toMatchObject({
       values: { temperature: [[receivedAt, 70]] },
@@ -137,7 +137,7 @@ describe('File of mappings', () => {
   });
 
   test('Subscriptions of mappings: one topic filter covers another: only the wider filter is subscribed', () => {
-    const filtersOf = (/** @type {string[]} */ ...topics) => {
+    const filtersOf = (...topics: string[]) => {
       const list = JSON.stringify(topics);
       const text = entry(`{ name: a, topic: ${list}, device: d, values: [{ pointer: '' }] }`);
       return new Mappings(parseMappings(text, 'm.yaml')).filters;
@@ -156,12 +156,12 @@ describe('File of mappings', () => {
 describe('Time of a mapped message', () => {
   const RECEIVED = Date.parse('2026-11-22T12:00:00Z');
 
-  /** @param {string} time the member of the mapping @param {unknown} value */
-  function timeOf(time, value) {
+  /** @param time the member of the mapping */
+  function timeOf(time: string, value: unknown) {
     const text = entry(`{ name: a, topic: 'a/{device}', time: ${time}, values: [{ pointer: /v }] }`);
     const mappings = new Mappings(parseMappings(text, 'm.yaml'));
     const payload = Buffer.from(JSON.stringify({ t: value, v: 1 }));
-    const read = /** @type {any} */ (readMapped(mappings, 'a/d', payload, RECEIVED));
+    const read = readMapped(mappings, 'a/d', payload, RECEIVED) as any;
     return read.refused[0]?.code ?? new Date(read.values['v'][0][0]).toISOString();
   }
 

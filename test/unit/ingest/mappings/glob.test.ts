@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { globOf, TextPattern } from '../../../../api/ingest/mappings/pattern.js';
+import { globOf, TextPattern } from '../../../../api/ingest/mappings/pattern.ts';
 
-/** @param {string} alphabet @param {number} longest @returns {string[]} all texts of its characters, the empty one too */
-function textsOf(alphabet, longest) {
+/** @returns all texts of its characters, the empty one too */
+function textsOf(alphabet: string, longest: number): string[] {
   const texts = [''];
   for (const text of texts) if (text.length < longest) for (const char of alphabet) texts.push(text + char);
   return texts;
@@ -34,9 +34,7 @@ test('Text pattern: all patterns of up to 4 parts and texts of up to 5 character
   for (const parts of textsOf('n*. a', 4)) {
     const pattern = new TextPattern(parts.replaceAll(/n/g, (_, at) => `{n${at}}`));
     const source = { n: '([\\w.:-]+)', '*': '.*', '.': '\\.', ' ': '\\s*', a: 'a' };
-    const expression = new RegExp(
-      `^${Array.from(parts, (part) => source[/** @type {'n'} */ (part)]).join('')}$`,
-    );
+    const expression = new RegExp(`^${Array.from(parts, (part) => source[part as 'n']).join('')}$`);
     const differing = texts.filter((text) => {
       const found = pattern.match(text);
       return (

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { Mappings, parseMappings } from '../../../../api/ingest/mappings/index.js';
-import { readMapped } from '../../../support/payloads/mappings.js';
+import { Mappings, parseMappings } from '../../../../api/ingest/mappings/index.ts';
+import { readMapped } from '../../../support/payloads/mappings.ts';
 
 const mappings = new Mappings(
   parseMappings(
@@ -25,10 +25,10 @@ const mappings = new Mappings(
   ),
 );
 
-/** @param {string} topic @param {string | Buffer} payload */
-const read = (topic, payload) => /** @type {any} */ (readMapped(mappings, topic, Buffer.from(payload)));
+const read = (topic: string, payload: string | Buffer) =>
+  readMapped(mappings, topic, Buffer.from(payload)) as any;
 
-const nested = (/** @type {number} */ depth) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
+const nested = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
 
 describe('Hostile payload of a mapped topic', () => {
   test('Hostile payload on a mapped topic: values nested over eight levels deep: refused', () => {
@@ -50,7 +50,7 @@ describe('Hostile payload of a mapped topic', () => {
         ['toString', [[expect.any(Number), 3]]],
       ]),
     );
-    expect(/** @type {any} */ ({})['isAdmin']).toBeUndefined();
+    expect(({} as any)['isAdmin']).toBeUndefined();
     expect(read('one/d', '{"a":1}')).toMatchObject({ values: { a: [[expect.any(Number), 1]] }, refused: [] });
     expect(read('one/d', '{"a":"toString"}').refused).toMatchObject([{ code: 'not_numeric', path: 'a' }]);
   });

@@ -1,12 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { useDirectory } from '../../../support/directory.js';
-import { startMemoryPipeline } from '../../../support/system/memory-pipeline.js';
-import { until } from '../../../support/until.js';
-
-/** @import { Refusals } from '../../../../api/store/dead-letters/writes.js' */
-/** @import { MemoryPipeline } from '../../../support/system/memory-pipeline.js' */
+import type { Refusals } from '../../../../api/store/dead-letters/writes.ts';
+import type { Identity } from '../../../../schema/ids.ts';
+import { useDirectory } from '../../../support/directory.ts';
+import { type MemoryPipeline, startMemoryPipeline } from '../../../support/system/memory-pipeline.ts';
+import { until } from '../../../support/until.ts';
 
 const NOW = 1_795_348_840_000;
 
@@ -28,19 +27,17 @@ writeFileSync(
 `,
 );
 
-/** @type {MemoryPipeline} */
-let pipeline;
+let pipeline: MemoryPipeline;
 afterEach(() => pipeline?.stop());
 
-/** @param {Record<string, string>} [settings] */
-async function start(settings) {
+async function start(settings?: Record<string, string>) {
   pipeline = await startMemoryPipeline({ settings: { MQTT_MAPPINGS, ...settings }, clock: () => NOW });
 }
 
-/** @param {string} topic @param {unknown} content @param {object} [rest] */
-const send = (topic, content, rest) => pipeline.accept(topic, JSON.stringify(content), rest);
+const send = (topic: string, content: unknown, rest?: object) =>
+  pipeline.accept(topic, JSON.stringify(content), rest);
 
-const deviceOf = async (/** @type {string} */ name) =>
+const deviceOf = async (name: string) =>
   Object.fromEntries(
     (await pipeline.store.devices.sensors(await keyOf(name))).map(({ name: sensor, unit, type }) => [
       sensor,
@@ -48,10 +45,9 @@ const deviceOf = async (/** @type {string} */ name) =>
     ]),
   );
 
-/** @param {string} name */
-async function keyOf(name) {
-  const { groupOf, identifyDevice } = await import('../../../../schema/ids.js');
-  const { id, bytes } = /** @type {import('../../../../schema/ids.js').Identity} */ (identifyDevice(name));
+async function keyOf(name: string) {
+  const { groupOf, identifyDevice } = await import('../../../../schema/ids.ts');
+  const { id, bytes } = identifyDevice(name) as Identity;
   return { id, bytes, group: groupOf(bytes, 4) };
 }
 
@@ -120,11 +116,9 @@ describe('Message on a mapped topic', () => {
 
   test('Message on a mapped topic: sender may not send for the device: forbidden with the reason, and no dead letter', async () => {
     await start();
-    const permits = (/** @type {string} */ device, /** @type {string} */ topic) =>
-      `${device} ${topic}` === 'b farm/b/up';
-    /** @type {Refusals[]} */
-    const refusals = [];
-    const options = { permits, onRefused: (/** @type {Refusals} */ refused) => refusals.push(refused) };
+    const permits = (device: string, topic: string) => `${device} ${topic}` === 'b farm/b/up';
+    const refusals: Refusals[] = [];
+    const options = { permits, onRefused: (refused: Refusals) => refusals.push(refused) };
     expect(await send('farm/a/up', { v: 1 }, options)).toBe('forbidden');
     expect(await send('farm/a/config', { sensor: 'v' }, options)).toBe('forbidden');
     expect(refusals).toMatchObject([[{ code: 'forbidden' }], [{ code: 'forbidden' }]]);
@@ -138,7 +132,7 @@ describe('Message on a mapped topic', () => {
 
   test('Message on a mapped topic: malformed or too large, and the sender lacks permission: forbidden, no dead letter', async () => {
     await start({ MAX_MESSAGE_BYTES: '1024' });
-    const permits = (/** @type {string} */ device) => device === 'b';
+    const permits = (device: string) => device === 'b';
     for (const payload of ['{"v":1', ' '.repeat(2000)]) {
       expect(await pipeline.accept('farm/a/up', payload, { permits })).toBe('forbidden');
       expect(await pipeline.accept('farm/b/up', payload, { permits })).toBe('refused');
@@ -171,11 +165,11 @@ describe('Message on a mapped topic', () => {
     await send('farm/a/up', { t: NOW / 1000, v: 3, w: 4 });
     const range = { from: NOW - 1000, to: NOW + 1000 };
     const { deadLetters } = await pipeline.store.deadLetters.page(range, { before: null, limit: 10 });
-    const { uuidText } = await import('../../../../schema/ids.js');
-    const stored = await pipeline.store.deadLetters.find(uuidText(/** @type {any} */ (deadLetters[0]).id));
+    const { uuidText } = await import('../../../../schema/ids.ts');
+    const stored = await pipeline.store.deadLetters.find(uuidText((deadLetters[0] as any).id));
     await send('farm/a/config', { sensor: 'v' });
     await send('farm/a/config', { sensor: 'w' });
-    const result = await pipeline.ingest.replay(/** @type {any} */ (stored));
+    const result = await pipeline.ingest.replay(stored as any);
     expect(result).toEqual({ accepted: 2, refused: [] });
     expect(await pipeline.latest('a')).toEqual({ v: [NOW, 3], w: [NOW, 4] });
   });

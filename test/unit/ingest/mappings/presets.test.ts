@@ -1,31 +1,29 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { expandPreset, Mapping, Mappings, readPresets } from '../../../../api/ingest/mappings/index.js';
-import { readMapped } from '../../../support/payloads/mappings.js';
+import { expandPreset, Mapping, Mappings, readPresets } from '../../../../api/ingest/mappings/index.ts';
+import { readMapped } from '../../../support/payloads/mappings.ts';
 
-/**
- * A payload of a product, and its expected result. Without `ts` the time of receipt counts.
- *
- * @typedef {object} Vector
- * @property {string} title
- * @property {string} topic
- * @property {unknown} payload JSON, or a text that is sent as it is
- * @property {string} device
- * @property {string} [ts]
- * @property {Record<string, number>} [values]
- * @property {Record<string, string>} [units]
- * @property {number} [skipped]
- * @property {{ sensor: string, unit?: string, type?: string }} [describes]
- * @property {boolean} [isSkipped]
- */
+/** A payload of a product, and its expected result. Without `ts` the time of receipt counts. */
+interface Vector {
+  title: string;
+  topic: string;
+  /** JSON, or a text that is sent as it is */
+  payload: unknown;
+  device: string;
+  ts?: string;
+  values?: Record<string, number>;
+  units?: Record<string, string>;
+  skipped?: number;
+  describes?: { sensor: string; unit?: string; type?: string };
+  isSkipped?: boolean;
+}
 
 const RECEIVED = Date.parse('2026-11-22T16:00:00.000Z');
 
 describe.each(readPresets())('Preset $name', (preset) => {
   const mappings = new Mappings(expandPreset(preset).map((spec) => new Mapping(spec)));
   const url = new URL(`../../../vectors/mappings/${preset.name}.json`, import.meta.url);
-  /** @type {Vector[]} */
-  const vectors = JSON.parse(readFileSync(url, 'utf8'));
+  const vectors: Vector[] = JSON.parse(readFileSync(url, 'utf8'));
 
   test.each(vectors)('Preset of mappings: message $title: read as in the vector', (vector) => {
     const { topic, payload, device, values = {}, units = {}, skipped = 0, ts, describes } = vector;

@@ -7,20 +7,14 @@ import {
   proposeMapping,
   proposeMappings,
   readPresets,
-} from '../../../../api/ingest/mappings/index.js';
-import { readMapped } from '../../../support/payloads/mappings.js';
+} from '../../../../api/ingest/mappings/index.ts';
+import { readMapped } from '../../../support/payloads/mappings.ts';
 
-/**
- * Reads a message with the mapping proposed for it.
- *
- * @param {string} topic
- * @param {string} payload
- * @param {number} [receivedAt]
- */
-function readByProposal(topic, payload, receivedAt) {
+/** Reads a message with the mapping proposed for it. */
+function readByProposal(topic: string, payload: string, receivedAt?: number) {
   const text = String(proposeMapping(topic, Buffer.from(payload)));
   const mappings = new Mappings(parseMappings(text, 'proposal'));
-  return /** @type {any} */ (readMapped(mappings, topic, Buffer.from(payload), receivedAt));
+  return readMapped(mappings, topic, Buffer.from(payload), receivedAt) as any;
 }
 
 const NOW = Date.parse('2026-11-22T12:00:41Z');
@@ -93,7 +87,7 @@ describe('Proposed mapping', () => {
     expect(new Set(drafts).size).toBe(1);
     const mappings = new Mappings(parseMappings(String(drafts[0]), 'proposal'));
     for (const [topic, [payload, values]] of Object.entries(messages)) {
-      const read = /** @type {any} */ (readMapped(mappings, topic, Buffer.from(String(payload)), NOW));
+      const read = readMapped(mappings, topic, Buffer.from(String(payload)), NOW) as any;
       expect(read.refused).toEqual([]);
       const found = Object.entries(read.values).map(([sensor, samples]) => [sensor, samples[0][1]]);
       expect(Object.fromEntries(found)).toEqual(values);

@@ -1,11 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { Mappings, parseMappings } from '../../../../api/ingest/mappings/index.js';
-import { readMapped } from '../../../support/payloads/mappings.js';
+import { Mappings, parseMappings } from '../../../../api/ingest/mappings/index.ts';
+import { readMapped } from '../../../support/payloads/mappings.ts';
 
 const T0 = Date.parse('2026-11-22T09:00:00Z');
 
-/** @param {number} ms @param {object} [rest] */
-const chirpstack = (ms, rest) => ({
+const chirpstack = (ms: number, rest?: object) => ({
   deduplicationId: `id ${ms}`,
   time: new Date(T0 + ms).toISOString(),
   devAddr: '00189440',
@@ -16,8 +15,7 @@ const chirpstack = (ms, rest) => ({
   ...rest,
 });
 
-/** @param {number} ms @param {object} [rest] */
-const theThingsStack = (ms, rest) => ({
+const theThingsStack = (ms: number, rest?: object) => ({
   end_device_ids: { device_id: 'd', dev_addr: '00BCB929' },
   received_at: new Date(T0 + ms + 200).toISOString(),
   uplink_message: {
@@ -31,23 +29,20 @@ const theThingsStack = (ms, rest) => ({
   },
 });
 
-/** @typedef {[topic: string, (ms: number, rest?: object) => object, counter: string, address: string]} Product */
-/** @type {Array<[preset: string, ...product: Product]>} */
-const PRODUCTS = [
+type Product = [topic: string, (ms: number, rest?: object) => object, counter: string, address: string];
+const PRODUCTS: Array<[preset: string, ...product: Product]> = [
   ['chirpstack', 'application/1/device/D/event/up', chirpstack, 'fCnt', 'devAddr'],
   ['the-things-stack', 'v3/app@ttn/devices/D/up', theThingsStack, 'f_cnt', 'session_key_id'],
 ];
 
 // chirpstack-application-server#460, helium/console#527, lorawan-stack#4395.
 describe.each(PRODUCTS)('Uplink of %s', (preset, topic, message, counter, address) => {
-  /** Reads uplinks in order. @param {Array<[device: string, content: object]>} uplinks @returns {Array<[count: number, rssi?: number]>} time of the count and of the signal, in ms after T0 */
-  function read(uplinks) {
+  /** Reads uplinks in order. @returns time of the count and of the signal, in ms after T0 */
+  function read(uplinks: Array<[device: string, content: object]>): Array<[count: number, rssi?: number]> {
     const mappings = new Mappings(parseMappings(`mappings: [{ use: ${preset} }]`, 'test'));
     return uplinks.map(([device, content]) => {
       const payload = Buffer.from(JSON.stringify(content));
-      const { values } = /** @type {any} */ (
-        readMapped(mappings, topic.replace('D', device), payload, T0 + 900_000)
-      );
+      const { values } = readMapped(mappings, topic.replace('D', device), payload, T0 + 900_000) as any;
       return [values.count[0][0] - T0, values.rssi?.[0]?.[0] - T0];
     });
   }
@@ -78,32 +73,33 @@ describe.each(PRODUCTS)('Uplink of %s', (preset, topic, message, counter, addres
     ]);
   });
 
-  test.each(
-    /** @type {Array<[string, string, object]>} */ ([
-      ['another counter', 'a', { [counter]: 105 }],
-      ['another session', 'a', { [address]: 'other' }],
-      [
-        'other data with the same counter, after a restart',
-        'a',
-        preset === 'chirpstack'
-          ? { data: 'CA==', object: { count: 8 } }
-          : { frm_payload: 'CA==', decoded_payload: { count: 8 } },
-      ],
-      ['another device', 'b', {}],
-      ['no counter', 'a', { [counter]: undefined }],
-    ]),
-  )(`Uplink of ${preset}: %s 48 s later: it keeps its own time`, (title, device, rest) => {
-    const first = title === 'no counter' ? message(0, rest) : message(0);
-    expect(
-      read([
-        ['a', first],
-        [device, message(48_000, rest)],
-      ]),
-    ).toEqual([
-      [0, 0],
-      [48_000, 48_000],
-    ]);
-  });
+  test.each([
+    ['another counter', 'a', { [counter]: 105 }],
+    ['another session', 'a', { [address]: 'other' }],
+    [
+      'other data with the same counter, after a restart',
+      'a',
+      preset === 'chirpstack'
+        ? { data: 'CA==', object: { count: 8 } }
+        : { frm_payload: 'CA==', decoded_payload: { count: 8 } },
+    ],
+    ['another device', 'b', {}],
+    ['no counter', 'a', { [counter]: undefined }],
+  ] as Array<[string, string, object]>)(
+    `Uplink of ${preset}: %s 48 s later: it keeps its own time`,
+    (title, device, rest) => {
+      const first = title === 'no counter' ? message(0, rest) : message(0);
+      expect(
+        read([
+          ['a', first],
+          [device, message(48_000, rest)],
+        ]),
+      ).toEqual([
+        [0, 0],
+        [48_000, 48_000],
+      ]);
+    },
+  );
 
   test(`Uplink of ${preset}: the same counter and data after 10 minutes: it keeps its own time`, () => {
     expect(

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { readNdjson } from '../../../../api/import/text.js';
-import { readValue } from '../../../../api/import/values.js';
-import { Mappings, parseMappings } from '../../../../api/ingest/mappings/index.js';
-import { readMapped } from '../../../support/payloads/mappings.js';
+import { readNdjson } from '../../../../api/import/text.ts';
+import { readValue } from '../../../../api/import/values.ts';
+import { Mappings, parseMappings } from '../../../../api/ingest/mappings/index.ts';
+import { readMapped } from '../../../support/payloads/mappings.ts';
 
 const mappings = new Mappings(
   parseMappings(
@@ -18,17 +18,14 @@ const mappings = new Mappings(
   ),
 );
 
-/** @param {string} topic @param {unknown} content */
-function read(topic, content) {
-  const all = /** @type {any} */ (readMapped(mappings, topic, Buffer.from(JSON.stringify(content))));
+function read(topic: string, content: unknown) {
+  const all = readMapped(mappings, topic, Buffer.from(JSON.stringify(content))) as any;
   return {
     values: Object.fromEntries(
-      Object.entries(all.values).map(([name, samples]) => [name, /** @type {any} */ (samples)[0][1]]),
+      Object.entries(all.values).map(([name, samples]) => [name, (samples as any)[0][1]]),
     ),
     skipped: all.skipped,
-    refused: all.refused.map(
-      (/** @type {{ code: string, path: string }} */ { code, path }) => `${code} ${path}`,
-    ),
+    refused: all.refused.map(({ code, path }: { code: string; path: string }) => `${code} ${path}`),
   };
 }
 
@@ -106,7 +103,7 @@ test('Mapping: a listed name in upper case: its text is a number', () => {
 });
 
 test('Mapping: a number as a text that is not listed: the refusal names the option', () => {
-  const { refused } = /** @type {any} */ (readMapped(mappings, 'all/d', Buffer.from('{"weight":"1.5"}')));
+  const { refused } = readMapped(mappings, 'all/d', Buffer.from('{"weight":"1.5"}')) as any;
   expect(refused).toMatchObject([
     { code: 'not_numeric', path: 'weight', rule: expect.stringContaining('numbers') },
   ]);

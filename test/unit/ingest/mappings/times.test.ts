@@ -1,20 +1,16 @@
 import { expect, test } from '@jest/globals';
-import { Mappings, parseMappings } from '../../../../api/ingest/mappings/index.js';
-import { readMapped } from '../../../support/payloads/mappings.js';
+import { Mappings, parseMappings } from '../../../../api/ingest/mappings/index.ts';
+import { readMapped } from '../../../support/payloads/mappings.ts';
 
 /**
  * Reads the time of a message of Tasmota.
- *
- * @param {string} zone
- * @param {string} local local time of the device
- * @param {string} received time of receipt, in UTC
+ * @param local local time of the device
+ * @param received time of receipt, in UTC
  */
-function timeOf(zone, local, received) {
+function timeOf(zone: string, local: string, received: string) {
   const mappings = new Mappings(parseMappings(`mappings: [{ use: tasmota, zone: ${zone} }]`, 'test'));
   const payload = Buffer.from(JSON.stringify({ Time: local, Temperature: 21.5 }));
-  const read = /** @type {any} */ (
-    readMapped(mappings, 'tele/d/SENSOR', payload, Date.parse(`${received}Z`))
-  );
+  const read = readMapped(mappings, 'tele/d/SENSOR', payload, Date.parse(`${received}Z`)) as any;
   return new Date(read.values.Temperature[0][0]).toISOString().slice(0, 16);
 }
 

@@ -1,18 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
-import { readBirth } from '../../../../api/ingest/registry/birth-message.js';
-import { admit } from '../../../../api/ingest/registry/births.js';
-import { blankDevice, blankSensor } from '../../../../api/ingest/registry/cache.js';
-import { identifyDevice, identifySensor } from '../../../../schema/ids.js';
+import { readBirth } from '../../../../api/ingest/registry/birth-message.ts';
+import { admit } from '../../../../api/ingest/registry/births.ts';
+import { blankDevice, blankSensor } from '../../../../api/ingest/registry/cache.ts';
+import { type Identity, identifyDevice, identifySensor } from '../../../../schema/ids.ts';
 
-/** @import { Identity } from '../../../../schema/ids.js' */
-
-const DEVICE = /** @type {Identity} */ (identifyDevice('pump'));
+const DEVICE = identifyDevice('pump') as Identity;
 const NOW = Date.UTC(2026, 10, 22);
 const TOO_MANY = 'must not have more than 10000 elements';
 const INTERVAL = 'must be a whole number of ms from 1 to 2147483647';
 
-/** @param {unknown} content */
-const read = (content) => readBirth(Buffer.from(JSON.stringify(content)), DEVICE, NOW);
+const read = (content: unknown) => readBirth(Buffer.from(JSON.stringify(content)), DEVICE, NOW);
 
 describe('Birth: one refused sensor', () => {
   test.each([
@@ -67,7 +64,7 @@ describe('Birth', () => {
   });
 
   test('Birth message: the topic has the device id instead of a name: no name is set', () => {
-    const byId = /** @type {Identity} */ (identifyDevice(DEVICE.id));
+    const byId = identifyDevice(DEVICE.id) as Identity;
     expect(readBirth(Buffer.from('{}'), byId, NOW).name).toBeUndefined();
   });
 
@@ -100,7 +97,7 @@ describe('Birth', () => {
 test('Birth message: device has 9,999 of 10,000 sensors: one new sensor is accepted, the next one refused', () => {
   const device = blankDevice({ id: DEVICE.id, bytes: DEVICE.bytes, group: 0, name: null, retiredAt: null });
   for (let at = 0; at < 9_999; at++) {
-    const { id, bytes } = /** @type {Identity} */ (identifySensor(DEVICE.id, `s${at}`));
+    const { id, bytes } = identifySensor(DEVICE.id, `s${at}`) as Identity;
     device.sensors.set(id, blankSensor({ id, bytes, deviceName: null, name: null, site: null }));
   }
   const birth = read({ sensors: ['new', 's0', 'more', 's1'].map((sensor_id) => ({ sensor_id })) });

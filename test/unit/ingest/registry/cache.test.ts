@@ -1,27 +1,22 @@
 import { expect, test } from '@jest/globals';
-import { blankDevice, blankSensor, DeviceCache, MAX_ENTRIES } from '../../../../api/ingest/registry/cache.js';
-import { identifyDevice, identifySensor } from '../../../../schema/ids.js';
+import { blankDevice, blankSensor, DeviceCache, MAX_ENTRIES } from '../../../../api/ingest/registry/cache.ts';
+import { type Identity, identifyDevice, identifySensor } from '../../../../schema/ids.ts';
 
-/** @import { Identity } from '../../../../schema/ids.js' */
-
-/** @param {string} name @param {number} sensors */
-function deviceOf(name, sensors) {
-  const { id, bytes } = /** @type {Identity} */ (identifyDevice(name));
+function deviceOf(name: string, sensors: number) {
+  const { id, bytes } = identifyDevice(name) as Identity;
   const device = blankDevice({ id, bytes, group: 0, name, retiredAt: null });
   for (let index = 0; index < sensors; index++) {
-    const sensor = /** @type {Identity} */ (identifySensor(id, `s${index}`));
+    const sensor = identifySensor(id, `s${index}`) as Identity;
     device.sensors.set(sensor.id, blankSensor({ ...sensor, deviceName: name, site: null }));
   }
   return device;
 }
 
 test('Device cache: a cached device gets more sensors: the cache is full, and removes the device', () => {
-  const cache = new DeviceCache({ store: /** @type {any} */ ({}), groups: 1 });
+  const cache = new DeviceCache({ store: {} as any, groups: 1 });
   const first = deviceOf('first', 0);
   cache.keep(first);
-  const many = new Map(
-    Array.from({ length: MAX_ENTRIES - 10 }, (_, index) => [String(index), /** @type {any} */ ({})]),
-  );
+  const many = new Map(Array.from({ length: MAX_ENTRIES - 10 }, (_, index) => [String(index), {} as any]));
   first.sensors = many;
   cache.keep(first);
   expect(cache.peek(first.id)).toBe(first);
@@ -33,11 +28,11 @@ test.each(['forget', 'keep'])(
   'Device cache: %s() is called while the device is read from the database: the read row is not cached',
   async (change) => {
     const kept = deviceOf('pump', 0);
-    let answer = (/** @type {unknown} */ _row) => {};
+    let answer = (_row: unknown) => {};
     const row = new Promise((resolve) => {
       answer = resolve;
     });
-    const store = /** @type {any} */ ({ device: () => row, sensors: async () => [] });
+    const store = { device: () => row, sensors: async () => [] } as any;
     const cache = new DeviceCache({ store, groups: 1 });
     const read = cache.find(kept);
     if (change === 'keep') cache.keep(kept);
@@ -50,10 +45,9 @@ test.each(['forget', 'keep'])(
 
 /** A cache whose reads wait until the test answers them. `answers`: in the order of the reads. */
 function startReads() {
-  /** @type {Array<(row: object) => void>} */
-  const answers = [];
+  const answers: Array<(row: object) => void> = [];
   const device = () => new Promise((resolve) => void answers.push(resolve));
-  const store = /** @type {any} */ ({ device, sensors: async () => [] });
+  const store = { device, sensors: async () => [] } as any;
   return { cache: new DeviceCache({ store, groups: 1 }), answers };
 }
 

@@ -1,16 +1,15 @@
 import { expect, test } from '@jest/globals';
-import { identifyDevice } from '../../../../schema/ids.js';
-import { useCleanUps } from '../../../support/clean-ups.js';
-import { startMemoryPipeline } from '../../../support/system/memory-pipeline.js';
-
-/** @import { Identity } from '../../../../schema/ids.js' */
+import { type Identity, identifyDevice } from '../../../../schema/ids.ts';
+import { useCleanUps } from '../../../support/clean-ups.ts';
+import { startMemoryPipeline } from '../../../support/system/memory-pipeline.ts';
 
 const afterwards = useCleanUps();
 
-/** @param {string} unit of the sensor @param {string} [sensor] */
-const payloadOf = (unit, sensor = 't') => JSON.stringify({ sensors: [{ sensor_id: sensor, unit }] });
+/** @param unit of the sensor */
+const payloadOf = (unit: string, sensor: string = 't') =>
+  JSON.stringify({ sensors: [{ sensor_id: sensor, unit }] });
 
-const DEVICE = /** @type {Identity} */ (identifyDevice('d'));
+const DEVICE = identifyDevice('d') as Identity;
 
 /** Two processes with one database: the device sends to one, a client of HTTP to the other. Messages come one second apart. */
 async function startTwo() {
@@ -21,20 +20,17 @@ async function startTwo() {
   const http = await startMemoryPipeline({ clock, database: broker.client });
   afterwards(() => http.stop());
   return {
-    /** @param {string} unit @param {string} [sensor] */
-    publishBirth(unit, sensor) {
+    publishBirth(unit: string, sensor?: string) {
       now += 1000;
       return broker.accept('iot/v1/d/birth', payloadOf(unit, sensor));
     },
 
-    /** @param {string} unit */
-    describe(unit) {
+    describe(unit: string) {
       now += 1000;
       return http.ingest.descriptions.device(DEVICE, Buffer.from(payloadOf(unit)));
     },
 
-    /** @param {string} sensor @param {string} unit */
-    describeSensor(sensor, unit) {
+    describeSensor(sensor: string, unit: string) {
       now += 1000;
       return http.ingest.descriptions.sensor(DEVICE, sensor, Buffer.from(JSON.stringify({ unit })));
     },

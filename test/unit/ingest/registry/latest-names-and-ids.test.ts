@@ -1,11 +1,9 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { identifyDevice, identifySensor } from '../../../../schema/ids.js';
-import { greaterValue } from '../../../../schema/packed/series.js';
-import { useCleanUps } from '../../../support/clean-ups.js';
-import { startMemoryPipeline } from '../../../support/system/memory-pipeline.js';
-
-/** @import { Identity } from '../../../../schema/ids.js' */
+import { type Identity, identifyDevice, identifySensor } from '../../../../schema/ids.ts';
+import { greaterValue } from '../../../../schema/packed/series.ts';
+import { useCleanUps } from '../../../support/clean-ups.ts';
+import { startMemoryPipeline } from '../../../support/system/memory-pipeline.ts';
 
 const HOUR = 3_600_000;
 const NOW = Math.floor(Date.now() / HOUR) * HOUR + HOUR / 2;
@@ -13,10 +11,9 @@ const OLDEST = -5;
 
 const afterwards = useCleanUps();
 
-/** @param {string} device @param {string} sensor @returns {string} */
-function sensorId(device, sensor) {
-  const { id } = /** @type {Identity} */ (identifyDevice(device));
-  return /** @type {Identity} */ (identifySensor(id, sensor)).id;
+function sensorId(device: string, sensor: string): string {
+  const { id } = identifyDevice(device) as Identity;
+  return (identifySensor(id, sensor) as Identity).id;
 }
 
 /** A sample of a message. `offset`: ms after NOW */
@@ -27,12 +24,11 @@ const sample = fc.record({
   value: fc.constantFrom(-2, -1, 1, 2, 3),
 });
 
-/** @typedef {{ sensor: string, byId: boolean, offset: number, value: number }} Sample */
+type Sample = { sensor: string; byId: boolean; offset: number; value: number };
 
-/** The samples of each sensor by the rule of data-model.md, computed one by one. @param {Sample[]} samples */
-function bruteForce(samples) {
-  /** @type {Map<string, Map<number, number>>} */
-  const sensors = new Map();
+/** The samples of each sensor by the rule of data-model.md, computed one by one. */
+function bruteForce(samples: Sample[]) {
+  const sensors: Map<string, Map<number, number>> = new Map();
   for (const { sensor, offset, value } of samples) {
     const values = sensors.get(sensor) ?? new Map();
     sensors.set(sensor, values);
@@ -55,7 +51,7 @@ test('Latest values: messages refer to sensors by name or by id: the newest samp
   await fc.assert(
     fc.asyncProperty(messages, fc.boolean(), async (sent, atOnce) => {
       const device = `d${devices++}`;
-      const send = (/** @type {Sample[]} */ samples) =>
+      const send = (samples: Sample[]) =>
         pipeline.measure(
           device,
           samples.map(({ sensor, byId, offset, value }) => ({

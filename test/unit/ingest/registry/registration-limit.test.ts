@@ -1,9 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { identifyDevice } from '../../../../schema/ids.js';
-import { useCleanUps } from '../../../support/clean-ups.js';
-import { startMemoryPipeline } from '../../../support/system/memory-pipeline.js';
-
-/** @import { Identity } from '../../../../schema/ids.js' */
+import { type Identity, identifyDevice } from '../../../../schema/ids.ts';
+import { useCleanUps } from '../../../support/clean-ups.ts';
+import { startMemoryPipeline } from '../../../support/system/memory-pipeline.ts';
 
 const afterwards = useCleanUps();
 
@@ -15,10 +13,9 @@ test('AUTO_REGISTER_MAX: limit is reached, another process retires a device: a n
   afterwards(() => ingest.stop());
   const http = await startMemoryPipeline({ clock, settings, database: ingest.client });
   afterwards(() => http.stop());
-  /** @param {string} device */
-  const measure = (device) => ingest.measure(device, [{ sensor_id: 't', ts: now, value: 1 }]);
+  const measure = (device: string) => ingest.measure(device, [{ sensor_id: 't', ts: now, value: 1 }]);
   expect(await measure('a')).toBe('accepted');
-  await http.ingest.retire(/** @type {Identity} */ (identifyDevice('a')));
+  await http.ingest.retire(identifyDevice('a') as Identity);
   expect(await measure('b')).toBe('refused');
   now += 60_000;
   expect(await measure('b')).toBe('accepted');

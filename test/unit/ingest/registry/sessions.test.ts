@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { readSession } from '../../../../api/ingest/registry/sessions.js';
+import { readSession } from '../../../../api/ingest/registry/sessions.ts';
 
 const RECEIVED = Date.UTC(2026, 10, 21, 12);
 const DAY_MS = 86_400_000;

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { readStatus } from '../../../../api/ingest/registry/status.js';
+import { readStatus } from '../../../../api/ingest/registry/status.ts';
 
 const NOW = Date.UTC(2026, 10, 22);
 

@@ -1,28 +1,23 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { DefinitionBook, definitionsOf } from '../../../../api/ingest/sparkplug/definition-book.js';
-import { decodePayload } from '../../../../api/ingest/sparkplug/payload.js';
-import { identifyDevice } from '../../../../schema/ids.js';
-import { createMemoryStore } from '../../../support/memory-store/index.js';
-import { newRetry } from '../../../support/sparkplug/memory-edge-node.js';
-import { T0, vector } from '../../../support/sparkplug/vectors.js';
+import type { Client } from 'cassandra-driver';
+import { DefinitionBook, definitionsOf } from '../../../../api/ingest/sparkplug/definition-book.ts';
+import { decodePayload, type Metric } from '../../../../api/ingest/sparkplug/payload.ts';
+import type { Store } from '../../../../api/store/index.ts';
+import { type Identity, identifyDevice } from '../../../../schema/ids.ts';
+import { createMemoryStore } from '../../../support/memory-store/index.ts';
+import { newRetry } from '../../../support/sparkplug/memory-edge-node.ts';
+import { T0, vector } from '../../../support/sparkplug/vectors.ts';
 
-/** @import { Client } from 'cassandra-driver' */
-/** @import { Store } from '../../../../api/store/index.js' */
-/** @import { Metric } from '../../../../api/ingest/sparkplug/payload.js' */
-/** @import { Identity } from '../../../../schema/ids.js' */
-
-const DEVICE = /** @type {Identity} */ (identifyDevice('plant/edge-1/press'));
+const DEVICE = identifyDevice('plant/edge-1/press') as Identity;
 const HISTORY_DAYS = 400;
 const REPEAT_MS = 100 * 86_400_000;
 
-/** @type {string[]} kinds of the database requests for births */
-let requests = [];
-/** Write requests wait for this promise. @type {Promise<unknown> | undefined} */
-let held;
-/** @type {Store} */
-let store;
-/** @type {Client} */
-let database;
+/** kinds of the database requests for births */
+let requests: string[] = [];
+/** Write requests wait for this promise. */
+let held: Promise<unknown> | undefined;
+let store: Store;
+let database: Client;
 
 beforeEach(async () => {
   requests = [];
@@ -42,14 +37,14 @@ beforeEach(async () => {
 const openBook = () =>
   new DefinitionBook({ store: store.write.sparkplug, retry: newRetry(), historyDays: HISTORY_DAYS });
 
-/** @param {number} bornAt epoch ms @param {'dbirth' | 'dbirthSwapped'} [name] */
-const definitions = (bornAt, name = 'dbirth') => definitionsOf(decodePayload(vector(name)).metrics, bornAt);
+/** @param bornAt epoch ms */
+const definitions = (bornAt: number, name: 'dbirth' | 'dbirthSwapped' = 'dbirth') =>
+  definitionsOf(decodePayload(vector(name)).metrics, bornAt);
 
-/** @param {string} name @param {number} alias @returns {Metric} */
-const metric = (name, alias) => /** @type {Metric} */ ({ name, alias, datatype: 10, implied: 0 });
+const metric = (name: string, alias: number): Metric => ({ name, alias, datatype: 10, implied: 0 }) as Metric;
 
-/** @returns {Promise<number[]>} times of the stored births, in ms since T0 */
-async function rows() {
+/** @returns times of the stored births, in ms since T0 */
+async function rows(): Promise<number[]> {
   const { rows: found } = await database.execute(
     'SELECT born_at, metrics FROM sparkplug_birth WHERE device_id = ? AND born_at <= ?',
     [DEVICE.bytes, new Date(T0 * 2)],
@@ -153,8 +148,8 @@ describe('Definition book: data is read', () => {
 });
 
 describe('Definition book: a dead letter is replayed', () => {
-  /** @param {Array<[name: string, alias: number][]>} births one each second */
-  async function enterAll(births) {
+  /** @param births one each second */
+  async function enterAll(births: Array<[name: string, alias: number][]>) {
     const book = openBook();
     for (const [index, entries] of births.entries()) {
       const metrics = entries.map(([name, alias]) => metric(name, alias));
@@ -163,8 +158,10 @@ describe('Definition book: a dead letter is replayed', () => {
     return book;
   }
 
-  /** @param {DefinitionBook} book @param {number} ms since T0 */
-  const aliases = async (book, ms) => [...((await book.certainAt(DEVICE, T0 + ms))?.names ?? [])];
+  /** @param ms since T0 */
+  const aliases = async (book: DefinitionBook, ms: number) => [
+    ...((await book.certainAt(DEVICE, T0 + ms))?.names ?? []),
+  ];
 
   test('Replay with Sparkplug aliases: no birth before the dead letter: no alias is resolved', async () => {
     const book = await enterAll([[['a', 1]]]);
@@ -172,10 +169,10 @@ describe('Definition book: a dead letter is replayed', () => {
   });
 
   test('Replay with Sparkplug aliases: births before and after the dead letter are equal: aliases are resolved', async () => {
-    const birth = /** @type {Array<[string, number]>} */ ([
+    const birth = [
       ['a', 1],
       ['b', 2],
-    ]);
+    ] as Array<[string, number]>;
     expect(await aliases(await enterAll([birth, birth]), 500)).toEqual([
       [1, 'a'],
       [2, 'b'],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { Host } from '../../../../api/ingest/sparkplug/host.js';
-import { createNodeDevices, hasSequenceNumber } from '../../../../api/ingest/sparkplug/nodes.js';
-import { identifyDevice } from '../../../../schema/ids.js';
+import { Host } from '../../../../api/ingest/sparkplug/host.ts';
+import { createNodeDevices, hasSequenceNumber } from '../../../../api/ingest/sparkplug/nodes.ts';
+import { identifyDevice } from '../../../../schema/ids.ts';
 
 const NOW = 1_795_000_000_000;
 
@@ -9,11 +9,10 @@ describe('Sparkplug host: state messages', () => {
   function start() {
     let now = NOW;
     const host = new Host({ id: 'millrace-1', clock: () => now });
-    return { host, at: (/** @type {number} */ time) => (now = time) };
+    return { host, at: (time: number) => (now = time) };
   }
 
-  /** @param {boolean} online @param {number} timestamp */
-  const message = (online, timestamp) => ({
+  const message = (online: boolean, timestamp: number) => ({
     topic: 'spBv1.0/STATE/millrace-1',
     payload: Buffer.from(`{"online":${online},"timestamp":${timestamp}}`),
     qos: 1,
@@ -69,7 +68,7 @@ describe('Sparkplug host: state messages', () => {
 });
 
 test('Sparkplug sequence number: all message types except NBIRTH and NDEATH have one', () => {
-  const types = /** @type {const} */ (['NBIRTH', 'NDATA', 'NDEATH', 'DBIRTH', 'DDATA', 'DDEATH']);
+  const types = ['NBIRTH', 'NDATA', 'NDEATH', 'DBIRTH', 'DDATA', 'DDEATH'] as const;
   const inside = types.filter((type) =>
     hasSequenceNumber({ type, node: 'plant/edge', command: '', device: null }),
   );
@@ -80,18 +79,18 @@ test('Sparkplug edge node: list of its devices: only registered devices are retu
   const registered = ['one', 'two'];
   const nodeIdentity = identifyDevice('plant/edge');
   const { all } = createNodeDevices({
-    store: /** @type {any} */ ({
-      devices: async (/** @type {Buffer} */ node) =>
+    store: {
+      devices: async (node: Buffer) =>
         node === nodeIdentity?.bytes ? [...registered, 'unknown', 'x'.repeat(128)] : [],
-    }),
-    registry: /** @type {any} */ ({
-      async find(/** @type {{ name: string }} */ { name }) {
+    } as any,
+    registry: {
+      async find({ name }: { name: string }) {
         return registered.includes(name.slice('plant/edge/'.length)) ? { name } : null;
       },
-    }),
-    retry: /** @type {any} */ ({ run: (/** @type {() => unknown} */ work) => work() }),
+    } as any,
+    retry: { run: (work: () => unknown) => work() } as any,
   });
-  const turn = /** @type {any} */ ({ topic: { node: 'plant/edge' }, nodeIdentity });
+  const turn = { topic: { node: 'plant/edge' }, nodeIdentity } as any;
   const names = (await all(turn)).map(({ name }) => name);
   expect(names).toEqual(['plant/edge/one', 'plant/edge/two']);
 });

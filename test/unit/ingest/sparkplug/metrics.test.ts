@@ -1,22 +1,28 @@
 import { describe, expect, test } from '@jest/globals';
 import protobuf from 'protobufjs/minimal.js';
-import { MessageBatch } from '../../../../api/ingest/decode/message-batch.js';
-import { readBirthCertificate } from '../../../../api/ingest/sparkplug/births.js';
-import { definitionsOf } from '../../../../api/ingest/sparkplug/definition-book.js';
-import { bdSeqOf, readMetrics } from '../../../../api/ingest/sparkplug/metrics.js';
-import { decodePayload } from '../../../../api/ingest/sparkplug/payload.js';
-import { identifyDevice } from '../../../../schema/ids.js';
-
-/** @import { Identity } from '../../../../schema/ids.js' */
+import { MessageBatch } from '../../../../api/ingest/decode/message-batch.ts';
+import { readBirthCertificate } from '../../../../api/ingest/sparkplug/births.ts';
+import { definitionsOf } from '../../../../api/ingest/sparkplug/definition-book.ts';
+import { bdSeqOf, readMetrics } from '../../../../api/ingest/sparkplug/metrics.ts';
+import { decodePayload } from '../../../../api/ingest/sparkplug/payload.ts';
+import { type Identity, identifyDevice } from '../../../../schema/ids.ts';
 
 const NOW = Date.UTC(2026, 10, 22, 12);
-const DEVICE = /** @type {Identity} */ (identifyDevice('plant/edge-1'));
+const DEVICE = identifyDevice('plant/edge-1') as Identity;
 const [DOUBLE, BOOLEAN, STRING, UINT64] = [10, 11, 12, 8];
 
-/** @typedef {{ name?: string, alias?: number, at?: number, datatype?: number, double?: number, int?: number, long?: number }} Fields */
+type Fields = {
+  name?: string;
+  alias?: number;
+  at?: number;
+  datatype?: number;
+  double?: number;
+  int?: number;
+  long?: number;
+};
 
-/** Writes a payload by the field numbers of the specification. @param {Fields[]} metrics @param {number} [sentAt] epoch ms */
-function payloadOf(metrics, sentAt) {
+/** Writes a payload by the field numbers of the specification. @param sentAt epoch ms */
+function payloadOf(metrics: Fields[], sentAt?: number) {
   const writer = protobuf.Writer.create();
   if (sentAt !== undefined) writer.uint32(1 << 3).uint64(sentAt);
   for (const { name, alias, at, datatype, double, int, long } of metrics) {
@@ -33,8 +39,11 @@ function payloadOf(metrics, sentAt) {
   return decodePayload(Buffer.from(writer.finish()));
 }
 
-/** @param {ReturnType<typeof payloadOf>} payload @param {Fields[] | null} [birth] @param {boolean} [relative] */
-function read(payload, birth = null, relative = true) {
+function read(
+  payload: ReturnType<typeof payloadOf>,
+  birth: Fields[] | null = null,
+  relative: boolean = true,
+) {
   const batch = new MessageBatch({ receivedAt: NOW, oldest: 0, newest: NOW + 1e9, relative });
   const definitions = birth && definitionsOf(payloadOf(birth).metrics, NOW);
   const allKnown = readMetrics(payload, definitions, batch);

@@ -1,20 +1,17 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { MessageBatch } from '../../../../api/ingest/decode/message-batch.js';
-import { readBirthCertificate } from '../../../../api/ingest/sparkplug/births.js';
-import { definitionsOf } from '../../../../api/ingest/sparkplug/definition-book.js';
-import { encodeRebirth } from '../../../../api/ingest/sparkplug/host.js';
-import { bdSeqOf, readMetrics } from '../../../../api/ingest/sparkplug/metrics.js';
-import { decodePayload } from '../../../../api/ingest/sparkplug/payload.js';
-import { identifyDevice } from '../../../../schema/ids.js';
-import { T0, vector } from '../../../support/sparkplug/vectors.js';
+import { MessageBatch } from '../../../../api/ingest/decode/message-batch.ts';
+import { readBirthCertificate } from '../../../../api/ingest/sparkplug/births.ts';
+import { definitionsOf } from '../../../../api/ingest/sparkplug/definition-book.ts';
+import { encodeRebirth } from '../../../../api/ingest/sparkplug/host.ts';
+import { bdSeqOf, readMetrics } from '../../../../api/ingest/sparkplug/metrics.ts';
+import { decodePayload } from '../../../../api/ingest/sparkplug/payload.ts';
+import { type Identity, identifyDevice } from '../../../../schema/ids.ts';
+import { T0, vector } from '../../../support/sparkplug/vectors.ts';
 
-/** @import { Identity } from '../../../../schema/ids.js' */
+const DEVICE = identifyDevice('plant/edge-1/press') as Identity;
 
-const DEVICE = /** @type {Identity} */ (identifyDevice('plant/edge-1/press'));
-
-/** @param {Buffer} bytes @param {Buffer} [birth] */
-function read(bytes, birth) {
+function read(bytes: Buffer, birth?: Buffer) {
   const batch = new MessageBatch({ receivedAt: T0, oldest: 0, newest: T0 + 1e9, relative: true });
   const definitions = birth ? definitionsOf(decodePayload(birth).metrics, T0) : null;
   const allKnown = readMetrics(decodePayload(bytes), definitions, batch);
@@ -105,8 +102,7 @@ describe('Sparkplug payload: data', () => {
 });
 
 test('Sparkplug payload: smallest and largest value of each data type: exact, beyond 2^53 the nearest double', () => {
-  /** @type {Record<string, unknown[]>} */
-  const values = {};
+  const values: Record<string, unknown[]> = {};
   for (const [sensor, , value] of read(vector('types')).found) {
     const name = String(sensor);
     values[name] = [...(values[name] ?? []), value];
@@ -206,7 +202,7 @@ describe('Sparkplug payload: invalid bytes', () => {
   test('Sparkplug payload: 10,000 metrics: accepted; one more: refused with too_large', () => {
     // Concatenated protobuf payloads merge: their repeated fields add up.
     const one = vector('ddata');
-    const times = (/** @type {number} */ count) => Buffer.concat(Array(count).fill(one));
+    const times = (count: number) => Buffer.concat(Array(count).fill(one));
     expect(decodePayload(times(10_000)).metrics).toHaveLength(10_000);
     expect(() => decodePayload(times(10_001))).toThrow(expect.objectContaining({ code: 'too_large' }));
   });

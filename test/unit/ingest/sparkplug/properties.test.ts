@@ -1,36 +1,29 @@
 import { describe, expect, test } from '@jest/globals';
+import type { Writer } from 'protobufjs';
 import protobuf from 'protobufjs/minimal.js';
-import { decodePayload } from '../../../../api/ingest/sparkplug/payload.js';
-
-/** @import { Writer } from 'protobufjs' */
+import { decodePayload } from '../../../../api/ingest/sparkplug/payload.ts';
 
 /** Wire types of protobuf. */
 const [VARINT, FIXED64, BYTES] = [0, 1, 2];
 
-/** @param {(writer: Writer) => void} write @returns {Uint8Array} */
-function bytesOf(write) {
+function bytesOf(write: (writer: Writer) => void): Uint8Array {
   const writer = protobuf.Writer.create();
   write(writer);
   return writer.finish();
 }
 
-const text = (/** @type {Writer} */ writer, /** @type {number} */ field, /** @type {string} */ value) =>
+const text = (writer: Writer, field: number, value: string) =>
   writer.uint32((field << 3) | BYTES).string(value);
 
-/** The value of a property: its type, and a text. @param {string} value */
-const textValue = (value) =>
+/** The value of a property: its type, and a text. */
+const textValue = (value: string) =>
   bytesOf((writer) => {
     writer.uint32((1 << 3) | VARINT).uint32(12);
     text(writer, 8, value);
   });
 
-/**
- * Decodes a payload of one metric.
- *
- * @param {Uint8Array} properties
- * @param {{ length?: number }} [options] claimed length of the properties
- */
-function metricWith(properties, { length = properties.length } = {}) {
+/** Decodes a payload of one metric. @param options claimed length of the properties */
+function metricWith(properties: Uint8Array, { length = properties.length }: { length?: number } = {}) {
   const metric = bytesOf((writer) => {
     text(writer, 1, 'Supply');
     writer.uint32((9 << 3) | BYTES).uint32(length);
@@ -42,8 +35,11 @@ function metricWith(properties, { length = properties.length } = {}) {
   return decodePayload(Buffer.from(payload)).metrics[0];
 }
 
-/** @param {string[]} keys @param {Uint8Array[]} values @param {{ valuesFirst?: boolean }} [options] */
-const propertySet = (keys, values, { valuesFirst = false } = {}) =>
+const propertySet = (
+  keys: string[],
+  values: Uint8Array[],
+  { valuesFirst = false }: { valuesFirst?: boolean } = {},
+) =>
   bytesOf((writer) => {
     const writeValues = () => {
       for (const value of values) writer.uint32((2 << 3) | BYTES).bytes(value);
@@ -105,8 +101,8 @@ describe('Sparkplug properties: the unit', () => {
 });
 
 describe('Sparkplug payload: absent fields', () => {
-  /** @param {(writer: Writer) => void} write a metric */
-  const metricOf = (write) =>
+  /** @param write a metric */
+  const metricOf = (write: (writer: Writer) => void) =>
     decodePayload(Buffer.from(bytesOf((writer) => writer.uint32((2 << 3) | BYTES).bytes(bytesOf(write)))))
       .metrics[0];
 
@@ -135,9 +131,9 @@ describe('Sparkplug payload: absent fields', () => {
   });
 
   test.each([
-    ['float', 9, 1.5, (/** @type {Writer} */ writer) => writer.uint32((12 << 3) | 5).float(1.5)],
-    ['double', 10, 1.5, (/** @type {Writer} */ writer) => writer.uint32((13 << 3) | 1).double(1.5)],
-    ['boolean', 11, true, (/** @type {Writer} */ writer) => writer.uint32(14 << 3).bool(true)],
+    ['float', 9, 1.5, (writer: Writer) => writer.uint32((12 << 3) | 5).float(1.5)],
+    ['double', 10, 1.5, (writer: Writer) => writer.uint32((13 << 3) | 1).double(1.5)],
+    ['boolean', 11, true, (writer: Writer) => writer.uint32(14 << 3).bool(true)],
   ])('Sparkplug payload: %s without a data type: the field implies type %i', (_, implied, value, write) => {
     expect(metricOf(write)).toMatchObject({ datatype: 0, implied, value });
   });

@@ -1,13 +1,13 @@
 import { expect, test } from '@jest/globals';
-import { Rebirths } from '../../../../api/ingest/sparkplug/host.js';
-import { decodePayload } from '../../../../api/ingest/sparkplug/payload.js';
-import { T0 } from '../../../support/sparkplug/vectors.js';
+import { Rebirths } from '../../../../api/ingest/sparkplug/host.ts';
+import { decodePayload } from '../../../../api/ingest/sparkplug/payload.ts';
+import { T0 } from '../../../support/sparkplug/vectors.ts';
 
 const [NODE, OTHER] = ['spBv1.0/plant/NCMD/edge-1', 'spBv1.0/plant/NCMD/edge-2'];
 
 /** Creates rebirth requests, and records the commands that they send. */
 function createCase() {
-  const sent = /** @type {[topic: string, at: number | null][]} */ ([]);
+  const sent = [] as [topic: string, at: number | null][];
   const state = { now: T0, counted: 0 };
   const rebirths = new Rebirths({
     send: (topic, payload) => void sent.push([topic, decodePayload(payload).timestamp]),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { Rebirths } from '../../../../api/ingest/sparkplug/host.js';
-import { Sequence } from '../../../../api/ingest/sparkplug/nodes.js';
+import { Rebirths } from '../../../../api/ingest/sparkplug/host.ts';
+import { Sequence } from '../../../../api/ingest/sparkplug/nodes.ts';
 
 describe('Sparkplug sequence numbers', () => {
   const born = () => {
@@ -57,15 +57,13 @@ describe('Sparkplug sequence numbers', () => {
 describe('Rebirth requests', () => {
   function start() {
     let now = 1_748_736_000_000;
-    /** @type {string[]} */
-    const sent = [];
+    const sent: string[] = [];
     const rebirths = new Rebirths({
       send: (topic) => void sent.push(topic),
       clock: () => now,
       onRequest: () => {},
     });
-    /** @param {number} ms */
-    const pass = (ms) => {
+    const pass = (ms: number) => {
       now += ms;
     };
     return { rebirths, sent, pass };

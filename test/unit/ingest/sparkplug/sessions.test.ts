@@ -1,16 +1,17 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { createMemoryEdgeNode, valuesOf } from '../../../support/sparkplug/memory-edge-node.js';
-import { bdSeq, encodePayload } from '../../../support/sparkplug/payload.js';
-import { LATER, T0, vector } from '../../../support/sparkplug/vectors.js';
-import { until } from '../../../support/until.js';
-
-/** @import { MemoryEdgeNode } from '../../../support/sparkplug/memory-edge-node.js' */
+import {
+  createMemoryEdgeNode,
+  type MemoryEdgeNode,
+  valuesOf,
+} from '../../../support/sparkplug/memory-edge-node.ts';
+import { bdSeq, encodePayload } from '../../../support/sparkplug/payload.ts';
+import { LATER, T0, vector } from '../../../support/sparkplug/vectors.ts';
+import { until } from '../../../support/until.ts';
 
 const COMMAND = 'spBv1.0/plant/NCMD/edge-1';
 const [NODE, PRESS] = ['plant/edge-1', 'plant/edge-1/press'];
 
-/** @type {MemoryEdgeNode} */
-let edge;
+let edge: MemoryEdgeNode;
 let now = 0;
 
 beforeEach(async () => {
@@ -24,8 +25,7 @@ async function beBorn() {
   now++;
 }
 
-/** @param {Awaited<ReturnType<typeof edge.send>>} said */
-const values = ({ batch }) => batch && valuesOf(batch);
+const values = ({ batch }: Awaited<ReturnType<typeof edge.send>>) => batch && valuesOf(batch);
 
 describe('Sparkplug data', () => {
   test('Sparkplug data: births were received, no message is missing: aliases are resolved, and no rebirth is requested', async () => {
@@ -142,7 +142,7 @@ describe('Sparkplug births', () => {
     async (_, table, type, name) => {
       const open = edge.hold(table);
       let settled = false;
-      const saying = edge.send(/** @type {'NBIRTH' | 'DBIRTH'} */ (type), vector(name)).then(() => {
+      const saying = edge.send(type as 'NBIRTH' | 'DBIRTH', vector(name)).then(() => {
         settled = true;
       });
       await until(() => edge.waiting.length > 0, { what: 'the write' });
@@ -186,7 +186,7 @@ describe('Sparkplug births', () => {
       await beBorn();
       await edge.send('NBIRTH', vector('nbirthNext'));
       await edge.send('DBIRTH', vector('dbirthSwapped'));
-      const again = await edge.send(/** @type {'NBIRTH' | 'DBIRTH'} */ (type), vector(name), { dup: true });
+      const again = await edge.send(type as 'NBIRTH' | 'DBIRTH', vector(name), { dup: true });
       expect([again.isContradictory, edge.commands]).toEqual([true, [COMMAND]]);
       expect(values(await edge.send('DDATA', vector('ddataSwapped')))).toEqual([]);
     },
@@ -293,7 +293,7 @@ describe('Sparkplug messages that are replayed', () => {
     'Replayed Sparkplug message: %s: no sensors and no values are read',
     async (type) => {
       await beBorn();
-      const said = await edge.readAgain(/** @type {'NDEATH' | 'DDEATH'} */ (type), vector('ndeath'));
+      const said = await edge.readAgain(type as 'NDEATH' | 'DDEATH', vector('ndeath'));
       expect(said).toMatchObject({ birth: null, batch: null });
     },
   );

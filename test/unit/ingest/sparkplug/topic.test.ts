@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { EDGE_FILTERS, parseSparkplugTopic } from '../../../../schema/sparkplug-topics.js';
-import { parseTopic } from '../../../../schema/topics.js';
+import { EDGE_FILTERS, parseSparkplugTopic } from '../../../../schema/sparkplug-topics.ts';
+import { parseTopic } from '../../../../schema/topics.ts';
 
 const edge = { node: 'plant/edge-1', command: 'spBv1.0/plant/NCMD/edge-1' };
 

@@ -1,10 +1,9 @@
 import { expect, jest, test } from '@jest/globals';
-import { AccessNotices } from '../../../../api/mqtt/embedded/authentication.js';
+import { AccessNotices } from '../../../../api/mqtt/embedded/authentication.ts';
 
-/** @param {number} [everyMs] */
-function createNotices(everyMs) {
+function createNotices(everyMs?: number) {
   const warn = jest.fn();
-  const logger = /** @type {any} */ ({ warn });
+  const logger = { warn } as any;
   return { notices: new AccessNotices({ logger, everyMs }), lines: () => warn.mock.calls };
 }
 
@@ -44,7 +43,7 @@ test('Access log: failed sign-ins over more than a minute: the next line has the
 test('Access log: account names: written truncated and without control characters', () => {
   const { notices, lines } = createNotices();
   notices.signIn(`\u001b[2J\n\u202e${'x'.repeat(10_000)}`, '192.0.2.1');
-  const [fields] = /** @type {any[]} */ (lines()[0]);
+  const [fields] = lines()[0] as any[];
   expect(fields.account).toMatch(/^\?\[2J\?\?x+…$/);
   expect(fields.account.length).toBeLessThan(150);
 });

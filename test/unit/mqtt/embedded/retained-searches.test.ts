@@ -1,21 +1,18 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
+import type { PublishPacket } from 'aedes';
 import fc from 'fast-check';
-import { filterOf, RetainedMessages } from '../../../../api/mqtt/embedded/retained.js';
-import { RetainedSearches } from '../../../../api/mqtt/embedded/retained-searches.js';
-
-/** @import { PublishPacket } from 'aedes' */
-/** @import { GrantedFilter } from '../../../../api/mqtt/embedded/retained.js' */
+import { filterOf, type GrantedFilter, RetainedMessages } from '../../../../api/mqtt/embedded/retained.ts';
+import { RetainedSearches } from '../../../../api/mqtt/embedded/retained-searches.ts';
 
 const TOPICS = Array.from({ length: 40 }, (_, index) => `iot/v1/${index}/status`);
 const FILTERS = ['#', 'iot/v1/+/status', 'iot/v1/1/#', 'iot/v1/2/status', 'elsewhere/#'];
 
-/** @param {string[]} topics */
-function retain(topics) {
+function retain(topics: string[]) {
   const retained = new RetainedMessages();
   for (const topic of topics) {
     const packet = { cmd: 'publish', topic, payload: Buffer.from('on'), qos: 0, retain: true, dup: false };
-    retained.store(/** @type {PublishPacket} */ (packet));
+    retained.store(packet as PublishPacket);
   }
   return retained;
 }
@@ -24,19 +21,17 @@ function retain(topics) {
 function openSearches({ topics = TOPICS } = {}) {
   const closing = new AbortController();
   const searches = new RetainedSearches(retain(topics), closing.signal);
-  /** @type {Array<{ search: number, topic: string }>} */
-  const delivered = [];
-  /** @type {Array<Promise<void>>} */
-  const ends = [];
+  const delivered: Array<{ search: number; topic: string }> = [];
+  const ends: Array<Promise<void>> = [];
   return {
     searches,
     delivered,
     close: () => closing.abort(),
     ended: () => Promise.all(ends),
-    /** @param {string[]} filters @returns {Promise<void>} settles when the search has ended */
-    search(filters) {
+    /** @returns settles when the search has ended */
+    search(filters: string[]): Promise<void> {
       const search = ends.length;
-      const stream = searches.search(filters.map((filter) => /** @type {GrantedFilter} */ ([filter, 2])));
+      const stream = searches.search(filters.map((filter) => [filter, 2] as GrantedFilter));
       const read = async () => {
         for await (const { topic } of stream) delivered.push({ search, topic });
       };
@@ -93,8 +88,7 @@ test('Retained searches: random SUBSCRIBE packets: the last search for a filter 
   await fc.assert(
     fc.asyncProperty(packets, async (sent) => {
       const connection = openSearches();
-      /** @type {Map<string, number>} */
-      const last = new Map();
+      const last: Map<string, number> = new Map();
       for (const [search, { filters, turns }] of sent.entries()) {
         void connection.search(filters);
         for (const filter of filters) last.set(filter, search);

@@ -1,36 +1,35 @@
 import { describe, expect, test } from '@jest/globals';
-import { matchesFilter, RetainedMessages } from '../../../../api/mqtt/embedded/retained.js';
-
-/** @import { PublishPacket } from 'aedes' */
-/** @import { GrantedFilter } from '../../../../api/mqtt/embedded/retained.js' */
+import type { PublishPacket } from 'aedes';
+import {
+  type GrantedFilter,
+  matchesFilter,
+  RetainedMessages,
+} from '../../../../api/mqtt/embedded/retained.ts';
 
 const STATE = 'spBv1.0/STATE/millrace';
 const OTHER_STATE = 'spBv1.0/STATE/other';
 const STATUSES = ['a', 'b', '', '+', 'status'].map((device) => `iot/v1/${device}/status`);
 
-/** @param {string} topic @param {string} [text] */
-const packet = (topic, text = 'online') =>
-  /** @type {PublishPacket} */ ({
+const packet = (topic: string, text: string = 'online') =>
+  ({
     cmd: 'publish',
     topic,
     payload: Buffer.from(text),
     qos: 1,
     retain: true,
     dup: false,
-  });
+  }) as PublishPacket;
 
-/** @param {string[]} topics */
-function retain(topics) {
+function retain(topics: string[]) {
   const retained = new RetainedMessages();
   for (const topic of topics) retained.store(packet(topic));
   return retained;
 }
 
-/** @param {string[]} filters @returns {GrantedFilter[]} filters with granted QoS 2 */
-const granted = (filters) => filters.map((filter) => [filter, 2]);
+/** @returns filters with granted QoS 2 */
+const granted = (filters: string[]): GrantedFilter[] => filters.map((filter) => [filter, 2]);
 
-/** @param {RetainedMessages} retained @param {string[]} filters */
-async function topicsOf(retained, ...filters) {
+async function topicsOf(retained: RetainedMessages, ...filters: string[]) {
   const topics = [];
   for await (const { topic } of retained.matching(granted(filters))) topics.push(topic);
   return topics;
@@ -51,8 +50,7 @@ test('Retained messages: a status message of a few bytes is stored: its payload 
 test('Retained messages: two filters of one SUBSCRIBE match: one message per filter, with the granted QoS', async () => {
   const retained = retain(['iot/v1/d/status']);
   const found = [];
-  /** @type {GrantedFilter[]} */
-  const filters = [
+  const filters: GrantedFilter[] = [
     ['iot/v1/d/status', 2],
     ['iot/v1/+/status', 0],
   ];
@@ -120,8 +118,8 @@ test('Retained messages: 100,001 status messages are stored: the oldest is remov
 describe('Retained: many messages', () => {
   const retained = retain([STATE, ...Array.from({ length: 50_000 }, (_, at) => `iot/v1/${at}/status`)]);
 
-  /** @param {string[]} filters @returns {Promise<number>} turns of the event loop during the search */
-  async function turnsDuring(...filters) {
+  /** @returns turns of the event loop during the search */
+  async function turnsDuring(...filters: string[]): Promise<number> {
     let turns = 0;
     let isOver = false;
     const count = () => {

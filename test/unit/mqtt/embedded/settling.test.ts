@@ -1,20 +1,19 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
-import { Acknowledgements, Deliveries } from '../../../../api/mqtt/acknowledgements.js';
-import { createSettling } from '../../../../api/mqtt/embedded/settling.js';
-import { createMetrics } from '../../../../api/observability/metrics.js';
-
-/** @import { HandleMessage } from '../../../../api/ingest/pipeline.js' */
+import type { HandleMessage } from '../../../../api/ingest/pipeline.ts';
+import { Acknowledgements, Deliveries } from '../../../../api/mqtt/acknowledgements.ts';
+import { createSettling } from '../../../../api/mqtt/embedded/settling.ts';
+import { createMetrics } from '../../../../api/observability/metrics.ts';
 
 /** A topic to which the account of the connection may not publish. */
 const FORBIDDEN = 'iot/v1/other/measurements';
 
-/** @param {HandleMessage} handleMessage @param {object} [connection] sender of all messages (default: a closed one) */
-const settlingOf = (handleMessage, connection) =>
+/** @param connection sender of all messages (default: a closed one) */
+const settlingOf = (handleMessage: HandleMessage, connection?: object) =>
   createSettling({
     handleMessage,
     clock: () => 0,
-    connectionOf: () => /** @type {any} */ (connection),
+    connectionOf: () => connection as any,
     canPublish: (_client, topic) => topic !== FORBIDDEN,
     canSendFor: () => true,
     deliveriesOf: () => new Deliveries(),
@@ -25,18 +24,17 @@ const settlingOf = (handleMessage, connection) =>
 
 test('Embedded broker: a small message arrives in a large chunk of bytes: payload and properties do not keep the chunk in memory', async () => {
   const chunk = Buffer.from(new ArrayBuffer(65_536));
-  /** @type {Buffer[]} */
-  const kept = [];
+  const kept: Buffer[] = [];
   const settling = settlingOf(async ({ payload }) => {
     kept.push(payload);
     return 'accepted';
   });
-  const packet = /** @type {any} */ ({
+  const packet = {
     topic: 'iot/v1/d/measurements',
     payload: chunk.subarray(65_000, 65_007),
     qos: 1,
     properties: { correlationData: chunk.subarray(64_000, 64_016) },
-  });
+  } as any;
   await new Promise((resolve) => settling(null, packet, resolve));
   expect(kept[0]?.equals(chunk.subarray(65_000, 65_007))).toBe(true);
   expect(kept[0]?.buffer.byteLength).toBeLessThanOrEqual(2048);
@@ -51,28 +49,24 @@ test.each([
   'Embedded broker: a message is %s while an earlier message is uncommitted: its bytes are held until its PUBACK',
   async (_, topic) => {
     let bytes = 0;
-    const client = /** @type {any} */ ({ version: 4, closed: false });
+    const client = { version: 4, closed: false } as any;
     const reader = {
-      /** @param {number} size */
-      enter(size) {
+      enter(size: number) {
         bytes += size;
       },
-      /** @param {number} size */
-      leave(size) {
+      leave(size: number) {
         bytes -= size;
       },
     };
     const connection = { client, reader, acknowledgements: new Acknowledgements() };
-    /** @type {Array<() => void>} */
-    const waiting = [];
-    /** @type {HandleMessage} */
-    const handleMessage = () => new Promise((resolve) => void waiting.push(() => resolve('accepted')));
+    const waiting: Array<() => void> = [];
+    const handleMessage: HandleMessage = () =>
+      new Promise((resolve) => void waiting.push(() => resolve('accepted')));
     const settling = settlingOf(handleMessage, connection);
-    /** @type {number[]} */
-    const acknowledged = [];
+    const acknowledged: number[] = [];
     for (const [index, each] of ['iot/v1/d/measurements', topic].entries()) {
       const packet = { topic: each, payload: Buffer.alloc(100), qos: 1, messageId: index + 1 };
-      settling(client, /** @type {any} */ (packet), () => acknowledged.push(index + 1));
+      settling(client, packet as any, () => acknowledged.push(index + 1));
     }
     waiting[1]?.();
     await nextTurn();

@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
-import { SessionlessBroker } from '../../../../api/mqtt/embedded/mqtt5.js';
-import { Persistence } from '../../../../api/mqtt/embedded/retained.js';
-import { useCleanUps } from '../../../support/clean-ups.js';
-import { Line } from '../../../support/mqtt/line.js';
-import { connectBytes, subscribeBytes } from '../../../support/mqtt/packets.js';
+import { SessionlessBroker } from '../../../../api/mqtt/embedded/mqtt5.ts';
+import { Persistence } from '../../../../api/mqtt/embedded/retained.ts';
+import { useCleanUps } from '../../../support/clean-ups.ts';
+import { Line } from '../../../support/mqtt/line.ts';
+import { connectBytes, subscribeBytes } from '../../../support/mqtt/packets.ts';
 
 /** After this many turns of the event loop the broker has handled everything. */
 const TURNS = 20;
@@ -19,8 +19,8 @@ test('Embedded broker: two clients take over a client id at once: the last clien
   const broker = new SessionlessBroker({ persistence: new Persistence() });
   await broker.listen();
   afterwards(() => new Promise((resolve) => broker.close(() => resolve(undefined))));
-  /** @returns {Line} connection on which a client signs in */
-  const signIn = () => {
+  /** @returns connection on which a client signs in */
+  const signIn = (): Line => {
     const line = new Line();
     broker.handle(line);
     line.arrive(connectBytes({ clientId: 'd' }));

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { matchesFilter } from '../../../../api/mqtt/embedded/retained.js';
+import { matchesFilter } from '../../../../api/mqtt/embedded/retained.ts';
 
 test.each([
   ['#', 'iot/v1/d/status', true],

@@ -1,40 +1,42 @@
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import mqtt from 'mqtt';
-import { generate } from 'mqtt-packet';
-import { acknowledgeAfterCommit } from '../../../../api/mqtt/external/acknowledging.js';
-import { useCleanUps } from '../../../support/clean-ups.js';
-import { listening } from '../../../support/http/listening.js';
-import { createPacketReader } from '../../../support/mqtt/packets.js';
-import { until } from '../../../support/until.js';
+import { generate, type IPublishPacket } from 'mqtt-packet';
+import type { Receipt } from '../../../../api/ingest/receipt-times.ts';
+import { acknowledgeAfterCommit } from '../../../../api/mqtt/external/acknowledging.ts';
+import { useCleanUps } from '../../../support/clean-ups.ts';
+import { listening } from '../../../support/http/listening.ts';
+import { createPacketReader } from '../../../support/mqtt/packets.ts';
+import { until } from '../../../support/until.ts';
 
-/** @import { Socket } from 'node:net' */
-/** @import { IPublishPacket } from 'mqtt-packet' */
+type Publish = Parameters<Parameters<typeof acknowledgeAfterCommit>[1]['onPublish']>[0];
 
-/** @import { Receipt } from '../../../../api/ingest/receipt-times.js' */
-
-/** @typedef {Parameters<Parameters<typeof acknowledgeAfterCommit>[1]['onPublish']>[0]} Publish */
-
-/** @param {object} packet sent by a broker */
-const bytesOf = (packet) => generate(/** @type {any} */ (packet), { protocolVersion: 5 });
+/** @param packet sent by a broker */
+const bytesOf = (packet: object) => generate(packet as any, { protocolVersion: 5 });
 const CONNACK = bytesOf({ cmd: 'connack', sessionPresent: false, reasonCode: 0 });
 const PINGRESP = bytesOf({ cmd: 'pingresp' });
 
 const afterwards = useCleanUps();
 
-/**
- * Connects a client that acknowledges after the commit, and returns the broker side of its socket.
- *
- * @param {object} [options]
- * @param {number} [options.mostMessages] limit of unsettled messages
- * @param {number} [options.mostBytes] limit of kept payload bytes
- * @param {number} [options.keepalive] in s
- * @param {() => unknown} [options.settle] result of `onPublish` (default: each message settles at once)
- */
-async function open({ mostMessages = 512, mostBytes = 1e9, keepalive = 60, settle = () => undefined } = {}) {
+/** Connects a client that acknowledges after the commit, and returns the broker side of its socket. */
+async function open({
+  mostMessages = 512,
+  mostBytes = 1e9,
+  keepalive = 60,
+  settle = () => undefined,
+}: {
+  /** limit of unsettled messages */
+  mostMessages?: number;
+  /** limit of kept payload bytes */
+  mostBytes?: number;
+  /** in s */
+  keepalive?: number;
+  /** result of `onPublish` (default: each message settles at once) */
+  settle?: () => unknown;
+} = {}) {
   const server = createServer();
   const client = mqtt.connect(`mqtt://127.0.0.1:${await listening(server)}`, {
     manualConnect: true,
@@ -44,12 +46,10 @@ async function open({ mostMessages = 512, mostBytes = 1e9, keepalive = 60, settl
     keepalive,
     reconnectPeriod: 0,
   });
-  /** @type {Publish[]} */
-  const received = [];
-  /** @type {string[]} topics of the messages that MQTT.js has read */
-  const byMqttJs = [];
-  /** @type {number[]} */
-  const acknowledged = [];
+  const received: Publish[] = [];
+  /** topics of the messages that MQTT.js has read */
+  const byMqttJs: string[] = [];
+  const acknowledged: number[] = [];
   let pings = 0;
   client.on('packetreceive', (packet) => {
     if (packet.cmd === 'publish') byMqttJs.push(packet.topic);
@@ -65,7 +65,7 @@ async function open({ mostMessages = 512, mostBytes = 1e9, keepalive = 60, settl
     },
   });
   client.connect();
-  const [socket] = /** @type {[Socket]} */ (await once(server, 'connection'));
+  const [socket] = (await once(server, 'connection')) as [Socket];
   afterwards(async () => {
     await client.endAsync(true);
     socket.destroy();
@@ -84,16 +84,15 @@ async function open({ mostMessages = 512, mostBytes = 1e9, keepalive = 60, settl
   return { socket, received, byMqttJs, acknowledged, pings: () => pings };
 }
 
-/** Properties that the fast reader leaves to MQTT.js. @type {Array<NonNullable<IPublishPacket['properties']>>} */
-const UNUSUAL = [
+/** Properties that the fast reader leaves to MQTT.js. */
+const UNUSUAL: Array<NonNullable<IPublishPacket['properties']>> = [
   { messageExpiryInterval: 7 },
   { userProperties: { a: 'b' }, contentType: 'text/plain' },
   { responseTopic: 'r', correlationData: Buffer.from('c') },
   { contentType: 'x'.repeat(200) },
 ];
 
-/** @type {Array<IPublishPacket['properties']>} */
-const USUAL = [
+const USUAL: Array<IPublishPacket['properties']> = [
   undefined,
   { contentType: 'application/json' },
   { payloadFormatIndicator: true, contentType: 'ü' },
@@ -113,8 +112,7 @@ const message = fc.record({
   isPinged: fc.boolean(),
 });
 
-/** @param {Publish[]} messages */
-const asText = (messages) =>
+const asText = (messages: Publish[]) =>
   messages.map(({ payload, ...rest }) => ({ ...rest, payload: payload.toString('hex') }));
 
 test('External broker: random packets in random pieces: messages arrive once and in order, MQTT.js parses those with unusual properties', async () => {
@@ -162,8 +160,7 @@ test('External broker: random packets in random pieces: messages arrive once and
 });
 
 test('External broker: two uncommitted messages at a limit of two: the next message waits, and PUBACKs keep the order of arrival', async () => {
-  /** @type {Array<() => void>} */
-  const settles = [];
+  const settles: Array<() => void> = [];
   const { socket, received, acknowledged } = await open({
     mostMessages: 2,
     settle: () => new Promise((resolve) => settles.push(() => resolve(undefined))),
@@ -201,8 +198,7 @@ test('External broker: two uncommitted messages at a limit of two: the next mess
 });
 
 test('External broker: the first message is uncommitted: committed messages behind it still count toward the memory limit', async () => {
-  /** @type {() => void} */
-  let settleFirst = () => {};
+  let settleFirst: () => void = () => {};
   const first = new Promise((resolve) => {
     settleFirst = () => resolve(undefined);
   });
@@ -235,8 +231,7 @@ test('External broker: messages of QoS 0 arrive faster than they are committed: 
   });
   let sent = 0;
   let isFlooded = true;
-  /** @type {Socket | undefined} */
-  let broker;
+  let broker: Socket | undefined;
   const send = () => {
     sent++;
     broker?.write(packet);
@@ -273,8 +268,7 @@ const ADDRESS = 'mqtt://127.0.0.1:1';
 
 test('External broker: an unacknowledged message is delivered again: both copies have one receipt, and none keeps its read buffer', () => {
   const client = mqtt.connect(ADDRESS, { manualConnect: true });
-  /** @type {Array<{ payload: Buffer, receipt: Receipt }>} */
-  const received = [];
+  const received: Array<{ payload: Buffer; receipt: Receipt }> = [];
   acknowledgeAfterCommit(client, {
     onPublish: ({ payload }, receipt) => {
       received.push({ payload, receipt });
@@ -284,10 +278,8 @@ test('External broker: an unacknowledged message is delivered again: both copies
     onFailed: () => {},
     maxUnsettled: { messages: 10, bytes: 1_000_000 },
   });
-  /** @param {Buffer} payload @param {boolean} dup */
-  const deliver = (payload, dup) => {
-    /** @type {IPublishPacket} */
-    const packet = {
+  const deliver = (payload: Buffer, dup: boolean) => {
+    const packet: IPublishPacket = {
       cmd: 'publish',
       topic: 'iot/v1/d/measurements',
       payload,
@@ -320,36 +312,36 @@ test('External broker: payloads in large buffers: acknowledged messages no longe
     // A payload that fills most of its buffer is not copied.
     const payload = Buffer.from(new ArrayBuffer(65_536)).subarray(0, 40_000);
     const packet = { cmd: 'publish', topic: 't', payload, qos: 1, messageId, dup: false, retain: false };
-    client.handleMessage(/** @type {IPublishPacket} */ (packet), () => {});
+    client.handleMessage(packet as IPublishPacket, () => {});
     await nextTurn();
   }
   expect(received).toBe(20);
 });
 
-test.each(
-  /** @type {Array<[string, () => unknown]>} */ ([
-    ['fails', () => Promise.reject(new Error('no'))],
-    [
-      'fails at once',
-      () => {
-        throw new Error('no');
-      },
-    ],
-  ]),
-)('External broker: a handler %s: the error is reported, and messages continue', async (_, onPublish) => {
-  const client = mqtt.connect(ADDRESS, { manualConnect: true });
-  /** @type {string[]} */
-  const failed = [];
-  acknowledgeAfterCommit(client, {
-    onPublish,
-    onFailed: ({ message }) => void failed.push(message),
-    maxUnsettled: { messages: 1, bytes: 1000 },
-  });
-  for (let messageId = 1; messageId <= 3; messageId++) {
-    const payload = Buffer.from('p');
-    const packet = { cmd: 'publish', topic: 't', payload, qos: 1, messageId, dup: false, retain: false };
-    client.handleMessage(/** @type {IPublishPacket} */ (packet), () => {});
-    await nextTurn();
-  }
-  expect(failed).toEqual(['no', 'no', 'no']);
-});
+test.each([
+  ['fails', () => Promise.reject(new Error('no'))],
+  [
+    'fails at once',
+    () => {
+      throw new Error('no');
+    },
+  ],
+] as Array<[string, () => unknown]>)(
+  'External broker: a handler %s: the error is reported, and messages continue',
+  async (_, onPublish) => {
+    const client = mqtt.connect(ADDRESS, { manualConnect: true });
+    const failed: string[] = [];
+    acknowledgeAfterCommit(client, {
+      onPublish,
+      onFailed: ({ message }) => void failed.push(message),
+      maxUnsettled: { messages: 1, bytes: 1000 },
+    });
+    for (let messageId = 1; messageId <= 3; messageId++) {
+      const payload = Buffer.from('p');
+      const packet = { cmd: 'publish', topic: 't', payload, qos: 1, messageId, dup: false, retain: false };
+      client.handleMessage(packet as IPublishPacket, () => {});
+      await nextTurn();
+    }
+    expect(failed).toEqual(['no', 'no', 'no']);
+  },
+);

@@ -1,19 +1,16 @@
 import { expect, test } from '@jest/globals';
-import { changeSchema, createFirst } from '../../../../schema/migrate/cluster.js';
+import { changeSchema, createFirst } from '../../../../schema/migrate/cluster.ts';
 
 /**
  * Simulates a client of three nodes. The third node learns of the first tables only after some checks.
- *
- * @param {(string | null)[]} notified schema versions that the third node reports, check by check; null: no
- * answer
- * @param {string[]} [addresses] connected nodes
+ * @param notified schema versions that the third node reports, check by check; null: no answer
+ * @param addresses connected nodes
  */
-function clientOf(notified, addresses = ['10.0.0.3', '10.0.0.1', '10.0.0.2']) {
-  /** @type {string[]} */
-  const asked = [];
+function clientOf(notified: (string | null)[], addresses: string[] = ['10.0.0.3', '10.0.0.1', '10.0.0.2']) {
+  const asked: string[] = [];
   const client = {
     getState: () => ({ getConnectedHosts: () => addresses.map((address) => ({ address })) }),
-    execute: async (/** @type {string} */ cql, /** @type {unknown[]} */ _, /** @type {any} */ { host }) => {
+    execute: async (cql: string, _: unknown[], { host }: any) => {
       const address = host?.address ?? 'any';
       asked.push(`${address} ${cql}`);
       const version = address === '10.0.0.3' && cql.startsWith('SELECT') ? notified.shift() : 'new';
@@ -23,7 +20,7 @@ function clientOf(notified, addresses = ['10.0.0.3', '10.0.0.1', '10.0.0.2']) {
     // The driver reports false while a node is down.
     metadata: { checkSchemaAgreement: async () => false },
   };
-  return { client: /** @type {any} */ (client), asked };
+  return { client: client as any, asked };
 }
 
 const CREATE = 'CREATE TABLE IF NOT EXISTS first (id int PRIMARY KEY)';

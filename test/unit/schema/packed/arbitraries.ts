@@ -12,20 +12,25 @@ export const anyValue = fc.oneof(
 
 /**
  * Samples of one sensor as they may arrive: in any order, with repeated times.
- *
- * @param {{ min: number, max: number, maxLength?: number }} range of the times, in epoch ms
+ * @param range of the times, in epoch ms
  */
-export const arrivals = ({ min, max, maxLength = 60 }) =>
+export const arrivals = ({ min, max, maxLength = 60 }: { min: number; max: number; maxLength?: number }) =>
   fc
     .array(fc.tuple(fc.integer({ min, max }), anyValue), { maxLength })
     .map((samples) => ({ times: samples.map(([time]) => time), values: samples.map(([, value]) => value) }));
 
-/**
- * Samples by ascending time, one per instant.
- *
- * @param {{ min: number, max: number, minLength?: number, maxLength?: number }} range of the times, in epoch ms
- */
-export const sortedSeries = ({ min, max, minLength = 0, maxLength = 60 }) =>
+/** Samples by ascending time, one per instant. @param range of the times, in epoch ms */
+export const sortedSeries = ({
+  min,
+  max,
+  minLength = 0,
+  maxLength = 60,
+}: {
+  min: number;
+  max: number;
+  minLength?: number;
+  maxLength?: number;
+}) =>
   fc
     .uniqueArray(fc.tuple(fc.integer({ min, max }), anyValue), {
       minLength,

@@ -1,25 +1,24 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
-import { uuidBytes } from '../../../../schema/ids.js';
-import { packBlock, visitBlock } from '../../../../schema/packed/block.js';
-import { digestOf } from '../../../../schema/packed/pack.js';
+import { uuidBytes } from '../../../../schema/ids.ts';
+import { packBlock, visitBlock } from '../../../../schema/packed/block.ts';
+import { digestOf } from '../../../../schema/packed/pack.ts';
 
-const textOf = (/** @type {string} */ path) =>
-  readFileSync(new URL(`../../../../${path}`, import.meta.url), 'utf8');
+const textOf = (path: string) => readFileSync(new URL(`../../../../${path}`, import.meta.url), 'utf8');
 const TEXT = textOf('docs/reference/packed-form.md') + textOf('test/vectors/packed-form.txt');
 const READER = textOf('schema/packed/reader.py');
 
-/** @param {string} language @returns {string[]} the contents of the fences of that language */
-const fences = (language) =>
+/** @returns the contents of the fences of that language */
+const fences = (language: string): string[] =>
   [...TEXT.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms'))].map(([, body]) => String(body));
 
-/** @typedef {{ sensor: string, samples: Array<[time: number, value: number]> }} SensorLines `sensor`: hex */
+/** `sensor`: hex */
+type SensorLines = { sensor: string; samples: Array<[time: number, value: number]> };
 
-/** @param {string} body the lines of one vector */
-function readVector(body) {
-  /** @type {SensorLines[]} */
-  const sensors = [];
+/** @param body the lines of one vector */
+function readVector(body: string) {
+  const sensors: SensorLines[] = [];
   const vector = { bucket: 0, blob: '', digest: '', sensors };
   for (const line of body.split('\n').filter(Boolean)) {
     const [key, ...rest] = line.trim().split(/\s+/);
@@ -34,15 +33,14 @@ function readVector(body) {
 
 const vectors = fences('block').map(readVector);
 
-/** @param {number} value @returns {string} its bytes in big-endian hex, so that -0 differs from 0 */
-function hexOf(value) {
+/** @returns its bytes in big-endian hex, so that -0 differs from 0 */
+function hexOf(value: number): string {
   const bytes = Buffer.alloc(8);
   bytes.writeDoubleBE(value);
   return bytes.toString('hex');
 }
 
-/** @param {SensorLines[]} sensors */
-const inHex = (sensors) =>
+const inHex = (sensors: SensorLines[]) =>
   sensors.map(({ sensor, samples }) => [sensor, samples.map(([time, value]) => [time, hexOf(value)])]);
 
 test('Test vectors of packed blocks: at least three exist, and two or more have several sensors', () => {
@@ -71,8 +69,7 @@ test.each(vectors)(
 test.each(vectors)(
   'Packed block: test vector $digest: unpacking the bytes gives the documented samples',
   ({ bucket, sensors, blob }) => {
-    /** @type {SensorLines[]} */
-    const read = [];
+    const read: SensorLines[] = [];
     visitBlock(bucket, Buffer.from(blob, 'hex'), (sensor, series) => {
       const { times, values } = series();
       read.push({

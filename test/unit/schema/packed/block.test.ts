@@ -3,27 +3,29 @@ import fc from 'fast-check';
 import {
   mergePieces,
   newestOf,
+  type Piece,
   packBlock,
   packMessages,
   pieceBytes,
   splitBlocks,
   visitBlock,
-} from '../../../../schema/packed/block.js';
-import { blockBytes, HOUR_MS, MAX_BLOCK_BYTES, partsFor } from '../../../../schema/rules.js';
-import { sortedSeries } from './arbitraries.js';
-
-/** @import { Piece } from '../../../../schema/packed/block.js' */
+} from '../../../../schema/packed/block.ts';
+import { blockBytes, HOUR_MS, MAX_BLOCK_BYTES, partsFor } from '../../../../schema/rules.ts';
+import { sortedSeries } from './arbitraries.ts';
 
 const BUCKET = Date.UTC(2026, 10, 21, 9);
 
-const sensorId = (/** @type {number} */ number) => {
+const sensorId = (number: number) => {
   const id = Buffer.alloc(16, number % 251);
   id.writeUInt32BE(number);
   return id;
 };
 
-/** @param {number} number @param {number[]} times @param {number[]} [values] @returns {Piece} */
-const pieceOf = (number, times, values = times.map((_, at) => at / 7)) => ({
+const pieceOf = (
+  number: number,
+  times: number[],
+  values: number[] = times.map((_, at) => at / 7),
+): Piece => ({
   sensor: sensorId(number),
   times,
   values,
@@ -31,13 +33,12 @@ const pieceOf = (number, times, values = times.map((_, at) => at / 7)) => ({
   to: times.length,
 });
 
-/** @param {number} count @param {number} [first] @returns {number[]} one a second */
-const seconds = (count, first = 0) => Array.from({ length: count }, (_, at) => BUCKET + 1000 * (first + at));
+/** @returns one a second */
+const seconds = (count: number, first: number = 0): number[] =>
+  Array.from({ length: count }, (_, at) => BUCKET + 1000 * (first + at));
 
-/** @param {Uint8Array} blob @returns {Array<[sensor: string, times: number[], values: number[]]>} */
-function readBlock(blob) {
-  /** @type {Array<[string, number[], number[]]>} */
-  const read = [];
+function readBlock(blob: Uint8Array): Array<[sensor: string, times: number[], values: number[]]> {
+  const read: Array<[string, number[], number[]]> = [];
   visitBlock(BUCKET, blob, (sensor, series) => {
     const { times, values } = series();
     read.push([sensor.toString('hex'), [...times], [...values]]);
@@ -142,8 +143,7 @@ describe('Block of several messages', () => {
             }),
           );
           // Ingest has one Buffer object for each sensor.
-          for (const [at, piece] of list.entries())
-            piece.sensor = /** @type {Piece} */ (list[at % width]).sensor;
+          for (const [at, piece] of list.entries()) piece.sensor = (list[at % width] as Piece).sensor;
           const packed = packMessages(BUCKET, list, width);
           const isUsual = areTimesShared && (everyMs === 10 || messages.length === 1);
           if (isUsual) expect(packed).not.toBeNull();
@@ -220,8 +220,7 @@ describe('Block reader', () => {
 });
 
 describe('Split into blocks', () => {
-  /** @param {Piece[][]} blocks */
-  const bytesOf = (blocks) =>
+  const bytesOf = (blocks: Piece[][]) =>
     blocks.map((block) => 1 + block.reduce((sum, piece) => sum + pieceBytes(piece), 0));
 
   test('Split into blocks: random series: no block exceeds the size limit, and the blocks have all samples in order', () => {
@@ -253,8 +252,8 @@ describe('Split into blocks', () => {
     expect(splitBlocks(list)).toEqual([list]);
   });
 
-  /** Returns the ranges (from, to) of the pieces of each block. @param {Piece[]} list */
-  const cuts = (list) => splitBlocks(list).map((block) => block.map(({ from, to }) => [from, to]));
+  /** Returns the ranges (from, to) of the pieces of each block. */
+  const cuts = (list: Piece[]) => splitBlocks(list).map((block) => block.map(({ from, to }) => [from, to]));
 
   /** A block holds 2,729 samples of one sensor. Each further sensor takes 18 bytes, the room of 1.5 samples. */
   const FULL = 2729;

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { packDay, unpackDay } from '../../../../schema/packed/day.js';
-import { HOUR_MS } from '../../../../schema/rules.js';
+import { packDay, unpackDay } from '../../../../schema/packed/day.ts';
+import { HOUR_MS } from '../../../../schema/rules.ts';
 
 const DAY = Date.UTC(2026, 10, 21);
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { digestOf, packSamples, writeBytes } from '../../../../schema/packed/pack.js';
-import { statisticsOf } from '../../../../schema/packed/statistics.js';
-import { unpackSamples } from '../../../../schema/packed/unpack.js';
-import { HOUR_MS } from '../../../../schema/rules.js';
-import { anyValue, sortedSeries } from './arbitraries.js';
+import { digestOf, packSamples, writeBytes } from '../../../../schema/packed/pack.ts';
+import { statisticsOf } from '../../../../schema/packed/statistics.ts';
+import { unpackSamples } from '../../../../schema/packed/unpack.ts';
+import { HOUR_MS } from '../../../../schema/rules.ts';
+import { anyValue, sortedSeries } from './arbitraries.ts';
 
 const BUCKET = Date.UTC(2026, 10, 21, 9);
 
@@ -58,8 +58,7 @@ test('Packed samples: digests of two blobs: equal only if the samples are equal'
 
 describe('Packed: invalid input is refused', () => {
   const blob = packSamples(BUCKET, [BUCKET, BUCKET + 1], [1, 2], 0, 2);
-  /** @param {(bytes: Buffer) => unknown} change */
-  const changed = (change) => {
+  const changed = (change: (bytes: Buffer) => unknown) => {
     const bytes = Buffer.from(blob);
     change(bytes);
     return bytes;

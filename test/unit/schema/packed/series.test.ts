@@ -1,32 +1,26 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { greaterValue, mergeSeries, sortKeepLast, sortMerge } from '../../../../schema/packed/series.js';
-import { anyValue, arrivals, sortedSeries } from './arbitraries.js';
+import {
+  greaterValue,
+  mergeSeries,
+  type Series,
+  sortKeepLast,
+  sortMerge,
+} from '../../../../schema/packed/series.ts';
+import { anyValue, arrivals, sortedSeries } from './arbitraries.ts';
 
-/** @import { Series } from '../../../../schema/packed/series.js' */
-
-/**
- * @param {number} value
- *
- * @returns {string} its 8 big-endian bytes in hex, so that strings compare like unsigned bytes
- */
-function bytesOf(value) {
+/** @returns its 8 big-endian bytes in hex, so that strings compare like unsigned bytes */
+function bytesOf(value: number): string {
   const bytes = Buffer.alloc(8);
   bytes.writeDoubleBE(value);
   return bytes.toString('hex');
 }
 
-/**
- * Merges by brute force, as the design defines the union.
- *
- * @param {Series[]} list
- * @returns {{ samples: [number, string][], conflicts: number }} samples as times and bytes
- */
-function bruteForce(list) {
-  /** @type {Map<number, Set<string>>} */
-  const met = new Map();
+/** Merges by brute force, as the design defines the union. @returns samples as times and bytes */
+function bruteForce(list: Series[]): { samples: [number, string][]; conflicts: number } {
+  const met: Map<number, Set<string>> = new Map();
   for (const { times, values } of list) {
-    times.forEach((/** @type {number} */ time, /** @type {number} */ i) => {
+    times.forEach((time: number, i: number) => {
       met.set(time, (met.get(time) ?? new Set()).add(bytesOf(Number(values[i]))));
     });
   }
@@ -37,8 +31,8 @@ function bruteForce(list) {
   };
 }
 
-/** @param {Series} series @returns {[number, string][]} */
-const samplesOf = ({ times, values }) => Array.from(times, (time, i) => [time, bytesOf(Number(values[i]))]);
+const samplesOf = ({ times, values }: Series): [number, string][] =>
+  Array.from(times, (time, i) => [time, bytesOf(Number(values[i]))]);
 
 // With so few times, most of them occur more than once.
 const FEW = { min: 1_795_251_600_000, max: 1_795_251_600_030 };
@@ -129,8 +123,7 @@ test('Merge of samples: overlapping batches of one series in random order: merge
       fc.array(fc.array(fc.nat(19))),
       fc.infiniteStream(fc.nat()),
       (whole, picks, random) => {
-        /** @param {number[]} indexes @returns {Series} */
-        const pick = (indexes) => {
+        const pick = (indexes: number[]): Series => {
           const sorted = [...new Set(indexes)].filter((i) => i < whole.times.length).sort((a, b) => a - b);
           return {
             times: sorted.map((i) => Number(whole.times[i])),

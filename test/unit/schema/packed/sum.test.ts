@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { hourStatisticsOf, sumOf } from '../../../../schema/packed/statistics.js';
+import { hourStatisticsOf, sumOf } from '../../../../schema/packed/statistics.ts';
 
 test('Sum of doubles: values of very different size: the sum keeps digits that a plain sum loses', () => {
   const values = [1, 1e100, 1, -1e100];

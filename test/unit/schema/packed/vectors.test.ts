@@ -1,26 +1,24 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
-import { FORMS } from '../../../../schema/packed/hour/forms.js';
-import { digestOf, packSamples } from '../../../../schema/packed/pack.js';
-import { sortMerge } from '../../../../schema/packed/series.js';
-import { unpackSamples } from '../../../../schema/packed/unpack.js';
+import { FORMS } from '../../../../schema/packed/hour/forms.ts';
+import { digestOf, packSamples } from '../../../../schema/packed/pack.ts';
+import { sortMerge } from '../../../../schema/packed/series.ts';
+import { unpackSamples } from '../../../../schema/packed/unpack.ts';
 
-const textOf = (/** @type {string} */ path) =>
-  readFileSync(new URL(`../../../../${path}`, import.meta.url), 'utf8');
+const textOf = (path: string) => readFileSync(new URL(`../../../../${path}`, import.meta.url), 'utf8');
 const TEXT = textOf('docs/reference/packed-form.md') + textOf('test/vectors/packed-form.txt');
 const READER = textOf('schema/packed/reader.py');
 
-/** @param {string} language @returns {string[]} the contents of the fences of that language */
-const fences = (language) =>
+/** @returns the contents of the fences of that language */
+const fences = (language: string): string[] =>
   [...TEXT.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms'))].map(([, body]) => String(body));
 
-/** @param {string} body the lines of one vector */
-function readVector(body) {
+/** @param body the lines of one vector */
+function readVector(body: string) {
   const lines = body.split('\n').filter(Boolean);
-  const parts = lines.map((line) => /** @type {[string, ...string[]]} */ (line.split(/\s+/)));
-  /** @param {string} key */
-  const all = (key) => parts.filter(([name]) => name === key).map(([, ...rest]) => rest);
+  const parts = lines.map((line) => line.split(/\s+/) as [string, ...string[]]);
+  const all = (key: string) => parts.filter(([name]) => name === key).map(([, ...rest]) => rest);
   const samples = [...all('sample').map(([time, value]) => [Date.parse(String(time)), Number(value)])];
   for (const [from, every, ...values] of all('series')) {
     for (const [i, value] of values.entries()) {
@@ -38,14 +36,13 @@ function readVector(body) {
 
 const vectors = fences('vector').map(readVector);
 
-/** @param {number} value */
-function bigEndianHex(value) {
+function bigEndianHex(value: number) {
   const bytes = Buffer.alloc(8);
   bytes.writeDoubleBE(value);
   return bytes.toString('hex');
 }
 
-const inVersion = (/** @type {number} */ version) => vectors.filter(({ blob }) => blob[0] === version);
+const inVersion = (version: number) => vectors.filter(({ blob }) => blob[0] === version);
 
 test('Test vectors of packed samples: both versions of the format and each form of values are covered', () => {
   expect(inVersion(1).length).toBeGreaterThanOrEqual(4);

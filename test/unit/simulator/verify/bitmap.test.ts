@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Bitmap } from '../../../../simulator/verify/ledger-parts.js';
+import { Bitmap } from '../../../../simulator/verify/ledger-parts.ts';
 
 test('Bitmap: random whole numbers are added: the bitmap contains exactly these numbers', () => {
   const numbers = fc.array(fc.nat(100_000), { maxLength: 200 });

@@ -1,35 +1,37 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from '@jest/globals';
-import { MillraceError } from '../../../../common/errors.js';
-import { settingsText } from '../../../../common/flags.js';
-import { DATABASE_SETTINGS } from '../../../../common/settings/index.js';
-import { compareCommand } from '../../../../simulator/verify/command.js';
-import { useCleanUps } from '../../../support/clean-ups.js';
-import { createFleetCase, createLedgerCase, START } from '../../../support/simulator/ledger-case.js';
-
-/** @import { CommandDeps } from '../../../../simulator/verify/command.js' */
+import { MillraceError } from '../../../../common/errors.ts';
+import { settingsText } from '../../../../common/flags.ts';
+import { DATABASE_SETTINGS } from '../../../../common/settings/index.ts';
+import { type CommandDeps, compareCommand } from '../../../../simulator/verify/command.ts';
+import { useCleanUps } from '../../../support/clean-ups.ts';
+import { createFleetCase, createLedgerCase, START } from '../../../support/simulator/ledger-case.ts';
 
 // The ledgers are files, because some tests start a process.
 const afterwards = useCleanUps();
 
-/** @typedef {ReturnType<typeof createLedgerCase>} Fleet */
+type Fleet = ReturnType<typeof createLedgerCase>;
 
-/**
- * @param {Fleet} fleet
- * @param {string[]} words arguments in addition to --ledger
- * @param {{ kafka?: string, ledgerPath?: string, readTopics?: CommandDeps['readTopics'] }} [options]
- */
-async function run(fleet, words = [], { kafka = 'kafka:9092', ledgerPath, readTopics } = {}) {
+/** @param words arguments in addition to --ledger */
+async function run(
+  fleet: Fleet,
+  words: string[] = [],
+  {
+    kafka = 'kafka:9092',
+    ledgerPath,
+    readTopics,
+  }: { kafka?: string; ledgerPath?: string; readTopics?: CommandDeps['readTopics'] } = {},
+) {
   const result = {
-    lines: /** @type {string[]} */ ([]),
-    status: /** @type {string[]} */ ([]),
+    lines: [] as string[],
+    status: [] as string[],
     closed: 0,
-    error: /** @type {any} */ (null),
+    error: null as any,
   };
   const settings = { cql: {}, retention: { latestGroups: 4 }, stream: { kafka } };
   try {
     await compareCommand(['--ledger', ledgerPath ?? fleet.ledgerPath, ...words], {
-      readSettings: () => /** @type {any} */ (settings),
+      readSettings: () => settings as any,
       openStore: async (given) => {
         expect(given).toBe(settings);
         return {
@@ -108,15 +110,15 @@ describe('Compare command: the database', () => {
 });
 
 describe('Compare command: --kafka', () => {
-  /** @param {number | null} until @returns {CommandDeps['readTopics']} */
-  const topicsOf = (until) => async (stream, onProgress) => {
-    expect(stream).toEqual({ kafka: 'kafka:9092' });
-    onProgress(2000);
-    return { topic: new Map(), until };
-  };
+  const topicsOf =
+    (until: number | null): CommandDeps['readTopics'] =>
+    async (stream, onProgress) => {
+      expect(stream).toEqual({ kafka: 'kafka:9092' });
+      onProgress(2000);
+      return { topic: new Map(), until };
+    };
 
-  /** @param {string[]} words @param {number | null} until */
-  function runKafka(words, until) {
+  function runKafka(words: string[], until: number | null) {
     const fleet = createLedgerCase(afterwards);
     fleet.send('collar', 'pulse', [[START, 1]]);
     fleet.open();
@@ -160,8 +162,7 @@ describe('Compare command: --kafka', () => {
 });
 
 describe('Compare command: flags', () => {
-  /** @param {string[]} argv @returns {Promise<{ code: string, message: string }>} */
-  const refusalOf = (...argv) =>
+  const refusalOf = (...argv: string[]): Promise<{ code: string; message: string }> =>
     compareCommand(argv, {
       readSettings: () => {
         throw new MillraceError('bad_settings', 'the settings were read');
@@ -222,10 +223,9 @@ Examples:
 });
 
 describe('Compare command: process', () => {
-  /** @param {string[]} words */
-  function start(...words) {
+  function start(...words: string[]) {
     const env = { PATH: process.env['PATH'], LANG: 'C.UTF-8', CQL_CONTACT_POINTS: '127.0.0.1:1' };
-    return spawnSync(process.execPath, ['simulator/verify/index.js', ...words], { encoding: 'utf8', env });
+    return spawnSync(process.execPath, ['simulator/verify/index.ts', ...words], { encoding: 'utf8', env });
   }
 
   test('Compare command: process with --help: usage on standard output, exit code 0', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { useCleanUps } from '../../../support/clean-ups.js';
+import { useCleanUps } from '../../../support/clean-ups.ts';
 import {
   createFleetCase,
   createLedgerCase,
@@ -7,7 +7,7 @@ import {
   findingsOf,
   HOUR_MS,
   START,
-} from '../../../support/simulator/ledger-case.js';
+} from '../../../support/simulator/ledger-case.ts';
 
 const afterwards = useCleanUps();
 const newCase = () => createLedgerCase(afterwards);
@@ -160,8 +160,8 @@ describe('Comparison: something else is stored', () => {
   test('Ledger comparison: a sensor outside the ledger has a sample but no latest value: sample and latest value are reported', async () => {
     const fleet = newFleet();
     fleet.store('collar', 'strange', [[START + 1000, 1]]);
-    const problems = /** @type {number[]} */ ([]);
-    const onProgress = (/** @type {{ problems: number }} */ progress) => problems.push(progress.problems);
+    const problems = [] as number[];
+    const onProgress = (progress: { problems: number }) => problems.push(progress.problems);
     expectFindings(await fleet.compare({ onProgress }), { unknown: 1, latest: 1 });
     expect(problems.at(-1)).toBe(2);
   });

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { partLedger } from '../../../../simulator/verify/ledger-parts.js';
-import { useCleanUps } from '../../../support/clean-ups.js';
-import { createLedgerCase } from '../../../support/simulator/ledger-case.js';
+import { partLedger } from '../../../../simulator/verify/ledger-parts.ts';
+import { useCleanUps } from '../../../support/clean-ups.ts';
+import { createLedgerCase } from '../../../support/simulator/ledger-case.ts';
 
 const START = Date.UTC(2026, 10, 21, 10);
 
@@ -64,8 +64,7 @@ test('Ledger comparison: the ledger is larger than a part: each part is compared
 test('Simulator ledger in parts: progress is reported every 10,000 messages', async () => {
   const fleet = createLedgerCase(afterwards);
   for (let i = 0; i <= 20_000; i++) fleet.send('collar', 'pulse', [[START + i, 1]], { acknowledged: false });
-  /** @type {number[]} */
-  const progress = [];
+  const progress: number[] = [];
   const parts = await partLedger(fleet.ledgerPath, { onProgress: (messages) => progress.push(messages) });
   await parts.remove();
   expect(progress).toEqual([10_000, 20_000]);

@@ -1,22 +1,19 @@
 import { expect, test } from '@jest/globals';
-import { groupOf, identifyDevice } from '../../../../schema/ids.js';
-import { partLedger } from '../../../../simulator/verify/ledger-parts.js';
-import { useCleanUps } from '../../../support/clean-ups.js';
+import { groupOf, type Identity, identifyDevice } from '../../../../schema/ids.ts';
+import { partLedger } from '../../../../simulator/verify/ledger-parts.ts';
+import { useCleanUps } from '../../../support/clean-ups.ts';
 import {
   createFleetCase,
   createLedgerCase,
   expectFindings,
   HOUR_MS,
   START,
-} from '../../../support/simulator/ledger-case.js';
-
-/** @import { Identity } from '../../../../schema/ids.js' */
+} from '../../../support/simulator/ledger-case.ts';
 
 const afterwards = useCleanUps();
 
 test('Ledger comparison: progress is reported after each device, with the number of messages', async () => {
-  /** @type {object[]} */
-  const progress = [];
+  const progress: object[] = [];
   await createFleetCase(afterwards).compare({ onProgress: (now) => progress.push(now) });
   expect(progress).toHaveLength(2);
   expect(progress.at(-1)).toEqual({ messages: 7, devices: 2, acknowledged: 10, stored: 10, problems: 0 });
@@ -25,21 +22,18 @@ test('Ledger comparison: progress is reported after each device, with the number
 test('Ledger comparison: progress while the ledger is read: only messages are counted', async () => {
   const fleet = createLedgerCase(afterwards);
   for (let i = 0; i < 10_000; i++) fleet.send('collar', 'pulse', [[START + i, 1]], { acknowledged: false });
-  /** @type {object[]} */
-  const progress = [];
+  const progress: object[] = [];
   await fleet.compare({ onProgress: (now) => progress.push(now) });
   expect(progress[0]).toEqual({ messages: 10_000, devices: 0, acknowledged: 0, stored: 0, problems: 0 });
 });
 
 test('Ledger comparison: each table is read with the partition group of the device, from its id and LATEST_GROUPS', async () => {
   const fleet = createFleetCase(afterwards);
-  const store = /** @type {any} */ (fleet.open());
-  /** @type {number[]} */
-  const groups = [];
-  /** @param {string} table @param {string} read @param {(key: any) => number} groupIn */
-  const watch = (table, read, groupIn) => {
+  const store = fleet.open() as any;
+  const groups: number[] = [];
+  const watch = (table: string, read: string, groupIn: (key: any) => number) => {
     const original = store[table][read];
-    store[table][read] = (/** @type {unknown[]} */ ...args) => {
+    store[table][read] = (...args: unknown[]) => {
       groups.push(groupIn(args[0]));
       return original(...args);
     };
@@ -48,9 +42,7 @@ test('Ledger comparison: each table is read with the partition group of the devi
   watch('packed', 'readStatistics', ({ group }) => group);
   watch('fleet', 'latestOfDevice', ({ group }) => group);
   await fleet.compare({ store });
-  const wanted = ['collar', 'machine'].map((name) =>
-    groupOf(/** @type {Identity} */ (identifyDevice(name)).bytes, 4),
-  );
+  const wanted = ['collar', 'machine'].map((name) => groupOf((identifyDevice(name) as Identity).bytes, 4));
   expect(new Set(groups)).toEqual(new Set(wanted));
 });
 

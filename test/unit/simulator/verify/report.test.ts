@@ -1,7 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { ALSO, Findings, progressText, reportLines } from '../../../../simulator/verify/report.js';
-
-/** @import { Kind } from '../../../../simulator/verify/report.js' */
+import { ALSO, Findings, type Kind, progressText, reportLines } from '../../../../simulator/verify/report.ts';
 
 const FROM = Date.UTC(2026, 10, 21, 10);
 const COUNTS = { messages: 1234, devices: 5, acknowledged: 6789, stored: 6790 };
@@ -9,20 +7,18 @@ const RANGE = { from: FROM, to: FROM + 1000 };
 const SUMMARY = '1,234 messages of 5 devices: 6,789 samples acknowledged, 6,790 stored';
 const PERIOD = 'From 2026-11-21T10:00:00.000Z to before 2026-11-21T10:00:01.000Z';
 
-/** @param {Partial<Record<Kind, number>>} kinds */
-function findingsWith(kinds) {
+function findingsWith(kinds: Partial<Record<Kind, number>>) {
   const findings = new Findings();
   for (const [kind, count] of Object.entries(kinds)) {
     for (let number = 0; number < count; number++) {
       const finding = { device: 'pump', sensor: 'flow', ts: FROM + number, message: `sample ${number}` };
-      findings.add(/** @type {Kind} */ (kind), finding);
+      findings.add(kind as Kind, finding);
     }
   }
   return findings;
 }
 
-/** @param {Findings} findings @param {string} [also] @param {{ from: number, to: number }} [range] */
-const linesOf = (findings, also, range = RANGE) =>
+const linesOf = (findings: Findings, also?: string, range: { from: number; to: number } = RANGE) =>
   reportLines({ ...COUNTS, agree: findings.total() === 0, range, found: findings.found }, also);
 
 describe('Comparison progress', () => {
@@ -42,8 +38,7 @@ describe('Comparison progress', () => {
 
 describe('Comparison report', () => {
   test('Comparison report: ledger and database agree: the report has counts, time range and the sentence that nothing is missing', () => {
-    const agreement = (/** @type {string} */ also) =>
-      `They agree: nothing is missing, unknown or different, and ${also}.`;
+    const agreement = (also: string) => `They agree: nothing is missing, unknown or different, and ${also}.`;
     expect(linesOf(new Findings())).toEqual([SUMMARY, PERIOD, agreement('every latest value is right')]);
     expect(linesOf(new Findings(), ALSO.kafka)).toEqual([
       SUMMARY,

@@ -1,29 +1,29 @@
 import { describe, expect, test } from '@jest/globals';
-import { MillraceError } from '../../../../common/errors.js';
-import { useCleanUps } from '../../../support/clean-ups.js';
-import { createFleetCase, expectFindings, HOUR_MS, START } from '../../../support/simulator/ledger-case.js';
+import { MillraceError } from '../../../../common/errors.ts';
+import { useCleanUps } from '../../../support/clean-ups.ts';
+import { createFleetCase, expectFindings, HOUR_MS, START } from '../../../support/simulator/ledger-case.ts';
 
 const afterwards = useCleanUps();
 const away = () => new MillraceError('unavailable', 'no replica answers');
 
 /** Every read function of the store, with its table. */
-const READS = /** @type {const} */ ([
+const READS = [
   ['samples', 'readDeviceHour'],
   ['packed', 'readStatistics'],
   ['packed', 'readHour'],
   ['packProgress', 'read'],
   ['fleet', 'latestOfDevice'],
-]);
+] as const;
 
-/** Creates a fleet with packed hours and one unpacked hour, so that every read is needed. @param {string} table @param {string} read @param {(call: number) => Error | null} failureOf */
-function createCase(table, read, failureOf) {
+/** Creates a fleet with packed hours and one unpacked hour, so that every read is needed. */
+function createCase(table: string, read: string, failureOf: (call: number) => Error | null) {
   const fleet = createFleetCase(afterwards);
   fleet.pack(START + 3 * HOUR_MS);
   fleet.send('collar', 'pulse', [[START + 3 * HOUR_MS, 62]]);
-  const store = /** @type {any} */ (fleet.open());
+  const store = fleet.open() as any;
   const original = store[table][read];
   let calls = 0;
-  store[table][read] = async (/** @type {unknown[]} */ ...args) => {
+  store[table][read] = async (...args: unknown[]) => {
     const failure = failureOf(++calls);
     if (failure) throw failure;
     return original(...args);

@@ -1,29 +1,33 @@
 import { describe, expect, test } from '@jest/globals';
-import { createEncoder } from '../../../../api/stream-out/encoder.js';
-import { identifyDevice, identifySensor } from '../../../../schema/ids.js';
-import { packBlock } from '../../../../schema/packed/block.js';
-import { digestOf } from '../../../../schema/packed/pack.js';
-import { compareTopic, findDisorder, TopicContents } from '../../../../simulator/verify/topic.js';
-import { useCleanUps } from '../../../support/clean-ups.js';
+import { createEncoder } from '../../../../api/stream-out/encoder.ts';
+import { type Identity, identifyDevice, identifySensor } from '../../../../schema/ids.ts';
+import { packBlock } from '../../../../schema/packed/block.ts';
+import { digestOf } from '../../../../schema/packed/pack.ts';
+import {
+  compareTopic,
+  findDisorder,
+  type Streamed,
+  TopicContents,
+} from '../../../../simulator/verify/topic.ts';
+import { useCleanUps } from '../../../support/clean-ups.ts';
 import {
   createLedgerCase,
   expectFindings,
   findingsOf,
   HOUR_MS,
+  type Samples,
   START,
-} from '../../../support/simulator/ledger-case.js';
-
-/** @import { Identity } from '../../../../schema/ids.js' */
-/** @import { Samples } from '../../../support/simulator/ledger-case.js' */
-/** @import { Streamed } from '../../../../simulator/verify/topic.js' */
+} from '../../../support/simulator/ledger-case.ts';
 
 const afterwards = useCleanUps();
 
-const device = /** @type {Identity} */ (identifyDevice('collar'));
-const sensorOf = (/** @type {string} */ name) => /** @type {Identity} */ (identifySensor(device.id, name));
+const device = identifyDevice('collar') as Identity;
+const sensorOf = (name: string) => identifySensor(device.id, name) as Identity;
 
-/** @param {Record<string, Samples>} sensors @param {{ source?: string, format?: 'json' | 'packed' }} [options] */
-function recordOf(sensors, { source = 'hot', format = 'packed' } = {}) {
+function recordOf(
+  sensors: Record<string, Samples>,
+  { source = 'hot', format = 'packed' }: { source?: string; format?: 'json' | 'packed' } = {},
+) {
   const entries = Object.entries(sensors);
   const samples = packBlock(
     START,
@@ -41,13 +45,12 @@ function recordOf(sensors, { source = 'hot', format = 'packed' } = {}) {
   const headers = { source, format, bucket: String(START) };
   return {
     key: device.id,
-    value: /** @type {Buffer} */ (value),
+    value: value as Buffer,
     headers: new Map(Object.entries(headers).map(([name, text]) => [name, Buffer.from(text)])),
   };
 }
 
-/** @param {number} shard @param {number} shards @param {number} until @param {number} [ofBatches] */
-const watermark = (shard, shards, until, ofBatches) => ({
+const watermark = (shard: number, shards: number, until: number, ofBatches?: number) => ({
   value: Buffer.from(
     JSON.stringify({
       shard,
@@ -59,7 +62,7 @@ const watermark = (shard, shards, until, ofBatches) => ({
 });
 
 describe('Contents of Kafka: batches', () => {
-  test.each(/** @type {const} */ (['packed', 'json']))(
+  test.each(['packed', 'json'] as const)(
     'Samples read from Kafka: format %s: grouped by sensor, with number and source of their records',
     (format) => {
       const contents = new TopicContents();
@@ -95,8 +98,7 @@ describe('Contents of Kafka: batches', () => {
 });
 
 describe('Contents of Kafka: watermark', () => {
-  /** @param {...ReturnType<typeof watermark>} records */
-  function untilOf(...records) {
+  function untilOf(...records: ReturnType<typeof watermark>[]) {
     const contents = new TopicContents();
     for (const record of records) contents.addWatermark(record);
     return contents.until;
@@ -121,204 +123,202 @@ describe('Contents of Kafka: watermark', () => {
 });
 
 describe('Order of records', () => {
-  /** @param {Array<[ts: number, record: number, hot?: boolean]>} samples @returns {Streamed} */
-  const streamedOf = (samples) => ({
+  const streamedOf = (samples: Array<[ts: number, record: number, hot?: boolean]>): Streamed => ({
     times: samples.map(([ts]) => ts),
     values: samples.map(() => 1),
     records: samples.map(([, record]) => record),
     hot: samples.map(([, , hot = true]) => hot),
   });
-  /** @param {Array<[ts: number, message: number]>} samples */
-  const sentOf = (samples) => ({
+  const sentOf = (samples: Array<[ts: number, message: number]>) => ({
     times: samples.map(([ts]) => ts),
     values: samples.map(() => 1),
     messages: samples.map(([, message]) => message),
   });
   const [A, B, C] = [START, START + 1, START + 2];
-  /** @type {Array<[number, number]>} */
-  const IN_ORDER = [
+  const IN_ORDER: Array<[number, number]> = [
     [A, 1],
     [B, 2],
     [C, 3],
   ];
 
-  test.each(
-    /** @type {Array<[string, Array<[number, number, boolean?]>, Array<[number, number]>, number | null]>} */ ([
-      ['no record is streamed', [], IN_ORDER, null],
+  test.each([
+    ['no record is streamed', [], IN_ORDER, null],
+    [
+      'one record per message, in order',
       [
-        'one record per message, in order',
-        [
-          [A, 1],
-          [B, 2],
-          [C, 3],
-        ],
-        IN_ORDER,
-        null,
+        [A, 1],
+        [B, 2],
+        [C, 3],
+      ],
+      IN_ORDER,
+      null,
+    ],
+    [
+      'the record of the second message before that of the first',
+      [
+        [B, 1],
+        [A, 2],
+      ],
+      IN_ORDER,
+      A,
+    ],
+    [
+      'the record of the third message before that of the second',
+      [
+        [A, 1],
+        [C, 2],
+        [B, 3],
+      ],
+      IN_ORDER,
+      B,
+    ],
+    [
+      'one record has all messages in any order',
+      [
+        [C, 1],
+        [A, 1],
+        [B, 1],
+      ],
+      IN_ORDER,
+      null,
+    ],
+    [
+      'a record of two messages, then one of an earlier message',
+      [
+        [B, 1],
+        [C, 1],
+        [A, 2],
+      ],
+      IN_ORDER,
+      A,
+    ],
+    [
+      'a later record has two messages in any order',
+      [
+        [A, 1],
+        [C, 2],
+        [B, 2],
+      ],
+      IN_ORDER,
+      null,
+    ],
+    [
+      'a record is repeated',
+      [
+        [A, 1],
+        [B, 2],
+        [A, 3],
+      ],
+      IN_ORDER,
+      null,
+    ],
+    [
+      'a late record of the completion',
+      [
+        [B, 1],
+        [A, 2, false],
+      ],
+      IN_ORDER,
+      null,
+    ],
+    [
+      'a late record of the completion, then a late hot record',
+      [
+        [B, 1],
+        [A, 2, false],
+        [A, 3],
+      ],
+      IN_ORDER,
+      A,
+    ],
+    [
+      'a sample that is not in the ledger',
+      [
+        [C, 1],
+        [A - 1, 2],
+      ],
+      IN_ORDER,
+      null,
+    ],
+    [
+      'a sample is sent again later: its first message counts',
+      [
+        [B, 1],
+        [A, 2],
+      ],
+      [...IN_ORDER, [A, 4]],
+      A,
+    ],
+    [
+      'the ledger lists the later message of a sample first: the earlier message counts',
+      [
+        [B, 1],
+        [A, 2],
       ],
       [
-        'the record of the second message before that of the first',
-        [
-          [B, 1],
-          [A, 2],
-        ],
-        IN_ORDER,
-        A,
+        [A, 4],
+        [B, 2],
+        [A, 1],
+      ],
+      A,
+    ],
+    [
+      'a time was sent by a later and by an earlier message, and the records are in order',
+      [
+        [A, 1],
+        [B, 2],
       ],
       [
-        'the record of the third message before that of the second',
-        [
-          [A, 1],
-          [C, 2],
-          [B, 3],
-        ],
-        IN_ORDER,
-        B,
+        [A, 9],
+        [A, 1],
+        [B, 2],
+      ],
+      null,
+    ],
+    [
+      'records of different hours are in reverse order',
+      [
+        [A + HOUR_MS, 1],
+        [A, 2],
       ],
       [
-        'one record has all messages in any order',
-        [
-          [C, 1],
-          [A, 1],
-          [B, 1],
-        ],
-        IN_ORDER,
-        null,
+        [A, 1],
+        [A + HOUR_MS, 2],
+      ],
+      null,
+    ],
+    [
+      'records that alternate between hours',
+      [
+        [A, 1],
+        [A + HOUR_MS, 2],
+        [B, 3],
       ],
       [
-        'a record of two messages, then one of an earlier message',
-        [
-          [B, 1],
-          [C, 1],
-          [A, 2],
-        ],
-        IN_ORDER,
-        A,
+        [A, 1],
+        [A + HOUR_MS, 3],
+        [B, 2],
+      ],
+      null,
+    ],
+    [
+      'two samples of one message in two records',
+      [
+        [A, 1],
+        [B, 2],
       ],
       [
-        'a later record has two messages in any order',
-        [
-          [A, 1],
-          [C, 2],
-          [B, 2],
-        ],
-        IN_ORDER,
-        null,
+        [A, 1],
+        [B, 1],
       ],
-      [
-        'a record is repeated',
-        [
-          [A, 1],
-          [B, 2],
-          [A, 3],
-        ],
-        IN_ORDER,
-        null,
-      ],
-      [
-        'a late record of the completion',
-        [
-          [B, 1],
-          [A, 2, false],
-        ],
-        IN_ORDER,
-        null,
-      ],
-      [
-        'a late record of the completion, then a late hot record',
-        [
-          [B, 1],
-          [A, 2, false],
-          [A, 3],
-        ],
-        IN_ORDER,
-        A,
-      ],
-      [
-        'a sample that is not in the ledger',
-        [
-          [C, 1],
-          [A - 1, 2],
-        ],
-        IN_ORDER,
-        null,
-      ],
-      [
-        'a sample is sent again later: its first message counts',
-        [
-          [B, 1],
-          [A, 2],
-        ],
-        [...IN_ORDER, [A, 4]],
-        A,
-      ],
-      [
-        'the ledger lists the later message of a sample first: the earlier message counts',
-        [
-          [B, 1],
-          [A, 2],
-        ],
-        [
-          [A, 4],
-          [B, 2],
-          [A, 1],
-        ],
-        A,
-      ],
-      [
-        'a time was sent by a later and by an earlier message, and the records are in order',
-        [
-          [A, 1],
-          [B, 2],
-        ],
-        [
-          [A, 9],
-          [A, 1],
-          [B, 2],
-        ],
-        null,
-      ],
-      [
-        'records of different hours are in reverse order',
-        [
-          [A + HOUR_MS, 1],
-          [A, 2],
-        ],
-        [
-          [A, 1],
-          [A + HOUR_MS, 2],
-        ],
-        null,
-      ],
-      [
-        'records that alternate between hours',
-        [
-          [A, 1],
-          [A + HOUR_MS, 2],
-          [B, 3],
-        ],
-        [
-          [A, 1],
-          [A + HOUR_MS, 3],
-          [B, 2],
-        ],
-        null,
-      ],
-      [
-        'two samples of one message in two records',
-        [
-          [A, 1],
-          [B, 2],
-        ],
-        [
-          [A, 1],
-          [B, 1],
-        ],
-        null,
-      ],
-    ]),
-  )('Order of Kafka records: %s: the first sample out of order, or null', (_, streamed, sent, expected) => {
-    expect(findDisorder(streamedOf(streamed), sentOf(sent))).toBe(expected);
-  });
+      null,
+    ],
+  ] as Array<[string, Array<[number, number, boolean?]>, Array<[number, number]>, number | null]>)(
+    'Order of Kafka records: %s: the first sample out of order, or null',
+    (_, streamed, sent, expected) => {
+      expect(findDisorder(streamedOf(streamed), sentOf(sent))).toBe(expected);
+    },
+  );
 });
 
 describe('Comparison with Kafka', () => {
@@ -334,8 +334,7 @@ describe('Comparison with Kafka', () => {
     return {
       fleet,
       contents,
-      /** @param {Partial<Parameters<typeof compareTopic>[0]>} [options] */
-      compare(options = {}) {
+      compare(options: Partial<Parameters<typeof compareTopic>[0]> = {}) {
         fleet.open();
         const { ledgerPath } = fleet;
         return compareTopic({ ledgerPath, topic: contents.topic, range: { to: START + 3000 }, ...options });

@@ -1,16 +1,15 @@
 import { expect, test } from '@jest/globals';
 import cassandra from 'cassandra-driver';
-import { writeTimestamp } from '../../../../api/store/index.js';
-import { createMemoryStore } from '../../../support/memory-store/index.js';
-
-/** @import { Alarm } from '../../../../api/store/alarms/episodes.js' */
+import type { Alarm } from '../../../../api/store/alarms/episodes.ts';
+import { writeTimestamp } from '../../../../api/store/index.ts';
+import { createMemoryStore } from '../../../support/memory-store/index.ts';
 
 const { OperationTimedOutError } = cassandra.errors;
 
 const NOW = Date.UTC(2026, 10, 25, 12);
 
-/** @param {number} rule @param {number} start ms after NOW @returns {Alarm} */
-const alarmOf = (rule, start) => ({
+/** @param start ms after NOW */
+const alarmOf = (rule: number, start: number): Alarm => ({
   device: Buffer.alloc(16, 7),
   sensor: Buffer.alloc(16, 8),
   rule: Buffer.alloc(16, rule),
@@ -40,14 +39,14 @@ test('Alarms of a sensor: alarms of two rules, more than the limit: the newest o
   const alarms = [alarmOf(1, 10), alarmOf(1, 30), alarmOf(2, 20), alarmOf(2, 40), alarmOf(2, 25)];
   for (const alarm of alarms) await episodes.write(0, alarm, writeTimestamp(NOW));
   const { device, sensor } = alarmOf(1, 0);
-  const starts = async (/** @type {{ until: number, limit: number }} */ page) =>
+  const starts = async (page: { until: number; limit: number }) =>
     (await episodes.ofSensor(device, sensor, page)).map(({ start }) => start - NOW);
   expect(await starts({ until: NOW + 30, limit: 2 })).toEqual([30, 25]);
   expect(await starts({ until: NOW + 1000, limit: 10 })).toEqual([40, 30, 25, 20, 10]);
 });
 
-/** @param {string} kind @param {number} at ms after NOW */
-const eventOf = (kind, at) => ({ at: NOW + at, kind, actor: null, comment: null });
+/** @param at ms after NOW */
+const eventOf = (kind: string, at: number) => ({ at: NOW + at, kind, actor: null, comment: null });
 
 test('Alarm episode: its row cannot be written after its history: the repeated write adds nothing to the history', async () => {
   let isAway = true;
@@ -61,7 +60,7 @@ test('Alarm episode: its row cannot be written after its history: the repeated w
   });
   const { episodes } = store.alarms;
   const alarm = alarmOf(1, 0);
-  const write = (/** @type {number} */ at) =>
+  const write = (at: number) =>
     episodes.write(0, alarm, writeTimestamp(NOW + at), [eventOf('opened', at), eventOf('cleared', at + 1)]);
   await expect(write(0)).rejects.toThrow();
   expect(await episodes.history(alarm)).toEqual([eventOf('opened', 0), eventOf('cleared', 1)]);
@@ -91,8 +90,9 @@ test('Alarm: the row of its end cannot be written, and late samples continue it:
   });
   const { episodes } = store.alarms;
   const alarm = alarmOf(1, 0);
-  /** @param {string} kind @param {number} at ms after NOW */
-  const write = (kind, at) => episodes.write(0, alarm, writeTimestamp(NOW + at), [eventOf(kind, at)]);
+  /** @param at ms after NOW */
+  const write = (kind: string, at: number) =>
+    episodes.write(0, alarm, writeTimestamp(NOW + at), [eventOf(kind, at)]);
   await write('opened', 0);
   isAway = true;
   await expect(write('cleared', 10)).rejects.toThrow();

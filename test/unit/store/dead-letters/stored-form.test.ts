@@ -1,8 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { storedForm } from '../../../../api/store/dead-letters/writes.js';
+import { storedForm } from '../../../../api/store/dead-letters/writes.ts';
 
-/** @param {Buffer} payload */
-const contentOf = (payload) =>
+const contentOf = (payload: Buffer) =>
   storedForm({
     receivedAt: Date.UTC(2026, 10, 21),
     device: 'pump',

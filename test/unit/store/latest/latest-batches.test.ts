@@ -1,16 +1,13 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import pino from 'pino';
-import { blankDevice, blankSensor } from '../../../../api/ingest/registry/cache.js';
-import { LatestUpdate, LatestWrites, PendingLatest } from '../../../../api/store/latest/writes.js';
-import { Partition } from '../../../../api/store/sending/pending-rows.js';
-import { Retry } from '../../../../api/store/sending/retry.js';
-import { MillraceError } from '../../../../common/errors.js';
-import { greaterValue } from '../../../../schema/packed/series.js';
-
-/** @import { Device, Sensor } from '../../../../api/ingest/registry/cache.js' */
-/** @import { PendingRow } from '../../../../api/store/sending/pending-rows.js' */
-/** @import { Session } from '../../../../api/store/sending/session.js' */
+import { blankDevice, blankSensor, type Device, type Sensor } from '../../../../api/ingest/registry/cache.ts';
+import { LatestUpdate, LatestWrites, PendingLatest } from '../../../../api/store/latest/writes.ts';
+import { Partition, type PendingRow } from '../../../../api/store/sending/pending-rows.ts';
+import { Retry } from '../../../../api/store/sending/retry.ts';
+import type { Session } from '../../../../api/store/sending/session.ts';
+import { MillraceError } from '../../../../common/errors.ts';
+import { greaterValue } from '../../../../schema/packed/series.ts';
 
 /** Entries of a request (data-model.md). */
 const MAX_ENTRIES = 2000;
@@ -18,15 +15,15 @@ const MAX_ENTRIES = 2000;
 const DEVICES = 3;
 const SENSORS = 1500;
 
-/** @param {number} index @returns {Buffer} 16 bytes */
-function idOf(index) {
+/** @returns 16 bytes */
+function idOf(index: number): Buffer {
   const bytes = Buffer.alloc(16);
   bytes.writeUInt32BE(index);
   return bytes;
 }
 
-/** @returns {Array<{ device: Device, sensors: Sensor[] }>} of one group */
-const createFleet = () =>
+/** @returns of one group */
+const createFleet = (): Array<{ device: Device; sensors: Sensor[] }> =>
   Array.from({ length: DEVICES }, (_, device) => ({
     device: blankDevice({ id: `d${device}`, bytes: idOf(device), group: 0, name: null, retiredAt: null }),
     sensors: Array.from({ length: SENSORS }, (_, sensor) =>
@@ -34,30 +31,25 @@ const createFleet = () =>
     ),
   }));
 
-/** @param {Pick<Session, 'writeMerged'>} session */
-function createWriter(session) {
+function createWriter(session: Pick<Session, 'writeMerged'>) {
   const logger = pino({ level: 'silent' });
   return new LatestWrites({ session, retry: new Retry({ logger, onRetry: () => {} }), logger });
 }
 
 /** A writer whose requests to the database wait until the test ends them. */
 function createBench() {
-  /** @type {Array<{ updates: LatestUpdate[], entries: number }>} */
-  const sent = [];
-  /** @type {Array<() => void>} */
-  const ends = [];
+  const sent: Array<{ updates: LatestUpdate[]; entries: number }> = [];
+  const ends: Array<() => void> = [];
   const session = {
-    writeMerged: (/** @type {PendingRow<any>} */ row) =>
-      /** @type {Promise<void>} */ (
-        new Promise((resolve) => {
-          ends.push(() => {
-            row.encode();
-            const { updates, entries } = /** @type {PendingLatest} */ (row);
-            sent.push({ updates: [...updates.values()], entries });
-            resolve(undefined);
-          });
-        })
-      ),
+    writeMerged: (row: PendingRow<any>) =>
+      new Promise((resolve) => {
+        ends.push(() => {
+          row.encode();
+          const { updates, entries } = row as PendingLatest;
+          sent.push({ updates: [...updates.values()], entries });
+          resolve(undefined);
+        });
+      }) as Promise<void>,
   };
   return { writer: createWriter(session), sent, ends };
 }
@@ -75,17 +67,15 @@ test('Latest values: any messages wait: each request has at most 2,000 values, a
     fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
       const fleet = createFleet();
       const { writer, sent, ends } = createBench();
-      /** @type {Array<Promise<unknown>>} */
-      const writes = [];
-      /** @type {Map<Sensor, number>} */
-      const newest = new Map();
+      const writes: Array<Promise<unknown>> = [];
+      const newest: Map<Sensor, number> = new Map();
       for (const [ts, one] of steps.entries()) {
         if (one === 'end') {
           ends.shift()?.();
           await settle();
           continue;
         }
-        const { device, sensors } = /** @type {typeof fleet[number]} */ (fleet[one.device]);
+        const { device, sensors } = fleet[one.device] as (typeof fleet)[number];
         const some = sensors.slice(one.from, one.from + one.count);
         for (const sensor of some) newest.set(sensor, ts);
         writes.push(
@@ -113,16 +103,16 @@ test('Latest values: any messages wait: each request has at most 2,000 values, a
 
 test('Latest values: the database refuses a row with values of two messages: each message is written alone', async () => {
   const [one] = createFleet();
-  const { device, sensors } = /** @type {NonNullable<typeof one>} */ (one);
-  const sensor = /** @type {Sensor} */ (sensors[0]);
-  /** @type {number[]} values of the rows that are sent alone */
-  const alone = [];
+  const { device, sensors } = one as NonNullable<typeof one>;
+  const sensor = sensors[0] as Sensor;
+  /** values of the rows that are sent alone */
+  const alone: number[] = [];
   const session = {
-    async writeMerged(/** @type {PendingRow<any>} */ row) {
+    async writeMerged(row: PendingRow<any>) {
       await settle();
       row.encode();
       if (!row.isAlone) throw new MillraceError('rejected');
-      const [update] = /** @type {PendingLatest} */ (row).updates.values();
+      const [update] = (row as PendingLatest).updates.values();
       alone.push(Number(update?.newest.find((each) => each.sensor === sensor)?.value));
     },
   };
@@ -146,13 +136,12 @@ test('Latest values: several messages of a device wait: one write has the newest
   await fc.assert(
     fc.asyncProperty(fc.array(message, { minLength: 1, maxLength: 6 }), async (messages) => {
       const [one] = createFleet();
-      const { device, sensors } = /** @type {NonNullable<typeof one>} */ (one);
+      const { device, sensors } = one as NonNullable<typeof one>;
       const { writer, sent, ends } = createBench();
-      /** @type {Map<Sensor, { ts: number, value: number }>} */
-      const newest = new Map();
+      const newest: Map<Sensor, { ts: number; value: number }> = new Map();
       const lists = messages.map(({ places, ts, values }) =>
         places.map((place) => ({
-          sensor: /** @type {Sensor} */ (sensors[place]),
+          sensor: sensors[place] as Sensor,
           ts,
           value: Number(values[place]),
         })),
@@ -191,7 +180,7 @@ test('Latest values: several messages of a device group wait: the estimated size
   fc.assert(
     fc.property(fc.array(some, { minLength: 1, maxLength: 8 }), (messages) => {
       const updates = messages.map((one, ts) => {
-        const { device, sensors } = /** @type {typeof fleet[number]} */ (fleet[one.device]);
+        const { device, sensors } = fleet[one.device] as (typeof fleet)[number];
         const newest = sensors
           .slice(one.from, one.from + one.count)
           .map((sensor) => ({ sensor, ts, value: 1 }));
@@ -209,8 +198,8 @@ test('Latest values: several messages of a device group wait: the estimated size
   );
 });
 
-/** @param {number} count of entries */
-function updateOf(count) {
+/** @param count of entries */
+function updateOf(count: number) {
   const device = blankDevice({ id: 'd', bytes: idOf(0), group: 0, name: null, retiredAt: null });
   const newest = Array.from({ length: count }, (_, index) => {
     const ids = { id: `s${index}`, bytes: idOf(index) };
@@ -221,7 +210,7 @@ function updateOf(count) {
 
 test('Latest values: several devices wait: a row has at most 2,000 values, and 1,000 of a message', async () => {
   const { writer, sent, ends } = createBench();
-  const add = (/** @type {number} */ entries) => {
+  const add = (entries: number) => {
     const { device, newest } = updateOf(entries);
     return writer.write(device, newest);
   };

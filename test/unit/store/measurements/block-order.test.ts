@@ -1,14 +1,13 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import pino from 'pino';
-import { SampleWrites } from '../../../../api/store/measurements/writes.js';
-import { Retry } from '../../../../api/store/sending/retry.js';
-import { Resequencer } from '../../../../api/stream-out/resequencer.js';
-import { MillraceError } from '../../../../common/errors.js';
-import { visitBlock } from '../../../../schema/packed/block.js';
-import { HOUR_MS } from '../../../../schema/rules.js';
-
-/** @import { PendingRow } from '../../../../api/store/sending/pending-rows.js' */
+import { SampleWrites } from '../../../../api/store/measurements/writes.ts';
+import type { PendingRow } from '../../../../api/store/sending/pending-rows.ts';
+import { Retry } from '../../../../api/store/sending/retry.ts';
+import { Resequencer } from '../../../../api/stream-out/resequencer.ts';
+import { MillraceError } from '../../../../common/errors.ts';
+import { visitBlock } from '../../../../schema/packed/block.ts';
+import { HOUR_MS } from '../../../../schema/rules.ts';
 
 const SENSORS = [1, 2].map((fill) => Buffer.alloc(16, fill));
 
@@ -21,30 +20,27 @@ const DEVICES = [1, 200].map((size, index) => ({
 
 /** Sample writes whose requests the test ends, with the records that Kafka would get. */
 function open() {
-  /** @type {Array<(error?: Error) => void>} */
-  const waiting = [];
+  const waiting: Array<(error?: Error) => void> = [];
   const session = {
     write: async () => {},
-    writeMerged: (/** @type {PendingRow<any>} */ row) =>
-      /** @type {Promise<void>} */ (
-        new Promise((resolve, reject) => {
-          waiting.push((error) => {
-            row.encode();
-            if (error) reject(error);
-            else resolve();
-          });
-        })
-      ),
+    writeMerged: (row: PendingRow<any>) =>
+      new Promise((resolve, reject) => {
+        waiting.push((error) => {
+          row.encode();
+          if (error) reject(error);
+          else resolve();
+        });
+      }) as Promise<void>,
   };
   const retry = new Retry({ logger: pino({ level: 'silent' }), onRetry: () => {} });
-  const writes = new SampleWrites({ session, retry, watch: /** @type {any} */ ({ note() {} }) });
-  /** Samples of each sensor of each device: one list for each record. @type {Map<string, Array<Array<{ time: number, message: number }>>>} */
-  const records = new Map();
+  const writes = new SampleWrites({ session, retry, watch: { note() {} } as any });
+  /** Samples of each sensor of each device: one list for each record. */
+  const records: Map<string, Array<Array<{ time: number; message: number }>>> = new Map();
   const order = new Resequencer({
     accepts: () => true,
     release: (device, bucket, rows) => {
       for (const { params } of rows)
-        visitBlock(bucket, /** @type {Buffer} */ (params.at(-1)), (sensor, series) => {
+        visitBlock(bucket, params.at(-1) as Buffer, (sensor, series) => {
           const key = `${device.id} ${sensor[0]}`;
           const { times, values } = series();
           const samples = [...times].map((time, at) => ({ time, message: Number(values[at]) }));
@@ -56,10 +52,9 @@ function open() {
   return { writes, waiting, records, order };
 }
 
-/** @typedef {{ message: number, time: number }} Arrived */
+type Arrived = { message: number; time: number };
 
-/** @param {Arrived} a @param {Arrived} b */
-const byArrival = (a, b) => a.message - b.message || a.time - b.time;
+const byArrival = (a: Arrived, b: Arrived) => a.message - b.message || a.time - b.time;
 
 /** A message: the hours of each of its sensors. Two bursts have more hours than are sent at once. */
 const hours = fc.oneof(
@@ -79,8 +74,7 @@ test('Blocks of a device: messages of several hours, commits in any order: each 
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
       const { writes, waiting, records, order } = open();
-      /** @type {Promise<unknown>[]} */
-      const done = [];
+      const done: Promise<unknown>[] = [];
       const tick = () => new Promise((resolve) => setImmediate(resolve));
       for (const [message, one] of steps.entries()) {
         if (one === 'tick') await tick();
@@ -89,10 +83,10 @@ test('Blocks of a device: messages of several hours, commits in any order: each 
         else if (typeof one === 'object') {
           const series = [one.first, one.second].flatMap((list, index) => {
             const times = [...list].sort((a, b) => a - b).map((hour) => hour * HOUR_MS + message);
-            const sensor = /** @type {Buffer} */ (SENSORS[index]);
+            const sensor = SENSORS[index] as Buffer;
             return times.length > 0 ? [{ sensor, times, values: times.map(() => message) }] : [];
           });
-          done.push(writes.write(/** @type {any} */ (DEVICES[one.device]), series));
+          done.push(writes.write(DEVICES[one.device] as any, series));
         }
       }
       let isDone = false;
@@ -120,20 +114,14 @@ test('Blocks of a device: messages of several hours, commits in any order: each 
 
 test('Blocks of a device: the last hour of a message of 20 hours is refused: later messages are still published', async () => {
   const { writes, waiting, records, order } = open();
-  const [device] = /** @type {any[]} */ (DEVICES);
+  const [device] = DEVICES as any[];
   const times = Array.from({ length: 20 }, (_, hour) => hour * HOUR_MS);
-  const refused = writes.write(device, [
-    { sensor: /** @type {Buffer} */ (SENSORS[0]), times, values: times },
-  ]);
-  const later = writes.write(device, [
-    { sensor: /** @type {Buffer} */ (SENSORS[0]), times: [1], values: [7] },
-  ]);
+  const refused = writes.write(device, [{ sensor: SENSORS[0] as Buffer, times, values: times }]);
+  const later = writes.write(device, [{ sensor: SENSORS[0] as Buffer, times: [1], values: [7] }]);
   for (const end of waiting.splice(0)) end(new MillraceError('rejected', 'too large'));
   await expect(refused).rejects.toThrow('too large');
   await expect(later).rejects.toThrow('too large');
-  const next = writes.write(device, [
-    { sensor: /** @type {Buffer} */ (SENSORS[0]), times: [2], values: [8] },
-  ]);
+  const next = writes.write(device, [{ sensor: SENSORS[0] as Buffer, times: [2], values: [8] }]);
   for (const end of waiting.splice(0)) end();
   await next;
   expect([...records.values()]).toEqual([[[{ time: 2, message: 8 }]]]);

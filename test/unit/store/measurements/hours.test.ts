@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { encodeHour, planHours } from '../../../../api/store/measurements/hours.js';
-import { PendingHour } from '../../../../api/store/measurements/writes.js';
-import { Partition } from '../../../../api/store/sending/pending-rows.js';
-import { mergePieces, packBlock, splitBlocks } from '../../../../schema/packed/block.js';
-import { HOUR_MS, MAX_BLOCK_BYTES } from '../../../../schema/rules.js';
-import { sortedSeries } from '../../schema/packed/arbitraries.js';
+import { encodeHour, planHours } from '../../../../api/store/measurements/hours.ts';
+import { PendingHour } from '../../../../api/store/measurements/writes.ts';
+import { Partition } from '../../../../api/store/sending/pending-rows.ts';
+import { mergePieces, packBlock, splitBlocks } from '../../../../schema/packed/block.ts';
+import { HOUR_MS, MAX_BLOCK_BYTES } from '../../../../schema/rules.ts';
+import { sortedSeries } from '../../schema/packed/arbitraries.ts';
 
 const BUCKET = Date.UTC(2026, 10, 21, 9);
 const PARTITION = new Partition(Buffer.alloc(16, 1));
@@ -68,7 +68,7 @@ test('Sample rows of an hour: several messages wait: one row with all their samp
       const [first, ...others] = hours;
       if (!first) return;
       const deps = { device: { bytes: Buffer.alloc(16), sensors: { size: 4 } }, blocks: null };
-      const watch = /** @type {any} */ ({ note() {} });
+      const watch = { note() {} } as any;
       const row = new PendingHour(PARTITION, first, { ...deps, watch });
       const joined = [first, ...others.filter((hour) => row.join(hour))];
       const pieces = mergePieces(joined.flatMap((hour) => hour.pieces));

@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
 import pino from 'pino';
-import { createMetrics } from '../../../../api/observability/metrics.js';
-import { PartitionWatch } from '../../../../api/store/measurements/writes.js';
+import { createMetrics } from '../../../../api/observability/metrics.ts';
+import { PartitionWatch } from '../../../../api/store/measurements/writes.ts';
 
 const HOUR = 3_600_000;
 
-/** @param {number} number @returns a new object for this device: the registry cache creates one at each read */
-const deviceOf = (number) => ({ bytes: Buffer.alloc(16, number) });
+/** @returns a new object for this device: the registry cache creates one at each read */
+const deviceOf = (number: number) => ({ bytes: Buffer.alloc(16, number) });
 
 /** Partition watch as ingest uses it. The count is read from the metric by its Prometheus name. */
 function createWatch() {
@@ -15,9 +15,15 @@ function createWatch() {
     logger: pino({ level: 'silent' }),
     onLarge: () => metrics.largePartitions.inc(),
   });
-  /** @param {object} device @param {{ bucket?: number, part?: number, bytes?: number, rows?: number }} written */
-  const note = (device, { bucket = HOUR, part = 0, bytes = 1, rows = 1 }) =>
-    watch.note(/** @type {any} */ (device), { bucket, part, bytes }, rows);
+  const note = (
+    device: object,
+    {
+      bucket = HOUR,
+      part = 0,
+      bytes = 1,
+      rows = 1,
+    }: { bucket?: number; part?: number; bytes?: number; rows?: number },
+  ) => watch.note(device as any, { bucket, part, bytes }, rows);
   const count = async () => {
     const text = await metrics.registry.metrics();
     return Number(/^iot_ingest_large_partitions_total (\S+)$/m.exec(text)?.[1]);

@@ -1,61 +1,49 @@
 import { expect, test } from '@jest/globals';
 import pino from 'pino';
-import { SampleWrites } from '../../../../api/store/measurements/writes.js';
-import { Retry } from '../../../../api/store/sending/retry.js';
-import { MillraceError } from '../../../../common/errors.js';
-import { visitBlock } from '../../../../schema/packed/block.js';
-import { HOUR_MS } from '../../../../schema/rules.js';
-
-/** @import { PendingRow } from '../../../../api/store/sending/pending-rows.js' */
-/** @import { Query } from '../../../../api/store/sending/session.js' */
+import { SampleWrites } from '../../../../api/store/measurements/writes.ts';
+import type { PendingRow } from '../../../../api/store/sending/pending-rows.ts';
+import { Retry } from '../../../../api/store/sending/retry.ts';
+import type { Query } from '../../../../api/store/sending/session.ts';
+import { MillraceError } from '../../../../common/errors.ts';
+import { visitBlock } from '../../../../schema/packed/block.ts';
+import { HOUR_MS } from '../../../../schema/rules.ts';
 
 const SENSOR = Buffer.alloc(16, 1);
 const A = { bytes: Buffer.alloc(16, 10), sensors: { size: 1 } };
 const B = { bytes: Buffer.alloc(16, 11), sensors: { size: 1 } };
 
-/** @param {Query} row @returns {number[]} the values of its samples */
-function valuesOf({ params }) {
-  const bucket = Number(/** @type {Buffer} */ (params[1]).readBigInt64BE());
-  /** @type {number[]} */
-  const values = [];
-  visitBlock(bucket, /** @type {Buffer} */ (params.at(-1)), (_, series) => values.push(...series().values));
+/** @returns the values of its samples */
+function valuesOf({ params }: Query): number[] {
+  const bucket = Number((params[1] as Buffer).readBigInt64BE());
+  const values: number[] = [];
+  visitBlock(bucket, params.at(-1) as Buffer, (_, series) => values.push(...series().values));
   return values;
 }
 
 /** Sample writes of the store, with a session whose requests the test sends and ends. */
 function open() {
-  /** @type {Array<{ send: () => void, end: (error?: Error) => void }>} */
-  const waiting = [];
-  /** @type {number[][][]} values in each row of each request that was sent */
-  const sent = [];
+  const waiting: Array<{ send: () => void; end: (error?: Error) => void }> = [];
+  /** values in each row of each request that was sent */
+  const sent: number[][][] = [];
   const session = {
     write: async () => {},
-    writeMerged: (/** @type {PendingRow<any>} */ row) =>
-      /** @type {Promise<void>} */ (
-        new Promise((resolve, reject) => {
-          waiting.push({
-            send: () => sent.push(row.encode().map(valuesOf)),
-            end: (error) => (error ? reject(error) : resolve(undefined)),
-          });
-        })
-      ),
+    writeMerged: (row: PendingRow<any>) =>
+      new Promise((resolve, reject) => {
+        waiting.push({
+          send: () => sent.push(row.encode().map(valuesOf)),
+          end: (error) => (error ? reject(error) : resolve(undefined)),
+        });
+      }) as Promise<void>,
   };
   const retry = new Retry({ logger: pino({ level: 'silent' }), onRetry: () => {} });
-  /** @type {number[]} rows of each request */
-  const noticed = [];
-  const watch = /** @type {any} */ ({
-    note: (/** @type {any} */ _device, /** @type {any} */ _hour, /** @type {number} */ rows) =>
-      noticed.push(rows),
-  });
+  /** rows of each request */
+  const noticed: number[] = [];
+  const watch = {
+    note: (_device: any, _hour: any, rows: number) => noticed.push(rows),
+  } as any;
   const writes = new SampleWrites({ session, retry, watch });
-  /**
-   * Writes a message of one sample.
-   *
-   * @param {typeof A} device
-   * @param {number} hour
-   * @param {number} value also its time in ms
-   */
-  const add = (device, hour, value) =>
+  /** Writes a message of one sample. @param value also its time in ms */
+  const add = (device: typeof A, hour: number, value: number) =>
     writes.write(device, [{ sensor: SENSOR, times: [hour * HOUR_MS + value], values: [value] }]);
   return { writes, add, waiting, sent, noticed };
 }
@@ -172,8 +160,7 @@ test('Sample writes: rows of several hours wait: a message joins the row of its 
 
 test('Sample writes: observer of blocks is set: notified in order of arrival, with the committed rows', async () => {
   const { writes, add, waiting } = open();
-  /** @type {string[]} */
-  const seen = [];
+  const seen: string[] = [];
   let places = 0;
   writes.observeBlocks({
     expect: () => ++places,
@@ -197,12 +184,12 @@ test('Device with 100 sensors: samples of an hour arrive four days later: the nu
     async write() {
       written++;
     },
-    async writeMerged(/** @type {PendingRow<any>} */ row) {
+    async writeMerged(row: PendingRow<any>) {
       row.encode();
     },
   };
   const retry = new Retry({ logger: pino({ level: 'silent' }), onRetry: () => {} });
-  const watch = /** @type {any} */ ({ note() {} });
+  const watch = { note() {} } as any;
   const writes = new SampleWrites({ session, retry, watch, now: () => now });
   const device = { bytes: Buffer.alloc(16, 12), sensors: { size: 100 } };
   const send = () => writes.write(device, [{ sensor: SENSOR, times: [1], values: [1] }]);

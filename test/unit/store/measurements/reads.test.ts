@@ -1,36 +1,31 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
-import { createSampleReads } from '../../../../api/store/measurements/reads.js';
-import { packBlock } from '../../../../schema/packed/block.js';
-
-/** @import { Session } from '../../../../api/store/sending/session.js' */
+import { createSampleReads } from '../../../../api/store/measurements/reads.ts';
+import type { Session } from '../../../../api/store/sending/session.ts';
+import { packBlock } from '../../../../schema/packed/block.ts';
 
 const HOUR = 500_000 * 3_600_000;
 const DEVICE = Buffer.alloc(16, 1);
-const sensorOf = (/** @type {number} */ number) => Buffer.alloc(16, number);
+const sensorOf = (number: number) => Buffer.alloc(16, number);
 
 /** Rows of one hour of a device. A read sees the rows that are stored when it begins, and takes a few turns. */
 function createStore() {
-  /** @type {Array<{ ts: number, parts: null, samples: Buffer }>} */
-  const rows = [];
-  /** @type {number[]} */
-  const starts = [];
-  const session = /** @type {Session} */ (
-    /** @type {unknown} */ ({
-      async all(/** @type {{ name: string }} */ { name }, /** @type {unknown[]} */ [, , , since]) {
-        const from = since === undefined ? HOUR : Number(/** @type {Buffer} */ (since).readBigInt64BE());
-        if (name !== 'read_parts') starts.push(from - HOUR);
-        const found = rows.filter(({ ts }) => ts >= from);
-        for (let count = 0; count < 3; count++) await turn();
-        return found;
-      },
-    })
-  );
+  const rows: Array<{ ts: number; parts: null; samples: Buffer }> = [];
+  const starts: number[] = [];
+  const session = {
+    async all({ name }: { name: string }, [, , , since]: unknown[]) {
+      const from = since === undefined ? HOUR : Number((since as Buffer).readBigInt64BE());
+      if (name !== 'read_parts') starts.push(from - HOUR);
+      const found = rows.filter(({ ts }) => ts >= from);
+      for (let count = 0; count < 3; count++) await turn();
+      return found;
+    },
+  } as unknown as Session;
   return {
     reads: createSampleReads(session),
     starts,
-    /** Stores a message. @param {number} ms time within the hour @param {number[]} sensors each sensor measures its own number */
-    store(ms, sensors) {
+    /** Stores a message. @param ms time within the hour @param sensors each sensor measures its own number */
+    store(ms: number, sensors: number[]) {
       const pieces = sensors.map((number) => ({
         sensor: sensorOf(number),
         times: [HOUR + ms],

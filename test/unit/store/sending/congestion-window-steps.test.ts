@@ -1,27 +1,27 @@
 import { describe, expect, test } from '@jest/globals';
-import { CongestionWindow } from '../../../../api/store/sending/congestion-window.js';
+import { CongestionWindow } from '../../../../api/store/sending/congestion-window.ts';
 
 /** A window whose clock and answers the test gives by hand. */
 function createSteps() {
   let now = 0;
   const window = new CongestionWindow({ max: 1024, now: () => now });
 
-  /** @param {number} at ms @param {number} took ms @param {boolean} [failed] */
-  function answer(at, took, failed = false) {
+  /** @param at ms @param took ms */
+  function answer(at: number, took: number, failed: boolean = false) {
     now = at;
     window.record(at - took, failed);
   }
 
-  /** Answers of one latency up to a moment, 10 ms apart. @param {number} count @param {number} at ms, of the last @param {number} took ms */
-  function answers(count, at, took) {
+  /** Answers of one latency up to a moment, 10 ms apart. @param at ms, of the last @param took ms */
+  function answers(count: number, at: number, took: number) {
     for (let left = count - 1; left >= 0; left--) answer(at - 10 * left, took);
   }
 
   return { window, answer, answers };
 }
 
-/** A window that knows its unloaded latency. Its next tick begins at 1,000 ms. @param {number} unloadedMs */
-function createQuiet(unloadedMs) {
+/** A window that knows its unloaded latency. Its next tick begins at 1,000 ms. */
+function createQuiet(unloadedMs: number) {
   const steps = createSteps();
   for (let at = 100; at <= 1000; at += 100) steps.answers(8, at, unloadedMs);
   return steps;
@@ -114,7 +114,7 @@ describe('Window: unloaded latency', () => {
   test('Congestion window: latency falls, then rises: the unloaded latency changes once four of seven probes agree', () => {
     const { window, answers } = createSteps();
     let now = 0;
-    const look = (/** @type {number} */ ms, times = 1) => {
+    const look = (ms: number, times = 1) => {
       for (let left = times; left > 0; left--) {
         now += 10_000;
         answers(8, now, ms);
@@ -195,8 +195,7 @@ describe('Window: probe', () => {
 
   test('Congestion window: requests always wait: three probes one second apart, then one every ten seconds', () => {
     const { window, answer } = createSteps();
-    /** @type {number[]} */
-    const begun = [];
+    const begun: number[] = [];
     for (let at = 5; at < 30_000; at += 5) {
       const before = window.size;
       window.noteWaiting();

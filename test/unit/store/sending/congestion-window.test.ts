@@ -1,23 +1,17 @@
 import { describe, expect, test } from '@jest/globals';
-import { MillraceError } from '../../../../common/errors.js';
-import { createVirtualDatabase } from '../../../support/database/virtual-database.js';
+import { MillraceError } from '../../../../common/errors.ts';
+import { createVirtualDatabase } from '../../../support/database/virtual-database.ts';
 
-/** @param {number[]} sizes */
-const median = (sizes) => [...sizes].sort((a, b) => a - b)[sizes.length >> 1] ?? 0;
+const median = (sizes: number[]) => [...sizes].sort((a, b) => a - b)[sizes.length >> 1] ?? 0;
 
 const unavailable = () => new MillraceError('unavailable', 'no answer');
 const refusal = () => new MillraceError('rejected', 'the row is too large');
 const noFailure = () => undefined;
 
-/**
- * Final size of the window: the median request takes eight times as long as an unloaded one.
- *
- * @param {number} servers
- */
-const settledFor = (servers) => ({ min: 7.5 * servers, max: 8.5 * servers });
+/** Final size of the window: the median request takes eight times as long as an unloaded one. */
+const settledFor = (servers: number) => ({ min: 7.5 * servers, max: 8.5 * servers });
 
-/** @param {number[]} sizes @param {{ min: number, max: number }} range */
-function expectMedianWithin(sizes, { min, max }) {
+function expectMedianWithin(sizes: number[], { min, max }: { min: number; max: number }) {
   expect(median(sizes)).toBeGreaterThanOrEqual(min);
   expect(median(sizes)).toBeLessThanOrEqual(max);
 }
@@ -73,8 +67,8 @@ describe('Window and permits', () => {
 
   test('Congestion window: 30 % of requests are 50 times slower: size does not shrink; 70 %: size shrinks to 4', async () => {
     let count = 0;
-    /** @param {number} share of ten requests */
-    const slowShare = (share) => () => ((count++ * 7) % 10 < share ? 100 : 2);
+    /** @param share of ten requests */
+    const slowShare = (share: number) => () => ((count++ * 7) % 10 < share ? 100 : 2);
     const database = createVirtualDatabase({ servers: 256, serviceMs: slowShare(3), max: 64 });
     await database.run(30);
     const sizes = await database.run(30);

@@ -1,10 +1,10 @@
 import { createRequire } from 'node:module';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { createClient } from '../../../../api/store/client.js';
-import { createPreparedWrites, driverInternals, framesOf } from '../../../../api/store/sending/frames.js';
+import { createClient } from '../../../../api/store/client.ts';
+import { createPreparedWrites, driverInternals, framesOf } from '../../../../api/store/sending/frames.ts';
 
-const load = /** @type {(module: string) => any} */ (createRequire(import.meta.url));
+const load = createRequire(import.meta.url) as (module: string) => any;
 const driver = {
   ...load('cassandra-driver/lib/requests'),
   ...load('cassandra-driver/lib/execution-options'),
@@ -14,25 +14,24 @@ const Encoder = load('cassandra-driver/lib/encoder');
 /** A client with the options of Millrace that never connects. */
 function idleClient() {
   const client = createClient(
-    /** @type {any} */ ({
+    {
       contactPoints: ['127.0.0.1:1'],
       localDc: 'datacenter1',
       consistency: 'LOCAL_QUORUM',
       localPort: 1,
-    }),
+    } as any,
     { keyspace: 'k' },
   );
-  /** @type {any} */ (client).controlConnection.protocolVersion = 4;
+  (client as any).controlConnection.protocolVersion = 4;
   return client;
 }
 
 const client = idleClient();
 afterAll(() => client.shutdown());
-const encoder = new Encoder(4, /** @type {any} */ (client).options);
-const { ExecuteFrame, BatchFrame } = /** @type {any} */ (framesOf(driver));
+const encoder = new Encoder(4, (client as any).options);
+const { ExecuteFrame, BatchFrame } = framesOf(driver) as any;
 
-const buffer = (/** @type {number} */ most) =>
-  fc.uint8Array({ maxLength: most }).map((bytes) => Buffer.from(bytes));
+const buffer = (most: number) => fc.uint8Array({ maxLength: most }).map((bytes) => Buffer.from(bytes));
 const item = fc.record({
   query: fc.constant('INSERT'),
   queryId: fc.uint8Array({ minLength: 16, maxLength: 16 }).map((bytes) => Buffer.from(bytes)),
@@ -50,12 +49,11 @@ const options = fc.record(
   { requiredKeys: ['logged'] },
 );
 const streamId = fc.integer({ min: 0, max: 32_767 });
-const blobs = (/** @type {unknown[]} */ params) => ({
+const blobs = (params: unknown[]) => ({
   columns: params.map(() => ({ type: { code: 0x03 } })),
 });
 
-/** @param {any} own @param {any} theirs @param {number} id */
-function expectSameFrame(own, theirs, id) {
+function expectSameFrame(own: any, theirs: any, id: number) {
   theirs.timestamp = own.timestamp;
   const frame = own.write(encoder, id);
   expect(frame.toString('hex')).toBe(theirs.write(encoder, id).toString('hex'));
@@ -90,8 +88,7 @@ describe('Prepared writes', () => {
   const known = { metadata: { getPreparedInfo: () => ({ queryId: Buffer.alloc(16) }) } };
   const routing = Buffer.from('routing');
 
-  /** @type {Array<{ what: string, inside: object, routingKey?: Buffer, value?: unknown }>} */
-  const others = [
+  const others: Array<{ what: string; inside: object; routingKey?: Buffer; value?: unknown }> = [
     { what: 'driver has no list of prepared statements', inside: {}, routingKey: routing },
     {
       what: 'driver has not prepared the statement yet',
@@ -103,18 +100,17 @@ describe('Prepared writes', () => {
   ];
   test.each(others)('Prepared Cassandra writes: $what: driver functions send the write', async (other) => {
     const { inside, routingKey, value = Buffer.alloc(8) } = other;
-    /** @type {unknown[]} */
-    const sent = [];
-    const plain = /** @type {any} */ ({
+    const sent: unknown[] = [];
+    const plain = {
       ...inside,
-      execute: async (/** @type {unknown[]} */ ...args) => sent.push(['execute', ...args]),
-      batch: async (/** @type {unknown[]} */ ...args) => sent.push(['batch', ...args]),
-    });
+      execute: async (...args: unknown[]) => sent.push(['execute', ...args]),
+      batch: async (...args: unknown[]) => sent.push(['batch', ...args]),
+    } as any;
     const write = createPreparedWrites(plain);
     const query = { query: 'INSERT', params: [value] };
     await write([query], routingKey);
     await write([query, query], routingKey);
-    // Blocks have write timestamps of their own: see cql-encoding.js.
+    // Blocks have write timestamps of their own: see cql-encoding.ts.
     expect(sent).toEqual([
       ['execute', 'INSERT', [value], { routingKey, timestamp: expect.any(Number) }],
       ['batch', [query, query], { logged: false, routingKey, timestamp: expect.any(Number) }],

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { medianOf } from '../../../../api/store/sending/congestion-window.js';
+import { medianOf } from '../../../../api/store/sending/congestion-window.ts';
 
 test.each([
   [[7], 7],

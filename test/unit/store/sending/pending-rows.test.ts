@@ -1,79 +1,68 @@
 import { expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import pino from 'pino';
-import { Partition, PendingRow, PendingRows } from '../../../../api/store/sending/pending-rows.js';
-import { Retry } from '../../../../api/store/sending/retry.js';
+import { Partition, PendingRow, PendingRows } from '../../../../api/store/sending/pending-rows.ts';
+import { Retry } from '../../../../api/store/sending/retry.ts';
+import type { Query } from '../../../../api/store/sending/session.ts';
 
-/** @import { Query } from '../../../../api/store/sending/session.js' */
+/** merged by the greater value */
+type Update = { key: number; value: number };
+/** a write in flight */
+type Commit = { group: number; updates: Update[]; send: () => void; end: (error?: Error) => void };
 
-/** @typedef {{ key: number, value: number }} Update merged by the greater value */
-/** @typedef {{ group: number, updates: Update[], send: () => void, end: (error?: Error) => void }} Commit a write in flight */
+/** A row of updates, merged by key. */
+class TestRow extends PendingRow<Update> {
+  updates: Map<number, Update> = new Map();
 
-/** A row of updates, merged by key. @extends {PendingRow<Update>} */
-class TestRow extends PendingRow {
-  /** @type {Map<number, Update>} */
-  updates = new Map();
-
-  /** @param {Partition} partition @param {Update} update */
-  constructor(partition, update) {
+  constructor(partition: Partition, update: Update) {
     super('test', partition, 1);
     this.updates.set(update.key, update);
   }
 
-  /** @override @param {Update} update @returns {boolean} */
-  join(update) {
+  override join(update: Update): boolean {
     const known = this.updates.get(update.key);
     if (!known || update.value > known.value) this.updates.set(update.key, update);
     return true;
   }
 
-  /** @override @returns {Query[]} */
-  toQueries() {
+  override toQueries(): Query[] {
     return [{ query: 'test', params: [...this.updates.values()] }];
   }
 }
 
 /** Pending rows of three groups, one write per group at a time. The test decides when a write is sent and ends. */
 function createBench() {
-  /** @type {Commit[]} */
-  const inFlight = [];
-  /** @type {Commit[]} */
-  const seen = [];
-  /** @type {Map<Partition, number>} */
-  const groupOf = new Map();
+  const inFlight: Commit[] = [];
+  const seen: Commit[] = [];
+  const groupOf: Map<Partition, number> = new Map();
   const session = {
-    writeMerged: (/** @type {PendingRow<any>} */ row) =>
-      /** @type {Promise<void>} */ (
-        new Promise((resolve, reject) => {
-          let sent = false;
-          /** @type {Commit} */
-          const commit = {
-            group: Number(groupOf.get(row.partition)),
-            updates: [],
-            send: () => {
-              if (!sent)
-                commit.updates = /** @type {Update[]} */ (row.encode().flatMap(({ params }) => params));
-              sent = true;
-            },
-            end: (error) => {
-              commit.send();
-              inFlight.splice(inFlight.indexOf(commit), 1);
-              if (error) reject(error);
-              else resolve(undefined);
-            },
-          };
-          inFlight.push(commit);
-          seen.push(commit);
-        })
-      ),
+    writeMerged: (row: PendingRow<any>) =>
+      new Promise((resolve, reject) => {
+        let sent = false;
+        const commit: Commit = {
+          group: Number(groupOf.get(row.partition)),
+          updates: [],
+          send: () => {
+            if (!sent) commit.updates = row.encode().flatMap(({ params }) => params) as Update[];
+            sent = true;
+          },
+          end: (error) => {
+            commit.send();
+            inFlight.splice(inFlight.indexOf(commit), 1);
+            if (error) reject(error);
+            else resolve(undefined);
+          },
+        };
+        inFlight.push(commit);
+        seen.push(commit);
+      }) as Promise<void>,
   };
   const retry = new Retry({ logger: pino({ level: 'silent' }), onRetry: () => {} });
   const rows = new PendingRows({ session, retry, isSequential: true });
   const partitions = [0, 1, 2].map((group) => new Partition(Buffer.from([group])));
   for (const [group, partition] of partitions.entries()) groupOf.set(partition, group);
-  /** @param {number} group @param {Update} update */
-  function add(group, update) {
-    const partition = /** @type {Partition} */ (partitions[group]);
+  function add(group: number, update: Update) {
+    const partition = partitions[group] as Partition;
     const { open } = partition;
     return open?.join(update) ? open.done : rows.open(new TestRow(partition, update)).done;
   }
@@ -96,12 +85,9 @@ test('Group commit: updates in any order: each is committed, one write per devic
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
       const { add, inFlight, seen } = createBench();
-      /** @type {Map<Commit, 'ok' | Error>} */
-      const ended = new Map();
-      /** @type {Array<{ group: number, key: number, value: number, outcome?: 'ok' | Error }>} */
-      const added = [];
-      /** @param {Commit} commit @param {boolean} fails */
-      const end = async (commit, fails) => {
+      const ended: Map<Commit, 'ok' | Error> = new Map();
+      const added: Array<{ group: number; key: number; value: number; outcome?: 'ok' | Error }> = [];
+      const end = async (commit: Commit, fails: boolean) => {
         const error = fails ? new Error('refused') : undefined;
         ended.set(commit, error ?? 'ok');
         commit.end(error);
@@ -111,8 +97,7 @@ test('Group commit: updates in any order: each is committed, one write per devic
         if (!('add' in one)) await settle();
         if ('add' in one) {
           const { add: group, key, value } = one;
-          /** @type {typeof added[number]} */
-          const entry = { group, key, value };
+          const entry: (typeof added)[number] = { group, key, value };
           added.push(entry);
           add(group, { key, value }).then(
             () => (entry.outcome = 'ok'),

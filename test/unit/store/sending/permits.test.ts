@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Permits } from '../../../../api/store/sending/congestion-window.js';
-import { MillraceError } from '../../../../common/errors.js';
-import { withPermit } from '../../../support/permit.js';
+import { Permits } from '../../../../api/store/sending/congestion-window.ts';
+import { MillraceError } from '../../../../common/errors.ts';
+import { withPermit } from '../../../support/permit.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -55,8 +55,7 @@ test('Permits for database requests: a request fails, before or after it is sent
 test('Permits for database requests: the limit grows: several waiting requests are sent at once', async () => {
   const bound = { size: 1 };
   const permits = new Permits(bound);
-  /** @type {Array<() => void>} */
-  const ends = [];
+  const ends: Array<() => void> = [];
   const all = Array.from({ length: 4 }, () =>
     withPermit(permits, () => new Promise((resolve) => ends.push(() => resolve(undefined)))),
   );
@@ -76,8 +75,7 @@ test('Permits for database requests: the limit grows while a request waits: a ne
   const bound = { size: 1 };
   const permits = new Permits(bound);
   void permits.enter();
-  /** @type {string[]} */
-  const entered = [];
+  const entered: string[] = [];
   const first = permits.enter()?.then(() => entered.push('first'));
   bound.size = 2;
   const second = permits.enter()?.then(() => entered.push('second'));
@@ -87,8 +85,7 @@ test('Permits for database requests: the limit grows while a request waits: a ne
 });
 
 test('Permits for database requests: a permit is returned without a request: the next request is admitted', async () => {
-  /** @type {number[]} */
-  const recorded = [];
+  const recorded: number[] = [];
   const permits = new Permits({ size: 1, record: (began) => void recorded.push(began) });
   expect(permits.enter()).toBeUndefined();
   const next = permits.enter();
@@ -106,8 +103,7 @@ test.each([
 ])(
   'Permits for database requests: a request ends with %s: recorded with a flag for failure of the database: %#',
   (_, error, failed) => {
-    /** @type {Array<[began: number, failed: boolean]>} */
-    const recorded = [];
+    const recorded: Array<[began: number, failed: boolean]> = [];
     const permits = new Permits({
       size: 1,
       record: (began, isFailed) => void recorded.push([began, isFailed]),

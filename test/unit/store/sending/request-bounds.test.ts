@@ -1,16 +1,15 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import cassandra from 'cassandra-driver';
 import fc from 'fast-check';
-import { blankDevice, blankSensor } from '../../../../api/ingest/registry/cache.js';
-import { createNewestReads } from '../../../../api/store/latest/reads.js';
-import { createSession } from '../../../../api/store/sending/session.js';
-import { uuidText } from '../../../../schema/ids.js';
-import { greaterValue } from '../../../../schema/packed/series.js';
-import { HOUR_MS } from '../../../../schema/rules.js';
-import { createMemoryStore, readMemoryTables } from '../../../support/memory-store/index.js';
-
-/** @import { Store } from '../../../../api/store/index.js' */
-/** @import { Table } from '../../../support/memory-store/tables.js' */
+import { blankDevice, blankSensor } from '../../../../api/ingest/registry/cache.ts';
+import type { Store } from '../../../../api/store/index.ts';
+import { createNewestReads } from '../../../../api/store/latest/reads.ts';
+import { createSession } from '../../../../api/store/sending/session.ts';
+import { uuidText } from '../../../../schema/ids.ts';
+import { greaterValue } from '../../../../schema/packed/series.ts';
+import { HOUR_MS } from '../../../../schema/rules.ts';
+import { createMemoryStore, readMemoryTables } from '../../../support/memory-store/index.ts';
+import type { Table } from '../../../support/memory-store/tables.ts';
 
 const NOW = Date.UTC(2026, 4, 5, 12);
 /** Bounds of a request: data-model.md and backpressure.md. */
@@ -20,14 +19,13 @@ const SENSORS = 2500;
 
 const { errors } = cassandra;
 
-/** @type {Map<string, Table>} */
-let tables;
+let tables: Map<string, Table>;
 beforeAll(async () => {
   tables = await readMemoryTables();
 });
 
-/** @param {number} index @returns {Buffer} 16 bytes */
-function idOf(index) {
+/** @returns 16 bytes */
+function idOf(index: number): Buffer {
   const bytes = Buffer.alloc(16);
   bytes.writeUInt32BE(index, 12);
   return bytes;
@@ -41,8 +39,8 @@ const createFleet = () =>
     ),
   }));
 
-/** @param {any[]} params @returns {number} bytes of the values in a frame */
-const bytesOf = (params) =>
+/** @returns bytes of the values in a frame */
+const bytesOf = (params: any[]): number =>
   params.reduce(
     (sum, value) => sum + 4 + (Buffer.isBuffer(value) ? value.length : String(value ?? '').length),
     0,
@@ -50,15 +48,13 @@ const bytesOf = (params) =>
 
 /**
  * A store whose database does not answer requests with more statements than `limit`, and requests that name a poisonous device.
- *
- * @param {number} limit
  */
-async function createBusyStore(limit) {
+async function createBusyStore(limit: number) {
   const state = {
     limit,
     largest: { statements: 0, bytes: 0 },
     requests: 0,
-    poison: /** @type {Buffer | null} */ (null),
+    poison: null as Buffer | null,
   };
   const { store, database } = await createMemoryStore({
     clock: () => NOW,
@@ -103,11 +99,10 @@ test('Latest values: any messages, a database that answers small requests only: 
       async (updates, limit) => {
         const { store, state, newest: stored } = await createBusyStore(limit);
         const fleet = createFleet();
-        /** @type {Map<string, Map<string, { ts: number, value: number }>>} */
-        const expected = new Map();
+        const expected: Map<string, Map<string, { ts: number; value: number }>> = new Map();
         await Promise.all(
           updates.map(async ({ device: index, from, count, step, ts, value }) => {
-            const { device, sensors } = /** @type {ReturnType<typeof createFleet>[number]} */ (fleet[index]);
+            const { device, sensors } = fleet[index] as ReturnType<typeof createFleet>[number];
             const newest = sensors
               .slice(from, from + count)
               .map((sensor, place) => ({ sensor, ts: NOW + ts + step * place, value }));
@@ -141,13 +136,13 @@ test('Latest values: the database never answers for one device: the other device
   const [poisonous, ...others] = fleet;
   if (!poisonous) return;
   state.poison = poisonous.device.bytes;
-  const write = (/** @type {typeof poisonous} */ { device, sensors }, /** @type {number} */ ts) =>
+  const write = ({ device, sensors }: typeof poisonous, ts: number) =>
     store.write.latest(
       device,
       sensors.slice(0, 3).map((sensor, place) => ({ sensor, ts: ts + place, value: 1 })),
     );
   // The first write is in flight, and the others share the next row.
-  const first = write(/** @type {typeof poisonous} */ (others[0]), NOW);
+  const first = write(others[0] as typeof poisonous, NOW);
   let isWritten = false;
   const stuck = [poisonous, ...others].map((one) => write(one, NOW + 10));
   void stuck[0]?.then(() => {
@@ -181,75 +176,73 @@ const hours = Array.from({ length: 8000 }, (_, index) => NOW - index * HOUR_MS);
 const key = { device: idOf(1), sensor: idOf(2) };
 const names = Array.from({ length: 2000 }, (_, index) => `${'n'.repeat(120)}${index}`);
 
-test.each(
-  /** @type {Array<[string, (store: Store) => Promise<unknown>]>} */ ([
-    ['a year of late hours', (store) => store.write.history.writeLate(key, hours, NOW)],
-    [
-      'late days',
-      (store) =>
-        store.write.lateDays.write(
-          0,
-          NOW,
-          hours.map((day) => ({ device: idOf(1), day })),
+test.each([
+  ['a year of late hours', (store) => store.write.history.writeLate(key, hours, NOW)],
+  [
+    'late days',
+    (store) =>
+      store.write.lateDays.write(
+        0,
+        NOW,
+        hours.map((day) => ({ device: idOf(1), day })),
+      ),
+  ],
+  ['days for alarms', (store) => store.alarms.progress.noteDue({ bytes: idOf(1), group: 0 }, NOW, hours)],
+  [
+    'packed hours of 60 kB',
+    (store) => {
+      const day = hours.slice(0, 24).map((hour, index) => ({ hour, samples: Buffer.alloc(60_000, index) }));
+      return store.write.history.writeSamples(key, day);
+    },
+  ],
+  [
+    'a birth of 2,000 sensors with long names',
+    async (store) => {
+      const changes = names.map((name, index) => ({
+        bytes: idOf(index),
+        deviceName: 'd',
+        name,
+        type: name,
+        unit: name,
+        site: 's',
+        label: name,
+        registeredAt: NOW,
+        writeTimestamp: NOW,
+      }));
+      const { indexes, sensors } = store.write.registry.sensorWrites(
+        { group: 0, bytes: idOf(1) },
+        changes,
+        NOW,
+      );
+      for (const write of [...indexes, ...sensors]) await store.write.registry.commit(write);
+    },
+  ],
+  [
+    'a minute with 3,000 devices seen',
+    async (store) => {
+      const seen = Array.from({ length: 3000 }, (_, index) => ({
+        bytes: idOf(index),
+        group: 0,
+        lastSeen: 0,
+      }));
+      await Promise.all(seen.map((device) => store.write.lastSeen(device, NOW)));
+    },
+  ],
+  [
+    'samples of 10,000 instants in one hour, by 20 messages',
+    async (store) => {
+      const times = Array.from({ length: 10_000 }, (_, index) => NOW + index);
+      const device = { bytes: idOf(1), sensors: { size: 1 } };
+      await Promise.all(
+        Array.from({ length: 20 }, (_, message) =>
+          store.write.samples(device, [
+            { sensor: idOf(2), times, values: times.map((time) => time / 7 + message) },
+          ]),
         ),
-    ],
-    ['days for alarms', (store) => store.alarms.progress.noteDue({ bytes: idOf(1), group: 0 }, NOW, hours)],
-    [
-      'packed hours of 60 kB',
-      (store) => {
-        const day = hours.slice(0, 24).map((hour, index) => ({ hour, samples: Buffer.alloc(60_000, index) }));
-        return store.write.history.writeSamples(key, day);
-      },
-    ],
-    [
-      'a birth of 2,000 sensors with long names',
-      async (store) => {
-        const changes = names.map((name, index) => ({
-          bytes: idOf(index),
-          deviceName: 'd',
-          name,
-          type: name,
-          unit: name,
-          site: 's',
-          label: name,
-          registeredAt: NOW,
-          writeTimestamp: NOW,
-        }));
-        const { indexes, sensors } = store.write.registry.sensorWrites(
-          { group: 0, bytes: idOf(1) },
-          changes,
-          NOW,
-        );
-        for (const write of [...indexes, ...sensors]) await store.write.registry.commit(write);
-      },
-    ],
-    [
-      'a minute with 3,000 devices seen',
-      async (store) => {
-        const seen = Array.from({ length: 3000 }, (_, index) => ({
-          bytes: idOf(index),
-          group: 0,
-          lastSeen: 0,
-        }));
-        await Promise.all(seen.map((device) => store.write.lastSeen(device, NOW)));
-      },
-    ],
-    [
-      'samples of 10,000 instants in one hour, by 20 messages',
-      async (store) => {
-        const times = Array.from({ length: 10_000 }, (_, index) => NOW + index);
-        const device = { bytes: idOf(1), sensors: { size: 1 } };
-        await Promise.all(
-          Array.from({ length: 20 }, (_, message) =>
-            store.write.samples(device, [
-              { sensor: idOf(2), times, values: times.map((time) => time / 7 + message) },
-            ]),
-          ),
-        );
-      },
-    ],
-  ]),
-)(
+      );
+    },
+  ],
+] as Array<[string, (store: Store) => Promise<unknown>]>)(
   'Requests of the store: %s: at most 2,000 statements and 256 KiB, halved while the database does not answer',
   async (_what, write) => {
     const { store, state } = await createBusyStore(Number.POSITIVE_INFINITY);

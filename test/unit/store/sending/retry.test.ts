@@ -1,7 +1,7 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
 import pino from 'pino';
-import { Retry } from '../../../../api/store/sending/retry.js';
-import { MillraceError } from '../../../../common/errors.js';
+import { Retry } from '../../../../api/store/sending/retry.ts';
+import { MillraceError } from '../../../../common/errors.ts';
 
 afterEach(() => {
   jest.restoreAllMocks();

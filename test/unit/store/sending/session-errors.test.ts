@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import cassandra from 'cassandra-driver';
-import { translate } from '../../../../api/store/sending/session.js';
-import { MillraceError } from '../../../../common/errors.js';
+import { translate } from '../../../../api/store/sending/session.ts';
+import { MillraceError } from '../../../../common/errors.ts';
 
 const { errors, types } = cassandra;
 const { responseErrorCodes: codes } = types;

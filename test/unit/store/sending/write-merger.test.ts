@@ -1,14 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Partition, PendingRow } from '../../../../api/store/sending/pending-rows.js';
-import { WriteMerger } from '../../../../api/store/sending/write-merger.js';
-import { MillraceError } from '../../../../common/errors.js';
-import { until } from '../../../support/until.js';
+import { Partition, PendingRow } from '../../../../api/store/sending/pending-rows.ts';
+import type { Query } from '../../../../api/store/sending/session.ts';
+import { type BatchLimits, WriteMerger } from '../../../../api/store/sending/write-merger.ts';
+import { MillraceError } from '../../../../common/errors.ts';
+import { until } from '../../../support/until.ts';
 
-/** @import { Query } from '../../../../api/store/sending/session.js' */
-/** @import { BatchLimits } from '../../../../api/store/sending/write-merger.js' */
-
-/** @typedef {{ names: string[], end: (error?: Error) => void }} Request */
+type Request = { names: string[]; end: (error?: Error) => void };
 
 /** Longer than any test, in ms. */
 const LONG_MS = 600_000;
@@ -16,34 +14,34 @@ const LONG_MS = 600_000;
 /** Runs all callbacks that are due. */
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-/** A row with an encoder of the test. @extends {PendingRow<never>} */
-class TestRow extends PendingRow {
-  /** @param {string} name @param {string} nodes @param {number} bytes @param {() => Query[]} encode */
-  constructor(name, nodes, bytes, encode) {
+/** A row with an encoder of the test. */
+class TestRow extends PendingRow<never> {
+  declare toQueries: () => Query[];
+
+  constructor(name: string, nodes: string, bytes: number, encode: () => Query[]) {
     super(name, new Partition(Buffer.from(nodes)), bytes);
     this.toQueries = encode;
   }
 }
 
-/** @param {string} name @param {string} nodes @param {number} [bytes] @param {() => Query[]} [encode] */
-const createRow = (name, nodes, bytes = 100, encode = () => [{ query: name, params: [] }]) =>
-  new TestRow(name, nodes, bytes, encode);
+const createRow = (
+  name: string,
+  nodes: string,
+  bytes: number = 100,
+  encode: () => Query[] = () => [{ query: name, params: [] }],
+) => new TestRow(name, nodes, bytes, encode);
 
 /**
  * A merger whose requests end when a test ends them.
- *
- * @param {number} places requests in flight at once
- * @param {BatchLimits} [limits]
- * @param {number} [holdMs] longest wait for an answer (default: rows wait for a place only)
+ * @param places requests in flight at once
+ * @param holdMs longest wait for an answer (default: rows wait for a place only)
  */
-function open(places, limits, holdMs = 0) {
+function open(places: number, limits?: BatchLimits, holdMs: number = 0) {
   let inUse = 0;
-  /** @type {Array<() => void>} */
-  const queue = [];
-  /** @type {Request[]} */
-  const inFlight = [];
-  /** @type {string[][]} names of the writes in each request */
-  const sent = [];
+  const queue: Array<() => void> = [];
+  const inFlight: Request[] = [];
+  /** names of the writes in each request */
+  const sent: string[][] = [];
   function leave() {
     inUse--;
     const next = queue.shift();
@@ -51,8 +49,7 @@ function open(places, limits, holdMs = 0) {
     inUse++;
     next();
   }
-  /** @returns {Promise<void> | undefined} */
-  function enter() {
+  function enter(): Promise<void> | undefined {
     if (inUse < places && queue.length === 0) {
       inUse++;
       return undefined;
@@ -66,8 +63,7 @@ function open(places, limits, holdMs = 0) {
       new Promise((resolve, reject) => {
         const names = queries.map(({ query }) => query);
         sent.push(names);
-        /** @type {Request} */
-        const request = {
+        const request: Request = {
           names,
           end(error) {
             inFlight.splice(inFlight.indexOf(request), 1);
@@ -82,13 +78,8 @@ function open(places, limits, holdMs = 0) {
     limits,
     holdMs,
   });
-  /**
-   * @param {string} name
-   * @param {string} nodes names the replicas; empty: unknown
-   * @param {number} [bytes]
-   * @param {() => Query[]} [encode]
-   */
-  function write(name, nodes, bytes, encode) {
+  /** @param nodes names the replicas; empty: unknown */
+  function write(name: string, nodes: string, bytes?: number, encode?: () => Query[]) {
     const done = merger.write(createRow(name, nodes, bytes, encode));
     done.catch(() => {});
     return done;
@@ -192,8 +183,7 @@ describe('Write merger', () => {
 
   test('Write merger: messages join a row whose permit was refused: later rows of its replicas are held as before', async () => {
     let isRefused = true;
-    /** @type {string[][]} */
-    const sent = [];
+    const sent: string[][] = [];
     const merger = new WriteMerger({
       acquire: () => (isRefused ? Promise.reject(new MillraceError('unavailable', 'no permit')) : undefined),
       release: () => {},
@@ -406,10 +396,8 @@ describe('Write merger', () => {
         fc.constantFrom(0, LONG_MS),
         async (steps, most, holdMs) => {
           const { write, sent, inFlight, places } = open(most, undefined, holdMs);
-          /** @type {Array<Promise<void>>} */
-          const done = [];
-          /** @type {Map<string, { nodes: string, bytes: number }>} */
-          const written = new Map();
+          const done: Array<Promise<void>> = [];
+          const written: Map<string, { nodes: string; bytes: number }> = new Map();
           for (const each of steps) {
             if ('nodes' in each) {
               const name = `w${done.length}`;
@@ -418,7 +406,7 @@ describe('Write merger', () => {
             } else {
               const { code } = each;
               inFlight[each.end % Math.max(1, inFlight.length)]?.end(
-                code === '' ? undefined : new MillraceError(/** @type {'rejected'} */ (code), 'no'),
+                code === '' ? undefined : new MillraceError(code as 'rejected', 'no'),
               );
             }
             await settle();
@@ -431,9 +419,7 @@ describe('Write merger', () => {
           await Promise.allSettled(done);
           expect(places()).toBe(0);
           for (const names of sent) {
-            const members = names.map(
-              (name) => /** @type {{ nodes: string, bytes: number }} */ (written.get(name)),
-            );
+            const members = names.map((name) => written.get(name) as { nodes: string; bytes: number });
             expect(new Set(members.map(({ nodes }) => nodes)).size).toBe(1);
             if (members.length === 1) continue;
             expect(members[0]?.nodes).not.toBe('');
@@ -453,8 +439,7 @@ describe('Write merger', () => {
     await settle();
     for (const nodes of ['1', '2', '3']) void write(`of ${nodes}`, nodes);
     await settle();
-    /** @type {string[]} */
-    const order = sent.map((names) => names.join());
+    const order: string[] = sent.map((names) => names.join());
     for (const other of ['x', 'y', 'z']) {
       void enter()?.then(() => {
         sent.push([other]);

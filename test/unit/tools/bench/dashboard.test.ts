@@ -1,10 +1,10 @@
 import { EventEmitter } from 'node:events';
 import { expect, test } from '@jest/globals';
-import { RequestCount } from '../../../../tools/bench/dashboard/views.js';
-import { longTasksOf, scriptOfFrames } from '../../../../tools/bench/dashboard/watch.js';
+import { RequestCount } from '../../../../tools/bench/dashboard/views.ts';
+import { longTasksOf, scriptOfFrames } from '../../../../tools/bench/dashboard/watch.ts';
 
-/** @param {string} name @param {number} ts ms @param {number} [dur] ms @param {object} [rest] */
-const event = (name, ts, dur = 0, rest = {}) => ({
+/** @param ts ms @param dur ms */
+const event = (name: string, ts: number, dur: number = 0, rest: object = {}) => ({
   name,
   cat: '',
   ph: 'X',
@@ -43,18 +43,15 @@ test('Dashboard bench: long tasks: selected by CPU time, not by elapsed time', (
 /** A page whose requests are counted. */
 function createCounted() {
   const debuggee = new EventEmitter();
-  const count = new RequestCount(/** @type {any} */ (debuggee));
-  /** @param {string} name @param {object} event */
-  const emit = (name, event) => void debuggee.emit(`Network.${name}`, event);
+  const count = new RequestCount(debuggee as any);
+  const emit = (name: string, event: object) => void debuggee.emit(`Network.${name}`, event);
   return {
     count,
     emit,
-    /** @param {string} requestId @param {string} path @param {string} [type] */
-    ask(requestId, path, type = 'Fetch') {
+    ask(requestId: string, path: string, type: string = 'Fetch') {
       emit('requestWillBeSent', { requestId, request: { url: `http://127.0.0.1:1${path}` }, type });
     },
-    /** @param {string} requestId @param {number} bytes @param {boolean} [fromDiskCache] */
-    answer(requestId, bytes, fromDiskCache = false) {
+    answer(requestId: string, bytes: number, fromDiskCache: boolean = false) {
       emit('responseReceived', { requestId, response: { encodedDataLength: 100, fromDiskCache } });
       emit('dataReceived', { requestId, encodedDataLength: 10 });
       emit('loadingFinished', { requestId, encodedDataLength: bytes });

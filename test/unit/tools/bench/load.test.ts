@@ -1,20 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
-import { parser } from 'mqtt-packet';
-import { decode } from '../../../../api/ingest/decode/index.js';
-import { MessageBatch } from '../../../../api/ingest/decode/message-batch.js';
-import { createClocks, createDevices, messagesOf } from '../../../../tools/bench/load/payloads.js';
-import { shapeOf } from '../../../../tools/bench/load/shapes.js';
-import { createPackets } from '../../../../tools/bench/publisher/packets.js';
-import { createCutter } from '../../../../tools/bench/publisher/wire.js';
+import { type IPublishPacket, parser } from 'mqtt-packet';
+import { decode } from '../../../../api/ingest/decode/index.ts';
+import { MessageBatch } from '../../../../api/ingest/decode/message-batch.ts';
+import { createClocks, createDevices, messagesOf } from '../../../../tools/bench/load/payloads.ts';
+import { type Shape, shapeOf } from '../../../../tools/bench/load/shapes.ts';
+import { createPackets } from '../../../../tools/bench/publisher/packets.ts';
+import { createCutter } from '../../../../tools/bench/publisher/wire.ts';
 
-/** @import { IPublishPacket } from 'mqtt-packet' */
-/** @import { Shape } from '../../../../tools/bench/load/shapes.js' */
+const shape = (name: string) => shapeOf(name) as Shape;
 
-/** @param {string} name */
-const shape = (name) => /** @type {Shape} */ (shapeOf(name));
-
-/** @param {Buffer} payload */
-function decoded(payload) {
+function decoded(payload: Buffer) {
   const batch = new MessageBatch({
     receivedAt: 0,
     oldest: 0,
@@ -36,8 +31,7 @@ describe('Bench: loads', () => {
 describe('Bench: devices', () => {
   test('Bench devices: load faster than real time: devices send in turn, and sample times do not overlap', () => {
     const devices = createDevices({ clocks: createClocks(), first: 5, count: 2, samples: 10 });
-    /** @type {number[][]} */
-    const seen = [];
+    const seen: number[][] = [];
     for (const now of [1000, 1000, 1001, 1001, 5000]) {
       devices.advance(now);
       seen.push([devices.number, devices.time]);
@@ -68,8 +62,7 @@ describe('Bench: packets', () => {
     const bytes = Buffer.alloc(2 * packets.most);
     const middle = packets.write(bytes, 0, { number: 4711, time }, 258);
     const end = packets.write(bytes, middle, { number: 3, time: time + 1000 }, 65_535);
-    /** @type {IPublishPacket[]} */
-    const read = [];
+    const read: IPublishPacket[] = [];
     const reader = parser();
     reader.on('packet', (packet) => packet.cmd === 'publish' && read.push(packet));
     reader.parse(bytes.subarray(0, end));
@@ -78,15 +71,13 @@ describe('Bench: packets', () => {
       ['iot/v1/bench-000003/measurements', 65_535, 1],
     ]);
     const { sensors, samples } = shape(name);
-    const batch = decoded(/** @type {Buffer} */ (read[0]?.payload));
+    const batch = decoded(read[0]?.payload as Buffer);
     expect(batch.refused).toEqual([]);
     expect(batch.sensors.size).toBe(sensors);
     for (const { times } of batch.sensors.values()) {
       expect([...times]).toEqual(Array.from({ length: samples }, (_, at) => time + at));
     }
-    expect(decoded(/** @type {Buffer} */ (read[1]?.payload)).sensors.get('sensor-00')?.times[0]).toBe(
-      time + 1000,
-    );
+    expect(decoded(read[1]?.payload as Buffer).sensors.get('sensor-00')?.times[0]).toBe(time + 1000);
   });
 });
 
@@ -94,13 +85,12 @@ describe('Bench: packets in line protocol', () => {
   test.each(['1x1', '4x10', '50x1'])(
     'Bench packets in line protocol: load %s: every line has the device and the time of its message',
     (name) => {
-      const lines = { ...shape(name), format: /** @type {const} */ ('lines') };
+      const lines = { ...shape(name), format: 'lines' as const };
       const packets = createPackets(lines);
       const time = 1_763_740_000_789;
       const bytes = Buffer.alloc(packets.most);
       const end = packets.write(bytes, 0, { number: 4711, time }, 258);
-      /** @type {IPublishPacket[]} */
-      const read = [];
+      const read: IPublishPacket[] = [];
       const reader = parser();
       reader.on('packet', (packet) => packet.cmd === 'publish' && read.push(packet));
       reader.parse(bytes.subarray(0, end));
@@ -118,8 +108,7 @@ test('Bench packet cutter: bytes arrive in chunks of any size: every packet is f
   const long = Buffer.concat([Buffer.from([0x32, 0xc8, 0x01]), Buffer.alloc(200, 7)]);
   const bytes = Buffer.concat([Buffer.from([0x40, 2, 0, 9]), long, Buffer.from([0xd0, 0]), long]);
   for (const size of [1, 2, 3, 5, 64, bytes.length]) {
-    /** @type {string[]} */
-    const seen = [];
+    const seen: string[] = [];
     const cut = createCutter((type, body) => seen.push(`${type.toString(16)}:${body.length}`));
     for (let at = 0; at < bytes.length; at += size) cut(bytes.subarray(at, at + size));
     expect(seen).toEqual(['40:2', '30:200', 'd0:0', '30:200']);

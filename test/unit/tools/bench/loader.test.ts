@@ -1,15 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
-import { identifyDevice, identifySensor } from '../../../../schema/ids.js';
-import { DAY_MS, HOUR_MS } from '../../../../schema/rules.js';
-import { samplesIn } from '../../../../tools/bench/loader/build.js';
-import { fleetOf, samplesOfHour } from '../../../../tools/bench/loader/data-set.js';
-import { checkCluster, readFlags } from '../../../../tools/bench/loader/flags.js';
-
-/** @import { Config } from '../../../../common/settings/config.js' */
+import type { Config } from '../../../../common/settings/config.ts';
+import { identifyDevice, identifySensor } from '../../../../schema/ids.ts';
+import { DAY_MS, HOUR_MS } from '../../../../schema/rules.ts';
+import { samplesIn } from '../../../../tools/bench/loader/build.ts';
+import { fleetOf, samplesOfHour } from '../../../../tools/bench/loader/data-set.ts';
+import { checkCluster, readFlags } from '../../../../tools/bench/loader/flags.ts';
 
 const HOUR = Date.UTC(2026, 4, 4, 5);
 const NOW = Date.UTC(2026, 10, 21, 12, 34);
-const recipe = { seed: 1, signal: /** @type {const} */ ('decimals'), intervalMs: 1000, jitterMs: 20 };
+const recipe = { seed: 1, signal: 'decimals' as const, intervalMs: 1000, jitterMs: 20 };
 const names = { device: 'load-1-000000', sensor: 'sensor-000' };
 
 describe('Load: samples of an hour', () => {
@@ -43,7 +42,7 @@ describe('Load: samples of an hour', () => {
   });
 
   test('History loader: signal decimals has two decimals, signal full has all digits of a double', () => {
-    const isDecimal = (/** @type {number} */ value) => Number(value.toFixed(2)) === value;
+    const isDecimal = (value: number) => Number(value.toFixed(2)) === value;
     expect(samplesOfHour(recipe, names, HOUR).values.every(isDecimal)).toBe(true);
     expect(samplesOfHour({ ...recipe, signal: 'full' }, names, HOUR).values.some(isDecimal)).toBe(false);
   });
@@ -75,8 +74,7 @@ describe('Load: npm run load', () => {
   });
 
   test('npm run load: the cluster runs on another machine: loading is refused without --force', () => {
-    const cql = (/** @type {string[] | null} */ contactPoints) =>
-      /** @type {Config['cql']} */ ({ contactPoints });
+    const cql = (contactPoints: string[] | null) => ({ contactPoints }) as Config['cql'];
     for (const here of [null, ['127.0.0.1'], ['localhost:9142', '[::1]:9042', '::1']]) {
       expect(() => checkCluster(cql(here), false)).not.toThrow();
     }

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { sumOf } from '../../../../tools/bench/environment/ingest.js';
-import { pace } from '../../../../tools/bench/load/open-loop.js';
-import { machineShares, parseMachineTime, slopeOf } from '../../../../tools/bench/measure/machine.js';
-import { createGate } from '../../../../tools/bench/variants/gate.js';
-import { withPermit } from '../../../support/permit.js';
+import { sumOf } from '../../../../tools/bench/environment/ingest.ts';
+import { pace } from '../../../../tools/bench/load/open-loop.ts';
+import { machineShares, parseMachineTime, slopeOf } from '../../../../tools/bench/measure/machine.ts';
+import { createGate } from '../../../../tools/bench/variants/gate.ts';
+import { withPermit } from '../../../support/permit.ts';
 
 describe('Bench: machine', () => {
   test('Bench machine: steal and CPU time of other programs are shares of the total time', () => {
@@ -39,8 +39,7 @@ describe('Bench: gate', () => {
     gate.set(2);
     let inFlight = 0;
     let most = 0;
-    /** @type {Array<() => void>} */
-    const answers = [];
+    const answers: Array<() => void> = [];
     const request = async () => {
       most = Math.max(most, ++inFlight);
       await new Promise((resolve) => answers.push(() => resolve(undefined)));
@@ -69,8 +68,7 @@ describe('Bench: gate', () => {
 });
 
 test('Bench open loop: 2,000 requests a second for 100 ms: 200 requests are sent, at evenly spaced intended times', async () => {
-  /** @type {number[]} */
-  const intended = [];
+  const intended: number[] = [];
   const sent = await pace({ rate: 2000, forMs: 100, send: (at) => intended.push(at) });
   expect(sent).toBe(200);
   expect(intended).toHaveLength(200);

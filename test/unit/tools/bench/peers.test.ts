@@ -1,17 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
-import { insertPeers } from '../../../../tools/bench/documents.js';
-import { loadOf } from '../../../../tools/bench/load/shapes.js';
-import { Ledger } from '../../../../tools/bench/peers/ledger.js';
-import { monthOf } from '../../../../tools/bench/peers/month.js';
-import { peerTables } from '../../../../tools/bench/peers/report.js';
-import { influxdbConf, questdbConf, TUNINGS, telegrafToml } from '../../../../tools/bench/peers/settings.js';
-
-/** @import { ClassResult } from '../../../../tools/bench/peers/report.js' */
+import { insertPeers } from '../../../../tools/bench/documents.ts';
+import { loadOf } from '../../../../tools/bench/load/shapes.ts';
+import { Ledger } from '../../../../tools/bench/peers/ledger.ts';
+import { monthOf } from '../../../../tools/bench/peers/month.ts';
+import { type ClassResult, peerTables } from '../../../../tools/bench/peers/report.ts';
+import { influxdbConf, questdbConf, TUNINGS, telegrafToml } from '../../../../tools/bench/peers/settings.ts';
 
 const DAY_MS = 86_400_000;
 
 const telegraf = {
-  kind: /** @type {const} */ ('questdb'),
+  kind: 'questdb' as const,
   broker: 'mqtt://127.0.0.1:1883',
   database: 'http://127.0.0.1:9000',
   tuning: { undelivered: 5000, batch: 10_000 },
@@ -65,10 +63,9 @@ describe('Peers: settings', () => {
 describe('Peers: ledger', () => {
   const shape = loadOf('2x3');
 
-  /** @param {number} device @param {number} time @returns {Array<[string, number]>} */
-  const stored = (device, time) =>
+  const stored = (device: number, time: number): Array<[string, number]> =>
     ['sensor-00', 'sensor-01'].flatMap((sensor) =>
-      [0, 1, 2].map((at) => /** @type {[string, number]} */ ([`bench-00000${device}/${sensor}`, time + at])),
+      [0, 1, 2].map((at) => [`bench-00000${device}/${sensor}`, time + at] as [string, number]),
     );
 
   test('Bench ledger: messages of two devices: only samples of acknowledged messages count, in the order of sending', () => {
@@ -103,8 +100,7 @@ test('Bench peers: data set that is read in the comparison: four sensors over th
 });
 
 describe('Peers: tables', () => {
-  /** @param {number} rate */
-  const rateOf = (rate) => ({
+  const rateOf = (rate: number) => ({
     rate,
     cpu: { ingest: 1, database: 2, broker: 0.5, publisher: 0.1 },
     steal: 0,
@@ -112,8 +108,7 @@ describe('Peers: tables', () => {
   });
   const latency = { count: 1, p50: 1, p99: 2, p999: 3, max: 4, mean: 1, steal: 0, others: 0 };
   const round = { steal: 0, others: 0, repeats: 0 };
-  /** @type {ClassResult} */
-  const result = {
+  const result: ClassResult = {
     durability: 'K',
     rates: [
       {
@@ -126,7 +121,7 @@ describe('Peers: tables', () => {
         rounds: [
           {
             ...round,
-            results: /** @type {any} */ ({ questdb: rateOf(40_000), millrace: rateOf(20_000) }),
+            results: { questdb: rateOf(40_000), millrace: rateOf(20_000) } as any,
           },
         ],
       },
@@ -134,7 +129,7 @@ describe('Peers: tables', () => {
     unstored: { questdb: 7 },
     latency: {
       rate: 1000,
-      rounds: [{ ...round, results: /** @type {any} */ ({ questdb: latency, millrace: latency }) }],
+      rounds: [{ ...round, results: { questdb: latency, millrace: latency } as any }],
     },
     kills: { questdb: [{ victim: 'Telegraf', acknowledged: 100, missing: 3 }] },
   };

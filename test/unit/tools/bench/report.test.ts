@@ -4,16 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { commitText, everything, headline, insertBetweenMarks } from '../../../../tools/bench/documents.js';
-import { figure, markdownTable, stealOf, textTable } from '../../../../tools/bench/report/table.js';
-import { currentCommit } from '../../../../tools/bench/session.js';
-import { targetsTable } from '../../../../tools/bench/targets.js';
+import { commitText, everything, headline, insertBetweenMarks } from '../../../../tools/bench/documents.ts';
+import { figure, markdownTable, stealOf, textTable } from '../../../../tools/bench/report/table.ts';
+import { currentCommit } from '../../../../tools/bench/session.ts';
+import { targetsTable } from '../../../../tools/bench/targets.ts';
 
-/** @param {number} rate */
-const rated = (rate) => ({ rate, cpu: { ingest: 1, database: 1 }, steal: 0, others: 0 });
+const rated = (rate: number) => ({ rate, cpu: { ingest: 1, database: 1 }, steal: 0, others: 0 });
 
-/** Creates a result with two rounds of a load. @param {string} shape @param {number[]} [times] packed rates of the rounds, against rows */
-const comparison = (shape, times = [3, 5]) => ({
+/** Creates a result with two rounds of a load. @param times packed rates of the rounds, against rows */
+const comparison = (shape: string, times: number[] = [3, 5]) => ({
   shape,
   sweeps: {},
   rounds: times.map((factor) => ({
@@ -151,11 +150,11 @@ test('Bench report: the headline of the README has three measured figures and th
   const run = { began: '2026-11-21T16:00:00.000Z', commit: '1a2b3c4d5e6f', machine };
   const text = headline({
     ...run,
-    results: /** @type {any} */ ({
+    results: {
       throughput: [comparison('1x60')],
       disk: [{ signal: 'decimals', history: 1.161 }],
       reading: { rounds: [{ results: { year: { p50: 133.2 } } }] },
-    }),
+    } as any,
   });
   expect(text).toContain('thousand samples/s** acknowledged with 60 samples a message, 4.00 times as many');
   expect(text).toContain('- **1.16 bytes a sample** in history on disk');
@@ -176,21 +175,20 @@ test.each([
 });
 
 test('Bench report: README and benchmarks page name the same run and commit', () => {
-  const measured = (/** @type {string} */ path) =>
+  const measured = (path: string) =>
     /^Measured on .*$/m.exec(readFileSync(new URL(`../../../../${path}`, import.meta.url), 'utf8'))?.[0];
   expect(measured('README.md')).toMatch(/^Measured on [\d-]+.*, (at|before) commit [0-9a-f]{7,}.*, on /);
   expect(measured('docs/explanation/benchmarks.md')).toBe(measured('README.md'));
 });
 
 describe('Bench: the commit that is measured', () => {
-  /** @type {string} */
-  let directory;
+  let directory: string;
   beforeEach(() => {
     directory = mkdtempSync(join(tmpdir(), 'millrace-commit-'));
   });
   afterEach(() => rmSync(directory, { recursive: true }));
 
-  const git = (/** @type {string[]} */ ...args) =>
+  const git = (...args: string[]) =>
     execFileSync('git', ['-c', 'user.name=x', '-c', 'user.email=x@localhost', ...args], {
       cwd: directory,
       encoding: 'utf8',

@@ -1,10 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { loadOf } from '../../../../tools/bench/load/shapes.js';
-import { measureRate, sweep } from '../../../../tools/bench/measure/rate.js';
-import { alternate, median, medianOf } from '../../../../tools/bench/measure/rounds.js';
+import { loadOf } from '../../../../tools/bench/load/shapes.ts';
+import { measureRate, sweep } from '../../../../tools/bench/measure/rate.ts';
+import { alternate, median, medianOf } from '../../../../tools/bench/measure/rounds.ts';
 
-/** @param {number} steal @param {number} [rate] */
-const run = (steal, rate = 1) => ({ rate, steal, others: 0 });
+const run = (steal: number, rate: number = 1) => ({ rate, steal, others: 0 });
 
 describe('Bench: median', () => {
   test('Bench median: the middle value, or the mean of the two middle values', () => {
@@ -26,8 +25,7 @@ describe('Bench: median', () => {
 
 describe('Bench: rounds', () => {
   test('Bench rounds: variants run in turn, in reverse order in every second round', async () => {
-    /** @type {string[]} */
-    const order = [];
+    const order: string[] = [];
     await alternate({
       names: ['a', 'b', 'c'],
       rounds: 3,

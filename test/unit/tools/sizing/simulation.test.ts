@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { ratesOf, tablesOf } from '../../../../schema/sizes.js';
-import { readPlan } from '../../../../tools/sizing/size.js';
-import { simulate } from '../../../support/simulator/size-simulation.js';
+import { ratesOf, tablesOf } from '../../../../schema/sizes.ts';
+import { readPlan } from '../../../../tools/sizing/size.ts';
+import { simulate } from '../../../support/simulator/size-simulation.ts';
 
 const HOURS = 1;
 const SECONDS = HOURS * 3600;
@@ -16,8 +16,8 @@ const FLEETS = [
   '--sensors 300 --sensors-per-device 300 --interval 60s --batch 60s',
 ];
 
-/** @param {number} counted @param {number} calculated @param {number} share largest relative difference */
-function expectNear(counted, calculated, share) {
+/** @param share largest relative difference */
+function expectNear(counted: number, calculated: number, share: number) {
   expect(counted).toBeGreaterThan(calculated * (1 - share));
   expect(counted).toBeLessThan(calculated * (1 + share));
 }
@@ -25,8 +25,7 @@ function expectNear(counted, calculated, share) {
 describe.each(FLEETS)('Sizing: an hour of %s through the code of ingest', (flags) => {
   const { fleet } = readPlan(flags.split(' '));
   const rates = ratesOf(fleet);
-  /** @type {Awaited<ReturnType<typeof simulate>>} */
-  let counted;
+  let counted: Awaited<ReturnType<typeof simulate>>;
   beforeAll(async () => {
     counted = await simulate(fleet, HOURS);
   });

@@ -3,20 +3,24 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { MillraceError } from '../../../../common/errors.js';
-import { readSettings } from '../../../../common/settings/index.js';
-import { windowFor } from '../../../../schema/time-window.js';
-import { CONSTANTS, messageCost, NODES, needsOf, stayOf } from '../../../../tools/sizing/formula.js';
-import { readPlan, reportOf } from '../../../../tools/sizing/size.js';
+import { MillraceError } from '../../../../common/errors.ts';
+import type { Config } from '../../../../common/settings/config.ts';
+import { readSettings } from '../../../../common/settings/index.ts';
+import { windowFor } from '../../../../schema/time-window.ts';
+import {
+  CONSTANTS,
+  messageCost,
+  NODES,
+  needsOf,
+  type Plan,
+  stayOf,
+} from '../../../../tools/sizing/formula.ts';
+import { readPlan, reportOf } from '../../../../tools/sizing/size.ts';
 
-/** @import { Config } from '../../../../common/settings/config.js' */
-/** @import { Plan } from '../../../../tools/sizing/formula.js' */
+const read = (path: string): string => readFileSync(new URL(`../../../../${path}`, import.meta.url), 'utf8');
 
-/** @param {string} path @returns {string} */
-const read = (path) => readFileSync(new URL(`../../../../${path}`, import.meta.url), 'utf8');
-
-/** @param {string} flags command line after `npm run size --` */
-const planOf = (flags = '') => readPlan(flags === '' ? [] : flags.split(' '));
+/** @param flags command line after `npm run size --` */
+const planOf = (flags: string = '') => readPlan(flags === '' ? [] : flags.split(' '));
 
 const LINE = '--sensors 1e6 --interval 1s --batch 60s --retention 30d --history 1y';
 
@@ -90,14 +94,13 @@ test('Sizing: number of nodes: suffices for CPUs and disks, at least three, in s
 });
 
 describe('Sizing: properties', () => {
-  /** @param {Plan} plan @returns {Record<string, number>} sizes that must never shrink for a larger plan */
-  const sizesOf = (plan) => {
+  /** @returns sizes that must never shrink for a larger plan */
+  const sizesOf = (plan: Plan): Record<string, number> => {
     const { cores, ...others } = needsOf(plan);
     return { ...cores, ...others };
   };
 
-  /** @param {Plan} less @param {Plan} more */
-  function expectNoLess(less, more) {
+  function expectNoLess(less: Plan, more: Plan) {
     const large = sizesOf(more);
     for (const [name, size] of Object.entries(sizesOf(less)))
       expect([name, Number(large[name]) >= size * (1 - 1e-9)]).toEqual([name, true]);
@@ -129,8 +132,7 @@ describe('Sizing: properties', () => {
 });
 
 describe('Sizing: lines for .env', () => {
-  /** @param {string} flags @returns {Config['retention']} */
-  const readBack = (flags) => {
+  const readBack = (flags: string): Config['retention'] => {
     const directory = mkdtempSync(join(tmpdir(), 'millrace-size-'));
     const envFile = join(directory, '.env');
     writeFileSync(envFile, String(reportOf(planOf(flags)).split('\n\n').at(-1)));

@@ -5,8 +5,7 @@ import { noneText } from '../../../../web/views/alarms/alarms.tsx';
 const NOON = Date.parse('2026-11-21T12:00:00.000Z');
 const HOUR_MS = 3_600_000;
 
-/** @param {string} alarm_id @param {object} [rest] @returns {any} */
-const open = (alarm_id, rest) => ({
+const open = (alarm_id: string, rest?: object): any => ({
   alarm_id,
   started_at: '2026-11-21T11:00:00.000Z',
   acknowledged_at: null,
@@ -14,8 +13,8 @@ const open = (alarm_id, rest) => ({
   ...rest,
 });
 
-/** @param {any[]} alarms newest first @param {boolean} [isCut] */
-const listOf = (alarms, isCut = false) => ({ alarms, isCut });
+/** @param alarms newest first */
+const listOf = (alarms: any[], isCut: boolean = false) => ({ alarms, isCut });
 
 test('New alarm detection: the page opens: alarms already open are not announced, but a later alarm is announced', () => {
   const newsAmong = createAlarmNews();
@@ -27,7 +26,7 @@ test('New alarm detection: the page opens: alarms already open are not announced
 
 test('New alarm detection: truncated list: an old alarm that moves into the list is not announced, but a newer alarm is', () => {
   const newsAmong = createAlarmNews();
-  const at = (/** @type {number} */ hour) => ({ started_at: `2026-11-21T0${hour}:00:00.000Z` });
+  const at = (hour: number) => ({ started_at: `2026-11-21T0${hour}:00:00.000Z` });
   const [old, middle, late] = [open('a', at(1)), open('b', at(2)), open('c', at(3))];
   newsAmong(listOf([late, middle], true), NOON);
   expect(newsAmong(listOf([middle, old], true), NOON)).toBeUndefined();
@@ -49,19 +48,16 @@ test('New alarm detection: alarm first seen acknowledged or shelved: not announc
 });
 
 describe('Alarm notification', () => {
-  /** @type {string[]} */
-  const shown = [];
+  const shown: string[] = [];
   afterEach(() => {
     shown.length = 0;
     Reflect.deleteProperty(globalThis, 'Notification');
   });
 
-  /** @param {string} permission @param {(title: string) => void} show */
-  function setNotification(permission, show) {
+  function setNotification(permission: string, show: (title: string) => void) {
     class Notification {
       static permission = permission;
-      /** @param {string} title */
-      constructor(title) {
+      constructor(title: string) {
         show(title);
       }
     }

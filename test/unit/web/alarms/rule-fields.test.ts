@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import type { AlarmCondition, WantedAlarmRule } from '../../../../web/api/types.ts';
 import { limitOf, limitScale, limitText, plainScale } from '../../../../web/units.ts';
 import { peakText } from '../../../../web/views/alarms/alarm-table.tsx';
 import {
@@ -10,10 +11,7 @@ import {
   withLimit,
 } from '../../../../web/views/alarms/rule-form.tsx';
 
-/** @import { AlarmCondition, WantedAlarmRule } from '../../../../web/api/types.ts' */
-
-/** @param {AlarmCondition} condition @returns {WantedAlarmRule} */
-const ruleWith = (condition) => ({
+const ruleWith = (condition: AlarmCondition): WantedAlarmRule => ({
   name: 'Freezer too warm',
   scope: { type: 'temperature', site: 'freezer' },
   condition,
@@ -21,8 +19,7 @@ const ruleWith = (condition) => ({
   text: 'Close the door',
 });
 
-/** @type {AlarmCondition[]} */
-const CONDITIONS = [
+const CONDITIONS: AlarmCondition[] = [
   { kind: 'above', limit: -15, clear: -17, for_ms: 600_000, for_samples: 3 },
   { kind: 'below', limit: 0, for_ms: 0 },
   { kind: 'outside', limit: [2, 8.5], clear: [3, 7], for_ms: 1000 },
@@ -71,7 +68,7 @@ test('Alarm rule form: a suggested limit is chosen: the limit keeps all digits, 
   });
 });
 
-test.each(/** @type {const} */ (['name', 'limit']))(
+test.each(['name', 'limit'] as const)(
   'Alarm rule form: the field %s is empty: the rule cannot be saved',
   (field) => {
     const typed = typedOf(ruleWith({ kind: 'above', limit: 1 }));
@@ -167,7 +164,7 @@ describe('Limits in the unit of choice', () => {
   });
 
   test('Alarm condition in words: °F is chosen: limits are shown in °F, a rate without the offset of the scale', () => {
-    const text = (/** @type {AlarmCondition} */ condition) => conditionText(condition, FAHRENHEIT);
+    const text = (condition: AlarmCondition) => conditionText(condition, FAHRENHEIT);
     expect(text({ kind: 'above', limit: -15, clear: -17, for_ms: 600_000 })).toBe(
       'above 5 °F for 10 min, clears at 1.4 °F',
     );
@@ -180,7 +177,7 @@ describe('Limits in the unit of choice', () => {
   });
 
   test('Alarm peak value: °F is chosen: shown in °F, for a rate without offset, for an unknown unit as sent', () => {
-    const choices = /** @type {const} */ ({ temperature: '°F' });
+    const choices = { temperature: '°F' } as const;
     expect(peakText({ peak: 10, unit: 'Cel', condition: 'above' }, choices)).toBe('50 °F');
     expect(peakText({ peak: 10, unit: 'Cel', condition: 'rate' }, choices)).toBe('18 °F/s');
     expect(peakText({ peak: 10, unit: 'Cel', condition: 'above' }, {})).toBe('10 °C');

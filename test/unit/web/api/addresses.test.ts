@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { VIEWS } from '../../../../api/http/dashboard.js';
-import { identifyDevice, identifySensor, NS } from '../../../../schema/ids.js';
+import { VIEWS } from '../../../../api/http/dashboard.ts';
+import { identifyDevice, identifySensor, NS } from '../../../../schema/ids.ts';
 import { toQuery } from '../../../../web/api/request.ts';
 import { addressOf } from '../../../../web/api/stream/target.ts';
 import {

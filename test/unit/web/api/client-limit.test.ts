@@ -4,8 +4,7 @@ import { createLimit } from '../../../../web/api/client.ts';
 /** A request that the test itself answers. */
 function request() {
   let begun = false;
-  /** @type {(answer: string) => void} */
-  let answer = () => {};
+  let answer: (answer: string) => void = () => {};
   const promise = new Promise((resolve) => {
     answer = resolve;
   });
@@ -42,10 +41,10 @@ test('Limit of parallel requests: a request arrives while a waiting request star
   const limit = createLimit(1);
   const requests = Array.from({ length: 3 }, request);
   const [first, second, third] = requests;
-  void limit.run(() => /** @type {any} */ (first).ask());
-  const waiting = limit.run(() => /** @type {any} */ (second).ask());
+  void limit.run(() => (first as any).ask());
+  const waiting = limit.run(() => (second as any).ask());
   first?.answer('x');
-  const late = limit.run(() => /** @type {any} */ (third).ask());
+  const late = limit.run(() => (third as any).ask());
   await settle();
   expect(requests.map(({ begun }) => begun())).toEqual([true, true, false]);
   second?.answer('x');

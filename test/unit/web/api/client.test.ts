@@ -1,8 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { createClient } from '../../../../web/api/client.ts';
+import { type Client, createClient } from '../../../../web/api/client.ts';
 import { toProblem } from '../../../../web/api/request.ts';
-
-/** @import { Client } from '../../../../web/api/client.ts' */
 
 /** An answer whose connection breaks in the middle of its body. */
 const brokenOff = () =>
@@ -15,8 +13,7 @@ const brokenOff = () =>
     }),
   );
 
-/** @type {[name: string, ask: (client: Client) => Promise<unknown>][]} */
-const QUESTIONS = [
+const QUESTIONS: [name: string, ask: (client: Client) => Promise<unknown>][] = [
   ['latest values', (client) => client.latest({})],
   ['samples', (client) => client.samples('d', 's', {})],
 ];

@@ -1,9 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { PROBLEM_CODES, statusOf } from '../../../../api/http/contract/operation.js';
+import { PROBLEM_CODES, statusOf } from '../../../../api/http/contract/operation.ts';
 import { Problem, problemWords, toProblem } from '../../../../web/api/request.ts';
 
-/** @param {string} code @param {number} status */
-const answered = (code, status) =>
+const answered = (code: string, status: number) =>
   new Problem({ title: 'Some Phrase', detail: 'What is wrong.', code, status });
 
 test.each(PROBLEM_CODES)('Problem text: API error code %s: the text has a title and advice', (code) => {
@@ -15,7 +14,7 @@ test.each(PROBLEM_CODES)('Problem text: API error code %s: the text has a title 
 test.each(['unavailable', 'unauthorized', 'not_found', 'busy', 'bad_cursor', 'internal', 'wrong_host'])(
   'Problem text: API error code %s: the title is specific to the code, not the phrase of the HTTP status',
   (code) => {
-    expect(problemWords(answered(code, statusOf(/** @type {any} */ (code)))).title).not.toBe('Some Phrase');
+    expect(problemWords(answered(code, statusOf(code as any))).title).not.toBe('Some Phrase');
   },
 );
 

@@ -9,8 +9,8 @@ const BIN_MS = 5 * MINUTE_MS;
 
 describe('Changes of the last hour', () => {
   const SINCE = NOON - HOUR_MS;
-  /** @param {number[]} lately values of the last hour, every five minutes */
-  const bins = (lately) => {
+  /** @param lately values of the last hour, every five minutes */
+  const bins = (lately: number[]) => {
     const before = Array.from({ length: 60 }, (_, index) => 20 + (index % 3));
     const values = [...before, ...lately];
     return {
@@ -43,13 +43,13 @@ describe('Changes of the last hour', () => {
     expect(changeOf({ ts: [SINCE - 1, SINCE], avg: [1, 100] }, SINCE)).toBe('unjudged'));
 
   test('Changes of the last hour: device events: online and offline are counted; birth and older events are not', () => {
-    const at = (/** @type {number} */ minutes) => new Date(NOON - minutes * MINUTE_MS).toISOString();
-    const events = /** @type {const} */ ([
+    const at = (minutes: number) => new Date(NOON - minutes * MINUTE_MS).toISOString();
+    const events = [
       { ts: at(5), kind: 'birth' },
       { ts: at(10), kind: 'offline' },
       { ts: at(20), kind: 'online' },
       { ts: at(90), kind: 'offline' },
-    ]);
+    ] as const;
     expect(cameOrWent([...events], SINCE)).toEqual({
       isOnline: false,
       at: NOON - 10 * MINUTE_MS,
@@ -59,13 +59,13 @@ describe('Changes of the last hour', () => {
   });
 
   test('Changes of the last hour: a device connects again while it is online: the second online counts as no change', () => {
-    const at = (/** @type {number} */ minutes) => new Date(NOON - minutes * MINUTE_MS).toISOString();
-    const events = /** @type {const} */ ([
+    const at = (minutes: number) => new Date(NOON - minutes * MINUTE_MS).toISOString();
+    const events = [
       { ts: at(1), kind: 'online' },
       { ts: at(2), kind: 'birth' },
       { ts: at(3), kind: 'online' },
       { ts: at(9), kind: 'offline' },
-    ]);
+    ] as const;
     expect(cameOrWent([...events], SINCE)).toMatchObject({ times: 2, at: NOON - 3 * MINUTE_MS });
   });
 
@@ -77,13 +77,15 @@ describe('Changes of the last hour', () => {
 
 describe('Changes of the last hour: groups of devices', () => {
   let id = 0;
-  /** @param {number} minutes before noon @param {{ isOnline?: boolean, times?: number }} [change] */
-  const changed = (minutes, { isOnline = true, times = 2 } = {}) => ({
-    device: /** @type {any} */ ({ device_id: String(id++) }),
+  /** @param minutes before noon */
+  const changed = (
+    minutes: number,
+    { isOnline = true, times = 2 }: { isOnline?: boolean; times?: number } = {},
+  ) => ({
+    device: { device_id: String(id++) } as any,
     change: { isOnline, times, at: NOON - minutes * MINUTE_MS },
   });
-  const all = (/** @type {number} */ count, /** @type {number} */ minutes) =>
-    Array.from({ length: count }, () => changed(minutes));
+  const all = (count: number, minutes: number) => Array.from({ length: count }, () => changed(minutes));
 
   test.each([
     ['25 devices come online together: one group', all(25, 10), [25]],
@@ -106,11 +108,9 @@ describe('Changes of the last hour: groups of devices', () => {
 });
 
 describe('Changes of the last hour: reading bins', () => {
-  /** @param {number} stepMs */
-  function reader(stepMs = BIN_MS) {
-    /** @type {{ from: number, to: number }[]} */
-    const ranges = [];
-    const read = async (/** @type {{ from: number, to: number }} */ range) => {
+  function reader(stepMs: number = BIN_MS) {
+    const ranges: { from: number; to: number }[] = [];
+    const read = async (range: { from: number; to: number }) => {
       ranges.push(range);
       const ts = Array.from(
         { length: Math.ceil((range.to - range.from) / stepMs) },

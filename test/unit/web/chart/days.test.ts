@@ -7,8 +7,7 @@ import { createZone, UTC } from '../../../../web/format.ts';
 const HOUR = 3_600_000;
 const YEAR = { from: Date.UTC(2026, 0, 10, 7), to: Date.UTC(2027, 0, 10, 7) };
 
-/** @param {number[]} ts @param {number} stepMs */
-const bins = (ts, stepMs) => ({
+const bins = (ts: number[], stepMs: number) => ({
   ...emptyShape(YEAR),
   stepMs,
   ts,
@@ -43,15 +42,13 @@ describe('Days of UTC', () => {
 describe('Days of a zone with summer time', () => {
   const module = new URL('../../../../web/chart/reader.ts', import.meta.url);
   const format = new URL('../../../../web/format.ts', import.meta.url);
-  const hooks = new URL('../../../support/unit-runner/hooks.js', import.meta.url);
+  const hooks = new URL('../../../support/unit-runner/hooks.ts', import.meta.url);
 
   /**
    * Evaluates the expression in a new process, because Node.js reads the time zone once, at the start.
-   *
-   * @param {string} expression of the module's exports
-   * @returns {any}
+   * @param expression of the module's exports
    */
-  function inBerlin(expression) {
+  function inBerlin(expression: string): any {
     const code = `
       import { register } from 'node:module';
       register(${JSON.stringify(hooks)});
@@ -85,7 +82,7 @@ describe('Days of a zone with summer time', () => {
 test.each(['America/Santiago', 'America/Havana', 'Atlantic/Azores'])(
   'Daily bins: zone %s, where a clock change skips a midnight: days follow one another without gap or overlap',
   (name) => {
-    const zone = createZone(/** @type {any} */ (name));
+    const zone = createZone(name as any);
     const starts = Array.from({ length: 365 }, (_, day) => startOfDay(Date.UTC(2026, 0, 1 + day, 12), zone));
     const ends = starts.map((start) => startOfDay(start, zone, 1));
     expect(ends.slice(0, -1)).toEqual(starts.slice(1));
@@ -108,7 +105,7 @@ test('Daily bins: chart range of 61 to 1990 days: daily bins are used; shorter o
 
 test('Daily bins: zone Europe/Berlin: the days of clock changes have 23 and 25 hours', () => {
   const berlin = createZone('Europe/Berlin');
-  const lengthOf = (/** @type {number} */ month, /** @type {number} */ day) => {
+  const lengthOf = (month: number, day: number) => {
     const start = startOfDay(Date.UTC(2026, month, day, 12), berlin);
     return (startOfDay(start, berlin, 1) - start) / HOUR;
   };

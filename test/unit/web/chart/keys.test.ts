@@ -6,22 +6,21 @@ const range = { from: 0, to: 1000 };
 const instants = Array.from({ length: 1000 }, (_, ts) => ts);
 const picture = drawn(shapeOfSamples({ ts: instants, value: instants }, range), 1);
 
-/** The plot is 100 pixels wide: ten samples share a pixel, and uPlot returns only one of them. @param {number} entry */
-const plotAt = (entry) =>
-  /** @type {any} */ ({ cursor: { idxs: [null, Math.round(entry / 10) * 10, null, null] } });
+/** The plot is 100 pixels wide: ten samples share a pixel, and uPlot returns only one of them. */
+const plotAt = (entry: number) =>
+  ({ cursor: { idxs: [null, Math.round(entry / 10) * 10, null, null] } }) as any;
 
-/** @param {string} key @param {number | null} walked @param {number} [mouse] */
-const step = (key, walked, mouse = 0) =>
-  press(
-    /** @type {any} */ ({ key, preventDefault() {} }),
-    plotAt(walked ?? mouse),
-    /** @type {any} */ ({ window: range, bounds: { ...range, least: 1 }, picture, walked }),
-  );
+const step = (key: string, walked: number | null, mouse: number = 0) =>
+  press({ key, preventDefault() {} } as any, plotAt(walked ?? mouse), {
+    window: range,
+    bounds: { ...range, least: 1 },
+    picture,
+    walked,
+  } as any);
 
 test('Chart keys: ten samples share a pixel: arrow keys still move the cursor from sample to sample', () => {
   const walk = ['ArrowLeft', 'ArrowLeft', 'ArrowLeft', 'ArrowRight', 'Home', 'ArrowRight', 'End'];
-  /** @type {(number | null)[]} */
-  const at = [];
+  const at: (number | null)[] = [];
   for (const key of walk) at.push(step(key, at.at(-1) ?? 999));
   expect(at).toEqual([998, 997, 996, 997, 0, 1, 999]);
 });

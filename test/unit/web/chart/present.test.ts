@@ -17,28 +17,27 @@ import { limitOf, limitScale, limitText, plainScale, scaleFor, toShown } from '.
 const SECOND = 1000;
 const RANGE = { from: 0, to: 1_000_000 };
 
-/** @param {number[]} values @param {number} [step] ms */
-const samples = (values, step = SECOND) =>
+/** @param step ms */
+const samples = (values: number[], step: number = SECOND) =>
   shapeOfSamples({ ts: values.map((_, at) => at * step), value: values }, RANGE);
-/** @param {number} count @param {number} by @param {number} [start] */
-const rising = (count, by, start = 0) => Array.from({ length: count }, (_, at) => start + at * by);
+const rising = (count: number, by: number, start: number = 0) =>
+  Array.from({ length: count }, (_, at) => start + at * by);
 const labels = { name: 'x', type: null, unit: 'J' };
 
 describe('Counters', () => {
-  test.each(
-    /** @type {Array<[string, number[], string | null, boolean]>} */ ([
-      ['rising values: a counter', rising(10, 3), 'beats', true],
-      ['rising values with pauses: a counter', [0, 1, 1, 1, 2, 2, 3, 3, 4, 5], null, true],
-      ['rising values with one restart: a counter', [...rising(30, 5, 100), ...rising(30, 5)], 'kWh', true],
-      ['only seven values: no counter', rising(7, 1), null, false],
-      ['values that once fall by a little: no counter', [...rising(10, 5), 40, 45], null, false],
-      ['constant values: no counter', rising(10, 0), null, false],
-      ['negative values: no counter', rising(10, 1, -5), null, false],
-      ['rising temperature: no counter', rising(10, 1), 'Cel', false],
-      ['rising relative humidity: no counter', rising(10, 1), '%RH', false],
-    ]),
-  )('Counter detection: %s', (_, values, unit, expected) =>
-    expect(isCounter(samples(values), unit)).toBe(expected),
+  test.each([
+    ['rising values: a counter', rising(10, 3), 'beats', true],
+    ['rising values with pauses: a counter', [0, 1, 1, 1, 2, 2, 3, 3, 4, 5], null, true],
+    ['rising values with one restart: a counter', [...rising(30, 5, 100), ...rising(30, 5)], 'kWh', true],
+    ['only seven values: no counter', rising(7, 1), null, false],
+    ['values that once fall by a little: no counter', [...rising(10, 5), 40, 45], null, false],
+    ['constant values: no counter', rising(10, 0), null, false],
+    ['negative values: no counter', rising(10, 1, -5), null, false],
+    ['rising temperature: no counter', rising(10, 1), 'Cel', false],
+    ['rising relative humidity: no counter', rising(10, 1), '%RH', false],
+  ] as Array<[string, number[], string | null, boolean]>)(
+    'Counter detection: %s',
+    (_, values, unit, expected) => expect(isCounter(samples(values), unit)).toBe(expected),
   );
 
   test('Counter rate: the counter restarts: the rate after the restart is computed from zero', () => {
@@ -147,7 +146,7 @@ describe('The point under the cursor', () => {
       value: 'no sample here',
       band: '',
     });
-    const names = (/** @type {number} */ value) => (value === 1 ? 'open' : 'closed');
+    const names = (value: number) => (value === 1 ? 'open' : 'closed');
     expect(pointWords(samples([0, 1]), 1, '', UTC, names)).toMatchObject({ value: 'open', band: '' });
     const bin = { ...emptyShape(RANGE), stepMs: 1000, ts: [0], min: [0], avg: [0.25], max: [1], count: [4] };
     expect(pointWords(bin, 0, '', UTC, names)).toMatchObject({

@@ -1,20 +1,23 @@
 import { describe, expect, test } from '@jest/globals';
-import { coarsen, emptyShape, join, shapeOfSamples, within } from '../../../../web/chart/shape.ts';
-
-/** @import { Shape } from '../../../../web/chart/shape.ts' */
+import {
+  coarsen,
+  emptyShape,
+  join,
+  type Shape,
+  shapeOfSamples,
+  within,
+} from '../../../../web/chart/shape.ts';
 
 const RANGE = { from: 0, to: 1000 };
 
-/** @param {number[]} ts */
-const samples = (ts) => shapeOfSamples({ ts, value: ts.map((at) => at / 10) }, RANGE);
+const samples = (ts: number[]) => shapeOfSamples({ ts, value: ts.map((at) => at / 10) }, RANGE);
 
-/** @param {number[]} ts @param {Partial<Shape>} [more] */
-const bins = (ts, more) => ({
+const bins = (ts: number[], more?: Partial<Shape>) => ({
   ...emptyShape(RANGE),
   stepMs: 100,
   ts,
   min: ts.map((at) => at - 1),
-  avg: ts.map((at) => /** @type {number | null} */ (at)),
+  avg: ts.map((at) => at as number | null),
   max: ts.map((at) => at + 1),
   count: ts.map((_, index) => index + 1),
   ...more,

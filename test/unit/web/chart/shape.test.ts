@@ -7,20 +7,18 @@ import {
   drawn,
   emptyShape,
   join,
+  type Shape,
   shapeOfBins,
   shapeOfSamples,
   within,
 } from '../../../../web/chart/shape.ts';
 import { createLruCache } from '../../../../web/chart/use-series.ts';
 
-/** @import { Shape } from '../../../../web/chart/shape.ts' */
-
-/** @param {number[]} ts @param {(ts: number) => number} [valueAt] */
-const samples = (ts, valueAt = (at) => at) =>
+const samples = (ts: number[], valueAt: (ts: number) => number = (at) => at) =>
   shapeOfSamples({ ts, value: ts.map(valueAt) }, { from: 0, to: 1_000_000 });
 
-/** @param {number[]} starts @param {number} step_ms @param {number} [count] samples of each */
-const bins = (starts, step_ms, count = 10) =>
+/** @param count samples of each */
+const bins = (starts: number[], step_ms: number, count: number = 10) =>
   shapeOfBins(
     {
       points: starts.map((ts) => ({
@@ -106,8 +104,8 @@ describe('Statistics', () => {
 });
 
 describe('Gaps', () => {
-  /** @param {Shape} shape @param {number | null} interval */
-  const gapsOf = (shape, interval) => drawn(shape, interval).places.filter((place) => place === -1).length;
+  const gapsOf = (shape: Shape, interval: number | null) =>
+    drawn(shape, interval).places.filter((place) => place === -1).length;
 
   test('Gaps in a chart: two samples are more than three intervals apart: the line has a gap', () => {
     const { columns, places } = drawn(samples([0, 10, 100, 110]), 10);

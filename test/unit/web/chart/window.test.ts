@@ -66,8 +66,7 @@ describe('Spans', () => {
 });
 
 describe('Window of an address', () => {
-  /** @param {string} query */
-  const read = (query) => readWindow(new URLSearchParams(query), NOW);
+  const read = (query: string) => readWindow(new URLSearchParams(query), NOW);
 
   test('Chart range from the address: no or invalid parameters: the last five minutes, live', () => {
     for (const query of ['', 'range=7w', 'from=soon', 'to=never'])
@@ -86,7 +85,7 @@ describe('Window of an address', () => {
 
   test('Chart range from the address: from=-1h: live; from=-2h and to=-30m: fixed, relative to the opening of the page', () => {
     const openedAt = NOW - 10_000;
-    const readAt = (/** @type {string} */ query) => readWindow(new URLSearchParams(query), NOW, openedAt);
+    const readAt = (query: string) => readWindow(new URLSearchParams(query), NOW, openedAt);
     for (const query of ['from=-1h', 'from=-1h&to=now', 'range=1m&from=-1h'])
       expect(readAt(query)).toEqual(liveWindow(3_600_000, NOW));
     expect(readAt('from=-2h&to=-30m')).toEqual({
@@ -122,7 +121,7 @@ describe('Window of an address', () => {
       fc.property(anyTime, fc.integer({ min: 50, max: YEAR }), fc.boolean(), (from, length, live) => {
         const window = live ? liveWindow(length, NOW) : { live, from, to: from + length };
         const said = Object.entries(writeWindow(window)).filter(([, value]) => value !== null);
-        expect(read(String(new URLSearchParams(/** @type {string[][]} */ (said))))).toEqual(window);
+        expect(read(String(new URLSearchParams(said as string[][])))).toEqual(window);
       }),
     );
   });

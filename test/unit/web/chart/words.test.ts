@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { readCsv } from '../../../../web/api/client.ts';
 import { timeLabels } from '../../../../web/chart/options.ts';
 import { keyed } from '../../../../web/chart/plot.ts';
+import type { Columns } from '../../../../web/chart/shape.ts';
 import { formatDuration, formatNumber, formatStep, formatTicks, UTC } from '../../../../web/format.ts';
 import {
   countOverThreshold,
@@ -12,8 +13,6 @@ import {
   withThresholds,
   writeThresholds,
 } from '../../../../web/state/thresholds.ts';
-
-/** @import { Columns } from '../../../../web/chart/shape.ts' */
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
@@ -129,12 +128,11 @@ describe('Thresholds', () => {
   });
 
   test('Chart thresholds: browser storage: thresholds are stored per sensor, removed when empty; invalid content is ignored', () => {
-    /** @type {Map<string, string>} */
-    const kept = new Map();
-    const storage = /** @type {any} */ ({
-      getItem: (/** @type {string} */ key) => kept.get(key) ?? null,
-      setItem: (/** @type {string} */ key, /** @type {string} */ text) => kept.set(key, text),
-    });
+    const kept: Map<string, string> = new Map();
+    const storage = {
+      getItem: (key: string) => kept.get(key) ?? null,
+      setItem: (key: string, text: string) => kept.set(key, text),
+    } as any;
     const memory = createThresholdMemory({ storage });
     memory.remember('a/b', { low: 1, high: null });
     expect(createThresholdMemory({ storage }).recall('a/b')).toEqual({ low: 1, high: null });
@@ -154,13 +152,12 @@ describe('Chart keys', () => {
     window,
     bounds: { now: 10 * DAY, earliest: 0 },
     drawn: {
-      columns: /** @type {Columns} */ ([[10, 20, 30, 40, 200_000], [1, 2, null, 4, 5], [], []]),
+      columns: [[10, 20, 30, 40, 200_000], [1, 2, null, 4, 5], [], []] as Columns,
       places: [0, 1, -1, 2, 3],
     },
-    cursor: /** @type {number | null} */ (null),
+    cursor: null as number | null,
   };
-  /** @param {string} key @param {number | null} [cursor] @param {object} [modifiers] */
-  const press = (key, cursor = null, modifiers = {}) =>
+  const press = (key: string, cursor: number | null = null, modifiers: object = {}) =>
     keyed(
       { key, shiftKey: false, ctrlKey: false, metaKey: false, altKey: false, ...modifiers },
       { ...at, cursor },

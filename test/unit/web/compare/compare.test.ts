@@ -24,11 +24,9 @@ const NOON = Date.UTC(2026, 10, 21, 12);
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 
-/** @param {number[]} ts @param {number[]} value */
-const samples = (ts, value) => shapeOfSamples({ ts, value }, { from: 0, to: 1000 });
+const samples = (ts: number[], value: number[]) => shapeOfSamples({ ts, value }, { from: 0, to: 1000 });
 
-/** @param {string} key @param {object} [rest] @returns {any} */
-const line = (key, rest = {}) => ({
+const line = (key: string, rest: object = {}): any => ({
   key,
   name: key,
   unit: 'Cel',
@@ -89,12 +87,11 @@ describe('Address of a comparison', () => {
 });
 
 test('Comparison: sensors are added and removed: at most eight sensors, which the browser storage keeps', () => {
-  /** @type {Map<string, string>} */
-  const kept = new Map();
-  const storage = /** @type {any} */ ({
-    getItem: (/** @type {string} */ key) => kept.get(key) ?? null,
-    setItem: (/** @type {string} */ key, /** @type {string} */ value) => kept.set(key, value),
-  });
+  const kept: Map<string, string> = new Map();
+  const storage = {
+    getItem: (key: string) => kept.get(key) ?? null,
+    setItem: (key: string, value: string) => kept.set(key, value),
+  } as any;
   const comparison = createComparison({ storage });
   for (let number = 0; number < 10; number++) comparison.toggle(`a/${number}`);
   expect(comparison.refs.peek()).toHaveLength(MOST_COMPARED);
@@ -139,10 +136,10 @@ describe('Lines', () => {
   });
 
   test('Comparison charts: sensor with states, such as a door: drawn in a separate strip, not in the chart of all lines', () => {
-    const states = (/** @type {number} */ value) => String(value);
+    const states = (value: number) => String(value);
     const ghost = { shape: samples([1], [0]), isGhost: true };
     const lines = [line('door', { states }), line('a'), line('b'), line('door', { states, ...ghost })];
-    const keysOf = (/** @type {boolean} */ isStacked) =>
+    const keysOf = (isStacked: boolean) =>
       groupsOf(lines, isStacked).map(({ hasStates, lines }) => [hasStates, ...lines.map(({ key }) => key)]);
     expect(keysOf(false)).toEqual([
       [false, 'a', 'b'],
@@ -163,7 +160,7 @@ describe('Lines', () => {
       from: NOON - week,
       to: NOON + 5 - week,
     });
-    const live = (/** @type {number} */ now) => ghostWindow({ live: true, from: now - HOUR_MS, to: now });
+    const live = (now: number) => ghostWindow({ live: true, from: now - HOUR_MS, to: now });
     expect(live(NOON + 1000)).toEqual(live(NOON + 2000));
     expect(live(NOON + 1000).to).toBeGreaterThanOrEqual(NOON + 1000 - week);
     expect(live(NOON + 10 * MINUTE_MS)).not.toEqual(live(NOON));

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from '@jest/globals';
 import { curlCommand, publishCommand, quote } from '../../../../web/kit/first-steps.tsx';
 
-/** @param {string} command @returns {string[]} the arguments that a shell passes to the command */
-const argumentsOf = (command) =>
+/** @returns the arguments that a shell passes to the command */
+const argumentsOf = (command: string): string[] =>
   execFileSync('sh', ['-c', `printf '%s\\n' ${command}`], { encoding: 'utf8' })
     .split('\n')
     .slice(0, -1);

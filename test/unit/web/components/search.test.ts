@@ -4,7 +4,7 @@ import { pagesFor, resultHref } from '../../../../web/kit/search.tsx';
 test('Search result: site, device or sensor: the link leads to the fleet filtered by site, the device page or the sensor page', () => {
   const rest = { device_id: null, sensor_id: null, device: null, type: null, site: null };
   expect(resultHref({ ...rest, kind: 'site', name: 'A & B' })).toBe('/?site=A%20%26%20B');
-  const device = { ...rest, kind: /** @type {const} */ ('device'), name: 'd', device_id: 'd', device: 'd' };
+  const device = { ...rest, kind: 'device' as const, name: 'd', device_id: 'd', device: 'd' };
   expect(resultHref(device)).toBe('/devices/d');
   expect(resultHref({ ...device, kind: 'sensor', name: 's', sensor_id: 's' })).toBe('/devices/d/sensors/s');
 });

@@ -3,8 +3,8 @@ import { runsOf } from '../../../../web/kit/figure.tsx';
 
 const HOLE_MS = 15_000;
 
-/** @param {number[]} seconds between points @returns {number[]} number of points in each run without a gap */
-function lengths(seconds) {
+/** @param seconds between points @returns number of points in each run without a gap */
+function lengths(seconds: number[]): number[] {
   const points = [{ x: 0, y: 1 }];
   for (const step of seconds) points.push({ x: (points.at(-1)?.x ?? 0) + 1000 * step, y: 1 });
   return runsOf(points, HOLE_MS).map((run) => run.length);

@@ -1,18 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
 import { Problem } from '../../../../web/api/request.ts';
+import type { DeadLetter, Page } from '../../../../web/api/types.ts';
 import {
   collect,
   isStored,
   MOST_AT_ONCE,
+  type Replayed,
   replayAll,
   sumReplays,
 } from '../../../../web/views/dead-letters/replay.tsx';
 
-/** @import { DeadLetter, Page } from '../../../../web/api/types.ts' */
-/** @import { Replayed } from '../../../../web/views/dead-letters/replay.tsx' */
-
-/** @param {number} number @param {Partial<DeadLetter>} [more] @returns {DeadLetter} */
-const deadLetterOf = (number, more) => ({
+const deadLetterOf = (number: number, more?: Partial<DeadLetter>): DeadLetter => ({
   id: `id-${number}`,
   ts: '2026-11-21T00:00:00.000Z',
   device: 'd',
@@ -25,10 +23,9 @@ const deadLetterOf = (number, more) => ({
   ...more,
 });
 
-/** @param {DeadLetter[]} all newest first, the order in which the API returns its pages */
-const clientOf = (all) => ({
-  /** @param {Record<string, any>} query @returns {Promise<Page<DeadLetter>>} */
-  async deadLetters({ cursor, limit }) {
+/** @param all newest first, the order in which the API returns its pages */
+const clientOf = (all: DeadLetter[]) => ({
+  async deadLetters({ cursor, limit }: Record<string, any>): Promise<Page<DeadLetter>> {
     const from = Number(cursor ?? 0);
     const end = from + Number(limit);
     return { items: all.slice(from, end), next: end < all.length ? String(end) : null };
@@ -41,8 +38,7 @@ const onCount = () => {};
 describe('Bulk replay: list', () => {
   test('Bulk replay: 230 dead letters on several pages of the API: collected in order of time, the oldest first', async () => {
     const all = Array.from({ length: 230 }, (_, index) => deadLetterOf(index));
-    /** @type {number[]} */
-    const counts = [];
+    const counts: number[] = [];
     const collected = await collect(clientOf(all), {}, { signal, onCount: (count) => counts.push(count) });
     expect(collected.heads.map(({ id }) => id)).toEqual(all.map(({ id }) => id).reverse());
     expect(collected).toMatchObject({ incomplete: 0, hasMore: false });
@@ -78,15 +74,15 @@ describe('Bulk replay: replay', () => {
   const busy = new Problem({ title: 'busy', code: 'busy', status: 429 });
   const gone = new Problem({ title: 'gone', code: 'not_found', status: 404 });
 
-  /** @param {(id: string, attempt: number) => { accepted: number, refused: any[] }} answer may throw @param {AbortSignal} [stop] */
-  async function run(answer, stop = signal) {
-    /** @type {Map<string, number>} */
-    const attempts = new Map();
-    /** @type {Replayed[]} */
-    const replayed = [];
+  /** @param answer may throw */
+  async function run(
+    answer: (id: string, attempt: number) => { accepted: number; refused: any[] },
+    stop: AbortSignal = signal,
+  ) {
+    const attempts: Map<string, number> = new Map();
+    const replayed: Replayed[] = [];
     const client = {
-      /** @param {string} id */
-      async replay(id) {
+      async replay(id: string) {
         const attempt = (attempts.get(id) ?? 0) + 1;
         attempts.set(id, attempt);
         return answer(id, attempt);

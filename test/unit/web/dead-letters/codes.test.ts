@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { REFUSAL_CODES } from '../../../../api/http/contract/operation.js';
-import { ERRORS } from '../../../../common/errors.js';
+import { REFUSAL_CODES } from '../../../../api/http/contract/operation.ts';
+import { ERRORS } from '../../../../common/errors.ts';
 import {
   byCount,
   CODES,

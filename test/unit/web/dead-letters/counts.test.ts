@@ -11,8 +11,7 @@ import {
 
 const HOUR = 3_600_000;
 const NOW = Date.UTC(2026, 10, 21, 14, 30);
-/** @param {number} at @param {Record<string, number>} codes @param {number} [deadLetters] */
-const hourOf = (at, codes, deadLetters = 1) => ({
+const hourOf = (at: number, codes: Record<string, number>, deadLetters: number = 1) => ({
   hour: new Date(at).toISOString(),
   dead_letters: deadLetters,
   codes,
@@ -63,7 +62,7 @@ test('Counts of dead letters: an API answer covers some hours: the counts of the
   const [a, b, c, d] = [NOW, NOW + HOUR, NOW + 2 * HOUR, NOW + 3 * HOUR];
   const known = [hourOf(d, { malformed: 1 }), hourOf(c, { malformed: 1 }), hourOf(a, { malformed: 1 })];
   const answer = { items: [hourOf(b, { too_old: 5 })], from: new Date(b).toISOString(), to: '' };
-  const codesAt = (/** @type {any[]} */ hours) =>
+  const codesAt = (hours: any[]) =>
     Object.fromEntries(hours.map(({ hour, codes }) => [Date.parse(hour), codes]));
   expect(codesAt(mergeHours(known, answer, d))).toEqual({
     [a]: { malformed: 1 },
@@ -76,8 +75,6 @@ test('Counts of dead letters: an API answer covers some hours: the counts of the
 test.each(['275760-09-13', '+275760-09-13T00:00:00Z', '-271821-04-20T00:00:00Z', 'x', ''])(
   'Counts of dead letters: page address with the invalid time at=%j: no bar is chosen',
   (at) => {
-    expect(
-      chosenBin(new URLSearchParams({ at }), /** @type {typeof RANGES[number]} */ (RANGES[0])),
-    ).toBeNull();
+    expect(chosenBin(new URLSearchParams({ at }), RANGES[0] as (typeof RANGES)[number])).toBeNull();
   },
 );

@@ -2,8 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { elementsOf, findValues, markValues } from '../../../../web/views/dead-letters/text.ts';
 
-/** @param {string} json @param {string[]} paths @returns {string[]} the marked parts of the text */
-const marked = (json, paths) =>
+/** @returns the marked parts of the text */
+const marked = (json: string, paths: string[]): string[] =>
   markValues(json, paths).flatMap(({ text, isMarked }) => (isMarked ? [text] : []));
 
 const BIRTH = '{"name": "Pump", "sensors": [{"sensor_id": "a"}, {"sensor_id": "b", "unit": ""}]}';
@@ -41,28 +41,23 @@ describe('JSON path', () => {
 
   test('JSON path: any JSON text: the path of each value leads to the position of that value in the text', () => {
     const key = fc.string({ minLength: 1 }).filter((text) => !/[.[\]]/.test(text));
-    const { value: values } = fc.letrec((/** @type {(name: string) => fc.Arbitrary<unknown>} */ tie) => ({
+    const { value: values } = fc.letrec((tie: (name: string) => fc.Arbitrary<unknown>) => ({
       value: fc.oneof({ depthSize: 'small' }, fc.integer(), fc.string(), tie('array'), tie('object')),
       array: fc.array(tie('value'), { maxLength: 3 }),
       object: fc.dictionary(key, tie('value'), { maxKeys: 3, noNullPrototype: true }),
     }));
     fc.assert(
-      fc.property(
-        /** @type {fc.Arbitrary<unknown>} */ (values),
-        fc.constantFrom(undefined, 2),
-        (value, space) => {
-          const json = JSON.stringify(value, null, space);
-          /** @type {Map<string, unknown>} */
-          const all = new Map();
-          collect(value, '', all);
-          const found = findValues(json, new Set(all.keys()));
-          for (const [path, expected] of all) {
-            const span = found.get(path);
-            expect(span).toBeDefined();
-            expect(JSON.parse(json.slice(span?.begin, span?.end))).toEqual(expected);
-          }
-        },
-      ),
+      fc.property(values as fc.Arbitrary<unknown>, fc.constantFrom(undefined, 2), (value, space) => {
+        const json = JSON.stringify(value, null, space);
+        const all: Map<string, unknown> = new Map();
+        collect(value, '', all);
+        const found = findValues(json, new Set(all.keys()));
+        for (const [path, expected] of all) {
+          const span = found.get(path);
+          expect(span).toBeDefined();
+          expect(JSON.parse(json.slice(span?.begin, span?.end))).toEqual(expected);
+        }
+      }),
     );
   });
 
@@ -73,8 +68,7 @@ describe('JSON path', () => {
   });
 });
 
-/** @param {any} value @param {string} path @param {Map<string, unknown>} all */
-function collect(value, path, all) {
+function collect(value: any, path: string, all: Map<string, unknown>) {
   all.set(path, value);
   if (Array.isArray(value)) {
     for (const [index, each] of value.entries()) collect(each, `${path}[${index}]`, all);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { encode } from 'cborg';
 import fc from 'fast-check';
+import type { DeadLetter } from '../../../../web/api/types.ts';
 import { readCbor } from '../../../../web/views/dead-letters/cbor.ts';
 import { elementOf } from '../../../../web/views/dead-letters/codes.tsx';
 import { readPayload } from '../../../../web/views/dead-letters/dead-letter.tsx';
@@ -14,10 +15,7 @@ import {
   previewOf,
 } from '../../../../web/views/dead-letters/text.ts';
 
-/** @import { DeadLetter } from '../../../../web/api/types.ts' */
-
-/** @param {string | Buffer} payload @param {Partial<DeadLetter>} [more] */
-const deadLetterOf = (payload, more = {}) => ({
+const deadLetterOf = (payload: string | Buffer, more: Partial<DeadLetter> = {}) => ({
   id: 'i',
   ts: '2026-11-21T00:00:00.000Z',
   device: 'd',
@@ -66,8 +64,7 @@ describe('JSON', () => {
 
 describe('CBOR', () => {
   test('Payload as CBOR: SenML integer labels: shown as their SenML names', () => {
-    /** @param {[number, unknown][]} members */
-    const record = (members) => new Map(members);
+    const record = (members: [number, unknown][]) => new Map(members);
     const pack = [
       record([
         [-2, 'k/'],
@@ -217,8 +214,7 @@ describe('Payload', () => {
 });
 
 describe('Preview', () => {
-  /** @param {string | Buffer} payload */
-  const previewed = (payload) => previewOf(Buffer.from(payload).toString('base64'));
+  const previewed = (payload: string | Buffer) => previewOf(Buffer.from(payload).toString('base64'));
 
   test.each([
     ['{"a":1}', '{"a":1}'],

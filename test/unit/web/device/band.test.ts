@@ -1,23 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { recordOf } from '../../../../web/state/device-events.ts';
-import { paintBand } from '../../../../web/views/device/chart-plugins.ts';
+import { type Band, paintBand } from '../../../../web/views/device/chart-plugins.ts';
 import { pictureOf, wordsAt } from '../../../../web/views/device/device-events.tsx';
 
-/** @import { Band } from '../../../../web/views/device/chart-plugins.ts' */
-
-const globals = /** @type {any} */ (globalThis);
+const globals = globalThis as any;
 const before = { ...globals };
 
 beforeAll(() => {
   globals.devicePixelRatio = 1;
-  globals.getComputedStyle = () => ({ getPropertyValue: (/** @type {string} */ name) => name });
+  globals.getComputedStyle = () => ({ getPropertyValue: (name: string) => name });
 });
 afterAll(() => {
   for (const name of ['devicePixelRatio', 'getComputedStyle']) globals[name] = before[name];
 });
 
-/** @type {Band} */
-const EMPTY = {
+const EMPTY: Band = {
   events: [],
   spans: [],
   births: [],
@@ -30,16 +27,12 @@ const EMPTY = {
 
 /**
  * Paints an availability band of 100 ms on 100 pixels.
- *
- * @param {Partial<Band>} band
- * @returns {string[]} the painted parts in order, as action and pixels: `fill 10-50`, `clear …`, `hatch …`
+ * @returns the painted parts in order, as action and pixels: `fill 10-50`, `clear …`, `hatch …`
  */
-function paint(band) {
-  /** @type {string[]} */
-  const painted = [];
-  /** @type {[number, number][]} */
-  let path = [];
-  const range = (/** @type {number} */ left, /** @type {number} */ width) => `${left}-${left + width}`;
+function paint(band: Partial<Band>): string[] {
+  const painted: string[] = [];
+  let path: [number, number][] = [];
+  const range = (left: number, width: number) => `${left}-${left + width}`;
   const ctx = {
     save() {},
     restore() {},
@@ -50,24 +43,22 @@ function paint(band) {
     beginPath() {
       path = [];
     },
-    /** @param {number} left @param {number} _top @param {number} width */
-    rect(left, _top, width) {
+    rect(left: number, _top: number, width: number) {
       path.push([left, width]);
     },
     clip() {
       for (const [left, width] of path) if (width < 100) painted.push(`hatch ${range(left, width)}`);
     },
-    /** @param {number} left @param {number} _top @param {number} width */
-    clearRect: (left, _top, width) => void painted.push(`clear ${range(left, width)}`),
-    /** @param {number} left @param {number} _top @param {number} width */
-    fillRect: (left, _top, width) => void painted.push(`fill ${range(left, width)}`),
+    clearRect: (left: number, _top: number, width: number) =>
+      void painted.push(`clear ${range(left, width)}`),
+    fillRect: (left: number, _top: number, width: number) => void painted.push(`fill ${range(left, width)}`),
   };
-  const chart = /** @type {any} */ ({
+  const chart = {
     ctx,
     root: {},
     bbox: { left: 0, top: 0, width: 100, height: 20 },
-    valToPos: (/** @type {number} */ ts) => ts,
-  });
+    valToPos: (ts: number) => ts,
+  } as any;
   paintBand(chart, { ...EMPTY, ...band });
   return painted;
 }
@@ -123,9 +114,9 @@ test('Device state at the chart cursor: events of that time are not loaded yet: 
 
 test('Device state at the chart cursor: run times of ingest processes not loaded for that time: shown as unknown', () => {
   const known = { events: [], onlineSince: 0, knownFrom: null, read: { from: 0, to: 100 } };
-  const time = (/** @type {number} */ ms) => new Date(ms).toISOString();
+  const time = (ms: number) => new Date(ms).toISOString();
   const record = recordOf({ items: [{ from: time(50), to: time(60) }] }, { from: 40, to: 100 });
-  const words = (/** @type {Parameters<typeof pictureOf>} */ ...read) =>
+  const words = (...read: Parameters<typeof pictureOf>) =>
     [20, 45, 55, 80].map((ts) => wordsAt(pictureOf(...read).band, ts));
   expect(words(known, record)).toEqual([
     'State unknown: events not read',

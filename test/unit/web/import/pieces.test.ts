@@ -1,8 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { inUtf8, piecesOf, typeOf } from '../../../../web/views/import/pieces.ts';
 
-/** @param {string} text @param {string} type @param {number} bytes @param {Record<string, string>} [options] */
-async function cut(text, type, bytes, options = {}) {
+async function cut(text: string, type: string, bytes: number, options: Record<string, string> = {}) {
   const pieces = [];
   for await (const { body, end, lines } of piecesOf(new Blob([text]), type, bytes, options))
     pieces.push({ text: await body.text(), end, lines });

@@ -1,18 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
-import { PACK_DELAY_MS as DELAY_OF_SCHEMA } from '../../../../schema/rules.js';
+import { PACK_DELAY_MS as DELAY_OF_SCHEMA } from '../../../../schema/rules.ts';
 import { Problem } from '../../../../web/api/request.ts';
+import type { Pipeline, ProcessInfo, Stats } from '../../../../web/api/types.ts';
 import { joinMoments, SPAN_MS, toMoments } from '../../../../web/state/live.ts';
 import { flowSeconds } from '../../../../web/views/pipeline/data-path.tsx';
 import { findingsOf } from '../../../../web/views/pipeline/findings.tsx';
 import { PACK_DELAY_MS, packingOf } from '../../../../web/views/pipeline/processes.tsx';
 
-/** @import { Pipeline, ProcessInfo, Stats } from '../../../../web/api/types.ts' */
-
 const HOUR = 3_600_000;
 const NOW = Date.UTC(2026, 10, 21, 14, 30);
 
-/** @type {Stats} */
-const STATS = {
+const STATS: Stats = {
   samples_per_s: 100,
   commit_ms: { p50: 1, p99: 2 },
   in_flight: 3,
@@ -25,8 +23,7 @@ const STATS = {
 
 const MEASUREMENTS = { received: 10, stored: 6, merged: 1, refused: 1, skipped: 2 };
 
-/** @param {Partial<ProcessInfo>} [more] @returns {ProcessInfo} */
-const processOf = (more) => ({
+const processOf = (more?: Partial<ProcessInfo>): ProcessInfo => ({
   client_id: 'millrace-1',
   role: 'ingest',
   version: '1',
@@ -44,8 +41,7 @@ const processOf = (more) => ({
   ...more,
 });
 
-/** @param {Partial<Pipeline>} [more] @returns {Pipeline} */
-const pipelineOf = (more) => ({
+const pipelineOf = (more?: Partial<Pipeline>): Pipeline => ({
   processes: [processOf()],
   measurements: MEASUREMENTS,
   database: {
@@ -61,8 +57,7 @@ const pipelineOf = (more) => ({
   ...more,
 });
 
-/** @param {Partial<Parameters<typeof findingsOf>[0]>} more */
-const found = (more) =>
+const found = (more: Partial<Parameters<typeof findingsOf>[0]>) =>
   findingsOf({ pipeline: pipelineOf(), problem: null, stats: STATS, now: NOW, ...more });
 
 describe('Findings', () => {
@@ -74,14 +69,12 @@ describe('Findings', () => {
   test('Pipeline page: the last request failed: the last known state causes no message of its own', () => {
     const pipeline = pipelineOf({ broker: { ok: false, message: 'gone' }, processes: [] });
     const problem = { kind: 'network', isTemporary: true };
-    expect(found({ pipeline, problem: /** @type {any} */ (problem) }).map(({ stage }) => stage)).toEqual([
-      'readers',
-    ]);
+    expect(found({ pipeline, problem: problem as any }).map(({ stage }) => stage)).toEqual(['readers']);
   });
 
   test('Pipeline page: the stored heartbeat of a process is old, and the process reports to the page: no message is shown', () => {
     const pipeline = pipelineOf({ processes: [processOf({ client_id: 'x', stale: true })] });
-    const health = /** @type {any} */ ([{ client_id: 'x' }]);
+    const health = [{ client_id: 'x' }] as any;
     expect(found({ pipeline, health })).toEqual([]);
     expect(found({ pipeline })).toHaveLength(2);
   });
@@ -181,7 +174,7 @@ describe('Findings', () => {
   ])(
     'Pipeline page: %s: one message at the affected stage, with severity and advice',
     (_, more, stage, tone, title) => {
-      expect(found(/** @type {any} */ (more))).toEqual([
+      expect(found(more as any)).toEqual([
         expect.objectContaining({
           stage,
           tone,
@@ -194,7 +187,7 @@ describe('Findings', () => {
 
   test('Pipeline page: one of two Cassandra nodes is down: a warning; both nodes are down: a critical message', () => {
     const nodes = pipelineOf().database.nodes;
-    const down = (/** @type {number} */ count) => ({
+    const down = (count: number) => ({
       nodes: nodes.map((node, i) => ({ ...node, up: i >= count })),
     });
     expect(found({ pipeline: pipelineOf({ database: down(1) }) })).toMatchObject([
@@ -223,7 +216,7 @@ test('Pipeline animation: a higher sample rate: faster motion; no samples: no mo
 });
 
 describe('Recent stats', () => {
-  const then = (/** @type {number} */ secondsAgo) => ({
+  const then = (secondsAgo: number) => ({
     ...STATS,
     ts: new Date(NOW - secondsAgo * 1000).toISOString(),
   });
@@ -235,9 +228,8 @@ describe('Recent stats', () => {
   });
 
   test('Recent pipeline statistics: entries from the server fill gaps without duplicates, and too old entries are removed', () => {
-    const at = (/** @type {number[]} */ ...seconds) =>
-      seconds.map((second) => ({ ...STATS, at: NOW + second * 1000 }));
-    const seconds = (/** @type {any[]} */ moments) => moments.map((moment) => (moment.at - NOW) / 1000);
+    const at = (...seconds: number[]) => seconds.map((second) => ({ ...STATS, at: NOW + second * 1000 }));
+    const seconds = (moments: any[]) => moments.map((moment) => (moment.at - NOW) / 1000);
     expect(seconds(joinMoments(at(1, 2, 7.1), at(1.9, 3, 4, 5, 6, 7)))).toEqual([1, 1.9, 3, 4, 5, 6, 7]);
     expect(seconds(joinMoments(at(1, 2), []))).toEqual([1, 2]);
     expect(seconds(joinMoments(at(0, SPAN_MS / 1000), at(SPAN_MS / 1000 + 1)))).toEqual([

@@ -8,7 +8,7 @@ const MANY = Array.from({ length: 30 }, (_, index) => ({
   type: index % 2 === 0 ? 'Temperature' : 'Pulse',
   unit: index % 2 === 0 ? 'Cel' : null,
 }));
-const choose = (/** @type {string} */ query) => chooseSensors(MANY, new URLSearchParams(query));
+const choose = (query: string) => chooseSensors(MANY, new URLSearchParams(query));
 
 describe('Sensors of a device', () => {
   test('Sensors of a device page: address without parameters: the first 12 sensors are shown; with shown=24: the first 24', () => {

@@ -6,8 +6,8 @@ jest.useFakeTimers();
 const HOUR = 3_600_000;
 const NOW = Date.UTC(2026, 10, 21, 14, 30, 0, 400);
 
-/** A browser whose clock is wrong, and an API whose clock is right. @param {number} wrongMs added to the right time */
-function wrongBy(wrongMs) {
+/** A browser whose clock is wrong, and an API whose clock is right. @param wrongMs added to the right time */
+function wrongBy(wrongMs: number) {
   let now = NOW;
   const clock = createClock({ local: () => now + wrongMs });
   const answer = async () => {

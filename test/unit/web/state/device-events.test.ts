@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import type { DeviceEvent } from '../../../../web/api/types.ts';
 import {
   happenedAt,
   isUnwatched,
@@ -11,24 +12,22 @@ import {
   summaryOf,
 } from '../../../../web/state/device-events.ts';
 
-/** @import { DeviceEvent } from '../../../../web/api/types.ts' */
-
-/** @param {string} text oldest first, in seconds: `online 10, offline 20` @returns {DeviceEvent[]} newest first */
-const events = (text) =>
+/** @param text oldest first, in seconds: `online 10, offline 20` @returns newest first */
+const events = (text: string): DeviceEvent[] =>
   text
     .split(', ')
     .filter(Boolean)
     .map((one) => {
       const [kind, second] = one.split(' ');
       return {
-        kind: /** @type {DeviceEvent['kind']} */ (kind),
+        kind: kind as DeviceEvent['kind'],
         ts: new Date(Number(second) * 1000).toISOString(),
       };
     })
     .reverse();
 
-/** @param {string} text @param {number | null} [since] s @returns {string} `10-20, 30-` */
-const spans = (text, since = null) =>
+/** @param since s @returns `10-20, 30-` */
+const spans = (text: string, since: number | null = null): string =>
   onlineSpans(events(text), since === null ? null : since * 1000)
     .map(({ from, to }) => `${from / 1000}-${to === null ? '' : to / 1000}`)
     .join(', ');
@@ -96,8 +95,7 @@ describe('New device events', () => {
   const all = events(
     'offline 1, offline 2, offline 3, offline 4, offline 5, offline 6, offline 7, offline 8, offline 9',
   );
-  /** @param {string | null} cursor */
-  const read = async (cursor) => {
+  const read = async (cursor: string | null) => {
     const at = Number(cursor ?? 0);
     return { items: all.slice(at, at + 2), next: at + 2 < all.length ? String(at + 2) : null };
   };
@@ -142,7 +140,7 @@ describe('State before a range', () => {
 });
 
 test('Device events of a time range: device online before the range: the state is known from the start of that session', () => {
-  const read = (/** @type {string} */ before, /** @type {{ from: number, to?: number }} */ range) =>
+  const read = (before: string, range: { from: number; to?: number }) =>
     summaryOf({ items: events('online 60'), next: null }, events(before), range).read;
   expect(read('online 5', { from: 50_000, to: 90_000 })).toEqual({ from: 5000, to: 90_000 });
   expect(read('online 5, offline 8', { from: 50_000 })).toEqual({

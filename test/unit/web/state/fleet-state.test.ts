@@ -1,35 +1,28 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { signal } from '@preact/signals';
-import { createFleet } from '../../../../web/state/fleet.ts';
+import { type Signal, signal } from '@preact/signals';
+import type { StreamStatus } from '../../../../web/api/stream/index.ts';
+import type { DeviceItem } from '../../../../web/api/types.ts';
+import { createFleet, type Fleet } from '../../../../web/state/fleet.ts';
 import { awayDevices, createFleetState, sensorsOnline } from '../../../../web/state/fleet-state.ts';
 import { offlineEntry } from '../../../../web/wall/outlier-list.tsx';
-
-/** @import { StreamStatus } from '../../../../web/api/stream/index.ts' */
-/** @import { DeviceItem } from '../../../../web/api/types.ts' */
-/** @import { Fleet } from '../../../../web/state/fleet.ts' */
-/** @import { Signal } from '@preact/signals' */
 
 const NOON = Date.parse('2026-11-21T12:00:00.000Z');
 const HOUR_MS = 3_600_000;
 
-/** @type {Signal<StreamStatus>} */
-let status;
-/** @type {Fleet} */
-let fleet;
-/** @type {ReturnType<typeof createFleetState>} */
-let fleetState;
+let status: Signal<StreamStatus>;
+let fleet: Fleet;
+let fleetState: ReturnType<typeof createFleetState>;
 let now = NOON;
 
-/** @param {number} online @param {number} offline @param {number} [not_live] devices */
-const counted = (online, offline, not_live = 0) => ({
+/** @param not_live devices */
+const counted = (online: number, offline: number, not_live: number = 0) => ({
   devices: { online, offline, not_live },
   sensors: 2,
   by_type: {},
   by_site: {},
 });
 
-/** @param {string} device_id @param {DeviceItem['state']} [state] @returns {DeviceItem} */
-const awayItem = (device_id, state = 'offline') => ({
+const awayItem = (device_id: string, state: DeviceItem['state'] = 'offline'): DeviceItem => ({
   device_id,
   name: null,
   site: null,
@@ -38,20 +31,19 @@ const awayItem = (device_id, state = 'offline') => ({
   last_seen: null,
 });
 
-/** @param {string[]} ids all devices that are offline */
-const away = (...ids) => ({
+/** @param ids all devices that are offline */
+const away = (...ids: string[]) => ({
   devices: new Map(ids.map((id) => [id, awayItem(id)])),
   isWhole: true,
 });
 
-/** @param {StreamStatus} next */
-function become(next) {
+function become(next: StreamStatus) {
   status.value = next;
   fleetState.noteStatus();
 }
 
-/** @param {number} ms later */
-function stateAfter(ms) {
+/** @param ms later */
+function stateAfter(ms: number) {
   now += ms;
   fleetState.update();
   const { faults, info, now: at } = fleetState.figures.peek();
@@ -65,7 +57,7 @@ function stateAfter(ms) {
 
 beforeEach(() => {
   now = NOON;
-  status = signal(/** @type {StreamStatus} */ ('connecting'));
+  status = signal('connecting' as StreamStatus);
   fleet = createFleet();
   for (const device_id of ['a', 'b']) {
     const ts = new Date(NOON).toISOString();

@@ -1,15 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
-import { createFleet } from '../../../../web/state/fleet.ts';
+import { createFleet, type Fleet } from '../../../../web/state/fleet.ts';
 import { createInputQueue } from '../../../../web/state/frames.ts';
 import { NO_VALUE, NORMAL, NOT_JUDGED, NOT_LIVE, OFFLINE, SILENT } from '../../../../web/state/outliers.ts';
-
-/** @import { Fleet } from '../../../../web/state/fleet.ts' */
 
 const NOON = Date.parse('2026-11-21T12:00:00.000Z');
 const MINUTE_MS = 60_000;
 
-/** @param {string} id device/sensor @param {number | null} value @param {number} [ms] after noon @param {object} [rest] */
-const item = (id, value, ms = 0, rest = {}) => ({
+/** @param id device/sensor @param ms after noon */
+const item = (id: string, value: number | null, ms: number = 0, rest: object = {}) => ({
   device_id: id.split('/')[0] ?? '',
   sensor_id: id.split('/')[1] ?? '',
   device: null,
@@ -22,26 +20,24 @@ const item = (id, value, ms = 0, rest = {}) => ({
   ...rest,
 });
 
-/** @param {Fleet} fleet @param {string} id @param {number} [until] number of values, one per second */
-function steady(fleet, id, until = 60) {
+/** @param until number of values, one per second */
+function steady(fleet: Fleet, id: string, until: number = 60) {
   for (let second = 0; second < until; second += 1)
     fleet.take(id, item(id, 60 + (second % 5), second * 1000, { interval_ms: 1000 }));
 }
 
-/** @param {Fleet} fleet @param {number} now */
-function faultsAt(fleet, now) {
+function faultsAt(fleet: Fleet, now: number) {
   fleet.refreshSilence(now);
   return fleet.listFaults();
 }
 
-/** @param {Fleet} fleet @param {string} id */
-const stateOf = (fleet, id) => fleet.sensors.get(id)?.cellState;
+const stateOf = (fleet: Fleet, id: string) => fleet.sensors.get(id)?.cellState;
 
 describe('Fleet', () => {
   test('Faults of the fleet: the list has a filter: only matching sensors and their devices count', () => {
     const fleet = createFleet();
     for (const id of ['north/ear', 'south/ear']) steady(fleet, id);
-    const inNorth = (/** @type {{ key: string }} */ { key }) => key.startsWith('north');
+    const inNorth = ({ key }: { key: string }) => key.startsWith('north');
     fleet.setPresence(new Map([['south', 'offline']]));
     expect(fleet.listFaults()).toMatchObject({
       sensorCount: 2,
@@ -152,7 +148,7 @@ describe('Fleet', () => {
       for (const id of ['d/a', 'e/a']) fleet.take(id, item(id, 60), true);
       fleet.noteRead();
     };
-    const isOutdatedAfter = (/** @type {number[]} */ ...counts) =>
+    const isOutdatedAfter = (...counts: number[]) =>
       counts.map((count) => {
         fleet.expect(count);
         return fleet.isOutdated();
@@ -219,13 +215,10 @@ describe('Fleet', () => {
 });
 
 describe('Input queue', () => {
-  /** @param {{ hidden?: boolean, costMs?: number }} [options] */
-  function start({ hidden = false, costMs = 1 } = {}) {
+  function start({ hidden = false, costMs = 1 }: { hidden?: boolean; costMs?: number } = {}) {
     let now = 0;
-    /** @type {(() => void)[]} */
-    const frames = [];
-    /** @type {string[]} */
-    const taken = [];
+    const frames: (() => void)[] = [];
+    const taken: string[] = [];
     const input = createInputQueue({
       take(text) {
         taken.push(text);

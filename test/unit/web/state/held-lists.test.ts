@@ -9,8 +9,7 @@ import {
   sortSensors,
 } from '../../../../web/state/lists.ts';
 
-/** @param {string} device @param {string} name @param {number | null} value @returns {any} */
-const item = (device, name, value) => ({
+const item = (device: string, name: string, value: number | null): any => ({
   device_id: `id-${device}`,
   sensor_id: `id-${name}`,
   device: device === 'nameless' ? null : device,
@@ -35,11 +34,9 @@ function filled() {
   return fleet;
 }
 
-/** @param {string} text */
-const query = (text) => new URLSearchParams(text);
+const query = (text: string) => new URLSearchParams(text);
 const all = sortSensors(filled().sensors.values());
-/** @param {any[]} sensors */
-const names = (sensors) => sensors.map(({ device, name }) => `${device.name}/${name}`);
+const names = (sensors: any[]) => sensors.map(({ device, name }) => `${device.name}/${name}`);
 
 describe('List of a whole fleet', () => {
   test('Sensor list of the fleet: sorted by device and name; sorted by value: equal values stay in that order', () => {
@@ -79,7 +76,7 @@ describe('List of a whole fleet', () => {
       name,
       site: null,
       label: null,
-      state: index === 0 ? /** @type {const} */ ('online') : /** @type {const} */ ('offline'),
+      state: index === 0 ? ('online' as const) : ('offline' as const),
       last_seen: null,
     }));
     expect(matchingDevices(devices, query('name=AT')).map(({ name }) => name)).toEqual(['gate']);

@@ -16,8 +16,7 @@ const HOURS = [
   { ts: '2026-11-21T12:00:00.000Z', mean: 20, deviation: 2 },
 ];
 
-/** @param {string | null} ts @param {number | null} value */
-const judged = (ts, value) => deviationOf({ ts, value }, HOURS);
+const judged = (ts: string | null, value: number | null) => deviationOf({ ts, value }, HOURS);
 
 describe('Deviation', () => {
   test('Deviation from the baseline: baselines of several hours: a value is compared with the baseline of its hour', () => {
@@ -37,8 +36,7 @@ describe('Deviation', () => {
 
   test('Deviation from the baseline: standard deviation 0: any value other than the mean is far off', () => {
     const hours = [{ ts: '2026-11-21T12:00:00.000Z', mean: 0, deviation: 0 }];
-    const at = (/** @type {number} */ value) =>
-      deviationOf({ ts: '2026-11-21T12:30:00.000Z', value }, hours)?.cellState;
+    const at = (value: number) => deviationOf({ ts: '2026-11-21T12:30:00.000Z', value }, hours)?.cellState;
     expect([at(0), at(1), at(-1)]).toEqual([NORMAL, NORMAL + LEVELS, 0]);
   });
 });
@@ -59,8 +57,7 @@ test.each([
   expect(describeCellState(cellState)).toBe(words);
 });
 
-/** @param {number} sensors @param {number} devices @param {Record<string, number>} by_site */
-const fleet = (sensors, devices, by_site) => ({
+const fleet = (sensors: number, devices: number, by_site: Record<string, number>) => ({
   sensors,
   devices: { online: devices, offline: 0, not_live: 0 },
   by_type: { pulse: 12, temperature: sensors - 12 },

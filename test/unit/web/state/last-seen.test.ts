@@ -2,8 +2,7 @@ import { expect, test } from '@jest/globals';
 import { lastSeenAt } from '../../../../web/state/device.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00.000Z');
-/** @param {number} second */
-const at = (second) => new Date(NOW + 1000 * second).toISOString();
+const at = (second: number) => new Date(NOW + 1000 * second).toISOString();
 
 test('Last seen time of a device: stored time and times of samples differ: the newest of these times', () => {
   expect(lastSeenAt(at(-50), [{ ts: at(-90) }, { ts: at(-3) }, { ts: null }, { ts: '' }], NOW)).toBe(at(-3));

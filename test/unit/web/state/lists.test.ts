@@ -1,14 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { fillPage, missingBefore, rowsOf, sorted, sortingOf, sortText } from '../../../../web/state/lists.ts';
 
-/** @param {Record<string, { items: number[], next: string | null }>} parts by cursor */
-function source(parts) {
-  /** @type {number[]} */
-  const limits = [];
+/** @param parts by cursor */
+function source(parts: Record<string, { items: number[]; next: string | null }>) {
+  const limits: number[] = [];
   return {
     limits,
-    /** @param {{ cursor: string | null, limit: number }} part */
-    ask: async ({ cursor, limit }) => {
+    ask: async ({ cursor, limit }: { cursor: string | null; limit: number }) => {
       limits.push(limit);
       const part = parts[cursor ?? 'first'];
       if (!part) throw new Error(`nobody gave the cursor ${cursor}`);
@@ -44,7 +42,7 @@ describe('Page of a list', () => {
 });
 
 describe('Rows of a page', () => {
-  const page = (/** @type {number[]} */ ...items) => ({ items, next: null });
+  const page = (...items: number[]) => ({ items, next: null });
 
   test('Rows of a list: the filter changes after an empty result: null until the API answers, not an empty list', () => {
     expect([rowsOf(null, true), rowsOf(page(), true), rowsOf(page(), false)]).toEqual([null, null, []]);
@@ -56,16 +54,16 @@ describe('Rows of a page', () => {
 });
 
 test('Merged lists: several lists have further pages: complete only after the newest end of a truncated list', () => {
-  const page = (/** @type {string | null} */ next, /** @type {string[]} */ ...items) => ({ items, next });
+  const page = (next: string | null, ...items: string[]) => ({ items, next });
   const [first, second] = ['2026-11-21T12:00:00.000Z', '2026-11-21T13:00:00.000Z'];
-  const missing = (/** @type {ReturnType<typeof page>[]} */ ...pages) => missingBefore(pages, (ts) => ts);
+  const missing = (...pages: ReturnType<typeof page>[]) => missingBefore(pages, (ts) => ts);
   expect(missing(page(null, second, first), page(null))).toBeNull();
   expect(missing(page('a', second, first), page(null))).toBe(Date.parse(first));
   expect(missing(page('a', second, first), page('b', second))).toBe(Date.parse(second));
 });
 
 describe('Sorting', () => {
-  const of = (/** @type {string} */ query) => sortingOf(new URLSearchParams(query), ['name', 'last-seen']);
+  const of = (query: string) => sortingOf(new URLSearchParams(query), ['name', 'last-seen']);
 
   test('Sorting of a list: column and direction are read from the address; unknown column: the default column', () => {
     expect(of('')).toEqual({ by: 'name', down: false });
@@ -76,7 +74,7 @@ describe('Sorting', () => {
 
   test('Sorting of a list: numbers in names are sorted by value; unknown values come last in both directions', () => {
     const names = ['gate-10', null, 'gate-9', 'Gate-1'];
-    const self = (/** @type {string | null} */ name) => name;
+    const self = (name: string | null) => name;
     expect(sorted(names, self, false)).toEqual(['Gate-1', 'gate-9', 'gate-10', null]);
     expect(sorted(names, self, true)).toEqual(['gate-10', 'gate-9', 'Gate-1', null]);
     expect(sorted([10, 9, null, -1], (one) => one, true)).toEqual([10, 9, -1, null]);

@@ -1,8 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { createChangeQueue, createRecentValues, createScreenTimes } from '../../../../web/state/frames.ts';
 
-/** @param {number} second @param {number} value @param {string} [sensor] */
-const item = (second, value, sensor = 's') => ({
+const item = (second: number, value: number, sensor: string = 's') => ({
   device_id: 'd',
   sensor_id: sensor,
   device: 'D',
@@ -53,11 +52,9 @@ describe('Recent values', () => {
 });
 
 test('Queue of changes: a sensor changes 100 times between two animation frames: subscribers are notified once', () => {
-  /** @type {(() => void)[]} */
-  const frames = [];
+  const frames: (() => void)[] = [];
   const queue = createChangeQueue((run) => frames.push(run));
-  /** @type {string[]} */
-  const notified = [];
+  const notified: string[] = [];
   const unsubscribe = queue.subscribe('a', () => notified.push('a'));
   queue.subscribe('b', () => notified.push('b'));
 
@@ -75,8 +72,7 @@ test('Queue of changes: a sensor changes 100 times between two animation frames:
 });
 
 test('Latency from commit to screen: the page is hidden before a frame: the hidden time is not counted', () => {
-  /** @type {(() => void)[]} */
-  const frames = [];
+  const frames: (() => void)[] = [];
   let ms = 1000;
   const screen = createScreenTimes({
     requestFrame: (run) => frames.push(run),

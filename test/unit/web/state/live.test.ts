@@ -1,14 +1,13 @@
 import { expect, test } from '@jest/globals';
+import type { StreamListeners } from '../../../../web/api/stream/index.ts';
 import { createLive } from '../../../../web/state/live.ts';
 
-/** @import { StreamListeners } from '../../../../web/api/stream/index.ts' */
-
-/**
- * @param {Pick<StreamListeners, 'onItems'>} listeners
- * @param {string[]} devices each has one sensor
- * @param {boolean} isLast whether the event completes a snapshot
- */
-function sendSnapshot({ onItems }, devices, isLast = true) {
+/** @param devices each has one sensor @param isLast whether the event completes a snapshot */
+function sendSnapshot(
+  { onItems }: Pick<StreamListeners, 'onItems'>,
+  devices: string[],
+  isLast: boolean = true,
+) {
   const labels = { device: null, name: null, type: null, unit: null, site: null };
   const items = devices.map((device_id) => ({
     ...{ device_id, sensor_id: 's', ...labels },
@@ -19,10 +18,8 @@ function sendSnapshot({ onItems }, devices, isLast = true) {
 
 /** @returns the live fleet, and a function that processes all events that the stream sent */
 function startLive() {
-  /** @type {Array<() => void>} */
-  const frames = [];
-  /** @type {Omit<StreamListeners, 'onRefused'>} */
-  let stream = /** @type {any} */ (null);
+  const frames: Array<() => void> = [];
+  let stream: Omit<StreamListeners, 'onRefused'> = null as any;
   const live = createLive({
     openStream(listeners) {
       stream = listeners;
@@ -35,14 +32,13 @@ function startLive() {
   };
   return {
     ...{ live, drawAll },
-    /** @param {string[]} devices @param {boolean} [isLast] */
-    send: (devices, isLast) => sendSnapshot(stream, devices, isLast),
+    send: (devices: string[], isLast?: boolean) => sendSnapshot(stream, devices, isLast),
   };
 }
 
 test('Live fleet: snapshot of the whole fleet without a known device: the device is removed; snapshot of one device: all stay', () => {
   const { live, drawAll, send } = startLive();
-  const devicesAfterCounts = (/** @type {number} */ sensors) => {
+  const devicesAfterCounts = (sensors: number) => {
     for (const count of [sensors, sensors]) live.fleet.expect(count);
     return [...live.fleet.devices.keys()];
   };

@@ -2,14 +2,13 @@ import { describe, expect, test } from '@jest/globals';
 import { createZone, LOCAL } from '../../../../web/format.ts';
 import { createPreferences, openStorage } from '../../../../web/state/preferences.ts';
 
-/** @param {string | null} [kept] */
-function open(kept = null) {
+function open(kept: string | null = null) {
   const texts = new Map([['millrace.preferences', kept]]);
-  const storage = /** @type {any} */ ({
-    getItem: (/** @type {string} */ key) => texts.get(key) ?? null,
-    setItem: (/** @type {string} */ key, /** @type {string} */ next) => texts.set(key, next),
-  });
-  const root = /** @type {any} */ ({ dataset: {} });
+  const storage = {
+    getItem: (key: string) => texts.get(key) ?? null,
+    setItem: (key: string, next: string) => texts.set(key, next),
+  } as any;
+  const root = { dataset: {} } as any;
   const tabs = new EventTarget();
   const openTab = () => createPreferences({ storage, root, tabs });
   return { preferences: openTab(), root, tabs, openTab, reopen: () => openTab().choice.peek() };
@@ -81,12 +80,12 @@ describe('Preferences', () => {
       const fail = () => {
         throw new DOMException(`the storage is ${state}`);
       };
-      const storage = /** @type {any} */ ({
+      const storage = {
         getItem: state === 'forbidden' ? fail : () => null,
         setItem: fail,
-      });
+      } as any;
       const tabs = new EventTarget();
-      const preferences = createPreferences({ storage, root: /** @type {any} */ ({ dataset: {} }), tabs });
+      const preferences = createPreferences({ storage, root: { dataset: {} } as any, tabs });
       preferences.change({ theme: 'dark' });
       tabs.dispatchEvent(new Event('storage'));
       preferences.change({ name: 'Ada' });
@@ -98,7 +97,7 @@ describe('Preferences', () => {
     const storage = openStorage(() => {
       throw new DOMException('Access is denied for this document.', 'SecurityError');
     });
-    const root = /** @type {any} */ ({ dataset: {} });
+    const root = { dataset: {} } as any;
     const preferences = createPreferences({ storage, root, tabs: new EventTarget() });
     preferences.change({ theme: 'dark' });
     preferences.change({ name: 'Ada' });

@@ -5,8 +5,7 @@ import { offlineAtOf, outdatedOf } from '../../../../web/state/sensor.ts';
 const NOW = Date.UTC(2026, 10, 23, 3);
 const MINUTE = 60_000;
 
-/** @param {Partial<Parameters<typeof outdatedOf>[0]>} facts */
-const outdated = (facts) =>
+const outdated = (facts: Partial<Parameters<typeof outdatedOf>[0]>) =>
   outdatedOf({ at: NOW - 2000, intervalMs: null, offlineAt: null, stale: null, now: NOW, ...facts });
 
 describe('Newest value', () => {
@@ -46,8 +45,7 @@ describe('Newest value', () => {
 
 test('Offline time of a device: taken from the newest event if it is offline; birth events are ignored', () => {
   const ts = new Date(NOW).toISOString();
-  const events = (/** @type {Array<'birth' | 'online' | 'offline'>} */ ...kinds) =>
-    kinds.map((kind) => ({ ts, kind }));
+  const events = (...kinds: Array<'birth' | 'online' | 'offline'>) => kinds.map((kind) => ({ ts, kind }));
   expect(offlineAtOf(events('birth', 'offline', 'online'))).toBe(NOW);
   expect(offlineAtOf(events('birth', 'online', 'offline'))).toBeNull();
   expect(offlineAtOf(events('birth'))).toBeNull();

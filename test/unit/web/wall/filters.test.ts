@@ -2,11 +2,16 @@ import { expect, test } from '@jest/globals';
 import { NORMAL, NOT_JUDGED, OFFLINE, SILENT } from '../../../../web/state/outliers.ts';
 import { matcherOf } from '../../../../web/wall/wall-canvas.ts';
 
-/** @param {string} name @param {{ device?: string, site?: string, type?: string, cellState?: number, sigmas?: number }} [rest] @returns {any} */
 const sensor = (
-  name,
-  { device = 'Collar-7', site = 'North', type = 'pulse', cellState = NORMAL, sigmas = 0 } = {},
-) => ({
+  name: string,
+  {
+    device = 'Collar-7',
+    site = 'North',
+    type = 'pulse',
+    cellState = NORMAL,
+    sigmas = 0,
+  }: { device?: string; site?: string; type?: string; cellState?: number; sigmas?: number } = {},
+): any => ({
   name,
   type,
   cellState,

@@ -1,10 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { cardText, FORMATS, formatsFor, higherThan } from '../../../../web/wall/cells.ts';
+import { cardText, FORMATS, type Format, formatsFor, higherThan } from '../../../../web/wall/cells.ts';
 import { wallSize } from '../../../../web/wall/fleet-wall.tsx';
-import { layOut } from '../../../../web/wall/layout.ts';
-
-/** @import { Format } from '../../../../web/wall/cells.ts' */
-/** @import { Layout } from '../../../../web/wall/layout.ts' */
+import { type Layout, layOut } from '../../../../web/wall/layout.ts';
 
 const AREAS = [
   [390, 700],
@@ -16,8 +13,7 @@ const AREAS = [
 ];
 const COUNTS = [1, 2, 7, 25, 61, 100, 333, 1000, 4000, 20_000];
 
-/** @param {number} sensors @param {number} each @param {number} sites */
-function fleetOf(sensors, each, sites) {
+function fleetOf(sensors: number, each: number, sites: number) {
   const devices = Array.from({ length: Math.ceil(sensors / each) }, (_, at) =>
     Math.min(each, sensors - at * each),
   );
@@ -27,8 +23,8 @@ function fleetOf(sensors, each, sites) {
   );
 }
 
-/** @param {Layout} layout @returns {string} the first error; empty: each cell has its own place within the wall */
-function wrongCell({ x, y, format, width, height }) {
+/** @returns the first error; empty: each cell has its own place within the wall */
+function wrongCell({ x, y, format, width, height }: Layout): string {
   const places = new Set();
   for (let cell = 0; cell < x.length; cell += 1) {
     const [left, top] = [Number(x[cell]), Number(y[cell])];
@@ -43,12 +39,12 @@ describe.each(AREAS)('Window of %d x %d pixels', (width, height) => {
   test.each(COUNTS)(
     'Full-window wall of %d sensors: each sensor has a visible cell without scrolling',
     (sensors) => {
-      for (const [each, sites] of /** @type {[number, number][]} */ ([
+      for (const [each, sites] of [
         [1, 1],
         [4, 5],
         [50, 3],
         [2, 300],
-      ])) {
+      ] as [number, number][]) {
         const layout = layOut(fleetOf(sensors, each, sites), { width, height, isAll: true });
         expect([layout.fits, layout.height <= height, wrongCell(layout)]).toEqual([true, true, '']);
         expect(layout.x).toHaveLength(sensors);
@@ -111,7 +107,7 @@ describe('Wall on a page', () => {
 });
 
 describe('Formats', () => {
-  const areaOf = (/** @type {Format} */ { width, height, gap }) => (width + gap) * (height + gap);
+  const areaOf = ({ width, height, gap }: Format) => (width + gap) * (height + gap);
 
   test('Cell formats of the wall: sorted from largest to smallest; formats without headings come last', () => {
     const full = formatsFor({ isAll: true });
@@ -125,7 +121,7 @@ describe('Formats', () => {
   });
 
   test('Cell formats of the wall: higher cards: sorted from highest to lowest, within the limit of a card', () => {
-    const card = /** @type {Format} */ (FORMATS.at(0));
+    const card = FORMATS.at(0) as Format;
     const heights = higherThan(card).map(({ height }) => height);
     expect(heights).toEqual(heights.toSorted((a, b) => b - a));
     expect(heights.every((height) => height > card.height && height <= card.width * 0.75 + 1)).toBe(true);
@@ -149,7 +145,7 @@ describe('Text of a card', () => {
 });
 
 test('Wall address: ?full: the wall fills the window; ?kiosk: the wall fills the window, without buttons', () => {
-  const sizeOf = (/** @type {string} */ query) => wallSize(new URLSearchParams(query));
+  const sizeOf = (query: string) => wallSize(new URLSearchParams(query));
   expect(sizeOf('name=x')).toEqual({ isFull: false, isKiosk: false });
   expect(sizeOf('full')).toEqual({ isFull: true, isKiosk: false });
   expect(sizeOf('full=1')).toEqual({ isFull: true, isKiosk: false });

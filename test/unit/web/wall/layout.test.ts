@@ -4,11 +4,10 @@ import { layOut } from '../../../../web/wall/layout.ts';
 import { createHits } from '../../../../web/wall/painter.ts';
 import { sortSites } from '../../../../web/wall/wall-canvas.ts';
 
-/** @param {number} count @param {number} sensors of each */
-const devices = (count, sensors) => Array.from({ length: count }, () => sensors);
+/** @param sensors of each */
+const devices = (count: number, sensors: number) => Array.from({ length: count }, () => sensors);
 
-/** @type {Array<[name: string, sites: number[][]]>} */
-const FLEETS = [
+const FLEETS: Array<[name: string, sites: number[][]]> = [
   ['one sensor', [[1]]],
   ['25 sensors', [devices(5, 5)]],
   ['10,000 collars', [devices(1000, 4), devices(500, 4), devices(1000, 4)]],
@@ -17,8 +16,7 @@ const FLEETS = [
   ['a device of 5000 sensors among small ones', [[1], [5000], [1, 2, 3], devices(300, 1)]],
   ['8,000 single sensors', [devices(8000, 1)]],
 ];
-/** @type {Array<[name: string, room: { width: number, height: number }]>} */
-const ROOMS = [
+const ROOMS: Array<[name: string, room: { width: number; height: number }]> = [
   ['a desktop screen', { width: 940, height: 450 }],
   ['a phone', { width: 326, height: 420 }],
   ['a wall screen', { width: 3800, height: 1900 }],
@@ -55,7 +53,7 @@ describe.each(FLEETS)('Wall layout of %s', (_fleet, sites) => {
 
 describe('Wall layout', () => {
   test('Wall layout: 25 sensors on a desktop screen: drawn as cards; 6000 sensors: drawn as smaller cells', () => {
-    const [, desk] = /** @type {typeof ROOMS[0]} */ (ROOMS[0]);
+    const [, desk] = ROOMS[0] as (typeof ROOMS)[0];
     expect(layOut([devices(5, 5)], desk).format.isCard).toBe(true);
     const many = layOut([devices(1500, 4)], desk);
     expect(many.format.isCard).toBe(false);
@@ -64,7 +62,7 @@ describe('Wall layout', () => {
 
   test('Wall layout: cards may exceed the given height on a page that scrolls, never on a full-window wall', () => {
     const rooms = Array.from({ length: 60 }, (_, step) => ({ width: 900, height: 200 + 10 * step }));
-    const reaches = (/** @type {{ isAll?: boolean }} */ how) =>
+    const reaches = (how: { isAll?: boolean }) =>
       rooms.filter((room) => layOut([devices(10, 6)], { ...room, ...how }).height > room.height);
     expect(reaches({}).length).toBeGreaterThan(0);
     expect(reaches({ isAll: true })).toEqual([]);
@@ -96,8 +94,7 @@ test('Wall keys: arrow keys: the cursor moves to the neighbor cell, over gaps, u
 });
 
 test('Wall order: sites, devices and sensors: sorted by name, numbers in names by value', () => {
-  /** @param {string} name @param {string | null} site @param {string[]} sensors @returns {any} */
-  const device = (name, site, sensors) => ({
+  const device = (name: string, site: string | null, sensors: string[]): any => ({
     id: name,
     name,
     site,
@@ -122,7 +119,7 @@ test('Wall order: sites, devices and sensors: sorted by name, numbers in names b
 
 test('Wall card: a name is too long: the middle of the name is replaced by an ellipsis', () => {
   const context = {
-    measureText: (/** @type {string} */ text) => /** @type {TextMetrics} */ ({ width: text.length }),
+    measureText: (text: string) => ({ width: text.length }) as TextMetrics,
   };
   expect(shortened(context, 'collar-17', 9)).toBe('collar-17');
   expect(shortened(context, 'weather-station-17', 9)).toBe('weat…n-17');
@@ -134,9 +131,9 @@ test('Wall card: a name is too long: the middle of the name is replaced by an el
 test('Wall card: a name of 128 characters is shortened: the width of the text is measured fewer than 10 times', () => {
   let measured = 0;
   const context = {
-    measureText(/** @type {string} */ text) {
+    measureText(text: string) {
       measured++;
-      return /** @type {TextMetrics} */ ({ width: text.length });
+      return { width: text.length } as TextMetrics;
     },
   };
   expect(shortened(context, 'x'.repeat(128), 20)).toBe(`${'x'.repeat(9)}…${'x'.repeat(10)}`);

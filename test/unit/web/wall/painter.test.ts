@@ -1,13 +1,10 @@
 import { expect, test } from '@jest/globals';
+import type { FleetSensor } from '../../../../web/state/fleet.ts';
 import { CELL_STATES, NORMAL, SILENT } from '../../../../web/state/outliers.ts';
 import { layOut } from '../../../../web/wall/layout.ts';
-import { createPainter } from '../../../../web/wall/painter.ts';
+import { createPainter, type Palette } from '../../../../web/wall/painter.ts';
 
-/** @import { FleetSensor } from '../../../../web/state/fleet.ts' */
-/** @import { Palette } from '../../../../web/wall/painter.ts' */
-
-/** @type {Palette} */
-const PALETTE = {
+const PALETTE: Palette = {
   colors: Array.from({ length: CELL_STATES }, (_, cellState) => `state ${cellState}`),
   ground: 'ground',
   card: 'card',
@@ -16,10 +13,9 @@ const PALETTE = {
   font: 'sans-serif',
 };
 
-/** Paints a wall of sensors of one device, without a browser. @param {number} count */
-function paintWall(count) {
-  /** @type {string[]} */
-  const calls = [];
+/** Paints a wall of sensors of one device, without a browser. */
+function paintWall(count: number) {
+  const calls: string[] = [];
   const context = {
     fillStyle: '',
     strokeStyle: '',
@@ -33,11 +29,10 @@ function paintWall(count) {
     rect() {},
     clip() {},
     translate() {},
-    /** @param {string} text */
-    fillText(text) {
+    fillText(text: string) {
       calls.push(`text ${text}`);
     },
-    measureText: (/** @type {string} */ text) => ({ width: text.length }),
+    measureText: (text: string) => ({ width: text.length }),
     fillRect() {
       calls.push(context.fillStyle);
     },
@@ -45,24 +40,22 @@ function paintWall(count) {
       calls.push(`stroke ${context.strokeStyle}`);
     },
   };
-  const canvas = /** @type {any} */ ({ width: 0, height: 0, getContext: () => context });
+  const canvas = { width: 0, height: 0, getContext: () => context } as any;
   const layout = layOut([[count]], { width: 900, height: 400 });
   const device = { name: 'collar-1', offline: false };
   const sensors = Array.from({ length: count }, (_, cell) => {
     const labels = { key: `d/${cell}`, name: `s-${cell}`, type: null, unit: null };
-    return /** @type {FleetSensor} */ (
-      /** @type {unknown} */ ({ ...labels, device, cell, cellState: NORMAL, value: 1 })
-    );
+    return { ...labels, device, cell, cellState: NORMAL, value: 1 } as unknown as FleetSensor;
   });
   const scene = { layout, sensors, choices: {} };
   const painter = createPainter(canvas);
   painter.all(scene, PALETTE, 1);
   return {
     layout,
-    /** @param {number} cell @param {Partial<FleetSensor>} change @returns {string[]} the drawing calls */
-    change(cell, change) {
+    /** @returns the drawing calls */
+    change(cell: number, change: Partial<FleetSensor>): string[] {
       calls.length = 0;
-      const sensor = Object.assign(/** @type {FleetSensor} */ (sensors[cell]), change);
+      const sensor = Object.assign(sensors[cell] as FleetSensor, change);
       painter.some(scene, PALETTE, [sensor]);
       return [...calls];
     },

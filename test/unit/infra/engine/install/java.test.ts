@@ -1,14 +1,14 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { cassandraYaml } from '../../../../../infra/engine/cassandra-yaml.js';
-import { findJava } from '../../../../../infra/engine/install/java.js';
-import { useDirectory } from '../../../../support/directory.js';
+import { cassandraYaml } from '../../../../../infra/engine/cassandra-yaml.ts';
+import { findJava } from '../../../../../infra/engine/install/java.ts';
+import { useDirectory } from '../../../../support/directory.ts';
 
 const dir = useDirectory('java');
 
-/** Writes a fake `java` that prints the given version. @param {string} name @param {string} version */
-async function javaOf(name, version) {
+/** Writes a fake `java` that prints the given version. */
+async function javaOf(name: string, version: string) {
   const path = join(dir, name, 'bin/java');
   await mkdir(dirname(path), { recursive: true });
   const lines = [`    java.home = ${join(dir, name)}`, `    java.specification.version = ${version}`];

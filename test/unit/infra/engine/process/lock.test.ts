@@ -9,10 +9,9 @@ import {
   releaseLock,
   takeLock,
   updateLock,
-} from '../../../../../infra/engine/process/lock.js';
+} from '../../../../../infra/engine/process/lock.ts';
 
-/** @type {string} */
-let dir;
+let dir: string;
 
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'millrace-lock-'));

@@ -3,11 +3,10 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { checkDisk } from '../../../../../infra/engine/disk.js';
-import { beginLog, explainEnd } from '../../../../../infra/engine/process/log.js';
+import { checkDisk } from '../../../../../infra/engine/disk.ts';
+import { beginLog, explainEnd } from '../../../../../infra/engine/process/log.ts';
 
-/** @type {string} */
-let dir;
+let dir: string;
 const path = () => join(dir, 'cassandra.log');
 
 beforeEach(async () => {

@@ -1,27 +1,25 @@
+import type { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import mqttPacket from 'mqtt-packet';
-import { ByteBudget } from '../../../../../api/ingest/admission/byte-budget.js';
-import { Deliveries } from '../../../../../api/mqtt/acknowledgements.js';
-import { openConnection } from '../../../../../api/mqtt/embedded/connections.js';
-import { SessionlessBroker } from '../../../../../api/mqtt/embedded/mqtt5.js';
-import { ReadScheduler } from '../../../../../api/mqtt/embedded/reading/read-scheduler.js';
-import { Persistence } from '../../../../../api/mqtt/embedded/retained.js';
-import { createSettling } from '../../../../../api/mqtt/embedded/settling.js';
-import { createMetrics } from '../../../../../api/observability/metrics.js';
-import { Line } from '../../../../support/mqtt/line.js';
+import { ByteBudget } from '../../../../../api/ingest/admission/byte-budget.ts';
+import { Deliveries } from '../../../../../api/mqtt/acknowledgements.ts';
+import { type Connection, openConnection } from '../../../../../api/mqtt/embedded/connections.ts';
+import { SessionlessBroker } from '../../../../../api/mqtt/embedded/mqtt5.ts';
+import { ReadScheduler } from '../../../../../api/mqtt/embedded/reading/read-scheduler.ts';
+import { Persistence } from '../../../../../api/mqtt/embedded/retained.ts';
+import { createSettling } from '../../../../../api/mqtt/embedded/settling.ts';
+import { createMetrics } from '../../../../../api/observability/metrics.ts';
+import { Line } from '../../../../support/mqtt/line.ts';
 import {
   connectBytes,
   PINGREQ,
   publishBytes,
   subscribeBytes,
   unsubscribeBytes,
-} from '../../../../support/mqtt/packets.js';
-import { runs } from '../../../../support/runs.js';
-
-/** @import { Socket } from 'node:net' */
-/** @import { Connection } from '../../../../../api/mqtt/embedded/connections.js' */
+} from '../../../../support/mqtt/packets.ts';
+import { runs } from '../../../../support/runs.ts';
 
 /** The default high-water mark of Node.js 20, and that of later versions. */
 const HIGH_WATER_MARKS = [16_384, 65_536];
@@ -38,13 +36,13 @@ const FILTER = 'iot/v1/d/status';
 
 /** Each kind of packet, with the type of its answer. `size`: bytes of the payload. */
 const KINDS = {
-  qos0: { packet: (/** @type {number} */ size) => publishBytes(TOPIC, Buffer.alloc(size)), answer: null },
+  qos0: { packet: (size: number) => publishBytes(TOPIC, Buffer.alloc(size)), answer: null },
   qos1: {
-    packet: (/** @type {number} */ size) => publishBytes(TOPIC, Buffer.alloc(size), 7),
+    packet: (size: number) => publishBytes(TOPIC, Buffer.alloc(size), 7),
     answer: 'puback',
   },
   qos2: {
-    packet: (/** @type {number} */ size) => publishBytes(TOPIC, Buffer.alloc(size), 8, 2),
+    packet: (size: number) => publishBytes(TOPIC, Buffer.alloc(size), 8, 2),
     answer: 'pubrec',
   },
   ping: { packet: () => PINGREQ, answer: 'pingresp' },
@@ -52,14 +50,12 @@ const KINDS = {
   unsubscribe: { packet: () => unsubscribeBytes(9, FILTER), answer: 'unsuback' },
 };
 
-/** Starts a broker of real parts, but the test settles the messages. @param {{ budgetBytes: number }} options */
-async function startBroker({ budgetBytes }) {
+/** Starts a broker of real parts, but the test settles the messages. */
+async function startBroker({ budgetBytes }: { budgetBytes: number }) {
   const budget = new ByteBudget(budgetBytes);
   const scheduler = new ReadScheduler(budget);
-  /** @type {Map<unknown, Connection>} */
-  const connections = new Map();
-  /** @type {Array<() => void>} */
-  const unsettled = [];
+  const connections: Map<unknown, Connection> = new Map();
+  const unsettled: Array<() => void> = [];
   let received = 0;
   const persistence = new Persistence();
   const aedes = new SessionlessBroker({
@@ -88,9 +84,8 @@ async function startBroker({ budgetBytes }) {
     get received() {
       return received;
     },
-    /** @param {Line} line */
-    open(line) {
-      const connection = openConnection(/** @type {Socket} */ (/** @type {unknown} */ (line)), {
+    open(line: Line) {
+      const connection = openConnection(line as unknown as Socket, {
         aedes,
         scheduler,
         maxMessageBytes: 1024 * 1024,
@@ -102,10 +97,9 @@ async function startBroker({ budgetBytes }) {
   };
 }
 
-/** @param {Line} line @returns {Record<string, number>} the answers of the broker by their type */
-function answersOf(line) {
-  /** @type {Record<string, number>} */
-  const counts = {};
+/** @returns the answers of the broker by their type */
+function answersOf(line: Line): Record<string, number> {
+  const counts: Record<string, number> = {};
   const parser = mqttPacket.parser();
   parser.on('packet', ({ cmd }) => {
     counts[cmd] = (counts[cmd] ?? 0) + 1;
@@ -114,7 +108,7 @@ function answersOf(line) {
   return counts;
 }
 
-const kind = fc.constantFrom(.../** @type {Array<keyof typeof KINDS>} */ (Object.keys(KINDS)));
+const kind = fc.constantFrom(...(Object.keys(KINDS) as Array<keyof typeof KINDS>));
 const size = fc.oneof(
   { weight: 6, arbitrary: fc.integer({ min: 0, max: 700 }) },
   { weight: 1, arbitrary: fc.integer({ min: 0, max: 100_000 }) },
@@ -179,16 +173,15 @@ test('Connection reader: random packets in random chunks, committed after random
   );
 });
 
-/** Repeats a pattern of packets after a CONNECT. @param {Array<{ kind: string, size: number }>} pattern */
-function streamOf(pattern) {
+/** Repeats a pattern of packets after a CONNECT. */
+function streamOf(pattern: Array<{ kind: string; size: number }>) {
   const parts = pattern.map(({ kind, size }) => {
-    const { packet, answer } = KINDS[/** @type {keyof typeof KINDS} */ (kind)];
+    const { packet, answer } = KINDS[kind as keyof typeof KINDS];
     return { bytes: packet(size), answer, isMessage: kind.startsWith('qos') };
   });
   const sum = parts.reduce((total, { bytes }) => total + bytes.length, 0);
   const rounds = Math.ceil(Math.min(TOTAL_BYTES / sum, MAX_PACKETS / parts.length));
-  /** @type {Record<string, number>} */
-  const expected = { connack: 1 };
+  const expected: Record<string, number> = { connack: 1 };
   for (const { answer } of parts) if (answer) expected[answer] = (expected[answer] ?? 0) + rounds;
   const round = Buffer.concat(parts.map(({ bytes }) => bytes));
   return {
@@ -200,20 +193,21 @@ function streamOf(pattern) {
 
 /**
  * Sends bytes in chunks and settles messages until nothing happens any more.
- *
- * @param {Awaited<ReturnType<typeof startBroker>>} broker
- * @param {Line} line
- * @param {Buffer} bytes
- * @param {{ chunks: Array<{ bytes: number, turns: number }>, settling: number[] }} times `settling`: messages that settle in one turn
+ * @param times `settling`: messages that settle in one turn
  */
-async function runUntilQuiet(broker, line, bytes, { chunks, settling }) {
+async function runUntilQuiet(
+  broker: Awaited<ReturnType<typeof startBroker>>,
+  line: Line,
+  bytes: Buffer,
+  { chunks, settling }: { chunks: Array<{ bytes: number; turns: number }>; settling: number[] },
+) {
   let sent = 0;
   let chunk = 0;
   let pause = 0;
   let before = '';
   for (let turn = 0, quiet = 0; quiet < QUIET_TURNS; turn++) {
     if (sent < bytes.length && pause-- <= 0) {
-      const next = /** @type {typeof chunks[number]} */ (chunks[chunk++ % chunks.length]);
+      const next = chunks[chunk++ % chunks.length] as (typeof chunks)[number];
       line.arrive(bytes.subarray(sent, sent + next.bytes));
       sent += next.bytes;
       pause = next.turns;

@@ -1,14 +1,12 @@
 import { once } from 'node:events';
-import { connect, createServer } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
-import { ConnectionReader } from '../../../../../api/mqtt/embedded/reading/connection-reader.js';
-import { ReadScheduler } from '../../../../../api/mqtt/embedded/reading/read-scheduler.js';
-import { useCleanUps } from '../../../../support/clean-ups.js';
-import { listening } from '../../../../support/http/listening.js';
-import { until } from '../../../../support/until.js';
-
-/** @import { Socket } from 'node:net' */
+import { ConnectionReader } from '../../../../../api/mqtt/embedded/reading/connection-reader.ts';
+import { ReadScheduler } from '../../../../../api/mqtt/embedded/reading/read-scheduler.ts';
+import { useCleanUps } from '../../../../support/clean-ups.ts';
+import { listening } from '../../../../support/http/listening.ts';
+import { until } from '../../../../support/until.ts';
 
 const PINGREQ = Buffer.from([0xc0, 0]);
 const MIB = 1024 * 1024;
@@ -17,8 +15,8 @@ const LIMIT = 300_000;
 
 const afterwards = useCleanUps();
 
-/** Returns a PUBLISH of the given total size. @param {number} bytes more than 4 */
-function publish(bytes) {
+/** Returns a PUBLISH of the given total size. @param bytes more than 4 */
+function publish(bytes: number) {
   const rest = bytes < 130 ? bytes - 2 : bytes < 16_387 ? bytes - 3 : bytes - 4;
   const length = [];
   for (let left = rest; ; left >>= 7) {
@@ -33,13 +31,11 @@ function publish(bytes) {
 
 /**
  * Opens a connection. Its server side is read like aedes does: everything available, whenever it is readable.
- *
- * @param {{ isConnected?: boolean }} [options] `isConnected`: the CONNECT is already answered (default true)
+ * @param options `isConnected`: the CONNECT is already answered (default true)
  */
-async function open({ isConnected = true } = {}) {
+async function open({ isConnected = true }: { isConnected?: boolean } = {}) {
   const state = { isConnected, isFull: false };
-  /** @type {() => void} */
-  let free = () => {};
+  let free: () => void = () => {};
   const scheduler = new ReadScheduler({
     get isFull() {
       return state.isFull;
@@ -50,16 +46,14 @@ async function open({ isConnected = true } = {}) {
   });
   const server = createServer();
   const device = connect(await listening(server), '127.0.0.1');
-  const [socket] = /** @type {[Socket]} */ (await once(server, 'connection'));
+  const [socket] = (await once(server, 'connection')) as [Socket];
   afterwards(async () => {
     device.destroy();
     socket.destroy();
     server.close();
   });
-  /** @type {number[]} */
-  const tooLarge = [];
-  /** @type {Array<number | undefined>} */
-  const asked = [];
+  const tooLarge: number[] = [];
+  const asked: Array<number | undefined> = [];
   const readSocket = socket.read.bind(socket);
   socket.read = (size) => {
     asked.push(size);
@@ -71,8 +65,7 @@ async function open({ isConnected = true } = {}) {
     onTooLarge: (bytes) => void tooLarge.push(bytes),
     isConnected: () => state.isConnected,
   });
-  /** @type {Buffer[]} */
-  const slices = [];
+  const slices: Buffer[] = [];
   const read = () => {
     for (let slice = socket.read(); slice; slice = socket.read()) slices.push(slice);
   };
@@ -91,14 +84,14 @@ async function open({ isConnected = true } = {}) {
     asked,
     read,
     received,
-    /** @param {Buffer} bytes @param {number} [more] number of bytes to wait for */
-    async send(bytes, more = bytes.length) {
+    /** @param more number of bytes to wait for */
+    async send(bytes: Buffer, more: number = bytes.length) {
       const wanted = received() + more;
       device.write(bytes);
       await until(() => received() >= wanted, { what: `${wanted} bytes` });
     },
-    /** Sends bytes that must not be read, and waits until they have arrived. @param {Buffer} bytes */
-    async sendUnread(bytes) {
+    /** Sends bytes that must not be read, and waits until they have arrived. */
+    async sendUnread(bytes: Buffer) {
       const before = received();
       const had = socket.readableLength;
       device.write(bytes);
@@ -249,8 +242,7 @@ test('Connection reader: read(0) of Node.js: passed to the socket, but not while
 
 test('Connection reader: 300 packets are read in three slices: the read scheduler counts 128, 128 and 44 packets', async () => {
   const connection = await open();
-  /** @type {number[]} */
-  const spent = [];
+  const spent: number[] = [];
   const spend = connection.scheduler.spend.bind(connection.scheduler);
   connection.scheduler.spend = (packets) => {
     spent.push(packets);

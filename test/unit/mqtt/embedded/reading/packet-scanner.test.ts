@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import mqttPacket from 'mqtt-packet';
-import { packetLimit } from '../../../../../api/mqtt/embedded/connections.js';
-import { PacketScanner, PacketTooLarge } from '../../../../../api/mqtt/embedded/reading/packet-scanner.js';
+import { packetLimit } from '../../../../../api/mqtt/embedded/connections.ts';
+import { PacketScanner, PacketTooLarge } from '../../../../../api/mqtt/embedded/reading/packet-scanner.ts';
 
 const MAX_PAYLOAD = 4096;
 /** Bytes allowed in addition to the payload, for topic, packet id and header. */
@@ -10,8 +10,8 @@ const HEADROOM = 66_000;
 /** The limit in bytes of the first packet, and of every packet other than a PUBLISH. */
 const MAX_OTHER = 96 * 1024;
 
-/** @param {number} size bytes of payload */
-const publish = (size) =>
+/** @param size bytes of payload */
+const publish = (size: number) =>
   mqttPacket.generate({
     cmd: 'publish',
     topic: 'iot/v1/d/measurements',
@@ -22,19 +22,18 @@ const publish = (size) =>
     retain: false,
   });
 
-/** @param {number} filters */
-const subscribe = (filters) =>
+const subscribe = (filters: number) =>
   mqttPacket.generate({
     cmd: 'subscribe',
     messageId: 8,
     subscriptions: Array.from({ length: filters }, (_, at) => ({
       topic: `#${at}`,
-      qos: /** @type {const} */ (0),
+      qos: 0 as const,
     })),
   });
 
-/** @param {Buffer} bytes @param {number} index of the packet in its connection */
-const limitOf = (bytes, index) =>
+/** @param index of the packet in its connection */
+const limitOf = (bytes: Buffer, index: number) =>
   index === 0 || bytes.readUInt8(0) >> 4 !== 3 ? MAX_OTHER : MAX_PAYLOAD + HEADROOM;
 
 const packet = fc.oneof(
@@ -57,8 +56,8 @@ const packet = fc.oneof(
   fc.constantFrom(10, 1000, 10_000, 30_000).map(subscribe),
 );
 
-/** @param {Buffer} bytes @param {number[]} cuts lengths of chunks, used in turn */
-function* chunks(bytes, cuts) {
+/** @param cuts lengths of chunks, used in turn */
+function* chunks(bytes: Buffer, cuts: number[]) {
   for (let from = 0, at = 0; from < bytes.length; at++) {
     const length = cuts[at % cuts.length] ?? 1;
     yield bytes.subarray(from, from + length);
@@ -66,20 +65,21 @@ function* chunks(bytes, cuts) {
   }
 }
 
-/** @type {fc.Arbitrary<number[]>} lengths of chunks */
-const cutting = fc.array(fc.oneof(fc.integer({ min: 1, max: 7 }), fc.integer({ min: 1, max: 100_000 })), {
-  minLength: 1,
-  maxLength: 20,
-});
+/** lengths of chunks */
+const cutting: fc.Arbitrary<number[]> = fc.array(
+  fc.oneof(fc.integer({ min: 1, max: 7 }), fc.integer({ min: 1, max: 100_000 })),
+  {
+    minLength: 1,
+    maxLength: 20,
+  },
+);
 
 test('Packet scanner: random packets in random chunks: only the first packet over its size limit is reported', () => {
   fc.assert(
     fc.property(fc.array(packet, { maxLength: 8 }), cutting, (packets, cuts) => {
       // An independent decoder: the fixed header contains the length of the rest.
       const lengths = packets.map((bytes) => bytes.length - headerOf(bytes));
-      const expected = lengths.find(
-        (length, index) => length > limitOf(/** @type {Buffer} */ (packets[index]), index),
-      );
+      const expected = lengths.find((length, index) => length > limitOf(packets[index] as Buffer, index));
       const scanner = new PacketScanner(packetLimit(MAX_PAYLOAD));
       // Two megabytes in chunks of one byte test no more than chunks of some hundred bytes.
       const large = packets.some((bytes) => bytes.length > 100_000);
@@ -137,10 +137,10 @@ test('Packet scanner: a packet is over its size limit: PacketTooLarge is thrown,
   expect(() => scanner.scan(large.subarray(4, 5), Infinity)).toThrow(PacketTooLarge);
 });
 
-/** MQTT 3.1.1, section 2.2.3. @param {Buffer} bytes */
-function headerOf(bytes) {
+/** MQTT 3.1.1, section 2.2.3. */
+function headerOf(bytes: Buffer) {
   let at = 1;
-  while (/** @type {number} */ (bytes[at]) >= 128) at++;
+  while ((bytes[at] as number) >= 128) at++;
   return at + 1;
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { ByteBudget } from '../../../../../api/ingest/admission/byte-budget.js';
-import { ReadScheduler } from '../../../../../api/mqtt/embedded/reading/read-scheduler.js';
+import { ByteBudget } from '../../../../../api/ingest/admission/byte-budget.ts';
+import { ReadScheduler } from '../../../../../api/mqtt/embedded/reading/read-scheduler.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 const OVERHEAD = 2048;
@@ -10,10 +10,11 @@ const MAX_TURN_PACKETS = 512;
 function createCrowd() {
   const budget = new ByteBudget(OVERHEAD);
   const scheduler = new ReadScheduler(budget);
-  /** @type {string[]} */
-  const reads = [];
-  /** @param {string} name @param {{ slices: number, packets: number, needsRoom?: boolean }} load */
-  function connect(name, { slices, packets, needsRoom = true }) {
+  const reads: string[] = [];
+  function connect(
+    name: string,
+    { slices, packets, needsRoom = true }: { slices: number; packets: number; needsRoom?: boolean },
+  ) {
     let left = slices;
     const read = () => {
       if (left === 0) return;
@@ -29,8 +30,7 @@ function createCrowd() {
   return { budget, scheduler, reads, connect };
 }
 
-/** @param {() => boolean} condition */
-async function turnsUntil(condition) {
+async function turnsUntil(condition: () => boolean) {
   let turns = 0;
   while (!condition()) {
     await turn();
@@ -79,7 +79,7 @@ test('Read scheduler: many packets wait: one turn of the event loop reads at mos
 test('Read scheduler: the memory budget is full: new connections are read, connections with messages wait until bytes are free', async () => {
   const { budget, scheduler, reads, connect } = createCrowd();
   void budget.enter(0);
-  const waiting = /** @type {Promise<void>} */ (budget.enter(0));
+  const waiting = budget.enter(0) as Promise<void>;
   connect('message', { slices: 1, packets: 1 });
   connect('newcomer', { slices: 1, packets: 1, needsRoom: false });
   expect(scheduler.mayRead(true)).toBe(false);
@@ -103,7 +103,7 @@ test('Read scheduler: a waiting connection closes: its read is not resumed', asy
 test('Read scheduler: the memory budget has free bytes again: waiting connections are read before a new read', async () => {
   const { budget, scheduler } = createCrowd();
   void budget.enter(0);
-  const waiting = /** @type {Promise<void>} */ (budget.enter(0));
+  const waiting = budget.enter(0) as Promise<void>;
   let resumed = false;
   scheduler.wait(() => {
     resumed = true;

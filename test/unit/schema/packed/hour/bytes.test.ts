@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { Reader, signedVarint, varint } from '../../../../../schema/packed/hour/bytes.js';
+import { Reader, signedVarint, varint } from '../../../../../schema/packed/hour/bytes.ts';
 
 describe('Varint', () => {
   test.each([

@@ -1,19 +1,18 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { fitClock, MOST, missedIn, tickAt, ticksOf } from '../../../../../schema/packed/hour/clock.js';
+import { fitClock, MOST, missedIn, tickAt, ticksOf } from '../../../../../schema/packed/hour/clock.ts';
 
 /** A clock counts in units of 2^-24 ms. */
 const UNITS = 2 ** 24;
 
-/** @param {number[]} steps @param {number} [first] @returns {Float64Array} offsets with these differences */
-function offsetsOf(steps, first = 0) {
+/** @returns offsets with these differences */
+function offsetsOf(steps: number[], first: number = 0): Float64Array {
   let offset = first;
   return Float64Array.from([first, ...steps.map((step) => (offset += step))]);
 }
 
 describe('clock: fit', () => {
-  /** @param {number[]} offsets @param {number[]} [ticks] */
-  const lineOf = (offsets, ticks = offsets.map((_, index) => index)) =>
+  const lineOf = (offsets: number[], ticks: number[] = offsets.map((_, index) => index)) =>
     fitClock(Float64Array.from(offsets), Float64Array.from(ticks));
 
   test.each([
@@ -42,7 +41,7 @@ describe('clock: fit', () => {
       fc.property(steps, fc.nat({ max: 60_000 }), (list, first) => {
         const offsets = [...offsetsOf(list, first)];
         const n = offsets.length;
-        const sum = (/** @type {number[]} */ numbers) => numbers.reduce((total, number) => total + number, 0);
+        const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0);
         const ticks = offsets.map((_, index) => index);
         const squares = n * sum(ticks.map((x) => x * x)) - sum(ticks) ** 2;
         const products = n * sum(offsets.map((y, x) => x * y)) - sum(ticks) * sum(offsets);
@@ -118,8 +117,8 @@ describe('clock: missed ticks', () => {
     expect([...missedIn(Float64Array.of(5))]).toEqual([0]);
   });
 
-  /** Usual step: the mean of all steps within 0.5 to 1.5 medians of 63 evenly chosen steps. @param {number[]} steps */
-  function missedByDefinition(steps) {
+  /** Usual step: the mean of all steps within 0.5 to 1.5 medians of 63 evenly chosen steps. */
+  function missedByDefinition(steps: number[]) {
     const some =
       steps.length <= 63
         ? steps

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Reader } from '../../../../../schema/packed/hour/bytes.js';
-import { columnOf, packColumn, unpackColumn } from '../../../../../schema/packed/hour/column.js';
-import { fromNumbers, toNumbers } from '../../../../../schema/packed/hour/integers.js';
+import { Reader } from '../../../../../schema/packed/hour/bytes.ts';
+import { columnOf, packColumn, unpackColumn } from '../../../../../schema/packed/hour/column.ts';
+import { fromNumbers, toNumbers } from '../../../../../schema/packed/hour/integers.ts';
 
-/** The packed column, with its seeds as plain numbers. @param {number[]} numbers */
-function chosenFor(numbers) {
+/** The packed column, with its seeds as plain numbers. */
+function chosenFor(numbers: number[]) {
   const { order, seeds, planes, estimate } = columnOf(fromNumbers(numbers));
   return {
     order,
@@ -15,19 +15,19 @@ function chosenFor(numbers) {
   };
 }
 
-/** @param {number} distance 0 -1 1 -2 2 become 0 1 2 3 4 */
-const zigzag = (distance) => (distance < 0 ? -2 * distance - 1 : 2 * distance);
+/** @param distance 0 -1 1 -2 2 become 0 1 2 3 4 */
+const zigzag = (distance: number) => (distance < 0 ? -2 * distance - 1 : 2 * distance);
 
-/** Shannon's entropy in bytes, plus half a byte for each distinct value. @param {number[]} bytes */
-function estimateOf(bytes) {
+/** Shannon's entropy in bytes, plus half a byte for each distinct value. */
+function estimateOf(bytes: number[]) {
   const counts = [...new Set(bytes)].map((byte) => bytes.filter((other) => other === byte).length);
   if (counts.length === 1) return 2;
   const bits = counts.reduce((sum, count) => sum + count * Math.log2(bytes.length / count), 0);
   return Math.min(bytes.length, bits / 8 + counts.length / 2);
 }
 
-/** All encodings of a column, with their sizes. @param {number[]} numbers up to 2^40 either way */
-function waysFor(numbers) {
+/** All encodings of a column, with their sizes. @param numbers up to 2^40 either way */
+function waysFor(numbers: number[]) {
   const picked = Array.from({ length: Math.min(9, numbers.length) }, (_, i) =>
     Number(numbers[Math.trunc((i * numbers.length) / Math.min(9, numbers.length))]),
   );
@@ -66,8 +66,7 @@ const kinds = [
   fc.array(large, lengths),
 ].flatMap((list) => [list, list.map(runningSum), list.map(runningSum).map(runningSum)]);
 
-/** @param {number[]} numbers */
-function runningSum(numbers) {
+function runningSum(numbers: number[]) {
   let sum = 0;
   return numbers.map((number) => (sum += number));
 }

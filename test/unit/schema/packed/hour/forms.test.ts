@@ -1,13 +1,11 @@
 import { expect, test } from '@jest/globals';
-import { visitBlock } from '../../../../../schema/packed/block.js';
-import { asDecimals } from '../../../../../schema/packed/hour/decimals.js';
-import { singleBitsOf, tableOf } from '../../../../../schema/packed/hour/forms.js';
-
-/** @import { Integers } from '../../../../../schema/packed/hour/integers.js' */
-/** @import { Table } from '../../../../../schema/packed/hour/forms.js' */
+import { visitBlock } from '../../../../../schema/packed/block.ts';
+import { asDecimals } from '../../../../../schema/packed/hour/decimals.ts';
+import { singleBitsOf, type Table, tableOf } from '../../../../../schema/packed/hour/forms.ts';
+import type { Integers } from '../../../../../schema/packed/hour/integers.ts';
 
 test('Value table of a packed hour: a quarter of the values are distinct: the table has these values in ascending order', () => {
-  const { table, indexes } = /** @type {Table} */ (tableOf(Float64Array.of(7, 3, 7, 3, 7, 7, 7, 7)));
+  const { table, indexes } = tableOf(Float64Array.of(7, 3, 7, 3, 7, 7, 7, 7)) as Table;
   expect([...table]).toEqual([3, 7]);
   expect([...indexes]).toEqual([1, 0, 1, 0, 1, 1, 1, 1]);
 });
@@ -37,7 +35,7 @@ test('Decimal form of values: several values are -0: their indexes are listed in
 });
 
 test('Single-precision bits: negative values: stored as negative integers of 64 bits', () => {
-  const bits = /** @type {Integers} */ (singleBitsOf(Float64Array.of(-1.5, 1.5)));
+  const bits = singleBitsOf(Float64Array.of(-1.5, 1.5)) as Integers;
   expect([...bits.hi]).toEqual([-1, 0]);
   expect([...bits.lo]).toEqual([-1_077_936_128, 1_069_547_520]);
 });

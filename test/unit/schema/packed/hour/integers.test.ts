@@ -6,38 +6,36 @@ import {
   byWidth,
   codesOf,
   fromNumbers,
+  type Integers,
   minus,
   toNumbers,
   unzigzag,
+  type Wide,
   zeros,
-} from '../../../../../schema/packed/hour/integers.js';
-
-/** @import { Integers, Wide } from '../../../../../schema/packed/hour/integers.js' */
+} from '../../../../../schema/packed/hour/integers.ts';
 
 /** The reference does the same arithmetic with BigInt. It avoids BigInt.asIntN, because V8 11.3 compiled it wrongly. */
 const SIZE = 2n ** 64n;
-const unsigned = (/** @type {bigint} */ number) => ((number % SIZE) + SIZE) % SIZE;
-const signed = (/** @type {bigint} */ number) =>
+const unsigned = (number: bigint) => ((number % SIZE) + SIZE) % SIZE;
+const signed = (number: bigint) =>
   unsigned(number) >= SIZE / 2n ? unsigned(number) - SIZE : unsigned(number);
 
-const toBigInt = (/** @type {Wide} */ [hi, lo]) => signed(BigInt(hi) * 2n ** 32n + BigInt(lo >>> 0));
-const toWide = (/** @type {bigint} */ number) =>
-  /** @type {Wide} */ ([Number(unsigned(number) >> 32n) | 0, Number(unsigned(number) % 2n ** 32n) | 0]);
+const toBigInt = ([hi, lo]: Wide) => signed(BigInt(hi) * 2n ** 32n + BigInt(lo >>> 0));
+const toWide = (number: bigint) =>
+  [Number(unsigned(number) >> 32n) | 0, Number(unsigned(number) % 2n ** 32n) | 0] as Wide;
 
-/** @param {Wide[]} list */
-function integersOf(list) {
+function integersOf(list: Wide[]) {
   const integers = zeros(list.length);
   integers.hi.set(list.map(([hi]) => hi));
   integers.lo.set(list.map(([, lo]) => lo));
   return integers;
 }
 
-/** @param {Integers} integers */
-const listOf = (integers) => Array.from(integers.hi, (_, index) => toBigInt(at(integers, index)));
+const listOf = (integers: Integers) => Array.from(integers.hi, (_, index) => toBigInt(at(integers, index)));
 
 // Halves near a carry or a change of sign come often.
 const half = fc.oneof(fc.constantFrom(0, 1, -1, 2 ** 31 - 1, -(2 ** 31), 2 ** 30), fc.integer());
-const wide = fc.tuple(half, half).map((halves) => /** @type {Wide} */ (halves));
+const wide = fc.tuple(half, half).map((halves) => halves as Wide);
 const wides = fc.array(wide, { minLength: 1, maxLength: 12 });
 
 describe('Integers of 64 bits', () => {
@@ -91,11 +89,11 @@ describe('Integers of 64 bits', () => {
 });
 
 describe('Codes', () => {
-  /** @param {bigint} distance without sign: 0 -1 1 -2 2 become 0 1 2 3 4 */
-  const zigzag = (distance) => (signed(distance) < 0n ? -2n * signed(distance) - 1n : 2n * signed(distance));
+  /** @param distance without sign: 0 -1 1 -2 2 become 0 1 2 3 4 */
+  const zigzag = (distance: bigint) =>
+    signed(distance) < 0n ? -2n * signed(distance) - 1n : 2n * signed(distance);
 
-  /** @param {bigint[]} list @param {number} order @param {bigint} start @param {bigint} slope */
-  const codesByBigInt = (list, order, start, slope) =>
+  const codesByBigInt = (list: bigint[], order: number, start: bigint, slope: bigint) =>
     list.map((number, index) => {
       if (order === 0) return zigzag(number - start);
       const before = list[index - 1] ?? start;
@@ -104,7 +102,7 @@ describe('Codes', () => {
       return zigzag(number - before - (before - beforeThat));
     });
 
-  const bitsOf = (/** @type {bigint} */ code) => (code === 0n ? 0 : code.toString(2).length);
+  const bitsOf = (code: bigint) => (code === 0n ? 0 : code.toString(2).length);
 
   test.each([0, 1, 2])('Integer codes: order %i: codes and bit length equal those of BigInt', (order) => {
     fc.assert(

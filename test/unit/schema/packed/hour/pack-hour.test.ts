@@ -1,12 +1,12 @@
 import { deflateRawSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { FORMS } from '../../../../../schema/packed/hour/forms.js';
-import { packHour } from '../../../../../schema/packed/hour/pack-hour.js';
-import { unpackSamples } from '../../../../../schema/packed/unpack.js';
-import { HOUR_MS, MAX_SAMPLES_PER_HISTORY_ROW } from '../../../../../schema/rules.js';
-import { createRandom } from '../../../../../simulator/random.js';
-import { anyValue, sortedSeries } from '../arbitraries.js';
+import { FORMS } from '../../../../../schema/packed/hour/forms.ts';
+import { packHour } from '../../../../../schema/packed/hour/pack-hour.ts';
+import { unpackSamples } from '../../../../../schema/packed/unpack.ts';
+import { HOUR_MS, MAX_SAMPLES_PER_HISTORY_ROW } from '../../../../../schema/rules.ts';
+import { createRandom } from '../../../../../simulator/random.ts';
+import { anyValue, sortedSeries } from '../arbitraries.ts';
 
 const BUCKET = Date.UTC(2026, 10, 21, 9);
 
@@ -29,8 +29,8 @@ const clockTimes = fc
     return (within.length > 0 ? within : [start]).map((offset) => BUCKET + offset);
   });
 
-/** Series of values of one kind, for any requested length. @type {Array<fc.Arbitrary<(count: number) => number[]>>} */
-const KINDS = [
+/** Series of values of one kind, for any requested length. */
+const KINDS: Array<fc.Arbitrary<(count: number) => number[]>> = [
   fc
     .tuple(fc.integer({ min: 0, max: 15 }), fc.array(fc.maxSafeInteger(), { minLength: 1, maxLength: 60 }))
     .map(cycled((whole, digits) => whole / 10 ** digits)),
@@ -44,15 +44,14 @@ const KINDS = [
     .map(cycled((double) => double)),
   fc.tuple(fc.nat({ max: 400 }), fc.array(fc.constant(0), { minLength: 400, maxLength: 400 })).map(
     ([shift, all]) =>
-      (/** @type {number} */ count) =>
+      (count: number) =>
         all.slice(0, count).map((_, i) => Math.sin((i - shift) / 50)),
   ),
 ];
 
-/** @param {(value: number, parameter: number) => number} make */
-function cycled(make) {
-  return (/** @type {[number, number[]]} */ [parameter, items]) =>
-    (/** @type {number} */ count) =>
+function cycled(make: (value: number, parameter: number) => number) {
+  return ([parameter, items]: [number, number[]]) =>
+    (count: number) =>
       Array.from({ length: count }, (_, i) => make(Number(items[i % items.length]), parameter));
 }
 
@@ -60,19 +59,17 @@ const anyHour = fc
   .tuple(fc.oneof(anyTimes, clockTimes), fc.oneof(...KINDS))
   .map(([times, valuesOf]) => ({ times, values: valuesOf(times.length) }));
 
-/** @param {number[]} times @param {number[]} values */
-const pack = (times, values) => packHour(BUCKET, times, values, 0, times.length);
+const pack = (times: number[], values: number[]) => packHour(BUCKET, times, values, 0, times.length);
 
-/** @param {ArrayLike<number>} a @param {ArrayLike<number>} b */
-const same = (a, b) => a.length === b.length && Array.from(a).every((item, i) => Object.is(item, b[i]));
+const same = (a: ArrayLike<number>, b: ArrayLike<number>) =>
+  a.length === b.length && Array.from(a).every((item, i) => Object.is(item, b[i]));
 
 /** An hour at 1 Hz, with evenly distributed clock delays of up to 20 ms. */
 const random = createRandom(7, 'packed hour');
 const EXACT = Array.from({ length: 3600 }, (_, i) => BUCKET + i * 1000);
 const JITTERING = EXACT.map((time) => time + Math.floor(random.between(0, 21)));
 
-/** @param {number} step @param {(value: number) => number} round @param {number} [start] */
-function walk(step, round, start = 20) {
+function walk(step: number, round: (value: number) => number, start: number = 20) {
   let value = start;
   return EXACT.map(() => {
     value += step * random.normal();
@@ -111,7 +108,7 @@ test('Packed hour: random samples: never larger than in version 1 of the format'
 });
 
 describe('Packed hour: an hour at 1 Hz', () => {
-  const hundredths = (/** @type {number} */ value) => Math.round(value * 100) / 100;
+  const hundredths = (value: number) => Math.round(value * 100) / 100;
 
   test.each([
     ['one value, exact clock', EXACT, EXACT.map(() => 21.5), FORMS.decimals, 0.01],
@@ -163,8 +160,8 @@ test('Packed hour: 65,536 samples: packed and unpacked; one sample more: packing
 describe('Packed hour: broken bytes', () => {
   const blob = pack(JITTERING, walk(0.1, Number));
 
-  /** @param {Uint8Array} bytes @returns {boolean} true if the bytes were read as an hour */
-  function isRead(bytes) {
+  /** @returns true if the bytes were read as an hour */
+  function isRead(bytes: Uint8Array): boolean {
     try {
       const { times, values } = unpackSamples(BUCKET, bytes);
       expect(times.length).toBe(values.length);

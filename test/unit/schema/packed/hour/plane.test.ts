@@ -1,17 +1,14 @@
 import { constants, deflateRawSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Reader, varint } from '../../../../../schema/packed/hour/bytes.js';
-import { packPlane, planeOf, unpackPlane } from '../../../../../schema/packed/hour/plane.js';
+import { Reader, varint } from '../../../../../schema/packed/hour/bytes.ts';
+import { packPlane, planeOf, unpackPlane } from '../../../../../schema/packed/hour/plane.ts';
 
-const bytesOf = (/** @type {number[]} */ words, shift = 0) => [
-  ...planeOf(Int32Array.from(words), shift).bytes,
-];
-const estimateOf = (/** @type {number[]} */ words, shift = 0) =>
-  planeOf(Int32Array.from(words), shift).estimate;
+const bytesOf = (words: number[], shift = 0) => [...planeOf(Int32Array.from(words), shift).bytes];
+const estimateOf = (words: number[], shift = 0) => planeOf(Int32Array.from(words), shift).estimate;
 
-/** @param {number} length @param {number} [seed] @returns {Uint8Array} noise, equal for an equal seed */
-function noise(length, seed = 1) {
+/** @returns noise, equal for an equal seed */
+function noise(length: number, seed: number = 1): Uint8Array {
   let state = seed;
   return Uint8Array.from({ length }, () => {
     state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
@@ -53,10 +50,10 @@ describe('plane: estimate', () => {
 });
 
 describe('plane: packed', () => {
-  /** @param {Uint8Array} bytes @param {number} [estimate] */
-  const pack = (bytes, estimate = 0) => packPlane({ bytes, estimate }).map((part) => Buffer.from(part));
+  const pack = (bytes: Uint8Array, estimate: number = 0) =>
+    packPlane({ bytes, estimate }).map((part) => Buffer.from(part));
 
-  const deflated = (/** @type {Uint8Array} */ bytes) =>
+  const deflated = (bytes: Uint8Array) =>
     [constants.Z_RLE, constants.Z_FILTERED].map((strategy) => deflateRawSync(bytes, { strategy }));
 
   test('Byte plane: all bytes are equal: packed as a zero and one such byte', () => {
@@ -101,10 +98,10 @@ describe('plane: packed', () => {
         .flat(),
     );
     const small = noise(2000).map((byte) => byte & 7);
-    for (const [bytes, better] of /** @type {const} */ ([
+    for (const [bytes, better] of [
       [repeating, 1],
       [small, 0],
-    ])) {
+    ] as const) {
       const ways = deflated(bytes);
       expect(Number(ways[better]?.length)).toBeLessThan(Number(ways[1 - better]?.length));
       expect(pack(bytes)[1]).toEqual(ways[better]);

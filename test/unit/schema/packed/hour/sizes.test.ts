@@ -1,17 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from '@jest/globals';
-import { packHour } from '../../../../../schema/packed/hour/pack-hour.js';
-import { bucketOf, HOUR_MS } from '../../../../../schema/rules.js';
-import { createRandom } from '../../../../../simulator/random.js';
-import { readBatches } from '../../../../../simulator/replay/samples.js';
-import { createTimeline, surveyFile } from '../../../../../simulator/replay/survey.js';
-import { pulse } from '../../../../../simulator/signals/body.js';
-import { samplesOfHour } from '../../../../../tools/bench/loader/data-set.js';
+import { packHour } from '../../../../../schema/packed/hour/pack-hour.ts';
+import type { Numbers } from '../../../../../schema/packed/series.ts';
+import { bucketOf, HOUR_MS } from '../../../../../schema/rules.ts';
+import { createRandom } from '../../../../../simulator/random.ts';
+import { readBatches } from '../../../../../simulator/replay/samples.ts';
+import { createTimeline, surveyFile } from '../../../../../simulator/replay/survey.ts';
+import { pulse } from '../../../../../simulator/signals/body.ts';
+import { samplesOfHour } from '../../../../../tools/bench/loader/data-set.ts';
 
-/** @import { Numbers } from '../../../../../schema/packed/series.js' */
-
-/** @typedef {{ hour: number, times: Numbers, values: Numbers }} SensorHour */
+type SensorHour = { hour: number; times: Numbers; values: Numbers };
 
 const PAGE = readFileSync(new URL('../../../../../docs/reference/packed-form.md', import.meta.url), 'utf8');
 
@@ -27,8 +26,7 @@ const SPEED = 3600;
 const SEED = 11;
 const HOUR = Date.UTC(2026, 10, 21, 9);
 
-/** @param {'decimals' | 'full'} signal @param {number} jitterMs @returns {SensorHour} */
-const generated = (signal, jitterMs) => ({
+const generated = (signal: 'decimals' | 'full', jitterMs: number): SensorHour => ({
   hour: HOUR,
   ...samplesOfHour(
     { seed: SEED, signal, intervalMs: 1000, jitterMs },
@@ -37,18 +35,17 @@ const generated = (signal, jitterMs) => ({
   ),
 });
 
-/** @param {number} jitterMs @returns {SensorHour} */
-function wholeNumbers(jitterMs) {
+function wholeNumbers(jitterMs: number): SensorHour {
   const next = pulse.create(createRandom(SEED, 'pulse'), 1000);
   const { hour, times } = generated('decimals', jitterMs);
   return { hour, times, values: Float64Array.from(times, () => next()) };
 }
 
-/** Read once, for both clocks. @type {Promise<SensorHour[]> | null} */
-let recorded = null;
+/** Read once, for both clocks. */
+let recorded: Promise<SensorHour[]> | null = null;
 
-/** @returns {Promise<SensorHour[]>} whole hours of the recorded sensors */
-function recordedHours() {
+/** @returns whole hours of the recorded sensors */
+function recordedHours(): Promise<SensorHour[]> {
   recorded ??= readHours();
   return recorded;
 }
@@ -57,8 +54,7 @@ async function readHours() {
   const survey = await surveyFile(RECORDED);
   const timeline = createTimeline({ last: survey.last, now: HOUR, speed: SPEED });
   const skipped = { empty: 0, unreadable: 0, untimed: 0, colliding: 0 };
-  /** @type {Map<string, { hour: number, times: number[], values: number[] }>} */
-  const hours = new Map();
+  const hours: Map<string, { hour: number; times: number[]; values: number[] }> = new Map();
   for await (const batch of readBatches(RECORDED, survey, { timeline, rowsPerBatch: survey.rows, skipped })) {
     for (const { name, samples } of batch) {
       for (const { ts, value } of samples) {
@@ -73,8 +69,7 @@ async function readHours() {
   return [...hours.values()].filter(({ times }) => times.length === HOUR_MS / 1000);
 }
 
-/** @param {SensorHour} recorded @param {number} jitterMs @returns {SensorHour} */
-function withJitter({ hour, times, values }, jitterMs) {
+function withJitter({ hour, times, values }: SensorHour, jitterMs: number): SensorHour {
   if (jitterMs === 0) return { hour, times, values };
   const random = createRandom(SEED, 'jitter');
   // Samples are half an interval late, so that none leaves its hour.
@@ -85,15 +80,15 @@ function withJitter({ hour, times, values }, jitterMs) {
   return { hour, times: late, values };
 }
 
-/** @param {SensorHour[]} hours @returns {number} packed bytes a sample */
-function bytesOf(hours) {
+/** @returns packed bytes a sample */
+function bytesOf(hours: SensorHour[]): number {
   const packed = hours.map(({ hour, times, values }) => packHour(hour, times, values, 0, times.length));
   const samples = hours.reduce((sum, { times }) => sum + times.length, 0);
   return packed.reduce((sum, { length }) => sum + length, 0) / samples;
 }
 
 /** For each signal: its name, the limit in bytes a sample, and its hours by the jitter of its clock in ms. */
-const SIGNALS = /** @type {Array<[string, number, (jitterMs: number) => Promise<SensorHour[]>]>} */ ([
+const SIGNALS = [
   ['decimals, two digits', 1.5, async (jitterMs) => [generated('decimals', jitterMs)]],
   ['whole numbers', 1.5, async (jitterMs) => [wholeNumbers(jitterMs)]],
   ['full doubles', 7.1, async (jitterMs) => [generated('full', jitterMs)]],
@@ -102,7 +97,7 @@ const SIGNALS = /** @type {Array<[string, number, (jitterMs: number) => Promise<
     1.5,
     async (jitterMs) => (await recordedHours()).map((hour) => withJitter(hour, jitterMs)),
   ],
-]);
+] as Array<[string, number, (jitterMs: number) => Promise<SensorHour[]>]>;
 
 test.each(SIGNALS)(
   'Packed hour: %s at 1 Hz: bytes per sample equal those in docs/reference/packed-form.md',

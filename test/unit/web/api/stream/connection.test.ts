@@ -1,12 +1,11 @@
 import { expect, test } from '@jest/globals';
 import { createConnection } from '../../../../../web/api/stream/connection.ts';
-import { FakeEventSource } from '../../../../support/web/event-source.js';
+import { FakeEventSource } from '../../../../support/web/event-source.ts';
 
 test('Event stream: a snapshot spans several events: only the last event, which has a new id, completes the snapshot', () => {
-  /** @type {Array<[string, boolean]>} */
-  const received = [];
+  const received: Array<[string, boolean]> = [];
   const connection = createConnection({
-    EventSource: /** @type {any} */ (FakeEventSource),
+    EventSource: FakeEventSource as any,
     onItems: (text, { isLast }) => received.push([text, isLast]),
     onStats: () => {},
     onAlarm: () => {},

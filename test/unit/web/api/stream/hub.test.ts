@@ -1,20 +1,18 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
-import { identifyDevice } from '../../../../../schema/ids.js';
+import { identifyDevice } from '../../../../../schema/ids.ts';
 import { RELEASE_MS, StreamHub } from '../../../../../web/api/stream/hub.ts';
-import { FakeEventSource } from '../../../../support/web/event-source.js';
-
-/** @import { HubMessage, TabState } from '../../../../../web/api/stream/messages.ts' */
-/** @import { Target } from '../../../../../web/api/stream/target.ts' */
+import type { HubMessage, TabState } from '../../../../../web/api/stream/messages.ts';
+import type { Target } from '../../../../../web/api/stream/target.ts';
+import { FakeEventSource } from '../../../../support/web/event-source.ts';
 
 const [A = '', B = ''] = ['a', 'b'].map((name) => identifyDevice(name)?.id);
 
-/** @type {StreamHub} */
-let hub;
+let hub: StreamHub;
 
 beforeEach(() => {
   jest.useFakeTimers();
   FakeEventSource.opened = [];
-  hub = new StreamHub({ EventSource: /** @type {any} */ (FakeEventSource) });
+  hub = new StreamHub({ EventSource: FakeEventSource as any });
 });
 
 afterEach(() => {
@@ -24,26 +22,21 @@ afterEach(() => {
 
 /** A tab of the hub. */
 class Tab {
-  /** @type {HubMessage[]} */
-  messages = [];
-  /** @type {TabState} */
-  state = { target: null, isShown: true };
+  messages: HubMessage[] = [];
+  state: TabState = { target: null, isShown: true };
 
-  /** @param {Target | null} target @param {TabState['wants']} [wants] */
-  follow(target, wants = 'snapshot') {
+  follow(target: Target | null, wants: TabState['wants'] = 'snapshot') {
     this.#send({ ...this.state, target, wants });
     return this;
   }
 
-  /** @param {boolean} isShown */
-  show(isShown) {
+  show(isShown: boolean) {
     this.#send({ ...this.state, isShown, ...(isShown && { wants: 'snapshot' }) });
   }
 
   close = () => hub.remove(this);
 
-  /** @param {TabState} state */
-  #send(state) {
+  #send(state: TabState) {
     this.state = { target: state.target, isShown: state.isShown };
     hub.take(this, state, (message) => this.messages.push(message));
   }
@@ -53,7 +46,7 @@ class Tab {
     return this.messages.splice(0).flatMap((message) => {
       if (message.type !== 'items') return [];
       const { items } = JSON.parse(message.text);
-      const of = items.map((/** @type {any} */ item) => `${item.device_id === A ? 'a' : 'b'}${item.value}`);
+      const of = items.map((item: any) => `${item.device_id === A ? 'a' : 'b'}${item.value}`);
       return [of.join(' ') + (message.isLast ? '.' : '')];
     });
   }
@@ -63,17 +56,16 @@ class Tab {
   }
 }
 
-/** @param {Record<string, number>} values by device id */
-const eventOf = (values) =>
+/** @param values by device id */
+const eventOf = (values: Record<string, number>) =>
   JSON.stringify({
     items: Object.entries(values).map(([device_id, value]) => ({ device_id, sensor_id: 's', value })),
   });
 
-/** @param {Record<string, number>} values */
-const snapshot = (values, id = `x-${Math.random()}`) =>
+const snapshot = (values: Record<string, number>, id = `x-${Math.random()}`) =>
   FakeEventSource.newest.send('snapshot', eventOf(values), id);
-/** @param {Record<string, number>} values */
-const delta = (values) => FakeEventSource.newest.send('delta', eventOf(values), 'x-9');
+const delta = (values: Record<string, number>) =>
+  FakeEventSource.newest.send('delta', eventOf(values), 'x-9');
 const urls = () =>
   FakeEventSource.opened.map(({ url }) => url.replace('/api/v1/stream', '').replace(A, 'a').replace(B, 'b'));
 const isOpen = () => FakeEventSource.opened.filter(({ isClosed }) => !isClosed).length;
@@ -147,8 +139,8 @@ test('Stream hub: every tab is hidden: the stream ends after a while, and is ope
 });
 
 test.each([
-  ['signed out', (/** @type {Tab} */ tab) => tab.follow(null)],
-  ['closed', (/** @type {Tab} */ tab) => tab.close()],
+  ['signed out', (tab: Tab) => tab.follow(null)],
+  ['closed', (tab: Tab) => tab.close()],
 ])('Stream hub: the last tab is %s: the stream ends at once', (_, leave) => {
   const tab = new Tab().follow({});
   snapshot({ [A]: 1 });

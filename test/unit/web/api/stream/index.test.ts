@@ -1,51 +1,44 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import type { StreamStatus } from '../../../../../web/api/stream/connection.ts';
 import { createStream } from '../../../../../web/api/stream/index.ts';
-
-/** @import { Connect, Listeners, TabState } from '../../../../../web/api/stream/messages.ts' */
-/** @import { StreamStatus } from '../../../../../web/api/stream/connection.ts' */
+import type { Connect, Listeners, TabState } from '../../../../../web/api/stream/messages.ts';
 
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
 /** A way to a hub that the test plays. */
 class Hub {
-  /** @type {Array<TabState | 'closed'>} */
-  received = [];
+  received: Array<TabState | 'closed'> = [];
   connections = 0;
-  /** @type {Listeners} */
-  tab = /** @type {any} */ (null);
+  tab: Listeners = null as any;
 
-  /** @type {Connect} */
-  connect = (listeners) => {
+  connect: Connect = (listeners) => {
     this.connections++;
     this.tab = listeners;
     return { post: (state) => this.received.push(state), close: () => this.received.push('closed') };
   };
 
-  /** @param {StreamStatus} status */
-  report = (status) => this.tab.onMessage({ type: 'status', status });
+  report = (status: StreamStatus) => this.tab.onMessage({ type: 'status', status });
   take = () => this.received.splice(0).map((state) => (state === 'closed' ? state : (state.wants ?? 'same')));
 }
 
 function open() {
   const hubs = [new Hub(), new Hub()];
-  /** @type {StreamStatus[]} */
-  const statuses = [];
+  const statuses: StreamStatus[] = [];
   const document = Object.assign(new EventTarget(), { hidden: false });
   const window = new EventTarget();
   const stream = createStream({
     ways: hubs.map(({ connect }) => connect),
-    page: /** @type {any} */ ({ document, window }),
+    page: { document, window } as any,
     onItems: () => {},
     onStats: () => {},
     onStatus: (status) => statuses.push(status),
     onRefused: () => {},
   });
-  const [first, second] = /** @type {[Hub, Hub]} */ (hubs);
+  const [first, second] = hubs as [Hub, Hub];
   return {
     ...{ stream, first, second, statuses, window },
-    /** @param {boolean} isHidden */
-    hide(isHidden) {
+    hide(isHidden: boolean) {
       document.hidden = isHidden;
       document.dispatchEvent(new Event('visibilitychange'));
     },
@@ -97,7 +90,7 @@ test('Stream of a tab: the hub stops answering: Reconnecting is reported, and th
 });
 
 test.each([
-  ['its script cannot be loaded', (/** @type {Hub} */ hub) => hub.tab.onFailed()],
+  ['its script cannot be loaded', (hub: Hub) => hub.tab.onFailed()],
   ['it never answers', () => jest.advanceTimersByTime(15_000)],
 ])('Stream of a tab: the first way to a hub fails, because %s: the next way is used', (_, fail) => {
   const { stream, first, second } = open();

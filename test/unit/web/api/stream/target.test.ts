@@ -1,23 +1,21 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { identifyDevice } from '../../../../../schema/ids.js';
+import { identifyDevice } from '../../../../../schema/ids.ts';
 import {
   addressOf,
   covers,
   FIGURES_ALONE,
   selectorOf,
+  type Target,
   unionOf,
 } from '../../../../../web/api/stream/target.ts';
-
-/** @import { Target } from '../../../../../web/api/stream/target.ts' */
 
 const IDS = ['a', 'b', 'c'].map((name) => identifyDevice(name)?.id ?? '');
 const SENSORS = ['s', 't'];
 const ITEMS = IDS.flatMap((device_id) => SENSORS.map((sensor_id) => ({ device_id, sensor_id })));
 
 const sensor = fc.tuple(fc.constantFrom(...IDS), fc.constantFrom(...SENSORS));
-/** @type {fc.Arbitrary<Target>} */
-const target = fc.oneof(
+const target: fc.Arbitrary<Target> = fc.oneof(
   fc.constant({}),
   fc.constant(FIGURES_ALONE),
   fc.record({ devices: fc.uniqueArray(fc.constantFrom(...IDS), { minLength: 1 }) }),
@@ -28,12 +26,12 @@ const target = fc.oneof(
 test('Union of subscriptions: any targets: it has exactly the items of the targets, covers each, and ignores their order', () => {
   fc.assert(
     fc.property(fc.array(target, { minLength: 1, maxLength: 5 }), (targets) => {
-      const union = /** @type {Target} */ (unionOf(targets));
+      const union = unionOf(targets) as Target;
       const has = selectorOf(union);
       const wanted = targets.map(selectorOf);
       expect(ITEMS.filter(has)).toEqual(ITEMS.filter((item) => wanted.some((each) => each(item))));
       expect(targets.every((each) => covers(union, each))).toBe(true);
-      expect(addressOf(/** @type {Target} */ (unionOf(targets.toReversed())))).toBe(addressOf(union));
+      expect(addressOf(unionOf(targets.toReversed()) as Target)).toBe(addressOf(union));
     }),
   );
 });
@@ -47,7 +45,7 @@ test('Subscription: it covers another: it has every item of the other', () => {
   );
 });
 
-const names = (/** @type {number} */ count) => Array.from({ length: count }, (_, index) => `device-${index}`);
+const names = (count: number) => Array.from({ length: count }, (_, index) => `device-${index}`);
 
 test.each([
   ['no targets', [], null],
@@ -56,7 +54,7 @@ test.each([
   ['a device and its sensor', [{ devices: ['x'] }, { sensors: [['x', 's']] }], '/api/v1/stream?device=x'],
   ['2,001 devices', [{ devices: names(2001) }], '/api/v1/stream'],
 ])('Union of subscriptions: %s: the smallest address', (_, targets, address) => {
-  const union = unionOf(/** @type {Target[]} */ (targets));
+  const union = unionOf(targets as Target[]);
   expect(union && addressOf(union)).toBe(address);
 });
 
