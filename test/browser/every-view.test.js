@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { DEVICES, publishSmallFleet } from '../support/simulator/small-fleet.js';
 import { until } from '../support/until.js';
-import { untilStreams, useDashboard } from '../support/web/dashboard.js';
+import { useDashboard } from '../support/web/dashboard.js';
 
 /** @import { Request, Route } from 'playwright-core' */
 
@@ -120,19 +120,6 @@ test('Dashboard: fleet page is opened, then reloaded: at most 8 files and 120 kB
   const fetched = again.filter(({ bytes }) => bytes > 0);
   expect(fetched.filter(({ path }) => path.startsWith('/assets/'))).toEqual([]);
   expect(fetched.length).toBeLessThanOrEqual(RELOAD_FILES);
-});
-
-test('Dashboard: fleet page is opened: the event stream is requested while the JavaScript module of the page still loads', async () => {
-  const { page } = dashboard;
-  let held = 0;
-  await page.route('**/assets/fleet-*.js', async (route) => {
-    held++;
-    await untilStreams(dashboard.system, 1);
-    await route.continue();
-  });
-  await dashboard.visit('/');
-  await page.locator('.wall-site').first().waitFor();
-  expect(held).toBe(1);
 });
 
 /**
