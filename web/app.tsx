@@ -286,11 +286,6 @@ function start() {
 
 const { view: firstView } = routeOf(location.pathname);
 
-/** Subscribes to the fleet before the fleet view does, so that the slow snapshot arrives while the view loads. */
-function followFirst() {
-  if (firstView === 'fleet' && !session.state.peek().isOut) services.live.follow({});
-}
-
 // An await at the top level would never end: the view module imports this module, so each module would wait for the other. A
 // view that cannot be loaded is shown as a problem.
-void Promise.all([views.load(firstView).catch(() => {}), session.refresh().then(followFirst)]).then(start);
+void Promise.all([views.load(firstView).catch(() => {}), session.refresh()]).then(start);

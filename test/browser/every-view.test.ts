@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { Request, Route } from 'playwright-core';
 import { DEVICES, publishSmallFleet } from '../support/simulator/small-fleet.ts';
 import { until } from '../support/until.ts';
-import { untilStreams, useDashboard } from '../support/web/dashboard.ts';
+import { useDashboard } from '../support/web/dashboard.ts';
 
 /** The highest number of Tab presses that a test makes to reach an element. */
 const MAX_STEPS = 80;
@@ -116,19 +116,6 @@ test('Dashboard: fleet page is opened, then reloaded: at most 8 files and 120 kB
   const fetched = again.filter(({ bytes }) => bytes > 0);
   expect(fetched.filter(({ path }) => path.startsWith('/assets/'))).toEqual([]);
   expect(fetched.length).toBeLessThanOrEqual(RELOAD_FILES);
-});
-
-test('Dashboard: fleet page is opened: the event stream is requested while the JavaScript module of the page still loads', async () => {
-  const { page } = dashboard;
-  let held = 0;
-  await page.route('**/assets/fleet-*.js', async (route) => {
-    held++;
-    await untilStreams(dashboard.system, 1);
-    await route.continue();
-  });
-  await dashboard.visit('/');
-  await page.locator('.wall-site').first().waitFor();
-  expect(held).toBe(1);
 });
 
 /**
