@@ -83,7 +83,10 @@ export async function startSystem(parts: {
     send: (...command) => void events.emit('command', ...command),
     onState: (device) => void events.emit('state', device),
     // The function is bound, so that no wrapper function runs for each message.
-    publish: (events.emit as Function).bind(events, 'committed') as Publish,
+    publish: (events.emit as (event: 'committed', ...changed: Parameters<Publish>) => boolean).bind(
+      events,
+      'committed',
+    ),
   });
   const { outbox, processStats } = ingest;
   const streamOut = config.stream.kafka

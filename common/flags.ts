@@ -21,7 +21,7 @@ export interface Flag {
   group?: string;
 }
 
-type ValueOf<F extends Flag> = F extends { fallback: {} }
+type ValueOf<F extends Flag> = F extends { fallback: NonNullable<Flag['fallback']> }
   ? ValueTypes[F['type']]
   : ValueTypes[F['type']] | undefined;
 

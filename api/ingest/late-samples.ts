@@ -113,7 +113,7 @@ class HourNotes {
    */
   async writeAt(at: number, write: (noticed: number, now: number) => Promise<void>) {
     let now = at;
-    let noticed;
+    let noticed: number;
     do {
       noticed = bucketOf(now);
       await write(noticed, now);

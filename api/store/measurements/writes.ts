@@ -149,11 +149,12 @@ export class SampleWrites {
    */
   async #commitInOrder(device: SampleDevice, hours: Hour[], first: Promise<void> | null) {
     const blocks = this.#blocks;
-    const begun = first ? [] : hours.slice(0, HOURS_AT_ONCE).map((hour) => this.#commit(device, hour));
+    const begun =
+      first === null ? hours.slice(0, HOURS_AT_ONCE).map((hour) => this.#commit(device, hour)) : [];
     const rest = hours.slice(begun.length).map((hour) => ({ hour, place: blocks?.expect(device) }));
     if (blocks && rest.length > 0) this.#partitions.closeRows(device.bytes);
     const remaining = rest.values();
-    const starts = first ? new Array(HOURS_AT_ONCE).fill(first) : begun;
+    const starts = first === null ? begun : new Array<Promise<void>>(HOURS_AT_ONCE).fill(first);
     const ends = await Promise.allSettled(
       starts.map(async (start) => {
         await start;

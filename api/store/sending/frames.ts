@@ -61,7 +61,7 @@ export function createPreparedWrites(client: Client, stamps: Stamps = createPlai
   const send = createStampedWrites(client);
   return async (queries, routingKey) => {
     const joining = stamps.ready();
-    if (joining) await joining;
+    if (joining !== undefined) await joining;
     const timestamp = stamps.begin(client);
     let mayAcknowledge = false;
     let answer: unknown;

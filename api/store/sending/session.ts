@@ -58,7 +58,7 @@ export function createSession(
 ) {
   async function timed<T>(name: string, request: () => Promise<T>): Promise<T> {
     const room = gate.enter();
-    if (room) await room;
+    if (room !== undefined) await room;
     return answered(name, request);
   }
 
