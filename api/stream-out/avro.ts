@@ -1,4 +1,4 @@
-import type { Type } from 'avsc';
+import type { Schema, Type } from 'avsc';
 import avro from 'avsc';
 
 /**
@@ -197,7 +197,7 @@ export function crc64(bytes: Buffer): bigint {
 const fingerprintOf = (type: Type): bigint => crc64(Buffer.from(JSON.stringify(type.schema())));
 
 function compile(record: AvroRecord): { head: Buffer; type: Type } {
-  const type = avro.Type.forSchema(AVRO_SCHEMAS[record] as any, { wrapUnions: false });
+  const type = avro.Type.forSchema(AVRO_SCHEMAS[record] as Schema, { wrapUnions: false });
   const head = Buffer.from([0xc3, 0x01, 0, 0, 0, 0, 0, 0, 0, 0]);
   head.writeBigUInt64LE(fingerprintOf(type), 2);
   return { head, type };

@@ -61,7 +61,7 @@ function createWriter({ devices: count, sensors, samples }: Shape): () => Promis
       async write({ cql }, params) {
         await client.execute(cql, params);
       },
-      async writeMerged(row: PendingRow<any>) {
+      async writeMerged(row: PendingRow) {
         await send(row.encode(), row.partition.routing);
       },
     } as Session,
