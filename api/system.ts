@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { Logger } from 'pino';
 import { PERIODS_MS, type Periods } from '../common/periods.ts';
 import type { Config } from '../common/settings/config.ts';
+import type { Identity } from '../schema/ids.ts';
 import { Accounts, createCredentialService, revokeBefore } from './access/credentials/index.ts';
 import { createAccess } from './access/http/index.ts';
 import type { Rate } from './access/http/rate-limits.ts';
@@ -165,7 +166,7 @@ export async function startSystem(parts: {
     },
   });
   const revokeAndRetire = revokeBefore({ retire: ingest.retire, forget: credentials.forget });
-  async function retire(device: Parameters<typeof revokeAndRetire>[0]) {
+  async function retire(device: Identity) {
     const before = await ingest.find(device);
     const isRetired = await revokeAndRetire(device);
     if (isRetired && before) {
