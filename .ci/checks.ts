@@ -109,19 +109,22 @@ async function main([plan, ...options]: string[]): Promise<number> {
   await mkdir(folder, { recursive: true });
   console.log(`Seed ${seed}. Output and results: ${folder}`);
   const reports: Report[] = [];
-  const steps = isGate ? gate(await readList('seeds.json')) : everything(seed);
+  const steps = isGate ? gate(await readList<KnownSeed>('seeds.json')) : everything(seed);
   for (const each of steps) {
     reports.push(await run(each, { folder, number: reports.length + 1 }));
     // The first step fetches the packages. Without them no suite runs, and each suite would try to fetch them again.
     if (reports.length === 1 && reports[0]?.code !== 0) break;
   }
-  const { text, isGreen } = summaryOf(reports, { seed, known: await readList('flaky.json') });
+  const { text, isGreen } = summaryOf(reports, {
+    seed,
+    known: await readList<{ file: string }>('flaky.json'),
+  });
   console.log(`\n${text}`);
   return isGreen ? 0 : 1;
 }
 
 /** @returns the content of a JSON file next to this file, which people edit */
-const readList = async (name: string): Promise<any[]> =>
+const readList = async <T>(name: string): Promise<T[]> =>
   JSON.parse(await readFile(new URL(name, import.meta.url), 'utf8'));
 
 /**

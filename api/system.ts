@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { Logger } from 'pino';
 import { PERIODS_MS, type Periods } from '../common/periods.ts';
 import type { Config } from '../common/settings/config.ts';
+import type { Identity } from '../schema/ids.ts';
 import { Accounts, createCredentialService, revokeBefore } from './access/credentials/index.ts';
 import { createAccess } from './access/http/index.ts';
 import type { Rate } from './access/http/rate-limits.ts';
@@ -83,7 +84,10 @@ export async function startSystem(parts: {
     send: (...command) => void events.emit('command', ...command),
     onState: (device) => void events.emit('state', device),
     // The function is bound, so that no wrapper function runs for each message.
-    publish: (events.emit as Function).bind(events, 'committed') as Publish,
+    publish: (events.emit as (event: 'committed', ...changed: Parameters<Publish>) => boolean).bind(
+      events,
+      'committed',
+    ),
   });
   const { outbox, processStats } = ingest;
   const streamOut = config.stream.kafka
@@ -162,7 +166,7 @@ export async function startSystem(parts: {
     },
   });
   const revokeAndRetire = revokeBefore({ retire: ingest.retire, forget: credentials.forget });
-  async function retire(device: Parameters<typeof revokeAndRetire>[0]) {
+  async function retire(device: Identity) {
     const before = await ingest.find(device);
     const isRetired = await revokeAndRetire(device);
     if (isRetired && before) {

@@ -21,9 +21,31 @@ export interface Flag {
   group?: string;
 }
 
-type ValueOf<F extends Flag> = F extends { fallback: {} }
+type ValueOf<F extends Flag> = F extends { fallback: NonNullable<Flag['fallback']> }
   ? ValueTypes[F['type']]
   : ValueTypes[F['type']] | undefined;
+
+type Values<F extends Record<string, Flag>> = { [K in keyof F]: ValueOf<F[K]> };
+
+type Commands = Record<string, Omit<CommandLine, 'command'>>;
+
+/** The flags of each command of a group. */
+type FlagsIn<C extends Commands> = C[keyof C]['flags'];
+
+type KeyIn<T> = T extends T ? keyof T : never;
+type MemberOf<T, K> = T extends T ? (K extends keyof T ? T[K] : never) : never;
+
+/** The flags of all commands of a group. Those of other commands than the one that was named are undefined. */
+export type GroupValues<C extends Commands> = {
+  [K in KeyIn<FlagsIn<C>>]?: ValueOf<Extract<MemberOf<FlagsIn<C>, K>, Flag>>;
+};
+
+/** The command of a group that was named, with its flags and words. */
+interface Named<C extends Commands> {
+  command: keyof C & string;
+  flags: GroupValues<C>;
+  words: string[];
+}
 
 type ValueTypes = { number: number; integer: number; duration: number; text: string; switch: boolean };
 
@@ -48,7 +70,7 @@ export interface CommandLine<F extends Record<string, Flag> = Record<string, Fla
 type Words = { usage: string; rule: string; least: number; most: number };
 
 /** Several commands under one name, such as `npm run credentials -- issue`. */
-export type CommandGroup<C extends Record<string, Omit<CommandLine, 'command'>>> = {
+export type CommandGroup<C extends Commands> = {
   command: string;
   help: string;
   examples: [string, ...string[]];
@@ -80,10 +102,8 @@ function readNumber(text: string) {
  * @returns a value for each flag
  * @throws {MillraceError} `usage` with every invalid value, or `help` for --help
  */
-export const parseFlags = <F extends Record<string, Flag>>(
-  line: CommandLine<F>,
-  argv: string[],
-): { [K in keyof F]: ValueOf<F[K]> } => parseLine(line, argv).flags;
+export const parseFlags = <F extends Record<string, Flag>>(line: CommandLine<F>, argv: string[]): Values<F> =>
+  parseLine(line, argv).flags;
 
 /**
  * Reads the flags and the words (positional arguments) of a command.
@@ -93,7 +113,7 @@ export const parseFlags = <F extends Record<string, Flag>>(
 export function parseLine<F extends Record<string, Flag>>(
   line: CommandLine<F>,
   argv: string[],
-): { flags: { [K in keyof F]: ValueOf<F[K]> }; words: string[] } {
+): { flags: Values<F>; words: string[] } {
   const problems: string[] = [];
   const command = buildCommand(line.command, line, problems);
   command.parse(argv, { from: 'user' });
@@ -105,21 +125,21 @@ export function parseLine<F extends Record<string, Flag>>(
  * @param argv without node and script
  * @throws {MillraceError} `usage`, `help`
  */
-export function parseGroup<C extends Record<string, Omit<CommandLine, 'command'>>>(
+export function parseGroup<C extends Commands>(
   { command: name, help, examples, settings, commands }: CommandGroup<C>,
   argv: string[],
-): { command: keyof C & string; flags: Record<string, any>; words: string[] } {
+): Named<C> {
   const problems: string[] = [];
   const group = basicCommand(name, { help, examples, settings }, problems)
     .usage('COMMAND [flags]')
     .commandsGroup('Commands:')
     .helpCommand(false)
     .configureHelp({ subcommandTerm: (command) => `${command.name()} ${command.usage()}` });
-  let read: { command: keyof C & string; flags: Record<string, any>; words: string[] } | undefined;
+  let read: Named<C> | undefined;
   for (const [command, line] of Object.entries(commands)) {
     const built = buildCommand(command, { settings, ...line }, problems);
     built.action(() => {
-      read = { command, ...valuesOf(built, line, problems) };
+      read = { command, ...valuesOf(built, line, problems) } as Named<C>;
     });
     group.addCommand(built);
   }
@@ -250,11 +270,11 @@ function readValue(
 }
 
 /** @param command a command that has parsed its arguments */
-function valuesOf(
+function valuesOf<F extends Record<string, Flag>>(
   command: Command,
-  { flags, words }: Pick<CommandLine, 'flags' | 'words'>,
+  { flags, words }: Pick<CommandLine<F>, 'flags' | 'words'>,
   problems: string[],
-): { flags: any; words: string[] } {
+): { flags: Values<F>; words: string[] } {
   const { args } = command;
   if (!words && args.length > 0)
     problems.push(`unexpected word "${args[0]}": this command takes flags alone`);

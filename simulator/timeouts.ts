@@ -12,7 +12,7 @@ export const whenAborted = (signal: AbortSignal): Promise<void> =>
  */
 export function createDeadline(ms: number): { passed: Promise<void>; cancel: () => void } {
   let timer: NodeJS.Timeout | undefined;
-  const passed = new Promise((resolve: (value: void) => void) => {
+  const passed = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, ms);
   });
   return { passed, cancel: () => clearTimeout(timer) };

@@ -1,6 +1,5 @@
 import { JoinedCalls } from '../../common/concurrency.ts';
 import { groupOf, identifyDevice, uuidBytes, uuidText } from '../../schema/ids.ts';
-import type { LatestRow } from '../store/devices/latest-rows.ts';
 import type { Store } from '../store/index.ts';
 import type { SensorRow } from '../store/registry/rows.ts';
 import type { MonitoredSensor } from './evaluation/evaluator.ts';
@@ -68,9 +67,9 @@ export function createSubjects(store: Pick<Store, 'fleet' | 'devices'>, groups: 
         return;
       }
       const filter = { ...(type !== undefined && { type }), ...(site !== undefined && { site }) };
-      let after: Awaited<ReturnType<Store['fleet']['latestPage']>>['next'] = null;
+      let after: Page['next'] = null;
       do {
-        const page: { rows: LatestRow[]; next: any } = await store.fleet.latestPage({
+        const page: Page = await store.fleet.latestPage({
           filter,
           after,
           limit: SENSORS_AT_ONCE,
@@ -86,6 +85,8 @@ export function createSubjects(store: Pick<Store, 'fleet' | 'devices'>, groups: 
 }
 
 export type Subjects = ReturnType<typeof createSubjects>;
+
+type Page = Awaited<ReturnType<Store['fleet']['latestPage']>>;
 
 const SENSORS_AT_ONCE = 500;
 

@@ -55,7 +55,10 @@ await runCommand(async () => {
   await makeRoles(cql, statements, (shown) => console.log(shown));
 });
 
-function readPassword(flag: string, flags: Record<string, any>): string {
+function readPassword(
+  flag: `${'migrate' | 'serve' | 'manager'}-password-file`,
+  flags: { [F in typeof flag]: string | undefined } & { 'dry-run': boolean | undefined },
+): string {
   const path = flags[flag];
   if (path === undefined && flags['dry-run']) return 'not shown';
   if (path === undefined)

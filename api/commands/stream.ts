@@ -2,7 +2,13 @@ import { Admin } from '@platformatic/kafka';
 import { runCommand } from '../../common/command.ts';
 import { readCommandSettings } from '../../common/dev-addresses.ts';
 import { MillraceError } from '../../common/errors.ts';
-import { type CommandGroup, type CommandLine, parseGroup, usageError } from '../../common/flags.ts';
+import {
+  type CommandGroup,
+  type CommandLine,
+  type GroupValues,
+  parseGroup,
+  usageError,
+} from '../../common/flags.ts';
 import type { Config } from '../../common/settings/config.ts';
 import { DATABASE_SETTINGS } from '../../common/settings/index.ts';
 import { createStatusLine } from '../../common/status-line.ts';
@@ -101,7 +107,7 @@ async function withAdmin<T>({ stream }: Config, work: (admin: Admin) => Promise<
 
 async function init(
   config: Config,
-  { partitions, replicas = -1 }: Record<string, any>,
+  { partitions, replicas = -1 }: GroupValues<typeof COMMANDS>,
   print: (text: string) => void,
 ) {
   const made: Set<TopicKind> = new Set();
@@ -233,9 +239,9 @@ async function readBegun({ retention }: Config, store: Store) {
   return all.filter((shard) => shard !== null);
 }
 
-async function replay(config: Config, flags: Record<string, any>, print: (text: string) => void) {
-  const from = parseTime(flags['from'] ?? '');
-  const to = flags['to'] === undefined ? Date.now() : parseTime(flags['to']);
+async function replay(config: Config, flags: GroupValues<typeof COMMANDS>, print: (text: string) => void) {
+  const from = parseTime(flags.from ?? '');
+  const to = flags.to === undefined ? Date.now() : parseTime(flags.to);
   if (from === null || to === null || from >= to) {
     throw usageError(`${COMMAND} replay`, ['--from and --to are times, and --from is before --to']);
   }

@@ -37,10 +37,11 @@ export function createCursors({ secret, clock }: { secret: string; clock: () => 
     },
 
     /**
+     * @template T position that `seal` got for this scope
      * @returns the position
      * @throws {MillraceError} `bad_cursor`: changed, from another listing, or expired
      */
-    open(scope: string, cursor: string): any {
+    open<T>(scope: string, cursor: string): T {
       const bytes = Buffer.from(cursor.slice(0, MAX_CHARACTERS), 'base64url');
       const body = bytes.subarray(MAC_BYTES).toString('utf8');
       // base64url has several encodings of the same bytes. Only the canonical encoding is valid.
@@ -54,7 +55,7 @@ export function createCursors({ secret, clock }: { secret: string; clock: () => 
           `The cursor belongs to another request, or was changed: ${ADVICE}`,
         );
       }
-      const [expires, position] = JSON.parse(body);
+      const [expires, position]: [number, T] = JSON.parse(body);
       if (expires < clock()) throw new MillraceError('bad_cursor', `The cursor has expired: ${ADVICE}`);
       return position;
     },

@@ -44,14 +44,15 @@ export function createRanking({
   /** epoch ms */
   clock: () => number;
 }) {
-  const recent: Map<string, { at: number; answer: Promise<any> }> = new Map();
+  const recent: Map<string, { at: number; answer: Promise<unknown> }> = new Map();
 
   /** Computes an answer, or reuses a recent answer to the same question. */
   function once<T>(question: string, compute: () => Promise<T>): Promise<T> {
     const now = clock();
     for (const [asked, { at }] of recent) if (Math.abs(now - at) >= MAX_AGE_MS) recent.delete(asked);
     const known = recent.get(question);
-    if (known) return known.answer;
+    // A question is always asked with the same `compute`.
+    if (known) return known.answer as Promise<T>;
     const answer = compute();
     recent.set(question, { at: now, answer });
     // A failed answer is not cached, so the next request tries again.

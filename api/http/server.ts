@@ -128,10 +128,7 @@ function disablePipelining(app: RequestListener): RequestListener {
   /** connections with a running request */
   const busy: WeakMap<Socket, { next?: () => void }> = new WeakMap();
 
-  function serve(
-    req: Parameters<RequestListener>[0],
-    res: Parameters<RequestListener>[1],
-  ): ReturnType<RequestListener> {
+  const serve: RequestListener = (req, res) => {
     const { socket } = req;
     const turn: { next?: () => void } = {};
     busy.set(socket, turn);
@@ -141,7 +138,7 @@ function disablePipelining(app: RequestListener): RequestListener {
       busy.delete(socket);
       if (!socket.destroyed) turn.next?.();
     });
-  }
+  };
 
   return (req, res) => {
     const turn = busy.get(req.socket);

@@ -160,8 +160,8 @@ export class Importer {
   /** Looks up the sensors of the rows that are not in memory yet. */
   async #resolve({ device, sensor, type, unit, site }: Rows) {
     const missing: Map<string, { site: string | null; sensors: Described }> = new Map();
-    let lastDevice;
-    let lastSensor;
+    let lastDevice: unknown;
+    let lastSensor: unknown;
     for (let index = 0; index < device.length; index++) {
       // The check of `index` is needed: in the first row device and sensor may be undefined, like `lastDevice`. A row of
       // CSV that ends early is an example.
@@ -214,8 +214,8 @@ export class Importer {
 
   #gather(rows: Rows) {
     const { lines, device, sensor, ts, value } = rows;
-    let lastDevice;
-    let lastSensor;
+    let lastDevice: unknown;
+    let lastSensor: unknown;
     let entry = undefined as Entry | undefined;
     for (let index = 0; index < device.length; index++) {
       if (!entry || device[index] !== lastDevice || sensor[index] !== lastSensor) {

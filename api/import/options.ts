@@ -98,7 +98,8 @@ export const FILE_OPTIONS = {
 
 const SCHEMA = z.strictObject(FILE_OPTIONS);
 
-export type FileOptions = z.infer<typeof SCHEMA>;
+/** `encoding`: any charset that the decoder knows, because a content type may name it. */
+export type FileOptions = Omit<z.infer<typeof SCHEMA>, 'encoding'> & { encoding?: string | undefined };
 
 /** @param input texts by the name of the option @throws {MillraceError} `usage` */
 export function parseFileOptions(input: Record<string, string | undefined>): FileOptions {

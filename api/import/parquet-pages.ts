@@ -90,7 +90,7 @@ export class ColumnReader {
    */
   read(from: number, to: number): unknown[] {
     const values = new Array(to - from);
-    let dictionary;
+    let dictionary: DecodedArray | undefined;
     while (this.#next.row < to) {
       const { offset, row } = this.#next;
       const page = this.#pageAt(offset);

@@ -189,7 +189,7 @@ function addObject(list: RowList, line: number, text: string, layouts: LayoutCac
       list.malformed.push({ line, rule: 'must be an object' });
       return;
     }
-    list.add(line, layouts.of(Object.keys(object)), (name) => object[name]);
+    list.add(line, layouts.of(Object.keys(object)), (name) => (object as Record<string, unknown>)[name]);
   } catch (error) {
     list.malformed.push({ line, rule: (error as Error).message });
   }

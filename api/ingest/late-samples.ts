@@ -27,7 +27,7 @@ export function createLateWriter({
   onLate,
 }: {
   store: HistoryWrites;
-  retry: Retry;
+  retry: Pick<Retry, 'run'>;
   days: LateDayNotes;
   arrivals: LateArrivalNotes;
   onLate: (samples: number) => void;
@@ -113,7 +113,7 @@ class HourNotes {
    */
   async writeAt(at: number, write: (noticed: number, now: number) => Promise<void>) {
     let now = at;
-    let noticed;
+    let noticed: number;
     do {
       noticed = bucketOf(now);
       await write(noticed, now);
@@ -157,7 +157,7 @@ export class LateDayNotes {
     clock,
   }: {
     store: Pick<LateDayStore, 'write'>;
-    retry: Retry;
+    retry: Pick<Retry, 'run'>;
     clock: Pick<ClockGuard, 'now'>;
   }) {
     this.#store = store;
@@ -205,7 +205,7 @@ export class LateArrivalNotes {
     clock,
   }: {
     store: Pick<LateArrivalStore, 'write'>;
-    retry: Retry;
+    retry: Pick<Retry, 'run'>;
     clock: Pick<ClockGuard, 'now'>;
   }) {
     this.#store = store;

@@ -119,15 +119,13 @@ export type HandleMessage = (message: Message) => Promise<Outcome>;
 /** Limit of cached device identities, at about 300 bytes each. The least recently used identity is evicted. */
 const MAX_IDENTITIES = 100_000;
 
+/** A handler of the kind of a route, which takes routes of this kind only. */
+type AnyHandler = Handler<Route, Identity | null>;
+
 /**
  * Calls one of the two functions of a handler: `handle` or `replay`. `identity`: null if the payload names the device.
  */
-type Step<M, T> = (
-  handler: Handler<any, any>,
-  message: M,
-  route: Route,
-  identity: Identity | null,
-) => Promise<T>;
+type Step<M, T> = (handler: AnyHandler, message: M, route: Route, identity: Identity | null) => Promise<T>;
 
 const HANDLE: Step<Message, Outcome> = (handler, message, route, identity) =>
   handler.handle(message, route, identity);
@@ -259,7 +257,7 @@ export class IngestPipeline {
    * @throws {MillraceError} `bad_id`, `too_large`, and the errors of the handler
    */
   #route<M extends Pick<Message, 'payload'>, T>(message: M, route: Route, step: Step<M, T>): Promise<T> {
-    const handler = this.#deps.handlers[route.kind];
+    const handler = this.#deps.handlers[route.kind] as AnyHandler;
     const identity = route.kind === 'mapped' ? null : this.#identityOf(route);
     if (message.payload.length > this.#maxMessageBytes) {
       const rule = `must not be larger than MAX_MESSAGE_BYTES, ${this.#maxMessageBytes} bytes`;

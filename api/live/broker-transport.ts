@@ -24,6 +24,7 @@ import {
   statsProcess,
   statsTopic,
 } from './messages.ts';
+import type { Demand, NamedTopic } from './named-topics.ts';
 
 /** Time limit of the first connection and of an orderly disconnect, in ms. After it the process continues without waiting. */
 const CONNECT_TIMEOUT_MS = 1000;
@@ -117,7 +118,7 @@ export class BrokerTransport implements Transport {
     return this.#publishesAll || this.#interest.has(device) || this.#hub.hasSubscribers(device);
   }
 
-  onWanted(listener: Parameters<Transport['onWanted']>[0]): ReturnType<Transport['onWanted']> {
+  onWanted(listener: () => void) {
     this.#wantedListener = listener;
   }
 
@@ -131,15 +132,15 @@ export class BrokerTransport implements Transport {
   }
 
   send(
-    topic: Parameters<Transport['send']>[0],
-    payload: Parameters<Transport['send']>[1],
-    { retain, waited }: Parameters<Transport['send']>[2] = {},
-  ): ReturnType<Transport['send']> {
+    topic: string,
+    payload: string,
+    { retain, waited }: { retain?: boolean; waited?: number } = {},
+  ): boolean {
     return this.#outbox.put(topic, payload, waited, retain);
   }
 
   /** Wants all topics of these kinds, because the broker does not report its subscribers. */
-  demandOf(kinds: Parameters<Transport['demandOf']>[0]): ReturnType<Transport['demandOf']> {
+  demandOf(kinds: Set<NamedTopic>): Demand {
     return { any: () => kinds.size > 0, wants: (kind) => kinds.has(kind) };
   }
 

@@ -51,7 +51,7 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 const isTime = (ts: unknown) => typeof ts === 'string' && TIME.test(ts) && !Number.isNaN(Date.parse(ts));
 
-const isItemOf = (device: string, item: any) =>
+const isItemOf = (device: string, item: { [K in keyof LiveItem]?: unknown } | null) =>
   item?.device_id === device &&
   typeof item.sensor_id === 'string' &&
   isTime(item.ts) &&

@@ -2,7 +2,7 @@ import type { Periods } from '../../common/periods.ts';
 import type { Accounts } from '../access/credentials/accounts.ts';
 import type { OwnCertificate } from '../access/tls/certificate-reload.ts';
 import type { Ingest } from '../ingest/index.ts';
-import type { HandleMessage, Send } from '../ingest/pipeline.ts';
+import type { HandleMessage } from '../ingest/pipeline.ts';
 import { Host } from '../ingest/sparkplug/index.ts';
 import type { Context } from '../observability/index.ts';
 import { createBroker } from './embedded/index.ts';
@@ -70,7 +70,8 @@ export function createMessageSource(
 
     start: () => source.start(),
 
-    send: ((topic, payload, retain, waited) => source.send(topic, payload, retain, waited)) satisfies Send,
+    send: (topic: string, payload: Buffer, retain?: boolean, waited?: number) =>
+      source.send(topic, payload, retain, waited),
 
     /** Ends the connections of a device whose credential has changed. */
     recheck: (deviceId: string) => source.recheck(deviceId),

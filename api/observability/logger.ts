@@ -1,4 +1,4 @@
-import type { DestinationStream, Logger } from 'pino';
+import type { DestinationStream, LoggerOptions } from 'pino';
 import pino from 'pino';
 
 /** Names of log fields whose values are always redacted. */
@@ -79,6 +79,8 @@ function createRedaction(secrets: string[]): (line: string) => string {
 const patternOf = (secret: string) =>
   /^\d+$/.test(secret) ? new RegExp(`(?<!\\d)${secret}(?!\\d)`, 'g') : secret;
 
+type LogMethod = NonNullable<NonNullable<LoggerOptions['hooks']>['logMethod']>;
+
 /** Length in ms of a window of time, and the limit of lines with the same text in a window. Further lines are only counted. */
 const WINDOW_MS = 10_000;
 const MAX_LINES = 10;
@@ -122,13 +124,15 @@ function limitRepetitions() {
       const [first, ...rest] = args;
       const { unsaid } = window;
       if (typeof first === 'object') method.call(this, { ...first, unsaid }, ...rest);
-      else method.call(this, { unsaid }, ...args);
+      else method.call(this, { unsaid }, first as string, ...rest);
     };
-  } satisfies (this: Logger, args: any[], method: (...args: any[]) => void, level: number) => void;
+  } satisfies LogMethod;
 }
 
 /** @param args arguments of a call of pino */
-const isAudit = ([first]: any[]) => first?.audit === true;
+const isAudit = ([first]: unknown[]) =>
+  typeof first === 'object' && first !== null && 'audit' in first && first.audit === true;
 
 /** @param args arguments of a call of pino: details and text, or only text */
-const textOf = ([first, second]: any[]): string => (typeof first === 'string' ? first : String(second ?? ''));
+const textOf = ([first, second]: unknown[]): string =>
+  typeof first === 'string' ? first : String(second ?? '');

@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks';
+import { z } from 'zod';
 import type { Config } from '../../common/settings/config.ts';
 import type { Check, Readiness } from './readiness.ts';
 
@@ -106,34 +107,24 @@ const MAX_NAME_LENGTH = 100;
 const MAX_MESSAGE_LENGTH = 1000;
 const MAX_FIGURE = 1e12;
 
-const ROLES = ['all', 'ingest', 'http'];
+const figure = z.int().min(0).max(MAX_FIGURE);
+const check = z.object({ ok: z.boolean(), message: z.string().max(MAX_MESSAGE_LENGTH) });
+const REPORT = z.object({
+  role: z.enum(['all', 'ingest', 'http']),
+  checks: z
+    .record(z.string().max(MAX_NAME_LENGTH), check)
+    .refine((checks) => Object.keys(checks).length <= MAX_CHECKS)
+    .nullish()
+    .transform((checks) => checks ?? {}),
+  unanswered_ms: figure,
+  unsettled: z.object({ messages: figure, oldest_ms: figure, standstill_ms: figure }),
+});
 
 /**
  * Copies a valid report that came from the broker. Any client can publish such a report if the broker has no access control.
  * @returns null: the report is not valid
  */
-export function parseHealth(report: any): HealthReport | null {
-  const { role, checks, unanswered_ms, unsettled } = report ?? {};
-  const { messages, oldest_ms, standstill_ms } = unsettled ?? {};
-  const entries = Object.entries(checks ?? {});
-  if (!ROLES.includes(role) || entries.length > MAX_CHECKS || !entries.every(isCheck)) return null;
-  if (![unanswered_ms, messages, oldest_ms, standstill_ms].every(isFigure)) return null;
-  return {
-    role,
-    checks: Object.fromEntries(entries.map(([name, { ok, message }]) => [name, { ok, message }])),
-    unanswered_ms,
-    unsettled: { messages, oldest_ms, standstill_ms },
-  };
-}
-
-const isFigure = (value: unknown) =>
-  Number.isInteger(value) && Number(value) >= 0 && Number(value) <= MAX_FIGURE;
-
-const isCheck = ([name, check]: [name: string, check: any]) =>
-  name.length <= MAX_NAME_LENGTH &&
-  typeof check?.ok === 'boolean' &&
-  typeof check.message === 'string' &&
-  check.message.length <= MAX_MESSAGE_LENGTH;
+export const parseHealth = (report: unknown): HealthReport | null => REPORT.safeParse(report).data ?? null;
 
 /** @returns whether all checks of the report succeed */
 export const isWell = ({ checks }: Pick<HealthReport, 'checks'>): boolean =>

@@ -36,6 +36,8 @@ export const writeTimestamp = (ms: number): Buffer => int64(ms * 1000);
 
 /** Generates write timestamps. Each timestamp is greater than the previous timestamp, unless the clock was set back. */
 export class WriteTimestamps extends timestampGeneration.MonotonicTimestampGenerator {
+  /** A private property of the driver's class, without an initial value. */
+  declare _lastDate: number | undefined;
   #clock;
 
   /** @param clock epoch ms */

@@ -1,4 +1,4 @@
-import type { policies as DriverPolicies } from 'cassandra-driver';
+import type { policies as DriverPolicies, types } from 'cassandra-driver';
 import cassandra from 'cassandra-driver';
 
 const { errors, policies } = cassandra;
@@ -16,13 +16,12 @@ type OperationInfo = DriverPolicies.retry.OperationInfo;
  * idempotent.
  */
 export class BusyServerRetryPolicy extends policies.retry.RetryPolicy {
-  /** @param writeType a string, contrary to the driver's types */
   override onWriteTimeout(
     info: OperationInfo,
     consistency: number,
     received: number,
     blockFor: number,
-    writeType: any,
+    writeType: string,
   ) {
     if (writeType === 'CAS') return this.#retry(info);
     return super.onWriteTimeout(info, consistency, received, blockFor, writeType);
@@ -39,6 +38,8 @@ export class BusyServerRetryPolicy extends policies.retry.RetryPolicy {
 
   #retry({ nbRetry }: OperationInfo) {
     // `undefined` means the default: the same node and the same consistency. The driver's types require an argument.
-    return nbRetry < MAX_RETRIES ? this.retryResult(undefined as any) : this.rethrowResult();
+    return nbRetry < MAX_RETRIES
+      ? this.retryResult(undefined as unknown as types.consistencies)
+      : this.rethrowResult();
   }
 }

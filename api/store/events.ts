@@ -30,7 +30,7 @@ export interface DeviceEvent {
 }
 
 /** the last event that was read */
-type EventPlace = { session: number; kind: number };
+export type EventPlace = { session: number; kind: number };
 
 export function createEventStore(session: Session) {
   return {

@@ -62,9 +62,9 @@ export interface SentRequest {
   /** the node that received the request */
   coordinator: Host;
   /** a batch is an array */
-  query: string | Array<{ query: string; params?: any }>;
+  query: string | Array<{ query: string; params?: unknown }>;
   /** parameters of a single statement */
-  parameters: any;
+  parameters: unknown;
   options: ExecutionOptions;
 }
 

@@ -1,4 +1,4 @@
-import type { Type } from 'avsc';
+import type { Schema, Type } from 'avsc';
 import avro from 'avsc';
 
 /**
@@ -164,6 +164,17 @@ export const AVRO_SCHEMAS = {
 
 export type AvroRecord = keyof typeof AVRO_SCHEMAS;
 
+/** The records that Millrace reads. Times are epoch ms. */
+interface Values {
+  sample: { sensor_id: string; ts: number; value: number };
+  batch: { sensors: Array<{ sensor_id: string; times: number[]; values: number[] }> };
+  watermark: { shard: number; shards: number; until: number; topics: Record<string, number> };
+}
+
+type Decoded = {
+  [R in AvroRecord]: { record: R; value: R extends keyof Values ? Values[R] : object };
+}[AvroRecord];
+
 /** CRC-64-AVRO of an empty input. The algorithm uses the same number as its polynomial. */
 const EMPTY = 0xc15d213aa4d7a795n;
 
@@ -186,7 +197,7 @@ export function crc64(bytes: Buffer): bigint {
 const fingerprintOf = (type: Type): bigint => crc64(Buffer.from(JSON.stringify(type.schema())));
 
 function compile(record: AvroRecord): { head: Buffer; type: Type } {
-  const type = avro.Type.forSchema(AVRO_SCHEMAS[record] as any, { wrapUnions: false });
+  const type = avro.Type.forSchema(AVRO_SCHEMAS[record] as Schema, { wrapUnions: false });
   const head = Buffer.from([0xc3, 0x01, 0, 0, 0, 0, 0, 0, 0, 0]);
   head.writeBigUInt64LE(fingerprintOf(type), 2);
   return { head, type };
@@ -227,19 +238,17 @@ export function confluentHead(id: number): Buffer {
 export function decodeAvro(
   bytes: Buffer,
   recordOfId: (id: number) => AvroRecord | null = () => null,
-): { record: AvroRecord; value: any } {
+): Decoded {
   if (bytes[0] === CONFLUENT_MAGIC) {
     const id = bytes.readUInt32BE(1);
     const record = recordOfId(id);
     if (!record) throw new RangeError(`no schema of these settings has the id ${id}`);
-    return { record, value: COMPILED[record].type.fromBuffer(bytes.subarray(CONFLUENT_HEAD_BYTES)) };
+    const value: unknown = COMPILED[record].type.fromBuffer(bytes.subarray(CONFLUENT_HEAD_BYTES));
+    return { record, value } as Decoded;
   }
   for (const [record, { head, type }] of Object.entries(COMPILED)) {
     if (bytes.subarray(0, head.length).equals(head))
-      return {
-        record: record as AvroRecord,
-        value: type.fromBuffer(bytes.subarray(head.length)),
-      };
+      return { record, value: type.fromBuffer(bytes.subarray(head.length)) as unknown } as Decoded;
   }
   throw new RangeError('no schema has the fingerprint of this record');
 }

@@ -111,7 +111,7 @@ export function createCompletion(deps: {
     }
   }
 
-  async function mustSend(some: Parameters<KafkaSender['send']>[0]) {
+  async function mustSend(some: OutRecord[]) {
     if (!(await sender.send(some))) throw new Stopped();
   }
 

@@ -7,6 +7,11 @@ import type { Watermark } from './records.ts';
 /** Samples of one sensor. `sensor` is the sensor id. */
 type SentSamples = { sensor: string; times: Numbers; values: Numbers };
 
+type Sample = { sensor_id: string; ts: number; value: number };
+type SampleText = Sample & { kind: 'sample' };
+type BatchText = { kind: 'batch'; sensors: Array<{ sensor_id: string; samples: Array<[number, number]> }> };
+type WatermarkText = { shard: number; shards: number; until: string; topics: Record<string, string> };
+
 /**
  * Decodes a record of the topic `batches` in any format.
  * @param headers `bucket`: hour of the samples, in epoch ms
@@ -20,24 +25,25 @@ export function decodeBatch(
 ): SentSamples[] {
   if (format === 'packed') return samplesOfBlock(bucket, value);
   if (format === 'avro') {
-    const { record, value: decoded } = decodeAvro(value, recordOfId);
-    if (record === 'sample')
-      return [{ sensor: decoded.sensor_id, times: [decoded.ts], values: [decoded.value] }];
-    return decoded.sensors.map(({ sensor_id: sensor, times, values }: any) => ({
-      sensor,
-      times,
-      values,
-    }));
+    const decoded = decodeAvro(value, recordOfId);
+    if (decoded.record === 'sample') return [samplesOf(decoded.value)];
+    if (decoded.record !== 'batch') throw new RangeError(`a record ${decoded.record} has no batch`);
+    return decoded.value.sensors.map(({ sensor_id: sensor, times, values }) => ({ sensor, times, values }));
   }
-  const decoded = JSON.parse(String(value));
-  if (decoded.kind === 'sample')
-    return [{ sensor: decoded.sensor_id, times: [decoded.ts], values: [decoded.value] }];
-  return decoded.sensors.map(({ sensor_id: sensor, samples }: any) => ({
+  const decoded: SampleText | BatchText = JSON.parse(String(value));
+  if (decoded.kind === 'sample') return [samplesOf(decoded)];
+  return decoded.sensors.map(({ sensor_id: sensor, samples }) => ({
     sensor,
-    times: samples.map(([ts]: [number, number]) => ts),
-    values: samples.map(([, sample]: [number, number]) => sample),
+    times: samples.map(([ts]) => ts),
+    values: samples.map(([, sample]) => sample),
   }));
 }
+
+const samplesOf = ({ sensor_id: sensor, ts, value }: Sample): SentSamples => ({
+  sensor,
+  times: [ts],
+  values: [value],
+});
 
 /** @param bucket epoch ms */
 function samplesOfBlock(bucket: number, block: Buffer): SentSamples[] {
@@ -51,8 +57,12 @@ export function decodeWatermark(
   value: Buffer,
   recordOfId?: (id: number) => AvroRecord | null,
 ): Watermark & { topics: Record<string, number> } {
-  if (value[0] !== 0x7b) return decodeAvro(value, recordOfId).value;
-  const { shard, shards, until, topics } = JSON.parse(String(value));
+  if (value[0] !== 0x7b) {
+    const decoded = decodeAvro(value, recordOfId);
+    if (decoded.record === 'watermark') return decoded.value;
+    throw new RangeError(`a record ${decoded.record} is no watermark`);
+  }
+  const { shard, shards, until, topics }: WatermarkText = JSON.parse(String(value));
   const all = Object.entries(topics).map(([topic, instant]) => [topic, Date.parse(instant)]);
   return { shard, shards, until: Date.parse(until), topics: Object.fromEntries(all) };
 }

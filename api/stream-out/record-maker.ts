@@ -26,7 +26,7 @@ type RecordKey = { key: Buffer; partition: number };
 /** @param id of a device */
 function recordKeyOf(id: string): RecordKey {
   const key = Buffer.from(id);
-  return { key, partition: defaultPartitioner({} as any, key) };
+  return { key, partition: defaultPartitioner({ topic: '' }, key) };
 }
 
 /**

@@ -33,8 +33,9 @@ ${hasSchema(given)}`,
  * Returns a command that checks the snapshot `$tag`. Manager reads the schema by CQL. Without the schema, nobody can restore the data.
  * @returns the command, which fails if there is no snapshot, or if the snapshot has no schema
  */
-export function hasSchema({ cluster, location, keyspace }: Given): string {
-  const files = sctool('backup', 'files', '-c', cluster, '-L', location, '-K', keyspace);
+export function hasSchema({ need, keyspace }: Given): string {
+  const where = ['-c', need('cluster'), '-L', need('location')];
+  const files = sctool('backup', 'files', ...where, '-K', keyspace);
   const message = 'There is no schema in it: Manager needs a role of the database (sctool cluster update).';
   return `test -n "$tag" && ${files} -T "$tag" | grep -q schema_with_internals ${otherwise(message)}`;
 }

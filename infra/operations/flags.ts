@@ -21,7 +21,35 @@ interface Known {
   commands: <T extends { stop?: string; start?: string }>(service: T) => T;
 }
 
-export type Given = Record<string, any> & Known;
+/** Flags of single operations. A flag with a fallback has a value in each operation that takes it. */
+interface Own {
+  'dry-run'?: boolean;
+  'rewrite-sstables'?: boolean;
+  broker?: string;
+  check?: boolean;
+  cluster?: string;
+  config?: string;
+  cron: string;
+  data: string;
+  dead?: string;
+  deliver?: string;
+  install?: string;
+  into?: string;
+  ledger?: string;
+  location?: string;
+  node?: string;
+  now?: boolean;
+  ready: string;
+  restart: string;
+  retention: number;
+}
+
+export type Given = Own & Known;
+
+/** The flags before they are checked. */
+type Read = Own &
+  Pick<Known, 'keyspace' | 'from' | 'reach' | 'within'> &
+  Record<'engine' | 'tag' | 'nodes', string | undefined>;
 
 export interface Operation {
   /** one line of the help text */
@@ -37,7 +65,7 @@ export interface Operation {
 }
 
 /** A function that returns the value of a required flag, and throws `usage` if the flag was not given. */
-type Need = { (flag: 'nodes'): [string, ...string[]]; (flag: string): any };
+type Need = { (flag: 'nodes'): [string, ...string[]]; (flag: string): string };
 
 /** Flags that several operations take. */
 const SHARED = {
@@ -77,7 +105,7 @@ const CHECKED = ['cluster', 'location', 'keyspace', 'tag', 'into', 'to', 'node',
  * @throws {MillraceError} `usage`, `help`
  */
 export function readGiven(command: string, operation: Operation, argv: string[], now: Date): Given {
-  const flags: Record<string, any> = parseFlags(
+  const values: Record<string, unknown> = parseFlags(
     {
       command,
       help: operation.help,
@@ -87,15 +115,18 @@ export function readGiven(command: string, operation: Operation, argv: string[],
     },
     argv,
   );
+  const flags = values as unknown as Read;
   const { engine = 'scylla', tag, keyspace, from, reach, within } = flags;
   if (engine !== 'scylla' && engine !== 'cassandra')
     throw usageError(command, ['--engine is scylla or cassandra']);
-  const nodes = flags['nodes']?.split(',').filter(Boolean);
-  for (const name of CHECKED) expectSafe(command, name, flags[name]);
+  const nodes = flags.nodes?.split(',').filter(Boolean);
+  for (const name of CHECKED) expectSafe(command, name, values[name]);
   for (const node of nodes ?? []) expectSafe(command, 'nodes', node);
-  function need(flag: string) {
-    const value = flag === 'nodes' ? nodes : flags[flag];
-    if (value?.length > 0) return value;
+  function need(flag: 'nodes'): [string, ...string[]];
+  function need(flag: string): string;
+  function need(flag: string): string | string[] {
+    const value = flag === 'nodes' ? nodes : values[flag];
+    if ((typeof value === 'string' || Array.isArray(value)) && value.length > 0) return value;
     throw usageError(command, [`${command} needs --${flag}`]);
   }
   return {
@@ -103,9 +134,9 @@ export function readGiven(command: string, operation: Operation, argv: string[],
     ...{ engine, keyspace, from, reach, within, need },
     tag: tag ?? timeTag(now),
     commands(service) {
-      const ours = Object.entries(service).map(([name, command]) => [name, flags[name] ?? command]);
-      if (Object.keys(service).some((name) => flags[name] === undefined)) expectService(reach);
-      return Object.fromEntries(ours);
+      const ours = Object.entries(service).map(([name, command]) => [name, values[name] ?? command]);
+      if (Object.keys(service).some((name) => values[name] === undefined)) expectService(reach);
+      return Object.fromEntries(ours) as typeof service;
     },
   };
 }
@@ -118,12 +149,12 @@ const flagsOf = ({ shared, flags }: Operation) => ({
 
 /** @throws {MillraceError} `usage`: `--nodes` contains `--node`, but must name only the other nodes */
 export function expectOther({ need, node }: Given) {
-  if (!need('nodes').includes(node)) return;
+  if (node === undefined || !need('nodes').includes(node)) return;
   throw new MillraceError('usage', `--node ${node} is one of --nodes: those are the others, without it`);
 }
 
-function expectSafe(command: string, flag: string, value: string | undefined) {
-  if (value === undefined || SAFE.test(value)) return;
+function expectSafe(command: string, flag: string, value: unknown) {
+  if (typeof value !== 'string' || SAFE.test(value)) return;
   throw usageError(command, [`--${flag}: "${value}" is no name: use a-z, A-Z, 0-9 and _ . : @ -`]);
 }
 

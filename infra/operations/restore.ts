@@ -31,7 +31,7 @@ export const restore = {
     given.need('tag');
     refuseElsewhere(given);
     const steps = await brought(given);
-    return given.ledger ? [...steps, compared(given)] : steps;
+    return given.ledger ? [...steps, compared(given, given.ledger)] : steps;
   },
 } satisfies Operation;
 
@@ -111,7 +111,7 @@ fi`;
   ];
 }
 
-const compared = ({ keyspace, into = keyspace, ledger }: Given): Step =>
+const compared = ({ keyspace, into = keyspace }: Given, ledger: string): Step =>
   here(
     'what was sent is stored, sample by sample',
     `${command(`CQL_KEYSPACE=${into}`)} ${command('npm', 'run', '-s', 'compare', '--', '--ledger', ledger)}`,

@@ -9,15 +9,15 @@ export function deviceSecrets(given: Given): Step[] {
       'makes new secrets; the old ones stop working',
       command('npm', 'run', '-s', 'credentials', '--', 'rotate', ...accounts, '--file', given.need('file')),
     ),
-    ...(given['broker'] ? ofMosquitto(given) : []),
+    ...(given.broker ? ofMosquitto(given, given.broker) : []),
   ];
 }
 
 /** Returns the steps for Mosquitto, which reads the password file and the access file again at SIGHUP. */
-const ofMosquitto = (given: Given): Step[] => [
+const ofMosquitto = (given: Given, directory: string): Step[] => [
   here(
     'writes the files of Mosquitto',
-    command('npm', 'run', '-s', 'credentials', '--', 'mosquitto', '--out', given['broker']),
+    command('npm', 'run', '-s', 'credentials', '--', 'mosquitto', '--out', directory),
   ),
   ...(given['deliver'] ? [here('delivers them', given['deliver'])] : []),
   ...given

@@ -48,8 +48,8 @@ export const upgrade = {
 } satisfies Operation;
 
 function upgraded(node: string, given: Given, install: string): Step[] {
-  const { engine, keyspace, to, within } = given;
-  const nodes = given.need('nodes');
+  const { engine, keyspace, within } = given;
+  const [nodes, to] = [given.need('nodes'), given.need('to')];
   const between = [onNode(node, `installs ${to}`, install)];
   return [
     expectAllUp(node, nodes.length),

@@ -112,8 +112,8 @@ function replaceLink(link: string, target: string) {
   renameSync(`${target}.link`, link);
 }
 
-/** @param path path of a YAML file @returns the document */
-export async function readYaml(tools: PythonTools, path: string): Promise<any> {
+/** @param path path of a YAML file @returns the document, without a type as `JSON.parse` */
+export async function readYaml(tools: PythonTools, path: string) {
   const { stdout } = await run(tools.program('python'), [inFolder('yaml_to_json.py'), path]);
   return JSON.parse(stdout);
 }
@@ -122,7 +122,7 @@ export async function readYaml(tools: PythonTools, path: string): Promise<any> {
  * @param paths paths of HCL files
  * @returns the content of each file by its path; an expression is its source text, `${...}`
  */
-export async function readHcl(tools: PythonTools, paths: string[]): Promise<Record<string, any>> {
+export async function readHcl(tools: PythonTools, paths: string[]) {
   const args = [inFolder('hcl_to_json.py'), ...paths];
   const { stdout } = await run(tools.program('python'), args, { maxBuffer: 64 * 1048576 });
   return JSON.parse(stdout);

@@ -42,8 +42,8 @@ export function deviceAccount({
   devices,
   writtenAt,
 }: Pick<Credential, 'account' | 'deviceId' | 'devices' | 'writtenAt'>): Account {
-  const speaksFor = new Set();
-  const ids = new Set();
+  const speaksFor = new Set<string>();
+  const ids = new Set<string>();
   for (const text of [account, ...devices]) {
     const identity = identifyDevice(text);
     if (!identity) continue;

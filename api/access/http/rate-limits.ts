@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express';
-import { rateLimit } from 'express-rate-limit';
+import { type AugmentedRequest, rateLimit } from 'express-rate-limit';
 import { MillraceError } from '../../../common/errors.ts';
 
 export interface Rate {
@@ -25,8 +25,7 @@ const createLimiter = ({
     // Turn off the library's warning about X-Forwarded-For. Express ignores that header while no proxy is trusted.
     validate: { xForwardedForHeader: false, forwardedHeader: false },
     handler: (req, res, next) => {
-      const { resetTime } = (req as any).rateLimit;
-      next(tooMany(res, message, resetTime));
+      next(tooMany(res, message, (req as AugmentedRequest)['rateLimit']?.resetTime));
     },
   });
 

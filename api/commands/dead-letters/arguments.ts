@@ -72,7 +72,7 @@ export interface Arguments {
   range: Range;
   code: string | undefined;
   device: string | undefined;
-  limit: number;
+  limit: number | undefined;
 }
 
 /**

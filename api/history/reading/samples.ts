@@ -91,7 +91,7 @@ export async function* readAhead(
       // A failure is reported when this read is consumed, if ever.
       read.catch(() => {});
       reads.push(read);
-      if (reads.length > AHEAD) yield* await (reads.shift() as Promise<any>);
+      if (reads.length > AHEAD) yield* await (reads.shift() as Promise<Series[]>);
       await nextTurn();
     }
   }

@@ -237,9 +237,9 @@ const withoutIndex = <T>(schema: T): T =>
   });
 
 /** @returns whether the value is a schema that describes members and allows any others */
-const isOpenObject = (value: any): boolean =>
+const isOpenObject = (value: { properties?: unknown; additionalProperties?: unknown } | null): boolean =>
   Object.keys(value?.properties ?? {}).length > 0 &&
-  typeof value.additionalProperties === 'object' &&
-  Object.keys(value.additionalProperties).length === 0;
+  typeof value?.additionalProperties === 'object' &&
+  Object.keys(value.additionalProperties ?? {}).length === 0;
 
 export const refTo = (name: string): { $ref: string } => ({ $ref: `#/components/schemas/${name}` });

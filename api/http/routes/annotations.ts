@@ -38,7 +38,7 @@ export const getAnnotations =
     const range = cutRange({ from, to }, deps);
     const bytes = deviceBytes(ref);
     const scope = JSON.stringify(['annotations', bytes?.toString('hex'), from, to]);
-    const before = cursor === undefined ? null : Buffer.from(cursors.open(scope, cursor), 'hex');
+    const before = cursor === undefined ? null : Buffer.from(cursors.open<string>(scope, cursor), 'hex');
     const { annotations, next } = await store.annotations.page(bytes, range, { before, limit });
     res.json({
       items: annotations.map((annotation) => annotationItem(annotation, bytes)),

@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express';
 import { MillraceError } from '../../../common/errors.ts';
 import { formatTime } from '../../../common/times.ts';
 import type { Issued } from '../../access/credentials/credential-service.ts';
-import type { NewCredential } from '../../store/credentials.ts';
+import type { CredentialPlace, NewCredential } from '../../store/credentials.ts';
 import type { RouteDeps } from '../api.ts';
 import { audit } from '../audit.ts';
 import { readJsonText } from '../body.ts';
@@ -23,7 +23,7 @@ export const getCredentials =
   ({ credentials, cursors }: RouteDeps): RequestHandler =>
   async (req, res) => {
     const { limit, cursor } = readQuery(req, LIST);
-    const after = cursor === undefined ? null : cursors.open(SCOPE, cursor);
+    const after = cursor === undefined ? null : cursors.open<CredentialPlace>(SCOPE, cursor);
     const { rows, next } = await credentials.page({ after, limit });
     res.json({ items: rows.map(credentialItem), next: next && cursors.seal(SCOPE, next) });
   };

@@ -34,13 +34,16 @@ export const LIST = {
   }),
 };
 
+/** The end of a page. `before`: id in hexadecimal digits. */
+type Position = { from: number; before: string };
+
 /** `GET /dead-letters`: lists the dead letters (messages with refused measurements), newest first. */
 export const getDeadLetters =
   ({ store, cursors, clock }: RouteDeps): RequestHandler =>
   async (req, res) => {
     const { limit, cursor, device, code, ...given } = readQuery(req, LIST);
     const scope = JSON.stringify(['dead-letters', given.from, given.to, device, code]);
-    const position = cursor === undefined ? null : cursors.open(scope, cursor);
+    const position = cursor === undefined ? null : cursors.open<Position>(scope, cursor);
     // The default of `from` depends on the clock, so the cursor holds it. Then it is equal for all pages.
     const range = { ...readRange(given, clock()), ...(position && { from: position.from }) };
     const before = position && Buffer.from(position.before, 'hex');

@@ -4,6 +4,7 @@ import { MillraceError } from '../../../common/errors.ts';
 import { formatTime } from '../../../common/times.ts';
 import { groupOf, type Identity } from '../../../schema/ids.ts';
 import type { DevicePlace } from '../../store/devices/device-pages.ts';
+import type { EventPlace } from '../../store/events.ts';
 import type { DeviceRow } from '../../store/registry/rows.ts';
 import type { RouteDeps } from '../api.ts';
 import { audit } from '../audit.ts';
@@ -327,7 +328,7 @@ export const getEvents =
     const { id, bytes } = parseDevice(String(req.params['device']));
     if (!(await store.devices.device({ group: groupOf(bytes, groups), bytes }))) throw noSuchDevice();
     const scope = JSON.stringify(['events', id, from, to]);
-    const after = cursor === undefined ? null : cursors.open(scope, cursor);
+    const after = cursor === undefined ? null : cursors.open<EventPlace>(scope, cursor);
     const { events, next } = await store.events.page(bytes, range, { after, limit });
     res.json({ items: events.map(eventItem), next: next && cursors.seal(scope, next) });
   };

@@ -93,7 +93,7 @@ function formatOf(req: Request): (typeof FORMATS)[keyof typeof FORMATS] {
 }
 
 /** @returns the charset of the content type, which may be any that the decoder knows */
-function declaredEncoding(req: Request): { encoding?: any } {
+function declaredEncoding(req: Request): { encoding?: string } {
   const charset = charsetOf(req.headers['content-type']);
   return charset === undefined ? {} : { encoding: charset };
 }

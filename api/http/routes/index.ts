@@ -38,7 +38,8 @@ export interface RouteOf<P> {
   operation: Operation;
 }
 
-export type Route = RouteOf<any>;
+/** A route, whatever its handler needs. */
+export type Route = RouteOf<never>;
 
 /**
  * Every route under `/api/v1`, with its description. Routes are registered and described only here. To add one:

@@ -84,7 +84,7 @@ export const getLatest =
       });
     }
     const scope = JSON.stringify(['latest', filter, device?.id, ...(asof === undefined ? [] : [asof])]);
-    const after = cursor === undefined ? null : cursors.open(scope, cursor);
+    const after = cursor === undefined ? null : cursors.open<LatestPlace>(scope, cursor);
     await limits.pages(res, async () => {
       const { rows, next } = await read(after, limit);
       res.json({ items: rows.map(latestItem), next: next && cursors.seal(scope, next) });

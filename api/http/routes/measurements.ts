@@ -77,7 +77,7 @@ export const getMeasurements =
         metrics,
       });
     const scope = JSON.stringify(['measurements', deviceId, sensorId, given.from, given.to, order]);
-    const reached = cursor === undefined ? null : cursors.open(scope, cursor);
+    const reached = cursor === undefined ? null : cursors.open<number>(scope, cursor);
     if (reached !== null && order === 'asc') range.from = Math.max(range.from, reached);
     if (reached !== null && order === 'desc') range.to = Math.min(range.to, reached);
     const page = await reading.page(key, range, { order, limit });

@@ -78,12 +78,9 @@ export function createChannel(subscription: Subscription, deps: ChannelDeps) {
     if (reader.isOpen() && reader.position < cache.position) sendSoon();
   }
 
-  function onItems(
-    items: Parameters<Listener>[0],
-    committedAt: Parameters<Listener>[1],
-  ): ReturnType<Listener> {
+  const onItems: Listener = (items, committedAt) => {
     for (const item of items) if (follows(subscription, item) && cache.update(item, committedAt)) sendSoon();
-  }
+  };
 
   function judgeAgain() {
     if (cache.judgeAgain()) sendSoon();

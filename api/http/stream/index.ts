@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
-import type { RequestHandler, Response } from 'express';
+import type { Request, Response } from 'express';
 import pLimit from 'p-limit';
 import type { Caller } from '../../access/http/index.ts';
 import type { RouteDeps } from '../api.ts';
@@ -77,7 +77,7 @@ export function createStream(
     if (readers.size === 0) for (const timer of timers.splice(0)) clearInterval(timer);
   }
 
-  async function handler(req: Parameters<RequestHandler>[0], res: Parameters<RequestHandler>[1]) {
+  async function handler(req: Request, res: Response) {
     const subscription = readSubscription(req.url);
     res.once('close', limits.streams.acquire());
     res.set({ 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' });

@@ -198,7 +198,7 @@ export class DeviceQueue {
   run<T>(key: string, isBarrier: boolean, work: () => Promise<T>): Promise<T> {
     const before = this.#barriers.get(key);
     // A failed barrier does not stop later messages. The failure is reported by the message of the barrier.
-    const result = before ? before.then(work, work) : work();
+    const result = before === undefined ? work() : before.then(work, work);
     if (isBarrier) {
       this.#barriers.set(key, result);
       const leave = () => {

@@ -80,7 +80,7 @@ export const isSelfDescribed = (payload: Buffer): boolean =>
 export function parseSenmlCbor(payload: Buffer): unknown[] {
   let bytes = payload;
   while (isSelfDescribed(bytes)) bytes = bytes.subarray(SELF_DESCRIBED.length);
-  let records;
+  let records: unknown;
   try {
     records = decode(bytes, { ...OPTIONS, tokenizer: new BoundedTokenizer(bytes, OPTIONS) });
   } catch (error) {

@@ -15,7 +15,7 @@ const INFINITE = '1e999';
  * number. Only this value is then refused, and not the other values in its message.
  * @throws {MillraceError} `malformed`
  */
-export function parseJsonText(text: string): any {
+export function parseJsonText(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {

@@ -101,7 +101,7 @@ export class MeasurementStore {
    */
   store(identity: Identity, batch: MessageBatch, arrival: Arrival, receipt: Receipt): Promise<boolean> {
     const before = this.#lookUps.get(identity.id);
-    const known = before ? undefined : this.#deps.registry.cache.peek(identity.id);
+    const known = before === undefined ? this.#deps.registry.cache.peek(identity.id) : undefined;
     if (known || batch.sensors.size === 0)
       return this.#storeTimed(known ?? null, identity, batch, arrival, receipt);
     return this.#lookUp(identity, before, (device) =>
@@ -150,7 +150,7 @@ export class MeasurementStore {
     const written = this.#isOneTimelyRow(device, series)
       ? this.#write(device, series, seenAt)
       : this.#writeInOrder(device, series, seenAt, began);
-    const committed = noted ? Promise.all([written, noted]).then(([first]) => first) : written;
+    const committed = noted === undefined ? written : Promise.all([written, noted]).then(([first]) => first);
     return committed.then(([changed, hours]) => {
       const late = this.#deps.samples.finish(device, hours, began);
       if (!late) return this.#settle(device, batch, series, changed, arrival);
@@ -173,7 +173,8 @@ export class MeasurementStore {
   ): Promise<boolean> | boolean {
     const isSlow = this.#observer !== null && this.#clock() - arrival.receivedAt > SLOW_COMMIT_MS;
     const noted = isSlow ? this.#observer?.note(device, series, null) : undefined;
-    if (noted) return noted.then(() => this.#settleNoted(device, batch, series, changed, arrival));
+    if (noted !== undefined)
+      return noted.then(() => this.#settleNoted(device, batch, series, changed, arrival));
     return this.#settleNoted(device, batch, series, changed, arrival);
   }
 
@@ -227,7 +228,7 @@ export class MeasurementStore {
     store: (device: Device | null) => Promise<T>,
   ): Promise<T> {
     const find = () => this.#deps.registry.device(identity);
-    const found = before ? before.then(find, find) : find();
+    const found = before === undefined ? find() : before.then(find, find);
     this.#lookUps.set(identity.id, found);
     const leave = () => {
       if (this.#lookUps.get(identity.id) === found) this.#lookUps.delete(identity.id);

@@ -10,7 +10,7 @@ import { type Arrival, arrivalOf, type Message, toKept } from '../pipeline.ts';
 import type { Birth } from '../registry/birth-message.ts';
 import { arrivalOfSession, eventOf } from '../registry/status.ts';
 import type { Sparkplug } from '../sparkplug/index.ts';
-import type { Devices, Handler, NoteLastSeen } from './index.ts';
+import type { Devices, Handler, Kept, NoteLastSeen } from './index.ts';
 import type { MeasurementStore } from './measurement-store.ts';
 
 /** The pipeline calls `refused` when a message is refused as a whole. */
@@ -56,9 +56,9 @@ export function createSparkplugHandler(deps: {
   }
 
   async function replay(
-    { payload, receivedAt, now, isRefused }: Parameters<Handler<EdgeTopic, Identity>['replay']>[0],
-    { sparkplug: topic }: Parameters<Handler<EdgeTopic, Identity>['replay']>[1],
-    identity: Parameters<Handler<EdgeTopic, Identity>['replay']>[2],
+    { payload, receivedAt, now, isRefused }: Kept,
+    { sparkplug: topic }: EdgeTopic,
+    identity: Identity,
   ) {
     const { birth, batch } = await sparkplug.readAgain({ payload, receivedAt, now }, topic, identity);
     if (!batch) throw notReplayable('A death only describes the past.');

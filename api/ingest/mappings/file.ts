@@ -36,7 +36,7 @@ export const readPresets = (): Preset[] =>
  * @throws {MillraceError} `bad_settings` with the line and column of every mistake
  */
 export function readMappings(path: string): Mapping[] {
-  let text;
+  let text: string;
   try {
     text = decodeText(readFileSync(path));
   } catch (error) {

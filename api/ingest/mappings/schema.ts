@@ -19,7 +19,7 @@ const Pointers = z
   .union([Pointer, z.array(Pointer).min(1).max(8)], { error: 'must be a JSON Pointer, or a list of them' })
   .transform((given) => [given].flat());
 
-const Words = (value: z.ZodType) => z.record(z.string(), value).default({});
+const Words = <T>(value: z.ZodType<T>) => z.record(z.string(), value).default({});
 
 /** Checks a topic pattern with named levels. `{base}` at the beginning of a pattern is replaced before this check. */
 const Pattern = z.string({ error: 'must be a topic pattern' }).superRefine((text, context) => {

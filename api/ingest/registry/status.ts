@@ -24,7 +24,9 @@ type Status = { state: 'online' | 'offline'; session: DeviceSession };
 export function readStatus(payload: Buffer, receivedAt: number, contentType?: string): Status {
   const text = decodeText(payload, charsetOf(contentType)).trim();
   const isJson = text.startsWith('{');
-  const status = isJson ? parseJsonText(text) : { state: text };
+  const status = isJson
+    ? (parseJsonText(text) as Record<string, unknown>)
+    : { state: text, session: undefined };
   const state = stateOf(status);
   if (state === null) {
     const rule = 'must be online or offline, as in {"state": "online"} or as a text alone';

@@ -26,7 +26,7 @@ export function createAuthentication({
   authorization: Authorization;
   notices: AccessNotices;
   metrics: Metrics;
-}) {
+}): { preConnect: PreConnectHandler; authenticate: AuthenticateHandler } {
   // Each counter starts at 0, because Prometheus sees no increase in a counter that first appears as 1.
   for (const action of ['sign_in', 'connection']) metrics.denied.inc({ action }, 0);
   const ownConnections = new OwnConnections(({ name }) => {
@@ -64,11 +64,7 @@ export function createAuthentication({
 
   return {
     /** Stores the properties of CONNECT that `authenticate` does not receive. */
-    preConnect(
-      client: Parameters<PreConnectHandler>[0],
-      packet: Parameters<PreConnectHandler>[1],
-      done: Parameters<PreConnectHandler>[2],
-    ): ReturnType<PreConnectHandler> {
+    preConnect(client, packet, done) {
       const connection = connectionOf(client);
       if (connection) {
         connection.willTopic = packet.will?.topic;
@@ -77,12 +73,7 @@ export function createAuthentication({
       done(null, true);
     },
 
-    authenticate(
-      client: Parameters<AuthenticateHandler>[0],
-      name: Parameters<AuthenticateHandler>[1],
-      password: Parameters<AuthenticateHandler>[2],
-      done: Parameters<AuthenticateHandler>[3],
-    ): ReturnType<AuthenticateHandler> {
+    authenticate(client, name, password, done) {
       admit(client, name, password).then(
         (admitted) => done(null, admitted),
         (error) => done(Object.assign(error, { returnCode: UNAVAILABLE }), false),

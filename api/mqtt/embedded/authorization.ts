@@ -1,4 +1,4 @@
-import type { AuthorizeSubscribeHandler, Client } from 'aedes';
+import type { Client, Subscription } from 'aedes';
 import type { Topic } from '../../../schema/topics.ts';
 import { canPublish, canSendFor, canSubscribe } from '../../access/credentials/index.ts';
 import type { Account } from '../../access/credentials/permissions.ts';
@@ -60,10 +60,10 @@ export function createAuthorization({
      * Checks a subscription. aedes answers a refused subscription with 0x80 (MQTT 3.1.1, 3.9.3) or 0x87 (MQTT 5, 3.9.3).
      */
     authorizeSubscribe(
-      client: Parameters<AuthorizeSubscribeHandler>[0],
-      subscription: Parameters<AuthorizeSubscribeHandler>[1],
-      done: Parameters<AuthorizeSubscribeHandler>[2],
-    ): ReturnType<AuthorizeSubscribeHandler> {
+      client: Client,
+      subscription: Subscription,
+      done: (error: Error | null, subscription?: Subscription | null) => void,
+    ): void {
       const connection = client && connectionOf(client);
       const { topic } = subscription;
       done(null, connection && isAllowed(connection, topic) ? subscription : null);

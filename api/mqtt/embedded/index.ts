@@ -7,7 +7,7 @@ import type { Bounds } from '../../access/connection-limits.ts';
 import type { Accounts } from '../../access/credentials/accounts.ts';
 import type { OwnCertificate } from '../../access/tls/certificate-reload.ts';
 import type { ByteBudget } from '../../ingest/admission/byte-budget.ts';
-import type { HandleMessage, Send } from '../../ingest/pipeline.ts';
+import type { HandleMessage } from '../../ingest/pipeline.ts';
 import type { Host } from '../../ingest/sparkplug/host.ts';
 import { WAITED } from '../../live/index.ts';
 import type { Metrics } from '../../observability/metrics.ts';
@@ -169,8 +169,8 @@ export function createBroker(deps: {
       await new Promise((resolve) => aedes.close(() => resolve(undefined)));
     },
 
-    send: ((topic, payload, retain = false, waited = undefined) =>
-      void publish({ topic, payload, qos: 0, retain, ...waitedProperty(waited) })) satisfies Send,
+    send: (topic: string, payload: Buffer, retain = false, waited?: number) =>
+      void publish({ topic, payload, qos: 0, retain, ...waitedProperty(waited) }),
 
     /** Checks the connections of a device whose credential has changed. */
     recheck: (deviceId: string) => recheck.now(deviceId),

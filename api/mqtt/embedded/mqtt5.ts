@@ -141,8 +141,9 @@ export class SessionlessBroker extends Aedes {
   constructor(options: AedesOptions) {
     super(options);
     Object.assign(this, { clients: Object.create(null), brokers: Object.create(null) });
-    numberAtForwarding(this as any);
-    replaceAtOnce(this as any);
+    const internals = this as unknown as Internals;
+    numberAtForwarding(internals);
+    replaceAtOnce(internals);
   }
 
   /** Forwards a message of a client to the subscribers. */
@@ -166,17 +167,22 @@ export class SessionlessBroker extends Aedes {
   }
 }
 
+/** Private members of aedes. */
+interface Internals {
+  counter: number;
+  mq: { emit: (packet: { brokerCounter: number }, done: () => void) => unknown };
+  clients: Record<string, Client | undefined>;
+  registerClient: (client: Client) => void;
+  unregisterClient: (client: Client) => void;
+}
+
 /**
  * Numbers each message when it is forwarded. For each subscriber, aedes drops a message as a duplicate if its number is
  * not greater than the number of the previous message. aedes itself numbers a message before it waits for the
  * persistence, as for retained messages and for QoS 1 and 2. So a message was lost if a later message overtook it during
  * the wait.
- * @param aedes private members of aedes
  */
-function numberAtForwarding(aedes: {
-  counter: number;
-  mq: { emit: (packet: { brokerCounter: number }, done: () => void) => unknown };
-}) {
+function numberAtForwarding(aedes: Internals) {
   const emit = aedes.mq.emit.bind(aedes.mq);
   aedes.mq.emit = (packet, done) => {
     packet.brokerCounter = ++aedes.counter;
@@ -189,13 +195,8 @@ function numberAtForwarding(aedes: {
  * the older connection has closed. A closing connection removes its client id even if a newer connection uses this id. So two connections
  * that signed in during the wait both stayed open under one id, against MQTT-3.1.4-2, and `OwnConnections` counted them as one. Without
  * persistent sessions the newer connection need not wait.
- * @param aedes private members of aedes
  */
-function replaceAtOnce(aedes: {
-  clients: Record<string, Client | undefined>;
-  registerClient: (client: Client) => void;
-  unregisterClient: (client: Client) => void;
-}) {
+function replaceAtOnce(aedes: Internals) {
   const register = aedes.registerClient.bind(aedes);
   const unregister = aedes.unregisterClient.bind(aedes);
   aedes.registerClient = (client) => {

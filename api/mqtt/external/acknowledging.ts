@@ -143,7 +143,7 @@ export function acknowledgeAfterCommit(
     );
   }
 
-  function receive(message: Parameters<Receive>[0], next: Parameters<Receive>[1]): ReturnType<Receive> {
+  const receive: Receive = (message, next) => {
     const isWaiting = isAccepting && isFull();
     if (isWaiting) {
       waiting = () => {
@@ -153,7 +153,7 @@ export function acknowledgeAfterCommit(
       heartbeat.stopReading();
     } else if (isAccepting) accept(message);
     return !isWaiting;
-  }
+  };
 
   client.handleMessage = (packet, callback) => {
     const next = () => callback(packet.qos > 0 ? NO_PUBACK_YET : undefined);

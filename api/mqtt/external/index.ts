@@ -7,7 +7,7 @@ import { explainTlsError } from '../../../common/tls-errors.ts';
 import { parseTopic } from '../../../schema/topics.ts';
 import { brokerOptions } from '../../access/index.ts';
 import type { MappedFilters } from '../../ingest/mappings/index.ts';
-import type { HandleMessage, Send } from '../../ingest/pipeline.ts';
+import type { HandleMessage } from '../../ingest/pipeline.ts';
 import type { Host } from '../../ingest/sparkplug/host.ts';
 import { acknowledgeAfterCommit } from './acknowledging.ts';
 import { Presence, watchForTakeover } from './presence.ts';
@@ -194,7 +194,7 @@ export function createSubscriber(deps: {
       );
     },
 
-    send(topic: Parameters<Send>[0], payload: Parameters<Send>[1]): ReturnType<Send> {
+    send(topic: string, payload: Buffer): void {
       if (client.connected) client.publish(topic, payload, { qos: 0 });
     },
 

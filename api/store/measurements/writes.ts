@@ -50,14 +50,14 @@ type SampleDevice = { id?: string; bytes: Buffer; sensors: { size: number } };
  * Receives the blocks of each device in the order in which the messages of the device arrived. Blocks may be committed in another
  * order.
  */
-export interface BlockObserver<T = any> {
+export interface BlockObserver<Place = unknown> {
   /** called before a block of the device is written; returns the place of the block in the order */
-  expect: (device: any) => T;
+  expect(device: SampleDevice): Place;
   /**
    * called when the block is committed, with the rows of `message` that hold it; without rows: the block was
    * not committed
    */
-  settle: (place: T, bucket: number, rows: Query[]) => void;
+  settle(place: Place, bucket: number, rows: Query[]): void;
 }
 
 /**
@@ -85,7 +85,7 @@ export class SampleWrites {
   }: {
     session: Pick<Session, 'write' | 'writeMerged'>;
     retry: Pick<Retry, 'run' | 'wait' | 'noteAnswer'>;
-    watch: PartitionWatch;
+    watch: Pick<PartitionWatch, 'note'>;
     /** ms of a monotonic clock */
     now?: () => number;
   }) {
@@ -149,11 +149,12 @@ export class SampleWrites {
    */
   async #commitInOrder(device: SampleDevice, hours: Hour[], first: Promise<void> | null) {
     const blocks = this.#blocks;
-    const begun = first ? [] : hours.slice(0, HOURS_AT_ONCE).map((hour) => this.#commit(device, hour));
+    const begun =
+      first === null ? hours.slice(0, HOURS_AT_ONCE).map((hour) => this.#commit(device, hour)) : [];
     const rest = hours.slice(begun.length).map((hour) => ({ hour, place: blocks?.expect(device) }));
     if (blocks && rest.length > 0) this.#partitions.closeRows(device.bytes);
     const remaining = rest.values();
-    const starts = first ? new Array(HOURS_AT_ONCE).fill(first) : begun;
+    const starts = first === null ? begun : new Array<Promise<void>>(HOURS_AT_ONCE).fill(first);
     const ends = await Promise.allSettled(
       starts.map(async (start) => {
         await start;
@@ -261,7 +262,7 @@ export class PendingHour extends PendingRow<Hour> {
       place = blocks?.expect(device),
     }: {
       device: SampleDevice;
-      watch: PartitionWatch;
+      watch: Pick<PartitionWatch, 'note'>;
       blocks: BlockObserver | null;
       /** place of the row in the order of the device; default: the next place */
       place?: unknown;

@@ -25,6 +25,53 @@ type SendWrites = (queries: Query[], routingKey: Buffer | undefined) => Promise<
 /** The driver's information about a prepared statement. */
 type PreparedInfo = { queryId?: Buffer; meta: unknown };
 
+/** The internal modules of the driver, which have no types. */
+interface Driver {
+  ExecuteRequest: new (
+    query: string,
+    queryId: Buffer,
+    params: Buffer[],
+    options: Options,
+    meta: unknown,
+  ) => ExecuteRequest;
+  BatchRequest: new (queries: PreparedQuery[], options: Options) => BatchRequest;
+  DefaultExecutionOptions: { create: (options: object, client: Client) => Options };
+  RequestHandler: { send: (request: DriverRequest, options: Options, client: Client) => Promise<unknown> };
+}
+
+interface DriverRequest {
+  options: Options;
+  timestamp: Long | null;
+  /** bytes of the body */
+  length: number;
+  write(encoder: Encoder, streamId: number): Buffer;
+}
+
+interface ExecuteRequest extends DriverRequest {
+  consistency: number;
+  params: Buffer[];
+  queryId: Buffer;
+}
+
+interface BatchRequest extends DriverRequest {
+  queries: PreparedQuery[];
+}
+
+type PreparedQuery = { query: string; params: Buffer[]; queryId: Buffer; meta: unknown };
+
+/** Options of a request. */
+interface Options {
+  getFetchSize: () => number;
+  getConsistency: () => number;
+  getSerialConsistency: () => number | undefined;
+  isQueryTracing: () => boolean;
+  getCustomPayload: () => unknown;
+  getPageState: () => unknown;
+  getKeyspace: () => unknown;
+}
+
+type Metadata = { getPreparedInfo: (keyspace: string, query: string) => PreparedInfo };
+
 /** Placeholder until the first statement is looked up. */
 const UNKNOWN: PreparedInfo = { meta: undefined };
 
@@ -61,7 +108,7 @@ export function createPreparedWrites(client: Client, stamps: Stamps = createPlai
   const send = createStampedWrites(client);
   return async (queries, routingKey) => {
     const joining = stamps.ready();
-    if (joining) await joining;
+    if (joining !== undefined) await joining;
     const timestamp = stamps.begin(client);
     let mayAcknowledge = false;
     let answer: unknown;
@@ -88,10 +135,10 @@ function createStampedWrites(
   const internals = driverInternals(client);
   if (!internals) return sendPublicly;
   const { driver, metadata } = internals;
-  const { ExecuteFrame, BatchFrame } = framesOf(driver) as any;
+  const { ExecuteFrame, BatchFrame } = framesOf(driver);
   return (queries, routingKey, timestamp) => {
     if (!routingKey) return sendPublicly(queries, routingKey, timestamp);
-    const items = [];
+    const items: PreparedQuery[] = [];
     let statement = '';
     let info = UNKNOWN;
     for (const { query, params } of queries) {
@@ -115,17 +162,14 @@ function createStampedWrites(
 }
 
 /** Returns the internal modules of the driver, or null if they do not have the expected shape. */
-export function driverInternals(
-  client: Client,
-): { driver: any; metadata: { getPreparedInfo: (keyspace: string, query: string) => PreparedInfo } } | null {
-  const { metadata } = client as any;
+export function driverInternals(client: Client): { driver: Driver; metadata: Metadata } | null {
+  const { metadata } = client as unknown as { metadata?: Metadata };
   if (typeof metadata?.getPreparedInfo !== 'function') return null;
   try {
-    // The driver has no types for these modules.
-    const load = createRequire(import.meta.url) as (module: string) => any;
-    const { BatchRequest, ExecuteRequest } = load('cassandra-driver/lib/requests');
-    const { DefaultExecutionOptions } = load('cassandra-driver/lib/execution-options');
-    const RequestHandler = load('cassandra-driver/lib/request-handler');
+    const load = createRequire(import.meta.url);
+    const { BatchRequest, ExecuteRequest }: Partial<Driver> = load('cassandra-driver/lib/requests');
+    const { DefaultExecutionOptions }: Partial<Driver> = load('cassandra-driver/lib/execution-options');
+    const RequestHandler: Driver['RequestHandler'] | undefined = load('cassandra-driver/lib/request-handler');
     const isKnown =
       BatchRequest?.prototype.write.length === 2 &&
       ExecuteRequest?.prototype.write.length === 2 &&
@@ -145,9 +189,9 @@ type Encoder = { protocolVersion: number };
  * Creates subclasses of the driver's requests that write their frame into one Buffer. If a request has an unexpected
  * option, the method of the driver's class writes the frame.
  */
-export function framesOf({ BatchRequest, ExecuteRequest }: any) {
+export function framesOf({ BatchRequest, ExecuteRequest }: Pick<Driver, 'BatchRequest' | 'ExecuteRequest'>) {
   class ExecuteFrame extends ExecuteRequest {
-    write(encoder: Encoder, streamId: number): Buffer {
+    override write(encoder: Encoder, streamId: number): Buffer {
       const { options, timestamp, consistency, params, queryId } = this;
       if (!canEncode(encoder, options)) return super.write(encoder, streamId);
       const fetchSize = options.getFetchSize();
@@ -168,7 +212,7 @@ export function framesOf({ BatchRequest, ExecuteRequest }: any) {
   }
 
   class BatchFrame extends BatchRequest {
-    write(encoder: Encoder, streamId: number): Buffer {
+    override write(encoder: Encoder, streamId: number): Buffer {
       const { options, timestamp, queries } = this;
       if (!canEncode(encoder, options)) return super.write(encoder, streamId);
       const serial = options.getSerialConsistency();
@@ -194,7 +238,7 @@ export function framesOf({ BatchRequest, ExecuteRequest }: any) {
 }
 
 /** @returns whether a frame has nothing except statements, values, consistency and timestamp */
-const canEncode = (encoder: Encoder, options: any): boolean =>
+const canEncode = (encoder: Encoder, options: Options): boolean =>
   encoder.protocolVersion === PROTOCOL_VERSION &&
   !options.isQueryTracing() &&
   !options.getCustomPayload() &&

@@ -14,9 +14,9 @@ export class Partition {
   declare routing: ReturnType<typeof routingKey>;
 
   /** The waiting row that later messages may join. */
-  open: PendingRow<any> | null = null;
+  open: PendingRow | null = null;
   /** The newest uncommitted row, if rows of the partition are sent one after the other. */
-  last: PendingRow<any> | null = null;
+  last: PendingRow | null = null;
 
   /** @param key the CQL encoding of the partition key's columns, in order */
   constructor(...key: Buffer[]) {
@@ -35,7 +35,7 @@ const NOTHING = Promise.resolve();
  * needs no second object.
  * @template Message the data that a message adds to the row
  */
-export class PendingRow<Message> {
+export class PendingRow<Message = unknown> {
   declare name: string;
   declare partition: Partition;
   declare bytes: number;
@@ -50,7 +50,7 @@ export class PendingRow<Message> {
   resolve: () => void = ignore;
   reject: (error: unknown) => void = ignore;
   /** The smaller rows that replace this row after its request timed out. */
-  parts: PendingRow<any>[] | null = null;
+  parts: PendingRow[] | null = null;
   #queries: Query[] | null;
 
   /**
@@ -86,7 +86,7 @@ export class PendingRow<Message> {
    * Divides a row whose request timed out. The two parts write what the row writes.
    * @returns empty: the row cannot be divided
    */
-  divide(): PendingRow<any>[] {
+  divide(): PendingRow[] {
     const queries = this.encode();
     if (queries.length < 2) return [];
     return halvesOf(queries).map((half) => new PendingRow(this.name, this.partition, this.bytes, half));
@@ -152,7 +152,7 @@ export class PendingRows {
   }
 
   /** Queues a row for sending. Messages may join the row until it is sent. */
-  open<R extends PendingRow<any>>(row: R): R {
+  open<R extends PendingRow>(row: R): R {
     const { partition } = row;
     const before = partition.last;
     partition.open = row;
@@ -162,14 +162,14 @@ export class PendingRows {
   }
 
   /** Sends a row in a separate request. @param row an encoded row, which no message may join */
-  sendAlone(row: PendingRow<any>) {
+  sendAlone(row: PendingRow) {
     row.isAlone = true;
     row.done = this.#send(row);
     return row.done;
   }
 
   /** Sends a row after the row `before` has settled. */
-  #sendAfter(row: PendingRow<any>, before: PendingRow<any>): Promise<void> {
+  #sendAfter(row: PendingRow, before: PendingRow): Promise<void> {
     const send = () => this.#send(row);
     return before.done.then(send, send);
   }
@@ -179,7 +179,7 @@ export class PendingRows {
    * and does not keep the state of two more functions.
    * @returns settles when the row is committed
    */
-  #send(row: PendingRow<any>): Promise<void> {
+  #send(row: PendingRow): Promise<void> {
     const written = this.#session.writeMerged(row);
     return written.then(
       () => {
@@ -191,7 +191,7 @@ export class PendingRows {
   }
 
   /** @param error error of the first attempt */
-  async #repeat(row: PendingRow<any>, error: unknown) {
+  async #repeat(row: PendingRow, error: unknown) {
     let isCommitted = false;
     let failure = error;
     try {
@@ -216,7 +216,7 @@ export class PendingRows {
   }
 
   /** @returns null: the row itself is repeated */
-  #divide(row: PendingRow<any>): PendingRow<any>[] | null {
+  #divide(row: PendingRow): PendingRow[] | null {
     const parts = row.divide();
     if (parts.length > 0) return parts;
     // Later rows of the partition must not wait for a single statement that times out again and again.
@@ -224,7 +224,7 @@ export class PendingRows {
     return isInOrder ? [new PendingRow(row.name, row.partition, row.bytes, row.encode())] : null;
   }
 
-  async #sendParts(parts: PendingRow<any>[]) {
+  async #sendParts(parts: PendingRow[]) {
     for (const part of parts) {
       this.sendAlone(part).catch(ignore);
     }
@@ -232,7 +232,7 @@ export class PendingRows {
   }
 
   /** Ends the work on a row that is committed or has finally failed. */
-  #leave(row: PendingRow<any>, isCommitted: boolean) {
+  #leave(row: PendingRow, isCommitted: boolean) {
     row.close();
     if (row.partition.last === row) row.partition.last = null;
     row.settled(isCommitted);
@@ -244,7 +244,7 @@ export class PendingRows {
  * @param key see `has`
  * @returns settles when the data are committed
  */
-export async function committed(row: PendingRow<any>, key: unknown): Promise<void> {
+export async function committed(row: PendingRow, key: unknown): Promise<void> {
   await row.done;
   const parts = row.parts?.filter((part) => part.has(key)) ?? [];
   await Promise.all(parts.map((part) => committed(part, key)));

@@ -1,4 +1,4 @@
-import type { Client, ClientOptions, policies as DriverPolicies, Host } from 'cassandra-driver';
+import type { Client, ClientOptions, EmptyCallback, ExecutionOptions, Host, HostMap } from 'cassandra-driver';
 import cassandra from 'cassandra-driver';
 
 const { policies, types } = cassandra;
@@ -23,24 +23,20 @@ export class RememberedReplicasPolicy extends policies.loadBalancing.LoadBalanci
     this.#nodes = new policies.loadBalancing.DCAwareRoundRobinPolicy(localDc);
   }
 
-  init(
-    client: Parameters<DriverPolicies.loadBalancing.LoadBalancingPolicy['init']>[0],
-    hosts: Parameters<DriverPolicies.loadBalancing.LoadBalancingPolicy['init']>[1],
-    callback: Parameters<DriverPolicies.loadBalancing.LoadBalancingPolicy['init']>[2],
-  ): ReturnType<DriverPolicies.loadBalancing.LoadBalancingPolicy['init']> {
+  override init(client: Client, hosts: HostMap, callback: EmptyCallback): void {
     this.#client = client;
     this.#nodes.init(client, hosts, callback);
   }
 
-  getDistance(host: Host) {
+  override getDistance(host: Host) {
     return this.#nodes.getDistance(host);
   }
 
-  newQueryPlan(
-    keyspace: Parameters<DriverPolicies.loadBalancing.LoadBalancingPolicy['newQueryPlan']>[0],
-    options: Parameters<DriverPolicies.loadBalancing.LoadBalancingPolicy['newQueryPlan']>[1],
-    callback: Parameters<DriverPolicies.loadBalancing.LoadBalancingPolicy['newQueryPlan']>[2],
-  ): ReturnType<DriverPolicies.loadBalancing.LoadBalancingPolicy['newQueryPlan']> {
+  override newQueryPlan(
+    keyspace: string,
+    options: ExecutionOptions,
+    callback: (error: Error, iterator: Iterator<Host>) => void,
+  ): void {
     const key = options?.getRoutingKey();
     const replicas = Buffer.isBuffer(key) ? this.#replicasOf(options.getKeyspace() ?? keyspace, key) : [];
     this.#nodes.newQueryPlan(keyspace, options, (error, others) =>

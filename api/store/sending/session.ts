@@ -58,7 +58,7 @@ export function createSession(
 ) {
   async function timed<T>(name: string, request: () => Promise<T>): Promise<T> {
     const room = gate.enter();
-    if (room) await room;
+    if (room !== undefined) await room;
     return answered(name, request);
   }
 
@@ -111,7 +111,7 @@ export function createSession(
     },
 
     /** Sends a row, together with other rows for the same replicas if some wait: see write-merger.ts. */
-    writeMerged: (row: PendingRow<any>) => merger.write(row),
+    writeMerged: (row: PendingRow) => merger.write(row),
 
     /** Number of merged writes that wait to be sent. */
     get waiting() {

@@ -40,7 +40,7 @@ const MAX_PENDING_PERMITS = 64;
 export interface Replicas {
   name: string;
   /** rows that are not sent yet, in order of arrival */
-  rows: Set<PendingRow<any>>;
+  rows: Set<PendingRow>;
   /** total size of `rows`. It is kept up to date, because each tick compares it with the limit */
   bytes: number;
   /** true: the rows wait for an answer of a request in flight; false: the rows wait for a permit */
@@ -72,7 +72,7 @@ export class WriteMerger {
   #limits;
   #holdMs;
   /** Rows that wait for a permit, in order of arrival. */
-  #waiting: Set<PendingRow<any>> = new Set();
+  #waiting: Set<PendingRow> = new Set();
   /** Replica sets by name. */
   #replicas: Map<string, Replicas> = new Map();
   /** Replica sets whose rows wait for an answer. */
@@ -120,7 +120,7 @@ export class WriteMerger {
    * @returns settles when the row is committed
    * @throws {MillraceError} `unavailable` or `rejected`
    */
-  write(row: PendingRow<any>): Promise<void> {
+  write(row: PendingRow): Promise<void> {
     return new Promise((resolve, reject) => {
       row.resolve = resolve;
       row.reject = reject;
@@ -128,7 +128,7 @@ export class WriteMerger {
     });
   }
 
-  #add(row: PendingRow<any>) {
+  #add(row: PendingRow) {
     // A row whose size cannot be read must fail before it is queued.
     const { bytes } = row;
     const name = row.isAlone ? null : this.#replicasOf(row.partition.routing);
@@ -243,9 +243,9 @@ export class WriteMerger {
   }
 
   /** @returns the row, and other rows for the same replicas that fit into the batch; empty if no row can be encoded */
-  #gather(first: PendingRow<any>): PendingRow<any>[] {
+  #gather(first: PendingRow): PendingRow[] {
     const limits = this.#limits;
-    const batch: PendingRow<any>[] = [];
+    const batch: PendingRow[] = [];
     const { replicas } = first;
     let bytes = this.#take(first, batch, limits.bytes);
     if (replicas === null) return batch;
@@ -264,7 +264,7 @@ export class WriteMerger {
    * @param room bytes that still fit into the batch
    * @returns bytes that were added
    */
-  #take(row: PendingRow<any>, batch: PendingRow<any>[], room: number): number {
+  #take(row: PendingRow, batch: PendingRow[], room: number): number {
     try {
       if (row.bytes > room && batch.length > 0) return 0;
       this.#remove(row);
@@ -279,7 +279,7 @@ export class WriteMerger {
     }
   }
 
-  #reject(row: PendingRow<any>, error: unknown) {
+  #reject(row: PendingRow, error: unknown) {
     this.#remove(row);
     // A row that was not encoded may grow until it is added again. Without replicas its growth is not counted now, so
     // that all of its bytes are counted once when it is added again.
@@ -288,13 +288,13 @@ export class WriteMerger {
   }
 
   /** Removes a row from the queue for permits. */
-  #remove(row: PendingRow<any>) {
+  #remove(row: PendingRow) {
     this.#waiting.delete(row);
     const { replicas } = row;
     if (replicas?.rows.delete(row)) replicas.bytes -= row.bytes;
   }
 
-  #fail(batch: PendingRow<any>[], error: unknown) {
+  #fail(batch: PendingRow[], error: unknown) {
     const together = batch.length > 1;
     for (const row of batch) {
       if (together) row.isAlone = true;

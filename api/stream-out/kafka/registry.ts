@@ -68,12 +68,15 @@ export class SchemaRegistry {
       throw new RegistryError(`${what} does not answer: ${reason}`, { cause: error });
     }
     const { id, error_code: code, message = answer.text.slice(0, 200) } = parsed(answer.text);
-    if (answer.ok && Number.isInteger(id)) return id;
+    if (answer.ok && id !== undefined && Number.isInteger(id)) return id;
     throw new RegistryError(`${what} answers ${answer.status}: ${message}`, { code });
   }
 }
 
-function parsed(text: string): any {
+/** An answer of the registry, which has an id or an error. */
+type Answer = { id?: number; error_code?: number; message?: string };
+
+function parsed(text: string): Answer {
   try {
     return JSON.parse(text) ?? {};
   } catch {

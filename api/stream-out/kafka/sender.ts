@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type BaseOptions, Producer } from '@platformatic/kafka';
+import { type BaseOptions, type GenericError, Producer } from '@platformatic/kafka';
 import type { Logger } from 'pino';
 import { LogThrottle } from '../../../common/log-throttle.ts';
 
@@ -269,13 +269,14 @@ function innermostReasons(error: unknown): string {
 }
 
 /** @param codes of Kafka */
-const hasCode = (error: any, codes: number[]) => codes.some((code) => error?.findBy?.('apiCode', code));
+const hasCode = (error: unknown, codes: number[]) =>
+  codes.some((code) => (error as Partial<GenericError> | null)?.findBy?.('apiCode', code));
 
 /**
  * Returns the error that a topic accepts no records.
  * @returns null: the error does not concern this topic alone
  */
-function refusalOf(error: any, topic: string): TopicRefused | null {
+function refusalOf(error: unknown, topic: string): TopicRefused | null {
   const isMissing = innermostReasons(error).includes(`Unknown topic ${topic}`);
   return isMissing || hasCode(error, REFUSALS) ? new TopicRefused(topic, reasonOf(error)) : null;
 }

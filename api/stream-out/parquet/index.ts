@@ -146,7 +146,7 @@ function createDayReader({
 const inSteps = <T extends object>(table: T, steps: Steps): T =>
   new Proxy(table, {
     get(methods, name) {
-      const method = Reflect.get(methods, name) as Function;
+      const method = Reflect.get(methods, name) as (...args: unknown[]) => Promise<unknown>;
       return (...args: unknown[]) => steps.run(() => method.apply(methods, args));
     },
   });

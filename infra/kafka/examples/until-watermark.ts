@@ -13,8 +13,14 @@ const [bootstrap = '127.0.0.1:9092', end = new Date().toISOString(), prefix = 'm
   process.argv.slice(2);
 const until = Date.parse(end);
 
+type Watermark = { shard: number; shards: number; topics: { batches: string } };
+type Batch = {
+  device: string | null;
+  sensors: Array<{ sensor_id: string; sensor: string | null; samples: Array<[number, number]> }>;
+};
+
 /** Reads a topic from its first record to its current end. */
-async function readToEnd(topic: string, onRecord: (value: any) => void) {
+async function readToEnd<T>(topic: string, onRecord: (value: T) => void) {
   const consumer = new Consumer({
     clientId: 'until-watermark',
     groupId: `until-watermark-${process.pid}-${Date.now()}`,
@@ -36,8 +42,10 @@ async function readToEnd(topic: string, onRecord: (value: any) => void) {
 
 /** @returns whether the records of all shards (groups of devices) are complete up to the given time */
 async function isComplete(): Promise<boolean> {
-  const newest: Map<number, { shards: number; topics: { batches: string } }> = new Map();
-  await readToEnd(`${prefix}.watermarks.v1`, (watermark) => newest.set(watermark.shard, watermark));
+  const newest: Map<number, Watermark> = new Map();
+  await readToEnd<Watermark>(`${prefix}.watermarks.v1`, (watermark) =>
+    newest.set(watermark.shard, watermark),
+  );
   const all = [...newest.values()];
   return (
     all.length > 0 &&
@@ -48,7 +56,7 @@ async function isComplete(): Promise<boolean> {
 
 while (!(await isComplete())) await sleep(10_000);
 const samples: Map<string, object> = new Map();
-await readToEnd(`${prefix}.batches.v1`, ({ device, sensors }) => {
+await readToEnd<Batch>(`${prefix}.batches.v1`, ({ device, sensors }) => {
   for (const { sensor_id: id, sensor, samples: some } of sensors) {
     for (const [ts, value] of some) if (ts < until) samples.set(`${id} ${ts}`, { device, sensor, ts, value });
   }

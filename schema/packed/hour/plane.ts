@@ -73,7 +73,7 @@ export function unpackPlane(reader: Reader, count: number): Uint8Array {
 }
 
 function inflate(deflated: Uint8Array, count: number): Uint8Array {
-  let bytes;
+  let bytes: Uint8Array;
   try {
     // The result never has more bytes than requested, even if the blob claims more.
     bytes = inflateRawSync(deflated, { maxOutputLength: count });

@@ -210,7 +210,6 @@ type TraceEvent = {
   ts: number;
   dur?: number;
   tdur?: number;
-  args?: any;
 };
 
 const CATEGORIES = ['devtools.timeline', 'v8', 'disabled-by-default-devtools.timeline'];
@@ -218,7 +217,7 @@ const CATEGORIES = ['devtools.timeline', 'v8', 'disabled-by-default-devtools.tim
 /** Returns the trace events of the page's main thread while work runs. @param meanwhile the work */
 async function traceOf({ debuggee }: OpenPage, meanwhile: () => Promise<void>): Promise<TraceEvent[]> {
   const events: TraceEvent[] = [];
-  const collect = ({ value }: { value: any[] }) => void events.push(...value);
+  const collect = ({ value }: { value: object[] }) => void events.push(...(value as TraceEvent[]));
   debuggee.on('Tracing.dataCollected', collect);
   await debuggee.send('Tracing.start', {
     transferMode: 'ReportEvents',

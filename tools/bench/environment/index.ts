@@ -108,7 +108,7 @@ export async function openEnvironment({
   ) =>
     once(name, async (home) => {
       const broker = await startBroker(join(home, 'broker'));
-      const reachedAt = wired ? await publisher.ask('wire', broker.url) : broker.url;
+      const reachedAt = wired ? await publisher.ask<string>('wire', broker.url) : broker.url;
       const env = { ...settings(keyspace, reachedAt), ...more };
       const { cql } = await migrate(env);
       const start = () => startIngest({ name: keyspace, dir: home, settings: env, changed });

@@ -102,13 +102,13 @@ async function startApi(
     env: { ...settings, HTTP_PORT: '0', DATA_DIR: dir, LOG_LEVEL: 'info' },
     isReady: (line) => /\{.*"msg":"ready".*\}/.exec(line)?.[0],
   });
-  return { ...child, url: `http://127.0.0.1:${JSON.parse(child.said).httpPort}` };
+  return { ...child, url: `http://127.0.0.1:${JSON.parse(String(child.said)).httpPort}` };
 }
 
 /** @returns flags that `npm start` passes to Node; all variants get the same flags */
 export function startFlags(): string[] {
-  const { scripts } = JSON.parse(readFileSync(PACKAGE, 'utf8'));
-  return (scripts.start as string).split(' ').filter((word) => word.startsWith('--'));
+  const { scripts }: { scripts: { start: string } } = JSON.parse(readFileSync(PACKAGE, 'utf8'));
+  return scripts.start.split(' ').filter((word) => word.startsWith('--'));
 }
 
 /**

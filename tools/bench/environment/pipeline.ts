@@ -32,7 +32,10 @@ export function createLine({
 }: {
   name: string;
   broker: Broker;
-  ingest: Pick<IngestProcess, 'pid' | 'metrics' | 'ask' | 'stop'> & { url?: string };
+  ingest: Pick<IngestProcess, 'pid' | 'metrics' | 'stop'> & {
+    url?: string;
+    ask: (call: string, argument?: unknown) => Promise<unknown>;
+  };
   publisher: Child;
   /** number of connections of the publisher */
   connections: number;
@@ -117,7 +120,7 @@ export function createLine({
       const load = shape as Shape;
       shape = null;
       await feeding;
-      await settle((await publisher.ask('allow', 0)).published * samplesOf(load));
+      await settle((await publisher.ask<Counts>('allow', 0)).published * samplesOf(load));
     },
 
     /**
@@ -129,7 +132,7 @@ export function createLine({
       before = await committed();
       await publisher.ask('pace', { ...target, shape: load, rate, forMs: Infinity });
       return async (others = 0) =>
-        settle((await publisher.ask('unpace')).published * samplesOf(load) + others);
+        settle((await publisher.ask<Counts>('unpace')).published * samplesOf(load) + others);
     },
 
     async close() {
@@ -181,7 +184,7 @@ export const createPace =
       rate: number;
       forMs: number;
       /** called several times a second with the counts so far */
-      onLook?: (counts: { published: number; committed: number }) => Promise<void> | void;
+      onLook?: (counts: Counts) => Promise<void> | void;
     },
   ): Promise<{ published: number; latency: Reading }> => {
     await publisher.ask('pace', { url: broker.url, shape, connections, rate, forMs });
@@ -193,7 +196,7 @@ export const createPace =
     let movedAt = Date.now();
     do {
       await sleep(LOOK_MS);
-      const now = await publisher.ask('counts');
+      const now = await publisher.ask<Counts>('counts');
       if (now.committed > counts.committed) movedAt = Date.now();
       counts = now;
       await onLook(counts);
@@ -203,10 +206,13 @@ export const createPace =
       }
     } while (publishing || counts.committed < counts.published);
     await over;
-    const latency = await publisher.ask('latencies', { reset: false });
+    const latency = await publisher.ask<Reading>('latencies', { reset: false });
     await publisher.ask('stop');
     return { published: counts.published * samplesOf(shape), latency };
   };
+
+/** Numbers of samples. `published`: as the publisher sent them */
+type Counts = { published: number; committed: number };
 
 export type Reading = { published: Latencies; delivered: Latencies };
 

@@ -173,13 +173,13 @@ const createHistoryWriter =
  * hour are also written into history
  */
 function createMessageWriter({ write }: Store, arrival: (hour: number) => number): HourWriter {
-  const retry = { run: (request: () => Promise<any>) => request() };
+  const retry = { run: <T>(request: () => Promise<T>) => request() };
   const clock = { now: Date.now };
   const late = createLateWriter({
     store: write.history,
-    retry: retry as any,
-    days: new LateDayNotes({ store: write.lateDays, retry: retry as any, clock }),
-    arrivals: new LateArrivalNotes({ store: write.lateArrivals, retry: retry as any, clock }),
+    retry,
+    days: new LateDayNotes({ store: write.lateDays, retry, clock }),
+    arrivals: new LateArrivalNotes({ store: write.lateArrivals, retry, clock }),
     onLate: () => {},
   });
   return async (device, hour, sensors) => {

@@ -144,7 +144,7 @@ async function startReceiver() {
     json(req).then(
       (body) => {
         res.writeHead(204).end();
-        const { alarm, event } = body as any;
+        const { alarm, event } = body as { alarm: { sensor: string; opened_at: string }; event: string };
         // A report may arrive twice. The first arrival counts.
         const key = `${alarm.sensor} ${alarm.opened_at} ${event}`;
         if (!arrivals.has(key)) arrivals.set(key, at);

@@ -24,11 +24,11 @@ export interface Part<R> {
   /** true: the part opens the dashboard in Chromium */
   needsDashboard?: boolean;
   run: (context: Context) => Promise<R>;
-  tables: (result: R) => Array<{ head: string[]; rows: string[][] }>;
+  tables(result: R): Array<{ head: string[]; rows: string[][] }>;
 }
 
 /** All parts, in the order in which they run and are shown. */
-export const PARTS: Part<any>[] = [
+export const PARTS: Part<unknown>[] = [
   throughput,
   latency,
   overload,

@@ -131,9 +131,11 @@ async function readMonth(
     }
     const path = `/api/v1/devices/${month.device}/sensors/${sensor}`;
     return {
-      latest: async () => (await http.json(`/api/v1/latest?limit=${LATEST}`)).items.length,
+      latest: async () =>
+        (await http.json<{ items: unknown[] }>(`/api/v1/latest?limit=${LATEST}`)).items.length,
       series: async () =>
-        (await http.json(`${path}/series?from=${from}&to=${to}&points=${BINS}`)).points.length,
+        (await http.json<{ points: unknown[] }>(`${path}/series?from=${from}&to=${to}&points=${BINS}`)).points
+          .length,
     };
   }
 

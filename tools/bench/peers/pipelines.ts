@@ -97,7 +97,7 @@ export const openPeer = (
   environment.variant(name, async (dir) => {
     const { publisher, connections } = environment;
     const broker = await startBroker(join(dir, 'broker'));
-    const reachedAt = wired ? await publisher.ask('wire', broker.url) : broker.url;
+    const reachedAt = wired ? await publisher.ask<string>('wire', broker.url) : broker.url;
     let telegraf: Program | null = null;
     let tuned: (Tuning & { samples: number }) | null = null;
 

@@ -41,7 +41,7 @@ export async function startChild(
     silent: true,
   });
   const file = createWriteStream(log);
-  const asked: Map<number, { resolve: (result: any) => void; reject: (error: Error) => void }> = new Map();
+  const asked: Map<number, { resolve: (result: never) => void; reject: (error: Error) => void }> = new Map();
   let questions = 0;
   let stopping = false;
 
@@ -55,7 +55,7 @@ export async function startChild(
     const question = asked.get(id);
     asked.delete(id);
     if (error) question?.reject(new Error(`${title}: ${error}`));
-    else question?.resolve(result);
+    else question?.resolve(result as never);
   });
 
   const ready = new Promise((resolve) => {
@@ -76,8 +76,8 @@ export async function startChild(
     said,
     pid: Number(child.pid),
 
-    /** @returns answer of the process */
-    ask: (call: string, argument?: unknown): Promise<any> =>
+    /** @template T what the function `call` of the process returns @returns answer of the process */
+    ask: <T>(call: string, argument?: unknown): Promise<T> =>
       new Promise((resolve, reject) => {
         if (!child.connected)
           return reject(new MillraceError('failed', `The ${title} has ended. Its log: ${log}`));
@@ -104,11 +104,14 @@ export type Child = Awaited<ReturnType<typeof startChild>>;
  * `answers`. The process ends with its parent.
  * @param onEnd closes open resources; the process waits for it
  */
-export function serve(answers: Record<string, (argument: any) => unknown>, onEnd: () => unknown = () => {}) {
+export function serve(
+  answers: Record<string, (argument: never) => unknown>,
+  onEnd: () => unknown = () => {},
+) {
   process.on('message', async (question: { id: number; call: string; argument: unknown }) => {
     const { id, call, argument } = question;
     try {
-      reply({ id, result: await answers[call]?.(argument) });
+      reply({ id, result: await answers[call]?.(argument as never) });
     } catch (error) {
       reply({ id, error: (error as Error).stack });
     }

@@ -23,7 +23,8 @@ export function createHttpReader(url: string) {
   return {
     open,
 
-    json: async (path: string): Promise<any> => json(await open(path)),
+    /** @template T the answer, as the API describes it */
+    json: async <T>(path: string): Promise<T> => (await json(await open(path))) as T,
 
     /** @returns number of lines of the answer, which is read as a stream */
     async lines(path: string, accept: string): Promise<number> {

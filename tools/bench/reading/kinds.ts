@@ -85,22 +85,25 @@ export const RATIOS = {
 const POINTS = 500;
 const PAGE = 100;
 
+type Items = { items: unknown[] };
+type Points = { points: unknown[] };
 type Sources = { http: HttpReader; store: StoreReader };
 
 /** The ways to read. Each function reads once and returns the number of items, points, samples, rows or hours. */
 export const KINDS = {
   /** Reads the newest values of a fleet. */
-  latestPage: async ({ http }: Sources) => (await http.json(`/api/v1/latest?limit=${PAGE}`)).items.length,
+  latestPage: async ({ http }: Sources) =>
+    (await http.json<Items>(`/api/v1/latest?limit=${PAGE}`)).items.length,
 
   /** Reads as many rows as a page has items, in one partition of the database. */
   rows: ({ store }: Sources, target: Target) => store.rows(target, PAGE),
 
   /** Reads the newest samples of a sensor. */
   samplesPage: async ({ http }: Sources, target: Target) =>
-    (await http.json(`${pathOf(target)}/measurements?limit=${PAGE}`)).items.length,
+    (await http.json<Items>(`${pathOf(target)}/measurements?limit=${PAGE}`)).items.length,
 
   series: async ({ http }: Sources, target: Target) =>
-    (await http.json(`${pathOf(target)}/series?${rangeOf(target)}&points=${POINTS}`)).points.length,
+    (await http.json<Points>(`${pathOf(target)}/series?${rangeOf(target)}&points=${POINTS}`)).points.length,
 
   /** Reads the statistics of all hours from the store, without HTTP. */
   statistics: ({ store }: Sources, target: Target) => store.statistics(target),

@@ -48,7 +48,7 @@ serve(
 
 /** Runs a request without retries, so that a failure ends the round. */
 const NO_RETRY = {
-  run: (request: () => Promise<any>) => request(),
+  run: <T>(request: () => Promise<T>) => request(),
   wait: (error: unknown) => Promise.reject(error),
   noteAnswer() {},
 };
@@ -61,13 +61,13 @@ function createWriter({ devices: count, sensors, samples }: Shape): () => Promis
       async write({ cql }, params) {
         await client.execute(cql, params);
       },
-      async writeMerged(row: PendingRow<any>) {
+      async writeMerged(row: PendingRow) {
         await send(row.encode(), row.partition.routing);
       },
     } as Session,
     retry: NO_RETRY,
     logger: { warn() {} },
-    watch: { note() {} } as any,
+    watch: { note() {} },
   };
   const rows = new SampleWrites(deps);
   const latest = new LatestWrites(deps);

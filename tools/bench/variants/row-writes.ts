@@ -40,7 +40,7 @@ export function withRowWrites(session: Session): Session {
       }));
     });
 
-  async function writeMerged(row: Parameters<Session['writeMerged']>[0]) {
+  async function writeMerged(row: PendingRow) {
     if (!(row instanceof PendingHour)) return session.writeMerged(row);
     let others: Promise<unknown> = Promise.resolve();
     const { hour, device } = row;

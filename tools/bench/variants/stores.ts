@@ -31,7 +31,7 @@ const connectWithoutLatest: typeof connectStore = (parts) =>
       ...parts.hooks,
       wrapSession: (session) =>
         Object.assign(Object.create(session), {
-          async writeMerged(row: PendingRow<any>) {
+          async writeMerged(row: PendingRow) {
             if (row instanceof PendingLatest) row.close();
             else await session.writeMerged(row);
           },
