@@ -124,7 +124,7 @@ describe('Compose secrets', () => {
         if (secret) expect(value).toMatch(/^\/run\/secrets\/\w+$/);
       }
     }
-    for (const { file } of Object.values(stack.compose.secrets)) {
+    for (const { file } of Object.values<{ file: string }>(stack.compose.secrets)) {
       expect(file).toMatch(/^\.\/infra\/compose\/secrets\//);
     }
   });

@@ -33,7 +33,7 @@ export function createSelect(access: Access, clock: () => number) {
     const { selectors } = statement;
     const isCount = selectors?.[0]?.kind === 'count';
     const found: Row[] = [];
-    let next;
+    let next: string | undefined;
     for (const row of partition.startingWith(clustering)) {
       if (last && !partition.isAfter(row.key, last)) continue;
       if (!isRowAlive(row, nowS()) || !isWanted(row)) continue;

@@ -182,7 +182,7 @@ export function describeCells(subject: () => ContractSubject) {
       const cql = 'SELECT metrics FROM sparkplug_birth WHERE device_id = ? AND born_at < ?';
       const readPages = async (query: string, params: unknown[]) => {
         const found = [];
-        let pageState;
+        let pageState: string | undefined;
         do {
           const page = await run(query, params, { fetchSize: 4, pageState });
           found.push(...page.rows.map((row) => Number(row['metrics'])));

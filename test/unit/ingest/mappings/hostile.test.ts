@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Mappings, parseMappings } from '../../../../api/ingest/mappings/index.ts';
-import { readMapped } from '../../../support/payloads/mappings.ts';
+import { readSamples } from '../../../support/payloads/mappings.ts';
 
 const mappings = new Mappings(
   parseMappings(
@@ -25,8 +25,7 @@ const mappings = new Mappings(
   ),
 );
 
-const read = (topic: string, payload: string | Buffer) =>
-  readMapped(mappings, topic, Buffer.from(payload)) as any;
+const read = (topic: string, payload: string | Buffer) => readSamples(mappings, topic, Buffer.from(payload));
 
 const nested = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
 
