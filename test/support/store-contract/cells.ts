@@ -126,7 +126,7 @@ export function describeCells(subject: () => ContractSubject) {
         await run(insert, [device, name, 1, stamp]);
       await run('DELETE FROM sparkplug_node USING TIMESTAMP ? WHERE node_id = ?', [6, device]);
       await run(insert, [device, 'c', 1, 6]);
-      expect(await context.store.write.sparkplug.devices(uuidOf(device) as any)).toEqual(['b']);
+      expect(await context.store.write.sparkplug.devices(uuidOf(device) as never)).toEqual(['b']);
     });
 
     test('Store: write of null or undefined: null empties the cell, undefined leaves it unchanged', async () => {

@@ -223,7 +223,7 @@ describe('Two sources', () => {
                 [0, 'a'],
                 [2, 1],
                 ['v', 2],
-              ] as any),
+              ] as never),
             ]),
           ),
         ),

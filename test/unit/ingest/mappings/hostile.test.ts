@@ -49,7 +49,7 @@ describe('Hostile payload of a mapped topic', () => {
         ['toString', [[expect.any(Number), 3]]],
       ]),
     );
-    expect(({} as any)['isAdmin']).toBeUndefined();
+    expect(({} as never)['isAdmin']).toBeUndefined();
     expect(read('one/d', '{"a":1}')).toMatchObject({ values: { a: [[expect.any(Number), 1]] }, refused: [] });
     expect(read('one/d', '{"a":"toString"}').refused).toMatchObject([{ code: 'not_numeric', path: 'a' }]);
   });
