@@ -15,9 +15,25 @@ const FILES = readdirSync(FOLDER).map((name) => `${FOLDER}/${name}`);
 const DEPENDABOT = '.github/dependabot.yml';
 const FORMS = ['bug', 'question'].map((name) => `.github/ISSUE_TEMPLATE/${name}.yml`);
 
+interface Workflow {
+  on: object;
+  true: object;
+  permissions: object;
+  jobs: Record<string, { container?: string; permissions?: object; steps: Step[] }>;
+}
+interface Step {
+  run?: string;
+  uses?: string;
+  with?: Record<string, unknown>;
+}
+interface Update {
+  directory: string;
+  directories?: string[];
+}
+
 let python: PythonTools;
-let workflows: any[];
-let dependabot: any;
+let workflows: Workflow[];
+let dependabot: { updates: Update[] };
 const directory = useDirectory('workflows');
 
 beforeAll(async () => {
@@ -27,10 +43,10 @@ beforeAll(async () => {
 }, INSTALLS_MS);
 
 /** @returns of all workflows */
-const jobs = (): any[] => workflows.flatMap((workflow) => Object.values(workflow.jobs));
+const jobs = () => workflows.flatMap((workflow) => Object.values(workflow.jobs));
 
 /** @returns of all jobs */
-const steps = (): any[] => jobs().flatMap((job) => job.steps);
+const steps = () => jobs().flatMap((job) => job.steps);
 
 /** @returns the scripts of the jobs, with placeholders for expressions */
 const scripts = (): string[] =>
@@ -49,7 +65,7 @@ test('Dependabot: configuration: valid by the schema of Dependabot', async () =>
 
 test('Dependabot: directories of the configuration: all exist', () => {
   const { updates } = dependabot;
-  const directories = updates.flatMap(({ directory, directories = [directory] }: any) => directories);
+  const directories = updates.flatMap(({ directory, directories = [directory] }) => directories);
   expect(directories.length).toBeGreaterThan(3);
   for (const name of directories)
     expect([name, existsSync(`.${name.replace(/\*$/, '')}`)]).toEqual([name, true]);
@@ -58,8 +74,8 @@ test('Dependabot: directories of the configuration: all exist', () => {
 test.each(FORMS)('GitHub issue form %s: has a name and a label; field ids are unique', async (file) => {
   const { name, description, labels, body } = await readYaml(python, file);
   expect([name, description, labels]).toEqual([expect.any(String), expect.any(String), [expect.any(String)]]);
-  const fields = body.filter(({ type }: any) => type !== 'markdown');
-  const ids = fields.map(({ id }: any) => id);
+  const fields = body.filter(({ type }: { type: string }) => type !== 'markdown');
+  const ids = fields.map(({ id }: { id: string }) => id);
   expect(new Set(ids).size).toBe(ids.length);
   for (const { type, id, attributes } of fields) {
     expect(['input', 'textarea', 'dropdown', 'checkboxes']).toContain(type);
@@ -111,8 +127,8 @@ test.each([
   ['npm run test:all', ['schedule', 'push']],
 ])('GitHub workflows: command %s: a job runs the whole command at the expected events', (script, events) => {
   const owner = workflows.find((workflow) =>
-    Object.values(workflow.jobs).some((job) => job.steps.some((step: any) => step.run === script)),
+    Object.values(workflow.jobs).some((job) => job.steps.some((step) => step.run === script)),
   );
   // YAML 1.1 reads the word `on` as true.
-  expect(Object.keys(owner.on ?? owner.true)).toEqual(expect.arrayContaining(events));
+  expect(Object.keys(owner?.on ?? owner?.true ?? {})).toEqual(expect.arrayContaining(events));
 });

@@ -44,7 +44,7 @@ const request = (path: string, method: string, body?: object) =>
     ...(body && { body: JSON.stringify(body) }),
   });
 
-async function addRule(rule: object): Promise<any> {
+async function addRule(rule: object): Promise<Record<string, unknown>> {
   const response = await request('/alarm-rules', 'POST', { severity: 'warning', ...rule });
   expect(response.status).toBe(201);
   return response.json();
@@ -435,7 +435,9 @@ test('Alarm API: times before 1970 are accepted, invalid sensor names answer 400
   expect((await request('/alarm-rules', 'GET')).status).toBe(200);
   await measure('early', 1);
   const item = await until(async () =>
-    (await system.get('/alarms?state=open')).items.find(({ rule: name }: any) => name === 'early'),
+    (await system.get('/alarms?state=open')).items.find(
+      ({ rule: name }: { rule: string }) => name === 'early',
+    ),
   );
   expect((await request(`/alarms/${item.alarm_id}/shelve`, 'POST', { until: early })).status).toBe(200);
   expect((await request('/alarms', 'GET')).status).toBe(200);

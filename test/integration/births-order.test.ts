@@ -19,7 +19,7 @@ const measure = (device: string, sensor: string, by = client) =>
   by.send(device, 'measurements', { sensor_id: sensor, ts: Date.now(), value: 1 });
 
 /** @returns its sensors, with the attributes of the device */
-const latest = (device: string): Promise<any[]> => system.all(`/latest?device=${device}`);
+const latest = (device: string): Promise<unknown[]> => system.all(`/latest?device=${device}`);
 
 const MESSAGES: Record<string, (device: string, session: number) => Promise<unknown>> = {
   measurement: (device) => measure(device, 't'),
@@ -78,7 +78,7 @@ test('Device birth: an earlier birth is delivered again after the newest: the de
 
   const sensors = await latest('unchanged');
   expect(sensors).toHaveLength(2);
-  expect(sensors).toEqual(expect.arrayContaining(before[1] as any[]));
+  expect(sensors).toEqual(expect.arrayContaining(before[1] as unknown[]));
   // No other birth had this sensor. The repeated birth registers it, with the current attributes of the device.
   expect(sensors).toEqual(
     expect.arrayContaining([expect.objectContaining({ device: 'Y', site: 'Y', name: 'Xx', type: 'Xx' })]),

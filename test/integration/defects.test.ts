@@ -11,7 +11,7 @@ import { useTestSystem } from '../support/system/use.ts';
 
 const system = useTestSystem();
 let ingest: Ingest;
-const logged: Record<string, any>[] = [];
+const logged: Record<string, unknown>[] = [];
 /** The number of next rows that fail with a TypeError, like a defect of the code. */
 let defects = 0;
 
@@ -25,7 +25,7 @@ beforeAll(async () => {
     hooks: {
       wrapSession: (session) =>
         Object.assign(Object.create(session), {
-          writeMerged(row: PendingRow<any>) {
+          writeMerged(row: PendingRow<unknown>) {
             if (defects === 0 || row.name !== 'write_measurements') return session.writeMerged(row);
             defects--;
             return Promise.reject(new TypeError('x is not a function'));

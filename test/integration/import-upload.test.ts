@@ -18,14 +18,14 @@ afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 /**
  * Sends a body of unknown length, a chunk at a time, until there is an answer, and waits until the API closes the connection.
  */
-function sendEndless(type: string, first: string): Promise<{ status: number | undefined; answer: any }> {
+function sendEndless(type: string, first: string): Promise<{ status: number | undefined; answer: unknown }> {
   return new Promise((resolve, reject) => {
     const req = request(`${system.httpUrl}/api/v1/import?device=d`, {
       method: 'POST',
       headers: { 'content-type': type, 'transfer-encoding': 'chunked' },
     });
     const timer = setInterval(() => req.write(Buffer.alloc(65_536, '\n')), 2);
-    let received: { status: number | undefined; answer: any } | undefined;
+    let received: { status: number | undefined; answer: unknown } | undefined;
     req.once('error', () => {});
     req.once('response', async (res) => {
       clearInterval(timer);

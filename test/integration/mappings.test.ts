@@ -134,7 +134,7 @@ describe('Mapped topic on the embedded broker', () => {
       qos: 1,
       retain: false,
     };
-    const client = await credentials.connectAs('will', { options: { will: will as any } });
+    const client = await credentials.connectAs('will', { options: { will: will as never } });
     const denied = await readMetric(system, 'iot_broker_denied_total{action="publish"}');
     client.stream.destroy();
     await until(async () => (await readMetric(system, 'iot_broker_denied_total{action="publish"}')) > denied);

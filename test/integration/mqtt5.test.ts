@@ -55,7 +55,7 @@ const mosquittoPub = (...args: string[]): Promise<{ code: number; output: string
 /** @returns the newest values of a device, by sensor */
 async function latest(name: string): Promise<Record<string, number>> {
   const { items } = await system.get(`/latest?device=${name}`);
-  return Object.fromEntries(items.map((item: any) => [item.name, item.value]));
+  return Object.fromEntries(items.map((item: Record<string, unknown>) => [item.name, item.value]));
 }
 
 test('MQTT 5 client MQTT.js: publishes a measurement: it is stored when it is acknowledged', async () => {

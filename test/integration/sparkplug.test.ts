@@ -55,7 +55,7 @@ test('Sparkplug NBIRTH and DBIRTH: node and device are registered, and their val
   ]);
   const press = await read(node.device);
   expect(press).toMatchObject({ name: node.device, online: true });
-  const byName = new Map(press.sensors.map((sensor: any) => [sensor.name, sensor]));
+  const byName = new Map(press.sensors.map((sensor: Record<string, unknown>) => [sensor.name, sensor]));
   expect([...byName.keys()].sort()).toEqual(['Count', 'Running', 'Setpoint', 'Temperature']);
   expect(byName.get('Temperature')).toMatchObject({ type: 'Double', unit: '°C', value: 20.5 });
   expect(byName.get('Count')).toMatchObject({ type: 'Int64', unit: null, value: -5 });
@@ -136,7 +136,7 @@ test('Sparkplug DDATA: arrived before any birth: a replay of its dead letter is 
   const node = await connectNode();
   await node.publish('DDATA', vector('ddata'));
   const listed = await system.get(`/dead-letters?from=${now - 1}&to=${now + 1}`);
-  const deadLetter = listed.items.find(({ device }: any) => device === node.device);
+  const deadLetter = listed.items.find(({ device }: { device: string }) => device === node.device);
   const replay = () => system.fetch(`/dead-letters/${deadLetter.id}/replay`, { method: 'POST' });
   expect((await replay()).status).toBe(422);
   await node.publish('NBIRTH', vector('nbirth'));

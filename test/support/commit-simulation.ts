@@ -113,7 +113,7 @@ export class CommitSimulation {
       isDead: false,
       resumesAt: 0,
       skew: this.between(-SKEW_MS, SKEW_MS),
-    } as any;
+    } as never;
     const began = this.#time;
     const rate = this.between(0.99, 1.01);
     const monotonic = () => (this.#time - began) * rate;
@@ -151,7 +151,7 @@ export class CommitSimulation {
     for (;;) {
       try {
         await process.marks.ready();
-        const stamp = process.marks.begin({ log: () => {} } as any);
+        const stamp = process.marks.begin({ log: () => {} } as never);
         const ms = Math.floor(stamp / 1000);
         let mayAcknowledge = false;
         try {

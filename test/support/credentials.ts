@@ -76,7 +76,7 @@ export const whenClosed = (client: MqttClient): Promise<void> =>
 /** @returns true: acknowledged; false: the connection was closed */
 export async function isTaken(client: MqttClient, topic: string, payload: string): Promise<boolean> {
   let onClose = () => {};
-  const closed = new Promise((resolve) => {
+  const closed = new Promise<boolean>((resolve) => {
     onClose = () => resolve(false);
     client.once('close', onClose);
   });

@@ -47,7 +47,7 @@ async function publish(device: string, from: number, count: number) {
 async function stored({ httpUrl }: ApiProcess, device: string): Promise<number[]> {
   const path = `/api/v1/devices/${device}/sensors/s/measurements?from=${BASE}&order=asc&limit=1000`;
   const { status, text } = await send(httpUrl, path);
-  return status === 200 ? JSON.parse(text).items.map(({ value }: any) => value) : [];
+  return status === 200 ? JSON.parse(text).items.map(({ value }: { value: number }) => value) : [];
 }
 
 /** Has the broker a session of this client id? The check ends that session. */

@@ -54,7 +54,11 @@ function publishAll(
   return { acknowledged, finished: Promise.all(Array.from({ length: atOnce }, publishNext)) };
 }
 
-async function storedValues(system: { all: (path: string) => Promise<any[]> }, device: string, base: number) {
+async function storedValues(
+  system: { all: (path: string) => Promise<Record<string, unknown>[]> },
+  device: string,
+  base: number,
+) {
   const items = await system.all(
     `/devices/${device}/sensors/s/measurements?from=${base}&order=asc&limit=1000`,
   );

@@ -28,7 +28,7 @@ async function temperatures({ httpUrl }: { httpUrl: string }, { device }: EdgeNo
   const path = `/api/v1/devices/${encodeURIComponent(device)}/sensors/Temperature/measurements`;
   const response = await fetch(`${httpUrl}${path}?from=${T0}&to=${T0 + 600_000}&order=asc`);
   if (response.status !== 200) return [];
-  return ((await response.json()) as any).items.map((item: any) => item.value);
+  return ((await response.json()) as any).items.map((item: Record<string, unknown>) => item.value);
 }
 
 const untilStored = (api: { httpUrl: string }, node: EdgeNode, values: number[]) =>

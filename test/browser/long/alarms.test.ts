@@ -134,7 +134,7 @@ test('Alarms page: the user chose °F: limits and peaks are shown in °F, and th
   const rule = page.locator('#rules tbody tr').filter({ hasText: 'Too warm in Fahrenheit' });
   await rule.filter({ hasText: 'above 14 °F, clears at 5 °F' }).waitFor();
   const { items } = await (await fetch(`${dashboard.system.httpUrl}/api/v1/alarm-rules`)).json();
-  const stored = items.find(({ name }: any) => name === 'Too warm in Fahrenheit');
+  const stored = items.find(({ name }: { name: string }) => name === 'Too warm in Fahrenheit');
   expect(stored.condition).toEqual({ kind: 'above', limit: -10, clear: -15 });
   await dashboard.publish('freezer', { sensor_id: 'temperature', ts: Date.now(), value: -5 });
   await page.getByRole('link', { name: 'Open', exact: true }).click();

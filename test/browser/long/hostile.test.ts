@@ -41,11 +41,11 @@ const setWrong = (wrongMs: number) =>
   dashboard.page.addInitScript((wrong) => {
     const Right = Date;
     globalThis.Date = class extends Right {
-      constructor(...given: any[]) {
-        super(...((given.length > 0 ? given : [Right.now() + wrong]) as [any]));
+      constructor(...given: unknown[]) {
+        super(...((given.length > 0 ? given : [Right.now() + wrong]) as [string]));
       }
       static now = () => Right.now() + wrong;
-    } as any;
+    } as never;
   }, wrongMs);
 
 describe('Wrong clock', () => {
@@ -74,7 +74,7 @@ test.each([HOUR, -2 * HOUR])(
     // The page counts again each minute. This test must see the first count, so it disables the timer.
     await dashboard.page.addInitScript((minute) => {
       const plain = globalThis.setInterval;
-      globalThis.setInterval = ((run: () => void, ms: number) => (ms < minute ? plain(run, ms) : 0)) as any;
+      globalThis.setInterval = ((run: () => void, ms: number) => (ms < minute ? plain(run, ms) : 0)) as never;
     }, MINUTE);
     await dashboard.visit('/pipeline');
     await dashboard.page.locator('.navigation-count', { hasText: '60' }).waitFor();

@@ -50,7 +50,7 @@ test('Import page: CSV file with an invalid line: the button Test only counts sa
   const { points } = await system.get(
     `/devices/old-logger/sensors/temperature/series?from=${BEGIN}&to=${BEGIN + ROWS * 1000}&points=1`,
   );
-  expect(points.reduce((sum: number, { count: of }: any) => sum + of, 0)).toBe(stored);
+  expect(points.reduce((sum: number, { count: of }: { count: number }) => sum + of, 0)).toBe(stored);
   // The link still leads to the device of this import after another name is typed.
   await page.getByLabel('Device', { exact: true }).fill('another');
   await page.getByRole('link', { name: 'Show old-logger' }).click();

@@ -161,8 +161,8 @@ test('Manual: page of the HTTP API: every route is listed, and a button to try r
   const { page, complaints, close } = await browser.open();
   await page.goto(`${system.httpUrl}/docs/http/`);
   const openApi = await (await fetch(`${system.httpUrl}/openapi.json`)).json();
-  const summaries = Object.values(openApi.paths).flatMap((path) =>
-    Object.values(path).map(({ summary }) => String(summary)),
+  const summaries = Object.values<Record<string, { summary: string }>>(openApi.paths).flatMap((path) =>
+    Object.values(path).map(({ summary }) => summary),
   );
   await page.getByText(String(summaries[0])).first().waitFor();
   await page
@@ -179,7 +179,7 @@ test('Manual: page of the MQTT topics: every topic is listed', async () => {
   const { page, complaints, close } = await browser.open();
   await page.goto(`${system.httpUrl}/docs/mqtt/`);
   const asyncApi = await (await fetch(`${system.httpUrl}/asyncapi.json`)).json();
-  const topics = Object.values(asyncApi.channels).map(({ address }) => String(address));
+  const topics = Object.values<{ address: string }>(asyncApi.channels).map(({ address }) => address);
   await page.getByText(String(topics[0])).first().waitFor();
   await untilReferenceHas(page, topics);
   await page.screenshot({ path: screenshot('mqtt') });

@@ -28,7 +28,7 @@ test('Dead letter replay: device without birth message: refused again; after the
   await replay();
   await dashboard.page.getByText('✓ Stored: 2 measurements.').waitFor();
   const { items } = await dashboard.system.get(`/devices/newcomer/sensors/s/measurements?from=${ts - 10}`);
-  expect(items.map(({ value }: any) => value)).toEqual([1, 2]);
+  expect(items.map(({ value }: { value: number }) => value)).toEqual([1, 2]);
 });
 
 async function replay() {

@@ -131,7 +131,9 @@ describe('openapi-python-client', () => {
     );
     checkResult(result, 'python');
     const { paths } = await (await fetch(`${system.httpUrl}/openapi.json`)).json();
-    const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
+    const operations = Object.values<Record<string, { tags: string[] }>>(paths).flatMap((methods) =>
+      Object.values(methods),
+    );
     const tags = new Set(operations.flatMap((operation) => operation.tags));
     // The generator leaves out three operations. The modules of tags count, even if they are empty.
     expect(result.modules).toBe(operations.length - 3 + tags.size);

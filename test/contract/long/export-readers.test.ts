@@ -200,6 +200,8 @@ test.each([
   for (const [sensor, samples] of Object.entries(wanted)) {
     const address = `/devices/pandas-${format}/sensors/${encodeURIComponent(sensor)}/measurements`;
     const { items } = await world.system.get(`${address}?order=asc&limit=1000`);
-    expect(items.map(({ ts, value }: any) => [Date.parse(ts), value])).toEqual(samples);
+    expect(items.map(({ ts, value }: { ts: string; value: string }) => [Date.parse(ts), value])).toEqual(
+      samples,
+    );
   }
 });

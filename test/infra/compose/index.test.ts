@@ -88,7 +88,9 @@ describe('Compose, every service', () => {
   test('Compose services: dependencies: a service starts after each dependency is healthy or has ended with success', () => {
     const { services } = stack.compose;
     for (const [name, { depends_on: needs = {} }] of stack.services) {
-      for (const [needed, { condition }] of Object.entries(needs as Record<string, any>)) {
+      for (const [needed, { condition }] of Object.entries(
+        needs as Record<string, Record<string, unknown>>,
+      )) {
         const expected = ONCE.includes(needed) ? 'service_completed_successfully' : 'service_healthy';
         // No service waits until Loki is healthy, because only its own logs are missing without it.
         expect([name, needed, condition]).toEqual([
@@ -124,7 +126,7 @@ describe('Compose secrets', () => {
         if (secret) expect(value).toMatch(/^\/run\/secrets\/\w+$/);
       }
     }
-    for (const { file } of Object.values(stack.compose.secrets)) {
+    for (const { file } of Object.values<{ file: string }>(stack.compose.secrets)) {
       expect(file).toMatch(/^\.\/infra\/compose\/secrets\//);
     }
   });

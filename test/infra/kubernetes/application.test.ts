@@ -57,9 +57,11 @@ test('Kubernetes: concurrent imports of maximum size: the volume below DATA_DIR 
   const readers = named('^millrace-http$');
   expect(readers).not.toEqual([]);
   for (const entry of readers) {
-    const mount = containerOf(entry.workload).volumeMounts.find(({ mountPath }: any) => mountPath === '/tmp');
+    const mount = containerOf(entry.workload).volumeMounts.find(
+      ({ mountPath }: { mountPath: string }) => mountPath === '/tmp',
+    );
     const { emptyDir } = (podOf(entry.workload) as any).spec.volumes.find(
-      ({ name }: any) => name === mount.name,
+      ({ name }: { name: string }) => name === mount.name,
     );
     const [, count] = /^(\d+)Mi$/.exec(emptyDir.sizeLimit) ?? [];
     const uploads = MAX_CONCURRENT.imports * settings(entry).ingest.maxImportBytes;

@@ -27,7 +27,9 @@ describe.each(BUILDS.filter((name) => name.startsWith('overlays/')))('Certificat
 
   test('Kubernetes certificates: pods: mount only certificates that the overlay requests; HTTPS uses the mounted certificate', () => {
     for (const resource of resources().filter(podOf)) {
-      const secrets = podOf(resource)?.spec.volumes.flatMap(({ secret }: any) => secret ?? []);
+      const secrets = podOf(resource)?.spec.volumes.flatMap(
+        ({ secret }: { secret?: object }) => secret ?? [],
+      );
       for (const { secretName } of secrets) expect(namesIn(secretName)).not.toHaveLength(0);
       if (podOf(resource)?.spec.containers[0].name !== 'millrace') continue;
       const { HTTP_TLS_CERT, HTTP_TLS_KEY } = environmentOf(resources(), resource);
@@ -43,8 +45,8 @@ describe.each(BUILDS.filter((name) => name.startsWith('overlays/')))('Certificat
     expect(protocol).toBe('mqtts:');
     expect(MQTT_TLS_CA).toBe(`${AUTHORITIES}/mqtt.pem`);
     const volumes = podOf(ingest())?.spec.volumes ?? [];
-    const { sources } = volumes.find(({ name }: any) => name === 'authorities').projected;
-    const { secret } = sources.find((source: any) => source.secret);
+    const { sources } = volumes.find(({ name }: { name: string }) => name === 'authorities').projected;
+    const { secret } = sources.find((source: Record<string, unknown>) => source.secret);
     expect(secret.items).toEqual([{ key: 'ca.crt', path: 'mqtt.pem' }]);
     expect(namesIn(secret.name)).toContain(hostname);
   });
@@ -76,10 +78,15 @@ test('Kubernetes overlays/tls: certificates for CQL: the Secret of client-certif
   expect(shown).toHaveLength(5);
   for (const { workload, settings } of shown) {
     const { volumes, containers } = podOf(workload)?.spec ?? {};
-    const { mountPath } = containers[0].volumeMounts.find(({ name }: any) => name === 'authorities');
-    const { sources } = volumes.find(({ name }: any) => name === 'authorities').projected;
+    const { mountPath } = containers[0].volumeMounts.find(
+      ({ name }: { name: string }) => name === 'authorities',
+    );
+    const { sources } = volumes.find(({ name }: { name: string }) => name === 'authorities').projected;
     const { secret } = sources.find((entry: any) => entry.secret?.name === 'millrace-cql-tls');
-    const mounted = secret.items.map(({ key, path }: any) => [key, `${mountPath}/${path}`]);
+    const mounted = secret.items.map(({ key, path }: { key: string; path: string }) => [
+      key,
+      `${mountPath}/${path}`,
+    ]);
     expect(mounted).toEqual([
       ['ca.crt', settings['CQL_TLS_CA']],
       ['tls.crt', settings['CQL_TLS_CERT']],

@@ -24,7 +24,7 @@ test('Kubernetes resources: valid by the schemas of Kubernetes, without unknown 
 
 test('Kubernetes: container images: Mosquitto has the version of infra/versions.env, Millrace the version of package.json', () => {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
-  const images = pods().flatMap(({ spec }) => spec.containers.map(({ image }: any) => image));
+  const images = pods().flatMap(({ spec }) => spec.containers.map(({ image }: { image: string }) => image));
   expect([...new Set(images)].sort()).toEqual([
     `eclipse-mosquitto:${readVersions().get('MOSQUITTO_VERSION')}`,
     `millrace:${version}`,
@@ -61,9 +61,14 @@ test('Kubernetes: security context of the pods: no root user, no capabilities, a
 test('Kubernetes: volumes: every volume is mounted, and every mount has a volume', () => {
   for (const { name, spec } of pods()) {
     const claims = everything().find((item) => nameOf(item) === name)?.spec.volumeClaimTemplates ?? [];
-    const volumes = [...(spec.volumes ?? []), ...claims.map(({ metadata }: any) => metadata)];
-    const mounted = spec.containers.flatMap(({ volumeMounts }: any) => volumeMounts);
-    const names = (list: any[]) => [...new Set(list.map(({ name }) => name))].sort();
+    const volumes = [
+      ...(spec.volumes ?? []),
+      ...claims.map(({ metadata }: { metadata: { name: string } }) => metadata),
+    ];
+    const mounted = spec.containers.flatMap(
+      ({ volumeMounts }: { volumeMounts: { name: string }[] }) => volumeMounts,
+    );
+    const names = (list: Record<string, unknown>[]) => [...new Set(list.map(({ name }) => name))].sort();
     expect([name, names(mounted)]).toEqual([name, names(volumes)]);
   }
 });
@@ -103,9 +108,9 @@ describe.each(['base', ...BUILDS.filter((name) => name.startsWith('overlays/'))]
       const pod = resources().find(
         (item) => podOf(item) && carries(podOf(item)?.metadata.labels, spec.selector),
       );
-      const ports = podOf(pod as any)?.spec.containers[0].ports;
+      const ports = podOf(pod as never)?.spec.containers[0].ports;
       for (const { targetPort } of spec.ports)
-        expect(ports.map(({ name }: any) => name)).toContain(targetPort);
+        expect(ports.map(({ name }: { name: string }) => name)).toContain(targetPort);
     }
     for (const { spec } of ofKind('StatefulSet')) find(resources(), `Service/${spec.serviceName}`);
   });

@@ -34,13 +34,15 @@ describe.each(['base', ...BUILDS.filter((name) => name.startsWith('overlays/'))]
   test('Kubernetes network policies: egress from a pod to another pod is allowed: ingress at the other pod is allowed too', () => {
     const policies = ofKind('NetworkPolicy').map(({ spec }) => spec);
     for (const { podSelector, egress = [] } of policies)
-      for (const { podSelector: to, namespaceSelector } of egress.flatMap((rule: any) => rule.to)) {
+      for (const { podSelector: to, namespaceSelector } of egress.flatMap(
+        (rule: Record<string, unknown>) => rule.to,
+      )) {
         if (!to || namespaceSelector) continue;
         const targets = templates().filter(({ labels }) => carries(labels, to.matchLabels));
         expect(targets).toHaveLength(1);
         const admitted = policies
           .filter((policy) => carries(targets[0]?.labels, policy.podSelector.matchLabels ?? {}))
-          .flatMap(({ ingress = [] }) => ingress.flatMap((rule: any) => rule.from));
+          .flatMap(({ ingress = [] }) => ingress.flatMap((rule: Record<string, unknown>) => rule.from));
         expect(admitted).toContainEqual({ podSelector });
       }
   });

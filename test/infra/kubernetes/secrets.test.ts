@@ -71,7 +71,7 @@ test('Mosquitto of Kubernetes: start script: each file that the script reads is 
   const broker = find(builds.built.get('overlays/tls') ?? [], 'StatefulSet/millrace-mosquitto');
   const read = [...script.matchAll(/\$secrets\/(\w+)/g)].map(([, name]) => `${secrets}/${name}`);
   expect([...secretFilesOf(broker).keys()].sort()).toEqual([...new Set(read)].sort());
-  const mounts = containerOf(broker).volumeMounts.map(({ mountPath }: any) => mountPath);
+  const mounts = containerOf(broker).volumeMounts.map(({ mountPath }: { mountPath: string }) => mountPath);
   expect(mounts).toEqual(expect.arrayContaining([configuration, '/etc/millrace/tls', '/mosquitto/data']));
   expect(containerOf(broker).command).toEqual(['/bin/sh', `${configuration}/start.sh`]);
 });

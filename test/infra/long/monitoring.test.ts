@@ -176,7 +176,7 @@ describe('Dashboards', () => {
             title: expect.stringMatching(/./),
             description: expect.stringMatching(/./),
           });
-          const refs = panel.targets.map(({ refId }: any) => refId);
+          const refs = panel.targets.map(({ refId }: { refId: string }) => refId);
           expect(new Set(refs).size).toBe(refs.length);
         }
       }

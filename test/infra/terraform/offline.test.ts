@@ -53,7 +53,7 @@ async function plan(
 async function localValue(
   expression: string,
   variables: Record<string, unknown> = EC2_VARIABLES,
-): Promise<any> {
+): Promise<unknown> {
   writeFileSync(join(directory, 'outputs.tf'), `output "value" {\n  value = ${expression}\n}\n`);
   expect(await plan(EC2, variables)).toMatchObject({ code: 0 });
   const applied = await terraform.run(directory, 'apply', '-auto-approve', '-input=false', '-no-color');

@@ -44,7 +44,7 @@ const blocksOf = (example: 'aws-ec2' | 'scylladb-cloud'): string[] =>
     .map((block) => block.replace(/^example=\S+/m, `example=infra/terraform/examples/${example}`));
 
 /** @returns what each npm command read */
-const npmCalls = (): Record<string, any>[] =>
+const npmCalls = (): Record<string, unknown>[] =>
   checkout
     .read('npm.log')
     .trim()

@@ -103,7 +103,9 @@ test('Terraform plan for EC2: outputs: contain the settings of the application, 
   });
   expect(readCqlSettings(outputs['settings'])).toMatchObject({ username: 'millrace', tlsCa: undefined });
   expect(Object.keys(outputs['nodes'])).toEqual(['1a-0', '1b-0', '1c-0']);
-  for (const node of Object.values(outputs['nodes'])) expect(node.instance_id).toEqual(expect.any(String));
+  for (const node of Object.values<{ instance_id: string }>(outputs['nodes'])) {
+    expect(node.instance_id).toEqual(expect.any(String));
+  }
   expect(outputs['backup_location']).toBe('s3:aws_s3_bucket.backups');
   expect(outputs['manager_agent_token']).toBe('/millrace/manager-agent-token');
   expect(outputs['license']).toEqual({ vcpus: 24, storage_tb: 5.625, of: 'free' });

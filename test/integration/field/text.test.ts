@@ -42,7 +42,8 @@ describe('A payload that is no UTF-8: refused as malformed, and nothing of it is
       await client.publish(`iot/v1/${device}/${path}`, payload);
       expect(await codesOf(device)).toEqual(['malformed']);
       const response = await system.fetch(`/devices/${device}`);
-      const { sensors = [], online = null } = response.status === 404 ? {} : ((await response.json()) as any);
+      const { sensors = [], online = null } =
+        response.status === 404 ? {} : ((await response.json()) as never);
       expect({ sensors, online }).toEqual({ sensors: [], online: path === 'status' ? true : null });
     },
   );
@@ -56,7 +57,7 @@ test('HTTP post: charset in the content type: the body is decoded with it', asyn
   });
   expect(response.status).toBe(200);
   const { sensors } = await system.get('/devices/text-charset');
-  expect(sensors.map(({ name }: any) => name)).toEqual(['Küche']);
+  expect(sensors.map(({ name }: { name: string }) => name)).toEqual(['Küche']);
 });
 
 test('HTTP post: unknown charset: answers 415', async () => {
@@ -122,7 +123,7 @@ describe('HTTP body: other encodings', () => {
     }
     expect(statuses).toEqual([204, 204, 400]);
     const { sensors } = await system.get('/devices/text-line');
-    expect(sensors.map(({ name }: any) => name)).toEqual(['m.v{room=Küche}']);
+    expect(sensors.map(({ name }: { name: string }) => name)).toEqual(['m.v{room=Küche}']);
   });
 });
 
@@ -135,7 +136,7 @@ test('Topic: not in UTF-8: message is refused and acknowledged, and the next mes
   socket.write(Buffer.concat([wrong, publishBytes('iot/v1/text-next/measurements', '{"t":2}', 8)]));
   await until(() => pubackIds(Buffer.from(received(), 'latin1').subarray(4)).includes(8), { what: 'PUBACK' });
   const { items } = await system.get('/devices?limit=1000');
-  const names = items.map(({ name }: any) => name);
+  const names = items.map(({ name }: { name: string }) => name);
   expect(names.filter((name: string) => name?.includes('\ufffd'))).toEqual([]);
   expect(names).toContain('text-next');
   const [refused] = await system.all('/dead-letters?code=bad_id');

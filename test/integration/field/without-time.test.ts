@@ -11,7 +11,7 @@ async function valuesOf(device: string, sensor: string = 't'): Promise<number[]>
   return items.map(({ value }) => value);
 }
 
-const post = async (device: string, elements: object[]): Promise<any> =>
+const post = async (device: string, elements: object[]): Promise<Record<string, unknown>> =>
   (await system.post(`/measurements?device=${device}`, elements)).json();
 
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);

@@ -29,7 +29,7 @@ const ask = (
     body: body === undefined ? undefined : JSON.stringify(body),
   });
 
-const list = async (query: string): Promise<{ items: any[]; next: string | null }> =>
+const list = async (query: string): Promise<{ items: never[]; next: string | null }> =>
   JSON.parse((await ask('GET', query)).text);
 
 async function store(body: unknown) {

@@ -149,16 +149,16 @@ describe('Ranges', () => {
     const range = 'from=1500-01-01T00:00:00Z&to=2500-01-01T00:00:00Z';
     for (const order of ['asc', 'desc']) {
       const { items, next } = await system.get(`${RAW}?${range}&order=${order}`);
-      const values = items.map((item: any) => item.value);
+      const values = items.map((item: Record<string, unknown>) => item.value);
       expect([values, next]).toEqual([order === 'asc' ? [0, 1, 2] : [2, 1, 0], null]);
     }
     const { points } = await system.get(`${SERIES}?${range}`);
-    const counts = points.map((point: any) => point.count);
+    const counts = points.map((point: Record<string, unknown>) => point.count);
     expect(counts.reduce(sum)).toBe(3);
     expect(await system.all(`/devices/cow/events?${range}`)).toHaveLength(1);
     expect(await system.all(`/dead-letters?${range}`)).toHaveLength(4);
     const summary = await system.get(`/dead-letters/summary?${range}`);
-    const hourCounts = summary.items.map((item: any) => item.dead_letters);
+    const hourCounts = summary.items.map((item: Record<string, unknown>) => item.dead_letters);
     expect(hourCounts.reduce(sum)).toBe(4);
   });
 });

@@ -63,7 +63,7 @@ async function readAll() {
   return sorted.rows.map(({ id, codes }) => ({ id: String(id), ts: id.getDate().toISOString(), codes }));
 }
 
-const idsOf = (items: any[]) => items.map(({ id }) => id);
+const idsOf = (items: Record<string, unknown>[]) => items.map(({ id }) => id);
 
 describe('Pages of dead letters', () => {
   test.each([1, 7, 39, 40, 41, 100, 1000])(

@@ -132,7 +132,7 @@ test.each([
 ] as const)(
   'Device description: %s %s with %j: answers %i %s, and nothing is stored',
   async (method, address, content, status, code) => {
-    expectProblem(await ask(method, address, content as any), status, code);
+    expectProblem(await ask(method, address, content as never), status, code);
     expectProblem(await send(system.httpUrl, '/api/v1/devices/wrong'), 404, 'not_found');
   },
 );

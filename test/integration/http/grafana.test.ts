@@ -34,9 +34,12 @@ type Target = {
 const TARGETS: Array<[title: string, target: Target]> = readdirSync(DASHBOARDS).flatMap((file) => {
   const { panels, templating } = JSON.parse(readFileSync(`${DASHBOARDS}/${file}`, 'utf8'));
   return [
-    ...panels.map(({ title, targets }: any) => [`${file}: ${title}`, targets[0]]),
+    ...panels.map(({ title, targets }: { title: string; targets: unknown[] }) => [
+      `${file}: ${title}`,
+      targets[0],
+    ]),
     ...templating.list
-      .filter(({ type }: any) => type === 'query')
+      .filter(({ type }: { type: string }) => type === 'query')
       .map(({ name, query }: any) => [`${file}: variable ${name}`, query.infinityQuery]),
   ];
 });
@@ -52,7 +55,7 @@ const interpolated = (text: string, variables: Record<string, string>) =>
 async function ask(
   { url, url_options, root_selector }: Target,
   variables: Record<string, string>,
-): Promise<any[]> {
+): Promise<never[]> {
   const params = new URLSearchParams(
     url_options.params.map(({ key, value }) => [key, interpolated(value, variables)]),
   );

@@ -27,7 +27,7 @@ async function read(address: string) {
 /** @returns the newest values by sensor */
 async function latest(device: string): Promise<Record<string, number>> {
   const { sensors } = await read(`/devices/${device}`);
-  return Object.fromEntries(sensors.map(({ name, value }: any) => [name, value]));
+  return Object.fromEntries(sensors.map(({ name, value }: { name: string; value: number }) => [name, value]));
 }
 
 /** @param name of a metric, with its labels */
@@ -109,7 +109,7 @@ describe('Line protocol over HTTP: what is refused', () => {
     const { status, problem } = await write('/api/v2/write', lines.join('\n'));
     expect(status).toBe(400);
     expect(problem).toMatchObject({ code: 'lines_refused', accepted: 3, lines: [2, 3, 4, 5] });
-    expect(problem.refused.map(({ line, code }: any) => [line, code])).toEqual([
+    expect(problem.refused.map(({ line, code }: { line: string; code: string }) => [line, code])).toEqual([
       [2, 'malformed'],
       [3, 'too_old'],
       [4, 'bad_id'],
@@ -142,7 +142,7 @@ describe('Line protocol over HTTP: what is refused', () => {
     ],
     ['no gzip', { 'content-encoding': 'gzip', authorization: `Token ${TOKEN}` }, 400, 'malformed'],
   ])('Line protocol over HTTP: %s, headers %j: answers %i %s', async (_, headers, status, code) => {
-    const answer = await write('/api/v2/write', 'm,device=never v=1', headers as any);
+    const answer = await write('/api/v2/write', 'm,device=never v=1', headers as never);
     expect([answer.status, answer.problem.code]).toEqual([status, code]);
   });
 

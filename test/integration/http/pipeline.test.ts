@@ -74,7 +74,7 @@ test('GET /pipeline/recent: process runs for seconds: entries are appended in or
     readers: 0,
   });
   await until(async () => (await recent()).length >= 3);
-  const times = (await recent()).map(({ ts }: any) => Date.parse(ts));
+  const times = (await recent()).map(({ ts }: { ts: string }) => Date.parse(ts));
   expect(times).toEqual([...times].sort((a, b) => a - b));
   expect(times[0]).toBe(Date.parse(first.ts));
 });
@@ -96,7 +96,7 @@ test('GET /pipeline: process died: listed as stale, its broker check is ignored,
   const died = { clientId: 'died', role: 'ingest', version: 'test', startedAt: seenAt, seenAt, stats };
   await store.write(died);
   const { processes, broker } = await system.get('/pipeline');
-  expect(processes.find(({ client_id }: any) => client_id === 'died')).toMatchObject({
+  expect(processes.find(({ client_id }: { client_id: string }) => client_id === 'died')).toMatchObject({
     role: 'ingest',
     stale: true,
     seen: new Date(seenAt).toISOString(),

@@ -20,7 +20,7 @@ beforeAll(async () => {
 
 const find = async (query: string) => {
   const { items, more } = await system.get(`/search?${query}`);
-  return { more, found: items.map(({ kind, name }: any) => `${kind} ${name}`) };
+  return { more, found: items.map(({ kind, name }: { kind: string; name: string }) => `${kind} ${name}`) };
 };
 
 test('GET /search: any part of a name, in any case: finds devices and sensors, devices first', async () => {

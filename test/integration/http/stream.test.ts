@@ -29,7 +29,8 @@ async function open(query: string = '', headers: Record<string, string> = {}) {
   return stream;
 }
 
-const names = (items: any[]) => [...new Set(items.map(({ device, name }) => `${device}: ${name}`))].sort();
+const names = (items: Record<string, unknown>[]) =>
+  [...new Set(items.map(({ device, name }) => `${device}: ${name}`))].sort();
 
 test.each([
   ['the whole fleet', '', ['a: left/top', 'a: s', 'b: s', 'c d: s']],

@@ -60,7 +60,7 @@ describe('Post: payloads of MQTT', () => {
       expect(resultOf(await post('twice', payload))).toEqual({ status: 200, accepted: 3 });
     }
     const { items } = await system.get(`/devices/twice/sensors/t/measurements?from=${TS}`);
-    expect(items.map(({ value }: any) => value)).toEqual([3, 2, 1]);
+    expect(items.map(({ value }: { value: number }) => value)).toEqual([3, 2, 1]);
     expect(await system.get('/devices/twice')).toMatchObject({ online: true });
   });
 });

@@ -14,7 +14,7 @@ const nameOf = (index: number) => `gauge-${String(index).padStart(2, '0')}`;
 const raw = (path: string, accept: string = '*/*') =>
   send(world.system.httpUrl, `/api/v1${path}`, { headers: { Accept: accept } });
 
-const lines = (text: string): any[] =>
+const lines = (text: string): { sensor: string; value: number }[] =>
   text
     .trimEnd()
     .split('\n')

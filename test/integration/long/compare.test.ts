@@ -304,7 +304,7 @@ test('Ledger comparison: a sample is missing: the command reports it and exits w
 test('Ledger comparison: hours are packed, and their batches dropped: the ledger is compared with the packed history', async () => {
   const history = await openHistory(system);
   // The samples of other tests in these hours are packed as well.
-  const hours = new Set();
+  const hours = new Set<string>();
   for (const line of (await readFile(ledgerPath, 'utf8')).split('\n')) {
     if (!line.includes('"series":[{')) continue;
     const { device, series } = JSON.parse(line);

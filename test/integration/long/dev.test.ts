@@ -59,7 +59,7 @@ async function latest(): Promise<Map<string, { device: string; name: string; ts:
   }).catch(() => null);
   if (response?.status !== 200) return null;
   const { items } = await response.json();
-  return new Map(items.map((item: any) => [`${item.device_id}/${item.sensor_id}`, item]));
+  return new Map(items.map((item: Record<string, unknown>) => [`${item.device_id}/${item.sensor_id}`, item]));
 }
 
 /** @param since epoch ms @returns the sensors with a value since then; null: there are none */

@@ -70,8 +70,8 @@ describe('Import over HTTP', () => {
     expect(answer).toMatchObject({ rows: 10, samples: 3, refused: 7, first: [] });
     expect(
       answer.refused_lines
-        .map(({ line, code }: any) => [line, code])
-        .toSorted((a: any, b: any) => a[0] - b[0]),
+        .map(({ line, code }: { line: string; code: string }) => [line, code])
+        .toSorted((a: never, b: never) => a[0] - b[0]),
     ).toEqual([
       [4, 'not_numeric'],
       [5, 'not_finite'],
@@ -122,7 +122,9 @@ describe('Import over HTTP', () => {
     ].join('\n');
     const { answer } = await send('application/x-ndjson', lines);
     expect(answer).toMatchObject({ rows: 6, samples: 4, refused: 2 });
-    expect(answer.refused_lines.map(({ line, code }: any) => [line, code])).toEqual([
+    expect(
+      answer.refused_lines.map(({ line, code }: { line: string; code: string }) => [line, code]),
+    ).toEqual([
       [3, 'malformed'],
       [4, 'malformed'],
     ]);
@@ -137,7 +139,11 @@ describe('Import over HTTP', () => {
   test('Import over HTTP: CSV has a site column: a new device gets the site of its first row, a known device keeps its own site', async () => {
     const long = `ts,device,sensor,value,site\n${BEGIN},at-a,s,1,Hall A\n${BEGIN},at-b,s,1,Hall B\n${BEGIN + 1},at-a,s,2,Hall C\n`;
     const dry = await send('text/csv', long, 'dry_run=true');
-    expect(dry.answer.first.map(({ site }: any) => site)).toEqual(['Hall A', 'Hall B', 'Hall C']);
+    expect(dry.answer.first.map(({ site }: { site: string }) => site)).toEqual([
+      'Hall A',
+      'Hall B',
+      'Hall C',
+    ]);
     expect((await send('text/csv', long)).answer).toMatchObject({ samples: 3, refused: 0 });
     const wide = `ts,device,site,s,t\n${BEGIN + 2},at-a,Hall D,3,4\n${BEGIN},at-c,Hall B,1,2\n`;
     expect((await send('text/csv', wide)).answer).toMatchObject({ samples: 4, refused: 0 });
@@ -147,10 +153,10 @@ describe('Import over HTTP', () => {
       'Hall D': [],
     })) {
       const { items } = await world.system.get(`/devices?site=${encodeURIComponent(site)}`);
-      expect(items.map(({ name }: any) => name).sort()).toEqual(names);
+      expect(items.map(({ name }: { name: string }) => name).sort()).toEqual(names);
     }
     const { items } = await world.system.get('/latest?site=Hall%20A');
-    expect(items.map(({ name }: any) => name).sort()).toEqual(['s', 't']);
+    expect(items.map(({ name }: { name: string }) => name).sort()).toEqual(['s', 't']);
   });
 
   test('Import over HTTP: dry run: the answer has the first samples, and nothing is stored or registered', async () => {
@@ -222,7 +228,7 @@ describe('Import over HTTP', () => {
         max: Math.max(...bin),
       });
     }
-    expect(points.reduce((sum: number, { count }: any) => sum + count, 0)).toBe(union.length);
+    expect(points.reduce((sum: number, { count }: { count: number }) => sum + count, 0)).toBe(union.length);
   });
 
   test('Import over HTTP: compressed body: refused, and the answer has the accepted coding', async () => {

@@ -45,7 +45,11 @@ async function recordsOf(kind: TopicKind) {
   return records.map(({ key, value, headers }) => ({ key, headers, ...JSON.parse(String(value)) }));
 }
 
-const untilRecords = (kind: TopicKind, isWanted: (record: any) => boolean, count: number) =>
+const untilRecords = (
+  kind: TopicKind,
+  isWanted: (record: Record<string, unknown>) => boolean,
+  count: number,
+) =>
   until(
     async () => {
       const found = (await recordsOf(kind)).filter(isWanted);

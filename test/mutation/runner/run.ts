@@ -40,7 +40,7 @@ async function onEvent(event: Event) {
 
 register('../../support/unit-runner/hooks.ts', import.meta.url);
 
-addEventHandler(onEvent as any);
+addEventHandler(onEvent as never);
 // The channel closes when the parent is killed. It must not keep the process alive when a test waits without end.
 process.once('disconnect', () => process.exit(1));
 process.channel?.unref();

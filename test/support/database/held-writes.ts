@@ -12,8 +12,7 @@ const WRITES = {
   lateDays: ['write'],
 };
 
-type Write = (...args: any[]) => Promise<unknown>;
-type Part = { [name: string]: any };
+type Write<Args extends unknown[] = never[]> = (...args: Args) => Promise<unknown>;
 
 /** A write that a test holds. The store receives it when the test releases it. */
 export interface Hold {
@@ -38,10 +37,14 @@ export class HeldWrites {
   }
 
   /** @param writes methods of each part @returns these parts, with writes that can be held */
-  #watchParts(parts: Part, writes: Record<string, string[]>): Part {
+  #watchParts(parts: object, writes: Record<string, string[]>): object {
+    const all = new Map<string, Record<string, Write>>(Object.entries(parts));
     const watched = Object.entries(writes).map(([name, methods]) => {
-      const part = parts[name];
-      const held = methods.map((method) => [method, this.#watchWrite(`${name}.${method}`, part[method])]);
+      const part = all.get(name) ?? {};
+      const held = methods.map((method) => [
+        method,
+        this.#watchWrite(`${name}.${method}`, part[method] as Write),
+      ]);
       return [name, { ...part, ...Object.fromEntries(held) }];
     });
     return Object.fromEntries(watched);
@@ -64,7 +67,7 @@ export class HeldWrites {
         this.#watchWrite(args[0].name, () => session.writeMerged(...args))(),
     });
 
-  #watchWrite(name: string, write: Write): Write {
+  #watchWrite<Args extends unknown[]>(name: string, write: Write<Args>): Write<Args> {
     return (...args) => {
       const held = this.#held;
       if (held?.takes(name)) return held.begin(() => write(...args));

@@ -94,7 +94,7 @@ export async function createMemoryPath() {
     ): Promise<void> {
       await register(name, sensor);
       const key = keyOf(name, sensor);
-      const series = { known: {} as any, sensor: key.sensor };
+      const series = { known: {} as never, sensor: key.sensor };
       const times = samples.map(({ ts }) => ts);
       const values = samples.map(({ value }) => value);
       const device = {
@@ -102,7 +102,7 @@ export async function createMemoryPath() {
         bytes: key.device,
         group: key.group,
         sensors: new Map(),
-      } as any;
+      } as never;
       const used = overrides ? createWriter(overrides) : writer;
       await used.write(device, [{ ...series, times, values }]);
     },

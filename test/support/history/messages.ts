@@ -31,7 +31,7 @@ export function makeMessage(
   const chosen = random.shuffled(device.sensors).slice(0, 1 + whole(device.sensors.length));
   const series = chosen.map(({ key, bytes }) => ({ key, bytes, samples: samplesOf(random, hour) }));
   const rows = series.map(({ bytes, samples }) => ({
-    known: {} as any,
+    known: {} as never,
     sensor: bytes,
     times: samples.map(({ ts }) => ts),
     values: samples.map(({ value }) => value),

@@ -9,8 +9,8 @@ const MARGIN_MS = 5 * 60_000;
 
 /** @returns returns before it is committed */
 const notAwaited =
-  (write: (...args: any[]) => Promise<unknown>): ((...args: any[]) => Promise<void>) =>
-  async (...args) => {
+  <Args extends unknown[]>(write: (...args: Args) => Promise<unknown>) =>
+  async (...args: Args): Promise<void> => {
     void write(...args);
   };
 

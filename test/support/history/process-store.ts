@@ -41,7 +41,7 @@ export function storeOfProcess(
 ) {
   let writes = 0;
   const isDead = () => writes >= diesAfter;
-  const silence = () => new Promise(() => {});
+  const silence = () => new Promise<never>(() => {});
 
   /** A delay of 0 is not an event, because most requests are answered at the moment in which they are sent. */
   async function pass(name: string, phase: 'request' | 'answer') {
@@ -50,18 +50,18 @@ export function storeOfProcess(
   }
 
   const slow =
-    (name: string, request: (...args: any[]) => any) =>
-    async (...args: any[]) => {
+    <Args extends unknown[], Result>(name: string, request: (...args: Args) => Result) =>
+    async (...args: Args): Promise<Awaited<Result>> => {
       await pass(name, 'request');
       if (isDead()) return silence();
-      const answer = await time.real(async () => request(...args));
+      const answer = await time.real(async () => await request(...args));
       if (WRITES.test(name)) writes++;
       if (isDead()) return silence();
       await pass(name, 'answer');
       return answer;
     };
 
-  const slowPart = (path: string, part: Record<string, any>): Record<string, any> =>
+  const slowPart = (path: string, part: object): object =>
     Object.fromEntries(
       Object.entries(part).map(([name, member]) => {
         if (member !== null && typeof member === 'object') return [name, slowPart(`${path}.${name}`, member)];

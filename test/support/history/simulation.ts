@@ -120,7 +120,7 @@ export async function simulate({
     const writer = new SampleWriter({
       write: used.write.samples,
       marks: { stampedAt: 0 },
-      clock: (mistake.ingestClock?.(clock) ?? clock) as any,
+      clock: (mistake.ingestClock?.(clock) ?? clock) as never,
       late: mistake.late?.(late) ?? late,
     });
     const { device, series, rows } = message;
@@ -128,7 +128,7 @@ export async function simulate({
     registered.add(device);
     for (const { key, samples } of series) known.sent.add(key, samples);
     const sensors = new Map(device.sensors.map((sensor) => [sensor.key, sensor]));
-    const sender = { ...device, sensors } as any;
+    const sender = { ...device, sensors } as never;
     await writer.write(sender, rows);
     for (const { key, samples } of series) known.acknowledged.add(key, samples);
   }

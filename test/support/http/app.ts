@@ -57,7 +57,7 @@ const CALLER_ROUTES = (
   method,
   path: '/api/v1/caller',
   create: () => (_req: express.Request, res: express.Response) => void res.json(res.locals['caller']),
-  operation: { scope, answers: {} } as any,
+  operation: { scope, answers: {} } as never,
 }));
 
 /**
@@ -82,7 +82,7 @@ export async function startHttpApp(
   const access = createAccess({ settings, secret, attempts, clock, logger });
   const router = express.Router();
   const session = API_ROUTES.filter(({ path }) => path === '/api/v1/session');
-  serve(router, [...session, ...CALLER_ROUTES], { access } as any);
+  serve(router, [...session, ...CALLER_ROUTES], { access } as never);
   const app = createApp({
     api: { router, readers: () => 0, stopStreams() {} },
     readiness: new Readiness({ health: { clockDifference: async () => 0 }, checks: {} }),

@@ -25,7 +25,7 @@ export async function dryRun(
   const ingest = {
     files: { look },
     acceptedTimes: async () => times ?? { oldest: 0, newest: Number.MAX_SAFE_INTEGER },
-  } as any;
+  } as never;
   const source =
     typeof content === 'string' || Buffer.isBuffer(content) ? piecesOf(Buffer.from(content)) : content;
   const refused: RefusedLine[] = [];

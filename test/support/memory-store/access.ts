@@ -36,20 +36,20 @@ export function createAccess({
     return type;
   }
 
-  function boundValue(term: Term, params: any[]): any {
+  function boundValue(term: Term, params: unknown[]): unknown {
     if ('literal' in term) return term.literal;
     if (term.bind >= params.length) throw invalid('Invalid amount of bind variables');
     return params[term.bind];
   }
 
-  function keyCell(table: Table, column: string, term: Term, params: any[]): Buffer {
+  function keyCell(table: Table, column: string, term: Term, params: unknown[]): Buffer {
     const value = boundValue(term, params);
     if (value === null || value === undefined)
       throw invalid(`Invalid null value in condition for column ${column}`);
     return encode(typeOf(table, column), value);
   }
 
-  function numberOf(term: Term | null, params: any[]): number | null {
+  function numberOf(term: Term | null, params: unknown[]): number | null {
     if (!term) return null;
     const value = boundValue(term, params);
     return Buffer.isBuffer(value)
@@ -58,7 +58,7 @@ export function createAccess({
   }
 
   function partitionOf(table: Table, key: Buffer[]) {
-    const partitions = data.get(table.name) as Map<string, any>;
+    const partitions = data.get(table.name) as Map<string, Partition>;
     const id = key.map((cell) => cell.toString('latin1')).join('\u0000|');
     let partition = partitions.get(id);
     if (!partition) {
@@ -71,7 +71,7 @@ export function createAccess({
   /**
    * Returns the key cells that a statement compares by equality: the partition key, and the beginning of the clustering key.
    */
-  function keyOf(table: Table, equal: Array<{ column: string; term: Term }>, params: any[]) {
+  function keyOf(table: Table, equal: Array<{ column: string; term: Term }>, params: unknown[]) {
     const cellOf = (column: string) => {
       const found = equal.find((condition) => condition.column === column);
       return found && keyCell(table, column, found.term, params);

@@ -5,7 +5,7 @@ export type Term = { bind: number } | { literal: string | number | null };
 type Relation = { columns: string[]; operator: string; terms: Term[] };
 
 /** A selected column or function of a query. */
-type Selector = { kind: 'column' | 'writetime' | 'count' | 'now'; column: string; name: string };
+export type Selector = { kind: 'column' | 'writetime' | 'count' | 'now'; column: string; name: string };
 
 /** A parsed statement. `conditions` belong to a lightweight transaction, and `exists` to one that asks whether the row exists. */
 export interface Statement {

@@ -4,14 +4,14 @@ import { createSelect } from './select.ts';
 import type { Table } from './tables.ts';
 import { createWrites } from './writes.ts';
 
-type Answer = Record<string, any>;
+type Answer = Record<string, unknown>;
 type Result = {
   rows: Answer[];
   rowLength: number;
   pageState: string | undefined;
   first: () => Answer | null;
 };
-type Query = { query: string; params: any[] };
+type Query = { query: string; params: unknown[] };
 
 /** A request as the database receives it. */
 interface Request {
@@ -84,7 +84,8 @@ export function createDatabase({
 
   return {
     /** Executes a query as the client of the driver does. */
-    execute: (query: string, params: any[] = [], options?: object) => request([{ query, params }], options),
+    execute: (query: string, params: unknown[] = [], options?: object) =>
+      request([{ query, params }], options),
 
     batch: (queries: Query[], _options?: object) => request(queries),
 

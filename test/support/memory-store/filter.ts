@@ -2,7 +2,7 @@ import { type Access, invalid } from './access.ts';
 import type { Statement, Term } from './cql.ts';
 import type { Row } from './partition.ts';
 import type { Table } from './tables.ts';
-import { encode } from './values.ts';
+import { encode, type ValueType } from './values.ts';
 
 /** Makes the function that checks the conditions of a statement. */
 export function createFilter({ typeOf, boundValue, keyCell }: Access) {
@@ -10,7 +10,7 @@ export function createFilter({ typeOf, boundValue, keyCell }: Access) {
   return function filterOf(
     table: Table,
     { where }: Statement,
-    params: any[],
+    params: unknown[],
   ): ((row: Row) => boolean) | null {
     const checks = where
       .filter(({ columns: [column = ''] }) => !table.partition.includes(column))
@@ -23,17 +23,16 @@ export function createFilter({ typeOf, boundValue, keyCell }: Access) {
         const typesOf = columns.map((column) => typeOf(table, column));
         if (operator === 'IN') {
           const [place = 0] = places;
-          const wanted = boundValue(terms[0] as Term, params).map((value: any) =>
-            encode(typesOf[0] as any, value),
-          );
-          return (row: Row) => wanted.some((cell: Buffer) => cell.equals(row.key[place] as Buffer));
+          const values = boundValue(terms[0] as Term, params) as unknown[];
+          const wanted = values.map((value) => encode(typesOf[0] as ValueType, value));
+          return (row: Row) => wanted.some((cell) => cell.equals(row.key[place] as Buffer));
         }
         const cells = terms.map((term, n) => keyCell(table, columns[n] as string, term, params));
         return (row: Row) => {
           let order = 0;
           for (let n = 0; n < cells.length && order === 0; n++) {
-            const type = typesOf[n] as any;
-            order = type.compare(row.key[places[n] as number], cells[n]);
+            const type = typesOf[n] as ValueType;
+            order = type.compare(row.key[places[n] as number] as Buffer, cells[n] as Buffer);
           }
           return holds(operator, order);
         };

@@ -1,6 +1,6 @@
 import cassandra from 'cassandra-driver';
 import type { Access } from './access.ts';
-import type { Statement } from './cql.ts';
+import type { Selector, Statement } from './cql.ts';
 import { createFilter } from './filter.ts';
 import { isRowAlive, type Row } from './partition.ts';
 import type { Table } from './tables.ts';
@@ -10,7 +10,7 @@ const { types } = cassandra;
 /** Default rows of a page, as in `api/store/client.ts`. */
 const FETCH_SIZE = 100;
 
-type Answer = Record<string, any>;
+type Answer = Record<string, unknown>;
 
 /** Makes the function that executes SELECT, page by page. @param clock epoch ms */
 export function createSelect(access: Access, clock: () => number) {
@@ -19,7 +19,7 @@ export function createSelect(access: Access, clock: () => number) {
 
   function select(
     statement: Statement,
-    params: any[],
+    params: unknown[],
     { fetchSize = FETCH_SIZE, pageState }: { fetchSize?: number; pageState?: string },
   ): { rows: Answer[]; next?: string } {
     if (statement.table === 'system.local')
@@ -31,14 +31,15 @@ export function createSelect(access: Access, clock: () => number) {
     let left = after?.left ?? numberOf(statement.limit, params) ?? Number.POSITIVE_INFINITY;
     const isWanted = filterOf(table, statement, params) ?? (() => true);
     const { selectors } = statement;
-    const isCount = selectors?.[0]?.kind === 'count';
+    const [first] = selectors ?? [];
+    const count = first?.kind === 'count' ? first : null;
     const found: Row[] = [];
-    let next;
+    let next: string | undefined;
     for (const row of partition.startingWith(clustering)) {
       if (last && !partition.isAfter(row.key, last)) continue;
       if (!isRowAlive(row, nowS()) || !isWanted(row)) continue;
       if (left === 0) break;
-      if (found.length === fetchSize && !isCount) {
+      if (found.length === fetchSize && !count) {
         const key = (found.at(-1) as Row).key.map((cell) => cell.toString('hex'));
         next = JSON.stringify({ key, left: Number.isFinite(left) ? left : null });
         break;
@@ -55,7 +56,7 @@ export function createSelect(access: Access, clock: () => number) {
       isRowAlive(partition.statics, nowS())
     )
       found.push(partition.statics);
-    if (selectors && isCount) return { rows: [countOf(table, cells, found, selectors[0])] };
+    if (count) return { rows: [countOf(table, cells, found, count)] };
     const shown =
       selectors ?? [...table.columns.keys()].map((column) => ({ kind: 'column', column, name: column }));
     const rows = found.map((row) =>
@@ -74,7 +75,7 @@ export function createSelect(access: Access, clock: () => number) {
     return cell ? types.Long.fromNumber(cell.stamp) : null;
   }
 
-  const countOf = (table: Table, cells: Buffer[], rows: Row[], { column, name }: any) => ({
+  const countOf = (table: Table, cells: Buffer[], rows: Row[], { column, name }: Selector) => ({
     [name]: types.Long.fromNumber(rows.filter((row) => shownCell(table, cells, row, column) !== null).length),
   });
 

@@ -10,7 +10,7 @@ export type Value = Buffer | null;
 /** The functions that store, read and order values of one CQL type. */
 export interface ValueType {
   /** accepts the values of the driver; bytes stay unchanged */
-  encode: (value: any) => Buffer;
+  encode(value: unknown): Buffer;
   /** returns the value of the driver */
   decode: (bytes: Buffer) => unknown;
   compare: (a: Buffer, b: Buffer) => number;
@@ -26,7 +26,7 @@ export interface Collection {
   /** of its elements */
   key: ValueType;
   /** accepts the values of the driver, and the bytes of a map */
-  elements: (value: any) => Element[];
+  elements(value: unknown): Element[];
   /** returns the value of the driver; at least one element */
   decode: (elements: Element[]) => unknown;
 }
@@ -49,7 +49,7 @@ const decodeLong = (bytes: Buffer) => types.Long.fromBits(bytes.readInt32BE(4), 
 
 /** @param size bytes */
 const wholeNumber = (size: 1 | 4): ValueType => ({
-  encode: (number) => {
+  encode: (number: number) => {
     const bytes = Buffer.alloc(size);
     bytes.writeIntBE(number, 0, size);
     return bytes;
@@ -58,7 +58,8 @@ const wholeNumber = (size: 1 | 4): ValueType => ({
   compare: signed(size),
 });
 
-const encodeUuid = (id: unknown) => (typeof id === 'string' ? uuidBytes(id) : (id as any).getBuffer());
+const encodeUuid = (id: unknown) =>
+  typeof id === 'string' ? uuidBytes(id) : (id as DriverTypes.Uuid).getBuffer();
 
 /** @returns the time in a version 1 UUID */
 const timeOf = (bytes: Buffer): bigint =>
@@ -70,7 +71,7 @@ const versionOf = (bytes: Buffer) => (bytes[6] as number) >> 4;
 
 /** a frozen collection, which is never part of a clustering key; a set of texts is in the order of their bytes */
 const collection: ValueType = {
-  encode: (value) =>
+  encode: (value: object) =>
     Buffer.from(
       JSON.stringify(
         Array.isArray(value)
@@ -84,14 +85,14 @@ const collection: ValueType = {
 
 const TYPES: Record<string, ValueType> = {
   bigint: { encode: encodeLong, decode: decodeLong, compare: signed(8) },
-  blob: { encode: (bytes) => bytes, decode: (bytes) => bytes, compare: Buffer.compare },
+  blob: { encode: (bytes: Buffer) => bytes, decode: (bytes) => bytes, compare: Buffer.compare },
   boolean: {
     encode: (flag) => Buffer.from([Number(flag)]),
     decode: (bytes) => bytes[0] === 1,
     compare: Buffer.compare,
   },
   double: {
-    encode: (number) => {
+    encode: (number: number) => {
       const bytes = Buffer.alloc(8);
       bytes.writeDoubleBE(number);
       return bytes;
@@ -150,14 +151,14 @@ export const encode = (type: ValueType, value: unknown): Buffer =>
 
 const setOf = (key: ValueType): Collection => ({
   key,
-  elements: (values) => values.map((value: unknown) => [encode(key, value), Buffer.alloc(0)]),
+  elements: (values: unknown[]) => values.map((value) => [encode(key, value), Buffer.alloc(0)]),
   decode: (elements) => elements.map(([bytes]) => key.decode(bytes)),
 });
 
 /** @param types of the tuple that is its value */
 const mapOf = (key: ValueType, types: ValueType[]): Collection => ({
   key,
-  elements: (value) =>
+  elements: (value: Record<string, DriverTypes.Tuple> | Buffer) =>
     Buffer.isBuffer(value)
       ? elementsOf(value)
       : Object.entries(value).map(([name, pair]) => [encode(key, name), encodeTuple(types, pair)]),
@@ -167,7 +168,7 @@ const mapOf = (key: ValueType, types: ValueType[]): Collection => ({
 
 const plainMapOf = (key: ValueType, type: ValueType): Collection => ({
   key,
-  elements: (value) =>
+  elements: (value: object) =>
     Buffer.isBuffer(value)
       ? elementsOf(value)
       : Object.entries(value).map(([name, element]) => [encode(key, name), encode(type, element)]),
@@ -189,7 +190,7 @@ function elementsOf(bytes: Buffer): Element[] {
 }
 
 /** @param tuple of the driver */
-const encodeTuple = (fields: ValueType[], tuple: any): Buffer =>
+const encodeTuple = (fields: ValueType[], tuple: DriverTypes.Tuple): Buffer =>
   Buffer.concat(
     fields.flatMap((type, index) => {
       const cell = encode(type, tuple.get(index));

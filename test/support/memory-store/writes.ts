@@ -26,7 +26,7 @@ export function createWrites(access: Access, nextStamp: () => number) {
     table: Table,
     row: Row,
     { kind, values, ttl }: Statement,
-    params: any[],
+    params: unknown[],
     stamp: number,
   ) {
     const seconds = numberOf(ttl, params) ?? table.ttlSeconds;
@@ -49,7 +49,7 @@ export function createWrites(access: Access, nextStamp: () => number) {
     }
   }
 
-  function write(statement: Statement, params: any[], stamp: number) {
+  function write(statement: Statement, params: unknown[], stamp: number) {
     const table = tableOf(statement.table);
     const equal = statement.kind === 'insert' ? statement.values : equalOf(statement);
     const { partition, clustering } = keyOf(table, equal, params);
@@ -72,7 +72,7 @@ export function createWrites(access: Access, nextStamp: () => number) {
   }
 
   /** @returns of a lightweight transaction */
-  function transact(statement: Statement, params: any[]): Record<string, any> {
+  function transact(statement: Statement, params: unknown[]): Record<string, unknown> {
     const table = tableOf(statement.table);
     const { partition, cells, clustering } = keyOf(
       table,

@@ -17,7 +17,7 @@ export function readLines(text: string) {
     if (error !== null || !series) bad.push([line, String(error)]);
     else {
       const fields = Array.from({ length: count }, (_, at) => [parser.fields[at], parser.values[at]]);
-      points.push({ line, ...series, fields: fields as any, texts, time });
+      points.push({ line, ...series, fields: fields as never, texts, time });
     }
   }
   return { points, bad };

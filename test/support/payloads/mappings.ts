@@ -1,6 +1,8 @@
 import { MessageDecoder } from '../../../api/ingest/decode/index.ts';
 import type { Mappings } from '../../../api/ingest/mappings/index.ts';
 
+type Sample = [ms: number, value: number];
+
 const DAY_MS = 86_400_000;
 
 /** Reads one message by the mappings, without a database. @param receivedAt epoch ms */
@@ -23,13 +25,21 @@ export function readMapped(
   return {
     device,
     values: Object.fromEntries(
-      [...batch.sensors].map(([sensor, { times, values }]) => [
+      [...batch.sensors].map(([sensor, { times, values }]): [string, Sample[]] => [
         sensor,
-        times.map((time, index) => [time, values[index]]),
+        times.map((time, index) => [time, values[index] ?? Number.NaN]),
       ]),
     ),
     units: Object.fromEntries(units),
     skipped: batch.counts.skipped,
     refused: batch.refused,
   };
+}
+
+/** Reads a message that has samples. */
+export function readSamples(...message: Parameters<typeof readMapped>) {
+  const read = readMapped(...message);
+  if (read === null || read === 'skipped' || 'describes' in read)
+    throw new Error('The message has no samples.');
+  return read;
 }

@@ -26,7 +26,7 @@ export async function simulate(fleet: Fleet, hours: number) {
   const samples = new SampleWrites({
     session: countingSession(counted),
     retry: new Retry({ logger, onRetry: () => {} }),
-    watch: { note() {} } as any,
+    watch: { note() {} } as never,
   });
 
   for (const { device, payload } of messagesOf(fleet, hours)) {
@@ -48,7 +48,7 @@ const countingSession = (counted: { samples: number; rowBytes: number; partition
         counted.samples += samplesIn(block);
       }
     },
-  }) as any;
+  }) as never;
 
 function samplesIn(block: Buffer): number {
   let count = 0;

@@ -82,7 +82,7 @@ export async function createMemoryEdgeNode(clock: () => number) {
     /** Holds the writes to a table. @returns releases them */
     hold(table: string): () => void {
       let open = () => {};
-      const opened = new Promise((resolve: (value: void) => void) => {
+      const opened = new Promise<void>((resolve) => {
         open = resolve;
       });
       gate = { table, opened };

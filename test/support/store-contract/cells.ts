@@ -126,7 +126,7 @@ export function describeCells(subject: () => ContractSubject) {
         await run(insert, [device, name, 1, stamp]);
       await run('DELETE FROM sparkplug_node USING TIMESTAMP ? WHERE node_id = ?', [6, device]);
       await run(insert, [device, 'c', 1, 6]);
-      expect(await context.store.write.sparkplug.devices(uuidOf(device) as any)).toEqual(['b']);
+      expect(await context.store.write.sparkplug.devices(uuidOf(device) as never)).toEqual(['b']);
     });
 
     test('Store: write of null or undefined: null empties the cell, undefined leaves it unchanged', async () => {
@@ -182,7 +182,7 @@ export function describeCells(subject: () => ContractSubject) {
       const cql = 'SELECT metrics FROM sparkplug_birth WHERE device_id = ? AND born_at < ?';
       const readPages = async (query: string, params: unknown[]) => {
         const found = [];
-        let pageState;
+        let pageState: string | undefined;
         do {
           const page = await run(query, params, { fetchSize: 4, pageState });
           found.push(...page.rows.map((row) => Number(row['metrics'])));

@@ -16,7 +16,7 @@ async function allOf<T>(
   read: (after: string | undefined) => Promise<{ items: T[]; next: string | undefined }>,
 ) {
   const items = [];
-  let after;
+  let after: string | undefined;
   do {
     const page = await read(after);
     items.push(...page.items);

@@ -19,9 +19,9 @@ export function useHistorySystem(begin: number) {
 class HistorySystem {
   declare clock: { now: number };
 
-  system: TestSystem = null as any;
-  device: Device = null as any;
-  history: History = null as any;
+  system!: TestSystem;
+  device!: Device;
+  history!: History;
 
   /** @param begin epoch ms */
   constructor(begin: number) {

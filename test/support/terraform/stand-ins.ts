@@ -19,7 +19,7 @@ export function withStandIns(read: Record<string, any>, answers: Answers): Recor
   const named = (kind: string) => translated(Object.assign({}, ...blocks(kind)), addresses);
   return {
     variable: Object.fromEntries(
-      Object.entries(named('variable')).map(([name, body]) => [name, typed(body)]),
+      Object.entries<Record<string, string>>(named('variable')).map(([name, body]) => [name, typed(body)]),
     ),
     locals: named('locals'),
     // An empty object would count as a module without a name.
@@ -43,14 +43,14 @@ function standIn(
   const read = { id, arn: `arn:${address}`, ...answers[type] };
   return {
     ...Object.fromEntries(
-      meta.map(([name, value]) => [name, name === 'depends_on' ? value.map(bare) : value]),
+      meta.map(([name, value]) => [name, Array.isArray(value) ? value.map(bare) : value]),
     ),
     input: { ...input, ...read },
   };
 }
 
 /** In JSON a type must be an expression, not a string. */
-const typed = (body: Record<string, any>) => ({ ...body, type: bare(body['type']) });
+const typed = (body: Record<string, string>) => ({ ...body, type: bare(String(body['type'])) });
 
 /** @returns without `${}` around it */
 const bare = (expression: string): string => expression.replace(/^\$\{([\s\S]*)\}$/, '$1');

@@ -12,7 +12,7 @@ export { jestExpect as expect };
 
 const mocker = new ModuleMocker(globalThis);
 const timers = new ModernFakeTimers({
-  config: { rootDir: process.cwd(), fakeTimers: {} } as any,
+  config: { rootDir: process.cwd(), fakeTimers: {} } as never,
   global: globalThis,
 });
 

@@ -64,7 +64,7 @@ export default class UnitRunner implements CallbackTestRunnerInterface {
             await onFailure(test, { message: '', stack: answer.errors.join('\n') });
           else await onResult(test, resultOf(test, answer));
         } catch (error) {
-          await onFailure(test, error as any);
+          await onFailure(test, error as never);
           worker.end();
           worker = new Worker();
         }

@@ -64,10 +64,10 @@ export function useDashboard({
 
 /** The dashboard under test, and its browser. */
 export class Dashboard {
-  system: TestSystem = null as any;
-  browser: TestBrowser = null as any;
-  client: MqttClient = null as any;
-  opened: OpenPage = null as any;
+  system!: TestSystem;
+  browser!: TestBrowser;
+  client!: MqttClient;
+  opened!: OpenPage;
 
   /** Errors that the pages of this test may report. */
   #expected: RegExp[] = [];

@@ -82,7 +82,7 @@ const start = (n: number) =>
 async function killNext() {
   const victim = kills++ % 3;
   if (victim === 2) {
-    engine.kill();
+    await engine.kill();
     await sleep(OUTAGE_MS);
     await engine.start();
   } else {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect as connectTcp } from 'node:net';
 import { describe, expect, test } from '@jest/globals';
-import type { IClientOptions } from 'mqtt';
+import type { IClientOptions, IConnackPacket } from 'mqtt';
 import mqtt from 'mqtt';
 import { migrateDatabase } from '../../../api/store/setup/index.ts';
 import { readSettings } from '../../../common/settings/index.ts';
@@ -101,7 +101,7 @@ describe('Embedded broker, other clients', () => {
     afterwards(() => back.endAsync(true));
     const received: number[] = [];
     back.on('message', (_topic, payload) => received.push(JSON.parse(payload.toString()).value));
-    const connack = await new Promise((resolve) => back.once('connect', resolve));
+    const connack = await new Promise<IConnackPacket>((resolve) => back.once('connect', resolve));
     expect(connack.sessionPresent).toBe(false);
     await client.publishAsync('iot/v1/d/measurements', sample(2), { qos: 1 });
     await back.subscribeAsync('iot/v1/+/measurements', { qos: 1 });

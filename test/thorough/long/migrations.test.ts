@@ -69,7 +69,7 @@ test('Migration: clock of the process is a day ahead: applied_at comes from the 
     ...['hrtime', 'nextTick', 'performance', 'queueMicrotask', 'setImmediate', 'clearImmediate'],
     ...['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'],
   ] as const;
-  jest.useFakeTimers({ now: startedAt + 86_400_000, doNotFake: doNotFake as any });
+  jest.useFakeTimers({ now: startedAt + 86_400_000, doNotFake: doNotFake as never });
   try {
     await migrateDatabase(configOf(settings));
   } finally {

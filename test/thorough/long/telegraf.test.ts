@@ -82,7 +82,7 @@ test(
         await api.start();
       },
       async function databaseIsKilled() {
-        engine.kill();
+        await engine.kill();
         await outage();
         await engine.start();
       },

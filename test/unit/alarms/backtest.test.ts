@@ -49,7 +49,7 @@ beforeEach(async () => {
   };
   const app = express();
   const [route] = API_ROUTES.filter(({ path }) => path === '/api/v1/alarm-rules/test');
-  serve(app, [route as any], {
+  serve(app, [route as never], {
     access: {
       guard: () => (_req: any, _res: any, next: any) => next(),
     },
@@ -60,7 +60,7 @@ beforeEach(async () => {
     clock,
     historyDays: 90,
     maxClockSkewMs: 300_000,
-  } as any);
+  } as never);
   app.use(problemHandler(pino({ level: 'silent' })));
   server = createServer(app);
   url = `http://127.0.0.1:${await listening(server)}/api/v1/alarm-rules/test`;

@@ -125,10 +125,10 @@ test('Absence alarm: the first sample comes in time from a clock that is an hour
 
 test('Absence alarm before the first sample: no hour of history is read until the sensor sends, also after a restart', async () => {
   const reads: string[] = [];
-  const samples = system.store.samples as Record<string, any>;
+  const samples = system.store.samples as Record<string, unknown>;
   for (const [name, read] of Object.entries(samples)) {
     if (typeof read !== 'function') continue;
-    samples[name] = (...given: any[]) => {
+    samples[name] = (...given: unknown[]) => {
       reads.push(name);
       return read(...given);
     };

@@ -22,7 +22,7 @@ test('POST /alarm-rules: the evaluation of past samples takes long: the response
   const [route] = API_ROUTES.filter(
     ({ method, path }) => method === 'post' && path === '/api/v1/alarm-rules',
   );
-  serve(app, [route as any], {
+  serve(app, [route as never], {
     access: {
       guard: () => (_req: any, res: any, next: any) => {
         res.locals.caller = { by: 'test' };
@@ -43,7 +43,7 @@ test('POST /alarm-rules: the evaluation of past samples takes long: the response
     },
     clock: () => NOW,
     logger,
-  } as any);
+  } as never);
   app.use(problemHandler(logger));
   const server = createServer(app);
   try {

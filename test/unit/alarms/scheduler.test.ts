@@ -10,8 +10,8 @@ const RULE = {
   id: RULE_ID,
   bytes: uuidBytes(RULE_ID),
   versions: [{ definition: { condition: { kind: 'above', limit: 10 } } }],
-} as any;
-const RUN = { start: 1, opened: 1, samples: 1 } as any;
+} as never;
+const RUN = { start: 1, opened: 1, samples: 1 } as never;
 
 /**
  * Creates a scheduler whose evaluations hang until they are released. Each of its tasks has an open alarm.
@@ -56,8 +56,8 @@ function createHangingScheduler(sensorsADevice: number) {
     },
     /** Reports a new sample. @param index of the sensor */
     add(index: number) {
-      const sensor = { id: idOf(index), bytes: uuidBytes(idOf(index)) } as any;
-      const device = { id: `device ${Math.floor(index / sensorsADevice)}` } as any;
+      const sensor = { id: idOf(index), bytes: uuidBytes(idOf(index)) } as never;
+      const device = { id: `device ${Math.floor(index / sensorsADevice)}` } as never;
       scheduler.evaluate({ device, sensor }, RULE, { from: 1, to: 1 });
     },
   };

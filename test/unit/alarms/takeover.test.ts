@@ -56,7 +56,7 @@ const watchOf = (deps: object) =>
     groups: 1,
     everyMs: 5,
     ...deps,
-  } as any);
+  } as never);
 
 test('Absence watch: the takeover of open alarms from another process fails: the next round repeats it', async () => {
   let takeovers = 0;
@@ -226,7 +226,7 @@ test('Absence watch: the evaluation queue is full: the evaluation of the silent 
     owner: 'test',
     groups: 1,
     everyMs: 5,
-  } as any);
+  } as never);
   await watch.start();
   await until(() => {
     now += 60_000;
@@ -282,7 +282,7 @@ test('Absence watch: the device sends again before a started process has a lease
 });
 
 /** Rule of absence for an hour. */
-const SILENCE: any = {
+const SILENCE: object = {
   ...RULE,
   versions: RULE.versions.map((version) => ({
     ...version,

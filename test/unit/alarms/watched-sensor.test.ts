@@ -12,11 +12,11 @@ const ALWAYS: Watch = { since: NOW - 24 * HOUR, unwatched: [], recordedFrom: NOW
 /** A process that watches from now on, without a record of earlier watched time. */
 const FROM_NOW: Watch = { since: NOW, unwatched: [], recordedFrom: Number.POSITIVE_INFINITY };
 
-const SUBJECT = { sensor: { intervalMs: null } } as any;
+const SUBJECT = { sensor: { intervalMs: null } } as never;
 
 /** @param ms of silence @param since epoch ms from which the rule applies */
 const ruleOf = (ms: number, since: number = 0): Rule =>
-  ({ versions: [{ since, definition: { condition: { kind: 'absent', for_ms: ms } } }] }) as any;
+  ({ versions: [{ since, definition: { condition: { kind: 'absent', for_ms: ms } } }] }) as never;
 
 /** @param ts epoch ms */
 const sensorOf = (ts: number, rule: Rule, before?: WatchedSensor) =>

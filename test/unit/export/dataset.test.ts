@@ -42,7 +42,7 @@ function write(
       yield { times: Float64Array.from(times), values: Float64Array.from(times) };
     },
   };
-  return writeDataset({ store, reading, groups: 4 } as any, {
+  return writeDataset({ store, reading, groups: 4 } as never, {
     directory,
     selection: {},
     range: WHOLE_DAY,

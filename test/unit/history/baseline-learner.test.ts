@@ -38,7 +38,7 @@ const learnedUntil = () =>
   Promise.all(Array.from({ length: GROUPS }, (_, group) => path.store.baselines.learnedUntil(group)));
 
 function createBaselines() {
-  const config = { retention: { latestGroups: GROUPS } } as any;
+  const config = { retention: { latestGroups: GROUPS } } as never;
   const metrics = createMetrics({ version: 'test', role: 'http' });
   const logger = pino({ level: 'silent' });
   const context = { config, clock: () => path.clock.now, logger, metrics };

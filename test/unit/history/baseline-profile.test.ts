@@ -138,7 +138,7 @@ describe('Baseline profile', () => {
   test('Baseline profile: hours are missing, not packed yet or in reverse order: the mean of the other hours is learned', () => {
     const rows = hoursOf((ts) => (noise(ts) > 0 ? daily(ts) : null));
     const open = { hour: DAY, statistics: null };
-    expect(learned([...rows, open as any]).at(6).mean).toBeCloseTo(30, 0);
+    expect(learned([...rows, open as never]).at(6).mean).toBeCloseTo(30, 0);
     expect(learned([...rows].reverse()).at(6)).toEqual(learned(rows).at(6));
   });
 

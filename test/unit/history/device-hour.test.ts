@@ -40,7 +40,7 @@ async function read(pages: Record<number, Page[]>) {
         return { blocks: [], parts: [], ...list[index], next };
       },
     },
-    steps: { run: (step: () => unknown) => step() } as any,
+    steps: { run: (step: () => unknown) => step() } as never,
     observer: { onUnreadable: (of, rows) => void unreadable.push({ ...of, rows }) },
     device: DEVICE,
     hour: HOUR,
@@ -168,6 +168,6 @@ test('Read of an hour of a wide device: partitions returned together have unread
 });
 
 test('Read of an hour of a device: unpacking a row throws a TypeError: the error is passed on, not counted as unreadable', async () => {
-  const defect = read({ 0: [{ blocks: [null as any] }] });
+  const defect = read({ 0: [{ blocks: [null as never] }] });
   await expect(defect).rejects.toThrow(TypeError);
 });

@@ -17,7 +17,7 @@ function createProcess() {
     { config, clock, logger: pino({ level: 'silent' }), metrics },
     {
       store: path.store,
-      clockGuard: { now: clock } as any,
+      clockGuard: { now: clock } as never,
       isPressed: () => false,
       pauseMs: 1000,
     },

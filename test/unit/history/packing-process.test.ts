@@ -37,7 +37,7 @@ function createProcess(
   const context = createContext({ config, version: 'test', logger: logs.logger, clock });
   const packing = createPacking(context, {
     store: { ...path.store, ...parts },
-    clockGuard: { now: clock } as any,
+    clockGuard: { now: clock } as never,
     isPressed: () => isPressed,
     pauseMs: 1000,
   });

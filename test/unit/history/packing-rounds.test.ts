@@ -24,7 +24,7 @@ function createProcess(parts?: Partial<Store>) {
   const config = readSettings({ LATEST_GROUPS: String(GROUPS), BATCH_DAYS: '8' }, { envFile: '' });
   const packing = createPacking(createContext({ config, version: 'test', logger: logs.logger, clock }), {
     store: { ...path.store, ...parts },
-    clockGuard: { now: clock } as any,
+    clockGuard: { now: clock } as never,
     isPressed: () => false,
     pauseMs: 1,
   });

@@ -76,18 +76,18 @@ function createPasses({
         clock.now += 7;
         return { blocks: blocks(hour), parts: [], next: undefined };
       },
-      async readStatistics({ sensor }: any, from: number, to: number) {
+      async readStatistics({ sensor }: never, from: number, to: number) {
         clock.now += 3;
         return rows(sensor[0]).filter(({ hour }) => hour >= from && hour < to);
       },
-      async writeDay({ device, sensor }: any, day: number, hours: any[], readAt: number) {
+      async writeDay({ device, sensor }: never, day: number, hours: never[], readAt: number) {
         await turn();
         days.push({ device: device[0], sensor: sensor[0], day, hours, readAt, packed: packs.length });
       },
-    } as any,
+    } as never,
     clock: { now: async () => clock.now },
-    steps: { run: (step: () => unknown) => step() } as any,
-    observer: { onUnreadable() {} } as any,
+    steps: { run: (step: () => unknown) => step() } as never,
+    observer: { onUnreadable() {} } as never,
     sensors: {
       async pack(
         { device, sensor, hour }: Parameters<SensorPacker['pack']>[0],

@@ -120,8 +120,8 @@ function createPackerOn(history: Array<{ times: number[]; values: number[] } | n
       writeSamples: note('samples'),
       writeLate: note('late'),
       writeStatistics: note('statistics'),
-    } as any,
-    steps: { run: (step: () => unknown) => step() } as any,
+    } as never,
+    steps: { run: (step: () => unknown) => step() } as never,
     observer: {
       onPacked: (samples) => void calls.push(['packed', samples]),
       onUnreadable: (_hour, rows) => void calls.push(['unreadable', rows]),

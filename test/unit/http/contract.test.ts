@@ -7,8 +7,31 @@ import { kafkaTopics } from '../../../tools/reference/kafka-topics.ts';
 
 const document = openApiDocument({ routes: ROUTES, version: '1.2.3', guarded: true });
 
-const operations: Array<[string, any]> = Object.entries(document.paths).flatMap(([path, methods]) =>
-  Object.entries(methods).map(([method, operation]) => [`${method} ${path}`, operation] as [string, any]),
+interface Link {
+  operationId: string;
+  parameters: object;
+}
+
+interface Operation {
+  operationId: string;
+  summary: string;
+  tags: string[];
+  parameters: {
+    name: string;
+    in: string;
+    required: boolean;
+    schema: { default?: unknown };
+    description: string;
+  }[];
+  requestBody?: { content: object };
+  security?: object[];
+  responses: Record<string, { content?: object; links?: Record<string, Link> }>;
+}
+
+const operations: Array<[string, Operation]> = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(
+    ([method, operation]) => [`${method} ${path}`, operation] as [string, Operation],
+  ),
 );
 
 test('OpenAPI: every route is described exactly once', () => {
@@ -50,8 +73,8 @@ describe.each(operations)('%s', (route, operation) => {
 
   test('OpenAPI operation: query parameters and their defaults equal those of the handler', () => {
     const { operation: described } = ROUTES.find(({ method, path }) => `${method} ${path}` === route) ?? {};
-    const query = operation.parameters.filter((one: any) => one.in === 'query');
-    expect(query.map((one: any) => one.name)).toEqual(Object.keys(described?.query ?? {}));
+    const query = operation.parameters.filter((one) => one.in === 'query');
+    expect(query.map((one) => one.name)).toEqual(Object.keys(described?.query ?? {}));
     for (const { name, required, schema, description } of query) {
       const field = described?.query?.[name] as ZodType;
       const absent = field.safeParse(undefined);
@@ -99,13 +122,13 @@ test('OpenAPI: response links name existing operations and parameters', () => {
   const links = operations.flatMap(([, { responses }]) => Object.values(responses['200']?.links ?? {}));
   expect(links.length).toBeGreaterThan(2);
   for (const { operationId, parameters } of links) {
-    const names = byId.get(operationId).parameters.map(({ name }: any) => name);
+    const names = byId.get(operationId)?.parameters.map(({ name }) => name);
     expect(names).toEqual(expect.arrayContaining(Object.keys(parameters)));
   }
 });
 
 test('OpenAPI: only health, documents and sign-in need no token', () => {
-  const open = operations.filter(([, { security }]) => security.length === 0).map(([route]) => route);
+  const open = operations.filter(([, { security }]) => security?.length === 0).map(([route]) => route);
   expect(open.sort()).toEqual([
     'delete /api/v1/session',
     'get /api/v1/session',

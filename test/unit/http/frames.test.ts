@@ -86,7 +86,7 @@ test('Snapshot event of the live stream: interval_ms is present only if the sens
   };
   const labels = { deviceName: 'd', name: 's', type: null, unit: null, site: null };
   const itemWith = (intervalMs: number | null) =>
-    latestItem({ ...ids, ...labels, intervalMs, ts: NOW, value: 1 } as any);
+    latestItem({ ...ids, ...labels, intervalMs, ts: NOW, value: 1 } as never);
   cache.refresh(itemWith(900_000), 0);
   const data = dataOf(createSnapshot(cache.all(), UNTIL).frame(0));
   expect(SCHEMAS.Snapshot.safeParse(data).error).toBeUndefined();

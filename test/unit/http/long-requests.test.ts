@@ -3,7 +3,7 @@ import type { Response } from 'express';
 import fc from 'fast-check';
 import { createWaitingLimit } from '../../../api/http/long-requests.ts';
 
-const response = (closed = false) => ({ closed }) as any as Response;
+const response = (closed = false) => ({ closed }) as never as Response;
 
 test('Queue of long requests: 1 to 20 requests, some fail: at most `limit` run at once, and all are answered', async () => {
   await fc.assert(

@@ -85,7 +85,7 @@ test('Ranking of outliers: a value changes after the ranking: responses within 2
 });
 
 test('Outlier in the API: the item has the baseline of the sensor and the age of the value', () => {
-  const baselines = { at: () => ({ mean: 0, deviation: 0.5 }) } as any;
+  const baselines = { at: () => ({ mean: 0, deviation: 0.5 }) } as never;
   const judged = item('hot', 6) as any;
   const deps = { baselines, clock: () => NOON + 1500 };
   const baseline = { mean: 0, deviation: 0.5 };

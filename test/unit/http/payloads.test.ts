@@ -240,19 +240,19 @@ test('AsyncAPI: published live items match their schema', () => {
   const { address } = CHANNELS.live;
   expect(liveTopic(DEVICE.id)).toBe(address.replace('{device}', DEVICE.id));
   const named = { name: 'Temperature', type: 'temperature', unit: 'Cel', site: null };
-  const known = { id: DEVICE.id, name: 'my-desk' } as any;
+  const known = { id: DEVICE.id, name: 'my-desk' } as never;
   const items = [{ ts: NOW, value: 21.5 }].map((newest) =>
-    liveItem(known, { id: DEVICE.id, ...named, ...newest } as any),
+    liveItem(known, { id: DEVICE.id, ...named, ...newest } as never),
   );
   expect(MESSAGES.LiveItems.safeParse(items).error).toBeUndefined();
   expect(readItems(DEVICE.id, Buffer.from(JSON.stringify(items)))).toEqual(items);
 });
 
 test('AsyncAPI: published discovery messages for Home Assistant match their schema', () => {
-  const known = { id: DEVICE.id, name: 'my-desk' } as any;
+  const known = { id: DEVICE.id, name: 'my-desk' } as never;
   const sensor = { id: DEVICE.id, name: 'Temperature', type: null, site: 'office', ts: NOW, value: 21.5 };
   for (const unit of ['Cel', 'kWh', null]) {
-    const item = liveItem(known, { ...sensor, unit } as any);
+    const item = liveItem(known, { ...sensor, unit } as never);
     const described = {
       availabilityTopic: CHANNELS.liveStatus.address.replace('{device}', 'my-desk'),
       state: null,

@@ -18,7 +18,7 @@ const store = {
     }),
   },
   devices: { retiredAt: async () => null },
-} as any;
+} as never;
 
 const select = (options: Partial<Parameters<typeof selectSensors>[2]>) =>
   selectSensors(

@@ -14,12 +14,12 @@ function begin(waiting: number) {
   };
   const entered: string[] = [];
   const responses = createStalledResponses({
-    pending: { pass() {}, enter: () => entered.push('pending') } as any,
+    pending: { pass() {}, enter: () => entered.push('pending') } as never,
     stallMs: STALL_MS,
     elapsed: () => now,
   });
   const res = Object.assign(new EventEmitter(), { req: { socket }, writableEnded: false });
-  responses.begin(res as any);
+  responses.begin(res as never);
   return {
     res,
     socket,

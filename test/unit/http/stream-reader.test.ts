@@ -9,7 +9,7 @@ const frame = (event: string, bytes: number = 2) =>
 /** Creates a reader whose client has not read the first event yet. */
 function createBusyReader() {
   const connection = new PassThrough({ highWaterMark: 1 });
-  const reader = createReader(connection as any);
+  const reader = createReader(connection as never);
   reader.sendIfWritable(frame('snapshot'));
   return { connection, reader };
 }

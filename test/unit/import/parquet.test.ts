@@ -156,7 +156,7 @@ test.each(HEADERS)(
   async (_, header) => {
     const path = await write(columnsOf(2), ({ row_groups: groups }, writer) => {
       const begin = writer.offset;
-      writePageHeader(writer, { compressed_page_size: 16, uncompressed_page_size: 16, ...header } as any);
+      writePageHeader(writer, { compressed_page_size: 16, uncompressed_page_size: 16, ...header } as never);
       writer.appendBytes(new Uint8Array(16));
       const meta = groups[0]?.columns[1]?.meta_data;
       Object.assign(meta ?? {}, {
@@ -208,7 +208,7 @@ function encodedAs(encoding: string, header: Partial<PageHeader>): Partial<PageH
     ...header,
     ...(v1 && { data_page_header: { ...v1, encoding } }),
     ...(v2 && { data_page_header_v2: { ...v2, encoding } }),
-  } as any;
+  } as never;
 }
 
 /** Writes a file of two rows. Its second column consists of the given page. */
@@ -217,7 +217,7 @@ const writePage = (header: Partial<PageHeader>, page: number[], isOptional: bool
     const body = header.type === 'DATA_PAGE' ? snappyCompress(new Uint8Array(page)) : new Uint8Array(page);
     const begin = writer.offset;
     const sizes = { compressed_page_size: body.length, uncompressed_page_size: page.length };
-    writePageHeader(writer, { ...sizes, ...header } as any);
+    writePageHeader(writer, { ...sizes, ...header } as never);
     writer.appendBytes(body);
     if (isOptional) Object.assign(schema[2] ?? {}, { repetition_type: 'OPTIONAL' });
     Object.assign(groups[0]?.columns[1]?.meta_data ?? {}, {

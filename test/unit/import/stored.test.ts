@@ -15,8 +15,8 @@ beforeAll(async () => {
 });
 afterAll(() => pipeline.stop());
 
-async function store(text: string, { format = 'csv', ...options }: Record<string, any> = {}) {
-  const refused: any[] = [];
+async function store(text: string, { format = 'csv', ...options }: Record<string, unknown> = {}) {
+  const refused: Record<string, unknown>[] = [];
   async function* source() {
     yield Buffer.from(text);
   }

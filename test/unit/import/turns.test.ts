@@ -21,7 +21,7 @@ const ingest = {
     write: async () => {},
   },
   acceptedTimes: async () => ({ oldest: 0, newest: Number.MAX_SAFE_INTEGER }),
-} as any;
+} as never;
 
 const OPTIONS: ImportOptions = {
   device: 'd',

@@ -119,7 +119,7 @@ test.each(['SIGTERM', 'SIGKILL'] as const)('First stage: %s: the command gets SI
 
 test('First stage: npm scripts: each script that starts Node.js begins with it', () => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
-  const starts = Object.values(scripts).filter((script) => /\bnode /.test(script));
+  const starts = Object.values<string>(scripts).filter((script) => /\bnode /.test(script));
   expect(starts.length).toBeGreaterThan(30);
   expect(starts.filter((script) => /\bnode (?!--import \.\/infra\/first-stage\.js )/.test(script))).toEqual(
     [],

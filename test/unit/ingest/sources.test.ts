@@ -6,7 +6,7 @@ import { MessageDecoder } from '../../../api/ingest/decode/index.ts';
 import { LineDecoder } from '../../../api/ingest/decode/line-decoder.ts';
 import { LineSkip } from '../../../api/ingest/decode/line-skip.ts';
 import { Mappings, parseMappings } from '../../../api/ingest/mappings/index.ts';
-import { readMapped } from '../../support/payloads/mappings.ts';
+import { readMapped, readSamples } from '../../support/payloads/mappings.ts';
 
 const NOW = Date.UTC(2026, 10, 22, 12);
 const decoder = new MessageDecoder({ historyMs: 86_400_000, maxClockSkewMs: 0, relativeTimes: true });
@@ -51,10 +51,10 @@ const mappings = new Mappings(parseMappings(FILE, 'mappings.yaml'));
 function readTopic(topic: string, content: unknown): Result {
   try {
     const payload = Buffer.from(typeof content === 'string' ? content : JSON.stringify(content));
-    const read = readMapped(mappings, topic, payload, NOW) as any;
+    const read = readSamples(mappings, topic, payload, NOW);
     return [
       ...Object.entries(read.values).flatMap(([sensor, samples]) =>
-        (samples as any[]).map(([, value]) => `${read.device}/${sensor} ${value}`),
+        samples.map(([, value]) => `${read.device}/${sensor} ${value}`),
       ),
       ...read.refused.map(({ code }: { code: string }) => `refused ${code}`),
     ];
@@ -223,7 +223,7 @@ describe('Two sources', () => {
                 [0, 'a'],
                 [2, 1],
                 ['v', 2],
-              ] as any),
+              ] as never),
             ]),
           ),
         ),

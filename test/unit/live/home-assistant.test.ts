@@ -128,7 +128,7 @@ describe('Home Assistant: announcements', () => {
 
   test('Home Assistant: a device is retired: an empty message removes each of its sensors, and a new value announces it again', () => {
     homeAssistant.announce(ITEM, TOPIC, DESCRIBED);
-    const device = { id: 'd', sensors: new Map([['s', {}]]) } as any;
+    const device = { id: 'd', sensors: new Map([['s', {}]]) } as never;
     homeAssistant.remove(device, DESCRIBED.availabilityTopic);
     homeAssistant.announce(ITEM, TOPIC, DESCRIBED);
     expect(sent.map(({ name }) => name)).toEqual(['value', '', 'value']);

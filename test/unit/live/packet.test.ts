@@ -6,7 +6,7 @@ import { Outbox, publishPacket, waitedMs } from '../../../api/live/broker-transp
 function parse(bytes: Buffer) {
   const packets: IPublishPacket[] = [];
   const parser = mqttPacket.parser({ protocolVersion: 5 });
-  parser.on('packet', (packet) => packets.push(packet as any));
+  parser.on('packet', (packet) => packets.push(packet as never));
   parser.on('error', (error) => {
     throw error;
   });
@@ -42,7 +42,7 @@ test.each([0, 12.4, 999_999])(
       const [packet] = parse(publishPacket('iot/live/x', payload, waited));
       expect(packet).toMatchObject({ topic: 'iot/live/x', payload: Buffer.from(payload) });
       expect(packet?.properties).toEqual({ userProperties: { waited_ms: String(Math.round(waited)) } });
-      expect(waitedMs(packet as any)).toBe(Math.round(waited));
+      expect(waitedMs(packet as never)).toBe(Math.round(waited));
     }
   },
 );
@@ -55,13 +55,13 @@ test.each([
   { waited_ms: ['1', '2'] },
   { waited_ms: '1e9' },
 ])('Live message: the user properties are %j: the waiting time is read as 0 ms', (userProperties) => {
-  expect(waitedMs({ properties: { userProperties } } as any)).toBe(0);
-  expect(waitedMs({} as any)).toBe(0);
+  expect(waitedMs({ properties: { userProperties } } as never)).toBe(0);
+  expect(waitedMs({} as never)).toBe(0);
 });
 
 test('Queue of live messages: more than 1 MiB waits, or no connection: put() returns false and drops the message', () => {
   const client = { connected: true, stream: { writableLength: 0, write() {} } };
-  const outbox = new Outbox(client as any, { live: { inc() {} } } as any);
+  const outbox = new Outbox(client as never, { live: { inc() {} } } as never);
   expect(outbox.put('iot/live/x', 'x'.repeat(2 ** 20))).toBe(true);
   expect(outbox.put('iot/live/x', '[]')).toBe(false);
   outbox.flush();

@@ -62,7 +62,7 @@ const itemOf = (device: string, sensor: string, shown?: { device?: string; name?
 /** @param items published one by one */
 function namedTopicsOf(items: LiveItem[]): string[] {
   const topics: string[] = [];
-  const DEVICE = { id: 'd', name: 'd', label: null, state: null, sensors: new Map() } as any;
+  const DEVICE = { id: 'd', name: 'd', label: null, state: null, sensors: new Map() } as never;
   const named = new NamedTopics({
     demand: { any: () => true, wants: () => true },
     send(topic) {

@@ -17,7 +17,7 @@ describe('Known mistakes', () => {
     expect(() => sourceWith(entry, source)).toThrow(message);
   });
 
-  test('Mutation test: entries of must-die.js: at least 30, and the code to replace of each is in the source once', () => {
+  test('Mutation test: entries of must-die.ts: at least 30, and the code to replace of each is in the source once', () => {
     expect(MUST_DIE.length).toBeGreaterThanOrEqual(30);
     for (const known of MUST_DIE) sourceWith(known, readFileSync(known.file, 'utf8'));
   });

@@ -73,7 +73,7 @@ function startRun(url: string) {
   });
   let cancelled = false;
   let passTime = () => {};
-  const passed = new Promise((resolve: (value: void) => void) => {
+  const passed = new Promise<void>((resolve) => {
     passTime = resolve;
   });
   const cancel = () => {

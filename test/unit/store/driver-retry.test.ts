@@ -16,7 +16,7 @@ test.each([
   ],
   ['a read that took too long', (info) => policy.onReadTimeout(info)],
   ['no answer', (info) => policy.onRequestError(info, 1, new errors.OperationTimedOutError('late', 'node'))],
-] as Array<[string, (info: any) => any]>)(
+] as Array<[string, (info: any) => object]>)(
   'Cassandra driver retry policy: %s: retried on the same node, up to 10 times',
   (_, decide) => {
     expect(decide(after(0))).toEqual({ decision: retry, useCurrentHost: true });

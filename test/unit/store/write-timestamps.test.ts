@@ -3,7 +3,7 @@ import { WriteTimestamps } from '../../../api/store/cql-encoding.ts';
 import { HOUR_MS, MOST_CLOCK_DIFFERENCE_MS } from '../../../schema/rules.ts';
 
 const NOW = Date.UTC(2026, 10, 22);
-const client = { log: () => {} } as any;
+const client = { log: () => {} } as never;
 
 function createTimestamps() {
   const clock = { now: NOW };

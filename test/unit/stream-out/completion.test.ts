@@ -34,10 +34,10 @@ function createOver(
   let until = HOUR;
   const topics: Map<string, number> = new Map();
   const refusing: Set<string> = new Set();
-  const watermarks: any[] = [];
+  const watermarks: unknown[] = [];
   /** records that were sent before each block was encoded */
   const sentBefore: number[] = [];
-  const page = async (items: any[]) => ({ items });
+  const page = async (items: unknown[]) => ({ items });
   const deps = {
     store: {
       streaming: {
@@ -80,7 +80,7 @@ function createOver(
         return [{ topic: 'batches', key: of.toString('hex'), value: Buffer.alloc(1) }];
       },
       ofLatest: () => ({ topic: 'latest', key: 'latest', value: Buffer.alloc(1) }),
-      ofWatermark: (watermark: any) => {
+      ofWatermark: (watermark: unknown) => {
         watermarks.push(watermark);
         return { topic: 'watermarks', key: 'watermark', value: Buffer.alloc(1) };
       },
@@ -89,7 +89,7 @@ function createOver(
     sendsLatest,
     observer: { onCompleted: () => {}, onStreamed: () => {} },
   };
-  const completion = createCompletion(deps as any);
+  const completion = createCompletion(deps as never);
   return { completion, clock, sent, sentBefore, refusing, watermarks, topics, until: () => until };
 }
 

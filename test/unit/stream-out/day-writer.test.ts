@@ -56,7 +56,7 @@ test.each([
   await openWriter(10).write(3, DAY, false);
   const { files, rows } = readManifest();
   expect(rows).toBe(count);
-  expect(files.map((file: any) => file.rows)).toEqual(sizes);
+  expect(files.map((file: Record<string, unknown>) => file.rows)).toEqual(sizes);
   const found = [];
   for (const { path, rows: length, first, last } of files) {
     const part = await readRows(path);
@@ -101,7 +101,7 @@ test('Parquet day writer: samples were added: the manifest lists the new files, 
   const writer = openWriter(10);
   stored = [sensor('a', 15)];
   await writer.write(3, DAY, false);
-  const [kept, old] = readManifest().files.map(({ path }: any) => path);
+  const [kept, old] = readManifest().files.map(({ path }: { path: string }) => path);
   stored = [sensor('a', 16)];
   expect(await writer.write(3, DAY, true)).toBe(true);
   const changed = readManifest();
@@ -145,7 +145,7 @@ test('Parquet day writer: a write fails half-way: the manifest keeps the old fil
     write: (path, chunks) =>
       writes++ === 0
         ? target.write(path, chunks)
-        : target.write(path, [...chunks, Symbol('no bytes') as any]),
+        : target.write(path, [...chunks, Symbol('no bytes') as never]),
   });
   await expect(failing.write(3, DAY, false)).rejects.toThrow('no bytes');
   expect(readManifest()).toEqual(manifest);

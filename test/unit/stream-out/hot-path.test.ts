@@ -12,20 +12,20 @@ test('Kafka hot path: blocks wait for Kafka: they take no more memory than the q
   const path = new HotPath({
     queueBytes: 1e9,
     // Nothing is sent, because the path is not started.
-    createSender: () => ({}) as any,
+    createSender: () => ({}) as never,
     schemas: { wait: async () => true },
-    records: {} as any,
-    notes: {} as any,
+    records: {} as never,
+    notes: {} as never,
     sendsLatest: false,
     clock: () => 0,
-    metrics: {} as any,
+    metrics: {} as never,
   });
-  const device = { id: 'a' } as any;
+  const device = { id: 'a' } as never;
   const before = usedBytes();
   for (let index = 0; index < BLOCKS; index++) {
     const [digest, samples] = [Buffer.allocUnsafe(8), Buffer.allocUnsafe(200)];
     for (const size of OTHER_BUFFERS) Buffer.allocUnsafe(size);
-    const row = { params: [null, null, null, null, digest, samples] } as any;
+    const row = { params: [null, null, null, null, digest, samples] } as never;
     path.blocks.settle(path.blocks.expect(device), 0, [row]);
   }
   const used = usedBytes() - before;

@@ -16,7 +16,7 @@ function createNotes() {
           written.push(digests.toString('hex', from, from + 8));
       },
     },
-    retry: { run: (work: () => Promise<unknown>) => work() } as any,
+    retry: { run: (work: () => Promise<unknown>) => work() } as never,
     clock: () => HOUR + 1000,
   });
   return { notes, written };

@@ -40,12 +40,12 @@ function createSender({
     close: async () => {},
   });
   const sender = new KafkaSender({
-    options: {} as any,
+    options: {} as never,
     logger: pino({ level: 'silent' }),
     onSent: (records) => taken.push(...records.map(({ value }) => String(value))),
     onFailure: () => {},
     waitsForTopics,
-    createProducer: createProducer as any,
+    createProducer: createProducer as never,
   });
   return { sender, requests, taken };
 }

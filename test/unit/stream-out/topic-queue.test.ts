@@ -18,11 +18,11 @@ test('Kafka topic queue: Kafka has not yet acknowledged the only item: the item 
     close: async () => {},
   });
   const sender = new KafkaSender({
-    options: {} as any,
+    options: {} as never,
     logger: pino({ level: 'silent' }),
     onSent: () => {},
     onFailure: () => {},
-    createProducer: createProducer as any,
+    createProducer: createProducer as never,
   });
   const queue = new TopicQueue({
     limit: 10_000,

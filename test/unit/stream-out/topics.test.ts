@@ -21,7 +21,7 @@ test(`${path}: the file equals the output of npm run docs:reference`, () => {
 
 test(`${path}: the described topics equal the Kafka topics that Millrace writes`, () => {
   const { stream } = readSettings({}, { envFile: '' });
-  const addresses = Object.values(channels).map(({ address }) => address);
+  const addresses = Object.values<{ address: string }>(channels).map(({ address }) => address);
   expect(addresses).toEqual(usedTopics(stream).map((kind) => topicName('millrace', kind)));
 });
 

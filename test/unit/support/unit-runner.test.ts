@@ -4,6 +4,12 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
 
+/** What the tests read of a result of Jest. */
+interface Result {
+  numPassedTests: number;
+  testResults: { name: string; assertionResults: { fullName: string; status: string }[] }[];
+}
+
 const JEST = fileURLToPath(new URL('../../../node_modules/jest/bin/jest.js', import.meta.url));
 const RUNNER = fileURLToPath(new URL('../../support/unit-runner', import.meta.url));
 
@@ -12,14 +18,11 @@ const RUNNER = fileURLToPath(new URL('../../support/unit-runner', import.meta.ur
  * @param settings further settings of Jest
  * @returns exit code and results of Jest
  */
-async function runJest(
-  files: string[],
-  settings: object = {},
-): Promise<{ code: number; result: any; ofFile: (file: string) => any }> {
+async function runJest(files: string[], settings: object = {}) {
   const config = {
     rootDir: `${RUNNER}/fixture`,
     testMatch: files.map((file) => `**/${file}`),
-    runner: `${RUNNER}/index.js`,
+    runner: `${RUNNER}/index.ts`,
     transform: {},
     ...settings,
   };
@@ -28,16 +31,16 @@ async function runJest(
     (ended) => ({ ...ended, code: 0 }),
     (error) => error,
   );
-  const result = JSON.parse(stdout);
-  const ofFile = (file: string) => result.testResults.find(({ name }: any) => basename(name) === file);
+  const result: Result = JSON.parse(stdout);
+  const ofFile = (file: string) => result.testResults.find(({ name }) => basename(name) === file);
   return { code, result, ofFile };
 }
 
 test('Unit test runner: tests pass, fail, hang, are skipped or do not load: Jest reports each result, and exits with code 1', async () => {
   const lost = ['not-loaded.ts', 'ended.ts'];
   const { code, result, ofFile } = await runJest(['outcomes.ts', ...lost]);
-  const { assertionResults } = ofFile('outcomes.ts');
-  expect(assertionResults.map(({ fullName, status }: any) => `${fullName}: ${status}`)).toEqual([
+  const { assertionResults = [] } = ofFile('outcomes.ts') ?? {};
+  expect(assertionResults.map(({ fullName, status }) => `${fullName}: ${status}`)).toEqual([
     'passes: passed',
     'expects something else: failed',
     'throws later: failed',

@@ -57,7 +57,7 @@ const REAL = [
 
 /** Connections that open from now on have a time limit that passes only in `advance`. */
 function stopTime() {
-  jest.useFakeTimers({ doNotFake: REAL as any });
+  jest.useFakeTimers({ doNotFake: REAL as never });
   afterwards(() => jest.useRealTimers());
 }
 

@@ -67,7 +67,7 @@ test('POST /measurements: database does not answer: posts wait for their commit,
     await until(() => cql.held() >= posts.length || answers.length > 0);
   } while (!(await until(() => answers.length > 0, { withinMs: 1000 }).catch(() => false)));
   const [busy] = answers;
-  expectProblem(busy as any, 429, 'busy');
+  expectProblem(busy as never, 429, 'busy');
   expect(busy?.headers['retry-after']).toMatch(/^\d+$/);
   expect(answers).toHaveLength(1);
 

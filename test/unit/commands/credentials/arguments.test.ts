@@ -7,7 +7,7 @@ function refusalOf(...argv: string[]): { code: string; message: string } {
   try {
     readArguments(argv);
   } catch (error) {
-    return error as any;
+    return error as never;
   }
   throw new Error('the arguments were accepted');
 }

@@ -152,7 +152,7 @@ function packingOfEightDays() {
   const behind = new Behind({
     clock: () => clock.now,
     batchDays: 8,
-    logger: { warn } as any,
+    logger: { warn } as never,
   });
   return { behind, clock, warn };
 }

@@ -17,7 +17,7 @@ function createHistory(count: number) {
   }));
   const deps = {
     source: {},
-    lookUp: async ({ device }: any, from: number, to: number) => {
+    lookUp: async ({ device }: never, from: number, to: number) => {
       started.total++;
       started.most = Math.max(started.most, ++started.running);
       // Later sensors answer first.

@@ -26,7 +26,7 @@ function createReadingOf() {
           asked.push({ group, answer: (packedUntil) => resolve({ packedUntil }), fail: reject });
         }),
     },
-  } as any;
+  } as never;
   const reading = createReading(store);
   const range = { from: HOUR, to: HOUR + 2 * HOUR_MS };
   return {

@@ -91,7 +91,7 @@ function createOpenSource() {
           });
         }),
     },
-  } as any;
+  } as never;
   return { source, open };
 }
 
@@ -186,7 +186,7 @@ test('Page of samples: hours are not packed: 32 are read at once, and an empty p
         return { times: [], values: [] };
       },
     },
-  } as any;
+  } as never;
   const lookUp = async (_sensor: Sensor, from: number, to: number) =>
     Array.from({ length: (to - from) / HOUR_MS }, (_, at) =>
       hourOf((from - DAY) / HOUR_MS + at, { packed: false, count: null }),

@@ -28,7 +28,12 @@ async function startHandler(handler: RequestHandler, { trustProxy = 1 }: { trust
   const app = express();
   app.set('trust proxy', trustProxy);
   app.use(handler, (_req, res) => void res.json(res.locals['caller'] ?? null));
-  const onError: express.ErrorRequestHandler<any, any> = ({ code, message, details }, _req, res, _next) => {
+  const onError: express.ErrorRequestHandler<unknown, unknown> = (
+    { code, message, details },
+    _req,
+    res,
+    _next,
+  ) => {
     res.status(418).json({ code, message, details });
   };
   app.use(onError);
@@ -141,7 +146,7 @@ describe('Refusals', () => {
   });
 
   test('Access refusal: wrong tokens: the log has the address and the number of attempts', async () => {
-    const lines: any[] = [];
+    const lines: unknown[] = [];
     const logger = pino({ level: 'warn' }, { write: (line) => void lines.push(JSON.parse(line)) });
     const app = await start({ settings: TOKENS, logger, attempts: { most: 2, windowMs: 60_000 } });
     const wrong = { headers: { authorization: 'Bearer wrong' } };
@@ -153,7 +158,7 @@ describe('Refusals', () => {
 
   test('API access: every method except GET, HEAD and OPTIONS counts as a change', () => {
     const changes = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE', 'get'].filter((method) =>
-      isUnsafe({ method } as any),
+      isUnsafe({ method } as never),
     );
     expect(changes).toEqual(['POST', 'PUT', 'PATCH', 'DELETE', 'get']);
   });

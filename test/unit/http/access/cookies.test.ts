@@ -3,7 +3,7 @@ import { cookieOptions, cookiesOf } from '../../../../api/access/http/sessions.t
 import { type HttpApp, startHttpApp, TOKENS } from '../../../support/http/app.ts';
 
 const [READER = ''] = TOKENS.readTokens;
-const FILES = { cert: 'certificate.pem', key: 'key.pem' } as any;
+const FILES = { cert: 'certificate.pem', key: 'key.pem' } as never;
 
 let app: HttpApp | undefined;
 afterEach(async () => {
@@ -69,6 +69,6 @@ describe('Cookie header', () => {
       ['1', '2', '3', '4'],
     ],
   ])('Cookie header %j: the session cookies in it are %j', (cookie, values) => {
-    expect(cookiesOf({ headers: { cookie } } as any)).toEqual(values);
+    expect(cookiesOf({ headers: { cookie } } as never)).toEqual(values);
   });
 });

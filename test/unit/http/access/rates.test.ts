@@ -81,7 +81,7 @@ describe('Wrong tokens', () => {
   });
 
   test('Wrong tokens: the log has one line per IP address, and one more line when the address gets 429', async () => {
-    const lines: any[] = [];
+    const lines: Record<string, unknown>[] = [];
     const logger = pino({ level: 'warn' }, { write: (line) => void lines.push(JSON.parse(line)) });
     const { show } = await start({ settings: BEHIND_PROXY, attempts: { most: 2, windowMs: 60_000 }, logger });
     for (let count = 0; count < 5; count++) await show('guess');

@@ -11,7 +11,7 @@ const COMMANDS = [
   'test/mutation/index.ts',
 ];
 
-const STATIC_IMPORT = /^(?:import|export)\b[^;]*?from '([^']+)'|^import '([^']+)'/gm;
+const STATIC_IMPORT = /^(?:import|export)(?! type\b)\b[^;]*?from '([^']+)'|^import '([^']+)'/gm;
 
 /** @returns packages that each file imports when it is loaded */
 function packagesOf(file: string, seen: Map<string, string[]> = new Map()): Map<string, string[]> {

@@ -78,7 +78,7 @@ describe('Dev: output for a line of the log of the API', () => {
 });
 
 describe('Dev: its processes', () => {
-  const processOf = (title: string, calls: string[], exited = new Promise(() => {})) => ({
+  const processOf = (title: string, calls: string[], exited = new Promise<Error | null>(() => {})) => ({
     title,
     stopTimeoutMs: 1000,
     exited,

@@ -78,7 +78,7 @@ test('Measurement counts: any Sparkplug metrics: each metric counts once as stor
   fc.assert(
     fc.property(fc.array(metric), fc.constantFrom(definitions, null), (metrics, defined) => {
       const batch = emptyBatch();
-      readMetrics({ metrics, timestamp: NOW } as any, defined as any, batch);
+      readMetrics({ metrics, timestamp: NOW } as never, defined as never, batch);
       const account = batch.measurementCounts();
       expect(account.received).toBe(metrics.length);
       expect(account.received).toBe(sum(account));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { Mappings, parseMappings } from '../../../../api/ingest/mappings/index.ts';
-import { readMapped } from '../../../support/payloads/mappings.ts';
+import { readMapped, readSamples } from '../../../support/payloads/mappings.ts';
 
 /** @returns the problems of a file, a line each */
 function problemsOf(text: string): string[] {
@@ -161,8 +161,8 @@ describe('Time of a mapped message', () => {
     const text = entry(`{ name: a, topic: 'a/{device}', time: ${time}, values: [{ pointer: /v }] }`);
     const mappings = new Mappings(parseMappings(text, 'm.yaml'));
     const payload = Buffer.from(JSON.stringify({ t: value, v: 1 }));
-    const read = readMapped(mappings, 'a/d', payload, RECEIVED) as any;
-    return read.refused[0]?.code ?? new Date(read.values['v'][0][0]).toISOString();
+    const read = readSamples(mappings, 'a/d', payload, RECEIVED);
+    return read.refused[0]?.code ?? new Date(Number(read.values['v']?.[0]?.[0])).toISOString();
   }
 
   test.each([

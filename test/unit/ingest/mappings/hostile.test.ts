@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Mappings, parseMappings } from '../../../../api/ingest/mappings/index.ts';
-import { readMapped } from '../../../support/payloads/mappings.ts';
+import { readSamples } from '../../../support/payloads/mappings.ts';
 
 const mappings = new Mappings(
   parseMappings(
@@ -25,8 +25,7 @@ const mappings = new Mappings(
   ),
 );
 
-const read = (topic: string, payload: string | Buffer) =>
-  readMapped(mappings, topic, Buffer.from(payload)) as any;
+const read = (topic: string, payload: string | Buffer) => readSamples(mappings, topic, Buffer.from(payload));
 
 const nested = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
 
@@ -50,7 +49,7 @@ describe('Hostile payload of a mapped topic', () => {
         ['toString', [[expect.any(Number), 3]]],
       ]),
     );
-    expect(({} as any)['isAdmin']).toBeUndefined();
+    expect(({} as never)['isAdmin']).toBeUndefined();
     expect(read('one/d', '{"a":1}')).toMatchObject({ values: { a: [[expect.any(Number), 1]] }, refused: [] });
     expect(read('one/d', '{"a":"toString"}').refused).toMatchObject([{ code: 'not_numeric', path: 'a' }]);
   });

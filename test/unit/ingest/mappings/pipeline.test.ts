@@ -169,7 +169,7 @@ describe('Message on a mapped topic', () => {
     const stored = await pipeline.store.deadLetters.find(uuidText((deadLetters[0] as any).id));
     await send('farm/a/config', { sensor: 'v' });
     await send('farm/a/config', { sensor: 'w' });
-    const result = await pipeline.ingest.replay(stored as any);
+    const result = await pipeline.ingest.replay(stored as never);
     expect(result).toEqual({ accepted: 2, refused: [] });
     expect(await pipeline.latest('a')).toEqual({ v: [NOW, 3], w: [NOW, 4] });
   });

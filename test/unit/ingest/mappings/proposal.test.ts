@@ -8,13 +8,13 @@ import {
   proposeMappings,
   readPresets,
 } from '../../../../api/ingest/mappings/index.ts';
-import { readMapped } from '../../../support/payloads/mappings.ts';
+import { readSamples } from '../../../support/payloads/mappings.ts';
 
 /** Reads a message with the mapping proposed for it. */
 function readByProposal(topic: string, payload: string, receivedAt?: number) {
   const text = String(proposeMapping(topic, Buffer.from(payload)));
   const mappings = new Mappings(parseMappings(text, 'proposal'));
-  return readMapped(mappings, topic, Buffer.from(payload), receivedAt) as any;
+  return readSamples(mappings, topic, Buffer.from(payload), receivedAt);
 }
 
 const NOW = Date.parse('2026-11-22T12:00:41Z');
@@ -87,9 +87,9 @@ describe('Proposed mapping', () => {
     expect(new Set(drafts).size).toBe(1);
     const mappings = new Mappings(parseMappings(String(drafts[0]), 'proposal'));
     for (const [topic, [payload, values]] of Object.entries(messages)) {
-      const read = readMapped(mappings, topic, Buffer.from(String(payload)), NOW) as any;
+      const read = readSamples(mappings, topic, Buffer.from(String(payload)), NOW);
       expect(read.refused).toEqual([]);
-      const found = Object.entries(read.values).map(([sensor, samples]) => [sensor, samples[0][1]]);
+      const found = Object.entries(read.values).map(([sensor, samples]) => [sensor, samples[0]?.[1]]);
       expect(Object.fromEntries(found)).toEqual(values);
     }
   });

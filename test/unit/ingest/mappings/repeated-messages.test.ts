@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { Mappings, parseMappings } from '../../../../api/ingest/mappings/index.ts';
-import { readMapped } from '../../../support/payloads/mappings.ts';
+import { readSamples } from '../../../support/payloads/mappings.ts';
 
 const T0 = Date.parse('2026-11-22T09:00:00Z');
 
@@ -42,8 +42,9 @@ describe.each(PRODUCTS)('Uplink of %s', (preset, topic, message, counter, addres
     const mappings = new Mappings(parseMappings(`mappings: [{ use: ${preset} }]`, 'test'));
     return uplinks.map(([device, content]) => {
       const payload = Buffer.from(JSON.stringify(content));
-      const { values } = readMapped(mappings, topic.replace('D', device), payload, T0 + 900_000) as any;
-      return [values.count[0][0] - T0, values.rssi?.[0]?.[0] - T0];
+      const at = (samples?: [ms: number, value: number][]) => (samples?.[0]?.[0] ?? Number.NaN) - T0;
+      const { values } = readSamples(mappings, topic.replace('D', device), payload, T0 + 900_000);
+      return [at(values['count']), at(values['rssi'])];
     });
   }
 

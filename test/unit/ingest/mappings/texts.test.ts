@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { readNdjson } from '../../../../api/import/text.ts';
 import { readValue } from '../../../../api/import/values.ts';
 import { Mappings, parseMappings } from '../../../../api/ingest/mappings/index.ts';
-import { readMapped } from '../../../support/payloads/mappings.ts';
+import { readSamples } from '../../../support/payloads/mappings.ts';
 
 const mappings = new Mappings(
   parseMappings(
@@ -19,13 +19,11 @@ const mappings = new Mappings(
 );
 
 function read(topic: string, content: unknown) {
-  const all = readMapped(mappings, topic, Buffer.from(JSON.stringify(content))) as any;
+  const all = readSamples(mappings, topic, Buffer.from(JSON.stringify(content)));
   return {
-    values: Object.fromEntries(
-      Object.entries(all.values).map(([name, samples]) => [name, (samples as any)[0][1]]),
-    ),
+    values: Object.fromEntries(Object.entries(all.values).map(([name, samples]) => [name, samples[0]?.[1]])),
     skipped: all.skipped,
-    refused: all.refused.map(({ code, path }: { code: string; path: string }) => `${code} ${path}`),
+    refused: all.refused.map(({ code, path }) => `${code} ${path}`),
   };
 }
 
@@ -103,7 +101,7 @@ test('Mapping: a listed name in upper case: its text is a number', () => {
 });
 
 test('Mapping: a number as a text that is not listed: the refusal names the option', () => {
-  const { refused } = readMapped(mappings, 'all/d', Buffer.from('{"weight":"1.5"}')) as any;
+  const { refused } = readSamples(mappings, 'all/d', Buffer.from('{"weight":"1.5"}'));
   expect(refused).toMatchObject([
     { code: 'not_numeric', path: 'weight', rule: expect.stringContaining('numbers') },
   ]);

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { Mappings, parseMappings } from '../../../../api/ingest/mappings/index.ts';
-import { readMapped } from '../../../support/payloads/mappings.ts';
+import { readSamples } from '../../../support/payloads/mappings.ts';
 
 /**
  * Reads the time of a message of Tasmota.
@@ -10,8 +10,8 @@ import { readMapped } from '../../../support/payloads/mappings.ts';
 function timeOf(zone: string, local: string, received: string) {
   const mappings = new Mappings(parseMappings(`mappings: [{ use: tasmota, zone: ${zone} }]`, 'test'));
   const payload = Buffer.from(JSON.stringify({ Time: local, Temperature: 21.5 }));
-  const read = readMapped(mappings, 'tele/d/SENSOR', payload, Date.parse(`${received}Z`)) as any;
-  return new Date(read.values.Temperature[0][0]).toISOString().slice(0, 16);
+  const read = readSamples(mappings, 'tele/d/SENSOR', payload, Date.parse(`${received}Z`));
+  return new Date(read.values['Temperature']?.[0]?.[0] ?? Number.NaN).toISOString().slice(0, 16);
 }
 
 // logstash-input-jdbc#121, logstash-integration-jdbc#92: the hour that comes twice.

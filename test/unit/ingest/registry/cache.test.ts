@@ -13,10 +13,10 @@ function deviceOf(name: string, sensors: number) {
 }
 
 test('Device cache: a cached device gets more sensors: the cache is full, and removes the device', () => {
-  const cache = new DeviceCache({ store: {} as any, groups: 1 });
+  const cache = new DeviceCache({ store: {} as never, groups: 1 });
   const first = deviceOf('first', 0);
   cache.keep(first);
-  const many = new Map(Array.from({ length: MAX_ENTRIES - 10 }, (_, index) => [String(index), {} as any]));
+  const many = new Map(Array.from({ length: MAX_ENTRIES - 10 }, (_, index) => [String(index), {} as never]));
   first.sensors = many;
   cache.keep(first);
   expect(cache.peek(first.id)).toBe(first);
@@ -32,7 +32,7 @@ test.each(['forget', 'keep'])(
     const row = new Promise((resolve) => {
       answer = resolve;
     });
-    const store = { device: () => row, sensors: async () => [] } as any;
+    const store = { device: () => row, sensors: async () => [] } as never;
     const cache = new DeviceCache({ store, groups: 1 });
     const read = cache.find(kept);
     if (change === 'keep') cache.keep(kept);
@@ -47,7 +47,7 @@ test.each(['forget', 'keep'])(
 function startReads() {
   const answers: Array<(row: object) => void> = [];
   const device = () => new Promise((resolve) => void answers.push(resolve));
-  const store = { device, sensors: async () => [] } as any;
+  const store = { device, sensors: async () => [] } as never;
   return { cache: new DeviceCache({ store, groups: 1 }), answers };
 }
 

@@ -82,15 +82,15 @@ test('Sparkplug edge node: list of its devices: only registered devices are retu
     store: {
       devices: async (node: Buffer) =>
         node === nodeIdentity?.bytes ? [...registered, 'unknown', 'x'.repeat(128)] : [],
-    } as any,
+    } as never,
     registry: {
       async find({ name }: { name: string }) {
         return registered.includes(name.slice('plant/edge/'.length)) ? { name } : null;
       },
-    } as any,
-    retry: { run: (work: () => unknown) => work() } as any,
+    } as never,
+    retry: { run: (work: () => unknown) => work() } as never,
   });
-  const turn = { topic: { node: 'plant/edge' }, nodeIdentity } as any;
+  const turn = { topic: { node: 'plant/edge' }, nodeIdentity } as never;
   const names = (await all(turn)).map(({ name }) => name);
   expect(names).toEqual(['plant/edge/one', 'plant/edge/two']);
 });

@@ -13,7 +13,7 @@ const settlingOf = (handleMessage: HandleMessage, connection?: object) =>
   createSettling({
     handleMessage,
     clock: () => 0,
-    connectionOf: () => connection as any,
+    connectionOf: () => connection as never,
     canPublish: (_client, topic) => topic !== FORBIDDEN,
     canSendFor: () => true,
     deliveriesOf: () => new Deliveries(),
@@ -66,7 +66,7 @@ test.each([
     const acknowledged: number[] = [];
     for (const [index, each] of ['iot/v1/d/measurements', topic].entries()) {
       const packet = { topic: each, payload: Buffer.alloc(100), qos: 1, messageId: index + 1 };
-      settling(client, packet as any, () => acknowledged.push(index + 1));
+      settling(client, packet as never, () => acknowledged.push(index + 1));
     }
     waiting[1]?.();
     await nextTurn();

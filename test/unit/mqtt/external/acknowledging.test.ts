@@ -15,7 +15,7 @@ import { until } from '../../../support/until.ts';
 type Publish = Parameters<Parameters<typeof acknowledgeAfterCommit>[1]['onPublish']>[0];
 
 /** @param packet sent by a broker */
-const bytesOf = (packet: object) => generate(packet as any, { protocolVersion: 5 });
+const bytesOf = (packet: object) => generate(packet as never, { protocolVersion: 5 });
 const CONNACK = bytesOf({ cmd: 'connack', sessionPresent: false, reasonCode: 0 });
 const PINGRESP = bytesOf({ cmd: 'pingresp' });
 

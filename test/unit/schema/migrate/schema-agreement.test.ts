@@ -20,7 +20,7 @@ function clientOf(notified: (string | null)[], addresses: string[] = ['10.0.0.3'
     // The driver reports false while a node is down.
     metadata: { checkSchemaAgreement: async () => false },
   };
-  return { client: client as any, asked };
+  return { client: client as never, asked };
 }
 
 const CREATE = 'CREATE TABLE IF NOT EXISTS first (id int PRIMARY KEY)';

@@ -192,7 +192,7 @@ describe('Block reader', () => {
   test('Block reader: a block is cut at any byte: a RangeError, or only the sensors that are complete', () => {
     const full = readBlock(whole);
     for (let length = 0; length < whole.length; length++) {
-      let read;
+      let read: ReturnType<typeof readBlock>;
       try {
         read = readBlock(whole.subarray(0, length));
       } catch (error) {

@@ -41,7 +41,7 @@ function createBench() {
   const sent: Array<{ updates: LatestUpdate[]; entries: number }> = [];
   const ends: Array<() => void> = [];
   const session = {
-    writeMerged: (row: PendingRow<any>) =>
+    writeMerged: (row: PendingRow<unknown>) =>
       new Promise((resolve) => {
         ends.push(() => {
           row.encode();
@@ -108,7 +108,7 @@ test('Latest values: the database refuses a row with values of two messages: eac
   /** values of the rows that are sent alone */
   const alone: number[] = [];
   const session = {
-    async writeMerged(row: PendingRow<any>) {
+    async writeMerged(row: PendingRow<unknown>) {
       await settle();
       row.encode();
       if (!row.isAlone) throw new MillraceError('rejected');

@@ -23,7 +23,7 @@ function open() {
   const waiting: Array<(error?: Error) => void> = [];
   const session = {
     write: async () => {},
-    writeMerged: (row: PendingRow<any>) =>
+    writeMerged: (row: PendingRow<unknown>) =>
       new Promise((resolve, reject) => {
         waiting.push((error) => {
           row.encode();

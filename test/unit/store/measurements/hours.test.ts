@@ -68,7 +68,7 @@ test('Sample rows of an hour: several messages wait: one row with all their samp
       const [first, ...others] = hours;
       if (!first) return;
       const deps = { device: { bytes: Buffer.alloc(16), sensors: { size: 4 } }, blocks: null };
-      const watch = { note() {} } as any;
+      const watch = { note() {} } as never;
       const row = new PendingHour(PARTITION, first, { ...deps, watch });
       const joined = [first, ...others.filter((hour) => row.join(hour))];
       const pieces = mergePieces(joined.flatMap((hour) => hour.pieces));

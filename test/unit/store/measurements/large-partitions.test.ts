@@ -23,7 +23,7 @@ function createWatch() {
       bytes = 1,
       rows = 1,
     }: { bucket?: number; part?: number; bytes?: number; rows?: number },
-  ) => watch.note(device as any, { bucket, part, bytes }, rows);
+  ) => watch.note(device as never, { bucket, part, bytes }, rows);
   const count = async () => {
     const text = await metrics.registry.metrics();
     return Number(/^iot_ingest_large_partitions_total (\S+)$/m.exec(text)?.[1]);

@@ -27,7 +27,7 @@ function open() {
   const sent: number[][][] = [];
   const session = {
     write: async () => {},
-    writeMerged: (row: PendingRow<any>) =>
+    writeMerged: (row: PendingRow<unknown>) =>
       new Promise((resolve, reject) => {
         waiting.push({
           send: () => sent.push(row.encode().map(valuesOf)),
@@ -39,8 +39,8 @@ function open() {
   /** rows of each request */
   const noticed: number[] = [];
   const watch = {
-    note: (_device: any, _hour: any, rows: number) => noticed.push(rows),
-  } as any;
+    note: (_device: unknown, _hour: unknown, rows: number) => noticed.push(rows),
+  } as never;
   const writes = new SampleWrites({ session, retry, watch });
   /** Writes a message of one sample. @param value also its time in ms */
   const add = (device: typeof A, hour: number, value: number) =>
@@ -184,12 +184,12 @@ test('Device with 100 sensors: samples of an hour arrive four days later: the nu
     async write() {
       written++;
     },
-    async writeMerged(row: PendingRow<any>) {
+    async writeMerged(row: PendingRow<unknown>) {
       row.encode();
     },
   };
   const retry = new Retry({ logger: pino({ level: 'silent' }), onRetry: () => {} });
-  const watch = { note() {} } as any;
+  const watch = { note() {} } as never;
   const writes = new SampleWrites({ session, retry, watch, now: () => now });
   const device = { bytes: Buffer.alloc(16, 12), sensors: { size: 100 } };
   const send = () => writes.write(device, [{ sensor: SENSOR, times: [1], values: [1] }]);

@@ -105,7 +105,7 @@ describe('Prepared writes', () => {
       ...inside,
       execute: async (...args: unknown[]) => sent.push(['execute', ...args]),
       batch: async (...args: unknown[]) => sent.push(['batch', ...args]),
-    } as any;
+    } as never;
     const write = createPreparedWrites(plain);
     const query = { query: 'INSERT', params: [value] };
     await write([query], routingKey);

@@ -36,7 +36,7 @@ function createBench() {
   const seen: Commit[] = [];
   const groupOf: Map<Partition, number> = new Map();
   const session = {
-    writeMerged: (row: PendingRow<any>) =>
+    writeMerged: (row: PendingRow<unknown>) =>
       new Promise((resolve, reject) => {
         let sent = false;
         const commit: Commit = {

@@ -40,7 +40,7 @@ const createFleet = () =>
   }));
 
 /** @returns bytes of the values in a frame */
-const bytesOf = (params: any[]): number =>
+const bytesOf = (params: unknown[]): number =>
   params.reduce(
     (sum, value) => sum + 4 + (Buffer.isBuffer(value) ? value.length : String(value ?? '').length),
     0,

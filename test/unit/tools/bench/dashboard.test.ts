@@ -43,7 +43,7 @@ test('Dashboard bench: long tasks: selected by CPU time, not by elapsed time', (
 /** A page whose requests are counted. */
 function createCounted() {
   const debuggee = new EventEmitter();
-  const count = new RequestCount(debuggee as any);
+  const count = new RequestCount(debuggee as never);
   const emit = (name: string, event: object) => void debuggee.emit(`Network.${name}`, event);
   return {
     count,

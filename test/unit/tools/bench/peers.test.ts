@@ -121,7 +121,7 @@ describe('Peers: tables', () => {
         rounds: [
           {
             ...round,
-            results: { questdb: rateOf(40_000), millrace: rateOf(20_000) } as any,
+            results: { questdb: rateOf(40_000), millrace: rateOf(20_000) } as never,
           },
         ],
       },
@@ -129,7 +129,7 @@ describe('Peers: tables', () => {
     unstored: { questdb: 7 },
     latency: {
       rate: 1000,
-      rounds: [{ ...round, results: { questdb: latency, millrace: latency } as any }],
+      rounds: [{ ...round, results: { questdb: latency, millrace: latency } as never }],
     },
     kills: { questdb: [{ victim: 'Telegraf', acknowledged: 100, missing: 3 }] },
   };

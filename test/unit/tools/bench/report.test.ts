@@ -154,7 +154,7 @@ test('Bench report: the headline of the README has three measured figures and th
       throughput: [comparison('1x60')],
       disk: [{ signal: 'decimals', history: 1.161 }],
       reading: { rounds: [{ results: { year: { p50: 133.2 } } }] },
-    } as any,
+    } as never,
   });
   expect(text).toContain('thousand samples/s** acknowledged with 60 samples a message, 4.00 times as many');
   expect(text).toContain('- **1.16 bytes a sample** in history on disk');

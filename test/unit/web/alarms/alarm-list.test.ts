@@ -5,7 +5,7 @@ import { noneText } from '../../../../web/views/alarms/alarms.tsx';
 const NOON = Date.parse('2026-11-21T12:00:00.000Z');
 const HOUR_MS = 3_600_000;
 
-const open = (alarm_id: string, rest?: object): any => ({
+const open = (alarm_id: string, rest?: object): object => ({
   alarm_id,
   started_at: '2026-11-21T11:00:00.000Z',
   acknowledged_at: null,

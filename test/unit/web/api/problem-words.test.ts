@@ -14,7 +14,7 @@ test.each(PROBLEM_CODES)('Problem text: API error code %s: the text has a title 
 test.each(['unavailable', 'unauthorized', 'not_found', 'busy', 'bad_cursor', 'internal', 'wrong_host'])(
   'Problem text: API error code %s: the title is specific to the code, not the phrase of the HTTP status',
   (code) => {
-    expect(problemWords(answered(code, statusOf(code as any))).title).not.toBe('Some Phrase');
+    expect(problemWords(answered(code, statusOf(code as never))).title).not.toBe('Some Phrase');
   },
 );
 

@@ -82,7 +82,7 @@ describe('Changes of the last hour: groups of devices', () => {
     minutes: number,
     { isOnline = true, times = 2 }: { isOnline?: boolean; times?: number } = {},
   ) => ({
-    device: { device_id: String(id++) } as any,
+    device: { device_id: String(id++) } as never,
     change: { isOnline, times, at: NOON - minutes * MINUTE_MS },
   });
   const all = (count: number, minutes: number) => Array.from({ length: count }, () => changed(minutes));

@@ -48,7 +48,7 @@ describe('Days of a zone with summer time', () => {
    * Evaluates the expression in a new process, because Node.js reads the time zone once, at the start.
    * @param expression of the module's exports
    */
-  function inBerlin(expression: string): any {
+  function inBerlin(expression: string): Record<string, unknown> {
     const code = `
       import { register } from 'node:module';
       register(${JSON.stringify(hooks)});

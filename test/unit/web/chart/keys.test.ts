@@ -8,15 +8,15 @@ const picture = drawn(shapeOfSamples({ ts: instants, value: instants }, range), 
 
 /** The plot is 100 pixels wide: ten samples share a pixel, and uPlot returns only one of them. */
 const plotAt = (entry: number) =>
-  ({ cursor: { idxs: [null, Math.round(entry / 10) * 10, null, null] } }) as any;
+  ({ cursor: { idxs: [null, Math.round(entry / 10) * 10, null, null] } }) as never;
 
 const step = (key: string, walked: number | null, mouse: number = 0) =>
-  press({ key, preventDefault() {} } as any, plotAt(walked ?? mouse), {
+  press({ key, preventDefault() {} } as never, plotAt(walked ?? mouse), {
     window: range,
     bounds: { ...range, least: 1 },
     picture,
     walked,
-  } as any);
+  } as never);
 
 test('Chart keys: ten samples share a pixel: arrow keys still move the cursor from sample to sample', () => {
   const walk = ['ArrowLeft', 'ArrowLeft', 'ArrowLeft', 'ArrowRight', 'Home', 'ArrowRight', 'End'];

@@ -132,7 +132,7 @@ describe('Thresholds', () => {
     const storage = {
       getItem: (key: string) => kept.get(key) ?? null,
       setItem: (key: string, text: string) => kept.set(key, text),
-    } as any;
+    } as never;
     const memory = createThresholdMemory({ storage });
     memory.remember('a/b', { low: 1, high: null });
     expect(createThresholdMemory({ storage }).recall('a/b')).toEqual({ low: 1, high: null });

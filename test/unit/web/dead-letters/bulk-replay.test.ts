@@ -25,7 +25,7 @@ const deadLetterOf = (number: number, more?: Partial<DeadLetter>): DeadLetter =>
 
 /** @param all newest first, the order in which the API returns its pages */
 const clientOf = (all: DeadLetter[]) => ({
-  async deadLetters({ cursor, limit }: Record<string, any>): Promise<Page<DeadLetter>> {
+  async deadLetters({ cursor, limit }: Record<string, unknown>): Promise<Page<DeadLetter>> {
     const from = Number(cursor ?? 0);
     const end = from + Number(limit);
     return { items: all.slice(from, end), next: end < all.length ? String(end) : null };

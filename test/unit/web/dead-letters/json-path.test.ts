@@ -68,7 +68,7 @@ describe('JSON path', () => {
   });
 });
 
-function collect(value: any, path: string, all: Map<string, unknown>) {
+function collect(value: unknown, path: string, all: Map<string, unknown>) {
   all.set(path, value);
   if (Array.isArray(value)) {
     for (const [index, each] of value.entries()) collect(each, `${path}[${index}]`, all);

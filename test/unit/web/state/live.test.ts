@@ -19,7 +19,7 @@ function sendSnapshot(
 /** @returns the live fleet, and a function that processes all events that the stream sent */
 function startLive() {
   const frames: Array<() => void> = [];
-  let stream: Omit<StreamListeners, 'onRefused'> = null as any;
+  let stream: Omit<StreamListeners, 'onRefused'> = null as never;
   const live = createLive({
     openStream(listeners) {
       stream = listeners;

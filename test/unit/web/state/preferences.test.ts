@@ -7,7 +7,7 @@ function open(kept: string | null = null) {
   const storage = {
     getItem: (key: string) => texts.get(key) ?? null,
     setItem: (key: string, next: string) => texts.set(key, next),
-  } as any;
+  } as never;
   const root = { dataset: {} } as any;
   const tabs = new EventTarget();
   const openTab = () => createPreferences({ storage, root, tabs });

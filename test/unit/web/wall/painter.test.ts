@@ -40,7 +40,7 @@ function paintWall(count: number) {
       calls.push(`stroke ${context.strokeStyle}`);
     },
   };
-  const canvas = { width: 0, height: 0, getContext: () => context } as any;
+  const canvas = { width: 0, height: 0, getContext: () => context } as never;
   const layout = layOut([[count]], { width: 900, height: 400 });
   const device = { name: 'collar-1', offline: false };
   const sensors = Array.from({ length: count }, (_, cell) => {

@@ -5,7 +5,7 @@ import { FakeEventSource } from '../../../../support/web/event-source.ts';
 test('Event stream: a snapshot spans several events: only the last event, which has a new id, completes the snapshot', () => {
   const received: Array<[string, boolean]> = [];
   const connection = createConnection({
-    EventSource: FakeEventSource as any,
+    EventSource: FakeEventSource as never,
     onItems: (text, { isLast }) => received.push([text, isLast]),
     onStats: () => {},
     onAlarm: () => {},

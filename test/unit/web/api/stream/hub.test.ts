@@ -12,7 +12,7 @@ let hub: StreamHub;
 beforeEach(() => {
   jest.useFakeTimers();
   FakeEventSource.opened = [];
-  hub = new StreamHub({ EventSource: FakeEventSource as any });
+  hub = new StreamHub({ EventSource: FakeEventSource as never });
 });
 
 afterEach(() => {
@@ -46,7 +46,9 @@ class Tab {
     return this.messages.splice(0).flatMap((message) => {
       if (message.type !== 'items') return [];
       const { items } = JSON.parse(message.text);
-      const of = items.map((item: any) => `${item.device_id === A ? 'a' : 'b'}${item.value}`);
+      const of = items.map(
+        (item: Record<string, unknown>) => `${item.device_id === A ? 'a' : 'b'}${item.value}`,
+      );
       return [of.join(' ') + (message.isLast ? '.' : '')];
     });
   }

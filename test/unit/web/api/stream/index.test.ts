@@ -10,7 +10,7 @@ afterEach(() => void jest.useRealTimers());
 class Hub {
   received: Array<TabState | 'closed'> = [];
   connections = 0;
-  tab: Listeners = null as any;
+  tab!: Listeners;
 
   connect: Connect = (listeners) => {
     this.connections++;
@@ -29,7 +29,7 @@ function open() {
   const window = new EventTarget();
   const stream = createStream({
     ways: hubs.map(({ connect }) => connect),
-    page: { document, window } as any,
+    page: { document, window } as never,
     onItems: () => {},
     onStats: () => {},
     onStatus: (status) => statuses.push(status),
