@@ -60,7 +60,7 @@ test('Kubernetes: concurrent imports of maximum size: the volume below DATA_DIR 
     const mount = containerOf(entry.workload).volumeMounts.find(
       ({ mountPath }: { mountPath: string }) => mountPath === '/tmp',
     );
-    const { emptyDir } = (podOf(entry.workload) as any).spec.volumes.find(
+    const { emptyDir } = podOf(entry.workload)?.spec.volumes.find(
       ({ name }: { name: string }) => name === mount.name,
     );
     const [, count] = /^(\d+)Mi$/.exec(emptyDir.sizeLimit) ?? [];

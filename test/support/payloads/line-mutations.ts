@@ -75,8 +75,8 @@ export function readMutatedLines(times: number, seed: number): number {
 }
 
 /** The members in the order of `read`. */
-const withOrder = (value: any) =>
-  value.map((point: any) => {
+const withOrder = (value: (number | ReturnType<typeof readLines>['points'][number])[]) =>
+  value.map((point) => {
     if (typeof point === 'number') return point;
     const { line, measurement, tags, fields, texts, time } = point;
     return { line, measurement, tags, fields, texts, time };
