@@ -51,7 +51,7 @@ const measure = (client: MqttClient, device: string, value: number) =>
 const received = (stream: EventStream): Set<string> =>
   new Set(stream.items('delta').map(({ device, value }) => `${device} ${value}`));
 
-const newest = (stream: EventStream): any => stream.events.findLast(({ event }) => event === 'stats')?.data;
+const newest = (stream: EventStream) => stream.events.findLast(({ event }) => event === 'stats')?.data;
 
 const committedAt = (stream: EventStream, value: number) =>
   stream.events.find(

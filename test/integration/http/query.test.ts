@@ -69,7 +69,7 @@ const scattered = (hour: number, count: number, seed: number): Sample[] =>
     Math.round(1e4 * Math.sin(index * seed + 1)) / 100,
   ]);
 
-const ask = (query: string): Promise<any> => world.system.get(`/query?${query}`);
+const ask = (query: string) => world.system.get(`/query?${query}`);
 
 const raw = (query: string, accept: string = '*/*') =>
   send(world.system.httpUrl, `/api/v1/query?${query}`, { headers: { Accept: accept } });
