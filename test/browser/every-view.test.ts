@@ -59,13 +59,15 @@ describe.each(VIEWS)('View: %s', (_, path) => {
         for (const animation of document.getAnimations()) {
           const { duration } = animation.effect?.getComputedTiming() ?? {};
           // An animation with a delay and no duration does not move anything.
-          if (Number(duration) > 0) moved.add((animation.effect as any).target.className);
+          if (Number(duration) > 0) moved.add((animation.effect as KeyframeEffect).target?.className);
         }
         requestAnimationFrame(look);
       })();
     });
     await openView(path);
-    expect(await dashboard.page.evaluate(() => [...(window as any).moved])).toEqual([]);
+    expect(
+      await dashboard.page.evaluate(() => [...(window as unknown as { moved: Set<string> }).moved]),
+    ).toEqual([]);
   });
 });
 

@@ -59,7 +59,7 @@ const keysOf = (received: Receiver['received']): unknown[] =>
   received.map(({ headers }) => headers['idempotency-key']);
 
 /** Waits until the list matches. After a timeout the error shows the difference. */
-async function untilItMatches(read: () => Promise<any[]>, expected: any[]) {
+async function untilItMatches(read: () => Promise<object[]>, expected: object[]) {
   const failure = async () => {
     const list = await read();
     try {
@@ -165,7 +165,12 @@ test('Alarm: a late sample splits an alarm episode in two: the first episode end
   const time = (n: number) => new Date(minute(n)).toISOString();
   // The two episodes are two writes, so readers may see one without the other.
   await untilItMatches(
-    async () => (await items()).map((item: any) => [item.opened_at, item.cleared_at, item.seen_late]),
+    async () =>
+      (await items()).map((item: Record<string, unknown>) => [
+        item.opened_at,
+        item.cleared_at,
+        item.seen_late,
+      ]),
     [
       [time(80), time(70), true],
       [time(100), time(90), true],
@@ -267,7 +272,7 @@ test('POST /alarms/{alarm_id}/acknowledge: name and comment: stored in the alarm
   await until(() => receivedOf('mine', 'acknowledged').length > 1);
   expect(new Set(keysOf(receivedOf('mine', 'acknowledged'))).size).toBe(2);
   const events = (await system.get(`${path}/events`)).items;
-  expect(events.map(({ kind, by }: any) => [kind, by])).toEqual([
+  expect(events.map(({ kind, by }: { kind: string; by: string }) => [kind, by])).toEqual([
     ['opened', null],
     ['acknowledged', 'Ada'],
     ['acknowledged', 'Grace'],
@@ -305,7 +310,12 @@ test('POST /alarms/{alarm_id}/shelve: shelved alarm clears: the webhook receives
   await until(() => receivedOf('shelved', 'cleared').length > 0);
   expect(receivedOf('shelved', 'cleared')).toMatchObject([{ alarm: { state: 'cleared' } }]);
   const events = (await system.get(`${path}/events`)).items;
-  expect(events.map(({ kind }: any) => kind)).toEqual(['opened', 'shelved', 'cleared', 'shelved']);
+  expect(events.map(({ kind }: { kind: string }) => kind)).toEqual([
+    'opened',
+    'shelved',
+    'cleared',
+    'shelved',
+  ]);
 });
 
 test('PUT and DELETE /alarm-rules/{rule_id}: the rule has an open alarm: the alarm is cleared', async () => {
@@ -326,7 +336,9 @@ test('PUT and DELETE /alarm-rules/{rule_id}: the rule has an open alarm: the ala
   expect((await request(`/alarm-rules/${rule_id}`, 'DELETE')).status).toBe(204);
   await until(() => receivedOf('changing', 'cleared').length === 2);
   expect((await request(`/alarm-rules/${rule_id}`, 'DELETE')).status).toBe(404);
-  expect((await system.get('/alarm-rules')).items.map(({ name }: any) => name)).not.toContain('changing');
+  expect((await system.get('/alarm-rules')).items.map(({ name }: { name: string }) => name)).not.toContain(
+    'changing',
+  );
 });
 
 /** Opens an alarm of one device with a rule for this device only. @param name of the device and the rule */
@@ -339,7 +351,7 @@ async function openAlarm(name: string) {
 
 /** @param name of a rule @returns its open alarms */
 const openOf = async (name: string): Promise<unknown[]> =>
-  (await system.get('/alarms?state=open')).items.filter(({ rule }: any) => rule === name);
+  (await system.get('/alarms?state=open')).items.filter(({ rule }: { rule: string }) => rule === name);
 
 test('Device retirement: device has an open alarm: the alarm is cleared once, and later evaluations do not open it again', async () => {
   const { rule_id } = await openAlarm('scrapped');
@@ -385,7 +397,7 @@ test('POST /alarm-rules/test: samples in history: the answer lists the alarms th
   const found = await response.json();
   expect(found).toMatchObject({ count: 4, sensors: 1, partial: false });
   expect(found.items).toHaveLength(4);
-  expect(found.items.every(({ peak }: any) => peak === 9)).toBe(true);
+  expect(found.items.every(({ peak }: { peak: number }) => peak === 9)).toBe(true);
   expect(found).toMatchObject({ fewer_alarms: { limit: 9, count: 0 }, more_alarms: null });
 });
 

@@ -6,10 +6,16 @@ import { startMosquitto } from '../support/mqtt/mosquitto.ts';
 import { startTestSystem, type TestSystem } from '../support/system/index.ts';
 import { until } from '../support/until.ts';
 
+interface Item {
+  device_id: string;
+  device: string;
+  value: number;
+}
+
 const start = Date.now() - 600_000;
 let now = start;
 
-type Received = { topic: string; items: any; retain: boolean };
+type Received = { topic: string; items: Item[]; retain: boolean };
 
 async function openReader(url: string, onOpen: (client: MqttClient) => void) {
   const client = await mqtt.connectAsync(url, { protocolVersion: 5 });
@@ -44,7 +50,7 @@ describe('Live topics by name, embedded broker', () => {
   }
 
   const measure = (name: string, samples: object[] = [{ sensor_id: 's', ts: now++, value: now }]) =>
-    device.measure(name, samples as any);
+    device.measure(name, samples as never);
 
   test('MQTT live topics: client subscribes by device name: it gets the same message as by device id', async () => {
     const byName = await follow('iot/live/desk');
@@ -54,7 +60,7 @@ describe('Live topics by name, embedded broker', () => {
     expect(byName[0]?.items).toEqual(byId[0]?.items);
     expect([byName[0]?.topic, byId[0]?.topic]).toEqual([
       'iot/live/desk',
-      `iot/live/${byName[0]?.items[0].device_id}`,
+      `iot/live/${byName[0]?.items[0]?.device_id}`,
     ]);
     expect(byName[0]?.items).toMatchObject([{ device: 'desk', name: 's' }]);
   });
@@ -65,7 +71,7 @@ describe('Live topics by name, embedded broker', () => {
     await measure('desk');
     await measure('other');
     const ofDevices = () => all.filter(({ topic }) => !topic.startsWith('iot/live/stats/'));
-    const devices = () => ofDevices().map(({ items }) => items[0].device);
+    const devices = () => ofDevices().map(({ items }) => items[0]?.device);
     // Changes are in order for each device, not between devices.
     await until(() => devices().includes('desk') && devices().includes('other'));
     // A duplicate would arrive before the next change of this device.
@@ -131,15 +137,15 @@ describe('Live topics that are retained, and Home Assistant', () => {
       await first.client.subscribeAsync('iot/live/desk');
       for (const value of [20.5, 21.5])
         await device.measure('desk', [{ sensor_id: 'temperature', ts: now++, value }]);
-      await until(() => first.received.some(({ items }) => items[0].value === 21.5));
+      await until(() => first.received.some(({ items }) => items[0]?.value === 21.5));
       const { client, received } = await openReader(system.mqttUrl, (opened) => readers.push(opened));
       await client.subscribeAsync(['iot/live/+/sensors/+', 'homeassistant/#']);
       await until(() => received.length === 2);
-      expect(received.some(({ items }) => items.value === 21.5)).toBe(true);
+      expect(received.some(({ items }) => Object(items).value === 21.5)).toBe(true);
       const config = received.find(({ topic }) => topic.startsWith('homeassistant/'));
       const state = received.find(({ topic }) => topic.startsWith('iot/'));
       expect([config?.retain, state?.retain]).toEqual([true, true]);
-      const { device_id, sensor_id } = state?.items ?? {};
+      const { device_id, sensor_id } = Object(state?.items);
       expect(config).toMatchObject({
         topic: `homeassistant/sensor/${device_id}/${sensor_id}/config`,
         items: {

@@ -46,7 +46,7 @@ test('Processes with roles: one http and two ingest processes: they share the lo
     const path = `/api/v1/devices/${name}/sensors/s/measurements?from=${base}&order=asc&limit=1000`;
     const response = await fetch(`${http.httpUrl}${path}`);
     if (response.status !== 200) return [];
-    return ((await response.json()) as any).items.map((item: Record<string, unknown>) => item.value);
+    return (await response.json()).items.map((item: Record<string, unknown>) => item.value);
   }
   for (const name of names) {
     await until(async () => (await stored(name)).length >= MESSAGES, { what: `the measurements of ${name}` });

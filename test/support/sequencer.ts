@@ -32,7 +32,9 @@ export const SECONDS: Record<string, number> = {
 };
 
 /** The types of the package take the class for a member of its default export. */
-const JestSequencer: any = Sequencer;
+const JestSequencer = Sequencer as unknown as new (
+  options: never,
+) => { hasFailed(test: Test): boolean; sort(tests: Test[]): Test[] };
 
 /**
  * The order of test files: those that failed last time, then the slowest first. For a file that this checkout has

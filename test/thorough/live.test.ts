@@ -51,11 +51,12 @@ const measure = (client: MqttClient, device: string, value: number) =>
 const received = (stream: EventStream): Set<string> =>
   new Set(stream.items('delta').map(({ device, value }) => `${device} ${value}`));
 
-const newest = (stream: EventStream): any => stream.events.findLast(({ event }) => event === 'stats')?.data;
+const newest = (stream: EventStream) => stream.events.findLast(({ event }) => event === 'stats')?.data;
 
 const committedAt = (stream: EventStream, value: number) =>
   stream.events.find(
-    ({ event, data }) => event === 'delta' && data.items.some((item: any) => item.value === value),
+    ({ event, data }) =>
+      event === 'delta' && data.items.some((item: { value: unknown }) => item.value === value),
   )?.data.committed_at;
 
 async function readiness({ httpUrl }: ApiProcess) {
@@ -107,7 +108,7 @@ test('Ingest figures: two HTTP processes: each returns the figures of all proces
   // A later client gets the earlier figures.
   for (const api of [left, right]) {
     const { items } = JSON.parse((await send(api.httpUrl, '/api/v1/pipeline/recent')).text);
-    expect(items.some(({ samples_per_s }: any) => samples_per_s > 0)).toBe(true);
+    expect(items.some(({ samples_per_s }: { samples_per_s: number }) => samples_per_s > 0)).toBe(true);
   }
 });
 
@@ -116,7 +117,7 @@ test('Process health: two HTTP processes: each reports the health of all process
   const healthOf = (reader: EventStream) => newest(reader)?.health ?? [];
   await until(() => readers.every((reader) => healthOf(reader).length === 3));
   for (const reader of readers) {
-    const roles = healthOf(reader).map(({ role }: any) => role);
+    const roles = healthOf(reader).map(({ role }: { role: string }) => role);
     expect(roles.sort()).toEqual(['http', 'http', 'ingest']);
     for (const { checks, unanswered_ms } of healthOf(reader)) {
       expect([checks.database, unanswered_ms]).toEqual([{ ok: true, message: 'answers' }, 0]);

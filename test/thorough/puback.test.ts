@@ -111,7 +111,9 @@ test('PUBACK: commits finish out of order: PUBACKs are sent in the order of arri
   const short = zeroTo(40).filter((i) => i % 10 !== 0);
   await until(async () => {
     const { items } = await system.get('/latest?limit=1000');
-    const stored = items.flatMap(({ device, ts }: any) => (ts === null ? [] : [device]));
+    const stored = items.flatMap(({ device, ts }: { device: string; ts: string | null }) =>
+      ts === null ? [] : [device],
+    );
     return short.every((i) => stored.includes(`short-${i}`));
   });
   expect(acknowledged).toEqual([]);
@@ -166,7 +168,7 @@ describe('Process ends under load', () => {
         const items = [];
         for (let cursor = ''; ; ) {
           const response = await fetch(`${second.httpUrl}/api/v1${path}${cursor}`);
-          const page = (await response.json()) as any;
+          const page = await response.json();
           items.push(...page.items);
           if (!page.next) return items;
           cursor = `&cursor=${encodeURIComponent(page.next)}`;

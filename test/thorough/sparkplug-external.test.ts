@@ -28,7 +28,7 @@ async function temperatures({ httpUrl }: { httpUrl: string }, { device }: EdgeNo
   const path = `/api/v1/devices/${encodeURIComponent(device)}/sensors/Temperature/measurements`;
   const response = await fetch(`${httpUrl}${path}?from=${T0}&to=${T0 + 600_000}&order=asc`);
   if (response.status !== 200) return [];
-  return ((await response.json()) as any).items.map((item: Record<string, unknown>) => item.value);
+  return (await response.json()).items.map((item: Record<string, unknown>) => item.value);
 }
 
 const untilStored = (api: { httpUrl: string }, node: EdgeNode, values: number[]) =>
@@ -62,7 +62,7 @@ test('Sparkplug: one of two processes is the host: only the host stores the data
   node.break();
   const isOnline = async () => {
     const response = await fetch(`${host.httpUrl}/api/v1/devices/${encodeURIComponent(node.device)}`);
-    return ((await response.json()) as any).online;
+    return (await response.json()).online;
   };
   await until(async () => !(await isOnline()), { what: 'the end of the device' });
 });

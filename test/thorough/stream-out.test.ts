@@ -41,7 +41,7 @@ async function streamed(
   return records.flatMap(({ value, headers }) => {
     const batch = JSON.parse(String(value));
     if (batch.device !== device) return [];
-    return batch.sensors.flatMap(({ samples }: any) =>
+    return batch.sensors.flatMap(({ samples }: { samples: [number, number][] }) =>
       samples.map(([ts, sampleValue]: [number, number]) => ({
         ts,
         value: sampleValue,

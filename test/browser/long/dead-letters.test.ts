@@ -32,7 +32,10 @@ describe('Dead letters', () => {
     const row = counts.getByRole('row').filter({ hasText: 'not_numeric' });
     const count = async () => {
       const { items } = await dashboard.system.get('/dead-letters/summary');
-      return items.reduce((sum: number, { codes }: any) => sum + (codes.not_numeric ?? 0), 0);
+      return items.reduce(
+        (sum: number, { codes }: { codes: Record<string, number> }) => sum + (codes['not_numeric'] ?? 0),
+        0,
+      );
     };
     await until(async () => (await textOf(row.locator('.number'))) === String(await count()), {
       what: 'the count',

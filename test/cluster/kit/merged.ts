@@ -42,7 +42,7 @@ export async function publishThroughKill(
     onSent({ query }) {
       if (!Array.isArray(query)) return;
       const keys = query.map(({ params, meta }) =>
-        meta.partitionKeys.map((index: number) => textOf(params[index])).join(),
+        meta.partitionKeys.map((index) => textOf(params[index])).join(),
       );
       partitions = Math.max(partitions, new Set(keys).size);
     },

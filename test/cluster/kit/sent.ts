@@ -10,6 +10,20 @@ import { readSettings } from '../../../common/settings/index.ts';
 import type { Cluster } from '../../../infra/engine/cluster.ts';
 import { startTestSystem } from '../../support/system/index.ts';
 
+interface Statement {
+  query: string;
+  params: unknown[];
+  meta: { partitionKeys: number[] };
+}
+
+/** A request, as the tracker of the store publishes it. */
+interface SentRequest {
+  application: string;
+  coordinator: { address: string };
+  query: string | Statement[];
+  options: { getRoutingKey(): Buffer | undefined };
+}
+
 /** addresses */
 type Sent = { cql: string; coordinator: string; replicas: string[] };
 
@@ -29,7 +43,7 @@ export async function startOnCluster(
     settings: Record<string, string>;
     /** of each partition */
     copies: number;
-    onSent: (request: any, context: { database: Client; keyspace: string }) => void;
+    onSent: (request: SentRequest, context: { database: Client; keyspace: string }) => void;
     afterwards: (task: () => unknown) => void;
   },
 ) {
@@ -42,7 +56,8 @@ export async function startOnCluster(
     [],
     { prepare: false },
   );
-  const note = (request: any) => {
+  const note = (message: unknown) => {
+    const request = message as SentRequest;
     if (request.application === 'millrace') onSent(request, { database, keyspace: cql.keyspace });
   };
   subscribe(SENT_REQUESTS, note);
@@ -77,7 +92,7 @@ export async function sentByPartition(
       if (!Array.isArray(query)) return note(query, key);
       // A batch can have rows of several partitions. The node must be a replica of each of them.
       for (const { query: text, params, meta } of query)
-        note(text, routingKey(...meta.partitionKeys.map((index: number) => bytesOf(params[index]))));
+        note(text, routingKey(...meta.partitionKeys.map((index) => bytesOf(params[index]))));
     },
   });
   const client = await mqtt.connectAsync(system.mqttUrl);

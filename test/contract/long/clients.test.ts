@@ -80,7 +80,7 @@ async function compile(sources: Record<string, string>): Promise<string> {
 }
 
 /** Checks what a client posts at minutes 0 to 3, and reads. @param result of its program */
-function checkResult(result: any, device: string) {
+function checkResult(result: { start: string }, device: string) {
   const start = Date.parse(result.start);
   const time = (minute: number) => new Date(start + minute * 60_000).toISOString();
   expect(result).toMatchObject({

@@ -143,7 +143,7 @@ test.each([
   // Bins of a minute are read from samples, so the hard values are in them. The sensor № 7 has no unit.
   const query = `/query?device=meter&from=${from}&to=${to}&step=1m&aggregate=min,max,last,count&fill=null`;
   const { items } = await world.system.get(`${query}&format=rows`);
-  const wanted = items.map((item: any) => Object.values({ ...item, ts: Date.parse(item.ts) }));
+  const wanted = items.map((item: { ts: string }) => Object.values({ ...item, ts: Date.parse(item.ts) }));
   expect(wanted).toHaveLength(2 * 5 * 60);
   const found = await read(await download(`${query}&format=${format}`, ending), QUERY_READER);
   for (const reader of READERS) expect({ reader, rows: found[reader] }).toEqual({ reader, rows: wanted });

@@ -112,7 +112,7 @@ test('How-to page for Compose: settings that cannot change after the first start
 });
 
 test('Compose: MQTT client ids of the processes: differ, so no process takes over the session of another process', () => {
-  const ids = stack.services.flatMap(([, { environment }]) => environment?.MQTT_CLIENT_ID ?? []);
+  const ids = stack.services.flatMap(([, { environment }]) => environment?.['MQTT_CLIENT_ID'] ?? []);
   expect(ids).toHaveLength(2);
   expect(new Set(ids).size).toBe(2);
 });

@@ -88,9 +88,7 @@ describe('Compose, every service', () => {
   test('Compose services: dependencies: a service starts after each dependency is healthy or has ended with success', () => {
     const { services } = stack.compose;
     for (const [name, { depends_on: needs = {} }] of stack.services) {
-      for (const [needed, { condition }] of Object.entries(
-        needs as Record<string, Record<string, unknown>>,
-      )) {
+      for (const [needed, { condition }] of Object.entries(needs)) {
         const expected = ONCE.includes(needed) ? 'service_completed_successfully' : 'service_healthy';
         // No service waits until Loki is healthy, because only its own logs are missing without it.
         expect([name, needed, condition]).toEqual([
@@ -105,14 +103,14 @@ describe('Compose, every service', () => {
 
   test('Compose services: volumes: no two services share a volume; mounted files exist, and are read-only', () => {
     const mounts = stack.services.flatMap(([, service]) => service.volumes ?? []);
-    const volumes = mounts.map((mount) => mount.split(':')[0]).filter((from) => /^\w/.test(from));
+    const volumes = mounts.map((mount) => String(mount.split(':')[0])).filter((from) => /^\w/.test(from));
     // Debezium reads the files of its node.
     const shared = volumes.indexOf('cassandra-cdc-data');
     volumes.splice(shared, 1);
     expect(volumes.sort()).toEqual(Object.keys(stack.compose.volumes).sort());
     for (const mount of mounts.filter((path) => path.startsWith('.'))) {
       const [from, , mode] = mount.split(':');
-      expect([mount, existsSync(from), mode]).toEqual([mount, true, 'ro']);
+      expect([mount, existsSync(String(from)), mode]).toEqual([mount, true, 'ro']);
     }
   });
 });

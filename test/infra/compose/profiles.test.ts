@@ -171,7 +171,8 @@ describe('Profile monitoring', () => {
         'infra/monitoring/grafana/provisioning/datasources/prometheus.yml',
       ].map((path) => readYaml(stack.python, path)),
     );
-    const named = (file: any) => file.datasources.map(({ uid, type }: any) => `${uid} ${type}`).sort();
+    const named = (file: { datasources: { uid: string; type: string }[] }) =>
+      file.datasources.map(({ uid, type }) => `${uid} ${type}`).sort();
     expect(named(composeFile)).toEqual(named(monitoringFile));
     const provisioning = 'infra/monitoring/grafana/provisioning/dashboards';
     const { providers } = await readYaml(stack.python, `${provisioning}/millrace.yml`);

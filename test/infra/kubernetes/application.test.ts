@@ -8,7 +8,7 @@ import { MAX_CONCURRENT } from '../../../api/http/long-requests.ts';
 import { SERVICE_ROUTES } from '../../../api/http/routes/index.ts';
 import { SETTINGS } from '../../../common/settings/index.ts';
 import { useBuilds } from '../../support/kubernetes/build.ts';
-import { carries, nameOf, podOf } from '../../support/kubernetes/resources.ts';
+import { carries, nameOf, podOf, type Resource } from '../../support/kubernetes/resources.ts';
 import {
   containerOf,
   environmentOf,
@@ -60,7 +60,7 @@ test('Kubernetes: concurrent imports of maximum size: the volume below DATA_DIR 
     const mount = containerOf(entry.workload).volumeMounts.find(
       ({ mountPath }: { mountPath: string }) => mountPath === '/tmp',
     );
-    const { emptyDir } = (podOf(entry.workload) as any).spec.volumes.find(
+    const { emptyDir } = (podOf(entry.workload) as Resource).spec.volumes.find(
       ({ name }: { name: string }) => name === mount.name,
     );
     const [, count] = /^(\d+)Mi$/.exec(emptyDir.sizeLimit) ?? [];

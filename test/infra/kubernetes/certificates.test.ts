@@ -82,7 +82,9 @@ test('Kubernetes overlays/tls: certificates for CQL: the Secret of client-certif
       ({ name }: { name: string }) => name === 'authorities',
     );
     const { sources } = volumes.find(({ name }: { name: string }) => name === 'authorities').projected;
-    const { secret } = sources.find((entry: any) => entry.secret?.name === 'millrace-cql-tls');
+    const { secret } = sources.find(
+      (entry: { secret?: { name: string } }) => entry.secret?.name === 'millrace-cql-tls',
+    );
     const mounted = secret.items.map(({ key, path }: { key: string; path: string }) => [
       key,
       `${mountPath}/${path}`,

@@ -7,6 +7,17 @@ import { useDirectory } from '../../support/directory.ts';
 import { BUILDS, KUBERNETES, useBuilds } from '../../support/kubernetes/build.ts';
 import { find, nameOf } from '../../support/kubernetes/resources.ts';
 
+interface Rack {
+  name: string;
+  members: number;
+  placement: {
+    nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: Term[] } };
+  };
+}
+interface Term {
+  matchExpressions: { key: string; values: string[] }[];
+}
+
 // The schemas of Kubernetes do not cover the resources of operators. The small schemas of this repository do.
 
 const run = promisify(execFile);
@@ -17,7 +28,7 @@ const directory = useDirectory('operators');
 
 const scylla = () => builds.built.get('scylla') ?? [];
 const cluster = () => find(scylla(), 'ScyllaCluster/millrace');
-const racks = (): any[] => cluster().spec.datacenter.racks;
+const racks = () => cluster().spec.datacenter.racks;
 
 /** Kinds that Kubernetes itself does not know, with the file of their schema. */
 const SCHEMA_OF: Map<string, string> = new Map(
@@ -53,13 +64,13 @@ test('ServiceMonitor of Scylla Manager: job label: equals the job name that the 
 
 describe('ScyllaCluster', () => {
   test('ScyllaCluster: racks: one rack for each replica, each rack in a different zone', () => {
-    const zones = racks().map(({ placement }) => {
+    const zones = racks().map(({ placement }: Rack) => {
       const [term] = placement.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms;
-      return term.matchExpressions.find(({ key }: any) => key === 'topology.kubernetes.io/zone').values;
+      return term?.matchExpressions.find(({ key }) => key === 'topology.kubernetes.io/zone')?.values;
     });
-    expect(zones).toEqual(racks().map(({ name }) => [name]));
+    expect(zones).toEqual(racks().map(({ name }: Rack) => [name]));
     expect(new Set(zones.flat()).size).toBe(3);
-    expect(racks().map(({ members }) => members)).toEqual([1, 1, 1]);
+    expect(racks().map(({ members }: Rack) => members)).toEqual([1, 1, 1]);
   });
 
   test('ScyllaCluster: CPU and memory: requests equal limits, in whole CPUs, because Kubernetes pins only whole CPUs', () => {
@@ -94,7 +105,9 @@ describe('ScyllaCluster', () => {
       const { spec } = find(builds.built.get(build) ?? [], 'NetworkPolicy/to-database');
       expect(spec.egress[0].ports).toEqual([{ protocol: 'TCP', port: Number(port) }]);
       const admitted = find(scylla(), 'NetworkPolicy/clients').spec.ingress;
-      expect(admitted.flatMap(({ ports = [] }: any) => ports)).toContainEqual(spec.egress[0].ports[0]);
+      expect(admitted.flatMap(({ ports = [] }: { ports?: object[] }) => ports)).toContainEqual(
+        spec.egress[0].ports[0],
+      );
       const [to] = spec.egress[0].to;
       expect(to.namespaceSelector.matchLabels).toEqual({ 'kubernetes.io/metadata.name': namespace });
       expect(to.podSelector).toEqual(find(scylla(), 'NetworkPolicy/clients').spec.podSelector);

@@ -20,7 +20,7 @@ const afterwards = useCleanUps();
 async function startReceiver() {
   const notifications: Set<string> = new Set();
   const server = createServer(async (req, res) => {
-    const { alerts } = (await json(req)) as any;
+    const { alerts } = (await json(req)) as { alerts: { status: string; labels: { alertname: string } }[] };
     for (const { status, labels } of alerts)
       notifications.add(`${req.url?.slice(1)} ${status} ${labels.alertname}`);
     res.end();

@@ -169,7 +169,7 @@ describe('Dashboards', () => {
       for (const { title, description, tags, panels } of dashboards(folder)) {
         expect([title, description].every((text) => text.length > 0)).toBe(true);
         expect(tags).toEqual([folder === 'dashboards' ? 'millrace' : 'millrace-measurements']);
-        const ids = panels.map(({ id }: any) => id);
+        const ids = panels.map(({ id }: { id: number }) => id);
         expect(new Set(ids).size).toBe(ids.length);
         for (const panel of panels) {
           expect(panel).toMatchObject({
@@ -185,7 +185,7 @@ describe('Dashboards', () => {
 
   test('Grafana dashboards of Prometheus: panels: each query uses the selected data source and the selected job', () => {
     for (const { templating, panels } of dashboards()) {
-      const names = templating.list.map(({ name }: any) => name);
+      const names = templating.list.map(({ name }: { name: string }) => name);
       expect(names).toEqual(['datasource', 'job', 'instance']);
       for (const { datasource, targets } of panels) {
         expect(datasource).toEqual({ type: 'prometheus', uid: '$datasource' });
@@ -205,7 +205,7 @@ describe('Dashboards', () => {
     const { providers } = await readYaml(python, `${provisioning}/dashboards/millrace-measurements.yml`);
     const [{ uid, type }] = datasources;
     for (const { templating, panels } of dashboards('measurements/dashboards')) {
-      const queried = [...panels, ...templating.list.filter((one: any) => one.type === 'query')];
+      const queried = [...panels, ...templating.list.filter((one: { type: string }) => one.type === 'query')];
       for (const { datasource } of queried) expect(datasource).toEqual({ type, uid });
       for (const { targets } of panels) expect(targets[0].datasource).toEqual({ type, uid });
     }

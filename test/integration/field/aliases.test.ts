@@ -54,13 +54,13 @@ async function get({ httpUrl }: { httpUrl: string }, path: string): Promise<any>
 /** @returns the oldest first */
 async function values(api: { httpUrl: string }, device: string, sensor: string): Promise<number[]> {
   const path = `/devices/${encodeURIComponent(device)}/sensors/${sensor}/measurements?order=asc`;
-  return ((await get(api, path))?.items ?? []).map((item: any) => item.value);
+  return ((await get(api, path))?.items ?? []).map((item: { value: unknown }) => item.value);
 }
 
 /** @returns codes of its dead letters */
 async function deadLetters(api: { httpUrl: string }, device: string): Promise<Array<Record<string, number>>> {
   const { items } = await get(api, `/dead-letters?device=${encodeURIComponent(device)}`);
-  return items.map((item: any) => item.codes);
+  return items.map((item: { codes: object }) => item.codes);
 }
 
 test('Sparkplug aliases: united-manufacturing-hub/benthos-umh#345: node swaps two aliases while the host is down: data becomes a dead letter, and a rebirth is requested', async () => {

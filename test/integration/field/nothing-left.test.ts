@@ -10,9 +10,11 @@ const client = useDevice(system);
 async function valuesOf(device: string): Promise<Record<string, number | null>> {
   const response = await system.fetch(`/devices/${encodeURIComponent(device)}`);
   if (response.status === 404) return {};
-  const { sensors } = (await response.json()) as any;
+  const { sensors } = await response.json();
   return Object.fromEntries(
-    sensors.map((sensor: any) => [sensor.name, sensor.value]).filter(([, value]: any[]) => value !== null),
+    sensors
+      .map((sensor: { name: string; value: unknown }) => [sensor.name, sensor.value])
+      .filter(([, value]: unknown[]) => value !== null),
   );
 }
 

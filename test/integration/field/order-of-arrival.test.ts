@@ -18,7 +18,7 @@ const client = useDevice(system);
 const birth = (device: string, session: number, unit: string) =>
   client.birth(device, { session, sensors: [{ sensor_id: 't', unit }] });
 
-const read = (device: string): Promise<any> => system.get(`/devices/${encodeURIComponent(device)}`);
+const read = (device: string) => system.get(`/devices/${encodeURIComponent(device)}`);
 
 /** @returns its values, the oldest first */
 async function values(device: string, sensor: string): Promise<number[]> {

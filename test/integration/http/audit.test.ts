@@ -16,7 +16,8 @@ const system = useTestSystem({
   wrongTokens: { most: 3, windowMs: 600_000 },
 });
 
-const logged = (which: (line: any) => boolean) => lines.map((line) => JSON.parse(line)).filter(which);
+const logged = (which: (line: Record<string, unknown>) => unknown) =>
+  lines.map((line) => JSON.parse(line)).filter(which);
 
 /** @param path below /api/v1 */
 const ask = (

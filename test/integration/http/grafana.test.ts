@@ -40,7 +40,10 @@ const TARGETS: Array<[title: string, target: Target]> = readdirSync(DASHBOARDS).
     ]),
     ...templating.list
       .filter(({ type }: { type: string }) => type === 'query')
-      .map(({ name, query }: any) => [`${file}: variable ${name}`, query.infinityQuery]),
+      .map(({ name, query }: { name: string; query: { infinityQuery: object } }) => [
+        `${file}: variable ${name}`,
+        query.infinityQuery,
+      ]),
   ];
 });
 

@@ -12,7 +12,8 @@ const { clock } = world;
 
 const path = (name: string, query: string) => `/devices/${name}/sensors/s/measurements?${query}`;
 
-const read = (items: any[]): Sample[] => items.map(({ ts, value }) => [Date.parse(ts), value]);
+const read = (items: { ts: string; value: number }[]): Sample[] =>
+  items.map(({ ts, value }) => [Date.parse(ts), value]);
 
 /** @param hour epoch ms @returns spread over the hour, its first and its last millisecond among them */
 const spread = (hour: number, count: number, value: number): Sample[] =>
@@ -22,7 +23,7 @@ const spread = (hour: number, count: number, value: number): Sample[] =>
   ]);
 
 /** @param expected in order of time */
-function expectAll(pages: any[][], order: string, expected: Sample[]) {
+function expectAll(pages: { ts: string; value: number }[][], order: string, expected: Sample[]) {
   expect(read(pages.flat())).toEqual(order === 'asc' ? expected : expected.toReversed());
 }
 

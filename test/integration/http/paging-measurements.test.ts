@@ -24,7 +24,7 @@ const measure = (name: string, samples: Array<[ts: number, value: number]>) =>
     samples.map(([ts, value]) => ({ sensor_id: 's', ts, value })),
   );
 
-const read = (items: any[]): Array<[ts: number, value: number]> =>
+const read = (items: { ts: string; value: number }[]): Array<[ts: number, value: number]> =>
   items.map(({ ts, value }) => [Date.parse(ts), value]);
 
 /** @param from epoch ms @param step ms */

@@ -5,6 +5,12 @@ import { AGGREGATES } from '../../support/history/brute-force.ts';
 import type { Sample } from '../../support/history/index.ts';
 import { useHistorySystem } from '../../support/system/history.ts';
 
+interface Series {
+  metric: Record<string, string>;
+  values: [ts: number, value: string][];
+  value: [ts: number, value: string];
+}
+
 const BEGIN = dayOf(Date.now() - 60 * DAY_MS);
 const MINUTE_MS = 60_000;
 const PATH = '/prometheus/api/v1';
@@ -96,8 +102,8 @@ describe('Prometheus: query_range', () => {
         valuesOf(aggregate, stored[name] ?? [], { start: Number(start), end: Number(end), step, window }),
       ]).filter(([, points]) => (points as unknown[]).length > 0);
       expect(expected.length).toBeGreaterThan(1);
-      const found = new Map(result.map(({ metric, values }: any) => [metric.device, rounded(values)]));
-      expect(found).toEqual(new Map(expected.map(([name, points]) => [name, rounded(points as any)])));
+      const found = new Map(result.map(({ metric, values }: Series) => [metric.device, rounded(values)]));
+      expect(found).toEqual(new Map(expected.map(([name, points]) => [name, rounded(points as never)])));
     },
   );
 
@@ -147,7 +153,7 @@ describe('Prometheus: query_range', () => {
         });
         return [site, rounded(values)];
       });
-      const found = result.map(({ metric, values }: any) => [metric.site, rounded(values)]);
+      const found = result.map(({ metric, values }: Series) => [metric.site, rounded(values)]);
       expect(found.sort()).toEqual(expected);
     },
   );
@@ -192,7 +198,7 @@ describe('Prometheus: query', () => {
       time: at / 1000,
     });
     expect(resultType).toBe('vector');
-    const found = result.map(({ metric, value }: any) => [metric.device, Number(value[1])]);
+    const found = result.map(({ metric, value }: Series) => [metric.device, Number(value[1])]);
     const lasts = ['pump-1', 'pump-2'].map((name) => [
       name,
       stored[name]?.filter(([ts]) => ts < at).at(-1)?.[1],
@@ -208,7 +214,7 @@ describe('Prometheus: query', () => {
 describe('Prometheus: labels', () => {
   test('series: the labels of the selected sensors', async () => {
     const devices = async (match: string) =>
-      (await ask('series', { 'match[]': match })).map(({ device }: any) => device).sort();
+      (await ask('series', { 'match[]': match })).map(({ device }: { device: string }) => device).sort();
     expect(await devices('millrace_value')).toEqual([...NAMES].sort());
     expect(await devices('{device="oven \\"2\\""}')).toEqual(['oven "2"']);
     expect(await devices('{device=~"(pump-1|unknown)"}')).toEqual(['pump-1']);

@@ -69,7 +69,7 @@ const scattered = (hour: number, count: number, seed: number): Sample[] =>
     Math.round(1e4 * Math.sin(index * seed + 1)) / 100,
   ]);
 
-const ask = (query: string): Promise<any> => world.system.get(`/query?${query}`);
+const ask = (query: string) => world.system.get(`/query?${query}`);
 
 const raw = (query: string, accept: string = '*/*') =>
   send(world.system.httpUrl, `/api/v1/query?${query}`, { headers: { Accept: accept } });
@@ -86,7 +86,7 @@ const rowsOfArrow = (file: ArrayBuffer) =>
     .map((row) => row.toJSON());
 
 /** @param row of a file @returns as `format=rows` has it */
-const asItem = ({ ts, count, ...row }: Record<string, any>): Record<string, unknown> => ({
+const asItem = ({ ts, count, ...row }: Record<string, unknown>): Record<string, unknown> => ({
   ts: new Date(Number(ts)).toISOString(),
   ...row,
   ...(count === undefined ? {} : { count: Number(count) }),
@@ -104,11 +104,12 @@ function edgesOf({ from, to }: { from: number; to: number }, width: number): num
 }
 
 /** @param expected values of one aggregate; sums may differ in the last digits */
-function expectClose(given: any[], expected: any[]) {
+function expectClose(given: number[], expected: (number | null)[]) {
   expect(given).toHaveLength(expected.length);
   for (const [index, value] of expected.entries()) {
     if (value === null) expect(given[index]).toBeNull();
-    else expect(Math.abs(given[index] - value)).toBeLessThanOrEqual(1e-9 * Math.max(1, Math.abs(value)));
+    else
+      expect(Math.abs(Number(given[index]) - value)).toBeLessThanOrEqual(1e-9 * Math.max(1, Math.abs(value)));
   }
 }
 
@@ -129,7 +130,7 @@ describe('Query: columns', () => {
       );
       const edges = edgesOf(range, width);
       expect(times.map(Date.parse)).toEqual(edges.slice(0, -1));
-      expect(series.map(({ device }: any) => device)).toEqual(['pump-1', 'pump-2']);
+      expect(series.map(({ device }: { device: string }) => device)).toEqual(['pump-1', 'pump-2']);
       for (const { device, sensor, unit, ...columns } of series) {
         expect([sensor, unit]).toEqual(['s', DEVICES[device]?.unit]);
         const expected = alignedOf(stored[device] ?? [], range, edges);
@@ -155,7 +156,7 @@ describe('Query: columns', () => {
     const edges = edgesOf({ from: range.from + 5.5 * HOUR_MS, to: range.to + 5.5 * HOUR_MS }, DAY_MS);
     const starts = edges.map((edge) => edge - 5.5 * HOUR_MS);
     expect(times.map(Date.parse)).toEqual(starts.slice(0, -1));
-    expect(series.map(({ device }: any) => device)).toEqual(['pump-1', 'pump-2', 'silent']);
+    expect(series.map(({ device }: { device: string }) => device)).toEqual(['pump-1', 'pump-2', 'silent']);
     for (const { device, count, first } of series) {
       const expected = alignedOf(stored[device] ?? [], range, starts);
       expect({ count, first }).toEqual({ count: expected['count'], first: expected['first'] });
@@ -170,17 +171,20 @@ describe('Query: columns', () => {
       );
       const edges = edgesOf(whole, 6 * HOUR_MS);
       const names = ['oven', 'pump-1', 'pump-2', 'silent'];
-      const all = { ...DEVICES, silent: { site: 'South', type: 'pressure', unit: null } };
+      const all: Record<string, Record<string, unknown>> = {
+        ...DEVICES,
+        silent: { site: 'South', type: 'pressure', unit: null },
+      };
       const groups = new Map();
       for (const name of names) {
-        const key = group === 'device' ? name : (all as any)[name][group];
+        const key = group === 'device' ? name : all[name]?.[group];
         groups.set(key, [...(groups.get(key) ?? []), name]);
       }
-      expect(series.map((item: any) => item[group])).toEqual([...groups.keys()].sort());
+      expect(series.map((item: Record<string, string>) => item[group])).toEqual([...groups.keys()].sort());
       for (const { unit, sensors, ...item } of series) {
         const members = groups.get(item[group]);
         expect(sensors).toBe(members.length);
-        const units = new Set(members.map((name: string) => (all as any)[name].unit));
+        const units = new Set(members.map((name: string) => all[name]?.unit));
         expect(unit).toBe(units.size === 1 ? [...units][0] : null);
         const samples = members.flatMap((name: string) => stored[name] ?? []);
         const expected = alignedOf(samples, whole, edges);
@@ -224,8 +228,8 @@ describe('Query: rows', () => {
     const [head, ...lines] = csv.text.trimEnd().split('\n');
     expect(head).toBe('ts,device,sensor,unit,max,count');
     const { items } = await ask(`site=North&${range}&aggregate=max,count&format=rows`);
-    expect(lines).toEqual(items.map((item: any) => Object.values(item).join(',')));
-    expect(items.map((item: any) => [item.device, item.count])).toEqual([
+    expect(lines).toEqual(items.map((item: object) => Object.values(item).join(',')));
+    expect(items.map((item: { device: string; count: number }) => [item.device, item.count])).toEqual([
       ['pump-1', 40],
       ['pump-1', 30],
       ['pump-1', 7],

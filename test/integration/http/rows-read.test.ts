@@ -62,16 +62,16 @@ async function fill(store: RegistryStore) {
 }
 
 /** @returns `maxRows`: the highest number of rows read for a page */
-async function readPages(
-  page: (after: any) => Promise<{ rows: unknown[]; next: unknown }>,
+async function readPages<Position = never>(
+  page: (after: Position) => Promise<{ rows: unknown[]; next: unknown }>,
 ): Promise<{ pages: number; items: number; maxRows: number }> {
-  let after = null;
+  let after: unknown = null;
   let pages = 0;
   let items = 0;
   let maxRows = 0;
   do {
     read = 0;
-    const { rows, next } = await page(after);
+    const { rows, next } = await page(after as Position);
     maxRows = Math.max(maxRows, read);
     items += rows.length;
     pages++;

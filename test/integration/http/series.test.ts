@@ -25,7 +25,7 @@ const path = (name: string, query: string) => `/devices/${name}/sensors/s/series
 
 async function ask(name: string, { from, to }: { from: number; to: number }, points: number) {
   const answer = await world.system.get(path(name, `from=${from}&to=${to}&points=${points}`));
-  const bins = answer.points.map((point: any) => ({ ...point, ts: Date.parse(point.ts) }));
+  const bins = answer.points.map((point: { ts: string }) => ({ ...point, ts: Date.parse(point.ts) }));
   return { bins, width: answer.step_ms, source: answer.source };
 }
 
@@ -171,7 +171,7 @@ describe('Series: ranges', () => {
     for (const query of ['', 'from=1526-01-01&to=2526-01-01']) {
       const { points, step_ms } = await world.system.get(path('plain', query));
       expect(step_ms).toBe(DAY_MS);
-      const count = points.reduce((sum: number, point: any) => sum + point.count, 0);
+      const count = points.reduce((sum: number, point: { count: number }) => sum + point.count, 0);
       expect(count).toBe(samples.length);
     }
   });

@@ -44,7 +44,9 @@ describe('Latest: files', () => {
     expect(answer.headers['content-type']).toBe('application/x-ndjson; charset=utf-8');
     const { items } = await world.system.get('/latest?limit=1000');
     expect(items).toHaveLength(DEVICES);
-    expect(lines(answer.text)).toEqual(items.map(({ name, ...item }: any) => ({ ...item, sensor: name })));
+    expect(lines(answer.text)).toEqual(
+      items.map(({ name, ...item }: { name: string }) => ({ ...item, sensor: name })),
+    );
   });
 
   test('GET /latest as CSV: name of the site has a comma and quotes: the field is quoted', async () => {
@@ -111,10 +113,12 @@ describe('Devices and series: files', () => {
     const { points } = await world.system.get(path);
     expect(points).toHaveLength(2);
     expect(lines((await raw(`${path}&format=ndjson`)).text)).toEqual(
-      points.map(({ ts, min, max, avg, count }: any) => ({ ts, min, max, avg, count })),
+      points.map(({ ts, min, max, avg, count }: Record<string, unknown>) => ({ ts, min, max, avg, count })),
     );
     const csv = await raw(path, 'text/csv');
-    const rows = points.map(({ ts, min, max, avg, count }: any) => [ts, min, max, avg, count].join());
+    const rows = points.map(({ ts, min, max, avg, count }: Record<string, unknown>) =>
+      [ts, min, max, avg, count].join(),
+    );
     expect(csv.text).toBe(`ts,min,max,avg,count\n${rows.join('\n')}\n`);
   });
 

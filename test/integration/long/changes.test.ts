@@ -81,7 +81,7 @@ test('GET /changes: reader begins at the present hour and continues by cursor: i
   shift = 3 * HOUR_MS;
   const { samples, lines } = await follow(joined[0].cursor, begunHour + HOUR_MS, 1);
   const first = joined.flatMap(({ device, sensors = [] }) =>
-    sensors.flatMap(({ samples: some }: any) =>
+    sensors.flatMap(({ samples: some }: { samples: [ts: number, value: number][] }) =>
       some.map(([ts, value]: [number, number]) => `${device} ${ts} ${value}`),
     ),
   );

@@ -71,7 +71,7 @@ async function exercise({ system, publish }: Awaited<ReturnType<typeof startSyst
 /** Records each request that the driver of this process reports, until the test ends. */
 function recordRequests() {
   const records: SentRecord[] = [];
-  const record = (request: any) => void records.push(recordOf(request));
+  const record = (request: unknown) => void records.push(recordOf(request as never));
   subscribe(SENT_REQUESTS, record);
   afterwards(() => unsubscribe(SENT_REQUESTS, record));
   return records;

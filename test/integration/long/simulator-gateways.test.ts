@@ -96,10 +96,12 @@ test('Simulator at a fixed rate: every device is registered before the first mea
   expect(latency.count).toBe(made.messages);
   expect(latency.p50).toBeLessThanOrEqual(latency.p999);
   expect(latency.p999).toBeLessThanOrEqual(latency.max * 1.001);
-  expect(periods.reduce((sum: number, row: any) => sum + row.messages, 0)).toBe(made.messages);
+  expect(periods.reduce((sum: number, row: { messages: number }) => sum + row.messages, 0)).toBe(
+    made.messages,
+  );
   // Each message has two samples of each sensor, with separate timestamps.
-  const { payload } = context.collector.of('measurements', 'collar-0001')[0] as any;
-  expect(payload.filter((record: any) => record.v !== undefined).length % 2).toBe(0);
+  const { payload } = context.collector.of('measurements', 'collar-0001')[0] ?? {};
+  expect(payload.filter((record: { v?: unknown }) => record.v !== undefined).length % 2).toBe(0);
 });
 
 test('Simulator at a fixed rate: broker stalls: the rate does not drop, memory is bounded, and dropped samples are counted', async () => {

@@ -76,7 +76,8 @@ const untilMarked = (kinds: TopicKind[], end: number) =>
     async () => {
       const newest = new Map((await recordsOf('watermarks')).map((record) => [record.shard, record]));
       const all = [...newest.values()];
-      const isAt = ({ topics }: any) => kinds.every((kind) => Date.parse(topics[kind]) >= end);
+      const isAt = ({ topics }: { topics: Record<string, string> }) =>
+        kinds.every((kind) => Date.parse(String(topics[kind])) >= end);
       return all.length === 2 && all.every(isAt) ? all : null;
     },
     { what: `watermarks of ${kinds} at ${new Date(end).toISOString()}` },
@@ -146,7 +147,7 @@ test('Kafka output: topic of batches is missing: events continue, the backlog is
   expect(killed.every(({ source }) => source === 'completion')).toBe(true);
   const times = new Set(
     (await untilRecords('batches', 'bounded')).flatMap(({ sensors }) =>
-      sensors.flatMap(({ samples }: any) => samples.map(([ts]: [number, number]) => ts)),
+      sensors.flatMap(({ samples }: { samples: [number, number][] }) => samples.map(([ts]) => ts)),
     ),
   );
   expect(times.size).toBe(from);
@@ -179,7 +180,7 @@ test('Kafka output: lost records of a device are larger than one request: every 
   await closeHour(hour);
   const records = (await recordsOf('batches')).filter(({ device }) => device === 'large');
   const times = records.flatMap(({ sensors }) =>
-    sensors.flatMap(({ samples }: any) => samples.map(([ts]: [number, number]) => ts)),
+    sensors.flatMap(({ samples }: { samples: [number, number][] }) => samples.map(([ts]) => ts)),
   );
   expect(times).toEqual(Array.from({ length: 10_000 }, (_, index) => hour + index));
 });

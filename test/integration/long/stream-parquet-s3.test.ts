@@ -74,7 +74,7 @@ test('Parquet files on S3: a day is over: its manifests list objects with every 
     const rows = [];
     for (let group = 0; group < GROUPS; group++) {
       const manifest = await client.fetch(urlOf(`manifest/day=${dayText}/${group}.json`));
-      const { files } = (await manifest.json()) as any;
+      const { files } = await manifest.json();
       for (const { path } of files) {
         const object = await client.fetch(urlOf(path));
         rows.push(...(await parquetReadObjects({ file: await object.arrayBuffer() })));

@@ -121,7 +121,9 @@ test('Parquet files: a day is over: its manifests list files with every sample o
   }
   expect(manifests.reduce((sum, { rows }) => sum + rows, 0)).toBe(105);
   expect(filesOf(day)).toEqual(
-    manifests.flatMap(({ files }) => files.map(({ path }: any) => path.split('/').at(-1))).sort(),
+    manifests
+      .flatMap(({ files }) => files.map(({ path }: { path: string }) => path.split('/').at(-1)))
+      .sort(),
   );
 });
 
@@ -171,7 +173,9 @@ test('Parquet files: late samples arrive after their day was written: the day is
   expect(filesOf(day)).toHaveLength(2);
   await closeHour(day + 2 * DAY_MS + HOUR_MS);
   expect(filesOf(day)).toEqual(
-    manifestsOf(day).flatMap(({ files }) => files.map(({ path }: any) => path.split('/').at(-1))),
+    manifestsOf(day).flatMap(({ files }) =>
+      files.map(({ path }: { path: string }) => path.split('/').at(-1)),
+    ),
   );
   expect(manifestsOf(day).flatMap(({ replaced }) => replaced)).toEqual([]);
 });

@@ -79,7 +79,7 @@ test('Kafka with a schema registry: registry is reachable again: waiting records
   ]);
   await closeHour(hour);
   const watermarks = await read('watermarks');
-  expect(decodeAvro((watermarks.at(-1) as any).value, recordOfId)).toMatchObject({
+  expect(decodeAvro((watermarks.at(-1) as { value: Buffer }).value, recordOfId)).toMatchObject({
     record: 'watermark',
     value: { until: hour + HOUR_MS },
   });

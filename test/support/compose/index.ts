@@ -7,6 +7,22 @@ import { ensurePython, readYaml } from '../../../infra/python/ensure.ts';
 
 const run = promisify(execFile);
 
+/** What the tests read of a service. */
+interface Service {
+  image: string;
+  restart: string;
+  profiles?: string[];
+  ports?: string[];
+  volumes?: string[];
+  secrets?: string[];
+  depends_on?: Record<string, { condition: string }>;
+  environment?: Record<string, string>;
+  logging: { options: object };
+  healthcheck?: unknown;
+  command?: unknown;
+  entrypoint?: unknown;
+}
+
 /** Timeout for the installation of the Python tools, in ms. */
 export const INSTALLS_MS = 180_000;
 
@@ -27,7 +43,7 @@ export async function loadCompose() {
   const compose = await readYaml(python, 'docker-compose.yml');
   const secrets = mkdtempSync(join(tmpdir(), 'millrace-secrets-'));
   await run('/bin/sh', ['infra/compose/init.sh', secrets]);
-  const services: [name: string, service: any][] = Object.entries(compose.services);
+  const services: [name: string, service: Service][] = Object.entries(compose.services);
   return {
     python,
     compose,

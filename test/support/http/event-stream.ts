@@ -36,7 +36,7 @@ export async function openStream(url: string, { headers = {} }: { headers?: Reco
   }
 
   /** @returns the items of all events of these kinds */
-  const items = (...kinds: string[]): any[] =>
+  const items = (...kinds: string[]) =>
     events.filter(({ event }) => kinds.includes(event)).flatMap(({ data }) => data.items);
 
   return {

@@ -14,8 +14,7 @@ export async function dryRun(
     format?: 'csv' | 'ndjson';
     device?: string;
     times?: { oldest: number; newest: number };
-    [option: string]: any;
-  } = {},
+  } & Record<string, unknown> = {},
 ): Promise<{ first: StoredRow[]; refused: RefusedLine[]; progress: Progress; mergedLines: MergedLine[] }> {
   const look = async (_: unknown, refs: string[]) => ({
     device: null,
@@ -33,7 +32,7 @@ export async function dryRun(
     ingest,
     { source, format },
     {
-      ...parseFileOptions(options),
+      ...parseFileOptions(options as Record<string, string>),
       device,
       skip: 0,
       dryRun: true,

@@ -3,6 +3,12 @@ import { readSettings } from '../../../common/settings/index.ts';
 import { BUILDS, type Builds } from './build.ts';
 import { find, nameOf, podOf, type Resource } from './resources.ts';
 
+interface Variable {
+  name: string;
+  value?: string;
+  valueFrom?: { fieldRef: { fieldPath: string } };
+}
+
 /** with all resources that are applied together */
 export type Workload = { where: string; workload: Resource; applied: Resource[] };
 
@@ -10,11 +16,12 @@ export type Workload = { where: string; workload: Resource; applied: Resource[] 
 export function environmentOf(resources: Resource[], workload: Resource): Record<string, string> {
   const [container] = podOf(workload)?.spec.containers ?? [];
   const shared = (container.envFrom ?? []).map(
-    ({ configMapRef }: any) => find(resources, `ConfigMap/${configMapRef.name}`).data,
+    ({ configMapRef }: { configMapRef: { name: string } }) =>
+      find(resources, `ConfigMap/${configMapRef.name}`).data,
   );
-  const direct = (container.env ?? []).map(({ name, value, valueFrom }: any) => [
+  const direct = (container.env ?? []).map(({ name, value, valueFrom }: Variable) => [
     name,
-    value ?? { 'metadata.name': `${workload.metadata.name}-0` }[String(valueFrom.fieldRef.fieldPath)],
+    value ?? { 'metadata.name': `${workload.metadata.name}-0` }[String(valueFrom?.fieldRef.fieldPath)],
   ]);
   return Object.assign({}, ...shared, Object.fromEntries(direct));
 }
@@ -25,7 +32,7 @@ export function secretFilesOf(workload: Resource): Map<string, { secret: string;
   const files: Map<string, { secret: string; key: string }> = new Map();
   for (const { name, mountPath } of containers[0].volumeMounts) {
     // Volumes of claims are not in the template.
-    const volume = volumes.find((entry: any) => entry.name === name);
+    const volume = volumes.find((entry: { name: string }) => entry.name === name);
     for (const { secret } of volume?.projected?.sources ?? []) {
       // Optional Secrets do not come from the generator.
       if (!secret || secret.optional) continue;
@@ -65,7 +72,8 @@ const SOME_FILE = 'package.json';
 /** @returns whether certificates are mounted there */
 const isCertificate = (workload: Resource, path: string): boolean =>
   containerOf(workload).volumeMounts.some(
-    ({ mountPath }: any) => mountPath.startsWith('/etc/millrace/') && path.startsWith(`${mountPath}/`),
+    ({ mountPath }: { mountPath: string }) =>
+      mountPath.startsWith('/etc/millrace/') && path.startsWith(`${mountPath}/`),
   );
 
 export const containerOf = (workload: Resource) => podOf(workload)?.spec.containers[0];

@@ -4,6 +4,12 @@ import { join } from 'node:path';
 import { steadyPort } from '../../../infra/engine/ports.ts';
 import { answers, startProgram } from '../../../tools/bench/process/program.ts';
 
+/** What these tests read of the answers of Prometheus. */
+interface Data {
+  result: { value: [time: number, value: string] }[];
+  groups: { rules: { name: string; lastError?: string }[] }[];
+}
+
 const HOME = 'infra/monitoring';
 
 /** Shortens the intervals, because the rules wait for minutes. */
@@ -92,22 +98,20 @@ export async function startPrometheusWith(configuration: string) {
     isReady: () => answers(`${url}/-/ready`),
   });
   /** @param path below /api/v1 */
-  const get = async (path: string): Promise<any> =>
+  const get = async (path: string): Promise<Data> =>
     (await (await fetch(`${url}/api/v1/${path}`)).json()).data;
   return {
     /** @param query PromQL @returns the value of its first series */
     async ask(query: string): Promise<number | null> {
       const { result } = await get(`query?query=${encodeURIComponent(query)}`);
-      return result.length > 0 ? Number(result[0].value[1]) : null;
+      return result.length > 0 ? Number(result[0]?.value[1]) : null;
     },
     /** @returns rules that could not be evaluated, with their errors */
     async brokenRules(): Promise<string[]> {
       const { groups } = await get('rules');
       return groups
-        .flatMap(({ rules }: { rules: Array<{ name: string; lastError?: string }> }) => rules)
-        .flatMap(({ name, lastError }: { name: string; lastError?: string }) =>
-          lastError ? [`${name}: ${lastError}`] : [],
-        );
+        .flatMap(({ rules }) => rules)
+        .flatMap(({ name, lastError }) => (lastError ? [`${name}: ${lastError}`] : []));
     },
     async stop() {
       await prometheus.stop();

@@ -74,9 +74,11 @@ export function readMutatedLines(times: number, seed: number): number {
   return refused;
 }
 
+type Point = number | ReturnType<typeof readLines>['points'][number];
+
 /** The members in the order of `read`. */
-const withOrder = (value: any) =>
-  value.map((point: any) => {
+const withOrder = (value: unknown) =>
+  (value as Point[]).map((point) => {
     if (typeof point === 'number') return point;
     const { line, measurement, tags, fields, texts, time } = point;
     return { line, measurement, tags, fields, texts, time };

@@ -1,10 +1,20 @@
+interface SenmlRecord {
+  bn?: string;
+  bt?: number;
+  bu?: string;
+  n?: string;
+  u?: string;
+  t?: number;
+  v: number;
+}
+
 /**
  * Resolves a SenML pack by RFC 8428, section 4.6. It is a separate decoder, so that it does not repeat a mistake of the encoder.
  * Base values apply until they are replaced. Names are joined, and times are added.
  * @returns `ts` in epoch ms
  */
 export function resolveSenml(
-  pack: Record<string, any>[],
+  pack: SenmlRecord[],
 ): { name: string; unit: string | undefined; ts: number; value: number }[] {
   let base = { bn: '', bt: 0, bu: undefined as string | undefined };
   return pack.map((record) => {

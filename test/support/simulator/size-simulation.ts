@@ -39,7 +39,7 @@ export async function simulate(fleet: Fleet, hours: number) {
 const countingSession = (counted: { samples: number; rowBytes: number; partitions: Set<unknown> }) =>
   ({
     write: async () => {},
-    async writeMerged(row: PendingRow<any>) {
+    async writeMerged(row: PendingRow<unknown>) {
       if (!(row instanceof PendingHour)) return;
       counted.partitions.add(row.partition.routing.toString('hex'));
       for (const { params } of row.encode()) {

@@ -106,7 +106,7 @@ export async function startTestSystem(
     get,
 
     /** @param path below /api/v1, with its query @returns the items of all pages */
-    all: async (path: string): Promise<any[]> => (await pagesOf({ get }, path)).flat(),
+    all: async (path: string) => (await pagesOf({ get }, path)).flat(),
 
     openDatabase,
 

@@ -62,11 +62,13 @@ export async function applyWithStandIns(
   await run('apply', '-auto-approve', ...flags([]));
   return {
     made: async () =>
-      JSON.parse(await run('show', '-json')).values.root_module.resources.map((item: any) => ({
-        name: item.name,
-        index: item.index,
-        input: item.values.output,
-      })),
+      JSON.parse(await run('show', '-json')).values.root_module.resources.map(
+        (item: { name: string; index?: string; values: { output: object } }) => ({
+          name: item.name,
+          index: item.index,
+          input: item.values.output,
+        }),
+      ),
     outputs: async () => valuesOf(JSON.parse(await run('output', '-json'))),
     planned: async (...set) => byAction((await planWith(set)).resource_changes),
     plannedOutputs: async (...set) => valuesOf((await planWith(set)).planned_values.outputs),
@@ -82,7 +84,7 @@ export async function applyWithStandIns(
   };
 }
 
-const valuesOf = (outputs: Record<string, { value: any }>): Record<string, any> =>
+const valuesOf = (outputs: Record<string, { value: unknown }>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(outputs).map(([name, { value }]) => [name, value]));
 
 function byAction(changes: { address: string; change: { actions: string[] } }[]): Record<string, string[]> {

@@ -52,7 +52,7 @@ function moduleOf(directory: string, files: string[], read: Record<string, any>)
 export const thingsIn = (blocks: Record<string, any>[], prefix: '' | 'data.'): Thing[] =>
   blocks.flatMap((block) =>
     Object.entries(block).flatMap(([type, named]) =>
-      Object.entries(named as Record<string, any>).map(([name, body]) => ({
+      Object.entries(named as Record<string, Thing['body']>).map(([name, body]) => ({
         type: `${prefix}${type}`,
         name,
         address: `${prefix}${type}.${name}`,

@@ -11,6 +11,15 @@ import { until } from '../until.ts';
 import { type OpenPage, startBrowser, type TestBrowser } from './browser.ts';
 import { overflowOf, paperFaults, smallTexts } from './legibility.ts';
 
+interface Axe {
+  run(document: Document, options: object): Promise<{ violations: Violation[] }>;
+}
+interface Violation {
+  id: string;
+  impact: string;
+  nodes: { html: string; failureSummary: string }[];
+}
+
 const SCREENSHOTS = fileURLToPath(new URL('../../../.data/screenshots/', import.meta.url));
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const PHONE = { width: 390, height: 844 };
@@ -228,13 +237,13 @@ export class Dashboard {
       await this.page.evaluate(await readFile(AXE, 'utf8'));
     }
     return this.page.evaluate(async () => {
-      const { violations } = await (window as any).axe.run(document, {
+      const { violations } = await (window as unknown as { axe: Axe }).axe.run(document, {
         resultTypes: ['violations'],
       });
-      return violations.map(({ id, impact, nodes }: any) => ({
+      return violations.map(({ id, impact, nodes }) => ({
         id,
         impact,
-        nodes: nodes.map(({ html, failureSummary }: any) => `${html}: ${failureSummary}`),
+        nodes: nodes.map(({ html, failureSummary }) => `${html}: ${failureSummary}`),
       }));
     });
   }

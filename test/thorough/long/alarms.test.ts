@@ -110,7 +110,19 @@ const post = (path: string, body: unknown) =>
     body: JSON.stringify(body),
   });
 
-async function allAlarms(): Promise<any[]> {
+interface Alarm {
+  alarm_id: string;
+  device: string;
+  sensor: string;
+  rule: string;
+  state: string;
+  started_at: string;
+  opened_at: string;
+  cleared_at: string | null;
+  peak: number;
+}
+
+async function allAlarms(): Promise<Alarm[]> {
   const items = [];
   let cursor = '';
   do {
@@ -121,7 +133,7 @@ async function allAlarms(): Promise<any[]> {
   return items;
 }
 
-async function expectAlarms(expected: string[], keyOf: (item: any) => unknown[]) {
+async function expectAlarms(expected: string[], keyOf: (item: Alarm) => unknown[]) {
   const found = async () =>
     (await allAlarms())
       .filter(({ state }) => state !== 'withdrawn')
@@ -367,5 +379,5 @@ test('Absence alarm: both processes are killed before and after the alarm opens:
   expect(found).toMatchObject([
     { state: 'cleared', opened_at: new Date(last + 3 * INTERVAL_MS).toISOString() },
   ]);
-  expect(openedIds('flow')[0]).toBe(found[0].alarm_id);
+  expect(openedIds('flow')[0]).toBe(found[0]?.alarm_id);
 });

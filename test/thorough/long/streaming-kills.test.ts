@@ -16,6 +16,11 @@ import { type ApiProcess, startApi } from '../../support/processes/api-process.t
 import { startSimulator } from '../../support/processes/simulator-process.ts';
 import { until } from '../../support/until.ts';
 
+interface Changed {
+  device_id: string;
+  sensors?: { sensor_id: string; samples: [ts: number, value: number][] }[];
+}
+
 const PREFIX = 'kills';
 const INGEST_KILLS = Number(process.env['INGEST_KILLS'] ?? 6);
 const KAFKA_KILLS = Number(process.env['KAFKA_KILLS'] ?? 2);
@@ -148,7 +153,7 @@ test('GET /changes: the HTTP process is killed repeatedly while a client reads: 
       );
       expect(response.status).toBe(200);
       let rest = '';
-      for await (const chunk of response.body as any) {
+      for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
         const parts = (rest + Buffer.from(chunk).toString()).split('\n');
         rest = parts.pop() ?? '';
         for (const text of parts) {
@@ -226,7 +231,7 @@ function keyOf(device: string, sensor: string, ts: number) {
   return `${id}/${identifySensor(id, sensor)?.id}/${ts}`;
 }
 
-function note({ device_id: device, sensors = [] }: any, read: Map<string, number[]>) {
+function note({ device_id: device, sensors = [] }: Changed, read: Map<string, number[]>) {
   for (const { sensor_id: sensor, samples } of sensors) {
     for (const [ts, value] of samples) {
       const key = `${device}/${sensor}/${ts}`;

@@ -51,7 +51,7 @@ beforeEach(async () => {
   const [route] = API_ROUTES.filter(({ path }) => path === '/api/v1/alarm-rules/test');
   serve(app, [route as never], {
     access: {
-      guard: () => (_req: any, _res: any, next: any) => next(),
+      guard: () => (_req: unknown, _res: unknown, next: () => void) => next(),
     },
     alarms: {
       backtest: createBacktest({ reading: watched, subjects: createSubjects(system.store, 4), clock }),

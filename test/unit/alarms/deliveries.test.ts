@@ -4,6 +4,14 @@ import { Deliveries } from '../../../api/alarms/delivery/deliveries.ts';
 import type { Alarm, EpisodeKey } from '../../../api/store/alarms/episodes.ts';
 import { until } from '../../support/until.ts';
 
+interface Delivery {
+  id: string;
+  begunAt: number;
+  attempts: number;
+  failedAt: number | null;
+  error: string | null;
+}
+
 const ID = Buffer.alloc(16);
 const ALARM = {
   device: ID,
@@ -15,7 +23,7 @@ const ALARM = {
   shelvedUntil: null,
 } as unknown as Alarm;
 
-const rows: Map<string, any> = new Map();
+const rows: Map<string, Delivery> = new Map();
 let now = 1_000_000;
 beforeEach(() => {
   rows.clear();
@@ -36,8 +44,8 @@ const startDeliveries = (
   new Deliveries({
     receivers: { webhook },
     store: {
-      write: async (delivery: any) => void rows.set(delivery.id, delivery),
-      finish: async ({ id }: any) => void rows.delete(id),
+      write: async (delivery: Delivery) => void rows.set(delivery.id, delivery),
+      finish: async ({ id }: { id: string }) => void rows.delete(id),
       removeFinished: async () => {},
       begunIn: async ({ from, to }: { from: number; to: number }) =>
         [...rows.values()].filter(({ begunAt }) => begunAt >= from && begunAt < to),
@@ -52,7 +60,7 @@ const startDeliveries = (
     onResult,
     onDelivered: () => {},
     ...rest,
-  } as any);
+  } as never);
 
 /** Reports the opening of the alarm. Afterwards the process knows that no earlier change is pending. */
 async function reportOpening(deliveries: Deliveries) {
@@ -198,7 +206,7 @@ test.each([
     await until(() => looks > 1);
     expect(sent).toEqual([]);
     expect(rows.size).toBe(1);
-    expect(rows.get('due').attempts).toBe(0);
+    expect(rows.get('due')?.attempts).toBe(0);
     now += 120_001;
     await until(() => rows.size === 0);
     await deliveries.stop();
@@ -280,7 +288,7 @@ test('Alarm deliveries: the last attempt fails 25 h after the first: the deliver
   await until(() => results.length === 1);
   // The attempt before came at 23.9 hours, and the pause between attempts is up to 75 minutes.
   rows.set('last', rowOf('last', { begunAt: now - 25.1 * HOUR_MS, attempts: 30 }));
-  await until(() => rows.get('last').failedAt !== null);
+  await until(() => rows.get('last')?.failedAt !== null);
   await deliveries.stop();
   expect(results).toEqual(['failed', 'dead']);
 });

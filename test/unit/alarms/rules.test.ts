@@ -24,8 +24,8 @@ test('POST /alarm-rules: the evaluation of past samples takes long: the response
   );
   serve(app, [route as never], {
     access: {
-      guard: () => (_req: any, res: any, next: any) => {
-        res.locals.caller = { by: 'test' };
+      guard: () => (_req: unknown, res: { locals: object }, next: () => void) => {
+        Object.assign(res.locals, { caller: { by: 'test' } });
         next();
       },
     },

@@ -264,7 +264,7 @@ test('Absence watch: the device sends again before a started process has a lease
     },
     rules: { isEmpty: false, list: () => [rule], onChange: () => {} },
     scheduler: {
-      evaluate: (...[, , range]: any[]) => ranges.push(range) > 0,
+      evaluate: (...[, , range]: [unknown, unknown, object]) => ranges.push(range) > 0,
     },
     takeOverOpenEpisodes: async () => {},
     peek: () => undefined,
@@ -313,7 +313,7 @@ function watchSilence(deps: object) {
       devices: { sensors: async () => [row] },
     },
     rules: { isEmpty: false, list: () => [SILENCE], onChange: () => {} },
-    scheduler: { evaluate: (...[, , range]: any[]) => ranges.push(range) > 0 },
+    scheduler: { evaluate: (...[, , range]: [unknown, unknown, object]) => ranges.push(range) > 0 },
     takeOverOpenEpisodes: async () => {},
     peek: () => undefined,
     clock: () => world.now,
@@ -472,7 +472,7 @@ const recoveryOf = (scheduler: EvaluationScheduler, store: object, rest: object 
     groups: 1,
     everyMs: 5,
     ...rest,
-  } as any);
+  } as never);
 
 test('Alarm recovery: a device has more sensors than the evaluation queue holds: each sensor is evaluated', async () => {
   const sensors = 60_000;
@@ -538,7 +538,7 @@ test('Alarm recovery: 50,000 evaluations are queued: waitForRoom() resolves only
       return waiting;
     },
   };
-  const recovery = recoveryOf(scheduler as any, {});
+  const recovery = recoveryOf(scheduler as never, {});
   let hasRoom = false;
   const room = recovery.waitForRoom().then(() => {
     hasRoom = true;

@@ -38,7 +38,7 @@ async function answerTo(
     historyDays: HISTORY_DAYS,
     maxClockSkewMs: 0,
   };
-  const handle = getAlarms(deps as never) as any;
+  const handle = getAlarms(deps as never) as (request: object, response: object) => Promise<void>;
   return new Promise((resolve, reject) => {
     const request = { url: `/alarms?${query}`, query: Object.fromEntries(new URLSearchParams(query)) };
     handle(request, { json: resolve }).catch(reject);

@@ -171,7 +171,7 @@ const selectedOf = (samples: Sample[][]): SelectedSensor[] =>
   samples.map((list, index) => {
     const row = { deviceId: `d${index}`, deviceName: null, id: 's', name: 's', unit: null, site: 'here' };
     const key = { group: 0, device: Buffer.from([index]), sensor: Buffer.alloc(16) };
-    return { key, row: { ...row, type: null }, newest: list.at(-1)?.[0] ?? null } as any;
+    return { key, row: { ...row, type: null }, newest: list.at(-1)?.[0] ?? null } as never;
   });
 
 test('Aggregation in time bins: random histories, time zones, groups and fills: the rows equal those of a brute-force model', async () => {

@@ -6,6 +6,8 @@ import { useDirectory } from '../../support/directory.ts';
 import { encodePayload } from '../../support/sparkplug/payload.ts';
 import { type MemoryPipeline, startMemoryPipeline } from '../../support/system/memory-pipeline.ts';
 
+type Encode = (text: string) => Buffer;
+
 const NOW = 1_795_348_840_000;
 
 const directory = useDirectory('encodings');
@@ -52,8 +54,10 @@ const REFUSED = [
 ] as Array<[title: string, encode: (text: string) => Buffer]>;
 
 /** @returns each door with each case */
-const throughEachDoor = <T>(cases: T[]): Array<[door: string, ...rest: any[]]> =>
-  Object.keys(DOORS).flatMap((door) => cases.map((each) => [door, each].flat() as [string]));
+const throughEachDoor = <T>(
+  cases: T[],
+): Array<[door: string, title: string, encode: Encode, contentType?: string]> =>
+  Object.keys(DOORS).flatMap((door) => cases.map((each) => [door, each].flat() as [string, string, Encode]));
 
 describe('Encoding of a message', () => {
   let pipeline: MemoryPipeline;

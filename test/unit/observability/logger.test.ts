@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { Logger } from 'pino';
 import { createLogger } from '../../../api/observability/logger.ts';
 
 const EVERY_MS = 10_000;
@@ -20,10 +21,10 @@ describe('Logger: a secret', () => {
   const secrets = ['hush', 'hush-hush', 'quote "no"\\'];
 
   test.each([
-    ['in a field of its own', (logger: any) => logger.info({ reason: 'hush' }, 'said')],
-    ['within a text', (logger: any) => logger.warn('the server refuses hush-hush.')],
-    ['in an error', (logger: any) => logger.error({ err: new Error('bad: quote "no"\\') }, 'failed')],
-    ['in nested fields', (logger: any) => logger.info({ a: { b: ['mqtt://user:hush@broker'] } }, 'said')],
+    ['in a field of its own', (logger: Logger) => logger.info({ reason: 'hush' }, 'said')],
+    ['within a text', (logger: Logger) => logger.warn('the server refuses hush-hush.')],
+    ['in an error', (logger: Logger) => logger.error({ err: new Error('bad: quote "no"\\') }, 'failed')],
+    ['in nested fields', (logger: Logger) => logger.info({ a: { b: ['mqtt://user:hush@broker'] } }, 'said')],
   ])('Logger: a secret %s is not written', (_, log) => {
     const { logger, lines, read } = listen({ secrets });
     log(logger);

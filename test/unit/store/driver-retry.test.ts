@@ -3,11 +3,13 @@ import cassandra from 'cassandra-driver';
 import { BusyServerRetryPolicy } from '../../../api/store/driver-retry.ts';
 
 const { errors, policies } = cassandra;
-const { retry, rethrow } = (policies.retry.RetryPolicy as any).retryDecision;
+const { retry, rethrow } = (
+  policies.retry.RetryPolicy as unknown as { retryDecision: object & Record<string, number> }
+).retryDecision;
 const policy = new BusyServerRetryPolicy();
 
 /** @param nbRetry number of earlier retries */
-const after = (nbRetry: number) => ({ query: '', executionOptions: {} as any, nbRetry });
+const after = (nbRetry: number) => ({ query: '', executionOptions: {} as never, nbRetry });
 
 test.each([
   [
@@ -16,7 +18,7 @@ test.each([
   ],
   ['a read that took too long', (info) => policy.onReadTimeout(info)],
   ['no answer', (info) => policy.onRequestError(info, 1, new errors.OperationTimedOutError('late', 'node'))],
-] as Array<[string, (info: any) => object]>)(
+] as Array<[string, (info: ReturnType<typeof after>) => object]>)(
   'Cassandra driver retry policy: %s: retried on the same node, up to 10 times',
   (_, decide) => {
     expect(decide(after(0))).toEqual({ decision: retry, useCurrentHost: true });

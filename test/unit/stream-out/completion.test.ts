@@ -75,7 +75,7 @@ function createOver(
     },
     schemas: { load: async () => null },
     records: {
-      ofBlock: ({ digest: of }: any) => {
+      ofBlock: ({ digest: of }: { digest: Buffer }) => {
         sentBefore.push(sent.length);
         return [{ topic: 'batches', key: of.toString('hex'), value: Buffer.alloc(1) }];
       },

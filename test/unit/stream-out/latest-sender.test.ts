@@ -1,8 +1,11 @@
 import { expect, test } from '@jest/globals';
 import { LatestSender } from '../../../api/stream-out/latest-sender.ts';
 
-const device = { id: 'd', name: 'd' } as any;
-const sensorOf = (value: number) => ({ id: 's', ts: 1, value }) as any;
+type Device = Parameters<LatestSender['note']>[0];
+type Sensor = Parameters<LatestSender['note']>[1][number];
+
+const device = { id: 'd', name: 'd' } as Device;
+const sensorOf = (value: number) => ({ id: 's', ts: 1, value }) as Sensor;
 
 function createLatest({ failingForMs = 0 }: { failingForMs?: number } = {}) {
   const sent: string[] = [];
@@ -14,12 +17,12 @@ function createLatest({ failingForMs = 0 }: { failingForMs?: number } = {}) {
         return true;
       },
       stop: async () => {},
-    } as any,
+    } as never,
     prepare: async (signal) => !signal.aborted,
     records: {
       ofLatest: ({ value }: { value: number }) => ({ value: Buffer.from(String(value)) }),
       ofRemoved: () => ({ value: undefined }),
-    } as any,
+    } as never,
   });
   return { latest, sent };
 }

@@ -2,9 +2,11 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Resequencer } from '../../../api/stream-out/resequencer.ts';
 
+type Device = Parameters<Resequencer['expect']>[0];
+
 const rowsOf = (text: string) => [{ query: text, params: [] }];
 
-function createOrder({ accepts = () => true }: { accepts?: (rows: any[]) => boolean } = {}) {
+function createOrder({ accepts = () => true }: { accepts?: (rows: { query: string }[]) => boolean } = {}) {
   const released: string[] = [];
   const order = new Resequencer({
     accepts,
@@ -13,7 +15,7 @@ function createOrder({ accepts = () => true }: { accepts?: (rows: any[]) => bool
   return { order, released };
 }
 
-const [a, b] = [{ id: 'a' }, { id: 'b' }] as any[];
+const [a, b] = [{ id: 'a' }, { id: 'b' }] as unknown as [Device, Device];
 
 test('Kafka resequencer: a later block is committed first: the block is held until the earlier block is committed', () => {
   const { order, released } = createOrder();
@@ -51,9 +53,9 @@ test('Kafka resequencer: the commit of the earlier block fails: the later block 
 });
 
 test('Kafka resequencer: one of three blocks does not fit in memory: the two other blocks keep their order', () => {
-  const { order, released } = createOrder({ accepts: ([row]) => row.query !== '1' });
+  const { order, released } = createOrder({ accepts: ([row]) => row?.query !== '1' });
   const places = [0, 1, 2].map(() => order.expect(a));
-  for (const index of [2, 1, 0]) order.settle(places[index] as any, 10, rowsOf(String(index)));
+  for (const index of [2, 1, 0]) order.settle(places[index] as never, 10, rowsOf(String(index)));
   expect(released).toEqual(['a 10 0', 'a 10 2']);
 });
 
@@ -62,7 +64,7 @@ test('Kafka resequencer: random order of commits: blocks are released in order o
     fc.property(fc.shuffledSubarray([0, 1, 2, 3, 4, 5, 6, 7], { minLength: 8 }), (commits) => {
       const { order, released } = createOrder();
       const places = commits.map(() => order.expect(a));
-      for (const index of commits) order.settle(places[index] as any, 0, rowsOf(String(index)));
+      for (const index of commits) order.settle(places[index] as never, 0, rowsOf(String(index)));
       expect(released).toEqual([0, 1, 2, 3, 4, 5, 6, 7].map((index) => `a 0 ${index}`));
       expect(order.devices).toBe(0);
     }),

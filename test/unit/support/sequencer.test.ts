@@ -12,7 +12,7 @@ const context = {
 /** @param files paths below `test` @returns paths in the order in which Jest runs them */
 function orderOf(files: string[]): string[] {
   const paths = files.map((file) => join('/checkout/test', file));
-  const sequencer = new (SlowestFirst as any)({ contexts: [context], globalConfig: {} });
+  const sequencer = new SlowestFirst({ contexts: [context], globalConfig: {} } as never);
   const sorted: Array<{ path: string }> = sequencer.sort(paths.map((path) => ({ path, context })) as never);
   return sorted.map(({ path }) => path.replace('/checkout/test/', ''));
 }

@@ -38,7 +38,7 @@ const HEIGHT = 200;
 /** Tolerance in pixels: half the width of a line, plus the rounding to whole pixels. */
 const REACH = 2;
 
-const host = { clientWidth: 800, clientHeight: HEIGHT, append() {} } as any;
+const host = { clientWidth: 800, clientHeight: HEIGHT, append() {} } as never;
 const globals = globalThis as any;
 const before = { ...globals };
 const ratio = uPlot.pxRatio;
@@ -89,7 +89,7 @@ function plot(options: any, data: any, { from, to }: { from: number; to: number 
     pxRound: Math.round,
     spanGaps: false,
     fill: null,
-    gaps: (...all: any[]) => all[4],
+    gaps: (...all: unknown[]) => all[4],
   };
   const series = options.series.map((one: any, index: number) =>
     index === 0
@@ -117,7 +117,10 @@ function plot(options: any, data: any, { from, to }: { from: number; to: number 
     while (column[last] == null && last < x.length - 1) last += 1;
     const paths = (uPlot.paths as any).linear()(chart, index, first, last);
     const strips = paths.clip
-      ? paths.clip.rects.map((rect: any) => ({ left: rect.x, right: rect.x + rect.width }))
+      ? paths.clip.rects.map((rect: { x: number; width: number }) => ({
+          left: rect.x,
+          right: rect.x + rect.width,
+        }))
       : [{ left: 0, right: width }];
     const { points } = series[index];
     // uPlot shows points by their density, unless the options decide.
@@ -273,19 +276,16 @@ describe('Every stored sample lies under a mark, for any history, range and widt
     fc.assert(
       fc.property(anyPicture, anyHistory, (picture, other) => {
         const { window, step } = layOut(picture);
-        const lines = [picture.history, other].map(
-          (history, index) =>
-            ({
-              key: `${index}`,
-              hue: index + 1,
-              scale: 'unit',
-              isGhost: false,
-              intervalMs: picture.intervalMs,
-              shape: shapeIn(history, window, step),
-            }) as any,
-        );
-        const options = compareOptions({ ...common, cursorKey: '', host, lines });
-        const { columns } = alignLines(lines);
+        const lines = [picture.history, other].map((history, index) => ({
+          key: `${index}`,
+          hue: index + 1,
+          scale: 'unit',
+          isGhost: false,
+          intervalMs: picture.intervalMs,
+          shape: shapeIn(history, window, step),
+        }));
+        const options = compareOptions({ ...common, cursorKey: '', host, lines: lines as never });
+        const { columns } = alignLines(lines as never);
         if (columns[0].length === 0) return;
         const { marksOf, toX, toY } = plot(options, columns, window, picture.width);
         for (const [index, { shape }] of lines.entries()) {

@@ -27,8 +27,10 @@ async function read(url: string, query: string = ''): Promise<any> {
 }
 
 /** Returns true if one reported span covers the whole time. @param time epoch ms */
-const holds = ({ items }: any, { from, to }: { from: number; to: number }) =>
-  items.some((item: any) => Date.parse(item.from) <= from && Date.parse(item.to) >= to);
+const holds = (
+  { items }: { items: { from: string; to: string }[] },
+  { from, to }: { from: number; to: number },
+) => items.some((item) => Date.parse(item.from) <= from && Date.parse(item.to) >= to);
 
 test('GET /pipeline/unwatched: process is killed, and started again later: the answer has the time in between', async () => {
   const settings = {

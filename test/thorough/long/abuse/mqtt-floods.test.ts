@@ -27,7 +27,7 @@ const afterwards = useCleanUps();
 /** Starts the broker alone, in this process. */
 async function startBroker() {
   const sockets: Set<Socket> = new Set();
-  const add = ({ socket }: any) => void sockets.add(socket);
+  const add = (message: unknown) => void sockets.add((message as { socket: Socket }).socket);
   subscribe('net.server.socket', add);
   afterwards(() => unsubscribe('net.server.socket', add));
   let messages = 0;

@@ -109,7 +109,7 @@ test.each([
 ])('HTTP parameter %s: 400 bad_parameter, and Object.prototype does not change', async (name) => {
   const answer = await send(system.httpUrl, `/api/v1/devices?${encodeURIComponent(name)}=1`);
   expectProblem(answer, 400, 'bad_parameter');
-  expect(({} as any).polluted).toBeUndefined();
+  expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
 });
 
 const NAMES = [

@@ -227,7 +227,10 @@ test('Issue or rotate a credential: the Cassandra driver repeats an applied writ
 
 test('List credentials: several pages: every credential is listed except revoked ones', async () => {
   const store = await createMemoryCredentials();
-  const small = { ...store, page: (page: any) => store.page({ ...page, limit: 2 }) };
+  const small = {
+    ...store,
+    page: (page: Parameters<typeof store.page>[0]) => store.page({ ...page, limit: 2 }),
+  };
   const credentialService = createCredentialService({ store: small, clock: () => NOW });
   for (const account of names(7)) await credentialService.issue({ account });
   await credentialService.revoke('device 3');

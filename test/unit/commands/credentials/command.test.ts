@@ -28,7 +28,14 @@ beforeEach(async () => {
 
 const find = (account: string) => memory.find(identify(account).bytes);
 
-type Result = { lines: string[]; notes: string[]; closed: number; options: any; error: any };
+type ConnectOptions = Parameters<Parameters<typeof credentialsCommand>[1]['connect']>[0];
+type Result = {
+  lines: string[];
+  notes: string[];
+  closed: number;
+  options: ConnectOptions | null;
+  error: { code?: string; message: string } | null;
+};
 
 /** Runs a credentials command against the in-memory store. */
 async function run(
@@ -49,7 +56,7 @@ async function run(
   };
   try {
     await credentialsCommand(argv, {
-      readSettings: () => settings as any,
+      readSettings: () => settings as never,
       async connect(options) {
         result.options = options;
         return {
@@ -67,7 +74,7 @@ async function run(
       note: (text) => void result.notes.push(text),
     });
   } catch (error) {
-    result.error = error;
+    result.error = error as Result['error'];
   }
   return result;
 }
@@ -84,7 +91,10 @@ describe('Credentials command: connection', () => {
     const { options, closed, error } = await run(['list']);
     expect(error).toBeNull();
     expect(options).toMatchObject({ cql: { keyspace: 'millrace' }, retention: { latestGroups: 4 } });
-    expect([options.observe({}), options.onStaleIndex('device')]).toEqual([undefined, undefined]);
+    expect([options?.observe({} as never, undefined as never), options?.onStaleIndex('device')]).toEqual([
+      undefined,
+      undefined,
+    ]);
     expect(closed).toBe(1);
   });
 
@@ -96,7 +106,7 @@ describe('Credentials command: connection', () => {
 
   test('Credentials command: wrong arguments: refused before a database connection is made', async () => {
     const { options, error } = await run(['issue']);
-    expect([options, error.code]).toEqual([null, 'usage']);
+    expect([options, error?.code]).toEqual([null, 'usage']);
   });
 });
 
@@ -149,7 +159,7 @@ describe('Credentials command: issue', () => {
   test('Credentials command: issue: every account is refused: no note about secrets is printed, and the command fails', async () => {
     const { lines, notes, error } = await run(['issue', 'operator']);
     expect({ lines, notes }).toEqual({ lines: [], notes: ['operator: MQTT_USERNAME has this name.'] });
-    expect(error.message).toBe('issue: done for 0 of 1.');
+    expect(error?.message).toBe('issue: done for 0 of 1.');
   });
 
   test('Credentials command: an account name has control characters: the printed note has question marks instead', async () => {

@@ -86,7 +86,7 @@ test('Aligned series of sensors: the newest sample lies within the range: hours 
   const { deps, sensors } = createHistory(1);
   const { signal } = new AbortController();
   const [sensor] = sensors;
-  const short = [{ ...(sensor as any), newest: FROM + HOUR }];
+  const short = [{ ...(sensor as (typeof sensors)[number]), newest: FROM + HOUR }];
   for await (const { bins } of readAligned(deps, short, range, { grid, signal }))
     expect(bins.column('count')).toEqual([1, 1, 0, 0]);
 });

@@ -59,7 +59,7 @@ test.each([
   const batch = read(Buffer.from(payload), contentType);
   expect([...batch.sensors.keys()]).not.toContain('inherited');
   for (const { times } of batch.sensors.values()) expect(times).toEqual([NOW]);
-  expect(({} as any).polluted).toBeUndefined();
+  expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
 });
 
 test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])('Sensor named %s: accepted', (name) => {

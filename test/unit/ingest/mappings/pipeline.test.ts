@@ -166,7 +166,7 @@ describe('Message on a mapped topic', () => {
     const range = { from: NOW - 1000, to: NOW + 1000 };
     const { deadLetters } = await pipeline.store.deadLetters.page(range, { before: null, limit: 10 });
     const { uuidText } = await import('../../../../schema/ids.ts');
-    const stored = await pipeline.store.deadLetters.find(uuidText((deadLetters[0] as any).id));
+    const stored = await pipeline.store.deadLetters.find(uuidText(deadLetters[0]?.id as Buffer));
     await send('farm/a/config', { sensor: 'v' });
     await send('farm/a/config', { sensor: 'w' });
     const result = await pipeline.ingest.replay(stored as never);

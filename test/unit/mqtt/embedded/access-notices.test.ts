@@ -3,7 +3,7 @@ import { AccessNotices } from '../../../../api/mqtt/embedded/authentication.ts';
 
 function createNotices(everyMs?: number) {
   const warn = jest.fn();
-  const logger = { warn } as any;
+  const logger = { warn } as never;
   return { notices: new AccessNotices({ logger, everyMs }), lines: () => warn.mock.calls };
 }
 
@@ -43,7 +43,7 @@ test('Access log: failed sign-ins over more than a minute: the next line has the
 test('Access log: account names: written truncated and without control characters', () => {
   const { notices, lines } = createNotices();
   notices.signIn(`\u001b[2J\n\u202e${'x'.repeat(10_000)}`, '192.0.2.1');
-  const [fields] = lines()[0] as any[];
+  const [fields] = lines()[0] as [{ account: string }];
   expect(fields.account).toMatch(/^\?\[2J\?\?x+…$/);
   expect(fields.account.length).toBeLessThan(150);
 });

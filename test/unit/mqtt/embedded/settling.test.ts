@@ -34,8 +34,8 @@ test('Embedded broker: a small message arrives in a large chunk of bytes: payloa
     payload: chunk.subarray(65_000, 65_007),
     qos: 1,
     properties: { correlationData: chunk.subarray(64_000, 64_016) },
-  } as any;
-  await new Promise((resolve) => settling(null, packet, resolve));
+  };
+  await new Promise((resolve) => settling(null, packet as never, resolve));
   expect(kept[0]?.equals(chunk.subarray(65_000, 65_007))).toBe(true);
   expect(kept[0]?.buffer.byteLength).toBeLessThanOrEqual(2048);
   expect(packet.payload).toBe(kept[0]);
@@ -49,7 +49,7 @@ test.each([
   'Embedded broker: a message is %s while an earlier message is uncommitted: its bytes are held until its PUBACK',
   async (_, topic) => {
     let bytes = 0;
-    const client = { version: 4, closed: false } as any;
+    const client = { version: 4, closed: false } as never;
     const reader = {
       enter(size: number) {
         bytes += size;

@@ -10,7 +10,7 @@ function clientOf(notified: (string | null)[], addresses: string[] = ['10.0.0.3'
   const asked: string[] = [];
   const client = {
     getState: () => ({ getConnectedHosts: () => addresses.map((address) => ({ address })) }),
-    execute: async (cql: string, _: unknown[], { host }: any) => {
+    execute: async (cql: string, _: unknown[], { host }: { host: { address: string } }) => {
       const address = host?.address ?? 'any';
       asked.push(`${address} ${cql}`);
       const version = address === '10.0.0.3' && cql.startsWith('SELECT') ? notified.shift() : 'new';

@@ -26,12 +26,12 @@ async function run(
     lines: [] as string[],
     status: [] as string[],
     closed: 0,
-    error: null as any,
+    error: null as unknown,
   };
   const settings = { cql: {}, retention: { latestGroups: 4 }, stream: { kafka } };
   try {
     await compareCommand(['--ledger', ledgerPath ?? fleet.ledgerPath, ...words], {
-      readSettings: () => settings as any,
+      readSettings: () => settings as never,
       openStore: async (given) => {
         expect(given).toBe(settings);
         return {

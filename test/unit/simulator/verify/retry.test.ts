@@ -3,6 +3,8 @@ import { MillraceError } from '../../../../common/errors.ts';
 import { useCleanUps } from '../../../support/clean-ups.ts';
 import { createFleetCase, expectFindings, HOUR_MS, START } from '../../../support/simulator/ledger-case.ts';
 
+type Parts = Record<string, Record<string, (...args: unknown[]) => unknown>>;
+
 const afterwards = useCleanUps();
 const away = () => new MillraceError('unavailable', 'no replica answers');
 
@@ -20,13 +22,14 @@ function createCase(table: string, read: string, failureOf: (call: number) => Er
   const fleet = createFleetCase(afterwards);
   fleet.pack(START + 3 * HOUR_MS);
   fleet.send('collar', 'pulse', [[START + 3 * HOUR_MS, 62]]);
-  const store = fleet.open() as any;
-  const original = store[table][read];
+  const store = fleet.open();
+  const part = (store as unknown as Parts)[table] ?? {};
+  const original = part[read];
   let calls = 0;
-  store[table][read] = async (...args: unknown[]) => {
+  part[read] = async (...args: unknown[]) => {
     const failure = failureOf(++calls);
     if (failure) throw failure;
-    return original(...args);
+    return original?.(...args);
   };
   return { compare: () => fleet.compare({ store, pauseMs: 0 }), calls: () => calls };
 }

@@ -33,7 +33,7 @@ function open() {
       }) as Promise<void>,
   };
   const retry = new Retry({ logger: pino({ level: 'silent' }), onRetry: () => {} });
-  const writes = new SampleWrites({ session, retry, watch: { note() {} } as any });
+  const writes = new SampleWrites({ session, retry, watch: { note() {} } as never });
   /** Samples of each sensor of each device: one list for each record. */
   const records: Map<string, Array<Array<{ time: number; message: number }>>> = new Map();
   const order = new Resequencer({
@@ -86,7 +86,7 @@ test('Blocks of a device: messages of several hours, commits in any order: each 
             const sensor = SENSORS[index] as Buffer;
             return times.length > 0 ? [{ sensor, times, values: times.map(() => message) }] : [];
           });
-          done.push(writes.write(DEVICES[one.device] as any, series));
+          done.push(writes.write(DEVICES[one.device] as never, series));
         }
       }
       let isDone = false;
@@ -114,7 +114,7 @@ test('Blocks of a device: messages of several hours, commits in any order: each 
 
 test('Blocks of a device: the last hour of a message of 20 hours is refused: later messages are still published', async () => {
   const { writes, waiting, records, order } = open();
-  const [device] = DEVICES as any[];
+  const [device] = DEVICES as unknown as [never];
   const times = Array.from({ length: 20 }, (_, hour) => hour * HOUR_MS);
   const refused = writes.write(device, [{ sensor: SENSORS[0] as Buffer, times, values: times }]);
   const later = writes.write(device, [{ sensor: SENSORS[0] as Buffer, times: [1], values: [7] }]);

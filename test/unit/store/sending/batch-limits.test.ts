@@ -7,7 +7,7 @@ const SIZE = 'batch_size_warn_threshold';
 const PARTITIONS = 'unlogged_batch_across_partitions_warn_threshold';
 
 /** @param settings of a server @returns a client that reads them */
-const clientOf = (settings: Record<string, string>): any => ({
+const clientOf = (settings: Record<string, string>) => ({
   execute: async (_cql: string, [names = []]: string[][]) => ({
     rows: names.filter((name) => name in settings).map((name) => ({ name, value: settings[name] })),
   }),
@@ -23,7 +23,7 @@ test.each([
 ] as Array<[string, Record<string, string>, BatchLimits]>)(
   'Batch limits: server thresholds are %s: batches fit them',
   async (_, settings, expected) => {
-    const limits = await readBatchLimits(clientOf(settings));
+    const limits = await readBatchLimits(clientOf(settings) as never);
     expect(limits).toEqual(expected);
     // Cassandra refuses a larger batch.
     expect(limits.bytes).toBeLessThan(BATCH_LIMITS.bytes.cassandra);
@@ -31,18 +31,18 @@ test.each([
 );
 
 test('Batch limits: the role may not read the settings of the server: the default limits apply', async () => {
-  const client = { execute: () => Promise.reject(new Error('no SELECT permission')) } as any;
-  expect(await readBatchLimits(client)).toEqual(DEFAULT_LIMITS);
+  const client = { execute: () => Promise.reject(new Error('no SELECT permission')) };
+  expect(await readBatchLimits(client as never)).toEqual(DEFAULT_LIMITS);
 });
 
 test('Batch limits: a process starts: both thresholds of the server are read in one request', async () => {
   const client = clientOf({ [SIZE]: '16KiB', [PARTITIONS]: '20' });
   let requests = 0;
   const { execute } = client;
-  client.execute = (...request: any[]) => {
+  client.execute = (...request: Parameters<typeof execute>) => {
     requests++;
     return execute(...request);
   };
-  expect(await readBatchLimits(client)).toEqual({ bytes: 16 * 1024, partitions: 20 });
+  expect(await readBatchLimits(client as never)).toEqual({ bytes: 16 * 1024, partitions: 20 });
   expect(requests).toBe(1);
 });

@@ -19,16 +19,18 @@ function idleClient() {
       localDc: 'datacenter1',
       consistency: 'LOCAL_QUORUM',
       localPort: 1,
-    } as any,
+    } as never,
     { keyspace: 'k' },
   );
-  (client as any).controlConnection.protocolVersion = 4;
+  (
+    client as unknown as { controlConnection: { protocolVersion: number } }
+  ).controlConnection.protocolVersion = 4;
   return client;
 }
 
 const client = idleClient();
 afterAll(() => client.shutdown());
-const encoder = new Encoder(4, (client as any).options);
+const encoder = new Encoder(4, (client as unknown as { options: object }).options);
 const { ExecuteFrame, BatchFrame } = framesOf(driver) as any;
 
 const buffer = (most: number) => fc.uint8Array({ maxLength: most }).map((bytes) => Buffer.from(bytes));

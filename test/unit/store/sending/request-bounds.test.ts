@@ -41,7 +41,7 @@ const createFleet = () =>
 
 /** @returns bytes of the values in a frame */
 const bytesOf = (params: unknown[]): number =>
-  params.reduce(
+  params.reduce<number>(
     (sum, value) => sum + 4 + (Buffer.isBuffer(value) ? value.length : String(value ?? '').length),
     0,
   );

@@ -14,7 +14,7 @@ const open = (alarm_id: string, rest?: object): object => ({
 });
 
 /** @param alarms newest first */
-const listOf = (alarms: any[], isCut: boolean = false) => ({ alarms, isCut });
+const listOf = (alarms: object[], isCut: boolean = false) => ({ alarms: alarms as never[], isCut });
 
 test('New alarm detection: the page opens: alarms already open are not announced, but a later alarm is announced', () => {
   const newsAmong = createAlarmNews();

@@ -37,14 +37,16 @@ test('Limit of parallel requests: four requests, two allowed: two wait and start
   expect(await limit.run(async () => 'after')).toBe('after');
 });
 
+type Asked = ReturnType<typeof request>;
+
 test('Limit of parallel requests: a request arrives while a waiting request starts: the new request waits', async () => {
   const limit = createLimit(1);
   const requests = Array.from({ length: 3 }, request);
-  const [first, second, third] = requests;
-  void limit.run(() => (first as any).ask());
-  const waiting = limit.run(() => (second as any).ask());
+  const [first, second, third] = requests as [Asked, Asked, Asked];
+  void limit.run(() => first.ask());
+  const waiting = limit.run(() => second.ask());
   first?.answer('x');
-  const late = limit.run(() => (third as any).ask());
+  const late = limit.run(() => third.ask());
   await settle();
   expect(requests.map(({ begun }) => begun())).toEqual([true, true, false]);
   second?.answer('x');

@@ -91,7 +91,7 @@ test('Comparison: sensors are added and removed: at most eight sensors, which th
   const storage = {
     getItem: (key: string) => kept.get(key) ?? null,
     setItem: (key: string, value: string) => kept.set(key, value),
-  } as any;
+  } as never;
   const comparison = createComparison({ storage });
   for (let number = 0; number < 10; number++) comparison.toggle(`a/${number}`);
   expect(comparison.refs.peek()).toHaveLength(MOST_COMPARED);

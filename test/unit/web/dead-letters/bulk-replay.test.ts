@@ -76,7 +76,7 @@ describe('Bulk replay: replay', () => {
 
   /** @param answer may throw */
   async function run(
-    answer: (id: string, attempt: number) => { accepted: number; refused: any[] },
+    answer: (id: string, attempt: number) => { accepted: number; refused: { index: number; code: string }[] },
     stop: AbortSignal = signal,
   ) {
     const attempts: Map<string, number> = new Map();

@@ -62,7 +62,7 @@ test('Counts of dead letters: an API answer covers some hours: the counts of the
   const [a, b, c, d] = [NOW, NOW + HOUR, NOW + 2 * HOUR, NOW + 3 * HOUR];
   const known = [hourOf(d, { malformed: 1 }), hourOf(c, { malformed: 1 }), hourOf(a, { malformed: 1 })];
   const answer = { items: [hourOf(b, { too_old: 5 })], from: new Date(b).toISOString(), to: '' };
-  const codesAt = (hours: any[]) =>
+  const codesAt = (hours: { hour: string; codes: object }[]) =>
     Object.fromEntries(hours.map(({ hour, codes }) => [Date.parse(hour), codes]));
   expect(codesAt(mergeHours(known, answer, d))).toEqual({
     [a]: { malformed: 1 },

@@ -58,7 +58,7 @@ function paint(band: Partial<Band>): string[] {
     root: {},
     bbox: { left: 0, top: 0, width: 100, height: 20 },
     valToPos: (ts: number) => ts,
-  } as any;
+  } as never;
   paintBand(chart, { ...EMPTY, ...band });
   return painted;
 }

@@ -69,12 +69,12 @@ describe('Findings', () => {
   test('Pipeline page: the last request failed: the last known state causes no message of its own', () => {
     const pipeline = pipelineOf({ broker: { ok: false, message: 'gone' }, processes: [] });
     const problem = { kind: 'network', isTemporary: true };
-    expect(found({ pipeline, problem: problem as any }).map(({ stage }) => stage)).toEqual(['readers']);
+    expect(found({ pipeline, problem: problem as never }).map(({ stage }) => stage)).toEqual(['readers']);
   });
 
   test('Pipeline page: the stored heartbeat of a process is old, and the process reports to the page: no message is shown', () => {
     const pipeline = pipelineOf({ processes: [processOf({ client_id: 'x', stale: true })] });
-    const health = [{ client_id: 'x' }] as any;
+    const health = [{ client_id: 'x' }] as never;
     expect(found({ pipeline, health })).toEqual([]);
     expect(found({ pipeline })).toHaveLength(2);
   });
@@ -174,7 +174,7 @@ describe('Findings', () => {
   ])(
     'Pipeline page: %s: one message at the affected stage, with severity and advice',
     (_, more, stage, tone, title) => {
-      expect(found(more as any)).toEqual([
+      expect(found(more as never)).toEqual([
         expect.objectContaining({
           stage,
           tone,
@@ -229,7 +229,7 @@ describe('Recent stats', () => {
 
   test('Recent pipeline statistics: entries from the server fill gaps without duplicates, and too old entries are removed', () => {
     const at = (...seconds: number[]) => seconds.map((second) => ({ ...STATS, at: NOW + second * 1000 }));
-    const seconds = (moments: any[]) => moments.map((moment) => (moment.at - NOW) / 1000);
+    const seconds = (moments: { at: number }[]) => moments.map((moment) => (moment.at - NOW) / 1000);
     expect(seconds(joinMoments(at(1, 2, 7.1), at(1.9, 3, 4, 5, 6, 7)))).toEqual([1, 1.9, 3, 4, 5, 6, 7]);
     expect(seconds(joinMoments(at(1, 2), []))).toEqual([1, 2]);
     expect(seconds(joinMoments(at(0, SPAN_MS / 1000), at(SPAN_MS / 1000 + 1)))).toEqual([

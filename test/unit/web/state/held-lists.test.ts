@@ -9,7 +9,7 @@ import {
   sortSensors,
 } from '../../../../web/state/lists.ts';
 
-const item = (device: string, name: string, value: number | null): any => ({
+const item = (device: string, name: string, value: number | null) => ({
   device_id: `id-${device}`,
   sensor_id: `id-${name}`,
   device: device === 'nameless' ? null : device,
@@ -36,7 +36,8 @@ function filled() {
 
 const query = (text: string) => new URLSearchParams(text);
 const all = sortSensors(filled().sensors.values());
-const names = (sensors: any[]) => sensors.map(({ device, name }) => `${device.name}/${name}`);
+const names = (sensors: { device: { name: string }; name: string }[]) =>
+  sensors.map(({ device, name }) => `${device.name}/${name}`);
 
 describe('List of a whole fleet', () => {
   test('Sensor list of the fleet: sorted by device and name; sorted by value: equal values stay in that order', () => {

@@ -8,7 +8,7 @@ function open(kept: string | null = null) {
     getItem: (key: string) => texts.get(key) ?? null,
     setItem: (key: string, next: string) => texts.set(key, next),
   } as never;
-  const root = { dataset: {} } as any;
+  const root = { dataset: {} } as HTMLElement;
   const tabs = new EventTarget();
   const openTab = () => createPreferences({ storage, root, tabs });
   return { preferences: openTab(), root, tabs, openTab, reopen: () => openTab().choice.peek() };
@@ -83,9 +83,9 @@ describe('Preferences', () => {
       const storage = {
         getItem: state === 'forbidden' ? fail : () => null,
         setItem: fail,
-      } as any;
+      } as never;
       const tabs = new EventTarget();
-      const preferences = createPreferences({ storage, root: { dataset: {} } as any, tabs });
+      const preferences = createPreferences({ storage, root: { dataset: {} } as never, tabs });
       preferences.change({ theme: 'dark' });
       tabs.dispatchEvent(new Event('storage'));
       preferences.change({ name: 'Ada' });
@@ -97,7 +97,7 @@ describe('Preferences', () => {
     const storage = openStorage(() => {
       throw new DOMException('Access is denied for this document.', 'SecurityError');
     });
-    const root = { dataset: {} } as any;
+    const root = { dataset: {} } as HTMLElement;
     const preferences = createPreferences({ storage, root, tabs: new EventTarget() });
     preferences.change({ theme: 'dark' });
     preferences.change({ name: 'Ada' });
