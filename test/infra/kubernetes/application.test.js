@@ -10,6 +10,7 @@ import { SETTINGS } from '../../../common/settings/index.js';
 import { useBuilds } from '../../support/kubernetes/build.js';
 import { carries, nameOf, podOf } from '../../support/kubernetes/resources.js';
 import { containerOf, environmentOf, ourWorkloads, settingsOf } from '../../support/kubernetes/workloads.js';
+import { commandOf } from '../../support/scripts.js';
 
 /** @import { Workload } from '../../support/kubernetes/workloads.js' */
 
@@ -68,10 +69,6 @@ test('Kubernetes: concurrent imports of maximum size: the volume below DATA_DIR 
 });
 
 describe('Kubernetes commands', () => {
-  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
-  /** @param {string} script of package.json @returns {string[]} its words, without settings and exec */
-  const wordsOf = (script) => scripts[script].replace(/^(ROLE=\w+ )?exec /, '').split(' ');
-
   test.each([
     ['millrace-ingest', 'start'],
     ['millrace-sparkplug', 'start'],
@@ -81,7 +78,8 @@ describe('Kubernetes commands', () => {
   ])('Kubernetes workload %s: command: the same program as npm run %s', (name, script) => {
     for (const { workload } of named(`^${name}$`)) {
       const { command } = containerOf(workload);
-      expect(command.slice(0, wordsOf(script).length)).toEqual(wordsOf(script));
+      const words = commandOf(script);
+      expect(command.slice(0, words.length)).toEqual(words);
       expect(existsSync(command.find((/** @type {string} */ word) => /\.[jt]s$/.test(word)))).toBe(true);
     }
   });
