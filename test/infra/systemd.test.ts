@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { ERRORS } from '../../common/errors.ts';
+import { commandOf } from '../support/scripts.ts';
 
 const UNIT = 'infra/systemd/millrace.service';
 
@@ -16,8 +17,7 @@ const [, version] =
   /^systemd (\d+)/.exec(spawnSync('systemd-analyze', ['--version']).stdout?.toString() ?? '') ?? [];
 
 test('systemd unit: command: the same as npm start; the file system is read-only except for DATA_DIR', () => {
-  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
-  expect(setting('ExecStart')).toBe(scripts.start.replace('exec ', '/usr/bin/env '));
+  expect(setting('ExecStart')).toBe(`/usr/bin/env ${commandOf('start').join(' ')}`);
   expect(setting('Environment')).toContain(`DATA_DIR=/var/lib/${setting('StateDirectory')}`);
   expect(setting('ProtectSystem')).toBe('strict');
   // V8 compiles at run time.

@@ -16,6 +16,7 @@ import {
   settingsOf,
   type Workload,
 } from '../../support/kubernetes/workloads.ts';
+import { commandOf } from '../../support/scripts.ts';
 
 // Checks the manifests for Kubernetes against the application.
 
@@ -70,10 +71,6 @@ test('Kubernetes: concurrent imports of maximum size: the volume below DATA_DIR 
 });
 
 describe('Kubernetes commands', () => {
-  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
-  /** @param script of package.json @returns its words, without settings and exec */
-  const wordsOf = (script: string): string[] => scripts[script].replace(/^(ROLE=\w+ )?exec /, '').split(' ');
-
   test.each([
     ['millrace-ingest', 'start'],
     ['millrace-sparkplug', 'start'],
@@ -83,7 +80,8 @@ describe('Kubernetes commands', () => {
   ])('Kubernetes workload %s: command: the same program as npm run %s', (name, script) => {
     for (const { workload } of named(`^${name}$`)) {
       const { command } = containerOf(workload);
-      expect(command.slice(0, wordsOf(script).length)).toEqual(wordsOf(script));
+      const words = commandOf(script);
+      expect(command.slice(0, words.length)).toEqual(words);
       expect(existsSync(command.find((word: string) => /\.[jt]s$/.test(word)))).toBe(true);
     }
   });
