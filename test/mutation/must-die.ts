@@ -100,7 +100,7 @@ export const MUST_DIE: Known[] = [
   },
   {
     file: 'api/ingest/admission/index.ts',
-    before: 'const result = before ? before.then(work, work) : work();',
+    before: 'const result = before === undefined ? work() : before.then(work, work);',
     after: 'const result = work();',
     test: 'test/unit/ingest/admission/device-queue.test.ts',
   },
