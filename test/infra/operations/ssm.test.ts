@@ -1,17 +1,9 @@
-import {
-  chmodSync,
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { run } from '../../support/operations/fakes.ts';
+import { writePrograms } from '../../support/processes/programs.ts';
 
 // ssm.sh reaches nodes on EC2. A stand-in for the AWS command line tool accepts its documented arguments, and no others.
 
@@ -23,10 +15,11 @@ beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'millrace-ssm-'));
   const bin = join(directory, 'bin');
   mkdirSync(bin);
-  copyFileSync('test/support/operations/aws.ts', join(bin, 'aws'));
-  // `sleep` can interrupt the script while it waits.
-  writeFileSync(join(bin, 'sleep'), '#!/bin/sh\n[ -z "$FAKE_INTERRUPT" ] || kill -INT "$PPID"\n');
-  for (const name of ['aws', 'sleep']) chmodSync(join(bin, name), 0o755);
+  writePrograms(bin, {
+    aws: `exec node ${resolve('test/support/operations/aws.ts')} "$@"`,
+    // `sleep` can interrupt the script while it waits.
+    sleep: '[ -z "$FAKE_INTERRUPT" ] || kill -INT "$PPID"',
+  });
 });
 
 afterEach(() => rmSync(directory, { recursive: true, force: true }));

@@ -1,14 +1,4 @@
-import {
-  chmodSync,
-  copyFileSync,
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { run } from '../operations/fakes.ts';
@@ -30,6 +20,7 @@ const PROGRAMS = {
   terraform: `${NOTE}
 [ "$2 $3" != 'output -raw' ] || cat "$FAKE_AWS/outputs/$4"`,
   npm: `exec node ${resolve('test/support/terraform/npm.ts')} "$@"`,
+  aws: `exec node ${resolve('test/support/operations/aws.ts')} "$@"`,
 };
 
 const BOTO3 = `import json, os
@@ -64,8 +55,6 @@ export function makeCheckout(example: string, outputs: Record<string, string>) {
     'infra/terraform/manager-agent.sh',
   ])
     cpSync(source, path(source), { recursive: true });
-  copyFileSync('test/support/operations/aws.ts', path('bin', 'aws'));
-  chmodSync(path('bin', 'aws'), 0o755);
   writePrograms(path('bin'), PROGRAMS);
   writeFileSync(path('python', 'boto3.py'), BOTO3);
   const outputNames = names(join(EXAMPLES, example, 'outputs.tf'), 'output');
