@@ -4,6 +4,7 @@ import { type Identity, identifyDevice } from '../../schema/ids.ts';
 import { type EventStream, openStream } from '../support/http/event-stream.ts';
 import { send } from '../support/http/index.ts';
 import { startGate } from '../support/http/tcp-gate.ts';
+import type { Json } from '../support/json.ts';
 import { readMetric } from '../support/metrics.ts';
 import { type ApiProcess, startApi } from '../support/processes/api-process.ts';
 import { useInstallation } from '../support/processes/installation.ts';
@@ -154,7 +155,7 @@ test('Live changes: HTTP process loses its broker: readers get changes from the 
 
 test('Live changes over MQTT: two sensors of a device change: one message has the items of /latest and waited_ms', async () => {
   const client = await connectClient({ protocolVersion: 5 });
-  const messages: Array<{ topic: string; payload: any; retain: boolean; qos: number; waited: unknown }> = [];
+  const messages: Array<{ topic: string; payload: Json; retain: boolean; qos: number; waited: unknown }> = [];
   client.on('message', (topic, payload, { retain, qos, properties }) =>
     messages.push({
       topic,

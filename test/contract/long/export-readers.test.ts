@@ -88,7 +88,7 @@ beforeAll(async () => {
 const sorted = (rows: Row[]) => rows.map((row) => JSON.stringify(row)).sort();
 
 /** @returns what each program has read */
-async function read(path: string, reader: string = READER): Promise<Record<string, any>> {
+async function read(path: string, reader: string = READER): Promise<Record<string, Json>> {
   const { stdout } = await run(program('python'), [reader, path], { maxBuffer: 2 ** 26 });
   return JSON.parse(stdout);
 }
@@ -179,6 +179,8 @@ values = {'a b': [row / 3 for row in range(200)], 'ü': [None if row % 2 else 1e
 frame = pandas.DataFrame(values, index=index)
 frame.to_csv(path) if path.endswith('.csv') else frame.to_parquet(path)
 `;
+
+import type { Json } from '../../support/json.ts';
 
 test.each([
   ['csv', 'text/csv'],

@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { createMetrics } from '../../../api/observability/metrics.ts';
 import { ensurePython, readYaml } from '../../../infra/python/ensure.ts';
 import { documentedMetrics } from '../../support/documents/metrics-page.ts';
+import type { Json } from '../../support/json.ts';
 import { logqlErrors } from '../../support/monitoring/logql.ts';
 import { readPromql } from '../../support/monitoring/promql.ts';
 import { SCYLLA_METRICS } from '../../support/monitoring/scylla-metrics.ts';
@@ -58,7 +59,7 @@ const series = (): Set<string> => {
 };
 
 /** @returns the dashboards as Grafana reads them */
-const dashboards = (folder: string = 'dashboards'): any[] =>
+const dashboards = (folder: string = 'dashboards'): Json[] =>
   readdirSync(`${HOME}/grafana/${folder}`).map((name) =>
     JSON.parse(readFileSync(`${HOME}/grafana/${folder}/${name}`, 'utf8')),
   );

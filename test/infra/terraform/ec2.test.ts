@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { ensurePython } from '../../../infra/python/ensure.ts';
+import type { Json } from '../../support/json.ts';
 import { type Module, readModules, type Thing } from '../../support/terraform/modules.ts';
 
 // Security rules for the network, the machines, the bucket and the permissions on EC2.
@@ -20,7 +21,7 @@ beforeAll(async () => {
 const all = (type: string) => resources.filter((resource) => resource.type === type);
 
 /** @returns the body of the only resource of this type */
-const only = (type: string): Record<string, any> => {
+const only = (type: string): Record<string, Json> => {
   const found = all(type);
   expect(found).toHaveLength(1);
   return found[0]?.body ?? {};
@@ -124,11 +125,11 @@ test('Terraform for EC2: backup bucket: private, encrypted, and keeps deleted fi
 });
 
 describe('EC2 permissions', () => {
-  const statements = (): { name: string; statement: Record<string, any> }[] =>
+  const statements = (): { name: string; statement: Record<string, Json> }[] =>
     data
       .filter(({ type }) => type === 'data.aws_iam_policy_document')
       .flatMap(({ name, body }) =>
-        body['statement'].map((statement: Record<string, any>) => ({ name, statement })),
+        body['statement'].map((statement: Record<string, Json>) => ({ name, statement })),
       );
 
   test('Terraform for EC2: IAM permissions: no wildcard in actions; all resources only for actions that accept no resource', () => {

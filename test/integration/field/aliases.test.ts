@@ -1,6 +1,7 @@
 // cspell:ignore Sepp
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
+import type { Json } from '../../support/json.ts';
 import { useInstallation } from '../../support/processes/installation.ts';
 import { bdSeq, encodePayload, type MetricContent } from '../../support/sparkplug/payload.ts';
 import { startTestSystem } from '../../support/system/index.ts';
@@ -46,7 +47,7 @@ const metric = (
   type: MetricContent['type'] = 'double',
 ): MetricContent => ({ name, alias, ts: Date.now(), type, value });
 
-async function get({ httpUrl }: { httpUrl: string }, path: string): Promise<any> {
+async function get({ httpUrl }: { httpUrl: string }, path: string): Promise<Json> {
   const response = await fetch(`${httpUrl}/api/v1${path}`);
   return response.status === 200 ? response.json() : null;
 }

@@ -1,10 +1,11 @@
 import { expect, test } from '@jest/globals';
+import type { Json } from '../../support/json.ts';
 import { useTestSystem } from '../../support/system/use.ts';
 
 const system = useTestSystem();
 
 /** @returns the lines of one answer */
-async function ask(query: Record<string, string>): Promise<any[]> {
+async function ask(query: Record<string, string>): Promise<Json[]> {
   const response = await system.fetch(`/changes?${new URLSearchParams(query)}`);
   expect(response.status).toBe(200);
   return (await response.text())

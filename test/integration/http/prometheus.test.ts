@@ -3,6 +3,7 @@ import type { Aggregate } from '../../../api/history/reading/bins.ts';
 import { DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.ts';
 import { AGGREGATES } from '../../support/history/brute-force.ts';
 import type { Sample } from '../../support/history/index.ts';
+import type { Json } from '../../support/json.ts';
 import { useHistorySystem } from '../../support/system/history.ts';
 
 interface Series {
@@ -51,7 +52,7 @@ const samplesOfHour = (index: number, seed: number): Sample[] =>
     Math.round(1e4 * Math.sin(at * seed + index)) / 100,
   ]);
 
-async function ask(name: string, params: Record<string, string | number> = {}): Promise<any> {
+async function ask(name: string, params: Record<string, string | number> = {}): Promise<Json> {
   const query = new URLSearchParams(Object.entries(params).map(([key, value]) => [key, String(value)]));
   const response = await fetch(`${world.system.httpUrl}${PATH}/${name}?${query}`);
   const answer = await response.json();

@@ -7,6 +7,7 @@ import {
 } from '../../../api/stream-out/changes/index.ts';
 import { bucketOf, HOUR_MS } from '../../../schema/rules.ts';
 import { untilHourGoesOn } from '../../support/history/hours.ts';
+import type { Json } from '../../support/json.ts';
 import { useTestSystem } from '../../support/system/use.ts';
 
 const MINUTE_MS = 60_000;
@@ -32,7 +33,7 @@ async function post(device: string, samples: Array<[ts: number, value: number]>)
 }
 
 /** @returns the lines of one answer */
-async function ask(since: string, limit: number): Promise<any[]> {
+async function ask(since: string, limit: number): Promise<Json[]> {
   const response = await system.fetch(`/changes?since=${encodeURIComponent(since)}&limit=${limit}`);
   expect(response.status).toBe(200);
   expect(response.headers.get('content-type')).toBe('application/x-ndjson; charset=utf-8');

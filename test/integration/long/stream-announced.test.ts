@@ -6,6 +6,7 @@ import { steadyPort } from '../../../infra/engine/ports.ts';
 import { groupOf, type Identity, identifyDevice } from '../../../schema/ids.ts';
 import { bucketOf, HOUR_MS } from '../../../schema/rules.ts';
 import { useCleanUps } from '../../support/clean-ups.ts';
+import type { Json } from '../../support/json.ts';
 import { makeTopics, readTopic, startTestKafka } from '../../support/kafka/index.ts';
 import { startCommand } from '../../support/processes/api-process.ts';
 import { startTestSystem, type TestSystem } from '../../support/system/index.ts';
@@ -72,7 +73,7 @@ const iso = (ms: number) => new Date(ms).toISOString();
 const post = (to: TestSystem, device: string, body: unknown) =>
   to.post(`/measurements?device=${device}`, body);
 
-async function request(path: string, body: object): Promise<any> {
+async function request(path: string, body: object): Promise<Json> {
   const response = await system().post(path, body);
   return response.json();
 }

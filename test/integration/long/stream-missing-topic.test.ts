@@ -3,6 +3,7 @@ import { Admin } from '@platformatic/kafka';
 import mqtt from 'mqtt';
 import { type TopicKind, topicName } from '../../../api/stream-out/index.ts';
 import { bucketOf, closingOf, HOUR_MS } from '../../../schema/rules.ts';
+import type { Json } from '../../support/json.ts';
 import { makeTopics, readTopic, startTestKafka } from '../../support/kafka/index.ts';
 import { startTestSystem, type TestSystem } from '../../support/system/index.ts';
 import { samplesOf, usePackedSystem } from '../../support/system/packed.ts';
@@ -55,7 +56,7 @@ const make = (kind: TopicKind, settings: Record<string, string> = {}) =>
     }),
   );
 
-const recordsOf = async (kind: TopicKind): Promise<any[]> =>
+const recordsOf = async (kind: TopicKind): Promise<Json[]> =>
   (await readTopic(kafka.address, topicName(PREFIX, kind))).map(({ value, headers }) => ({
     ...JSON.parse(String(value)),
     source: headers['source'],

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { parquetReadObjects } from 'hyparquet';
 import { DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.ts';
+import type { Json } from '../../support/json.ts';
 import { startTestSystem, type TestSystem } from '../../support/system/index.ts';
 import { GROUPS, samplesOf, usePackedSystem } from '../../support/system/packed.ts';
 import { until } from '../../support/until.ts';
@@ -44,7 +45,7 @@ afterAll(async () => {
 const textOf = (ts: number) => new Date(ts).toISOString().slice(0, 10);
 
 /** @returns null: there is no such file */
-function readJson(path: string): any {
+function readJson(path: string): Json {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));
   } catch {
@@ -72,7 +73,7 @@ async function newDay(): Promise<number> {
 const closeDay = (day: number) => closeHour(day + DAY_MS - HOUR_MS);
 
 /** @param day epoch ms @returns manifests of all groups */
-const manifestsOf = (day: number, directory: string = first): any[] =>
+const manifestsOf = (day: number, directory: string = first): Json[] =>
   ALL.map((group) => readJson(join(directory, `manifest/day=${textOf(day)}/${group}.json`)));
 
 /** @param day epoch ms @returns names of its files */

@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { text } from 'node:stream/consumers';
+import type { Json } from '../json.ts';
 import { listening } from './listening.ts';
 
-type Received = { headers: IncomingHttpHeaders; body: string; alarm: any; event: string };
+type Received = { headers: IncomingHttpHeaders; body: string; alarm: Json; event: string };
 
 /**
  * Behavior of the receiver: accepts requests, fails, never answers, answers after a second, or accepts requests and holds its answers

@@ -1,9 +1,10 @@
 import { get, type IncomingMessage } from 'node:http';
 import { watchEvent } from '../contract/watch.ts';
+import type { Json } from '../json.ts';
 import { until } from '../until.ts';
 
 /** One server-sent event; some have no id. */
-type StreamEvent = { id: string | undefined; event: string; data: any };
+type StreamEvent = { id: string | undefined; event: string; data: Json };
 
 /** Reads a stream of server-sent events, as a browser's EventSource does. */
 export async function openStream(url: string, { headers = {} }: { headers?: Record<string, string> } = {}) {

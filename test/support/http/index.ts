@@ -2,6 +2,7 @@ import { type IncomingHttpHeaders, request } from 'node:http';
 import { Readable } from 'node:stream';
 import { expect } from '@jest/globals';
 import { watchAnswer } from '../contract/watch.ts';
+import type { Json } from '../json.ts';
 
 /**
  * Sends one request exactly as given, because `fetch` would normalize its path and its headers.
@@ -59,7 +60,7 @@ export function expectProblem(
   { status: given, headers, text }: { status: number; headers: IncomingHttpHeaders; text: string },
   status: number,
   code: string,
-): any {
+): Json {
   expect({ status: given, text }).toEqual({ status, text: expect.stringContaining(`"${code}"`) });
   expect(headers['content-type']).toMatch(/^application\/problem\+json/);
   const problem = JSON.parse(text);

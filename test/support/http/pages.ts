@@ -1,3 +1,5 @@
+import type { Json } from '../json.ts';
+
 /**
  * Follows `next` to the end, and returns each page separately.
  * @param path below /api/v1, with its query
@@ -5,10 +7,10 @@
  * @returns the items of each page
  */
 export async function pagesOf(
-  system: { get: (path: string) => Promise<any> },
+  system: { get: (path: string) => Promise<Json> },
   path: string,
   between: (page: number) => Promise<void> = async () => {},
-): Promise<any[][]> {
+): Promise<Json[][]> {
   const pages = [];
   let cursor = null;
   do {

@@ -1,5 +1,7 @@
+import type { Json } from '../json.ts';
+
 /** as Kubernetes has it */
-export type Resource = Record<string, any>;
+export type Resource = Record<string, Json>;
 
 export const nameOf = ({ kind, metadata }: Resource): string => `${kind}/${metadata.name}`;
 

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import mqtt from 'mqtt';
+import type { Json } from '../json.ts';
 
 /** `payload`: parsed JSON */
-type Collected = { topic: string; payload: any; retain: boolean };
+type Collected = { topic: string; payload: Json; retain: boolean };
 
 /** Collects all messages under `iot/v1/`, in order of arrival, also across restarts of the broker. */
 export async function collectMessages(url: string) {

@@ -29,7 +29,7 @@ export async function openRaw(port: number, afterwards: (cleanUp: () => void) =>
   socket.on('error', () => {});
   afterwards(() => void socket.destroy());
   const parser = mqttPacket.parser(OPTIONS);
-  const received: any[] = [];
+  const received: Packet[] = [];
   parser.on('packet', (packet) => received.push(packet));
   socket.on('data', (chunk) => void parser.parse(chunk));
   await once(socket, 'connect');
@@ -44,12 +44,12 @@ export async function openRaw(port: number, afterwards: (cleanUp: () => void) =>
     sendBytes: (bytes: Buffer) => socket.write(bytes),
 
     /** Takes the first packet of a kind, and waits for it if necessary. */
-    async take(cmd: string): Promise<any> {
+    async take<C extends Packet['cmd']>(cmd: C): Promise<Extract<Packet, { cmd: C }>> {
       const find = () => received.findIndex((packet) => packet.cmd === cmd);
       await until(() => find() >= 0 || socket.closed, { what: `a ${cmd}` });
       const index = find();
       if (index < 0) throw new Error(`The broker closed the connection before a ${cmd}.`);
-      return received.splice(index, 1)[0];
+      return received.splice(index, 1)[0] as Extract<Packet, { cmd: C }>;
     },
 
     /** Waits until the broker has closed the connection. */

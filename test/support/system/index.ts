@@ -13,6 +13,7 @@ import { runCleanUps } from '../clean-ups.ts';
 import { sharedContactPoint } from '../database/engine.ts';
 import { useKeyspace } from '../database/keyspace.ts';
 import { pagesOf } from '../http/pages.ts';
+import type { Json } from '../json.ts';
 
 /** A period that is longer than any test, in ms. */
 const NEVER_MS = 86_400_000;
@@ -75,7 +76,7 @@ export async function startTestSystem(
   let database: Promise<Client> | undefined;
 
   /** @param path below /api/v1 @returns the JSON of a 200 */
-  async function get(path: string): Promise<any> {
+  async function get(path: string): Promise<Json> {
     const response = await fetch(`${httpUrl}/api/v1${path}`);
     const body = await response.text();
     if (response.status !== 200) throw new Error(`GET ${path}: ${response.status} ${body}`);

@@ -2,6 +2,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeF
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensurePython, readHcl } from '../../../infra/python/ensure.ts';
+import type { Json } from '../json.ts';
 import { offlineTerraform } from './offline.ts';
 import { type Answers, withStandIns } from './stand-ins.ts';
 
@@ -12,12 +13,12 @@ const CALLED = 'scylla-bootstrap';
 /** A module of this repository, applied with stand-ins for its resources (see `stand-ins.ts`). */
 export interface AppliedModule {
   /** the created resources, with their arguments */
-  made: () => Promise<{ name: string; index?: string; input: Record<string, any> }[]>;
-  outputs: () => Promise<Record<string, any>>;
+  made: () => Promise<{ name: string; index?: string; input: Record<string, Json> }[]>;
+  outputs: () => Promise<Record<string, Json>>;
   /** the changes that other variables would cause, by action */
   planned: (...variables: string[]) => Promise<Record<string, string[]>>;
   /** the outputs with other variables */
-  plannedOutputs: (...variables: string[]) => Promise<Record<string, any>>;
+  plannedOutputs: (...variables: string[]) => Promise<Record<string, Json>>;
   /** the error for wrong variables */
   refused: (...variables: string[]) => Promise<string>;
   remove: () => void;
@@ -54,7 +55,7 @@ export async function applyWithStandIns(
     '-input=false',
     ...set.map((variable) => `-var=${variable}`),
   ];
-  const planWith = async (set: string[]): Promise<any> => {
+  const planWith = async (set: string[]): Promise<Json> => {
     await run('plan', '-out=plan', ...flags(set));
     return JSON.parse(await run('show', '-json', 'plan'));
   };

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Json } from '../json.ts';
 import type { Module, Thing } from './modules.ts';
 
 /**
@@ -19,7 +20,7 @@ export function wrongArguments(thing: Thing, known: Record<string, Known>): stri
 }
 
 function wrongIn(
-  body: Record<string, any>,
+  body: Record<string, Json>,
   known: Known,
   { where, meta = [] }: { where: string; meta?: string[] },
 ): string[] {

@@ -1,11 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type PythonTools, readHcl } from '../../../infra/python/ensure.ts';
+import type { Json } from '../json.ts';
 
 /**
  * A resource or a data source: `type` is as in lists of arguments (`aws_vpc`, `data.aws_vpc`), `address` as in references.
  */
-export type Thing = { type: string; name: string; address: string; body: Record<string, any> };
+export type Thing = { type: string; name: string; address: string; body: Record<string, Json> };
 
 /** A directory of Terraform, all its files as one. */
 export interface Module {
@@ -14,13 +15,13 @@ export interface Module {
   text: string;
   resources: Thing[];
   data: Thing[];
-  variables: Record<string, any>;
-  outputs: Record<string, any>;
+  variables: Record<string, Json>;
+  outputs: Record<string, Json>;
   /** of other modules */
-  calls: Record<string, any>;
+  calls: Record<string, Json>;
   locals: Set<string>;
   /** blocks `terraform` */
-  settings: Record<string, any>[];
+  settings: Record<string, Json>[];
 }
 
 /** @returns by directory */
@@ -33,7 +34,7 @@ export async function readModules(python: PythonTools, directories: string[]): P
   return new Map(directories.map((directory) => [directory, moduleOf(directory, filesIn(directory), read)]));
 }
 
-function moduleOf(directory: string, files: string[], read: Record<string, any>): Module {
+function moduleOf(directory: string, files: string[], read: Record<string, Json>): Module {
   const blocks = (kind: string) => files.flatMap((file) => read[file][kind] ?? []);
   const named = (kind: string) => Object.assign({}, ...blocks(kind));
   return {
@@ -49,7 +50,7 @@ function moduleOf(directory: string, files: string[], read: Record<string, any>)
   };
 }
 
-export const thingsIn = (blocks: Record<string, any>[], prefix: '' | 'data.'): Thing[] =>
+export const thingsIn = (blocks: Record<string, Json>[], prefix: '' | 'data.'): Thing[] =>
   blocks.flatMap((block) =>
     Object.entries(block).flatMap(([type, named]) =>
       Object.entries(named as Record<string, Thing['body']>).map(([name, body]) => ({

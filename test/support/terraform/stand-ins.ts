@@ -1,3 +1,4 @@
+import type { Json } from '../json.ts';
 import { type Thing, thingsIn } from './modules.ts';
 
 /**
@@ -11,7 +12,7 @@ export type Answers = Record<string, Record<string, unknown>>;
 const META = ['for_each', 'depends_on'];
 
 /** @param read its files, as `readHcl` returns them @returns the module in Terraform's JSON */
-export function withStandIns(read: Record<string, any>, answers: Answers): Record<string, any> {
+export function withStandIns(read: Record<string, Json>, answers: Answers): Record<string, Json> {
   const blocks = (kind: string) => Object.values(read).flatMap((file) => file[kind] ?? []);
   const things = [...thingsIn(blocks('resource'), ''), ...thingsIn(blocks('data'), 'data.')];
   const addresses = new Set(things.map(({ address }) => address));
@@ -55,7 +56,7 @@ const typed = (body: Record<string, string>) => ({ ...body, type: bare(String(bo
 /** @returns without `${}` around it */
 const bare = (expression: string): string => expression.replace(/^\$\{([\s\S]*)\}$/, '$1');
 
-function translated(value: any, addresses: Set<string>): any {
+function translated(value: Json, addresses: Set<string>): Json {
   if (typeof value === 'string') return expression(value, addresses);
   if (Array.isArray(value)) return value.map((item) => translated(item, addresses));
   if (value === null || typeof value !== 'object') return value;

@@ -400,9 +400,10 @@ test('Absence watch: after an outage a process takes a group of another one, and
 });
 
 /** @param number number of a sensor */
-const subject = (number: number): any => ({
-  sensor: { id: String(number), bytes: Buffer.from(String(number)) },
-});
+const subject = (number: number) =>
+  ({ sensor: { id: String(number), bytes: Buffer.from(String(number)) } }) as Parameters<
+    Evaluator['evaluate']
+  >[0];
 
 /** @param newest the rule as this process knows it */
 const schedulerOf = (
@@ -437,7 +438,7 @@ test.each(['above', 'rate'] as const)(
   async (kind) => {
     const [version] = RULE.versions;
     const definition = { ...version?.definition, condition: { kind, limit: 10 } };
-    const rule: any = { ...RULE, versions: [{ ...version, definition }] };
+    const rule = { ...RULE, versions: [{ ...version, definition }] } as Rule;
     const counted: boolean[] = [];
     const evaluate = async ({ sensor }: { sensor: { id: string } }) => {
       if (sensor.id === '2') throw new Error('the database is away');

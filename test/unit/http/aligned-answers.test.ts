@@ -71,7 +71,7 @@ const seriesOf = (samples: Sample[]) => ({
 });
 
 /** Simulates the stored history of some sensors in memory. @param sensors by the first byte of their device */
-function historyOf(sensors: StoredHour[][]): any {
+function historyOf(sensors: StoredHour[][]): Parameters<typeof readAligned>[0] {
   const hoursOf = (device: Buffer, from: number, to: number) =>
     (sensors[Number(device[0])] ?? []).filter(({ hour }) => hour >= from && hour < to);
   const source = {
@@ -104,7 +104,7 @@ function historyOf(sensors: StoredHour[][]): any {
         exact: fate === 'packed' ? hourStatisticsOf(seriesOf(samples).values) : null,
         count: fate === 'batches' ? null : samples.length,
       })),
-  };
+  } as unknown as Parameters<typeof readAligned>[0];
 }
 
 /** @param width ms @returns edges of bins */

@@ -4,6 +4,7 @@ import { asyncApiDocument } from '../../../api/http/contract/asyncapi.ts';
 import { openApiDocument } from '../../../api/http/contract/openapi.ts';
 import { API_ROUTES, ROUTES } from '../../../api/http/routes/index.ts';
 import { kafkaTopics } from '../../../tools/reference/kafka-topics.ts';
+import type { Json } from '../../support/json.ts';
 
 const document = openApiDocument({ routes: ROUTES, version: '1.2.3', guarded: true });
 
@@ -47,7 +48,7 @@ test.each([
   ['OpenAPI', document],
   ['AsyncAPI', asyncApiDocument({ version: '1.2.3' })],
   ['AsyncAPI of Kafka', JSON.parse(kafkaTopics())],
-] as Array<[string, any]>)('%s document: every reference leads to an existing part', (_, whole) => {
+] as Array<[string, Json]>)('%s document: every reference leads to an existing part', (_, whole) => {
   const references = [...JSON.stringify(whole).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(
     ([, path = '']) => path,
   );

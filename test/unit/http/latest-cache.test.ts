@@ -23,13 +23,13 @@ const SENSORS = 4;
  * readers get the changes, or a reader disconnects or returns.
  */
 const anyStep = fc.oneof(
-  fc.record({ kind: fc.constant('commit'), sensor: fc.nat(SENSORS - 1), arrives: fc.boolean() }),
-  fc.constant({ kind: 'again' }),
-  fc.record({ kind: fc.constant('retire'), sensor: fc.nat(SENSORS - 1) }),
-  fc.constant({ kind: 'begin' }),
-  fc.record({ kind: fc.constant('page'), half: fc.nat(1) }),
-  fc.constant({ kind: 'send' }),
-  fc.constant({ kind: 'away' }),
+  fc.record({ kind: fc.constant('commit' as const), sensor: fc.nat(SENSORS - 1), arrives: fc.boolean() }),
+  fc.constant({ kind: 'again' as const }),
+  fc.record({ kind: fc.constant('retire' as const), sensor: fc.nat(SENSORS - 1) }),
+  fc.constant({ kind: 'begin' as const }),
+  fc.record({ kind: fc.constant('page' as const), half: fc.nat(1) }),
+  fc.constant({ kind: 'send' as const }),
+  fc.constant({ kind: 'away' as const }),
 );
 
 test('Latest cache: lost, late and repeated messages: after a resync every reader has the values of the database', () => {
@@ -61,7 +61,7 @@ test('Latest cache: lost, late and repeated messages: after a resync every reade
         page = undefined;
       };
 
-      for (const step of steps as any[]) {
+      for (const step of steps) {
         if (step.kind === 'commit') {
           last = itemOf(step.sensor, ++clock);
           database.set(last.sensor_id, last);

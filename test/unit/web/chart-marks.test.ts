@@ -8,6 +8,7 @@ import { compareOptions } from '../../../web/views/compare/compare-plot.tsx';
 import { alignLines } from '../../../web/views/compare/use-compared.ts';
 
 type Point = { x: number; y: number };
+type Column = (number | null | undefined)[];
 type Strip = { left: number; right: number };
 type Marks = {
   lines: Point[][];
@@ -34,12 +35,23 @@ class RecordedPath {
   }
 }
 
+type LinePaths = { stroke: RecordedPath; clip: RecordedPath | null };
+type DrawPoints = (...args: unknown[]) => { fill: RecordedPath };
+/** Options of points as the charts of Millrace set them. */
+type PointOptions = {
+  show?: boolean;
+  size: number;
+  space?: number;
+  filter?: (chart: uPlot, series: number, isShown: boolean) => number[] | null;
+  paths?: DrawPoints;
+};
+
 const HEIGHT = 200;
 /** Tolerance in pixels: half the width of a line, plus the rounding to whole pixels. */
 const REACH = 2;
 
 const host = { clientWidth: 800, clientHeight: HEIGHT, append() {} } as never;
-const globals = globalThis as any;
+const globals = globalThis as Record<string, unknown>;
 const before = { ...globals };
 const ratio = uPlot.pxRatio;
 
@@ -61,9 +73,17 @@ const lookOf = (shape: Shape) => () => ({
 });
 
 /** Replaces the part of uPlot that its path builders use. The path builders themselves are those of uPlot. */
-function plot(options: any, data: any, { from, to }: { from: number; to: number }, width: number) {
-  const [x] = data;
-  const values = data.slice(1).flat().filter(Number.isFinite);
+function plot(
+  options: Pick<uPlot.Options, 'series'>,
+  data: Column[],
+  { from, to }: { from: number; to: number },
+  width: number,
+) {
+  const x = data[0] as number[];
+  const values = data
+    .slice(1)
+    .flat()
+    .filter((value): value is number => Number.isFinite(value));
   const [min, max] = [Math.min(...values) - 1, Math.max(...values) + 1];
   const scales = {
     x: {
@@ -79,24 +99,20 @@ function plot(options: any, data: any, { from, to }: { from: number; to: number 
   const toX = (v: number) => scales.x.valToPct(v) * width;
   const toY = (v: number) => (1 - scales.y.valToPct(v)) * HEIGHT;
   const nearest = (ts: number) =>
-    x.reduce(
-      (best: number, at: number, entry: number) =>
-        Math.abs(at - ts) < Math.abs(x[best] - ts) ? entry : best,
-      0,
-    );
-  const idxs = [nearest(from), nearest(to)];
+    x.reduce((best, at, entry) => (Math.abs(at - ts) < Math.abs(Number(x[best]) - ts) ? entry : best), 0);
+  const idxs: [number, number] = [nearest(from), nearest(to)];
   const plain = {
     pxRound: Math.round,
     spanGaps: false,
     fill: null,
     gaps: (...all: unknown[]) => all[4],
   };
-  const series = options.series.map((one: any, index: number) =>
+  const series = options.series.map((one, index) =>
     index === 0
-      ? { scale: 'x', idxs }
+      ? { scale: 'x', idxs, points: undefined }
       : { ...plain, points: { ...one.points, width: 0 }, scale: 'y', dash: one.dash },
   );
-  const chart = {
+  const chart: uPlot = {
     mode: 1,
     data,
     _data: data,
@@ -108,26 +124,24 @@ function plot(options: any, data: any, { from, to }: { from: number; to: number 
     posToVal: (px: number) => from + (px / width) * (to - from),
     valToPosH: toX,
     valToPosV: toY,
-  };
+  } as never;
 
   function marksOf(index: number): Marks {
-    const column = data[index];
+    const column = data[index] ?? [];
     let [first, last] = [Math.max(idxs[0] - 1, 0), Math.min(idxs[1] + 1, x.length - 1)];
     while (column[first] == null && first > 0) first -= 1;
     while (column[last] == null && last < x.length - 1) last += 1;
-    const paths = (uPlot.paths as any).linear()(chart, index, first, last);
+    const paths = uPlot.paths.linear?.()(chart, index, first, last) as unknown as LinePaths;
     const strips = paths.clip
-      ? paths.clip.rects.map((rect: { x: number; width: number }) => ({
-          left: rect.x,
-          right: rect.x + rect.width,
-        }))
+      ? paths.clip.rects.map((rect) => ({ left: rect.x, right: rect.x + rect.width }))
       : [{ left: 0, right: width }];
-    const { points } = series[index];
+    const points = series[index]?.points as PointOptions;
     // uPlot shows points by their density, unless the options decide.
-    const isDense = (idxs[1] - idxs[0]) * (points.space ?? 8) > toX(x[idxs[1]]) - toX(x[idxs[0]]);
+    const isDense =
+      (idxs[1] - idxs[0]) * (points.space ?? 8) > toX(Number(x[idxs[1]])) - toX(Number(x[idxs[0]]));
     const isAll = points.show ?? !isDense;
     const chosen = points.filter?.(chart, index, isAll) ?? null;
-    const drawPoints = points.paths ?? (uPlot.paths as any).points();
+    const drawPoints = points.paths ?? (uPlot.paths.points?.() as unknown as DrawPoints);
     const dots =
       isAll || chosen ? drawPoints(chart, index, idxs[0], idxs[1], chosen).fill : new RecordedPath();
     return {

@@ -5,6 +5,7 @@ import { sharedContactPoint } from '../../../support/database/engine.ts';
 import { useKeyspace } from '../../../support/database/keyspace.ts';
 import { expectProblem, send } from '../../../support/http/index.ts';
 import { startGate } from '../../../support/http/tcp-gate.ts';
+import type { Json } from '../../../support/json.ts';
 import { startMosquitto } from '../../../support/mqtt/mosquitto.ts';
 import { startApi } from '../../../support/processes/api-process.ts';
 import { startTestSystem } from '../../../support/system/index.ts';
@@ -20,7 +21,7 @@ const PATH = '/api/v1/pipeline/unwatched';
 const afterwards = useCleanUps();
 
 /** @returns the answer */
-async function read(url: string, query: string = ''): Promise<any> {
+async function read(url: string, query: string = ''): Promise<Json> {
   const { status, text } = await send(url, PATH + query);
   if (status !== 200) throw new Error(`${status} ${text}`);
   return JSON.parse(text);

@@ -17,13 +17,13 @@ function createHistory(count: number) {
   }));
   const deps = {
     source: {},
-    lookUp: async ({ device }: never, from: number, to: number) => {
+    lookUp: async ({ device }: { device: Buffer }, from: number, to: number) => {
       started.total++;
       started.most = Math.max(started.most, ++started.running);
       // Later sensors answer first.
-      await new Promise((resolve) => setTimeout(resolve, (count - device[0]) % 5));
+      await new Promise((resolve) => setTimeout(resolve, (count - Number(device[0])) % 5));
       started.running--;
-      const value = device[0];
+      const value = Number(device[0]);
       const exact = { count: 1, min: value, max: value, sum: value, first: value, last: value };
       return Array.from({ length: (to - from) / HOUR }, (_, index) => ({
         hour: from + index * HOUR,
@@ -32,7 +32,7 @@ function createHistory(count: number) {
         count: 1,
       }));
     },
-  } as any;
+  } as unknown as Parameters<typeof readAligned>[0];
   return { deps, sensors, started };
 }
 
@@ -56,7 +56,10 @@ test.each([
 ])('Aligned series of sensors: %s: limited number of reads at once', async (_, length, narrowest, most) => {
   const { deps, sensors, started } = createHistory(60);
   const { signal } = new AbortController();
-  const empty = { ...deps, lookUp: (...args: any[]) => deps.lookUp(...args).then(() => []) };
+  const empty = {
+    ...deps,
+    lookUp: (...args: Parameters<typeof deps.lookUp>) => deps.lookUp(...args).then(() => []),
+  };
   for await (const { bins } of readAligned(empty, sensors, range, {
     grid: { ...grid, length, narrowest },
     signal,

@@ -1,11 +1,18 @@
 import { createRequire } from 'node:module';
 import { afterAll, describe, expect, test } from '@jest/globals';
+import type { Client } from 'cassandra-driver';
 import fc from 'fast-check';
 import { createClient } from '../../../../api/store/client.ts';
 import { createPreparedWrites, driverInternals, framesOf } from '../../../../api/store/sending/frames.ts';
 
-const load = createRequire(import.meta.url) as (module: string) => any;
-const driver = {
+type Frames = Parameters<typeof framesOf>[0];
+type Frame = InstanceType<Frames['ExecuteRequest'] | Frames['BatchRequest']>;
+type Execution = Frame['options'];
+
+const load = createRequire(import.meta.url);
+const driver: Frames & {
+  DefaultExecutionOptions: { create: (options: object, client: Client) => Execution };
+} = {
   ...load('cassandra-driver/lib/requests'),
   ...load('cassandra-driver/lib/execution-options'),
 };
@@ -31,7 +38,7 @@ function idleClient() {
 const client = idleClient();
 afterAll(() => client.shutdown());
 const encoder = new Encoder(4, (client as unknown as { options: object }).options);
-const { ExecuteFrame, BatchFrame } = framesOf(driver) as any;
+const { ExecuteFrame, BatchFrame } = framesOf(driver);
 
 const buffer = (most: number) => fc.uint8Array({ maxLength: most }).map((bytes) => Buffer.from(bytes));
 const item = fc.record({
@@ -55,7 +62,7 @@ const blobs = (params: unknown[]) => ({
   columns: params.map(() => ({ type: { code: 0x03 } })),
 });
 
-function expectSameFrame(own: any, theirs: any, id: number) {
+function expectSameFrame(own: Frame, theirs: Frame, id: number) {
   theirs.timestamp = own.timestamp;
   const frame = own.write(encoder, id);
   expect(frame.toString('hex')).toBe(theirs.write(encoder, id).toString('hex'));
@@ -77,7 +84,7 @@ describe('Prepared writes', () => {
     fc.assert(
       fc.property(item, options, streamId, ({ query, queryId, params }, some, id) => {
         const execution = driver.DefaultExecutionOptions.create(some, client);
-        const args = [query, queryId, params, execution, blobs(params)];
+        const args = [query, queryId, params, execution, blobs(params)] as const;
         expectSameFrame(new ExecuteFrame(...args), new driver.ExecuteRequest(...args), id);
       }),
     );

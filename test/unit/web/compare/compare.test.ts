@@ -16,6 +16,7 @@ import {
   axesOf,
   ghostWindow,
   groupsOf,
+  type Line,
   scaleOf,
   shifted,
 } from '../../../../web/views/compare/use-compared.ts';
@@ -26,19 +27,20 @@ const MINUTE_MS = 60_000;
 
 const samples = (ts: number[], value: number[]) => shapeOfSamples({ ts, value }, { from: 0, to: 1000 });
 
-const line = (key: string, rest: object = {}): any => ({
-  key,
-  name: key,
-  unit: 'Cel',
-  shown: { unit: '°C', factor: 1, offset: 0, timeMs: null },
-  intervalMs: null,
-  hue: 1,
-  scale: 'unit Cel',
-  isGhost: false,
-  states: null,
-  shape: samples([1, 2], [10, 20]),
-  ...rest,
-});
+const line = (key: string, rest: Partial<Line> = {}) =>
+  ({
+    key,
+    name: key,
+    unit: 'Cel',
+    shown: { unit: '°C', factor: 1, offset: 0, timeMs: null },
+    intervalMs: null,
+    hue: 1,
+    scale: 'unit Cel',
+    isGhost: false,
+    states: null,
+    shape: samples([1, 2], [10, 20]),
+    ...rest,
+  }) as Line;
 
 describe('Address of a comparison', () => {
   test('Comparison address: names with slashes, spaces and percent signs: written and parsed: the names are unchanged', () => {

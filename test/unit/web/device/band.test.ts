@@ -3,7 +3,7 @@ import { recordOf } from '../../../../web/state/device-events.ts';
 import { type Band, paintBand } from '../../../../web/views/device/chart-plugins.ts';
 import { pictureOf, wordsAt } from '../../../../web/views/device/device-events.tsx';
 
-const globals = globalThis as any;
+const globals = globalThis as Record<string, unknown>;
 const before = { ...globals };
 
 beforeAll(() => {

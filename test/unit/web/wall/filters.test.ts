@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import type { FleetSensor } from '../../../../web/state/fleet.ts';
 import { NORMAL, NOT_JUDGED, OFFLINE, SILENT } from '../../../../web/state/outliers.ts';
 import { matcherOf } from '../../../../web/wall/wall-canvas.ts';
 
@@ -11,13 +12,14 @@ const sensor = (
     cellState = NORMAL,
     sigmas = 0,
   }: { device?: string; site?: string; type?: string; cellState?: number; sigmas?: number } = {},
-): any => ({
-  name,
-  type,
-  cellState,
-  sigmas,
-  device: { name: device, site, presence: cellState === OFFLINE ? 'offline' : 'online' },
-});
+): FleetSensor =>
+  ({
+    name,
+    type,
+    cellState,
+    sigmas,
+    device: { name: device, site, presence: cellState === OFFLINE ? 'offline' : 'online' },
+  }) as FleetSensor;
 
 const SENSORS = {
   usual: sensor('ear'),

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import type { FleetDevice } from '../../../../web/state/fleet.ts';
 import { shortened } from '../../../../web/wall/cells.ts';
 import { layOut } from '../../../../web/wall/layout.ts';
 import { createHits } from '../../../../web/wall/painter.ts';
@@ -94,13 +95,14 @@ test('Wall keys: arrow keys: the cursor moves to the neighbor cell, over gaps, u
 });
 
 test('Wall order: sites, devices and sensors: sorted by name, numbers in names by value', () => {
-  const device = (name: string, site: string | null, sensors: string[]): any => ({
-    id: name,
-    name,
-    site,
-    isInOrder: false,
-    sensors: sensors.map((one) => ({ name: one })),
-  });
+  const device = (name: string, site: string | null, sensors: string[]) =>
+    ({
+      id: name,
+      name,
+      site,
+      isInOrder: false,
+      sensors: sensors.map((one) => ({ name: one })),
+    }) as FleetDevice;
   const sites = sortSites([
     device('d-10', 'B', ['x']),
     device('d-2', 'B', ['t-10', 'T-9', 't-1']),
