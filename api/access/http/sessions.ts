@@ -11,7 +11,7 @@ type Session = { scopes: readonly Scope[]; endsAt: number };
  * A session has the scopes of its token, is valid at every process with the same settings, and ends when the token is
  * removed.
  *
- * end in epoch ms . base64url( HMAC-SHA256(key, end) )     key = HKDF-SHA256(secret, salt: token)
+ *     end in epoch ms . base64url( HMAC-SHA256(key, end) )     key = HKDF-SHA256(secret, salt: token)
  */
 export function createSessions({
   secret,

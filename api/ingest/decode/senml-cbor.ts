@@ -4,7 +4,7 @@ import { brokenUtf8Rule } from '../../../common/encodings.ts';
 import { MillraceError } from '../../../common/errors.ts';
 import { MAX_SAMPLES_PER_MESSAGE } from '../../../schema/rules.ts';
 
-/** Limit of CBOR items per sample. A map of seven labels and their values has 15 items. */
+/** A map of seven labels and their values has 15 items. */
 const ITEMS_PER_SAMPLE = 16;
 
 /** Labels in CBOR are small integers (RFC 8428, table 6). */
@@ -46,10 +46,7 @@ const OPTIONS = {
   },
 };
 
-/**
- * Limits the number of CBOR items. An item of one byte takes 50 bytes of memory, so a payload of 1 MB could
- * block the process.
- */
+/** An item of one byte takes 50 bytes of memory, so a payload of 1 MB could block the process. */
 class BoundedTokenizer extends Tokenizer {
   #items = 0;
 
@@ -68,15 +65,10 @@ class BoundedTokenizer extends Tokenizer {
 /** The tag 55799, which only marks the bytes as CBOR (RFC 8949, section 3.4.6). */
 const SELF_DESCRIBED = Buffer.from([0xd9, 0xd9, 0xf7]);
 
-/** @returns whether the payload begins with the tag of self-described CBOR */
 export const isSelfDescribed = (payload: Buffer): boolean =>
   payload[0] === SELF_DESCRIBED[0] && payload.subarray(0, SELF_DESCRIBED.length).equals(SELF_DESCRIBED);
 
-/**
- * Parses SenML in CBOR (RFC 8428, section 6).
- * @returns records like those of SenML JSON, for `readSenml`
- * @throws {MillraceError} `malformed`, `too_large`
- */
+/** Returns records like those of SenML JSON (RFC 8428, section 6). @throws {MillraceError} `malformed`, `too_large` */
 export function parseSenmlCbor(payload: Buffer): unknown[] {
   let bytes = payload;
   while (isSelfDescribed(bytes)) bytes = bytes.subarray(SELF_DESCRIBED.length);
