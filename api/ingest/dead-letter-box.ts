@@ -80,8 +80,7 @@ export function createDeadLetterBox(deps: {
       const counts = countCodes(refused);
       notices.refused(topic, counts, first);
       const account = registeredId(device);
-      // The quota uses the present time. A redelivered message belongs to an earlier hour, and would restart
-      // the hour of the quota.
+      // The quota uses the present time. A redelivered message belongs to an earlier hour, and would restart the hour of the quota.
       const { verdict, codes } = quota.take(account, clock(), counts);
       if (verdict === 'none') return;
       const isWhole = verdict === 'whole';

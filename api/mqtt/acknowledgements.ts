@@ -3,7 +3,7 @@ import type { Writable } from 'node:stream';
 import { LRUCache } from 'lru-cache';
 import type { Receipt } from '../ingest/receipt-times.ts';
 
-/** Sent in the order in which the messages arrived (MQTT 3.1.1, 4.6.0-2; MQTT 5, 4.6.0-2), even if a later message is committed first. */
+/** Sends them in the order in which the messages arrived (MQTT 3.1.1, 4.6.0-2; MQTT 5, 4.6.0-2), even if a later one is committed first. */
 export class Acknowledgements {
   /** oldest first */
   #pending: Array<{ isSettled: boolean; acknowledge: () => void }> = [];
@@ -32,10 +32,7 @@ export class Acknowledgements {
 const HEADER = 0x4002;
 const BYTES = 4;
 
-/**
- * Sends all PUBACKs of one tick with one write, because one read of database answers settles tens of messages. Through
- * MQTT.js each PUBACK costs 5 µs. As part of one write, it costs a tenth of that.
- */
+/** One write for all PUBACKs of a tick: through MQTT.js each costs 5 µs, as part of one write a tenth of that. */
 export class Pubacks {
   #stream;
   #due: number[] = [];
@@ -44,7 +41,6 @@ export class Pubacks {
     this.#stream = stream;
   }
 
-  /** at the next tick */
   send(id: number) {
     this.#due.push(id);
     if (this.#due.length === 1) process.nextTick(() => this.#send());
@@ -63,10 +59,10 @@ export class Pubacks {
   }
 }
 
-/** At the limit the oldest message is forgotten, for example if a client with QoS 2 never sends PUBREL. */
+/** Above it the oldest message is forgotten, for example if a client with QoS 2 never sends PUBREL. */
 const MAX_OPEN = 1024;
 
-/** Of all disconnected clients, at about 250 bytes each. The oldest are forgotten. */
+/** Limit for all disconnected clients together, at about 250 bytes each. */
 const MAX_ABSENT = 100_000;
 
 type Delivered = {
@@ -86,7 +82,6 @@ type Delivery = { topic: string; content: Buffer | string; receipt: Receipt };
  * message, with or without the DUP flag (MQTT-4.3.2-2). With QoS 2 it is free after the PUBREL.
  */
 export class Deliveries {
-  /** by packet identifier, oldest first */
   #open: Map<number, Delivery> = new Map();
 
   /** Returns the receipt of a message of QoS 1 or 2. A redelivery has the receipt of the first delivery. */

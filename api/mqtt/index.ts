@@ -8,16 +8,13 @@ import type { Context } from '../observability/index.ts';
 import { createBroker } from './embedded/index.ts';
 import { createSubscriber } from './external/index.ts';
 
-/** At the end of the process. Later messages stay unacknowledged, and their senders send them again. */
+/** Later messages stay unacknowledged, and their senders send them again. */
 const DRAIN_MS = 2000;
 
-/** For last wills, after the embedded broker has closed its connections. */
+/** The embedded broker has closed its connections by then. */
 const WILLS_MS = 1000;
 
-/**
- * Both sources call `handleMessage`, and acknowledge a message when the returned promise resolves. An orderly stop
- * still sends every acknowledgement that is possible.
- */
+/** Both sources acknowledge a message when `handleMessage` resolves. An orderly stop still sends every acknowledgement that is possible. */
 export function createMessageSource(
   context: Context,
   deps: {
@@ -69,7 +66,6 @@ export function createMessageSource(
     send: (topic: string, payload: Buffer, retain?: boolean, waited?: number) =>
       source.send(topic, payload, retain, waited),
 
-    /** For a device whose credential has changed. */
     recheck: (deviceId: string) => source.recheck(deviceId),
 
     /** Settles unsettled messages if possible, and leaves the others unacknowledged. */
@@ -84,7 +80,6 @@ export function createMessageSource(
       await progress.untilSettled({ withinMs: WILLS_MS });
     },
 
-    /** of live topics at the embedded broker */
     followers: source.followers,
 
     /** 0 with an external broker */

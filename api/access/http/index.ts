@@ -40,8 +40,7 @@ export function createAccess({
   const cookie = cookieOptions(settings.tls !== null || !isLoopback(settings.host));
   const tokens = createTokens(settings);
   const sessions = createSessions({ secret, known: tokens.known, sessionMs: settings.sessionMs, clock });
-  // Requests and logins are counted separately, because a program with an old token must not prevent logins from the same
-  // address.
+  // Requests and logins are counted separately, because a program with an old token must not prevent logins from the same address.
   const requests = createAttempts(attempts);
   const signIns = createAttempts(attempts);
   const notices = new TokenNotices({ logger });

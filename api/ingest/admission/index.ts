@@ -104,8 +104,7 @@ export class Admission {
     began: number,
   ): Promise<T> {
     const time = this.#clockGuard.now();
-    // A message that waits only for room begins at once when it enters the budget. An await of a number would
-    // let it overtake this message.
+    // A message that waits only for room begins at once when it enters the budget. An await of a number would let it overtake this message.
     const now = typeof time === 'number' ? time : await time;
     const received: M = { ...message, receivedAt: now - Math.round(performance.now() - began) };
     return handleOrRefuse(received, handling);

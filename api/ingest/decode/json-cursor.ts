@@ -92,8 +92,7 @@ export class JsonCursor {
     const from = this.at;
     let at = from;
     for (let byte = bytes[at]; byte !== QUOTE; byte = bytes[++at]) {
-      // Not a plain string: escapes, control characters, or bytes outside ASCII. `byte` is undefined at the
-      // end of the input.
+      // Not a plain string: escapes, control characters, or bytes outside ASCII. `byte` is undefined at the end of the input.
       if (byte === undefined || byte < SPACE || byte > LAST_PLAIN || byte === BACKSLASH) return -1;
     }
     this.at = at + 1;

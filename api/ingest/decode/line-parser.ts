@@ -156,8 +156,7 @@ export class LineParser<S, F> {
       const found = text.indexOf('\n', from);
       this.#nextNewline = found < 0 ? text.length : found;
     }
-    // The next space may be in a later line. Without this check, each of many lines without a space would
-    // slice and hash the text after it.
+    // The next space may be in a later line. Without this check, each of many lines without a space would slice and hash the text after it.
     const isSought = this.#nextSpace < this.#nextNewline && this.#nextSpace - from <= MAX_KNOWN_LENGTH;
     const known = isSought ? this.#known.get(text.slice(from, this.#nextSpace)) : undefined;
     if (known) {

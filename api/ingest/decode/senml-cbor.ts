@@ -27,8 +27,7 @@ const LABELS = new Map([
 ]);
 
 const OPTIONS = {
-  // The bytes of strings are needed to check their UTF-8. cborg replaces invalid bytes by replacement
-  // characters.
+  // The bytes of strings are needed to check their UTF-8. cborg replaces invalid bytes by replacement characters.
   retainStringBytes: true,
   // Without this option one integer beyond 2^53 makes the whole pack malformed.
   allowBigInt: true,
@@ -36,9 +35,8 @@ const OPTIONS = {
   // Of two equal labels only one value could be read.
   rejectDuplicateMapKeys: true,
   tags: {
-    // A decimal fraction, [exponent, mantissa]: RFC 8428, section 6, allows it for numbers (RFC 8949, section 3.4.4).
-    // The number is parsed from text, so that 2025 with exponent -2 becomes the double nearest to 20.25. A
-    // product is not always the nearest double.
+    // A decimal fraction, [exponent, mantissa]: RFC 8428, section 6, allows it for numbers (RFC 8949, section 3.4.4). The number is parsed
+    // from text, so that 2025 with exponent -2 becomes the double nearest to 20.25. A product is not always the nearest double.
     4: (content: () => unknown) => {
       const [exponent, mantissa] = content() as unknown[];
       return Number(`${mantissa}e${exponent}`);

@@ -75,8 +75,7 @@ export function createSparkplugHandler(deps: {
       const arrival = arrivalOf(message);
       const result = await sparkplug.read(message, topic.sparkplug, identity);
       const { birth, isContradictory, isNewSession, isUncertain, ended, batch, nodeIdentity } = result;
-      // The message is queued before the commit, because a birth that arrives during the commit has to find the waiting
-      // message.
+      // The message is queued before the commit, because a birth that arrives during the commit has to find the waiting message.
       if (isUncertain && batch) {
         const indexes = new Set(batch.refused.map(({ index }) => index));
         awaitingBirth.remember(identity.id, { ...message, isRefused: (index) => indexes.has(index) });

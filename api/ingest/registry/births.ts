@@ -87,8 +87,7 @@ export function createBirths({
         const stamp = nextStamp(device, arrival.receivedAt);
         const begun = beginSession(device, birth.session, arrival.receivedAt);
         clocks.note(device, begun.clockOffset);
-        // The write timestamp of the session shows when the session was announced. So a repeated birth must not write
-        // the session again.
+        // The write timestamp of the session shows when the session was announced. So a repeated birth must not write the session again.
         const session =
           birth.session.id === null || begun.session !== device.session ? begun : { session: undefined };
         await writeDevice(device, { ...birth, ...session }, { isNew: found === null, stamp });

@@ -133,8 +133,7 @@ export class DeviceCache {
     }
     const kept = this.#devices.get(id);
     if (kept) return kept;
-    // A device that was removed from the cache during the read may be retired. So the cache must not store this older
-    // answer.
+    // A device that was removed from the cache during the read may be retired. So the cache must not store this older answer.
     if (isShared()) this.#devices.set(id, device);
     return device;
   }

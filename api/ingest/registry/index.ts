@@ -97,8 +97,7 @@ export class Registry {
     const { indexes, sensors } = this.#store.sensorWrites(device, changes, now);
     await this.#commit(indexes);
     await this.#commit(sensors);
-    // This time is written after the sensors. So a reader that sees this time and counts the sensors again also sees the
-    // new sensors.
+    // This time is written after the sensors. So a reader that sees this time and counts the sensors again also sees the new sensors.
     await this.#retry.run(() => this.#store.writeSensorsAt(device, this.#clock()));
   }
 

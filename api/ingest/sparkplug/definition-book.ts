@@ -78,8 +78,7 @@ export class DefinitionBook {
     const before = await this.newest(key);
     if (before?.text === definitions.text && definitions.bornAt - before.bornAt < this.#repeatMs)
       return before;
-    // Two births may arrive in one ms, or the clock of Millrace may be set back. The birth that arrived last
-    // gets the later time.
+    // Two births may arrive in one ms, or the clock of Millrace may be set back. The birth that arrived last gets the later time.
     const bornAt = Math.max(definitions.bornAt, (before?.bornAt ?? 0) + 1);
     const written = { ...definitions, bornAt, ...(before ? historyOf(definitions, before) : {}) };
     await this.#retry.run(() => this.#store.writeBirth(key.bytes, bornAt, definitions.text));
@@ -141,8 +140,7 @@ export function readDefinitions(text: string, bornAt: number): Definitions {
     if (alias !== null) definitions.names.set(alias, name);
     definitions.datatypes.set(name, datatype);
   }
-  // An alias is unique in a birth (tck-id-payloads-alias-uniqueness). So a repeated alias cannot be resolved, and is
-  // removed.
+  // An alias is unique in a birth (tck-id-payloads-alias-uniqueness). So a repeated alias cannot be resolved, and is removed.
   for (const alias of doubled) definitions.names.delete(alias);
   return definitions;
 }

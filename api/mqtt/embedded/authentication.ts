@@ -10,7 +10,7 @@ import type { Metrics } from '../../observability/metrics.ts';
 import type { Authorization } from './authorization.ts';
 import { type Connection, MAX_PER_ACCOUNT, OwnConnections } from './connections.ts';
 
-/** MQTT 3.1.1, table 3.1. All other failures are 5, not authorized. */
+/** CONNACK return code of MQTT 3.1.1 (table 3.1). All other failures are 5, not authorized. */
 const UNAVAILABLE = 3;
 
 export function createAuthentication({
@@ -87,7 +87,6 @@ function addressOf({ conn }: Client): string {
   return remoteAddress === undefined ? '' : ipKeyGenerator(remoteAddress);
 }
 
-/** In a log line, in characters. */
 const MAX_SHOWN = 128;
 
 /** One line a minute for each account and kind of request. A client may give any name, so failed sign-ins count by address. */

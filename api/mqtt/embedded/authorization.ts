@@ -68,11 +68,11 @@ export function createAuthorization({
 
 export type Authorization = ReturnType<typeof createAuthorization>;
 
-/** The broker forwards no topic that a larger filter could match. */
+/** The broker forwards no topic that a filter above these limits could match. */
 const MAX_CHARACTERS = 512;
 const MAX_LEVELS = 8;
 
-/** per connection of a device account */
+/** Limit per connection of a device account. */
 const MAX_FILTERS = 32;
 
 /** For each device of the account after the first: its topics, and its commands as an edge node. */

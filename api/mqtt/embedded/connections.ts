@@ -22,7 +22,6 @@ export interface Connection {
   closed: AbortSignal;
   /** null: the client has not signed in */
   account: Account | null;
-  /** as requested in SUBSCRIBE, also refused filters */
   filters: Set<string>;
   willTopic?: string;
   /** whether the client may send for a device of a mapped topic */
@@ -33,7 +32,6 @@ export interface Connection {
   isTerse: boolean;
 }
 
-/** From then on aedes uses the socket within the limits of `ConnectionReader`. */
 export function openConnection(
   socket: Socket,
   {
@@ -129,25 +127,20 @@ export class Connections {
   }
 }
 
-/** Bytes of a PUBLISH in addition to its payload: topic, packet id and properties. */
+/** Limit of the bytes of a PUBLISH in addition to its payload: topic, packet id and properties. */
 const HEADROOM = 66_000;
 
-/** of a PUBLISH */
 const FIXED_HEADER = 5;
 
 /** CONNACK announces it to clients of MQTT 5. */
 export const maximumPacketSize = (maxPayloadBytes: number) => maxPayloadBytes + HEADROOM + FIXED_HEADER;
 
-/**
- * For packets that are no PUBLISH, and the first packet, whose sender has not signed in yet. It is enough for a CONNECT
- * with names, a token and a last will of 64 KiB, and for a SUBSCRIBE to a thousand devices.
- */
+/** Enough for a CONNECT with names, a token and a last will of 64 KiB, and for a SUBSCRIBE to a thousand devices. */
 const MAX_OTHER_BYTES = 96 * 1024;
 
-/** the upper half of the first byte */
 const PUBLISH = 0x30;
 
-/** of a fixed header (MQTT 3.1.1, table 2.4) */
+/** The largest length in a fixed header (MQTT 3.1.1, table 2.4). */
 const MAX_LENGTH = 268_435_455;
 
 const isPublish = (firstByte: number) => (firstByte & 0xf0) === PUBLISH;
@@ -170,10 +163,7 @@ function keepAlive(client: Client) {
 /** One connection in use, one that broke without notice, and two for an operator who watches the device. */
 export const MAX_PER_ACCOUNT = 4;
 
-/**
- * One credential with many client ids could fill the broker. At the limit, a new connection closes the oldest of the
- * account, so a device can always reconnect. The account of the installation has no limit.
- */
+/** One credential with many client ids could fill the broker. A new connection closes the oldest, so a device can always reconnect. */
 export class OwnConnections {
   #onTooMany;
   /** by device id, the oldest first */
@@ -237,7 +227,6 @@ export class CredentialRecheck {
     if (!this.#isStopped) this.#timer = setTimeout(() => this.#checkAll(), this.#everyMs).unref();
   }
 
-  /** Resolves when the connections of this account are closed. */
   now(deviceId: string): Promise<void> {
     return this.#tryCheck(({ account }) => account?.deviceId === deviceId);
   }

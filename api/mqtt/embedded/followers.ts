@@ -13,9 +13,7 @@ type Matches = (topic: string) => boolean;
  * `iot/live/+` or `#` gets each change once.
  */
 export class Followers {
-  /** those that may match live topics */
   #filters: Map<Client, Set<string>> = new Map();
-  /** the filters that ask for named topics, with the number of their clients */
   #asking: Map<string, { clients: number; matches: Matches }> = new Map();
 
   constructor(aedes: Aedes) {

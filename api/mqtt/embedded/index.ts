@@ -28,15 +28,11 @@ import { ReadScheduler } from './reading/read-scheduler.ts';
 import { Persistence } from './retained.ts';
 import { createSettling, DROPPED, releaseOnPubrel } from './settling.ts';
 
-/**
- * Its PUBACK to the device waits for the commit. Other clients receive messages only while they are connected and read
- * fast enough, because there are no persistent sessions (`retained.ts`).
- */
+/** Other clients receive messages only while they are connected, because there are no persistent sessions (`retained.ts`). */
 export function createBroker(deps: {
   mqtt: Config['mqtt'];
   tls?: OwnCertificate | null;
   accounts: Accounts;
-  /** interval of the check of open connections */
   recheckMs: number;
   /** null: this process does not handle Sparkplug */
   host: Host | null;
@@ -52,7 +48,6 @@ export function createBroker(deps: {
   const { mqtt, accounts, host, maxMessageBytes, handleMessage, clock, logger, metrics } = deps;
   const connections = new Connections();
   const scheduler = new ReadScheduler(deps.room);
-  /** Settles when the offline state of the Sparkplug host is published. */
   let stateSent = Promise.resolve();
   const connectionOf = (client: Client) => connections.of(client);
   const notices = new AccessNotices({ logger });
@@ -115,7 +110,6 @@ export function createBroker(deps: {
     connections.add(connection);
   }
 
-  /** Settles after forwarding. */
   const publish = (message: {
     topic: string;
     payload: Buffer;
@@ -147,7 +141,6 @@ export function createBroker(deps: {
       await listener.start();
     },
 
-    /** Unsettled messages may settle until `stop`. */
     quiesce() {
       if (host)
         stateSent = Promise.all([publish(host.death()), publish(host.stateOfVersion2(false))]).then(() => {});

@@ -59,7 +59,6 @@ export class Listener {
     }
   }
 
-  /** Ends the time limit of a connection whose client has signed in. */
   pass(socket: Socket) {
     this.#pending.pass(socket);
   }
@@ -68,7 +67,6 @@ export class Listener {
     this.#server.close();
   }
 
-  /** Includes connections in the TLS handshake. */
   destroy() {
     this.#sockets.destroy();
   }
@@ -85,6 +83,5 @@ export class Listener {
 }
 
 export const LIMITS = {
-  /** In ms. aedes closes a connection whose client reads nothing for longer. */
   drainTimeout: 5000,
 };

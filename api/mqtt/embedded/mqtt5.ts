@@ -8,7 +8,7 @@ import { suggestTopic } from '../../../schema/topic-suggestion.ts';
 import type { Outcome } from '../../ingest/pipeline.ts';
 import type { Refusals } from '../../store/dead-letters/writes.ts';
 
-/** MQTT 5, section 2.4. aedes sends other reason codes too. */
+/** Reason codes of MQTT 5, section 2.4. aedes sends others too. */
 export const REASONS = {
   success: 0x00,
   unwilling: 0x83,
@@ -24,10 +24,10 @@ export const REASONS = {
   format: 0x99,
 };
 
-/** A code of this value or more is an error. */
+/** A reason code of this value or more is an error. */
 export const FIRST_ERROR = 0x80;
 
-/** CONNACK announces it, and a client that exceeds it is disconnected. `connection-reader.ts` has the same limit for unsettled messages. */
+/** Announced in CONNACK. A client that exceeds it is disconnected. `connection-reader.ts` has the same limit for unsettled messages. */
 export const RECEIVE_MAXIMUM = 64;
 
 /** All other codes mean a wrong payload. */
@@ -40,12 +40,11 @@ const REASON_OF: Partial<Record<ErrorCode, number>> = {
   rejected: REASONS.unwilling,
 };
 
-/** in characters */
 const MAX_REASON = 256;
 
 export type Answer = { reasonCode: number; reason: string };
 
-/** null: accepted without a reason */
+/** null: success without a reason */
 export function answerTo(outcome: Outcome, refused: Refusals, topic: string): Answer | null {
   if (outcome === 'unknown_topic') {
     const suggestion = suggestTopic(topic);
@@ -82,7 +81,7 @@ export function acknowledgeWith(
   client.conn.write(isTerse || isTooLarge ? generate(packet) : explained);
 }
 
-/** MQTT-3.1.2-24 */
+/** Compares with the Maximum Packet Size of the client (MQTT-3.1.2-24). */
 export const isTooLargeFor = ({ maximumPacketSize }: Client, publish: object) =>
   maximumPacketSize !== undefined && generate({ ...publish, messageId: 1 }).length > maximumPacketSize;
 
@@ -183,7 +182,7 @@ function replaceAtOnce(aedes: Internals) {
 /** The Receive Maximum of a client that sets none (MQTT 5, 3.1.2.11.3). */
 const UNLIMITED = 65_535;
 
-/** A wildcard that shares its level with another character. */
+/** The wildcard shares its level with another character. */
 const MISPLACED_WILDCARD = /[^/][+#]|[+#][^/]/;
 
 /** No client may subscribe to `$SYS` topics of the broker. */

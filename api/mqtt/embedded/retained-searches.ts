@@ -17,7 +17,6 @@ export class RetainedSearches {
   #retained;
   #closed;
   #running: Search | null = null;
-  /** in order of arrival */
   #waiting: Set<Search> = new Set();
   #newest: Map<string, Search> = new Map();
 
@@ -63,7 +62,6 @@ export class RetainedSearches {
     next.begin();
   }
 
-  /** A newer search has the filter. */
   #removeFromWaiting(filter: string) {
     const older = this.#newest.get(filter);
     older?.filters.delete(filter);

@@ -6,7 +6,7 @@ import { OWN_TOPICS } from '../../../schema/topics.ts';
 import { copyBytes } from '../../ingest/admission/index.ts';
 import { RetainedSearches } from './retained-searches.ts';
 
-/** A separate limit for statuses of devices (of up to 1 KiB each) and for messages that Millrace retains. The oldest is dropped. */
+/** Separate limit for statuses of devices (of up to 1 KiB each) and for messages that Millrace retains. The oldest is dropped. */
 const MAX_MESSAGES = 100_000;
 
 /** A search lets other work of the event loop run after this many messages. */
@@ -17,7 +17,6 @@ const OF_ONE_DEVICE = new RegExp(`^${OWN_TOPICS}[^/]+/`);
 
 const WILDCARD = /[+#]/;
 
-/** `messageExpiry`: epoch ms */
 type Retained = {
   cmd: 'publish';
   topic: string;
@@ -40,11 +39,9 @@ export type GrantedFilter = [filter: string, granted: QoS];
  * the filters of every device when all devices reconnect, because devices subscribe to their own topics.
  */
 export class RetainedMessages {
-  /** of devices, by topic, the oldest first */
+  /** by topic, the oldest first, as in the maps below */
   #statuses: Map<string, Retained> = new Map();
-  /** of Sparkplug hosts, by topic */
   #states: Map<string, Retained> = new Map();
-  /** by topic, the oldest first */
   #others: Map<string, Retained> = new Map();
 
   /** An empty payload removes the retained message. */
@@ -99,10 +96,7 @@ export class RetainedMessages {
   }
 }
 
-/**
- * A replaced message moves to the end of the map. Without a bound, a search would never end if messages are replaced
- * faster than the client reads. The client gets a replaced message when it is published.
- */
+/** A replaced message moves to the end. Without a bound, a search never ends if messages are replaced faster than the client reads. */
 function* boundedValues(kept: Map<string, Retained>): Iterable<Retained> {
   let left = kept.size;
   for (const message of kept.values()) {
@@ -119,10 +113,9 @@ function forwarded({ properties, messageExpiry }: Pick<Retained, 'properties' | 
   return { properties: own, messageExpiry };
 }
 
-/** One text is a prefix of the other. */
 const meets = (known: string, branch: string) => known.startsWith(branch) || branch.startsWith(known);
 
-/** MQTT 3.1.1, section 4.7.1. The filter must be valid, and the topic must not start with `$`. */
+/** Levels by MQTT 3.1.1, section 4.7.1. The filter must be valid, and the topic must not start with `$`. */
 export function filterOf(filter: string): (topic: string) => boolean {
   const wanted = filter.split('/');
   return (topic) => {
@@ -135,7 +128,6 @@ export function filterOf(filter: string): (topic: string) => boolean {
   };
 }
 
-/** As `filterOf`. */
 export const matchesFilter = (filter: string, topic: string) => filterOf(filter)(topic);
 
 /**
@@ -150,13 +142,9 @@ export const matchesFilter = (filter: string, topic: string) => filterOf(filter)
  */
 export class Persistence {
   #retained = new RetainedMessages();
-  /** by connection */
   #searches: WeakMap<object, RetainedSearches> = new WeakMap();
-  /** of the connection that is subscribing now */
   #subscriber: RetainedSearches | null = null;
-  /** the filters of the current SUBSCRIBE */
   #granted: Map<string, QoS> = new Map();
-  /** Ids that wait for their PUBREL, by connection. */
   #incoming: WeakMap<object, Set<number>> = new WeakMap();
 
   async setup() {}
@@ -177,7 +165,6 @@ export class Persistence {
     this.#granted = new Map(subscriptions.map(({ topic, qos }) => [topic, qos]));
   }
 
-  /** The filters are those of the client from `noteSubscriber`. */
   createRetainedStreamCombi(filters: string[]) {
     const granted = filters.map((filter) => this.#grantedFor(filter));
     return this.#subscriber?.search(granted) ?? Readable.from(this.#retained.matching(granted));
@@ -224,7 +211,6 @@ export class Persistence {
     return { messageId };
   }
 
-  /** Messages that wait for their PUBREL. */
   halfOpen(client: object) {
     return this.#incoming.get(client)?.size ?? 0;
   }

@@ -19,13 +19,9 @@ import {
   RECEIVE_MAXIMUM,
 } from './mqtt5.ts';
 
-/**
- * The connection of a will is closed, so backpressure cannot limit wills. The limit is enough for 16,000 devices that
- * disconnect while the database is unavailable. Above it a will counts as unsettled and is lost.
- */
+/** Backpressure cannot limit wills, because their connection is closed. Enough for 16,000 devices; above it a will is lost. */
 const MAX_WILL_BYTES = 32 * 1024 * 1024;
 
-/** in addition to the payload, in bytes */
 const WILL_OVERHEAD = 2048;
 
 /** A client that reads nothing while an acknowledgement waits to be sent is disconnected after this time. */
@@ -43,9 +39,7 @@ export function createSettling(deps: {
   canPublish: (client: Client, topic: string, route: Topic | null) => boolean;
   canSendFor: (client: Client, device: string, topic: string) => boolean;
   deliveriesOf: (connection: Connection) => Deliveries;
-  /** messages of QoS 2 that wait for their PUBREL */
   halfOpen: (client: Client) => number;
-  /** to the other clients */
   forward: (packet: PublishPacket, client: Client) => void;
   metrics: Metrics;
 }) {
@@ -107,7 +101,6 @@ export function createSettling(deps: {
     }
   }
 
-  /** `packet` is changed to QoS 0, which aedes does not acknowledge. */
   function answer({ client, isTerse }: Connection, packet: PublishPacket, answer: Answer, done: () => void) {
     const isAccepted = answer.reasonCode < FIRST_ERROR;
     // After a PUBREC with success the exchange continues with PUBREL, so aedes must handle the message and store its id.
@@ -124,11 +117,10 @@ export function createSettling(deps: {
     });
   }
 
-  /** The acknowledgement is sent in order after the message is settled. QoS 1 or 2. */
   function track(connection: Connection, packet: PublishPacket, done: () => void) {
     const { client, acknowledgements } = connection;
     const { topic, qos, messageId } = packet;
-    // With QoS 2 the identifier denotes the same message until its PUBREL (MQTT-4.3.3-2).
+    // The identifier of QoS 2 denotes the same message until its PUBREL (MQTT-4.3.3-2).
     const acknowledge = () => {
       if (qos === 1) deliveriesOf(connection).release(messageId);
       done();
@@ -202,12 +194,11 @@ export function createSettling(deps: {
     disconnect(client, REASONS.notAuthorized);
   }
 
-  /** MQTT-3.3.4-9 */
+  /** CONNACK announces the maximum (MQTT-3.3.4-9). */
   function isOverMaximum({ client, acknowledgements }: Connection): boolean {
     return client.version === 5 && acknowledgements.pending + halfOpen(client) >= RECEIVE_MAXIMUM;
   }
 
-  /** `packet` is changed. `done` sends the PUBACK. */
   return (client: Client | null, packet: PublishPacket, done: (error?: Error | null) => void) => {
     // A message from a closed connection is its last will.
     const connection = client && !client.closed ? connectionOf(client) : undefined;
@@ -217,7 +208,6 @@ export function createSettling(deps: {
       disconnect(connection.client, REASONS.receiveMaximum);
       return;
     }
-    // Ingest gets the parsed topic with the message.
     const route = parseTopic(packet.topic);
     if (client && !canPublish(client, packet.topic, route)) {
       forbid(connection, packet, done);
@@ -238,8 +228,7 @@ export function createSettling(deps: {
         if (outcome === 'forbidden' && packet.qos === 0) return disconnectForbidden(connection.client);
         settled(outcome);
       },
-      // The connection is closed without an acknowledgement, so that the device reconnects and sends the
-      // message again.
+      // The connection is closed without an acknowledgement, so that the device reconnects and sends the message again.
       () => void client?.conn.destroy(),
     );
   };
@@ -255,7 +244,7 @@ function keepApart(
   if (properties?.correlationData) properties.correlationData = memory.own(properties.correlationData);
 }
 
-/** Replaces topics outside the contract. The broker forwards messages on it to no client. */
+/** Replaces topics outside the contract. The broker forwards messages on this topic to no client. */
 export const DROPPED = '$SYS/dropped';
 
 /** A normal status takes about 50 bytes. A larger one than this is not retained. */
@@ -264,10 +253,7 @@ const MAX_RETAINED_BYTES = 1024;
 /** aedes closes the connection of a client that publishes on a topic with more levels. */
 const MAX_LEVELS = 100;
 
-/**
- * Only topics of the contract are forwarded, and only an accepted status is retained. A message on a mapped topic may
- * be a command for another program, and no permission protects mapped topics. So it is not forwarded.
- */
+/** A message on a mapped topic may be a command for another program, and no permission protects mapped topics. So it is not forwarded. */
 function restrict(packet: PublishPacket, route: Topic | null, outcome: Outcome) {
   if (!route || outcome === 'unknown_topic') packet.topic = DROPPED;
   const retainable = route?.kind === 'status' && outcome === 'accepted';
@@ -278,9 +264,8 @@ const retainedBytes = ({ payload, properties }: PublishPacket) =>
   payload.length + (properties ? JSON.stringify(properties).length : 0);
 
 /**
- * Moves a publish to `DROPPED` before aedes checks the levels, so it is acknowledged and counted like any unknown
- * topic. If aedes closed the connection, the device would reconnect and send the message again forever. aedes has no
- * public hook here, so the private `_parser` is used.
+ * Acknowledges and counts such a topic like any unknown one. If aedes closed the connection, the device would reconnect
+ * and send the message again forever. aedes has no public hook here, so the private `_parser` is used.
  */
 export function dropDeepTopics(client: Client) {
   const { _parser } = client as unknown as { _parser: EventEmitter };
@@ -290,7 +275,7 @@ export function dropDeepTopics(client: Client) {
   });
 }
 
-/** Includes messages of an earlier connection, which aedes does not know. As above, aedes has no public hook here. */
+/** Includes messages of an earlier connection, which aedes does not know. The private `_parser` is used as in `dropDeepTopics`. */
 export function releaseOnPubrel(client: Client, release: (messageId: number) => void) {
   const { _parser } = client as unknown as { _parser: EventEmitter };
   _parser.prependListener('packet', (packet) => {

@@ -40,9 +40,8 @@ export function acknowledgeAfterCommit(
     /** Settled messages that wait for an earlier PUBACK count, because `deliveries` keeps their payloads in memory. */
     settledBytes: 0,
   });
-  /** null: the connection has received no message */
   let connection: ReturnType<typeof open> | null = null;
-  /** The broker sends them again on the next connection. */
+  /** The broker sends unacknowledged messages again on the next connection. */
   const deliveries = new Deliveries();
   let isAccepting = true;
   let unsettled = 0;
@@ -62,7 +61,6 @@ export function acknowledgeAfterCommit(
     proceed();
   }
 
-  // The broker sends unacknowledged messages again on the new connection.
   client.on('close', () => {
     connection?.acknowledgements.drop();
     connection = null;
@@ -89,7 +87,7 @@ export function acknowledgeAfterCommit(
     resume();
   }
 
-  /** Settles with the message, even if `onPublish` throws at once. */
+  /** Also if `onPublish` throws at once. */
   function settle(message: Publish): Promise<unknown> {
     try {
       const receipt = message.qos > 0 ? deliveries.receive(message) : { from: null };

@@ -25,12 +25,10 @@ const RECEIVE_MAXIMUM = 512;
  */
 const MAX_UNSETTLED = { messages: RECEIVE_MAXIMUM, bytes: 16 * 1024 * 1024 };
 
-/** Afterwards the connection is destroyed. */
 const DISCONNECT_MS = 1000;
 
 /** Uses MQTT 5 and a persistent session with a fixed client id, and acknowledges after the commit. */
 export function createSubscriber(deps: {
-  /** `url` is set */
   mqtt: Config['mqtt'];
   /** null: this process does not handle Sparkplug */
   host: Host | null;
@@ -42,7 +40,6 @@ export function createSubscriber(deps: {
   clock: () => number;
   logger: Logger;
   onFatal: (error: Error) => void;
-  /** whole seconds */
   keepAliveMs: number;
   arrange?: Arrange;
 }) {
@@ -127,15 +124,11 @@ export function createSubscriber(deps: {
   client.on('connect', onInterrupted);
   client.on('error', (error) => logger.warn({ reason: reasonOf(error) }, 'broker'));
   return {
-    /**
-     * Resolves when the subscriptions are granted, with whether the broker had a session of this client.
-     * @throws {MillraceError} `broker_away`: the broker does not answer, or refuses the client
-     */
+    /** Returns whether the broker had a session of this client. @throws {MillraceError} `broker_away`: no answer, or refused */
     start: (): Promise<boolean> =>
       new Promise((resolve, reject) => {
         const fail = (error: Error | undefined) => reject(brokerAway(mqtt, error));
-        // A close without an error means that the broker closed the connection, or did not answer CONNECT in
-        // time.
+        // A close without an error means that the broker closed the connection, or did not answer CONNECT in time.
         const closed = () => fail(undefined);
         client.once('error', fail);
         client.once('close', closed);
@@ -155,7 +148,7 @@ export function createSubscriber(deps: {
       acknowledging.quiesce();
     },
 
-    /** `endSession`: the broker discards the session; default: it keeps the session */
+    /** `endSession`: the broker discards the session */
     async stop({ endSession = false }: { endSession?: boolean } = {}) {
       isEnding = true;
       // If another component failed to start, this client never connected. MQTT.js (5.16) cannot end such a client.
@@ -169,8 +162,7 @@ export function createSubscriber(deps: {
 
     /** When the answer arrives, all messages that the broker sent earlier have arrived too. false: the connection broke. */
     async roundTrip(): Promise<boolean> {
-      // A disconnected client would wait for the next connection. On that connection, messages of the session
-      // may arrive after the answer.
+      // A disconnected client would wait for the next connection. On that connection, messages of the session may arrive after the answer.
       if (!client.connected) return false;
       return arrange(client, { group: mqtt.shareGroup, host, mapped }).then(
         () => true,
@@ -184,7 +176,6 @@ export function createSubscriber(deps: {
 
     port: 0,
 
-    /** Only the external broker knows the connections of devices. */
     recheck: async () => {},
 
     followers: null,

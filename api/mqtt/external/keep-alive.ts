@@ -12,7 +12,7 @@ export class KeepAlive {
   #client;
   #timer: NodeJS.Timeout | undefined;
   #isReading = true;
-  /** at any time since the last PINGREQ */
+  /** since the last PINGREQ */
   #hasStopped = false;
 
   constructor(client: MqttClient) {
@@ -32,14 +32,12 @@ export class KeepAlive {
     this.#isReading = true;
   }
 
-  /** For a closed connection, or when no message can stop reading. */
   end() {
     clearInterval(this.#timer);
     this.#timer = undefined;
   }
 
   #beat() {
-    // The keepalive of MQTT.js works normally again.
     if (!this.#hasStopped) {
       this.end();
       return;

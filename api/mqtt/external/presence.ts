@@ -1,7 +1,7 @@
 import type { MqttClient } from 'mqtt';
 import type { Host } from '../../ingest/sparkplug/host.ts';
 
-/** Of a PUBACK (MQTT 5, section 3.4.2.1). Mosquitto 2.0.11 may also close the connection after each forbidden publish. */
+/** Reason code of a PUBACK (MQTT 5, 3.4.2.1). Mosquitto 2.0.11 may also close the connection after each forbidden publish. */
 const NOT_AUTHORIZED = 0x87;
 
 /**
@@ -18,7 +18,7 @@ export class Presence {
   #onForbidden;
   #isAnnounced = false;
 
-  /** The client must not be connected yet. `onForbidden`: the broker does not let it publish the state. */
+  /** The client must not be connected yet. */
   constructor(client: MqttClient, host: Host, onForbidden: () => void) {
     this.#client = client;
     this.#host = host;
@@ -43,7 +43,6 @@ export class Presence {
     this.#publish(this.#host.death());
   }
 
-  /** for the next connection */
   #prepare() {
     this.#client.options.will = this.#host.will();
   }
@@ -56,7 +55,7 @@ export class Presence {
   }
 }
 
-/** Of a DISCONNECT (MQTT 5, section 3.14.2.1). */
+/** Reason code of a DISCONNECT (MQTT 5, section 3.14.2.1). */
 const SESSION_TAKEN_OVER = 0x8e;
 
 /** The broker closes a short connection earlier. Another process with the same client id reconnects in 1 s. */
@@ -80,9 +79,8 @@ export function watchForTakeover(client: MqttClient, onTaken: () => void) {
     connections++;
     connectedAt = Date.now();
   });
-  // An error without an open connection has another cause: the broker refuses the client, or the network fails. An error
-  // on an open connection is normal under load: the broker closes the connection while PUBACKs are unread, so TCP resets
-  // the connection.
+  // An error without an open connection has another cause: the broker refuses the client, or the network fails. An error on an open
+  // connection is normal under load: the broker closes the connection while PUBACKs are unread, so TCP resets the connection.
   client.on('error', () => {
     if (connectedAt === null) short = 0;
   });
@@ -97,7 +95,7 @@ export function watchForTakeover(client: MqttClient, onTaken: () => void) {
   });
 
   return {
-    /** Called when this process closes the connection itself, which must not count as short. */
+    /** A connection that this process closes itself must not count as short. */
     closing() {
       connectedAt = null;
     },

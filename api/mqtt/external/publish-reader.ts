@@ -15,10 +15,7 @@ export interface Publish {
 /** Returns false if the message must wait, because too much is unsettled. Then the caller reads no further until `next` is called. */
 export type Receive = (message: Publish, next: () => void) => boolean;
 
-/**
- * Puts a `PublishReader` between the stream of each connection and MQTT.js. The client must not be connected yet. If a
- * new version of MQTT.js lacks the private `streamBuilder`, MQTT.js reads all packets itself.
- */
+/** The client must not be connected yet. If a new MQTT.js lacks the private `streamBuilder`, it reads all packets itself. */
 export function readPublishes(client: MqttClient, receive: Receive) {
   const inside = client as unknown as { streamBuilder?: (client: MqttClient) => Duplex };
   const build = inside.streamBuilder;
@@ -36,7 +33,7 @@ export function readPublishes(client: MqttClient, receive: Receive) {
 
 const EMPTY = Buffer.alloc(0);
 
-/** With seven bits each (MQTT 5, section 1.5.5). */
+/** The remaining length has seven bits in each (MQTT 5, section 1.5.5). */
 const MAX_LENGTH_BYTES = 4;
 
 /**
@@ -54,17 +51,15 @@ class PublishReader extends Writable {
   #source;
   #others;
   #receive;
-  /** of an incomplete packet */
   #parts: Buffer[] = [];
   #size = 0;
   /** Bytes that must arrive before the incomplete packet is read again. So a large packet is joined only once. */
   #needed = 0;
-  /** `#at` is the index of the current packet, and `#bodyAt` the index after its fixed header. */
+  /** Index of the current packet in `#bytes`, and index after its fixed header. */
   #bytes: Buffer = EMPTY;
   #at = 0;
   #bodyAt = 0;
-  /** Requests the next bytes. */
-  #done = () => {};
+  #requestNext = () => {};
 
   /** `others`: stream through which MQTT.js receives packets */
   constructor(source: Duplex, others: NodeJS.WritableStream, receive: Receive) {
@@ -83,7 +78,7 @@ class PublishReader extends Writable {
     }
     this.#bytes = this.#parts.length === 1 ? chunk : Buffer.concat(this.#parts, this.#size);
     this.#parts = [];
-    this.#done = done;
+    this.#requestNext = done;
     this.#read();
   }
 
@@ -132,11 +127,11 @@ class PublishReader extends Writable {
     this.#size = rest.length;
     this.#bytes = EMPTY;
     this.#at = 0;
-    this.#done();
+    this.#requestNext();
   }
 }
 
-/** MQTT 5, section 3.3.1 */
+/** First byte of a PUBLISH (MQTT 5, section 3.3.1). */
 const PUBLISH = 3;
 const DUP = 0x08;
 const RETAIN = 0x01;
@@ -170,7 +165,7 @@ function readPublish(bytes: Buffer, at: number, bodyAt: number, end: number): Pu
   };
 }
 
-/** The value of the first is one byte, the value of the second is a text (MQTT 5, section 2.2.2.2). */
+/** A byte, and a text (MQTT 5, section 2.2.2.2). */
 const PAYLOAD_FORMAT = 0x01;
 const CONTENT_TYPE = 0x03;
 

@@ -3,10 +3,7 @@ import { EDGE_FILTERS } from '../../../schema/sparkplug-topics.ts';
 import type { MappedFilters } from '../../ingest/mappings/index.ts';
 import type { Host } from '../../ingest/sparkplug/host.ts';
 
-/**
- * The processes of a group share the measurements. Every process receives births and statuses: shared subscriptions get
- * no retained messages, and in each process the birth of a device must arrive before its measurements.
- */
+/** Every process gets births and statuses: shared subscriptions get no retained messages, and a birth must arrive before measurements. */
 const subscriptionsOf = (group: string): ISubscriptionMap => ({
   // Retain handling 2: the broker sends no retained messages. By MQTT 5, section 4.8.2, shared subscriptions get no retained messages
   // anyway, but Mosquitto 2.0.11 sends them after every reconnect. Then a retained message with relative times would be stored again.
@@ -16,7 +13,7 @@ const subscriptionsOf = (group: string): ISubscriptionMap => ({
   'iot/v1/+/status': { qos: 1, rh: 1 },
 });
 
-/** As with measurements and births, the processes share values, and every process gets descriptions. */
+/** As with measurements and births, processes share values, and each gets all descriptions. */
 const mappedSubscriptionsOf = (group: string, { shared, own }: MappedFilters): ISubscriptionMap =>
   Object.fromEntries([
     ...shared.map((filter) => [`$share/${group}/${filter}`, { qos: 1 as const, rh: 2 }]),
@@ -44,7 +41,6 @@ export type Arrange = (
   topics: { group: string; host: Host | null; mapped: MappedFilters },
 ) => Promise<void>;
 
-/** Throws when the broker refuses a subscription, or the connection breaks. */
 export async function subscribe(
   client: MqttClient,
   { group, host, mapped }: { group: string; host: Host | null; mapped: MappedFilters },

@@ -52,7 +52,6 @@ export class ConnectionReader {
   #surplus = 0;
   /** Bytes of a shortened packet that must still be dropped. */
   #toDrop = 0;
-  /** null: the connection does not wait for its turn */
   #cancelWait: (() => void) | null = null;
 
   constructor(
@@ -66,11 +65,9 @@ export class ConnectionReader {
     }: {
       scheduler: ReadScheduler;
       packetLimit: PacketLimit;
-      /** called before the socket is destroyed */
       onTooLarge: (bytes: number) => void;
       /** A packet that is larger than its limit is cut to the limit. Default: it is not cut. */
       shortens?: (firstByte: number, bytes: number) => boolean;
-      /** the CONNECT was answered */
       isConnected: () => boolean;
     },
   ) {
@@ -91,7 +88,6 @@ export class ConnectionReader {
     this.#bytes += size;
   }
 
-  /** When the message is acknowledged, or settled with QoS 0. */
   leave(size: number) {
     this.#messages--;
     this.#bytes -= size;
@@ -211,7 +207,6 @@ export class ConnectionReader {
     if (this.#putBack > 0) this.#socket.unshift(chunk.subarray(end));
   }
 
-  /** Leaves out bytes that are dropped. */
   #nextChunk(): Buffer | null {
     const chunk = this.#readChunk();
     this.#putBack = 0;
@@ -233,7 +228,7 @@ export class ConnectionReader {
 
 const EMPTY = Buffer.alloc(0);
 
-/** MQTT 3.1.1, 2.2.3 */
+/** The length in a fixed header (MQTT 3.1.1, 2.2.3). */
 function lengthBytes(length: number): number[] {
   const bytes = [];
   let rest = length;

@@ -1,4 +1,4 @@
-/** With seven bits each (MQTT 3.1.1, section 2.2.3). */
+/** Limit for the length in a fixed header, with seven bits each (MQTT 3.1.1, section 2.2.3). */
 const MAX_LENGTH_BYTES = 4;
 
 /** Limit of the bytes after the fixed header. It is checked before they are buffered. `isFirst`: the first packet of the connection. */
@@ -7,9 +7,9 @@ export type PacketLimit = (firstByte: number, isFirst: boolean) => number;
 /** Finds the ends of packets in a stream of bytes. It reads only their fixed headers. */
 export class PacketScanner {
   #limitOf;
-  /** 0: the next bytes belong to a fixed header */
+  /** Bytes until the next fixed header. */
   #toSkip = 0;
-  /** Bytes of the fixed header that have been read. */
+  /** Bytes of the fixed header that were read. */
   #header = 0;
   #length = 0;
   #limit = 0;
@@ -46,13 +46,11 @@ export class PacketScanner {
     return bytes;
   }
 
-  /** Skips a packet after its fixed header. */
   skip(bytes: number) {
     this.rewind();
     this.#toSkip = bytes;
   }
 
-  /** `end`: index behind the byte */
   #scanHeader(byte: number, end: number) {
     if (this.#header++ === 0) {
       this.#limit = this.#limitOf(byte, this.#packets === 0);
@@ -61,8 +59,7 @@ export class PacketScanner {
     this.#length += (byte & 0x7f) * 128 ** (this.#header - 2);
     const goesOn = (byte & 0x80) > 0;
     if (goesOn && this.#header <= MAX_LENGTH_BYTES) return;
-    // A length of more than four bytes is malformed. The packet ends here, so aedes gets it at once and
-    // closes the connection.
+    // A length of more than four bytes is malformed. The packet ends here, so aedes gets it at once and closes the connection.
     if (goesOn) this.#length = 0;
     if (this.#length > this.#limit) {
       throw new PacketTooLarge(this.#length, { limit: this.#limit, from: end - this.#header, to: end });
@@ -80,7 +77,7 @@ export class PacketTooLarge extends Error {
   declare from: number;
   declare to: number;
 
-  /** `bytes` and `limit` are lengths without the fixed header. `from` and `to`: the fixed header in the chunk, if it begins there. */
+  /** Lengths do not include the fixed header. `from` and `to`: the header in the chunk, if it begins there. */
   constructor(bytes: number, { limit, from, to }: { limit: number; from: number; to: number }) {
     super(`A packet of ${bytes} bytes is larger than its limit.`);
     this.bytes = bytes;

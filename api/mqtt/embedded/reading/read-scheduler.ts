@@ -2,10 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { Queue } from '../../../../common/queue.ts';
 import type { ByteBudget } from '../../../ingest/admission/byte-budget.ts';
 
-/**
- * At a limit, reading continues in the next iteration of the event loop. Packets have a limit too, because much of
- * their work happens after the read: 10,000 SUBSCRIBE packets take 0.2 s to parse, and 1 s to answer.
- */
+/** Packets have a limit too, because much work happens after the read: 10,000 SUBSCRIBE take 0.2 s to parse, and 1 s to answer. */
 const TURN_MS = 8;
 const TURN_PACKETS = 512;
 
@@ -23,7 +20,7 @@ export class ReadScheduler {
   #isOthersTurn = false;
   #isScheduled = false;
   #isResuming = false;
-  /** In ms of `performance.now()`. null: no packet was read in this turn. */
+  /** Ms of `performance.now()`. null: no packet was read in this turn. */
   #began: number | null = null;
   #packets = 0;
 
@@ -32,7 +29,7 @@ export class ReadScheduler {
     room.onFree(() => this.#schedule());
   }
 
-  /** If not, the connection must call `wait`. */
+  /** If it returns false, the connection must call `wait`. */
   mayRead(needsRoom: boolean): boolean {
     if (needsRoom && this.#room.isFull) return false;
     // The scheduler has resumed this connection, so it may read even if the time of the turn has ended since.
@@ -56,7 +53,6 @@ export class ReadScheduler {
     return this.#messages.size + this.#others.size;
   }
 
-  /** The first call begins the turn. */
   #hasTime(): boolean {
     if (this.#began === null) {
       this.#began = performance.now();
