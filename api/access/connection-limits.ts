@@ -10,7 +10,7 @@ export interface Bounds {
   withinMs?: number;
 }
 
-/** Counts TCP connections, so an unfinished TLS handshake counts as well. */
+/** A TCP connection counts, so an unfinished TLS handshake counts as well. */
 export function boundConnections(
   server: Server,
   listener: 'mqtt' | 'http',
@@ -41,7 +41,7 @@ export class PendingConnections {
   #withinMs;
   #onClose;
   #all: Map<string, Pending> = new Map();
-  /** oldest first */
+  /** pending connections by address, the oldest first */
   #byAddress: Map<string, Set<Pending>> = new Map();
 
   constructor({
@@ -50,7 +50,7 @@ export class PendingConnections {
     onClose,
   }: {
     limit: number;
-    /** undefined: the server itself closes it */
+    /** undefined: the server itself closes pending connections */
     withinMs?: number;
     onClose: (reason: 'crowded' | 'silent') => void;
   }) {

@@ -1,7 +1,7 @@
 import type { Metrics } from '../observability/metrics.ts';
 import type { Message } from './pipeline.ts';
 
-/** At the first two limits the oldest messages are dropped. A larger message is not queued. */
+/** At the limit of messages or time, the oldest messages are dropped. A larger message than `MAX_BYTES` is not queued. */
 const MAX_MESSAGES = 1000;
 const KEPT_MS = 60_000;
 const MAX_BYTES = 16_384;
@@ -26,7 +26,7 @@ export class AwaitingRegistration<M extends Message = Message> {
     if (this.#waiting.length > MAX_MESSAGES) this.#waiting.shift();
   }
 
-  /** in order of arrival */
+  /** Returns the messages in order of arrival. */
   take(device: string): M[] {
     this.#forgetOld();
     const taken = this.#waiting.filter((entry) => entry.device === device);

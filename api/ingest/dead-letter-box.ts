@@ -32,7 +32,7 @@ export function createDeadLetterBox(deps: {
   const { store, registry, retry, notices, metrics, clock, quota = new DeadLetterQuota() } = deps;
   const { outbox = null, groups = 1 } = deps;
 
-  /** null: the device is not in the cache of registered devices */
+  /** Returns null if the device is not in the cache of registered devices. */
   function registeredId(device: string): string | null {
     const identity = identifyDevice(device);
     return identity && registry.cache.peek(identity.id) ? identity.id : null;
@@ -109,7 +109,7 @@ const MINUTE_MS = 60_000;
 /** Per hour: of one device, of all unregistered devices together, and in total. `counting`: those with counts only, per minute. */
 const LIMITS = { perDevice: 1000, unregistered: 10_000, total: 100_000, counting: 100 };
 
-/** In memory. An evicted device starts at 0 again, within the total limit. */
+/** Devices in memory. An evicted device starts at 0 again, within the total limit. */
 const MAX_DEVICES = 10_000;
 
 /** `pending`: refusals that no dead letter counts yet */
@@ -162,7 +162,6 @@ export class DeadLetterQuota {
     return { verdict: 'counts', codes: all };
   }
 
-  /** at the start of an hour or minute */
   #reset(now: number) {
     if (bucketOf(now) !== this.#inHour.began) {
       Object.assign(this.#inHour, { began: bucketOf(now), stored: 0 });

@@ -118,7 +118,6 @@ export class ImportWriter {
     if (changed.length > 0) publish(device, changed, []);
   }
 
-  /** Returns the changed hours. */
   async #writeClosed(device: Device, { sensor, times, values }: Series, closed: Piece[]): Promise<number[]> {
     if (closed.length === 0) return [];
     const { store, retry, clock } = this.#deps;
@@ -144,7 +143,6 @@ export class ImportWriter {
     return changed;
   }
 
-  /** by hour */
   async #statistics(key: SensorBytes, pieces: Piece[]): Promise<Map<number, HourRow>> {
     const { store, retry } = this.#deps;
     const found: Map<number, HourRow> = new Map();

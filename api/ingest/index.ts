@@ -172,7 +172,7 @@ export function createIngest(
     mappings,
     descriptions: createDescriptions({ registry, births, isStuck, clock }),
     files,
-    /** In epoch ms. Settles when the clock is right. */
+    /** Limits in epoch ms. Settles when the clock is right. */
     async acceptedTimes(): Promise<{ oldest: number; newest: number }> {
       const now = await clockGuard.now();
       return { oldest: now - historyMs, newest: now + maxClockSkewMs };
@@ -186,7 +186,7 @@ export function createIngest(
     outbox,
     unmatchedTopics,
     processStats,
-    /** the unsettled messages of `handleMessage` */
+    /** unsettled messages of `handleMessage` */
     progress: admission.progress,
     /** Message sources with backpressure read no further while it is full. */
     room: admission.budget,

@@ -4,7 +4,7 @@ import type { Refusals } from '../store/dead-letters/writes.ts';
 import type { MessageBatch } from './decode/message-batch.ts';
 import { refusalOf } from './decode/refusals.ts';
 
-/** For a client that waits for the answer. Refusals are returned and do not become a dead letter. */
+/** Refusals are returned to the client that waits, and do not become a dead letter. */
 export interface IngestResult {
   /** committed measurements */
   accepted: number;
@@ -14,7 +14,7 @@ export interface IngestResult {
 /** The message did not cause these errors, so they do not refuse it. */
 const NOT_REFUSALS = new Set(['unavailable', 'not_replayable']);
 
-/** For a batch whose good measurements are committed. */
+/** The good measurements of the batch must be committed. */
 export const resultOf = ({ counts, refused }: MessageBatch): IngestResult => ({
   accepted: counts.samples,
   refused,

@@ -9,7 +9,7 @@ import type { Hour } from '../store/measurements/hours.ts';
 import type { Retry } from '../store/sending/retry.ts';
 import type { LateArrivalStore } from '../store/streaming.ts';
 
-/** of one message */
+/** Limit of concurrent writes for one message. */
 const SENSORS_AT_ONCE = 16;
 
 /**
@@ -86,7 +86,7 @@ export function partitions<T extends { hour: number }>(
   return found.values();
 }
 
-/** Above it the process forgets all of them and writes them again, which changes nothing. */
+/** At the limit, the process forgets all of them and writes them again, which changes nothing. */
 const MAX_REMEMBERED = 100_000;
 
 /** Notes about late samples for the processes that read each hour. */

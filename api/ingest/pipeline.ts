@@ -19,8 +19,8 @@ import type { RefusalNotices } from './refusal-notices.ts';
 import type { UnmatchedTopics } from './unmatched-topics.ts';
 
 /**
- * With QoS 0. Does nothing while no broker is connected. `waited`: ms since the commit of the oldest value, only at the
- * embedded broker.
+ * The QoS is 0. It does nothing while no broker is connected. `waited`: ms since the commit of the oldest value, only
+ * at the embedded broker.
  */
 export type Send = (topic: string, payload: Buffer, retain?: boolean, waited?: number) => void;
 
@@ -30,9 +30,9 @@ export interface Message {
   topic: string;
   /** as `parseTopic` reads it; null: the contract does not have the topic */
   route: Route | null;
-  /** from `PayloadMemory`, because the byte budget counts all memory that a payload keeps alive */
+  /** a payload from `PayloadMemory`, because the byte budget counts all memory that a payload keeps alive */
   payload: Buffer;
-  /** from MQTT 5 */
+  /** content type of MQTT 5 */
   contentType?: string;
   /** a copy that the broker retained does not show that the device is active now */
   retained: boolean;
@@ -56,7 +56,7 @@ export interface Message {
  * `contradictory`: it contradicts later messages, so it does not change the state of the device.
  */
 export interface Arrival {
-  /** of the first receipt, epoch ms */
+  /** first receipt, epoch ms */
   receivedAt: number;
   as: 'live' | 'repeated' | 'retained' | 'replayed' | 'contradictory';
   /** Start of the handling by `performance.now()`. It shows which of two messages came first; missing in a replay. */
@@ -74,7 +74,7 @@ export const arrivalOf = ({
 });
 
 /**
- * For a dead letter or a later attempt. The copy's `receivedAt` is the instant from which its times count, so its
+ * The copy is for a dead letter or a later attempt. Its `receivedAt` is the instant from which its times count, so its
  * values get the same instants as at this receipt.
  */
 export const toKept = <M extends Pick<Message, 'receivedAt' | 'receipt'>>(message: M): M => ({
@@ -82,7 +82,7 @@ export const toKept = <M extends Pick<Message, 'receivedAt' | 'receipt'>>(messag
   receivedAt: message.receipt.from ?? message.receivedAt,
 });
 
-/** Returns whether the sender may not send for the device that a mapping finds. The sender gets the reason. */
+/** Returns true, and reports the reason, if the sender may not send for the device that a mapping finds. */
 export function refuseForbidden({ permits, topic, onRefused }: Message, device: string): boolean {
   if (permits?.(device, topic) !== false) return false;
   onRefused?.([wholeRefusal('forbidden', 'The account may not send for this device.')]);
@@ -98,7 +98,7 @@ export type Outcome = 'accepted' | 'refused' | 'forbidden' | 'unknown_topic';
 
 export type HandleMessage = (message: Message) => Promise<Outcome>;
 
-/** at about 300 bytes each */
+/** An identity takes about 300 bytes. */
 const MAX_IDENTITIES = 100_000;
 
 type AnyHandler = Handler<Route, Identity | null>;
@@ -217,7 +217,7 @@ export class IngestPipeline {
     return Promise.resolve('unknown_topic');
   }
 
-  /** null: this process does not read the topic */
+  /** Returns null if this process does not read the topic. */
   #findRoute(message: Message): Route | null {
     const route = message.route ?? this.#deps.mappings.match(message.topic);
     return route?.kind === 'sparkplug' && !this.#takesSparkplug ? null : route;
@@ -274,7 +274,7 @@ export class IngestPipeline {
     return refusalOf('rejected', error);
   }
 
-  /** undefined: the message stays unacknowledged */
+  /** An undefined outcome leaves the message unacknowledged. */
   #count(message: Message, outcome: Outcome | undefined, began: number) {
     const now = performance.now();
     const isSettled = outcome === 'accepted' || outcome === 'refused';

@@ -7,7 +7,7 @@ import { type Device, type Sensor, sensorOf } from './registry/cache.ts';
 /** Also with a smaller MAX_CLOCK_SKEW, messages that arrive in the same ms need different instants. */
 const MIN_AHEAD_MS = 1000;
 
-/** at about 150 bytes each */
+/** A sensor takes about 150 bytes. */
 const MAX_SENSORS = 100_000;
 
 /**

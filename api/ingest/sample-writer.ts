@@ -58,7 +58,7 @@ export class SampleWriter {
     return this.#write(device, series);
   }
 
-  /** `hours` are committed, and `began` is the time before their commit. undefined: no hour is late. */
+  /** `hours` are committed, and `began` is the time before their commit. Returns undefined if no hour is late. */
   finish(device: Device, hours: Hour[], began: number): Promise<void> | undefined {
     // The clock is read after the commit, because a packer that read the hour before may have missed the samples.
     const time = this.#clock.now();
@@ -66,7 +66,7 @@ export class SampleWriter {
     return time.then((at) => this.#writeLate(device, hours, began, at));
   }
 
-  /** `now`: time after the commit. undefined: no hour is late. */
+  /** `now`: time after the commit. Returns undefined if no hour is late. */
   #writeLate(device: Device, hours: Hour[], began: number, now: number): Promise<void> | undefined {
     // Readers compare the write timestamp, which may be ahead of the clock.
     const at = Math.max(now, this.#marks.stampedAt);

@@ -12,7 +12,7 @@ import type { MeasurementHandler, Submitted } from './handlers/measurements.ts';
 import type { IngestResult } from './ingest-result.ts';
 import { arrivalOf } from './pipeline.ts';
 
-/** Above it a submission is refused as `busy`. */
+/** A submission above the limit is refused as `busy`. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
 /** From a client that waits for the answer. */
@@ -37,7 +37,7 @@ export interface LineResult {
   refused: LineRefusal[];
 }
 
-/** Of one request. Each device needs at least one request to the database. */
+/** Devices of one request. Each needs at least one request to the database. */
 const DEVICES_AT_ONCE = 64;
 
 /**
@@ -93,7 +93,7 @@ export class Submissions {
     );
   }
 
-  /** As `submit`, and `too_large`. */
+  /** Throws as `submit`, and `too_large`. */
   async submitLines(submission: LineSubmission): Promise<LineResult> {
     return this.#admit(submission, (message) => this.#settleLines(submission.precision, message));
   }

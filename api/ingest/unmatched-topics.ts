@@ -5,21 +5,20 @@ import type { Message } from './pipeline.ts';
 /** A new topic replaces the least recently seen one. */
 const MAX_TOPICS = 200;
 
-/** In characters. An MQTT topic may have 64 KiB. */
+/** characters; an MQTT topic may have 64 KiB */
 const MAX_TOPIC = 512;
 
-/** In bytes. An operator writes a mapping from the payload, and an uplink message of a LoRaWAN server has 1 to 2 KB. */
+/** Bytes. An operator writes a mapping from the payload, and an uplink message of a LoRaWAN server has 1 to 2 KB. */
 const MAX_PAYLOAD = 2048;
 
 /** Neither the contract nor a mapping has the topic. */
 export interface UnmatchedTopic {
   /** its first 512 characters */
   topic: string;
-  /** number of messages */
   count: number;
   /** epoch ms of the newest message */
   seenAt: number;
-  /** of the newest payload in bytes, before it was cut off */
+  /** size of the newest payload in bytes, before it was cut off */
   size: number;
   /** the first 2 KiB of the newest payload */
   payload: Buffer;

@@ -18,7 +18,7 @@ export class Acknowledgements {
     };
   }
 
-  /** For a closed connection: the sender sends these messages again. */
+  /** The connection has closed, so the sender sends these messages again. */
   drop() {
     this.#pending.length = 0;
   }
@@ -59,7 +59,7 @@ export class Pubacks {
   }
 }
 
-/** Above it the oldest message is forgotten, for example if a client with QoS 2 never sends PUBREL. */
+/** Further messages displace the oldest, for example if a client with QoS 2 never sends PUBREL. */
 const MAX_OPEN = 1024;
 
 /** Limit for all disconnected clients together, at about 250 bytes each. */

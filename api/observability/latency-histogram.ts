@@ -9,7 +9,7 @@ const bucketOf = (us: number) => Math.floor(Math.log2(Math.min(LONGEST_US, Math.
 /** Bucket b starts at 2^(b / 16) µs. */
 export const BUCKETS = bucketOf(LONGEST_US) + 1;
 
-/** the middle of the bucket */
+/** Returns the middle of the bucket. */
 const msOf = (bucket: number): number => 2 ** ((bucket + 0.5) / PER_DOUBLING) / 1000;
 
 /** All buckets that are not empty. The counts of several processes can be added up. */

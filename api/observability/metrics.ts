@@ -25,7 +25,7 @@ export function createMetrics({ version, role }: { version: string; role: string
   const histogram = (name: string, help: string, buckets: number[], ...labelNames: string[]) =>
     new Histogram({ name, help, labelNames, buckets, registers });
 
-  /** For counts of each message. */
+  /** Cheap enough for counts of each message. */
   function fastCounter(name: string, help: string) {
     const count = new FastCounter();
     new Counter({

@@ -14,7 +14,7 @@ export interface MeasurementCounts {
   /** with another measurement of the same message, sensor and instant */
   merged: number;
   refused: number;
-  /** by a rule, such as texts and nulls */
+  /** those that a rule skips, such as texts and nulls */
   skipped: number;
 }
 
@@ -43,7 +43,7 @@ function addTo(sum: MeasurementCounts, { received, stored, merged, refused, skip
 /** Rates and latencies cover this many past seconds. */
 const SECONDS = 5;
 
-/** For the dashboard. Prometheus has more detailed metrics. */
+/** The dashboard shows them. Prometheus has more detailed metrics. */
 export class ProcessStats {
   #clock;
   #pressure;
@@ -76,7 +76,7 @@ export class ProcessStats {
     this.#add(counts).commits.record(commitMs);
   }
 
-  /** For a message whose commit time is not recorded. */
+  /** The commit time of the message is not recorded. */
   count(counts: MeasurementCounts) {
     this.#add(counts);
   }
@@ -126,7 +126,6 @@ export class ProcessStats {
   }
 }
 
-/** As the process publishes them. */
 export interface StatsSnapshot {
   samples_per_s: number;
   refused_per_s: number;

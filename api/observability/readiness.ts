@@ -25,7 +25,7 @@ export class Readiness {
     notes = {},
   }: {
     health: Health;
-    /** of the message source */
+    /** checks of the message source */
     checks: Record<string, () => Check>;
     /** do not affect `ready`, because a process can work without them */
     notes?: Record<string, () => Check>;

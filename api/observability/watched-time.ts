@@ -2,7 +2,7 @@ import { DAY_MS, dayOf } from '../../schema/rules.ts';
 import type { WatchedSpan, WatchedTimeStore } from '../store/watched-time.ts';
 import type { Context } from './index.ts';
 
-/** In heartbeat intervals. Within the limit one heartbeat may be missed and the next may be late, or the process may restart. */
+/** Limit in heartbeat intervals. One heartbeat may be missed and the next may be late, or the process may restart. */
 const LONGEST_BREAK_BEATS = 2.5;
 
 /** The shortest spans are left out. */
@@ -62,7 +62,7 @@ interface UnwatchedAnswer {
   since: number | null;
   /** oldest first */
   spans: UnwatchedSpan[];
-  /** in ms; spans up to this length may be missing */
+  /** spans up to this length in ms may be missing */
   leftOutMs: number;
 }
 

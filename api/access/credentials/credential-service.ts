@@ -108,7 +108,7 @@ export function createCredentialService({
 
 export type CredentialService = ReturnType<typeof createCredentialService>;
 
-/** names or ids */
+/** The devices are names or ids. */
 const without = (devices: string[], id: string) =>
   devices.filter((device) => identifyDevice(device)?.id !== id);
 
@@ -182,7 +182,7 @@ export function createCredentialUpdater({
 
 type Retire = (device: Identity) => Promise<boolean>;
 
-/** In the other order, a connected device could register again. */
+/** Revokes before it retires: in the other order, a connected device could register again. */
 export const revokeBefore =
   ({ retire, forget }: { retire: Retire; forget: CredentialService['forget'] }): Retire =>
   async (device) => {

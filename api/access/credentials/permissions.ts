@@ -53,7 +53,7 @@ export function deviceAccount({
 export const canPublish = (account: Account, topic: Topic | null) =>
   account.isInstallation || (topic !== null && isOwn(account, topic.sparkplug?.node ?? topic.device));
 
-/** For a device that a mapping found in a topic or a payload, by name or id. */
+/** The device is the name or id that a mapping found in a topic or a payload. */
 export const canSendFor = (account: Account, device: string) =>
   account.isInstallation || isOwn(account, device);
 

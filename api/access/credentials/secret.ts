@@ -29,7 +29,7 @@ export async function hashSecret(secret: string | Buffer): Promise<string> {
   return `$${KIND}$${ITERATIONS}$${salt.toString('base64')}$${hash.toString('base64')}`;
 }
 
-/** Without a hash it does the same work, so that the time does not reveal whether the account exists. */
+/** The work without a hash is the same, so that the time does not reveal whether the account exists. */
 export async function isSecret(secret: string | Buffer, hash: string | null) {
   const known = readHash(hash ?? '');
   const { iterations, salt, expected } = known ?? NO_ACCOUNT;

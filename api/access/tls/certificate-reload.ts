@@ -107,7 +107,7 @@ function readFirst(files: TlsFiles, setting: string) {
   }
 }
 
-/** Includes the inode, because a link may be moved to another file. */
+/** The inode counts too, because a link may be moved to another file. */
 async function versionOf({ cert, key }: TlsFiles) {
   const states = await Promise.all([stat(cert), stat(key)]);
   return states.map(({ ino, mtimeMs, size }) => `${ino}:${mtimeMs}:${size}`).join(' ');

@@ -1,7 +1,7 @@
 import { MillraceError } from '../../../common/errors.ts';
 import { Queue } from '../../../common/queue.ts';
 
-/** In addition to the payload: decoded samples, promises, queue entries. */
+/** Memory of a message in addition to its payload: decoded samples, promises, queue entries. */
 const MESSAGE_OVERHEAD = 2048;
 
 /**
@@ -20,8 +20,8 @@ export class ByteBudget {
   }
 
   /**
-   * undefined: the message may begin at once. The signal aborts when the sender disconnects; a message that has begun is
-   * finished.
+   * Returns undefined if the message may begin at once. The signal aborts when the sender disconnects; it ends no begun
+   * message.
    * @throws {MillraceError} `unavailable`: the signal aborted before the message began
    */
   enter(payloadBytes: number, signal?: AbortSignal): Promise<void> | undefined {
@@ -142,10 +142,7 @@ export class PayloadMemory {
   }
 }
 
-/**
- * For bytes that stay in memory for long. `Buffer.from` would cut a small copy from the pool of Node.js: a retained
- * status of 6 bytes could keep 64 KiB alive.
- */
+/** `Buffer.from` would cut a small copy from the pool of Node.js: a retained status of 6 bytes could keep 64 KiB alive for long. */
 export function copyBytes(bytes: Uint8Array): Buffer {
   const copy = Buffer.allocUnsafeSlow(bytes.length);
   copy.set(bytes);

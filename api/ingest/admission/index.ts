@@ -38,7 +38,7 @@ export class Admission {
     answeredAt,
   }: {
     clockGuard: ClockGuard;
-    /** in ms of `performance.now()` */
+    /** ms of `performance.now()` at the last answer of the database */
     answeredAt: () => number;
   }) {
     this.#clockGuard = clockGuard;
@@ -128,7 +128,7 @@ export class Admission {
     }
   }
 
-  /** undefined: the message stays unacknowledged */
+  /** An undefined result leaves the message unacknowledged. */
   #leave<M extends Admitted, T>(message: M, handling: Handling<M, T>, began: number, result: T | undefined) {
     try {
       this.budget.leave(keptBytes(message.payload));
@@ -158,7 +158,6 @@ function refuse<M extends Admitted, T>(message: M, handling: Handling<M, T>, err
  * before the next measurement, which shows that the device is online.
  */
 export class DeviceQueue {
-  /** the newest of each key */
   #barriers: Map<string, Promise<unknown>> = new Map();
 
   run<T>(key: string, isBarrier: boolean, work: () => Promise<T>): Promise<T> {
@@ -200,7 +199,7 @@ export class Progress {
     answeredAt,
     clock = () => performance.now(),
   }: {
-    /** by the same clock */
+    /** ms of the same clock at the last answer of the database */
     answeredAt: () => number;
     /** ms of a monotonic clock */
     clock?: () => number;
@@ -223,7 +222,7 @@ export class Progress {
     return this.#unsettled.size;
   }
 
-  /** 0: no message waits */
+  /** Returns 0 if no message waits. */
   get oldestMs() {
     const [oldest] = this.#unsettled.values();
     return oldest === undefined ? 0 : this.#clock() - oldest;
@@ -252,7 +251,7 @@ export class Progress {
     while (this.#unsettled.size > 0 && this.#clock() < deadline && !isHopeless()) await sleep(POLL_MS);
   }
 
-  /** It fails when a message waits for longer. */
+  /** The check fails when a message waits for longer. */
   check(maxWaitMs: number): Check {
     const waited = Math.round(this.oldestMs);
     return {

@@ -111,7 +111,7 @@ export class JsonCursor {
     return this.pass(COLON) ? label : -1;
   }
 
-  /** null: no string, or a string that `passText` declines */
+  /** Returns null for no string, or one that `passText` declines. */
   text(): string | null {
     const from = this.passText();
     if (from < 0) return null;
@@ -136,7 +136,7 @@ export class JsonCursor {
       whole = whole * 10 + (byte - ZERO);
     }
     let digits = at - digitsFrom;
-    // No digit, or more digits after a leading zero (RFC 8259, section 6).
+    // From the index of the `e` to the index behind the exponent. Returns -1 if it has no digits.
     if (digits === 0 || (digits > 1 && bytes[digitsFrom] === ZERO)) return Number.NaN;
     let decimals = 0;
     if (byte === DOT) {
@@ -156,7 +156,7 @@ export class JsonCursor {
     return first === MINUS ? -magnitude : magnitude;
   }
 
-  /** Both indexes are those of the `e` and behind the exponent. -1: it has no digits. */
+  /** Both indexes are those of the `e` and behind the exponent. Returns -1 if it has no digits. */
   #afterExponent(at: number): number {
     const { bytes } = this;
     let next = at + 1;

@@ -24,7 +24,6 @@ export function brokenArrayRule(array: unknown[]): string | null {
   return isNested ? 'must not be an array of objects or arrays; send an object with a name for each' : null;
 }
 
-/** For a measurement that does not name its sensor. */
 export const NO_SENSOR_ID =
   'is missing; a measurement looks like {"sensor_id": "temperature", "value": 21.5}';
 

@@ -26,7 +26,7 @@ const MAX_VALUES = 100_000;
 /** A request above it is refused, because each such line has an entry in the answer. */
 const MAX_BROKEN_LINES = 10_000;
 
-/** Of a line of which all or some values were not stored. `line` counts from 1. */
+/** All or some values of the line were not stored. `line` counts from 1. */
 export type LineRefusal = Omit<Refusal, 'index'> & { line: number };
 
 interface Lines {
@@ -187,7 +187,7 @@ function addLine(
   }
 }
 
-/** Returns epoch ms, rounded toward 0. */
+/** Rounds toward 0, to epoch ms. */
 function toMs(time: string, precision: Precision): number {
   const { ms, cut } = UNITS[precision];
   if (cut === 0) return Number(time) * ms;

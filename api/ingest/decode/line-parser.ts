@@ -25,7 +25,7 @@ const POWERS = Array.from({ length: EXACT_DIGITS + 1 }, (_, exponent) => 10 ** e
 /** The parser reads longer measurement and tags without the cache of known series. */
 const MAX_KNOWN_LENGTH = 4096;
 
-/** Above these the parser reads new series and fields without the cache. */
+/** The parser reads any further series and fields without the cache. */
 const MAX_KNOWN_SERIES = 10_000;
 const MAX_KNOWN_FIELDS = 1000;
 
@@ -48,9 +48,9 @@ type Field<F> = { raw: string; meaning: F };
 type Series<S, F> = { meaning: S; fields: Field<F>[]; byRaw: Map<string, Field<F>> };
 
 interface Describe<S, F> {
-  /** once for each series of the text */
+  /** called once for each series of the text */
   seriesOf: (measurement: string, tags: Map<string, string>) => S;
-  /** once for each field of a series */
+  /** called once for each field of a series */
   fieldOf: (series: S, key: string) => F;
 }
 
@@ -69,7 +69,6 @@ export class LineParser<S, F> {
   #lineAt = 1;
   #nextSpace = -1;
   #nextNewline = -1;
-  /** by the raw text of measurement and tags */
   #known: Map<string, Series<S, F>> = new Map();
 
   /** counted from 1 */
@@ -79,12 +78,11 @@ export class LineParser<S, F> {
   series: S | undefined = undefined;
   /** Fields of the line that have a number. Only the first `count` elements are valid. */
   fields: F[] = [];
-  /** of `fields` */
   values: number[] = [];
   count = 0;
-  /** number of text fields */
+  /** number of text fields in the line */
   texts = 0;
-  /** only if `keepsStrings` is set */
+  /** text fields, only if `keepsStrings` is set */
   strings: Array<{ field: F; text: string }> = [];
   /** raw; empty: the line has no time */
   time = '';
@@ -101,7 +99,7 @@ export class LineParser<S, F> {
     this.#keepsStrings = keepsStrings;
   }
 
-  /** Skips empty lines and comments. false: there is no further line. */
+  /** Skips empty lines and comments. Returns false if there is no further line. */
   next(): boolean {
     if (!this.#skipEmptyLines()) return false;
     const begin = this.#at;
@@ -118,7 +116,7 @@ export class LineParser<S, F> {
     return true;
   }
 
-  /** false: no line follows */
+  /** Returns false if no line follows. */
   #skipEmptyLines(): boolean {
     const text = this.#text;
     while (this.#at < text.length) {
@@ -228,7 +226,7 @@ export class LineParser<S, F> {
     }
   }
 
-  /** `place`: position of the field in the line. null: there is no valid key. */
+  /** `place`: position of the field in the line. Returns null if there is no valid key. */
   #readKey(series: Series<S, F>, place: number): Field<F> | null {
     const text = this.#text;
     const from = this.#at;
@@ -252,7 +250,7 @@ export class LineParser<S, F> {
     return field;
   }
 
-  /** A text in quotation marks may contain newlines. false: it has no closing mark. */
+  /** A text in quotation marks may contain newlines. Returns false if it has no closing mark. */
   #skipText(): boolean {
     const text = this.#text;
     for (let at = this.#at + 1; at < text.length; at++) {
@@ -266,7 +264,7 @@ export class LineParser<S, F> {
     return false;
   }
 
-  /** NaN: no value; null: an integer beyond 64 bits */
+  /** Returns NaN for no value, and null for an integer beyond 64 bits. */
   #readValue(): number | null {
     const text = this.#text;
     const from = this.#at;
@@ -316,7 +314,7 @@ export class LineParser<S, F> {
     return isNegative ? 0 - Number(digits) : Number(digits);
   }
 
-  /** NaN: no boolean */
+  /** Returns NaN for no boolean. */
   #readBoolean(): number {
     const text = this.#text;
     let to = this.#at;
@@ -327,7 +325,7 @@ export class LineParser<S, F> {
     return value ?? Number.NaN;
   }
 
-  /** `at`: index of the `e`. -1: the exponent has no digit. */
+  /** `at`: index of the `e`. Returns -1 if the exponent has no digit. */
   #endOfExponent(at: number): number {
     const text = this.#text;
     const sign = text.charCodeAt(at + 1);

@@ -31,7 +31,7 @@ export class LineSkip {
     return false;
   }
 
-  /** null: no condition names the field */
+  /** Returns null if no condition names the field. */
   numbersOf(key: string): NumberConditions | null {
     const named = this.#conditions.filter(({ name }) => name.test(key));
     if (named.length === 0) return null;

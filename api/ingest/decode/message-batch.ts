@@ -13,7 +13,7 @@ export interface SensorSamples {
   /** epoch ms, in order of arrival */
   times: number[];
   values: number[];
-  /** of each sample's element in the message */
+  /** index in the message of the element of each sample */
   indexes: number[];
 }
 
@@ -24,7 +24,7 @@ interface Untimed {
   places: number[];
 }
 
-/** In epoch ms. `relative`: relative and missing times are accepted; `unitMs`: ms in the unit of a `ts` that is a number. */
+/** Times in epoch ms. `relative`: relative and missing times are accepted; `unitMs`: ms in the unit of a `ts` that is a number. */
 type TimeRules = { receivedAt: number; oldest: number; newest: number; relative: boolean; unitMs?: number };
 
 /**
@@ -45,8 +45,8 @@ export class MessageBatch {
   /** Measurements whose times count from the receipt, by the id or name of the sensor. `ReceiptTimes` moves each to its own instant. */
   untimed: Map<string, Untimed> | null = null;
   /**
-   * Of two values of a sensor with the same instant, the last is stored, and not the greater. For Sparkplug: an edge node
-   * reports the changes of a metric in order, also two within one ms, and sends no sample twice.
+   * The last of two values with the same instant is stored, and not the greater. For Sparkplug: an edge node reports the
+   * changes of a metric in order, also two within one ms, and sends no sample twice.
    */
   keepsLast = false;
   /** The decoder of the format sets it. */
@@ -96,7 +96,7 @@ export class MessageBatch {
     return ts >= this.#rules.oldest && ts <= this.#rules.newest;
   }
 
-  /** Reads `ts` of plain JSON: a number in the unit of TS_UNIT, or ISO 8601. null: `ts` is no time. */
+  /** Reads `ts` of plain JSON: a number in the unit of TS_UNIT, or ISO 8601. Returns null if `ts` is no time. */
   timeOf(ts: unknown): number | null {
     if (typeof ts === 'string') return parseTime(ts);
     if (typeof ts !== 'number') return null;
@@ -167,7 +167,7 @@ export class MessageBatch {
     this.counts.received += elements;
   }
 
-  /** For a settled batch. */
+  /** Only for a settled batch. */
   measurementCounts(): MeasurementCounts {
     const { received, samples, merged, skipped } = this.counts;
     const refused = this.refused.length;
@@ -219,7 +219,7 @@ export class MessageBatch {
   }
 }
 
-/** null: the time is accepted */
+/** Returns null if the time is accepted. */
 export function timeRefusal(
   ts: number,
   rules: Pick<TimeRules, 'oldest' | 'newest'>,

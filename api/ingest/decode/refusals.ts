@@ -39,7 +39,7 @@ const RULES: Partial<Record<ErrorCode, string>> = {
 
 export const ruleOf = (code: ErrorCode): string => RULES[code] ?? ERRORS[code].title;
 
-/** In a dead letter, in characters, because an error message may quote the payload. */
+/** Limit in characters for a dead letter, because an error message may quote the payload. */
 const MAX_RULE_LENGTH = 200;
 
 export const wholeRefusal = (code: ErrorCode, rule: string = ruleOf(code), path: string = ''): Refusal => ({

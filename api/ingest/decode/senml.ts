@@ -5,7 +5,7 @@ import { JsonCursor } from './json-cursor.ts';
 import type { MessageBatch } from './message-batch.ts';
 import { PATHS } from './refusals.ts';
 
-/** In seconds. A lower time is relative to now (RFC 8428, section 4.5.3). */
+/** A time below this number of seconds is relative to now (RFC 8428, section 4.5.3). */
 const RELATIVE_BELOW = 2 ** 28;
 
 /** RFC 8428, section 4.4. A pack with a newer version is refused. */
@@ -117,14 +117,14 @@ const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** As `JsonCursor.label` returns them. `bn` is `BASE | N`. */
+/** Labels as `JsonCursor.label` returns them. `bn` is `BASE | N`. */
 const N = 0x6e;
 const T = 0x74;
 const U = 0x75;
 const V = 0x76;
 const BASE = 0x6200;
 
-/** In the set of fields that were read in a record. */
+/** Bit in the set of fields that were read in a record. */
 const VALUE_READ = 4;
 
 /** `bv` begins as -0, like in `readSenml`. */
@@ -169,7 +169,7 @@ function readCommonRecord(cursor: JsonCursor, state: State): boolean {
   return cursor.pass(CLOSE_OBJECT) && (read & VALUE_READ) !== 0;
 }
 
-/** Returns the field's bit; 0: declined. */
+/** Returns the bit of the field, or 0 if it is declined. */
 function readCommonField(cursor: JsonCursor, state: State): number {
   const label = cursor.label();
   switch (label) {

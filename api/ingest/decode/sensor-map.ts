@@ -13,7 +13,7 @@ const NUMBER_AS_TEXT = 'must be a number, without quotation marks';
 
 const NO_TIME = 'must be a time in s, ms, µs or ns, or ISO 8601';
 
-/** In a map with `ts`, they are names of sensors. */
+/** Names of the time, but names of sensors in a map with `ts`. */
 const OTHER_TIMES = ['time', 'timestamp'];
 
 /** Shelly devices send a time of day or an empty text in `time`. Without a date it cannot be the time of measurements. */
@@ -48,15 +48,14 @@ export function readSensorMaps(elements: unknown[], batch: MessageBatch, isArray
 
 class MapReader {
   #batch;
-  /** by the index of the value in the message */
+  /** names of values, by the index of the value in the message */
   #names: string[] = [];
   /** Each element has at least one value, which may be refused. */
   #firstValues: number[] = [];
-  /** of the current element */
   #timeKey = 'ts';
-  /** by element, where the key is not `ts` */
+  /** keys of the time by element, where the key is not `ts` */
   #timeKeys: string[] = [];
-  /** the raw time of the current element */
+  /** raw time of the current element */
   #ts: unknown = undefined;
   /** epoch ms of the current element; null: it is not valid */
   #time: number | null = null;

@@ -28,9 +28,9 @@ export { MeasurementStore } from './measurement-store.ts';
  */
 export interface Kept {
   payload: Buffer;
-  /** from MQTT 5 */
+  /** content type of MQTT 5 */
   contentType?: string;
-  /** of the first receipt, epoch ms */
+  /** first receipt, epoch ms */
   receivedAt: number;
   /** epoch ms */
   now: number;
@@ -111,5 +111,5 @@ export function createHandlers(
 
 export type Handlers = ReturnType<typeof createHandlers>;
 
-/** For messages without measurements. `MeasurementStore` writes the time for the others. */
+/** Only messages without measurements need this. `MeasurementStore` writes the time for the others. */
 export type NoteLastSeen = (message: Message, identity: Identity) => Promise<void>;

@@ -150,7 +150,7 @@ function readInto(
   }
 }
 
-/** null: nothing is new */
+/** Returns null if nothing is new. */
 function newsOf(
   sensor: Sensor,
   { unit, type, isCurrent }: Description,

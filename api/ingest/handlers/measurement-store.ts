@@ -84,7 +84,7 @@ export class MeasurementStore {
     this.#processStats = processStats;
   }
 
-  /** null: a message costs no additional time */
+  /** Without an observer (null), a message costs no additional time. */
   setSampleObserver(observer: SampleObserver | null) {
     this.#observer = observer;
   }
@@ -103,7 +103,7 @@ export class MeasurementStore {
     );
   }
 
-  /** null: the device is not registered */
+  /** A null device is not registered. */
   #storeTimed(
     device: Device | null,
     identity: Identity,
@@ -239,7 +239,7 @@ export class MeasurementStore {
     return this.#sort(series, batch);
   }
 
-  /** For a batch that has ids or new sensors. */
+  /** Resolves a batch that has ids or new sensors. */
   #resolveEach(device: Device, batch: MessageBatch): Series[] | Promise<Series[]> {
     const found: Map<Sensor, SensorSamples> = new Map();
     const missing: string[] = [];
@@ -343,7 +343,7 @@ export class MeasurementStore {
     this.#processStats.note(batch.measurementCounts(), performance.now() - began);
   }
 
-  /** For a client that waits for the answer, which contains the refusals. */
+  /** The answer to the client contains the refusals, so there is no dead letter. */
   noteAnswered<T extends { accepted: number; refused: Array<{ code: ErrorCode }> }>(
     result: T,
     counts: MeasurementCounts,
@@ -356,7 +356,7 @@ export class MeasurementStore {
     return result;
   }
 
-  /** For the refused measurements of an earlier message. */
+  /** Stores only the refused measurements of an earlier message. */
   async storeAgain(
     identity: Identity,
     batch: MessageBatch,

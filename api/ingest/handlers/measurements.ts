@@ -64,7 +64,7 @@ export function createMeasurementHandler({
       return resultOf(batch);
     },
 
-    /** For HTTP clients. Refusals are returned, and do not become a dead letter. */
+    /** Refusals are returned to the HTTP client, and do not become a dead letter. */
     async submit(message: Submitted, identity: Identity): Promise<IngestResult> {
       const arrival = arrivalOf(message);
       let counts = ONE_REFUSED;

@@ -179,7 +179,7 @@ const bothNumbers = (preset: Use['numbers'], further: Use['numbers']): Use['numb
 const withoutKeys = <T>(all: Record<string, T>, without: Record<string, unknown> = {}): Record<string, T> =>
   Object.fromEntries(Object.entries(all).filter(([key]) => !Object.hasOwn(without, key)));
 
-/** of the deepest node on the path that exists */
+/** Offset of the deepest node on the path that exists. */
 function offsetOf(document: Document, path: Path): number {
   for (let length = path.length; length > 0; length--) {
     const parent = document.getIn(path.slice(0, length - 1), true) ?? document.contents;
@@ -192,7 +192,7 @@ function offsetOf(document: Document, path: Path): number {
   return document.contents?.range?.[0] ?? 0;
 }
 
-/** such as `mappings[0].values[1].pointer` */
+/** Formats a path such as `mappings[0].values[1].pointer`. */
 const textOf = (path: Path): string =>
   path
     .map((part, index) => (typeof part === 'number' ? `[${part}]` : `${index > 0 ? '.' : ''}${part}`))

@@ -43,7 +43,7 @@ export class Mappings {
     return this.#all;
   }
 
-  /** For a topic outside the contract. null: no mapping reads it. */
+  /** The topic is outside the contract. Returns null if no mapping reads it. */
   match(topic: string): MappedTopic | null {
     if (this.#all.length === 0 || isReserved(topic)) return null;
     const split = topic.split('/');
@@ -54,7 +54,6 @@ export class Mappings {
     return null;
   }
 
-  /** For a subscriber of an external broker. */
   get filters(): MappedFilters {
     const read = this.#all.filter(({ isSkipped }) => !isSkipped);
     const filtersOf = (mappings: Mapping[]) => [

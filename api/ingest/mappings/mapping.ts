@@ -38,10 +38,9 @@ export type Description = { unit?: string; type?: string; isCurrent: boolean };
 /** A longer payload than this must be JSON, a shorter one may be a single value. */
 const MAX_BARE_BYTES = 1024;
 
-/** of a sensor's name, in characters */
+/** characters in the name of a sensor */
 const MAX_NAME = 128;
 
-/** names of sensors */
 const MAX_KNOWN = 10_000;
 
 export class Mapping {
@@ -52,7 +51,7 @@ export class Mapping {
   #time;
   #rules;
   #table;
-  /** by name of the sensor */
+  /** by the name of the sensor */
   #known: LRUCache<string, { unit?: TextSpec; type?: TextSpec; invalid: number[] }> = new LRUCache({
     max: MAX_KNOWN,
     memoMethod: (sensor) => this.#lookUp(sensor),
@@ -113,7 +112,7 @@ export class Mapping {
       .map((pattern) => pattern.filterFor(device));
   }
 
-  /** Returns the texts of the named levels. null: no pattern matches the topic. */
+  /** Returns the named levels, or null if no pattern matches the topic. */
   match(levels: string[]): Levels | null {
     for (const pattern of this.patterns) {
       const found = pattern.match(levels);
@@ -128,7 +127,7 @@ export class Mapping {
     return typeof device === 'string' ? (filled(device, levels) ?? '') : '';
   }
 
-  /** null: the mapping skips this message. @throws {MillraceError} `malformed`, `bad_id` */
+  /** Returns null if the mapping skips this message. @throws {MillraceError} `malformed`, `bad_id` */
   open(levels: Levels, payload: Buffer, contentType?: string): ParsedMessage | null {
     // An empty payload removes a retained message.
     if (this.isSkipped || payload.length === 0) return null;
@@ -175,7 +174,7 @@ export class Mapping {
     return reading.described;
   }
 
-  /** null: the payload lacks the name of the sensor */
+  /** Returns null if the payload lacks the name of the sensor. */
   describe({ levels, content }: ParsedMessage): { sensor: string; unit?: string; type?: string } | null {
     const { describes = {} } = this.#spec;
     const place = { levels, root: content, content };
@@ -183,7 +182,7 @@ export class Mapping {
     return sensor === null ? null : { sensor, ...textsOf(describes, place) };
   }
 
-  /** Adds the named parts of texts. null: the mapping cannot find which sensor is described. */
+  /** Adds the named parts of texts. Returns null if the mapping cannot find which sensor is described. */
   #extract(levels: Levels, content: unknown): Levels | null {
     let extended = levels;
     for (const { pointers, patterns } of this.#extracts) {
@@ -424,14 +423,14 @@ function partsOf(patterns: Array<TopicPattern | TextPattern>, text: string): Lev
   return null;
 }
 
-/** In Home Assistant, `~` at the beginning or the end of a topic stands for the member `~`. */
+/** Home Assistant writes `~` at the beginning or the end of a topic for the member `~`. */
 function withBase(text: unknown, content: unknown) {
   const base = find(content, ['~']);
   if (typeof text !== 'string' || typeof base !== 'string') return text;
   return text.replace(/^~/, () => base).replace(/~$/, () => base);
 }
 
-/** only valid names */
+/** Leaves out names that are not valid. */
 function textsOf(
   { unit, type }: { unit?: TextSpec; type?: TextSpec },
   place: Place,

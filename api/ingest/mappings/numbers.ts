@@ -1,18 +1,18 @@
 import { brokenArrayRule } from '../decode/json.ts';
 import { MAX_DEPTH, type Pointer, pointerText } from './pointer.ts';
 
-/** It may be an id, so it is a value only where the mapping allows it. */
+/** A text that is a number in JSON may be an id, so it is a value only where the mapping allows it. */
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 /** With an exponent, such as 6412E3, a text is rather an id of hexadecimal digits. */
 const PROBABLE = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
 
-/** in the text of a refusal, in characters */
+/** characters of a member's name in the text of a refusal */
 const MAX_NAME = 128;
 
 export const isProbableNumber = (text: string): boolean => PROBABLE.test(text.trim());
 
-/** null: the value is no number */
+/** Returns null if the value is no number. */
 export function toNumber(value: unknown, words: Record<string, number>, readsText: boolean): number | null {
   if (typeof value === 'number') return value;
   if (typeof value === 'boolean') return Number(value);

@@ -1,7 +1,7 @@
 import { RE2JS } from 're2js';
 import { joinNames, nameOfPart } from '../../../schema/sensor-names.ts';
 
-/** such as `{ device: 'kitchen' }` */
+/** texts by the name of their level, such as `{ device: 'kitchen' }` */
 export type Levels = Record<string, string>;
 
 type Level = { name: string } | { any: true } | { text: string };
@@ -50,7 +50,6 @@ export class TopicPattern {
     return [...levels, ...(this.#isOpen ? ['#'] : [])].join('/');
   }
 
-  /** Returns the texts of the named levels. */
   match(levels: string[]): Levels | null {
     const wanted = this.#levels;
     if (this.#isOpen ? levels.length < wanted.length : levels.length !== wanted.length) return null;
@@ -78,7 +77,7 @@ export function covers(wide: string, narrow: string): boolean {
   return wideLevels.length === narrowLevels.length;
 }
 
-/** null: the pattern is valid */
+/** Returns null if the pattern is valid. */
 export function brokenPatternRule(text: string): string | null {
   const levels = text.split('/');
   const names = levels.flatMap((level) => NAMED.exec(level)?.[1] ?? []);
@@ -121,7 +120,6 @@ export class TextPattern {
     this.#expression = RE2JS.compile(parts.map(expressionOf).join(''), RE2JS.DOTALL);
   }
 
-  /** Returns the named parts of the text. */
   match(text: string): Levels | null {
     if (text.length > MAX_TEXT) return null;
     const matcher = this.#expression.matcher(text);
@@ -164,11 +162,11 @@ export function globOf(glob: string): Glob {
 
 const PART = /\{([a-z][a-z0-9_]*)\}/g;
 
-/** in a template such as `{site}-{device}` */
+/** Such a template is `{site}-{device}`. */
 export const namesIn = (template: string): string[] =>
   [...template.matchAll(PART)].map(([, name]) => String(name));
 
-/** null: a name has no text */
+/** Returns null if a name has no text. */
 export function filled(template: string, levels: Levels): string | null {
   if (!template.includes('{')) return template;
   // A name such as `constructor` is also a member that every object inherits.
@@ -193,7 +191,7 @@ export class SensorTemplate {
     this.isAmbiguous = between.length > 0 && !this.#isDotted;
   }
 
-  /** null: a name has no text */
+  /** Returns null if a name has no text. */
   fill(levels: Levels): string | null {
     let [text = ''] = this.#parts;
     for (let index = 1; index < this.#parts.length; index += 2) {

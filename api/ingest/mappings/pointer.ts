@@ -18,7 +18,7 @@ export const parsePointer = (text: string): Pointer =>
 export const pointerText = (tokens: string[]): string =>
   tokens.map((token) => `/${token.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 
-/** undefined: there is no such value. Inherited members, such as those of `Object.prototype`, are no values. */
+/** Returns undefined if there is no such value. Inherited members, such as those of `Object.prototype`, are no values. */
 export function find(content: unknown, pointer: Pointer): unknown {
   let value = content;
   for (const token of pointer) {
@@ -30,7 +30,7 @@ export function find(content: unknown, pointer: Pointer): unknown {
   return value;
 }
 
-/** As refusals and the dashboard show it: `rxInfo[0].rssi`. */
+/** Formats the path for refusals and the dashboard: `rxInfo[0].rssi`. */
 export const pathOf = (tokens: Array<string | number>): string =>
   tokens.reduce(
     (path: string, token) =>

@@ -10,7 +10,7 @@ import { pointerText, visitValues } from './pointer.ts';
 /** With more values, the proposal reads all values with `all`. */
 const MAX_VALUES = 12;
 
-/** in the order of preference */
+/** Members that usually have the time, in the order of preference. */
 const TIMES = ['ts', 'time', 'timestamp', 'Time', 'date', 'datetime', 'created_at', 'received_at', 'epoch'];
 
 /** Levels that are probably a kind of message, and not the name of a device. */
@@ -21,7 +21,7 @@ const WORDS =
 const QUANTITIES =
   /^(?:temperature|temp|humidity|hum|pressure|power|energy|voltage|current|battery|co2|pm\d+|lux|light|level|rssi|flow|speed|weight|distance)$/i;
 
-/** from 2001 to 2286 */
+/** Epoch times from 2001 to 2286. */
 const SECONDS = { min: 1e9, max: 1e10 };
 const MILLISECONDS = { min: 1e12, max: 1e13 };
 
@@ -34,7 +34,7 @@ type Unmatched = { topic: string; payload: Buffer };
 /** `device`: index of the level with the device; `quantity`: text of the last level, if it names a quantity */
 type Guess = { levels: string[]; content: unknown; pattern: string; device: number; quantity: string | null };
 
-/** Returns YAML. null: no mapping may use this topic. */
+/** Returns YAML, or null if no mapping may use this topic. */
 export const proposeMapping = (topic: string, payload: Buffer): string | null =>
   proposeMappings([{ topic, payload }])[0] ?? null;
 
@@ -204,7 +204,7 @@ function valuesIn(content: unknown): Array<{ tokens: string[]; value: unknown }>
   return found;
 }
 
-/** undefined: the payload is no JSON, or cut off */
+/** Returns undefined if the payload is no JSON, or cut off. */
 function parse(payload: Buffer): unknown {
   let text = '';
   try {

@@ -12,9 +12,9 @@ export const SHARED =
 export class Reading {
   #batch;
   #isInvalid;
-  /** in the payload, by index of the value */
+  /** paths in the payload, by index of the value */
   #paths: Array<{ value: string; ts: string }> = [];
-  /** Includes values to skip or to ignore. */
+  /** number of values, including those to skip or to ignore */
   found = 0;
   /** The rule and the path of the value, by name of the sensor. */
   #sources: Map<string, string> = new Map();
@@ -27,24 +27,24 @@ export class Reading {
     batch.pathOf = (index, field) => this.#paths[index]?.[field === 'ts' ? 'ts' : 'value'] ?? '';
   }
 
-  /** For a value that the mapping names. */
+  /** Counts a value that the mapping names. */
   countReceived() {
     this.#batch.countReceived(1);
   }
 
-  /** For a value that is not stored, such as a text. */
+  /** Counts a value that is not stored, such as a text. */
   skip() {
     this.found++;
     this.#batch.skip();
   }
 
-  /** For a value of a repeated message that belongs to the first message only. */
+  /** Counts a value of a repeated message that belongs to the first message only. */
   skipRepeated() {
     this.countReceived();
     this.skip();
   }
 
-  /** For a value that the mapping leaves out. A message that has only such values is not refused. */
+  /** Counts a value that the mapping leaves out. A message that has only such values is not refused. */
   ignore() {
     this.found++;
   }

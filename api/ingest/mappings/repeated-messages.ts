@@ -21,7 +21,7 @@ export class RepeatedMessages {
     this.#withinMs = seconds * 1000;
   }
 
-  /** Returns the time of the first message; null: the message is new. */
+  /** Returns the time of the first message, or null if the message is new. */
   find(device: string, content: unknown, ts: number): number | null {
     const [counter, ...others] = this.#by.map((pointer) => find(content, pointer));
     if (counter === undefined || Number.isNaN(ts)) return null;

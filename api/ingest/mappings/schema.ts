@@ -196,7 +196,7 @@ const mapping = z
 
 export type MappingSpec = z.infer<typeof mapping>;
 
-/** In addition to the named levels: the path of the value, and its key in `each`. */
+/** Names in addition to the named levels: the path of the value, and its key in `each`. */
 const GIVEN = new Set(['path', 'key']);
 
 function missingNames({

@@ -1,7 +1,7 @@
 import { parseTime } from '../../../common/times.ts';
 import { instantNear } from '../../../common/zones.ts';
 
-/** in ms */
+/** ms in each unit */
 const TIME_UNITS = { s: 1000, ms: 1, us: 1e-3, ns: 1e-6 };
 
 export type TimeUnit = keyof typeof TIME_UNITS;

@@ -22,7 +22,7 @@ export interface Birth {
   site?: string;
   label?: string;
   sensors: SensorBirth[];
-  /** of refused sensors; default: paths of elements of `sensors` */
+  /** paths of refused sensors; default: paths of elements of `sensors` */
   pathOf?: PathOf;
   /** invalid elements of `sensors` */
   refused: Refusals;

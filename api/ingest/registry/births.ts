@@ -211,7 +211,7 @@ const attributesOf = (device: Device, { name, type, unit, label, intervalMs }: P
   intervalMs,
 });
 
-/** undefined or null: no value is given */
+/** Undefined or null means that no value is given. */
 const differing = <T extends Record<string, unknown>>(
   wanted: T,
   current: Record<string, unknown>,

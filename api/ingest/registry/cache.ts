@@ -14,7 +14,7 @@ export const MAX_ENTRIES = 500_000;
 
 export type Sensor = {
   id: string;
-  /** of the id */
+  /** the 16 bytes of the id */
   bytes: Buffer;
   /** as in the database row of this sensor */
   deviceName: string | null;
@@ -33,7 +33,7 @@ export type Sensor = {
 
 export type Device = {
   id: string;
-  /** of the id */
+  /** the 16 bytes of the id */
   bytes: Buffer;
   /** partition group, from 0 to `LATEST_GROUPS` - 1 */
   group: number;
@@ -91,7 +91,7 @@ export class DeviceCache {
     return this.#devices.get(id);
   }
 
-  /** Concurrent calls share one read. null: the device is not registered. */
+  /** Concurrent calls share one read. Returns null if the device is not registered. */
   find(identity: Pick<Device, 'id' | 'bytes'>): Promise<Device | null> {
     const known = this.#devices.get(identity.id);
     if (known) return Promise.resolve(known);

@@ -9,7 +9,7 @@ import type { Retry } from '../../store/sending/retry.ts';
 import { blankDevice, blankSensor, type Device, DeviceCache, type Sensor, sensorOf } from './cache.ts';
 import { firstMessageStamp, nextStamp } from './sessions.ts';
 
-/** by the id or name in the message */
+/** type and unit by the id or name in the message */
 export type Described = Map<string, { type?: string; unit?: string }>;
 
 /** Without the limit a birth of 10,000 sensors would block all other messages. */
@@ -63,12 +63,12 @@ export class Registry {
     return this.#limits.autoRegister;
   }
 
-  /** null: the device is not registered */
+  /** Returns null if the device is not registered. */
   find(identity: Pick<Device, 'id' | 'bytes'>): Promise<Device | null> {
     return this.#retry.run(() => this.cache.find(identity));
   }
 
-  /** Reads from the database, even if the device is in the cache. null: the device is not registered. */
+  /** Reads from the database, even if the device is in the cache. Returns null if the device is not registered. */
   reload(identity: Pick<Device, 'id' | 'bytes'>): Promise<Device | null> {
     this.cache.forget(identity.id);
     return this.find(identity);
@@ -156,7 +156,6 @@ export class Registry {
     return this.reload(identity);
   }
 
-  /** for a device that a birth registered */
   countDevice() {
     this.#devices++;
   }

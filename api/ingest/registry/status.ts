@@ -33,7 +33,7 @@ export function readStatus(payload: Buffer, receivedAt: number, contentType?: st
   return { state, session: readSession(status.session, receivedAt) };
 }
 
-/** null: not clear */
+/** Returns null if the state is not clear. */
 function stateOf({ state, online }: { state?: unknown; online?: unknown }): Status['state'] | null {
   const text = typeof state === 'string' ? state.toLowerCase() : state;
   if (text === undefined && typeof online === 'boolean') return online ? 'online' : 'offline';
@@ -125,7 +125,7 @@ export function createStatuses({
         state === 'online' ? goOnline(device, session, arrival) : goOffline(device, session, arrival),
       ),
 
-    /** Without a status from the device: its edge node reported its death, or has ended itself. */
+    /** The device sent no status: its edge node reported its death, or has ended itself. */
     setOffline: (device: Device, arrival: Arrival): Promise<void> =>
       registry.serialize(device.id, async () => {
         if (device.state === 'offline') return;
@@ -134,7 +134,7 @@ export function createStatuses({
         await commit(device, { state: 'offline' }, arrival);
       }),
 
-    /** For an offline device whose message arrived. `session`: the session that the message announces */
+    /** An offline device whose message arrived is online. `session`: the session that the message announces */
     setOnline: (
       device: Device,
       arrival: Arrival,

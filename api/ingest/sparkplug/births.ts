@@ -42,7 +42,7 @@ export function createSparkplugBirths({
     return result(edgeMessage, definitions);
   }
 
-  /** For a birth that was delivered again and is not the newest. The valid aliases are unknown then, so a rebirth is needed. */
+  /** A birth that was delivered again is not the newest. The valid aliases are unknown then, so a rebirth is needed. */
   function contradictory(edgeMessage: EdgeMessage, ids: string[]): EdgeResult {
     for (const id of ids) edgeMessage.node.forgetBirth(id);
     edgeMessage.node.needsRebirth = true;

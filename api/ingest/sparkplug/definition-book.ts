@@ -6,12 +6,12 @@ import type { Retry } from '../../store/sending/retry.ts';
 import type { SparkplugStore } from '../../store/sparkplug.ts';
 import type { Metric } from './payload.ts';
 
-/** at about 250 bytes each */
+/** A metric takes about 250 bytes. */
 const MAX_METRICS = 300_000;
 
 type Key = Pick<Identity, 'id' | 'bytes'>;
 
-/** For one node or device. With more births, a replay uses no alias. With more aliases, the oldest are dropped. */
+/** Limits for one node or device. With more births, a replay uses no alias. With more aliases, the oldest are dropped. */
 const MAX_LATER_BIRTHS = 50;
 const MAX_RETIRED = 10_000;
 
@@ -47,7 +47,7 @@ export class DefinitionBook {
     return this.#newest.get(id);
   }
 
-  /** Of the birth that arrived last. null: no valid birth is known. */
+  /** The birth is the one that arrived last. Returns null if no valid birth is known. */
   async newest(key: Key): Promise<Definitions | null> {
     return this.#newest.get(key.id) ?? this.#reads.call(key);
   }
@@ -86,7 +86,7 @@ export class DefinitionBook {
     return written;
   }
 
-  /** Of the newest birth at or before `at`. null: no such birth is stored. */
+  /** The birth is the newest at or before `at`. Returns null if no such birth is stored. */
   async #read({ bytes }: Key, at?: number): Promise<Definitions | null> {
     const row = await this.#retry.run(() => this.#store.birthAt(bytes, at));
     return row && readDefinitions(row.metrics, row.bornAt);
@@ -105,9 +105,9 @@ export interface Definitions {
   bornAt: number;
   /** JSON: `[[name, alias or null, datatype], ...]` */
   text: string;
-  /** by alias */
+  /** names of metrics by alias */
   names: Map<number | string, string>;
-  /** by name */
+  /** data types by name of the metric */
   datatypes: Map<string, number>;
   /** aliases that had another meaning in an earlier birth */
   contested: Set<number | string>;

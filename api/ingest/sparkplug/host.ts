@@ -28,13 +28,13 @@ export class Host {
     this.#connectedAt = clock();
   }
 
-  /** for the next connection (tck-id-host-topic-phid-death-payload-timestamp-connect) */
+  /** The last will of the next connection (tck-id-host-topic-phid-death-payload-timestamp-connect). */
   will() {
     this.#connectedAt = this.#clock();
     return this.#message(false, this.#connectedAt);
   }
 
-  /** With the timestamp of the last will (tck-id-host-topic-phid-birth-payload-timestamp). */
+  /** It has the timestamp of the last will (tck-id-host-topic-phid-birth-payload-timestamp). */
   birth() {
     return this.#message(true, this.#connectedAt);
   }
@@ -44,7 +44,7 @@ export class Host {
     return this.#message(false, this.#clock());
   }
 
-  /** For edge nodes of Sparkplug 2.2, only at the embedded broker: a connection to an external broker has one last will. */
+  /** Edge nodes of Sparkplug 2.2 get it only at the embedded broker: a connection to an external broker has one last will. */
   stateOfVersion2(online: boolean) {
     return {
       topic: STATES_2 + this.#id,
@@ -101,7 +101,7 @@ export class Rebirths {
     this.#onRequest = onRequest;
   }
 
-  /** At most once in 10 s. `topic`: the command topic of the node */
+  /** Sends at most one request in 10 s. `topic`: the command topic of the node */
   request(topic: string) {
     const now = this.#clock();
     // Otherwise requests would stop after the clock was set back, until it reaches the old time.

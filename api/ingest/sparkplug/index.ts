@@ -50,7 +50,7 @@ export function createSparkplug(deps: {
   const deaths = createSparkplugDeaths({ registry, devices });
   const rebirths = new Rebirths({ send, clock, onRequest: () => metrics.rebirths.inc() });
 
-  /** null: no birth of this session has arrived */
+  /** Returns null if no birth of this session has arrived. */
   async function validDefinitions(node: Node, { id, bytes }: Identity): Promise<Definitions | null> {
     if (!node.present.has(id)) return null;
     const known = book.peek(id);

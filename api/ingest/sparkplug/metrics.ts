@@ -55,7 +55,7 @@ export function readMetrics(
 /** Int8Array to DateTimeArray (Sparkplug 3.0, section 6.4.16). */
 const isArray = (datatype: number) => datatype >= 22 && datatype <= 34;
 
-/** null: the value has no structure */
+/** Returns null if the value has no structure. */
 function structureOf({ structure }: Metric, datatype: number): string | null {
   if (structure === 'bytes') return isArray(datatype) ? 'array' : null;
   return structure;
@@ -79,7 +79,7 @@ export function bdSeqOf(metrics: Metric[]): number | null {
   return Number.isSafeInteger(number) ? number : null;
 }
 
-/** by their index (Sparkplug 3.0, section 6.4.16) */
+/** Data types by their index (Sparkplug 3.0, section 6.4.16). */
 const NAMES = [
   'Unknown',
   'Int8',

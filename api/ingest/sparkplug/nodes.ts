@@ -13,12 +13,12 @@ import type { Registry } from '../registry/index.ts';
 import { bdSeqOf } from './metrics.ts';
 import type { Payload } from './payload.ts';
 
-/** at about 300 bytes each */
+/** A node takes about 300 bytes. */
 const MAX_NODES = 50_000;
 
-/** As far as this process received its messages. */
+/** State of a node, as far as this process received its messages. */
 export class Node {
-  /** Of the newest NBIRTH, which distinguishes its NDEATH from an older one; null: the NBIRTH had no `bdSeq`. */
+  /** Distinguishes the NDEATH of the newest NBIRTH from an older one; null: the NBIRTH had no `bdSeq`. */
   bdSeq: number | null;
   /** an NBIRTH ever arrived */
   born;
@@ -30,13 +30,13 @@ export class Node {
   needsRebirth = false;
   sequence = new Sequence();
 
-  /** null: no NBIRTH ever arrived */
+  /** A null row means that no NBIRTH ever arrived. */
   constructor(row: { bdSeq: number | null } | null) {
     this.bdSeq = row?.bdSeq ?? null;
     this.born = row !== null;
   }
 
-  /** of the node or of one device */
+  /** `id` of the node or of one device */
   forgetBirth(id: string) {
     this.changes++;
     this.present.delete(id);
@@ -55,7 +55,6 @@ export class Node {
 export class Nodes {
   #store;
   #retry;
-  /** by id */
   #nodes: LRUCache<string, Node> = new LRUCache({ max: MAX_NODES });
   #reads = new SharedCalls((identity: Identity) => this.#load(identity));
 
@@ -139,7 +138,7 @@ export function createNodeDevices({
     add: ({ topic, nodeIdentity }: EdgeMessage): Promise<unknown> =>
       retry.run(() => store.writeDevice(nodeIdentity.bytes, topic.device as string)),
 
-    /** only the registered devices of the node */
+    /** Leaves out devices that are not registered. */
     async all({ topic, nodeIdentity }: EdgeMessage): Promise<Device[]> {
       const found: Device[] = [];
       for (const name of await retry.run(() => store.devices(nodeIdentity.bytes))) {
@@ -171,7 +170,10 @@ export class Sequence {
     this.#next = ((seq ?? 0) + 1) % NUMBERS;
   }
 
-  /** Counts the number of a message that is no NBIRTH. With `dup` it may already be counted. false: an earlier message is missing. */
+  /**
+   * Counts the number of a message that is no NBIRTH. With `dup` it may already be counted. Returns false if an earlier
+   * message is missing.
+   */
   follows(seq: number | null, dup: boolean): boolean {
     if (seq === null || (dup && seq !== this.#next)) return true;
     const inOrder = this.#next === null || seq === this.#next;
@@ -183,16 +185,16 @@ export class Sequence {
 export interface EdgeMessage {
   message: Message;
   topic: SparkplugTopic;
-  /** of the device, or of the node if the message is about the node itself */
+  /** identity of the device, or of the node if the message is about the node itself */
   identity: Identity;
   nodeIdentity: Identity;
   node: Node;
   payload: Payload;
 }
 
-/** In the same types as for messages of other devices. */
+/** Its types are those for messages of other devices. */
 export interface EdgeResult {
-  /** of a device or node, which is online afterwards */
+  /** birth of a device or node, which is online afterwards */
   birth: Birth | null;
   /** The birth contradicts later messages, so it does not change the state of the device. */
   isContradictory: boolean;

@@ -5,7 +5,7 @@ import { MillraceError } from '../../../common/errors.ts';
 import { MAX_SAMPLES_PER_MESSAGE } from '../../../schema/rules.ts';
 
 export interface Payload {
-  /** of sending, epoch ms */
+  /** time of sending, epoch ms */
   timestamp: number | null;
   seq: number | null;
   metrics: Metric[];
@@ -113,13 +113,13 @@ function readField(reader: Reader, payload: Payload) {
   }
 }
 
-/** As in its protobuf field. Integers are unsigned, whatever type the metric declares. */
+/** A value as in its protobuf field. Integers are unsigned, whatever type the metric declares. */
 export type WireValue = number | boolean | Long;
 
 export interface Metric {
   name: string | null;
   alias: number | string | null;
-  /** of measurement, epoch ms */
+  /** time of measurement, epoch ms */
   timestamp: number | null;
   /** index in the specification's list; 0: the metric has no datatype */
   datatype: number;
@@ -233,7 +233,7 @@ export function readMetric(reader: Reader): Metric {
   return metric;
 }
 
-/** Of `Template` (Sparkplug 3.0, section 6.4.1). A definition has no values. */
+/** Field of `Template` (Sparkplug 3.0, section 6.4.1). A definition has no values. */
 const IS_DEFINITION = 5 << 3;
 
 /** The reader is at the length of a template. */
@@ -271,7 +271,7 @@ function readUnit(reader: Reader): string | null {
   return unit;
 }
 
-/** -1: there is no unit */
+/** Returns -1 if there is no unit. */
 function placeOfUnit(reader: Reader, end: number): number {
   for (let place = 0; reader.pos < end; ) {
     const tag = reader.tag();
@@ -291,7 +291,7 @@ function textAt(reader: Reader, end: number, place: number): string | null {
   return null;
 }
 
-/** null: the value is no text */
+/** Returns null if the value is no text. */
 function readText(reader: Reader): string | null {
   const end = reader.uint32() + reader.pos;
   while (reader.pos < end) {
@@ -313,15 +313,15 @@ function bytesIn(reader: Reader): Buffer {
 
 const HIGH = 2 ** 32;
 
-/** Of 2^53. From there on, two integers may be the same double. */
+/** Upper half of 2^53. From there on, two integers may be the same double. */
 const INEXACT_HIGH = 2 ** 21;
 
 type Long = ReturnType<Reader['uint64']>;
 
-/** the nearest double */
+/** Returns the nearest double. */
 export const unsigned = ({ high, low }: Long): number => (high >>> 0) * HIGH + (low >>> 0);
 
-/** the nearest double (two's complement) */
+/** Returns the nearest double (two's complement). */
 export const signed = ({ high, low }: Long): number => (high | 0) * HIGH + (low >>> 0);
 
 /** Equal for equal integers only, because some nodes hash names to aliases of 64 bits. */

@@ -75,7 +75,7 @@ const MAX_LEVELS = 8;
 /** Limit per connection of a device account. */
 const MAX_FILTERS = 32;
 
-/** For each device of the account after the first: its topics, and its commands as an edge node. */
+/** Filters for each device of the account after the first: its topics, and its commands as an edge node. */
 const MAX_FILTERS_PER_DEVICE = 2;
 
 /** Programs of the installation subscribe to many devices at once. */

@@ -166,7 +166,7 @@ export const MAX_PER_ACCOUNT = 4;
 /** One credential with many client ids could fill the broker. A new connection closes the oldest, so a device can always reconnect. */
 export class OwnConnections {
   #onTooMany;
-  /** by device id, the oldest first */
+  /** connections by device id, the oldest first */
   #open: Map<string, Set<Connection>> = new Map();
 
   constructor(onTooMany: (account: Account) => void) {

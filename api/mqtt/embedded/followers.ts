@@ -73,7 +73,7 @@ export class Followers {
   }
 }
 
-/** null: the filter asks for no named topic */
+/** Returns null if the filter asks for no named topic. */
 function askingBy(filter: string): Matches | null {
   if (filter.includes('#') || isStatsTopic(filter)) return null;
   if (!filter.includes('+')) return isFurtherTopic(filter) ? (topic) => topic === filter : null;

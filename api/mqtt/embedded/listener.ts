@@ -75,7 +75,7 @@ export class Listener {
     return this.#server.listening;
   }
 
-  /** 0: the broker does not listen */
+  /** Returns 0 if the broker does not listen. */
   get port(): number {
     const address = this.#server.address();
     return address && typeof address === 'object' ? address.port : 0;

@@ -44,7 +44,7 @@ const MAX_REASON = 256;
 
 export type Answer = { reasonCode: number; reason: string };
 
-/** null: success without a reason */
+/** Returns null for success without a reason. */
 export function answerTo(outcome: Outcome, refused: Refusals, topic: string): Answer | null {
   if (outcome === 'unknown_topic') {
     const suggestion = suggestTopic(topic);

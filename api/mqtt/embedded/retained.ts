@@ -12,7 +12,7 @@ const MAX_MESSAGES = 100_000;
 /** A search lets other work of the event loop run after this many messages. */
 const COMPARED_AT_ONCE = 1000;
 
-/** Of the topics of one device, only the status is retained. */
+/** Only the status is retained of the topics of one device. */
 const OF_ONE_DEVICE = new RegExp(`^${OWN_TOPICS}[^/]+/`);
 
 const WILDCARD = /[+#]/;
@@ -39,7 +39,7 @@ export type GrantedFilter = [filter: string, granted: QoS];
  * the filters of every device when all devices reconnect, because devices subscribe to their own topics.
  */
 export class RetainedMessages {
-  /** by topic, the oldest first, as in the maps below */
+  /** messages by topic, the oldest first, as in the maps below */
   #statuses: Map<string, Retained> = new Map();
   #states: Map<string, Retained> = new Map();
   #others: Map<string, Retained> = new Map();

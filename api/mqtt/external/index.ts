@@ -19,9 +19,9 @@ export { unsubscribe } from './subscriptions.ts';
 const RECEIVE_MAXIMUM = 512;
 
 /**
- * At a limit the client reads no further. Brokers respect the Receive Maximum only roughly (Mosquitto 2.0.11 sends 862
- * messages instead of 50), and QoS 0 has no maximum. A higher limit would only move the queue from the connection to
- * this process, where each message costs 12 to 22 KB until it is settled. The bytes count until the PUBACK.
+ * The client reads no further at these limits. Brokers respect the Receive Maximum only roughly (Mosquitto 2.0.11 sends
+ * 862 messages instead of 50), and QoS 0 has no maximum. A higher limit would only move the queue from the connection
+ * to this process, where each message costs 12 to 22 KB until it is settled. The bytes count until the PUBACK.
  */
 const MAX_UNSETTLED = { messages: RECEIVE_MAXIMUM, bytes: 16 * 1024 * 1024 };
 
@@ -160,7 +160,7 @@ export function createSubscriber(deps: {
       client.stream.destroy();
     },
 
-    /** When the answer arrives, all messages that the broker sent earlier have arrived too. false: the connection broke. */
+    /** When the answer arrives, all messages that the broker sent earlier have arrived too. Returns false if the connection broke. */
     async roundTrip(): Promise<boolean> {
       // A disconnected client would wait for the next connection. On that connection, messages of the session may arrive after the answer.
       if (!client.connected) return false;

@@ -61,7 +61,7 @@ const SESSION_TAKEN_OVER = 0x8e;
 /** The broker closes a short connection earlier. Another process with the same client id reconnects in 1 s. */
 const SHORT_MS = 3000;
 
-/** In a row they mean that another process uses the same client id. */
+/** This many short connections in a row mean that another process uses the same client id. */
 const SHORT_CONNECTIONS = 4;
 
 /**

@@ -99,7 +99,7 @@ class PublishReader extends Writable {
     }
   };
 
-  /** 0: the packet is incomplete */
+  /** Returns 0 if the packet is incomplete. */
   #endOfPacket(): number {
     const bytes = this.#bytes;
     let length = 0;
@@ -169,7 +169,7 @@ function readPublish(bytes: Buffer, at: number, bodyAt: number, end: number): Pu
 const PAYLOAD_FORMAT = 0x01;
 const CONTENT_TYPE = 0x03;
 
-/** undefined: there is no content type; null: MQTT.js has to read the packet */
+/** Returns undefined without a content type, and null if MQTT.js has to read the packet. */
 function contentTypeIn(bytes: Buffer, from: number, end: number): string | undefined | null {
   let contentType: string | undefined;
   let at = from;

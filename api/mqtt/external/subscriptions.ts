@@ -25,7 +25,7 @@ const coveredOf = (group: string, { covered }: MappedFilters): string[] =>
   covered.map((filter) => `$share/${group}/${filter}`);
 
 /**
- * For the one process that receives all messages of Sparkplug edge nodes. Edge nodes should retain none of these
+ * One process receives all messages of Sparkplug edge nodes. Edge nodes should retain none of these
  * (tck-id-topics-nbirth-mqtt and others), and with retain handling 2 the broker sends no retained messages. The host
  * also subscribes to its own state topic, to correct a wrong state from another client
  * (tck-id-message-flow-hid-sparkplug-state-message-delivered), but gets no messages of its own ("no local").

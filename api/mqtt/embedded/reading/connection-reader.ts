@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { type PacketLimit, PacketScanner, PacketTooLarge } from './packet-scanner.ts';
 import type { ReadScheduler } from './read-scheduler.ts';
 
-/** At a limit the connection is not read further. A message counts until its acknowledgement is sent. */
+/** Limits at which the connection is not read further. A message counts until its acknowledgement is sent. */
 const MAX_UNSETTLED = { messages: 64, bytes: 1024 * 1024 };
 
 /** A connection reads one slice, and then other connections read. */
@@ -114,7 +114,7 @@ export class ConnectionReader {
     return this.#isFull ? null : this.#read(0);
   }
 
-  /** Whole packets, and possibly the beginning of a further packet. null: nothing may be read now. */
+  /** Whole packets, and possibly the beginning of a further packet. Returns null if nothing may be read now. */
   #nextSlice(): Buffer | null {
     if (this.#isFull) {
       this.#isHeld = true;
