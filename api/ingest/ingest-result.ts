@@ -6,7 +6,6 @@ import { refusalOf } from './decode/refusals.ts';
 
 /** Refusals are returned to the client that waits, and do not become a dead letter. */
 export interface IngestResult {
-  /** committed measurements */
   accepted: number;
   refused: Refusals;
 }

@@ -31,7 +31,6 @@ export class RefusalNotices {
     this.#note(topic, counts, `refused: ${listed(counts)}`, first);
   }
 
-  /** Neither the contract nor a mapping has the topic. */
   unknownTopic(topic: string) {
     this.#note(topic, [[UNMATCHED_TOPIC, 1]], `dropped: an ${UNMATCHED_TOPIC}`);
   }

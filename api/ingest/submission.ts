@@ -19,7 +19,6 @@ const MAX_BYTES = 16 * 1024 * 1024;
 interface Submission {
   device: Identity;
   contentType?: string | undefined;
-  /** upper limit of the payload size */
   bytes: number;
   /** called when the byte budget has room for the payload */
   read: () => Promise<Buffer>;
@@ -31,7 +30,6 @@ interface Submission {
 type LineSubmission = Omit<Submission, 'device'> & { precision: Precision };
 
 export interface LineResult {
-  /** committed values */
   accepted: number;
   /** in order of lines, at most one for each line and code */
   refused: LineRefusal[];

@@ -61,7 +61,7 @@ export class ByteBudget {
     this.#listeners.push(listener);
   }
 
-  /** with the overhead of each message */
+  /** Includes the overhead of each message. */
   get used() {
     return this.#used;
   }

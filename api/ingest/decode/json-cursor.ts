@@ -14,7 +14,7 @@ const LAST_PLAIN = 0x7e;
 /** Every integer with up to 15 digits is exact as a double. */
 const EXACT_DIGITS = 15;
 
-/** exact as doubles */
+/** All of them are exact as doubles. */
 const POWERS = Array.from({ length: EXACT_DIGITS + 1 }, (_, exponent) => 10 ** exponent);
 
 /** A power of two, because the hash is masked. */

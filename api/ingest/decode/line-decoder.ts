@@ -65,7 +65,7 @@ export class LineDecoder {
   }: {
     /** `LINE_DEVICE_TAGS` */
     deviceTags: string[];
-    /** `LINE_SKIP` */
+    /** conditions of `LINE_SKIP` */
     skip: LineSkip;
     emptyBatch: (receivedAt: number) => MessageBatch;
   }) {

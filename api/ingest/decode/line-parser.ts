@@ -314,7 +314,6 @@ export class LineParser<S, F> {
     return isNegative ? 0 - Number(digits) : Number(digits);
   }
 
-  /** Returns NaN for no boolean. */
   #readBoolean(): number {
     const text = this.#text;
     let to = this.#at;

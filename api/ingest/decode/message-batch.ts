@@ -142,7 +142,6 @@ export class MessageBatch {
     else this.add(index, sensor, ts, value);
   }
 
-  /** `sensor`: key of `untimed` */
   moveUntimed(sensor: string, ms: number) {
     const samples = this.sensors.get(sensor);
     if (!samples || ms === 0) return;

@@ -25,7 +25,6 @@ import type { MappingSpec, NameSpec, TextSpec } from './schema.ts';
 import { readTime } from './times.ts';
 
 export interface ParsedMessage {
-  /** name of the device */
   device: string;
   /** named levels of the topic, and named parts of texts in the payload */
   levels: Levels;

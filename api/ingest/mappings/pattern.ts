@@ -19,7 +19,6 @@ export class TopicPattern {
   #isOpen;
   text;
 
-  /** `brokenPatternRule` must accept the text. */
   constructor(text: string) {
     this.text = text;
     const levels = text.split('/');

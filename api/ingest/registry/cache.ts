@@ -16,7 +16,7 @@ export type Sensor = {
   id: string;
   /** the 16 bytes of the id */
   bytes: Buffer;
-  /** as in the database row of this sensor */
+  /** name of the device as in the database row of this sensor */
   deviceName: string | null;
   name: string | null;
   type: string | null;
@@ -49,7 +49,7 @@ export type Device = {
   session: number | null;
   /** write timestamp, epoch µs; null: no session was announced */
   sessionStamp: number | null;
-  /** their starts, the newest last */
+  /** starts of sessions that have ended, the newest last */
   endedSessions: number[];
   /** clock of the device minus that of Millrace in ms; 0: no difference is known */
   clockOffset: number;
@@ -86,7 +86,6 @@ export class DeviceCache {
     this.#groups = groups;
   }
 
-  /** From memory only. */
   peek(id: string): Device | undefined {
     return this.#devices.get(id);
   }

@@ -30,7 +30,6 @@ export class Registry {
   #clock;
   /** The newest change of each device. Changes of one device run one after the other. */
   #changing: Map<string, Promise<unknown>> = new Map();
-  /** registered devices */
   #devices = 0;
   /** epoch ms */
   #countedAt = Number.NEGATIVE_INFINITY;
@@ -262,7 +261,7 @@ export function createRetirement({
   clock: () => number;
 }) {
   return {
-    /** false: the device was not registered. @throws {MillraceError} `unavailable`: a second call finishes the removal */
+    /** Resolves to false for an unknown device. @throws {MillraceError} `unavailable`: a second call finishes the removal */
     retire: ({ id, bytes }: Identity): Promise<boolean> =>
       registry.serialize(id, async () => {
         try {

@@ -42,7 +42,6 @@ export class DefinitionBook {
     this.#repeatMs = historyDays * DAY_MS * BIRTH_REPEAT_SHARE;
   }
 
-  /** From memory only. */
   peek(id: string): Definitions | undefined {
     return this.#newest.get(id);
   }

@@ -80,7 +80,6 @@ export class Nodes {
     return node;
   }
 
-  /** From memory only. */
   peek(id: string): Node | undefined {
     return this.#nodes.get(id);
   }

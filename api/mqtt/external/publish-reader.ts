@@ -33,7 +33,7 @@ export function readPublishes(client: MqttClient, receive: Receive) {
 
 const EMPTY = Buffer.alloc(0);
 
-/** The remaining length has seven bits in each (MQTT 5, section 1.5.5). */
+/** The remaining length has seven bits in each byte (MQTT 5, section 1.5.5). */
 const MAX_LENGTH_BYTES = 4;
 
 /**
