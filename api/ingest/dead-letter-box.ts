@@ -26,7 +26,7 @@ export function createDeadLetterBox(deps: {
   quota?: DeadLetterQuota;
   /** default: no dead letter is sent to Kafka */
   outbox?: Outbox | null;
-  /** `LATEST_GROUPS` */
+  /** value of `LATEST_GROUPS` */
   groups?: number;
 }) {
   const { store, registry, retry, notices, metrics, clock, quota = new DeadLetterQuota() } = deps;

@@ -37,7 +37,7 @@ export class FastHistogram {
     this.#counts = new Float64Array(buckets.length + 1);
   }
 
-  /** @param value finite */
+  /** The value must be finite. */
   observe(value: number) {
     let bucket = 0;
     while (value > (this.#bounds[bucket] as number)) bucket++;

@@ -30,7 +30,6 @@ export class Accounts {
   #password;
   #limitLogins = pLimit(MAX_CONCURRENT);
   #everybody = installationAccount('');
-  /** by device id */
   #cache: LRUCache<string, Account> = new LRUCache({
     maxSize: MAX_CACHED_DEVICES,
     sizeCalculation: ({ ids }) => ids.size,

@@ -155,6 +155,6 @@ function privateKeyIn(pem: Buffer, path: string) {
   }
 }
 
-/** @returns epoch seconds */
+/** Returns epoch seconds. */
 const firstEnd = (certificates: X509Certificate[]): number =>
   Math.min(...certificates.map(({ validTo }) => Date.parse(validTo) / 1000));

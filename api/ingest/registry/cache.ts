@@ -61,7 +61,6 @@ export type Device = {
   lastSeen: number;
   /** epoch ms; null: the device was never retired */
   retiredAt: number | null;
-  /** by id */
   sensors: Map<string, Sensor>;
   /** by id or name, as in messages: up to two entries for each sensor */
   byRef: Map<string, Sensor>;

@@ -43,7 +43,7 @@ export class Registry {
     clock,
   }: {
     store: RegistryStore;
-    /** `LATEST_GROUPS` */
+    /** value of `LATEST_GROUPS` */
     groups: number;
     limits: { autoRegister: boolean; autoRegisterMax: number };
     retry: Retry;

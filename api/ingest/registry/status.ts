@@ -198,7 +198,7 @@ export function createEvents({
   retry: Retry;
   /** null: events are not sent to Kafka */
   outbox: Outbox | null;
-  /** `LATEST_GROUPS` */
+  /** value of `LATEST_GROUPS` */
   groups: number;
 }) {
   return {
