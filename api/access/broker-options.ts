@@ -4,10 +4,6 @@ import type { Config } from '../../common/settings/config.ts';
 const RECONNECT_MS = 1000;
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/**
- * Returns the options of every connection to the external broker of MQTT_URL.
- * @param keepAliveMs whole seconds, in ms
- */
 export const brokerOptions = (mqtt: Config['mqtt'], keepAliveMs: number) => ({
   manualConnect: true,
   protocolVersion: 5 as const,

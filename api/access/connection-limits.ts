@@ -2,21 +2,15 @@ import type { Server, Socket } from 'node:net';
 import { ipKeyGenerator } from 'express-rate-limit';
 import type { Metrics } from '../observability/metrics.ts';
 
-/** Limits of a server's connections. */
 export interface Bounds {
-  /** limit of all connections; the server closes further connections at once */
+  /** the server closes further connections at once */
   connections: number;
-  /** limit of connections that have not sent their first request or CONNECT */
+  /** connections that have not sent their first request or CONNECT */
   pending: number;
-  /** time in ms for which a connection may be pending */
   withinMs?: number;
 }
 
-/**
- * Limits the connections of a server, with or without TLS. It counts TCP connections, so an unfinished TLS handshake counts as
- * well.
- * @param listener value of a label of the metric
- */
+/** A TCP connection counts, so an unfinished TLS handshake counts as well. */
 export function boundConnections(
   server: Server,
   listener: 'mqtt' | 'http',
@@ -46,7 +40,6 @@ export class PendingConnections {
   #limit;
   #withinMs;
   #onClose;
-  /** pending connections by `keyOf` */
   #all: Map<string, Pending> = new Map();
   /** pending connections by address, the oldest first */
   #byAddress: Map<string, Set<Pending>> = new Map();
@@ -56,11 +49,9 @@ export class PendingConnections {
     withinMs,
     onClose,
   }: {
-    /** pending connections */
     limit: number;
-    /** time in ms after which a pending connection is closed; undefined: the server itself closes it */
+    /** undefined: the server itself closes pending connections */
     withinMs?: number;
-    /** called for each connection that these limits close */
     onClose: (reason: 'crowded' | 'silent') => void;
   }) {
     this.#limit = limit;
@@ -68,7 +59,6 @@ export class PendingConnections {
     this.#onClose = onClose;
   }
 
-  /** Adds a connection that is new, or that waits for its next request. */
   enter(socket: Socket) {
     // A closed socket may have lost its address, so check both.
     if (socket.destroyed || socket.remoteAddress === undefined || this.#all.has(keyOf(socket))) return;
@@ -76,12 +66,10 @@ export class PendingConnections {
     if (this.#all.size > this.#limit) this.#oldestOfLargest()?.shut('crowded');
   }
 
-  /** Removes a connection that has sent its request. @param socket the TCP socket, or the TLS socket on top of it */
   pass(socket: Socket) {
     this.#all.get(keyOf(socket))?.leave();
   }
 
-  /** Number of pending connections. */
   get size() {
     return this.#all.size;
   }
@@ -111,7 +99,6 @@ export class PendingConnections {
     return pending;
   }
 
-  /** @returns the oldest connection of the address with the most pending connections */
   #oldestOfLargest(): Pending | undefined {
     let largest: Set<Pending> | undefined;
     for (const group of this.#byAddress.values()) if (!largest || group.size > largest.size) largest = group;
@@ -119,5 +106,5 @@ export class PendingConnections {
   }
 }
 
-/** The key of a connection. A TCP socket and the TLS socket on top of it have the same key. */
+/** A TCP socket and the TLS socket on top of it have the same key. */
 const keyOf = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`;

@@ -1,29 +1,24 @@
 import type { Metrics } from '../observability/metrics.ts';
 import type { Message } from './pipeline.ts';
 
-/**
- * Limits of the queue: number of messages, time in ms, and size of one message in bytes. Above the first two the oldest messages are
- * dropped. A larger message is not queued.
- */
+/** At the limit of messages or time, the oldest messages are dropped. A larger message than `MAX_BYTES` is not queued. */
 const MAX_MESSAGES = 1000;
 const KEPT_MS = 60_000;
 const MAX_BYTES = 16_384;
 
 /**
- * Queues messages that arrived before the birth of their device: when AUTO_REGISTER is off, or with aliases of Sparkplug. Each message
+ * Messages that arrived before the birth of their device: when AUTO_REGISTER is off, or with aliases of Sparkplug. Each
  * also becomes a dead letter. If the birth arrives within a minute, ingest stores the messages.
  */
 export class AwaitingRegistration<M extends Message = Message> {
   #clock;
-  /** Waiting messages, the oldest first. */
+  /** oldest first */
   #waiting: Array<{ device: string; arrivedAt: number; message: M }> = [];
 
-  /** @param deps `clock` in epoch ms */
   constructor({ clock }: { clock: () => number }) {
     this.#clock = clock;
   }
 
-  /** Queues a message for a minute, unless it is larger than `MAX_BYTES`. @param device id */
   remember(device: string, message: M) {
     this.#forgetOld();
     if (message.payload.length > MAX_BYTES) return;
@@ -31,7 +26,7 @@ export class AwaitingRegistration<M extends Message = Message> {
     if (this.#waiting.length > MAX_MESSAGES) this.#waiting.shift();
   }
 
-  /** Removes and returns the messages of a device. @param device id @returns in order of arrival */
+  /** Returns the messages in order of arrival. */
   take(device: string): M[] {
     this.#forgetOld();
     const taken = this.#waiting.filter((entry) => entry.device === device);
@@ -39,7 +34,6 @@ export class AwaitingRegistration<M extends Message = Message> {
     return taken.map(({ message }) => message);
   }
 
-  /** Number of waiting messages. */
   get size() {
     return this.#waiting.length;
   }
@@ -50,10 +44,7 @@ export class AwaitingRegistration<M extends Message = Message> {
   }
 }
 
-/**
- * Stores messages that waited for a birth. Each message is also a dead letter, which remains if the storing fails.
- * @param messages that `take` returned
- */
+/** Each message is also a dead letter, which remains if the storing fails. */
 export function storeWaiting<M extends Message>(
   messages: M[],
   metrics: Pick<Metrics, 'messages'>,

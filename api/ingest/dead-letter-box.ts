@@ -12,8 +12,8 @@ import type { RefusalNotices } from './refusal-notices.ts';
 import type { Registry } from './registry/index.ts';
 
 /**
- * Creates the store of dead letters. A refused message becomes one dead letter with all its refusals. Above the quota of a device, one dead
- * letter a minute is stored, with counts only.
+ * A refused message becomes one dead letter with all its refusals. Above the quota of a device, one dead letter a
+ * minute has counts only.
  */
 export function createDeadLetterBox(deps: {
   store: DeadLetterWrites;
@@ -24,18 +24,15 @@ export function createDeadLetterBox(deps: {
   /** epoch ms */
   clock: () => number;
   quota?: DeadLetterQuota;
-  /** outbox of the Kafka stream; default: no dead letter is sent to Kafka */
+  /** default: no dead letter is sent to Kafka */
   outbox?: Outbox | null;
-  /** `LATEST_GROUPS`, the number of groups into which the outbox is divided */
+  /** value of `LATEST_GROUPS` */
   groups?: number;
 }) {
   const { store, registry, retry, notices, metrics, clock, quota = new DeadLetterQuota() } = deps;
   const { outbox = null, groups = 1 } = deps;
 
-  /**
-   * @param device id or name from the topic
-   * @returns id; null: the device is not in the cache of registered devices
-   */
+  /** Returns null if the device is not in the cache of registered devices. */
   function registeredId(device: string): string | null {
     const identity = identifyDevice(device);
     return identity && registry.cache.peek(identity.id) ? identity.id : null;
@@ -64,7 +61,7 @@ export function createDeadLetterBox(deps: {
   }
 
   return {
-    /** @param device id or name from the topic @returns settles when the dead letter is committed */
+    /** Settles when the dead letter is committed. `device` is the id or name from the topic. */
     async put(
       {
         topic,
@@ -83,8 +80,7 @@ export function createDeadLetterBox(deps: {
       const counts = countCodes(refused);
       notices.refused(topic, counts, first);
       const account = registeredId(device);
-      // The quota uses the present time. A redelivered message belongs to an earlier hour, and would restart
-      // the hour of the quota.
+      // The quota uses the present time. A redelivered message belongs to an earlier hour, and would restart the hour of the quota.
       const { verdict, codes } = quota.take(account, clock(), counts);
       if (verdict === 'none') return;
       const isWhole = verdict === 'whole';
@@ -110,13 +106,10 @@ function countCodes(refused: Refusals): Record<string, number> {
 
 const MINUTE_MS = 60_000;
 
-/**
- * Limits of dead letters that a process stores per hour: of one device, of all unregistered devices together, and in total. `counting`
- * limits the dead letters with counts only, in total per minute.
- */
+/** Per hour: of one device, of all unregistered devices together, and in total. `counting`: those with counts only, per minute. */
 const LIMITS = { perDevice: 1000, unregistered: 10_000, total: 100_000, counting: 100 };
 
-/** Limit of devices whose dead letters are counted in memory. An evicted device starts at 0 again, within the total limit. */
+/** Devices in memory. An evicted device starts at 0 again, within the total limit. */
 const MAX_DEVICES = 10_000;
 
 /** `pending`: refusals that no dead letter counts yet */
@@ -128,8 +121,8 @@ const openAccount = (): QuotaUse => ({ stored: 0, countedAt: 0, pending: {} });
 type Verdict = 'whole' | 'counts' | 'none';
 
 /**
- * Bounds the number of dead letters, because a broken device must not fill the disk. Above the limit one dead letter a minute is stored,
- * with the counts of all refusals since the previous dead letter.
+ * A broken device must not fill the disk. Above the limit, one dead letter a minute has the counts of all refusals
+ * since the previous one.
  *
  * Unregistered devices and invalid names share one account, because a client can invent any number of names.
  */
@@ -144,13 +137,7 @@ export class DeadLetterQuota {
     this.#limits = limits;
   }
 
-  /**
-   * Decides how the refusals of one message are stored, and counts them.
-   * @param device id of a registered device; null: it is not registered
-   * @param now epoch ms
-   * @param codes refused measurements of this message, by code
-   * @returns `codes`: the counts for the dead letter
-   */
+  /** `device` null: it is not registered. Both `codes` count refused measurements by code, the result for the dead letter. */
   take(
     device: string | null,
     now: number,
@@ -175,7 +162,6 @@ export class DeadLetterQuota {
     return { verdict: 'counts', codes: all };
   }
 
-  /** Resets the counts at the start of an hour or minute. @param now epoch ms */
   #reset(now: number) {
     if (bucketOf(now) !== this.#inHour.began) {
       Object.assign(this.#inHour, { began: bucketOf(now), stored: 0 });

@@ -24,22 +24,22 @@ import { type Device, type Sensor, sensorOf } from './registry/cache.ts';
 import type { Described, Registry } from './registry/index.ts';
 import type { SampleWriter, Series } from './sample-writer.ts';
 
-/** Limits of sensors of a device, and of days of a sensor, that are written concurrently. */
+/** written concurrently, of a device and of a sensor */
 const SENSORS_AT_ONCE = 8;
 const DAYS_AT_ONCE = 4;
 
-/** Longest time that a packer may take to read an hour, in ms. Statistics from a read that began within this time are not trusted. */
+/** A packer may take this long to read an hour. Statistics from a read that began within this time are not trusted. */
 const READING_MS = HOUR_MS;
 
-/** The samples of one sensor in one hour, with the indexes in [from, to). */
+/** indexes in [from, to) */
 type Piece = { hour: number; from: number; to: number };
 
 /**
- * Commits samples of imported files. Samples of closed hours are written directly to history, like late samples: first
- * the rows, then the mark that makes the statistics of the hour inexact, then the note for the packer. These samples
- * need no row of `message`, because a reader that sees the mark reads history, and a packer merges history. The mark
- * has the time after the commit of the rows. So statistics from a read that missed the rows are not trusted. Samples of
- * open hours are written like messages.
+ * Samples of closed hours are written directly to history, like late samples: first the rows, then the mark that makes
+ * the statistics of the hour inexact, then the note for the packer. These samples need no row of `message`, because a
+ * reader that sees the mark reads history, and a packer merges history. The mark has the time after the commit of the
+ * rows, so statistics from a read that missed the rows are not trusted. Samples of open hours are written like
+ * messages.
  */
 export class ImportWriter {
   #deps;
@@ -56,13 +56,7 @@ export class ImportWriter {
     this.#deps = deps;
   }
 
-  /**
-   * Finds the sensors of a device, and registers unknown sensors.
-   * @param identity of the device
-   * @param sensors type and unit of the sensors, by id or name
-   * @param options `site`: site for a new device
-   * @throws {MillraceError} `registration_limit`
-   */
+  /** Registers unknown sensors. `sensors`: type and unit by id or name. @throws {MillraceError} `registration_limit` */
   async register(
     identity: Identity,
     sensors: Described,
@@ -84,11 +78,7 @@ export class ImportWriter {
     return { device, known, refused: registered.refused };
   }
 
-  /**
-   * Finds the sensors of a device, and changes nothing.
-   * @param refs ids or names of sensors
-   * @returns a sensor that `register` would register is null
-   */
+  /** Changes nothing. A sensor that `register` would register is null. */
   async look(
     identity: Identity,
     refs: string[],
@@ -108,10 +98,7 @@ export class ImportWriter {
     return { device, known, refused };
   }
 
-  /**
-   * @param series one series for each sensor of the device
-   * @returns settles when all samples are committed
-   */
+  /** One series for each sensor. Settles when all samples are committed. */
   async write(device: Device, series: Series[]): Promise<void> {
     const { clock, samples, store, publish } = this.#deps;
     const now = await clock.now();
@@ -131,7 +118,6 @@ export class ImportWriter {
     if (changed.length > 0) publish(device, changed, []);
   }
 
-  /** @returns changed hours, epoch ms */
   async #writeClosed(device: Device, { sensor, times, values }: Series, closed: Piece[]): Promise<number[]> {
     if (closed.length === 0) return [];
     const { store, retry, clock } = this.#deps;
@@ -157,7 +143,6 @@ export class ImportWriter {
     return changed;
   }
 
-  /** @returns statistics and marks by hour */
   async #statistics(key: SensorBytes, pieces: Piece[]): Promise<Map<number, HourRow>> {
     const { store, retry } = this.#deps;
     const found: Map<number, HourRow> = new Map();
@@ -170,12 +155,7 @@ export class ImportWriter {
     return found;
   }
 
-  /**
-   * Leaves out hours whose samples are all in history, so that a repeated import of a file changes nothing.
-   * @param pieces hours of one day
-   * @param state `stored`: statistics and marks by hour; `now`: epoch ms
-   * @returns the hours that still have to be written
-   */
+  /** Leaves out hours whose samples are all in history, so that a repeated import changes nothing. */
   async #notStored(
     key: SensorBytes,
     samples: Samples,
@@ -200,11 +180,8 @@ const refuseAll = (refs: string[], code: ErrorCode): Map<string, ErrorCode> =>
   new Map(refs.map((ref) => [ref, code]));
 
 /**
- * Checks whether the statistics count all samples of history. Otherwise the hour gets its rows and its mark again,
- * because an earlier import may have ended between these two writes, or a packer that is reading now may have missed
- * the rows.
- * @param there samples of the hour in history
- * @param now epoch ms
+ * The statistics count all samples of history. Otherwise the hour gets its rows and its mark again: an earlier import
+ * may have ended between these two writes, or a packer that is reading now may have missed the rows.
  */
 function isCounted(row: HourRow, there: Samples, now: number) {
   if (!isExact(row) || row.statistics === null || Number(row.readFrom) > now - READING_MS) return false;
@@ -212,12 +189,7 @@ function isCounted(row: HourRow, there: Samples, now: number) {
   return row.statistics.count === count && row.statistics.sum === sum;
 }
 
-/**
- * @param there merged samples of the hour in history
- * @param samples sorted samples of the file
- * @param piece indexes of the hour in `samples`
- * @returns whether history already has all samples of the piece
- */
+/** `there`: merged samples of the hour in history; `samples`: sorted samples of the file */
 function hasAll(there: Samples, { times, values }: Samples, { from, to }: Piece): boolean {
   const piece = { times: times.slice(from, to), values: values.slice(from, to) };
   const merged = mergeSeries([there, piece]);
@@ -227,7 +199,7 @@ function hasAll(there: Samples, { times, values }: Samples, { from, to }: Piece)
   );
 }
 
-/** Divides sorted times into hours. @param times epoch ms, sorted */
+/** The times are sorted. */
 function piecesOf(times: Samples['times']): Piece[] {
   const pieces: Piece[] = [];
   for (let from = 0; from < times.length; ) {

@@ -31,34 +31,27 @@ import { createSparkplug } from './sparkplug/index.ts';
 import { Submissions, type Submit, type SubmitLines } from './submission.ts';
 import { UnmatchedTopics } from './unmatched-topics.ts';
 
-/**
- * Time in ms after which a database that accepted no request counts as unavailable. With a shorter limit, a single
- * timed-out request would already count as an outage.
- */
+/** With a shorter limit, a single timed-out request would already count as an outage. */
 const STUCK_AFTER_MS = 1000;
 
-/**
- * Publishes the samples of a message after their commit.
- * @param changed the sensors that have a newer value now
- * @param series all samples of the message
- */
+/** After the commit of a message. `changed`: the sensors that have a newer value now; `series`: all samples of the message. */
 export type Publish = (device: Device, changed: Sensor[], series: Series[]) => void;
 
 /**
- * Creates ingest, which decodes and validates messages, registers devices and sensors, and commits samples before the
- * acknowledgement. `pipeline.ts` shows the path of a message. This folder does not depend on MQTT, HTTP or CQL.
+ * Decodes and validates messages, registers devices and sensors, and commits samples before the acknowledgement.
+ * `pipeline.ts` shows the path of a message. This folder does not depend on MQTT, HTTP or CQL.
  */
 export function createIngest(
   context: Context,
   deps: {
     store: Store;
-    /** publishes to devices; default: does nothing */
+    /** default: does nothing */
     send?: Send;
-    /** publishes live changes; default: does nothing */
+    /** live changes; default: does nothing */
     publish?: Publish;
-    /** called when a device went online or offline; default: does nothing */
+    /** a device went online or offline; default: does nothing */
     onState?: (device: Device) => void;
-    /** the clock of the context, compared with the clock of the database */
+    /** compared with the clock of the database */
     clockGuard: ClockGuard;
   },
 ) {
@@ -175,50 +168,43 @@ export function createIngest(
     submitLines: ((submission) => submissions.submitLines(submission)) satisfies SubmitLines,
     replay,
     retire,
-    /** Finds a registered device with its sensors. */
     find: (identity: Identity) => registry.find(identity),
-    /** Topics of other products that this process reads. */
     mappings,
-    /** Descriptions of devices and sensors from clients of HTTP. */
     descriptions: createDescriptions({ registry, births, isStuck, clock }),
     files,
-    /** @returns limits of accepted times in epoch ms; settles when the clock is right */
+    /** Limits in epoch ms. Settles when the clock is right. */
     async acceptedTimes(): Promise<{ oldest: number; newest: number }> {
       const now = await clockGuard.now();
       return { oldest: now - historyMs, newest: now + maxClockSkewMs };
     },
-    /** Forgets the births of Sparkplug. Called after a lost connection to the broker, because newer births may have been missed. */
+    /** After a lost connection to the broker, newer births may have been missed. */
     forgetBirths: sparkplug.forgetBirths,
-    /** Sets the function through which alarms receive committed samples. */
     setSampleObserver: (observer: SampleObserver | null) => measurements.setSampleObserver(observer),
-    /** Returns a device from memory, with the newest values that this process committed. */
+    /** From memory, with the newest values that this process committed. */
     peek: (id: string) => registry.cache.peek(id),
-    /** Outbox of the Kafka stream; null: the Kafka stream is off. */
+    /** null: the Kafka stream is off */
     outbox,
-    /** Topics outside the contract on which clients publish. */
     unmatchedTopics,
-    /** Counts the settled messages. */
     processStats,
-    /** The unsettled messages of `handleMessage`. */
+    /** unsettled messages of `handleMessage` */
     progress: admission.progress,
-    /** The byte budget. Message sources with backpressure read no further while it is full. */
+    /** Message sources with backpressure read no further while it is full. */
     room: admission.budget,
     async start() {
       await Promise.all([clockGuard.start(), registry.recount()]);
     },
-    /** Bytes of unsettled messages. */
     get unsettledBytes() {
       return admission.budget.used;
     },
-    /** Bytes of HTTP submissions that are being received or processed. */
+    /** being received or processed */
     get submittedBytes() {
       return submissions.held;
     },
-    /** Whether the database has refused all requests for a while. */
+    /** The database has refused all requests for a while. */
     get isStuck() {
       return isStuck();
     },
-    /** Ends all retries. Uncommitted messages stay unacknowledged. */
+    /** Uncommitted messages stay unacknowledged. */
     abort() {
       retry.abort();
       clockGuard.stop();
@@ -228,7 +214,6 @@ export function createIngest(
 
 export type Ingest = ReturnType<typeof createIngest>;
 
-/** Registers the gauges of ingest. Prometheus reads their values at each scrape. */
 function exposeIngest(
   { gauge }: Metrics,
   { admission, submissions }: { admission: Admission; submissions: Submissions },

@@ -9,15 +9,14 @@ import type { Hour } from '../store/measurements/hours.ts';
 import type { Retry } from '../store/sending/retry.ts';
 import type { LateArrivalStore } from '../store/streaming.ts';
 
-/** Limit of sensors of one message whose late samples are written concurrently. */
+/** Limit of concurrent writes for one message. */
 const SENSORS_AT_ONCE = 16;
 
 /**
- * Creates the writer that copies late samples to the history table. A sample is late if it was committed while its hour
- * was closing, or later. Then the packer, which moves a closed hour to history, may already have read the hour. The
- * samples become separate rows in history, and a mark makes the statistics of the hour inexact until the packer reads
- * the hour again. Rows and mark are committed before the acknowledgement, in any order: the samples are already in
- * `message`, and a packer that finds the mark reads them there.
+ * A sample is late if it was committed while its hour was closing, or later. Then the packer, which moves a closed hour
+ * to history, may already have read the hour. The samples become separate rows in history, and a mark makes the
+ * statistics of the hour inexact until the packer reads the hour again. Rows and mark are committed in any order: the
+ * samples are already in `message`, and a packer that finds the mark reads them there.
  */
 export function createLateWriter({
   store,
@@ -44,11 +43,7 @@ export function createLateWriter({
   }
 
   return {
-    /**
-     * @param hours committed hours of a message
-     * @param time time before the commit and after it, in epoch ms; the clock was trusted at `at`
-     * @returns settles when the late samples are committed to history
-     */
+    /** Settles when the late samples are committed to history. `time`: before the commit and after it (`at`, by the trusted clock). */
     async write(
       device: { bytes: Buffer; group: number },
       hours: Hour[],
@@ -77,7 +72,6 @@ export function createLateWriter({
 
 export type LateWriter = ReturnType<typeof createLateWriter>;
 
-/** Groups rows by partition. @returns the rows of each partition */
 export function partitions<T extends { hour: number }>(
   rows: T[],
   partitionOf: (hour: number) => number,
@@ -92,10 +86,10 @@ export function partitions<T extends { hour: number }>(
   return found.values();
 }
 
-/** Limit of remembered notes of the current hour. Above it the process forgets all of them and writes them again, which changes nothing. */
+/** At the limit, the process forgets all of them and writes them again, which changes nothing. */
 const MAX_REMEMBERED = 100_000;
 
-/** Writes notes about late samples for the processes that read each hour, and remembers which notes of the current hour are written. */
+/** Notes about late samples for the processes that read each hour. */
 class HourNotes {
   #clock;
   #hour = 0;
@@ -106,10 +100,8 @@ class HourNotes {
   }
 
   /**
-   * Writes notes under the hour in which they are committed. If the database was unavailable, this hour may already be
-   * closed, and its readers may have missed the notes. Then the notes are also written under the next hour.
-   * @param at epoch ms
-   * @param write `noticed`: start of the hour in epoch ms; `now`: epoch ms
+   * The note is written under the hour of its commit. If the database was unavailable, this hour may already be closed,
+   * and its readers may have missed the note. Then it is also written under the next hour.
    */
   async writeAt(at: number, write: (noticed: number, now: number) => Promise<void>) {
     let now = at;
@@ -121,12 +113,7 @@ class HourNotes {
     } while (isLate(noticed, now));
   }
 
-  /**
-   * Checks whether a note is already written. Remembered notes of another hour are dropped first.
-   * @param noticed epoch ms
-   * @param key key of a note
-   * @returns whether the note is known to be committed
-   */
+  /** Remembered notes of another hour are dropped first. */
   has(noticed: number, key: string): boolean {
     if (noticed !== this.#hour || this.#written.size > MAX_REMEMBERED) {
       this.#hour = noticed;
@@ -135,15 +122,14 @@ class HourNotes {
     return this.#written.has(key);
   }
 
-  /** Remembers a committed note. @param noticed epoch ms @param key key of the note */
   add(noticed: number, key: string) {
     if (noticed === this.#hour) this.#written.add(key);
   }
 }
 
 /**
- * Notes days that get samples during or after their second packing pass. Without the note no packer would read the day
- * again, and each query of the day would stay slow. One note is written per hour of the commit, device and day.
+ * Days that get samples during or after their second packing pass. Without the note no packer would read the day again,
+ * and each query of the day would stay slow. One note is written per hour of the commit, device and day.
  */
 export class LateDayNotes {
   #store;
@@ -166,11 +152,7 @@ export class LateDayNotes {
     this.#notes = new HourNotes(clock);
   }
 
-  /**
-   * Writes a note for each day that received late samples during or after its second packing pass.
-   * @param hours hours with late samples in history, epoch ms
-   * @returns settles when the notes are committed
-   */
+  /** `hours` have late samples in history. */
   async note({ bytes, group }: { bytes: Buffer; group: number }, hours: number[]): Promise<void> {
     const id = bytes.toString('latin1');
     // The clock is read after the commit to history, because the commit may have taken hours.
@@ -185,14 +167,14 @@ export class LateDayNotes {
   }
 }
 
-/** Returns days whose second packing pass may have begun. @param now epoch ms */
+/** Their second packing pass may have begun. */
 const settledDays = (hours: number[], now: number): number[] =>
   [...new Set(hours.map(dayOf))].filter((day) => now >= settlingOf(day) - LATE_MARGIN_MS);
 
 /**
- * Notes the hours of devices that got late messages, by the hour in which the messages were committed. Readers of
- * changes and the completion of the Kafka stream read such an hour again. Without the note they would miss the
- * messages. One note is written per hour of the commit, device and hour of the samples.
+ * Hours that got late messages, by the hour of their commit. Readers of changes and the completion of the Kafka stream
+ * read such an hour again. Without the note they would miss the messages. One note is written per hour of the commit,
+ * device and hour of the samples.
  */
 export class LateArrivalNotes {
   #store;
@@ -213,12 +195,7 @@ export class LateArrivalNotes {
     this.#notes = new HourNotes(clock);
   }
 
-  /**
-   * Writes the notes of a committed message.
-   * @param buckets late hours of the message, epoch ms
-   * @param time time before the commit and after it, in epoch ms
-   * @returns settles when the notes are committed
-   */
+  /** `buckets`: late hours of a committed message */
   async note(
     { bytes, group }: { bytes: Buffer; group: number },
     buckets: Set<number>,

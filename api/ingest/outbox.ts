@@ -5,8 +5,8 @@ import type { DeviceEvent } from '../store/events.ts';
 import type { OutboxStore } from '../store/outbox.ts';
 
 /**
- * An announcement describes an item that is sent to Kafka after its commit: a device event, a dead letter, or a change of
- * an alarm. Samples have no announcement. `group`: number from 0, part of the partition key of the outbox.
+ * A device event, a dead letter, or a change of an alarm, sent to Kafka after its commit. Samples have no announcement.
+ * `group`: part of the partition key of the outbox.
  */
 export type Announcement =
   | {
@@ -19,36 +19,32 @@ export type Announcement =
   | { kind: 'dead_letter'; id: string; group: number; deadLetter: StoredDeadLetter }
   | { kind: 'alarm'; id: string; group: number; event: string; alarm: Alarm };
 
-/** An announcement whose outbox row is written. `noticed`: epoch ms of the start of the hour in which the row was written */
+/** Its outbox row is written. `noticed`: epoch ms of the start of the hour in which the row was written */
 export type Noted = { announcement: Announcement; noticed: number };
 
 /**
- * Announces events, dead letters and alarms to Kafka. The row of the outbox is written before the row of the item,
- * so no item is left out if the process is killed. When an hour has closed, the completion of the Kafka stream sends
- * the announcements of this hour that no process sent, if the row of the item exists.
+ * The row of the outbox is written before the row of the item, so no item is left out if the process is killed. When an
+ * hour has closed, the completion of the Kafka stream sends the announcements of this hour that no process sent, if the
+ * row of the item exists.
  */
 export class Outbox {
   #store;
   #clock;
   #onCommitted = (_noted: Noted) => {};
 
-  /** @param deps `clock`: epoch ms */
   constructor({ store, clock }: { store: Pick<OutboxStore, 'write'>; clock: () => number }) {
     this.#store = store;
     this.#clock = clock;
   }
 
-  /**
-   * Sets the function that receives each announcement after the commit of its item.
-   * @param onCommitted must return at once
-   */
+  /** `onCommitted` gets each announcement after the commit of its item, and must return at once. */
   subscribe(onCommitted: (noted: Noted) => void) {
     this.#onCommitted = onCommitted;
   }
 
   /**
-   * Writes the row of the outbox. The caller then commits the row of the item at once. When the caller retries the
-   * commit, it also repeats this write: the completion reads each hour only once, and may have read the earlier row.
+   * The caller then commits the row of the item at once. A retry of the commit also repeats this write: the completion
+   * reads each hour only once, and may have read the earlier row.
    */
   async note(announcement: Announcement): Promise<Noted> {
     const noticed = bucketOf(this.#clock());
@@ -56,12 +52,12 @@ export class Outbox {
     return { announcement, noticed };
   }
 
-  /** Passes an announcement to the receiver, after the row of the item is committed. */
+  /** After the row of the item is committed. */
   send(noted: Noted) {
     this.#onCommitted(noted);
   }
 
-  /** Writes the outbox row, commits the item, and sends the announcement. @param write commits the item */
+  /** `write` commits the item. */
   async commit(announcement: Announcement, write: () => Promise<unknown>) {
     const noted = await this.note(announcement);
     await write();

@@ -19,59 +19,47 @@ import type { RefusalNotices } from './refusal-notices.ts';
 import type { UnmatchedTopics } from './unmatched-topics.ts';
 
 /**
- * Publishes a message to devices with QoS 0. Does nothing while no broker is connected.
- * @param retain default: false
- * @param waited ms since the commit of the oldest value in the payload; only the embedded broker sends it
+ * The QoS is 0. It does nothing while no broker is connected. `waited`: ms since the commit of the oldest value, only
+ * at the embedded broker.
  */
 export type Send = (topic: string, payload: Buffer, retain?: boolean, waited?: number) => void;
 
-/** A topic that ingest handles, because the contract or a mapping has it. */
 export type Route = Topic | MappedTopic;
 
-/** A message from a broker. */
 export interface Message {
   topic: string;
-  /** the topic, as `parseTopic` reads it; null: the contract does not have the topic */
+  /** as `parseTopic` reads it; null: the contract does not have the topic */
   route: Route | null;
-  /** payload from `PayloadMemory`, because the byte budget counts all memory that a payload keeps alive */
+  /** a payload from `PayloadMemory`, because the byte budget counts all memory that a payload keeps alive */
   payload: Buffer;
-  /** content type from MQTT 5 */
+  /** content type of MQTT 5 */
   contentType?: string;
-  /** whether this is a copy that the broker retained, which does not show that the device is active now */
+  /** a copy that the broker retained does not show that the device is active now */
   retained: boolean;
   /** epoch ms */
   receivedAt: number;
-  /** whether the DUP flag is set: an earlier delivery may have been handled */
+  /** the DUP flag: an earlier delivery may have been handled */
   dup?: boolean;
-  /** receipt of this message. A redelivery of the message has the same receipt */
+  /** a redelivery has the same receipt */
   receipt: Receipt;
-  /**
-   * receives the refused elements before the message is settled. A source passes it if its protocol can
-   * report a reason
-   */
+  /** Receives the refused elements before the message is settled, if the protocol of the source can report a reason. */
   onRefused?: (refused: Refusals) => void;
   /** aborts when the sender disconnects; a message that has begun is finished */
   signal?: AbortSignal;
-  /**
-   * whether the sender may send for a device that a mapping names; missing: the sender may send for every
-   * device. Topics of the contract are checked earlier
-   */
+  /** missing: the sender may send for every device that a mapping names. Topics of the contract are checked earlier. */
   permits?: (device: string, topic: string) => boolean;
 }
 
 /**
- * How a message arrived. `live`: for the first time, so it shows that the device is online. `repeated`: with the DUP flag, so the device
- * may have sent it in an earlier session. `retained`: a copy that the broker kept. `replayed`: an operator replays a dead letter.
+ * `live`: for the first time, so it shows that the device is online. `repeated`: with the DUP flag, so the device may
+ * have sent it in an earlier session. `retained`: a copy that the broker kept. `replayed`: a dead letter.
  * `contradictory`: it contradicts later messages, so it does not change the state of the device.
  */
 export interface Arrival {
-  /** epoch ms of the first receipt */
+  /** first receipt, epoch ms */
   receivedAt: number;
   as: 'live' | 'repeated' | 'retained' | 'replayed' | 'contradictory';
-  /**
-   * when this process began to handle the message, by `performance.now()`. It shows which of two messages
-   * came first; missing in a replay
-   */
+  /** Start of the handling by `performance.now()`. It shows which of two messages came first; missing in a replay. */
   began?: number;
 }
 
@@ -86,20 +74,15 @@ export const arrivalOf = ({
 });
 
 /**
- * Converts a message to the form for a dead letter or a later attempt. When it is stored later, its values get the
- * same instants as at this receipt.
- * @returns a copy whose `receivedAt` is the instant from which the times of its values count
+ * The copy is for a dead letter or a later attempt. Its `receivedAt` is the instant from which its times count, so its
+ * values get the same instants as at this receipt.
  */
 export const toKept = <M extends Pick<Message, 'receivedAt' | 'receipt'>>(message: M): M => ({
   ...message,
   receivedAt: message.receipt.from ?? message.receivedAt,
 });
 
-/**
- * Refuses a message if its sender may not send for the device that a mapping finds. The sender gets the reason.
- * @param device name or id of the device
- * @returns whether the message is refused
- */
+/** Returns true, and reports the reason, if the sender may not send for the device that a mapping finds. */
 export function refuseForbidden({ permits, topic, onRefused }: Message, device: string): boolean {
   if (permits?.(device, topic) !== false) return false;
   onRefused?.([wholeRefusal('forbidden', 'The account may not send for this device.')]);
@@ -107,24 +90,20 @@ export function refuseForbidden({ permits, topic, onRefused }: Message, device: 
 }
 
 /**
- * The outcome of a message. `accepted`: its good measurements are committed, and its bad measurements are in a dead
- * letter. `refused`: the message is in a dead letter, and no part of it is stored. `forbidden`: the sender may not
- * send for the device that a mapping finds, so the message is dropped. `unknown_topic`: neither the contract nor a
- * mapping has the topic, so the message is dropped.
+ * `accepted`: the good measurements are committed, and the bad ones are in a dead letter. `refused`: no part of the
+ * message is stored. `forbidden`: the sender may not send for the device that a mapping finds. `unknown_topic`: neither
+ * the contract nor a mapping has the topic. Messages of the last two are dropped.
  */
 export type Outcome = 'accepted' | 'refused' | 'forbidden' | 'unknown_topic';
 
 export type HandleMessage = (message: Message) => Promise<Outcome>;
 
-/** Limit of cached device identities, at about 300 bytes each. The least recently used identity is evicted. */
+/** An identity takes about 300 bytes. */
 const MAX_IDENTITIES = 100_000;
 
-/** A handler of the kind of a route, which takes routes of this kind only. */
 type AnyHandler = Handler<Route, Identity | null>;
 
-/**
- * Calls one of the two functions of a handler: `handle` or `replay`. `identity`: null if the payload names the device.
- */
+/** `handle` or `replay` of a handler. `identity` is null if the payload names the device. */
 type Step<M, T> = (handler: AnyHandler, message: M, route: Route, identity: Identity | null) => Promise<T>;
 
 const HANDLE: Step<Message, Outcome> = (handler, message, route, identity) =>
@@ -157,16 +136,12 @@ export class IngestPipeline {
   #metrics;
   #maxMessageBytes;
   #takesSparkplug;
-  /** How admission handles messages from brokers. */
   #ofBrokers: Handling<Message, Outcome> = {
     handle: (message) => this.#handle(message),
     refuse: (message, error) => this.#refuse(message, error),
     end: (message, outcome, began) => this.#count(message, outcome, began),
   };
-  /**
-   * Caches the identity of each device name. An identity never changes. Computing it takes 4 µs (a SHA-1 with its buffers), a tenth of
-   * ingest's CPU for a message of one sample.
-   */
+  /** An identity never changes. Computing it takes 4 µs (a SHA-1 with its buffers), a tenth of ingest's CPU for a message of one sample. */
   #identities: LRUCache<string, Identity> = new LRUCache({ max: MAX_IDENTITIES });
 
   constructor(
@@ -198,9 +173,9 @@ export class IngestPipeline {
   }
 
   /**
-   * Handles a message of any broker. The broker acknowledges the message when the promise resolves: then every measurement in it is
-   * committed or in a dead letter. The promise rejects if the process ends, or if the sender disconnects before the message begins. Then
-   * the broker must not acknowledge.
+   * When the promise resolves, every measurement is committed or in a dead letter, and the broker acknowledges. It
+   * rejects if the process ends, or if the sender disconnects before the message begins. Then the broker must not
+   * acknowledge.
    */
   handleMessage: HandleMessage = (message) => {
     const { admission } = this.#deps;
@@ -211,8 +186,6 @@ export class IngestPipeline {
 
   /**
    * Stores the refused elements of an earlier message. A second replay writes the same rows.
-   * @param now epoch ms
-   * @returns settles when the good elements are committed
    * @throws {MillraceError} with the code that refuses the whole message
    */
   replay(kept: Omit<Kept, 'now'>, route: Route, now: number): Promise<IngestResult> {
@@ -222,22 +195,20 @@ export class IngestPipeline {
     );
   }
 
-  /** @returns null: neither the contract nor a mapping has the topic */
+  /** null: neither the contract nor a mapping has the topic */
   routeOf = (topic: string): Route | null => parseTopic(topic) ?? this.#deps.mappings.match(topic);
 
-  /** @param name name or id of a device, as in its topic @returns null: the name is not valid */
+  /** Name or id of a device, as in its topic. null: it is not valid. */
   identify = (name: string): Identity | null => {
     const known = this.#identities.get(name);
     if (known) return known;
-    // The name is copied, because a name from line protocol is a slice of the request, and a slice keeps the whole
-    // string in memory.
+    // The name is copied, because a name from line protocol is a slice of the request, and a slice keeps the whole string in memory.
     const own = Buffer.from(name).toString();
     const identity = identifyDevice(own);
     if (identity) this.#identities.set(own, identity);
     return identity;
   };
 
-  /** @throws {MillraceError} the errors of `#route` */
   #handle(message: Message): Promise<Outcome> {
     const route = this.#findRoute(message);
     if (route) return this.#route(message, route, HANDLE);
@@ -246,16 +217,13 @@ export class IngestPipeline {
     return Promise.resolve('unknown_topic');
   }
 
-  /** @returns null: this process does not read the topic of the message */
+  /** Returns null if this process does not read the topic. */
   #findRoute(message: Message): Route | null {
     const route = message.route ?? this.#deps.mappings.match(message.topic);
     return route?.kind === 'sparkplug' && !this.#takesSparkplug ? null : route;
   }
 
-  /**
-   * Passes a message to the handler of its topic, after earlier births and statuses of its device.
-   * @throws {MillraceError} `bad_id`, `too_large`, and the errors of the handler
-   */
+  /** Waits for earlier births and statuses of the device. @throws {MillraceError} `bad_id`, `too_large`, and the errors of the handler */
   #route<M extends Pick<Message, 'payload'>, T>(message: M, route: Route, step: Step<M, T>): Promise<T> {
     const handler = this.#deps.handlers[route.kind] as AnyHandler;
     const identity = route.kind === 'mapped' ? null : this.#identityOf(route);
@@ -270,18 +238,13 @@ export class IngestPipeline {
     );
   }
 
-  /** @throws {MillraceError} `bad_id` */
   #identityOf({ device }: Topic): Identity {
     const identity = this.identify(device);
     if (identity) return identity;
     throw new MillraceError('bad_id', `the device in its topic ${brokenNameRule(device)}`);
   }
 
-  /**
-   * Makes the whole message a dead letter.
-   * @param error error of the handler
-   * @throws the same error if the message must stay unacknowledged
-   */
+  /** Throws the error if the message must stay unacknowledged. */
   async #refuse(message: Message, error: unknown): Promise<Outcome> {
     const refusal = this.#toRefusal(error, message);
     const route = this.#findRoute(message);
@@ -297,10 +260,9 @@ export class IngestPipeline {
   }
 
   /**
-   * Makes a refusal of an unexpected error, which is a defect in Millrace. Without an acknowledgement the broker
-   * would deliver the message again, and the same error would repeat without end. A dead letter keeps the message
-   * until the defect is fixed.
-   * @throws the same error if the message must stay unacknowledged: the database is unavailable, or the process ends
+   * An unexpected error is a defect in Millrace. Without an acknowledgement the broker would deliver the message again,
+   * and the same error would repeat without end. A dead letter keeps the message until the defect is fixed.
+   * @throws the same error if the database is unavailable, or the process ends: the message must stay unacknowledged
    */
   #toRefusal(error: unknown, { topic }: Message): Refusal {
     if (error instanceof MillraceError && error.code !== 'unavailable') return refusalOf(error.code, error);
@@ -312,11 +274,7 @@ export class IngestPipeline {
     return refusalOf('rejected', error);
   }
 
-  /**
-   * Counts a message whose handling has ended.
-   * @param outcome undefined: the message stays unacknowledged
-   * @param began arrival of the message by `performance.now()`
-   */
+  /** An undefined outcome leaves the message unacknowledged. */
   #count(message: Message, outcome: Outcome | undefined, began: number) {
     const now = performance.now();
     const isSettled = outcome === 'accepted' || outcome === 'refused';

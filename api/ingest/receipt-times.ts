@@ -4,29 +4,24 @@ import { MAX_SAMPLES_PER_MESSAGE } from '../../schema/rules.ts';
 import type { MessageBatch } from './decode/message-batch.ts';
 import { type Device, type Sensor, sensorOf } from './registry/cache.ts';
 
-/**
- * Lower bound, in ms, of how far the instants of a message may be ahead of its receipt. Also with a smaller
- * MAX_CLOCK_SKEW, messages that arrive in the same ms need different instants.
- */
+/** Also with a smaller MAX_CLOCK_SKEW, messages that arrive in the same ms need different instants. */
 const MIN_AHEAD_MS = 1000;
 
-/** Limit of sensors in memory, at about 150 bytes each. The least recently used sensor is evicted. */
+/** A sensor takes about 150 bytes. */
 const MAX_SENSORS = 100_000;
 
 /**
- * The receipt of one message. The source of the message stores the receipt until the acknowledgement, and passes the
- * same receipt with a redelivery. So the values of a redelivery get the instants of the first delivery, and are stored
- * only once.
+ * The source of a message keeps it until the acknowledgement, and passes it with a redelivery. So the values of a
+ * redelivery get the instants of the first delivery, and are stored only once.
  */
 export interface Receipt {
-  /** epoch ms from which the instants of the message count; null: not decided yet */
+  /** epoch ms from which the instants count; null: not decided yet */
   from: number | null;
 }
 
 /**
- * Chooses instants for values without a time. Each value of a sensor gets its own instant: the next free ms
- * of that sensor, in order of arrival. With an equal instant, the second value would overwrite the first value,
- * which is already acknowledged.
+ * Each value of a sensor without a time gets its own instant: the next free ms of that sensor, in order of arrival.
+ * With an equal instant, the second value would overwrite the first, which is already acknowledged.
  *
  * All values of a message count from one time. So its dead letter needs this time only, and a replay computes the same
  * instants. A sensor that sends more than one value per ms gets instants ahead of the clock, up to MAX_CLOCK_SKEW.
@@ -37,23 +32,18 @@ export interface Receipt {
  */
 export class ReceiptTimes {
   #maxAheadMs;
-  /** Epoch ms of the newest receipt. */
+  /** epoch ms */
   #receivedAt = 0;
-  /** The newest instant by the id of the sensor, epoch ms. */
+  /** epoch ms of the newest instant, by the id of the sensor */
   #newest: LRUCache<string, number> = new LRUCache({ max: MAX_SENSORS });
 
-  /** @param options how far a message may be ahead of its receipt, in ms */
   constructor({ maxAheadMs }: { maxAheadMs: number }) {
     this.#maxAheadMs = Math.max(maxAheadMs, MIN_AHEAD_MS);
   }
 
   /**
-   * Moves the values of a message to free instants. Relative times are moved with them.
+   * Relative times are moved with the others. `receipt` has a decided `from` in a redelivery and a replay.
    * @param batch is changed; its times count from `receivedAt`
-   * @param identity of the device
-   * @param device the device, if it is registered
-   * @param receivedAt epoch ms
-   * @param receipt is changed; a redelivery and a replay have a receipt with a decided `from`
    * @returns time in ms that the message must wait before it is stored
    */
   place(
@@ -72,7 +62,7 @@ export class ReceiptTimes {
     return Math.max(0, receipt.from - receivedAt - this.#maxAheadMs);
   }
 
-  /** @param receivedAt epoch ms @returns epoch ms from which the instants are free for all sensors */
+  /** Returns epoch ms from which the instants are free for all sensors. */
   #take(sensors: Map<string, UntimedSensor>, receivedAt: number): number {
     // The clock was set back. Without this reset the known instants would be ahead for a long time.
     if (receivedAt < this.#receivedAt - this.#maxAheadMs) {
@@ -104,19 +94,13 @@ export class ReceiptTimes {
 
 interface UntimedSensor {
   known: Sensor | undefined;
-  /** number of values without a time */
+  /** values without a time */
   count: number;
-  /**
-   * id and name of the sensor as in the message; `after`: number of values of this sensor under the earlier
-   * reference
-   */
+  /** `ref`: id or name as in the message; `after`: values of this sensor under the earlier reference */
   refs: Array<{ ref: string; after: number }>;
 }
 
-/**
- * Groups the values without a time by sensor. A message may name one sensor by its id and by its name.
- * @returns sensors by id
- */
+/** A message may name one sensor by its id and by its name. */
 function sensorsIn(
   untimed: NonNullable<MessageBatch['untimed']>,
   identity: Pick<Identity, 'id'>,

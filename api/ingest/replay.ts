@@ -3,11 +3,9 @@ import { type IngestResult, notReplayable, resultOrRefusal } from './ingest-resu
 import type { IngestPipeline } from './pipeline.ts';
 
 /**
- * Creates the function that replays a dead letter, after an operator has fixed the reason of its refusal. Only the
- * refused measurements are stored. The good measurements were stored when the message arrived, and a second write
- * would add another row with the same samples. Relative times count from the first receipt. The limits of age and
- * clock skew count from now. Measurements that are refused again are returned, without a new dead letter. A second
- * replay writes the same rows.
+ * Replays a dead letter, after an operator has fixed the reason of its refusal. Only the refused measurements are
+ * stored: the good ones are stored already, and a second write would add another row with the same samples.
+ * Measurements that are refused again are returned, without a new dead letter. A second replay writes the same rows.
  */
 export function createReplay({
   pipeline,
@@ -18,10 +16,7 @@ export function createReplay({
   clock: () => number;
 }) {
   return {
-    /**
-     * @returns settles when all good measurements are committed; a birth or a status counts as one accepted measurement
-     * @throws {MillraceError} `not_replayable` with the reason
-     */
+    /** A birth or a status counts as one accepted measurement. @throws {MillraceError} `not_replayable` with the reason */
     async replay({ topic, receivedAt, content }: StoredDeadLetter): Promise<IngestResult> {
       const route = pipeline.routeOf(topic);
       if (!content) throw notReplayable('It only counts what was refused; no payload was kept.');

@@ -18,7 +18,7 @@ export type Series = {
   to?: number;
 };
 
-/** Commits samples, and also writes late samples to history. */
+/** Also writes late samples to history. */
 export class SampleWriter {
   #write;
   #marks;
@@ -32,7 +32,7 @@ export class SampleWriter {
     late,
   }: {
     write: Store['write']['samples'];
-    /** `stampedAt`: greatest write timestamp, in epoch ms */
+    /** `stampedAt`: greatest write timestamp, epoch µs */
     marks: { stampedAt: number };
     clock: Pick<ClockGuard, 'now'>;
     late: LateWriter;
@@ -43,32 +43,22 @@ export class SampleWriter {
     this.#late = late;
   }
 
-  /**
-   * Writes the samples of a message. The function is not async, to save memory: see `pipeline.ts`.
-   * @returns settles when all samples are committed
-   * @throws {MillraceError} `rejected`: the database refuses these samples
-   */
+  /** Not async, to save memory: see `pipeline.ts`. @throws {MillraceError} `rejected`: the database refuses these samples */
   write(device: Device, series: Series[]): Promise<void> {
     const began = Date.now();
     return this.commit(device, series).then((hours) => this.finish(device, hours, began));
   }
 
   /**
-   * Commits the samples of a message by hour, which is the first step of `write`. A caller with other writes calls
-   * `finish` after all its writes, and so saves a promise for each message.
-   * @returns settles when the hours of the message are committed
+   * The first step of `write`. A caller with other writes calls `finish` after all of them, and so saves a promise for
+   * each message.
    * @throws {MillraceError} `rejected`: the database refuses these samples
    */
   commit(device: Device, series: Series[]): Promise<Hour[]> {
     return this.#write(device, series);
   }
 
-  /**
-   * Writes the late samples of a message into history.
-   * @param hours committed hours of a message
-   * @param began time before the commit, in epoch ms
-   * @returns settles when the late samples are committed; undefined: no hour is late
-   */
+  /** `hours` are committed, and `began` is the time before their commit. Returns undefined if no hour is late. */
   finish(device: Device, hours: Hour[], began: number): Promise<void> | undefined {
     // The clock is read after the commit, because a packer that read the hour before may have missed the samples.
     const time = this.#clock.now();
@@ -76,12 +66,7 @@ export class SampleWriter {
     return time.then((at) => this.#writeLate(device, hours, began, at));
   }
 
-  /**
-   * @param hours committed hours of a message
-   * @param began time before the commit, in epoch ms
-   * @param now time after the commit, in epoch ms
-   * @returns undefined: no hour is late
-   */
+  /** `now`: time after the commit. Returns undefined if no hour is late. */
   #writeLate(device: Device, hours: Hour[], began: number, now: number): Promise<void> | undefined {
     // Readers compare the write timestamp, which may be ahead of the clock.
     const at = Math.max(now, this.#marks.stampedAt);

@@ -12,40 +12,35 @@ import type { MeasurementHandler, Submitted } from './handlers/measurements.ts';
 import type { IngestResult } from './ingest-result.ts';
 import { arrivalOf } from './pipeline.ts';
 
-/** Limit of the bytes of unfinished submissions. Above it a submission is refused as `busy`. */
+/** A submission above the limit is refused as `busy`. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** Measurements of one device from a client that waits for the answer. */
+/** From a client that waits for the answer. */
 interface Submission {
   device: Identity;
   contentType?: string | undefined;
-  /** upper limit of the payload size in bytes */
   bytes: number;
-  /** receives the payload; called when the byte budget has room for it */
+  /** called when the byte budget has room for the payload */
   read: () => Promise<Buffer>;
   /** aborts when the client disconnects; a message that has begun is finished */
   signal: AbortSignal;
 }
 
-/**
- * Line protocol with values of any number of devices, from a client that waits for the answer. `precision`: unit of the times.
- */
+/** Values of any number of devices. `precision`: unit of the times */
 type LineSubmission = Omit<Submission, 'device'> & { precision: Precision };
 
 export interface LineResult {
-  /** number of committed values */
   accepted: number;
-  /** refusals in order of lines, at most one for each line and code */
+  /** in order of lines, at most one for each line and code */
   refused: LineRefusal[];
 }
 
-/** Limit of devices of one request that are stored concurrently. Each device needs at least one request to the database. */
+/** Devices of one request. Each needs at least one request to the database. */
 const DEVICES_AT_ONCE = 64;
 
 /**
- * Accepts measurements from clients that wait for the answer, such as HTTP clients. An overloaded ingest refuses
- * them at once, because a waiting HTTP client would send the request again. For messages from a broker, ingest
- * delays the acknowledgement instead.
+ * An overloaded ingest refuses HTTP clients at once, because a waiting client would send the request again. For
+ * messages from a broker, ingest delays the acknowledgement instead.
  */
 export class Submissions {
   #admission;
@@ -56,7 +51,6 @@ export class Submissions {
   #identify;
   #clock;
   #metrics;
-  /** Budget of the bytes of unfinished submissions. */
   #submissions = new ByteBudget(MAX_BYTES);
   #memory = new PayloadMemory();
 
@@ -71,7 +65,7 @@ export class Submissions {
       identify,
     }: {
       admission: Admission;
-      /** whether the database has refused all requests for a while */
+      /** the database has refused all requests for a while */
       isStuck: () => boolean;
       measurements: MeasurementStore;
       handler: MeasurementHandler;
@@ -89,11 +83,7 @@ export class Submissions {
     this.#metrics = metrics;
   }
 
-  /**
-   * Receives, decodes and commits the measurements of a submission.
-   * @returns settles when all good measurements are committed
-   * @throws {MillraceError} `busy`; `unavailable`: this process ends, or the client disconnected before the message began
-   */
+  /** @throws {MillraceError} `busy`; `unavailable`: this process ends, or the client disconnected before the message began */
   async submit(submission: Submission): Promise<IngestResult> {
     const { device } = submission;
     return this.#admit(submission, (message) =>
@@ -101,11 +91,7 @@ export class Submissions {
     );
   }
 
-  /**
-   * Receives, decodes and commits line protocol.
-   * @returns settles when all good values are committed
-   * @throws {MillraceError} `busy`, `too_large`; `unavailable`: this process ends, or the client disconnected before the message began
-   */
+  /** Throws as `submit`, and `too_large`. */
   async submitLines(submission: LineSubmission): Promise<LineResult> {
     return this.#admit(submission, (message) => this.#settleLines(submission.precision, message));
   }
@@ -125,7 +111,7 @@ export class Submissions {
     });
   }
 
-  /** Bytes of submissions that are being received or processed. */
+  /** being received or processed */
   get held() {
     return this.#submissions.used;
   }
@@ -157,7 +143,6 @@ export class Submissions {
     return this.#measurements.noteAnswered(result, counts, began);
   }
 
-  /** Stores the values of one device, or refuses them. */
   async #storeDevice(name: string, batch: MessageBatch, message: Submitted) {
     const device = this.#identify(name);
     if (!device) return refuseAll(batch, 'bad_id', `the device ${brokenNameRule(name)}`);
@@ -173,10 +158,10 @@ export class Submissions {
   }
 }
 
-/** @param refusal its `index` is the number of a line */
+/** The index of the refusal is the number of a line. */
 const toLineRefusal = ({ index, ...refusal }: Refusal): LineRefusal => ({ line: index, ...refusal });
 
-/** @returns one refusal for each code of a line, in order of lines */
+/** One refusal for each code of a line, in order of lines. */
 function eachOnce(refusals: LineRefusal[]): LineRefusal[] {
   const byLine = new Map(refusals.map((refusal) => [`${refusal.line} ${refusal.code}`, refusal]));
   return [...byLine.values()].sort((one, other) => one.line - other.line);

@@ -3,20 +3,12 @@ import type { Writable } from 'node:stream';
 import { LRUCache } from 'lru-cache';
 import type { Receipt } from '../ingest/receipt-times.ts';
 
-/**
- * The pending acknowledgements of one connection. Acknowledgements are sent in the order in which the messages arrived
- * (MQTT 3.1.1, 4.6.0-2; MQTT 5, 4.6.0-2), even if a later message is committed first. A message that is never settled
- * blocks the acknowledgements of all later messages.
- */
+/** Sends them in the order in which the messages arrived (MQTT 3.1.1, 4.6.0-2; MQTT 5, 4.6.0-2), even if a later one is committed first. */
 export class Acknowledgements {
-  /** Unacknowledged messages, the oldest first. */
+  /** oldest first */
   #pending: Array<{ isSettled: boolean; acknowledge: () => void }> = [];
 
-  /**
-   * Adds a message that arrived.
-   * @param acknowledge called when this message and all earlier messages are settled
-   * @returns the caller calls it when this message is settled
-   */
+  /** The caller calls the result when the message is settled. `acknowledge` is called when all earlier ones are settled too. */
   track(acknowledge: () => void): () => void {
     const message = { isSettled: false, acknowledge };
     this.#pending.push(message);
@@ -26,40 +18,29 @@ export class Acknowledgements {
     };
   }
 
-  /**
-   * Drops all pending acknowledgements, because the connection closed. The sender sends these messages again.
-   */
+  /** The connection has closed, so the sender sends these messages again. */
   drop() {
     this.#pending.length = 0;
   }
 
-  /** Number of messages whose acknowledgement is pending. */
   get pending() {
     return this.#pending.length;
   }
 }
 
-/**
- * First two bytes of a PUBACK (type and remaining length), and the size of a PUBACK in bytes. The other two bytes are
- * the message id. A reason code of 0 may be left out (MQTT 5, 3.4.2.1).
- */
+/** Type and remaining length of a PUBACK, and its size. A reason code of 0 may be left out (MQTT 5, 3.4.2.1). */
 const HEADER = 0x4002;
 const BYTES = 4;
 
-/**
- * Sends all PUBACKs of one tick with one write, because one read of database answers settles tens of messages. Through
- * MQTT.js each PUBACK costs 5 µs. As part of one write, a PUBACK costs a tenth of that.
- */
+/** One write for all PUBACKs of a tick: through MQTT.js each costs 5 µs, as part of one write a tenth of that. */
 export class Pubacks {
   #stream;
   #due: number[] = [];
 
-  /** @param stream of the connection */
   constructor(stream: Writable) {
     this.#stream = stream;
   }
 
-  /** Sends a PUBACK at the next tick. @param id of the message */
   send(id: number) {
     this.#due.push(id);
     if (this.#due.length === 1) process.nextTick(() => this.#send());
@@ -78,16 +59,12 @@ export class Pubacks {
   }
 }
 
-/**
- * Limit of remembered unacknowledged messages of one client. Above this limit the oldest message is forgotten, for
- * example if a client with QoS 2 never sends PUBREL.
- */
+/** Further messages displace the oldest, for example if a client with QoS 2 never sends PUBREL. */
 const MAX_OPEN = 1024;
 
-/** Limit of remembered messages of all disconnected clients, at about 250 bytes each. The oldest are forgotten. */
+/** Limit for all disconnected clients together, at about 250 bytes each. */
 const MAX_ABSENT = 100_000;
 
-/** A message of QoS 1 or 2. */
 type Delivered = {
   qos: number;
   messageId?: number | undefined;
@@ -100,23 +77,17 @@ type Delivered = {
 type Delivery = { topic: string; content: Buffer | string; receipt: Receipt };
 
 /**
- * The unacknowledged messages of one client by packet identifier. They are remembered even after their connection
- * closed. A message with the DUP flag may repeat an unacknowledged message. Then it is a redelivery, and gets the
- * receipt of the first delivery (MQTT 3.1.1, 4.3.2 and 4.3.3). After the PUBACK of QoS 1 the identifier denotes a new
- * message, with or without the DUP flag (MQTT-4.3.2-2). With QoS 2 the identifier is free after the PUBREL.
+ * Messages of one client by packet identifier, also after their connection closed. A message with the DUP flag may be a redelivery, and
+ * then gets the receipt of the first delivery (MQTT 3.1.1, 4.3.2 and 4.3.3). After the PUBACK of QoS 1 the identifier denotes a new
+ * message, with or without the DUP flag (MQTT-4.3.2-2). With QoS 2 it is free after the PUBREL.
  */
 export class Deliveries {
-  /** Unacknowledged messages by packet identifier, the oldest first. */
   #open: Map<number, Delivery> = new Map();
 
-  /**
-   * Remembers a message, unless it is a redelivery.
-   * @param message message of QoS 1 or 2
-   * @returns receipt of this message; for a redelivery, the receipt of the first delivery
-   */
+  /** Returns the receipt of a message of QoS 1 or 2. A redelivery has the receipt of the first delivery. */
   receive({ qos, messageId = 0, dup, topic, payload }: Delivered): Receipt {
     const known = this.#open.get(messageId);
-    // The content is compared too. A client that lost its state reuses the first identifiers for other messages.
+    // A client that lost its state reuses the first identifiers for other messages, so the content is compared too.
     if (known && dup && known.topic === topic && isContent(known.content, payload)) return known.receipt;
     const receipt = { from: null };
     if (known) this.#open.delete(messageId);
@@ -131,19 +102,17 @@ export class Deliveries {
     if (oldest !== undefined) this.#open.delete(oldest);
   }
 
-  /** Frees an identifier. @param messageId identifier of an acknowledged message */
   release(messageId: number | undefined = 0) {
     this.#open.delete(messageId);
   }
 
-  /** Replaces payloads by digests to save memory, because the client may stay disconnected for long. */
+  /** Replaces payloads by digests, because the client may stay disconnected for long. */
   condense() {
     for (const delivery of this.#open.values()) {
       if (typeof delivery.content !== 'string') delivery.content = digestOf(delivery.content);
     }
   }
 
-  /** Number of unacknowledged messages. */
   get size() {
     return this.#open.size;
   }
@@ -154,23 +123,14 @@ const digestOf = (payload: Buffer) => hash('sha256', payload, 'base64');
 const isContent = (content: Buffer | string, payload: Buffer) =>
   typeof content === 'string' ? content === digestOf(payload) : content.equals(payload);
 
-/**
- * The unacknowledged messages of all clients of the embedded broker, in memory. A client may connect again before its
- * older connection closes. Then both connections share the messages.
- */
+/** A client may connect again before its older connection closes. Then both connections share the messages. */
 export class ClientDeliveries {
-  /** Messages of connected clients by client id. */
   #connected: Map<string, { deliveries: Deliveries; connections: number }> = new Map();
-  /** Messages of disconnected clients by client id. */
   #absent: LRUCache<string, Deliveries> = new LRUCache({
     maxSize: MAX_ABSENT,
     sizeCalculation: ({ size }) => size,
   });
 
-  /**
-   * Returns the unacknowledged messages of a client for a new connection.
-   * @param closed aborts when the connection closes
-   */
   open(clientId: string, closed: AbortSignal): Deliveries {
     const known = this.#connected.get(clientId);
     const client = known ?? { deliveries: this.#absent.get(clientId) ?? new Deliveries(), connections: 0 };

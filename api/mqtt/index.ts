@@ -8,24 +8,17 @@ import type { Context } from '../observability/index.ts';
 import { createBroker } from './embedded/index.ts';
 import { createSubscriber } from './external/index.ts';
 
-/**
- * Time in ms in which unsettled messages may settle at the end of the process. After it they stay unacknowledged, and
- * their senders send them again.
- */
+/** Later messages stay unacknowledged, and their senders send them again. */
 const DRAIN_MS = 2000;
 
-/** Time in ms in which last wills may settle after the embedded broker has closed its connections. */
+/** The embedded broker has closed its connections by then. */
 const WILLS_MS = 1000;
 
-/**
- * Creates the source of messages: the embedded broker, or a subscriber at the broker that MQTT_URL names. Both sources
- * call `handleMessage`, and acknowledge a message when the returned promise resolves. An orderly stop still sends every
- * acknowledgement that is possible.
- */
+/** Both sources acknowledge a message when `handleMessage` resolves. An orderly stop still sends every acknowledgement that is possible. */
 export function createMessageSource(
   context: Context,
   deps: {
-    /** certificate of the embedded broker; null: no TLS */
+    /** null: no TLS */
     tls: OwnCertificate | null;
     handleMessage: HandleMessage;
     ingest: Pick<Ingest, 'room' | 'progress' | 'isStuck' | 'abort' | 'mappings' | 'forgetBirths'>;
@@ -73,10 +66,9 @@ export function createMessageSource(
     send: (topic: string, payload: Buffer, retain?: boolean, waited?: number) =>
       source.send(topic, payload, retain, waited),
 
-    /** Ends the connections of a device whose credential has changed. */
     recheck: (deviceId: string) => source.recheck(deviceId),
 
-    /** Stops accepting messages, settles unsettled messages if possible, and leaves the others unacknowledged. */
+    /** Settles unsettled messages if possible, and leaves the others unacknowledged. */
     async stop() {
       source.quiesce();
       await progress.untilSettled({ withinMs: DRAIN_MS, isHopeless: () => ingest.isStuck });
@@ -88,10 +80,9 @@ export function createMessageSource(
       await progress.untilSettled({ withinMs: WILLS_MS });
     },
 
-    /** The subscribers of live topics at the embedded broker. */
     followers: source.followers,
 
-    /** @returns port of the embedded broker; 0 with an external broker */
+    /** 0 with an external broker */
     get mqttPort(): number {
       return source.port;
     },

@@ -1,7 +1,4 @@
-/**
- * Counts the increments of a Prometheus counter. The counter gets the sum at each scrape. An increment of the counter itself
- * would build a text of its labels each time.
- */
+/** The counter of prom-client gets the sum at each scrape, because it builds a text of its labels at each increment. */
 export class FastCounter {
   #count = 0;
 
@@ -9,7 +6,7 @@ export class FastCounter {
     this.#count += count;
   }
 
-  /** @returns sum of the increments since the last call */
+  /** Returns the sum of the increments since the last call. */
   take(): number {
     const count = this.#count;
     this.#count = 0;
@@ -18,8 +15,8 @@ export class FastCounter {
 }
 
 /**
- * A Prometheus histogram without labels, for values of each message. The histogram of prom-client creates a function and three
- * objects for each value, and finds the bucket by the text of its bound. This histogram only adds to two numbers.
+ * prom-client creates a function and three objects for each value, and finds the bucket by the text of its bound. This
+ * only adds to two numbers.
  */
 export class FastHistogram {
   declare name: string;
@@ -28,11 +25,11 @@ export class FastHistogram {
   type = 'histogram';
   aggregator = 'sum';
   #bounds;
-  /** Number of values in each bucket. The last bucket has the values above all bounds. */
+  /** The last bucket has the values above all bounds. */
   #counts;
   #sum = 0;
 
-  /** @param options `buckets`: upper bounds, ascending */
+  /** `buckets`: upper bounds, ascending */
   constructor({ name, help, buckets }: { name: string; help: string; buckets: number[] }) {
     this.name = name;
     this.help = help;
@@ -40,7 +37,7 @@ export class FastHistogram {
     this.#counts = new Float64Array(buckets.length + 1);
   }
 
-  /** @param value finite */
+  /** The value must be finite. */
   observe(value: number) {
     let bucket = 0;
     while (value > (this.#bounds[bucket] as number)) bucket++;
@@ -48,7 +45,6 @@ export class FastHistogram {
     this.#sum += value;
   }
 
-  /** Returns the values in the form that a registry of prom-client expects. */
   async get() {
     const { name, help, type, aggregator } = this;
     let count = 0;

@@ -7,24 +7,18 @@ import type { MeasurementCounts, Stats } from './process-stats.ts';
 import type { Check } from './readiness.ts';
 import type { WatchedTime } from './watched-time.ts';
 
-/** Time limit in ms for removing the row of this process at its end. The database may be unavailable then. */
+/** The database may be unavailable when the process ends. */
 const REMOVE_MS = 1000;
 
-/** Time in ms without a heartbeat after which a process counts as silent: three missed heartbeats. */
+/** three missed heartbeats */
 const SILENT_AFTER_MS = 30_000;
 
-/**
- * The state of streaming out in a heartbeat. `queue_bytes` and `lag_ms` are the bytes and the age of the records that wait for
- * Kafka.
- */
+/** `queue_bytes` and `lag_ms`: bytes and age of the records that wait for Kafka */
 type StreamBeat = { ok: boolean; lag_ms: number; queue_bytes: number; queue_limit: number };
 
 /**
- * The stats in a heartbeat, as `GET /pipeline` shows them.
- *
- * - `shares`: whether the process shares the messages of an external broker
- * - `measurements`: heartbeats of older versions lack it
- * - `stream`: null or missing if nothing is streamed out
+ * As `GET /pipeline` shows it. `shares`: the process shares the messages of an external broker. Heartbeats of older
+ * versions lack `measurements`. `stream` is null or missing if nothing is streamed out.
  */
 export type Beat = Stats & {
   measurements?: MeasurementCounts;
@@ -33,10 +27,7 @@ export type Beat = Stats & {
   stream?: StreamBeat | null;
 };
 
-/**
- * Writes the heartbeat of this process periodically, and extends its watched time. A process that stops removes its row. If a
- * process crashes, its row expires after an hour.
- */
+/** A process that stops removes its row. If a process crashes, its row expires after an hour. */
 export class Heartbeat {
   #clock;
   #logger;
@@ -77,11 +68,7 @@ export class Heartbeat {
     this.#everyMs = everyMs;
   }
 
-  /**
-   * Writes a heartbeat now and periodically.
-   * @param clientId client id or name of this process
-   * @returns resolves after the first heartbeat
-   */
+  /** Resolves after the first heartbeat. */
   start(clientId: string): Promise<void> {
     this.#clientId = clientId;
     this.#startedAt = this.#clock();
@@ -90,7 +77,6 @@ export class Heartbeat {
     return this.#beating;
   }
 
-  /** Ends the heartbeats, and removes the row. */
   async stop() {
     if (!this.#timer) return;
     clearInterval(this.#timer);
@@ -128,21 +114,16 @@ export class Heartbeat {
   }
 }
 
-/**
- * Returns the name of a process. At an external broker, the name is the client id, which is unique. Otherwise it is host and
- * port.
- */
+/** At an external broker, the client id is unique. */
 export const processName = ({ role, mqtt }: Pick<Config, 'role' | 'mqtt'>, httpPort: number) =>
   mqtt.url && role !== 'http' ? mqtt.clientId : `${hostname()}:${httpPort}`;
 
-/** @param now epoch ms */
 export const isSilent = ({ seenAt }: Pick<ProcessRow, 'seenAt'>, now: number) =>
   now - seenAt > SILENT_AFTER_MS;
 
 /**
- * Counts the processes of the installation by their heartbeats, for the metrics. A process that crashed counts as silent until
- * its row expires. Until then the broker may still assign messages to the session of the crashed process, and no process reads
- * these messages.
+ * A process that crashed counts as silent until its row expires. Until then the broker may still assign messages to its
+ * session, and no process reads these messages.
  */
 export class ProcessWatch {
   #clock;
@@ -184,13 +165,12 @@ export class ProcessWatch {
     );
   }
 
-  /** Reads the heartbeats of all processes now and periodically. @returns resolves after the first read */
+  /** Resolves after the first read. */
   start(): Promise<void> {
     this.#timer = setInterval(() => void this.#readHeartbeats(), this.#everyMs).unref();
     return this.#readHeartbeats();
   }
 
-  /** Ends the periodic reads. */
   stop() {
     clearInterval(this.#timer);
   }
@@ -213,7 +193,6 @@ export class ProcessWatch {
 
 const beatOf = ({ stats }: ProcessRow): Beat => JSON.parse(stats);
 
-/** @returns whether the process has a session at the external broker */
 const isMember = (row: ProcessRow): boolean => row.role !== 'http' && beatOf(row).shares;
 
 const isConnected = (row: ProcessRow) => beatOf(row).broker?.ok === true;

@@ -16,9 +16,7 @@ export { NO_MEASUREMENTS, ProcessStats, parseSnapshot, statsOf, sumOf } from './
 export { Readiness } from './readiness.ts';
 export { MAX_UNWATCHED_SPANS, UnwatchedTime, WatchedTime } from './watched-time.ts';
 
-/**
- * The services that all folders of a process share. The main function of each folder gets this context as its first parameter.
- */
+/** The services that all folders of a process share. The main function of each folder gets this context as its first parameter. */
 export interface Context {
   config: Config;
   /** epoch ms */
@@ -27,7 +25,6 @@ export interface Context {
   metrics: Metrics;
 }
 
-/** Creates the context of a process. */
 export const createContext = ({
   config,
   version,
@@ -35,10 +32,9 @@ export const createContext = ({
   clock = Date.now,
 }: {
   config: Config;
-  /** version of this program */
   version: string;
   logger: Logger;
-  /** epoch ms (default: the clock of the machine) */
+  /** epoch ms */
   clock?: () => number;
 }): Context => ({
   config,

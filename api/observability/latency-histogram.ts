@@ -1,49 +1,42 @@
-/** Number of buckets per doubling of the latency. A bucket is 4.4 % wide, so a percentile is accurate within 2.2 %. */
+/** A bucket is 4.4 % wide, so a percentile is accurate within 2.2 %. */
 const PER_DOUBLING = 16;
 
-/** Longest latency that the histogram distinguishes, in µs. A longer latency counts as this latency. */
+/** A longer latency counts as this latency. */
 const LONGEST_US = 600_000_000;
 
 const bucketOf = (us: number) => Math.floor(Math.log2(Math.min(LONGEST_US, Math.max(1, us))) * PER_DOUBLING);
 
-/** Number of buckets. Bucket b starts at 2^(b / 16) µs. */
+/** Bucket b starts at 2^(b / 16) µs. */
 export const BUCKETS = bucketOf(LONGEST_US) + 1;
 
-/** Returns the middle of a bucket. @returns ms */
+/** Returns the middle of the bucket. */
 const msOf = (bucket: number): number => 2 ** ((bucket + 0.5) / PER_DOUBLING) / 1000;
 
-/**
- * Pairs of a bucket and its count, for all buckets that are not empty. The counts of several processes can be added up.
- */
+/** All buckets that are not empty. The counts of several processes can be added up. */
 export type BucketCounts = Array<[bucket: number, count: number]>;
 
-/** A latency histogram with exponential buckets. */
 export class LatencyHistogram {
   #counts = new Float64Array(BUCKETS);
   #total = 0;
 
-  /** Counts one latency. */
   record(ms: number) {
     this.#count(bucketOf(ms * 1000), 1);
   }
 
-  /** Adds the counts of another histogram. */
   add(others: BucketCounts) {
     for (const [bucket, more] of others) this.#count(bucket, more);
   }
 
-  /** Removes all counts. */
   reset() {
     this.#counts.fill(0);
     this.#total = 0;
   }
 
-  /** Lists the counts of all buckets that are not empty. */
   list(): BucketCounts {
     return [...this.#counts].flatMap((count, bucket) => (count > 0 ? [[bucket, count]] : []));
   }
 
-  /** Computes a percentile. @param percent 0 to 100 @returns ms; null: the histogram is empty */
+  /** Percent from 0 to 100. Returns ms, or null for an empty histogram. */
   percentile(percent: number): number | null {
     const rank = Math.ceil((this.#total * percent) / 100);
     let passed = 0;

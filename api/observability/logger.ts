@@ -1,13 +1,11 @@
 import type { DestinationStream, LoggerOptions } from 'pino';
 import pino from 'pino';
 
-/** Names of log fields whose values are always redacted. */
 const SECRET_FIELDS = ['password', 'token', 'secret', 'authorization', 'cookie', 'apiToken', 'cursorSecret'];
 
 /**
- * Creates a logger that writes JSON lines to standard output. Repeated lines are summed up. Secrets are removed by field name.
- * They are also removed from any text, because the error of a library may quote its input. Control characters for terminals are
- * escaped.
+ * Writes JSON lines to standard output and sums up repeated lines. Secrets are removed by field name, and from any
+ * text, because the error of a library may quote its input.
  */
 export function createLogger(
   level: string,
@@ -15,7 +13,6 @@ export function createLogger(
     secrets = [],
     destination = pino.destination(1),
   }: {
-    /** secret values of the settings */
     secrets?: string[];
     destination?: DestinationStream;
   } = {},
@@ -36,25 +33,21 @@ export function createLogger(
 const HIDDEN = '[secret]';
 
 /**
- * Characters that JSON need not escape, but that a terminal may obey. They are DEL, the C1 control characters (U+009B starts a
- * sequence like ESC [), line separators, and changes of the writing direction.
+ * JSON need not escape them, but a terminal may obey them: DEL, the C1 control characters (U+009B starts a sequence
+ * like ESC [), line separators, and changes of the writing direction.
  */
 const CONTROLS = /[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
 
-/** @param line a line of JSON @returns equivalent JSON without control characters for terminals */
 const escapeControls = (line: string): string =>
   line.replace(CONTROLS, (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-/** The beginning of each line. It contains no secret, and log readers depend on it, so it is not redacted. */
+/** It contains no secret, and log readers depend on it, so it is not redacted. */
 const HEAD = /^\{"level":\d+,"time":"[^"]*","pid":\d+/;
 
 /** A text or a number in JSON. */
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
 
-/**
- * Returns a function that hides secrets in a log line. It hides secrets in texts, and numbers that are equal to a secret. The
- * line stays valid JSON, whatever the secrets are.
- */
+/** Hides secrets in texts, and numbers that are equal to a secret. The line stays valid JSON, whatever the secrets are. */
 function createRedaction(secrets: string[]): (line: string) => string {
   // Put the longest secret first, because a shorter secret may be a part of it.
   const known = secrets.filter((secret) => secret !== '').sort((a, b) => b.length - a.length);
@@ -72,28 +65,24 @@ function createRedaction(secrets: string[]): (line: string) => string {
   };
 }
 
-/**
- * Makes the pattern that finds a secret in a text. A secret of digits may be short, such as a PIN. So the pattern does not match inside
- * a longer number.
- */
+/** A secret of digits may be short, such as a PIN, so the pattern does not match inside a longer number. */
 const patternOf = (secret: string) =>
   /^\d+$/.test(secret) ? new RegExp(`(?<!\\d)${secret}(?!\\d)`, 'g') : secret;
 
 type LogMethod = NonNullable<NonNullable<LoggerOptions['hooks']>['logMethod']>;
 
-/** Length in ms of a window of time, and the limit of lines with the same text in a window. Further lines are only counted. */
+/** Lines with the same text in a window; further lines are only counted. */
 const WINDOW_MS = 10_000;
 const MAX_LINES = 10;
 
-/** Limit of texts that are counted separately. Lines with any further text are counted together. */
+/** Lines with any further text are counted together. */
 const MAX_TEXTS = 500;
 const OTHERS = 'other lines';
 
 /**
- * Returns a log hook that limits repeated lines, so that an error of each message, device or request does not fill the log. In
- * each window, only the first lines with the same text are written. At the end of the window, the last suppressed line is
- * written, with the number of suppressed lines (`unsaid`). The limit does not apply to `debug` and `trace`, which are for
- * developers. It does not apply to audit lines (`audit`) either, because nobody may hide one action behind many.
+ * Limits repeated lines, so that an error of each message, device or request does not fill the log. At the end of a
+ * window, the last suppressed line is written, with the number of suppressed lines (`unsaid`). Audit lines have no
+ * limit, because nobody may hide one action behind many.
  *
  * `LogThrottle` is for a caller that knows the key of an event. This limit applies to all other lines.
  */
@@ -129,10 +118,9 @@ function limitRepetitions() {
   } satisfies LogMethod;
 }
 
-/** @param args arguments of a call of pino */
 const isAudit = ([first]: unknown[]) =>
   typeof first === 'object' && first !== null && 'audit' in first && first.audit === true;
 
-/** @param args arguments of a call of pino: details and text, or only text */
+/** A call of pino has details and text, or only text. */
 const textOf = ([first, second]: unknown[]): string =>
   typeof first === 'string' ? first : String(second ?? '');

@@ -6,7 +6,6 @@ const COMMIT_BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1,
 const END_TO_END_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600];
 const PACK_BUCKETS = [0.1, 1, 3, 10, 30, 60, 180, 600, 1800, 3600];
 
-/** The state of a certificate that this process uses. */
 export interface CertificateState {
   purpose: string;
   /** epoch seconds */
@@ -15,10 +14,7 @@ export interface CertificateState {
   refused: boolean;
 }
 
-/**
- * Creates the metrics of this process, for Prometheus. `docs/reference/metrics.md` lists the same metrics, and a test compares
- * both lists. The number of label values does not grow with the number of devices.
- */
+/** A test compares these metrics with `docs/reference/metrics.md`. The number of label values does not grow with the number of devices. */
 export function createMetrics({ version, role }: { version: string; role: string }) {
   const registry = new Registry();
   const registers = [registry];
@@ -29,7 +25,7 @@ export function createMetrics({ version, role }: { version: string; role: string
   const histogram = (name: string, help: string, buckets: number[], ...labelNames: string[]) =>
     new Histogram({ name, help, labelNames, buckets, registers });
 
-  /** Creates a counter without labels, for counts of each message. */
+  /** Cheap enough for counts of each message. */
   function fastCounter(name: string, help: string) {
     const count = new FastCounter();
     new Counter({
@@ -81,10 +77,7 @@ export function createMetrics({ version, role }: { version: string; role: string
     registry,
 
     messages: counted(messages, 'result', ['settled', 'forbidden', 'unknown_topic', 'unsettled']),
-    /**
-     * Counts the messages with the result `settled` for `messages`. It is a separate fast counter, because most messages have
-     * this result.
-     */
+    /** `messages` with the result `settled`. Most messages have this result, so it is a fast counter. */
     settledMessages,
     mapped: counter(
       'iot_ingest_mapped_messages_total',
@@ -295,7 +288,6 @@ export function createMetrics({ version, role }: { version: string; role: string
       registers,
     }),
 
-    /** @param states read at each scrape */
     certificates(states: () => CertificateState[]) {
       new Gauge({
         name: 'iot_tls_certificate_expires_seconds',
@@ -317,11 +309,7 @@ export function createMetrics({ version, role }: { version: string; role: string
       });
     },
 
-    /**
-     * Creates a gauge that is read at each scrape.
-     * @param read returns the value; NaN omits the sample, because in Prometheus a NaN makes every sum, average and increase
-     * NaN
-     */
+    /** A NaN omits the sample, because in Prometheus a NaN makes every sum, average and increase NaN. */
     gauge(name: string, help: string, read: () => number) {
       new Gauge({
         name,
@@ -335,10 +323,6 @@ export function createMetrics({ version, role }: { version: string; role: string
       });
     },
 
-    /**
-     * Creates a gauge with the label `state`, which is read at each scrape.
-     * @param read returns the value of each state
-     */
     states(name: string, help: string, read: () => Record<string, number>) {
       new Gauge({
         name,
@@ -355,11 +339,7 @@ export function createMetrics({ version, role }: { version: string; role: string
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/**
- * Creates the series of a counter for all values of a label, each with 0. If a series first appears with 1, Prometheus sees no
- * increase.
- * @param others values of the other labels
- */
+/** If a series first appears with 1, Prometheus sees no increase. So each starts with 0. */
 function counted(
   counter: Counter<string>,
   label: string,

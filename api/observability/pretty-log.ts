@@ -1,9 +1,6 @@
 import { printable } from '../../common/printable.ts';
 
-/**
- * Creates a log destination for a terminal. Without `pino-pretty`, which production does not install, the log stays JSON.
- * @returns undefined: the log stays JSON lines
- */
+/** Without `pino-pretty`, which production does not install, it returns undefined and the log stays JSON lines. */
 export async function prettyDestination(
   format: 'auto' | 'json',
   output: { isTTY?: boolean | undefined; write(text: string): unknown } = process.stdout,
@@ -20,9 +17,7 @@ export async function prettyDestination(
   return { write: (line) => void output.write(prettify(JSON.parse(line, asPrintable))) };
 }
 
-/**
- * Escapes control characters in a log field. JSON escapes them, but a pretty line would send them to the terminal.
- */
+/** JSON escapes control characters, but a pretty line would send them to the terminal. */
 function asPrintable(key: string, value: unknown) {
   if (typeof value !== 'string') return value;
   return key === 'stack' ? value.split('\n').map(printable).join('\n') : printable(value);

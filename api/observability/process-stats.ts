@@ -1,20 +1,20 @@
 import { BUCKETS, type BucketCounts, LatencyHistogram } from './latency-histogram.ts';
 import { type HealthReport, parseHealth } from './process-health.ts';
 
-/** The counts of one second. `second`: epoch s. */
+/** `second`: epoch s */
 type Slot = { second: number; samples: number; refused: number; commits: LatencyHistogram };
 
 /**
- * Counts of measurements by outcome. After all messages are settled, `received` is the sum of the other counts. A message that
- * is refused as a whole counts as one measurement.
+ * After all messages are settled, `received` is the sum of the other counts. A message that is refused as a whole
+ * counts as one measurement.
  */
 export interface MeasurementCounts {
   received: number;
   stored: number;
-  /** measurements that were merged with another measurement of the same message, sensor and instant */
+  /** with another measurement of the same message, sensor and instant */
   merged: number;
   refused: number;
-  /** measurements that a rule skips, such as texts and nulls */
+  /** those that a rule skips, such as texts and nulls */
   skipped: number;
 }
 
@@ -32,7 +32,6 @@ export function sumOf(list: MeasurementCounts[]): MeasurementCounts {
   return sum;
 }
 
-/** @param sum is changed */
 function addTo(sum: MeasurementCounts, { received, stored, merged, refused, skipped }: MeasurementCounts) {
   sum.received += received;
   sum.stored += stored;
@@ -41,16 +40,15 @@ function addTo(sum: MeasurementCounts, { received, stored, merged, refused, skip
   sum.skipped += skipped;
 }
 
-/** Number of past seconds that rates and latencies cover. */
+/** Rates and latencies cover this many past seconds. */
 const SECONDS = 5;
 
-/** The stats of the pipeline of this process over the last seconds, for the dashboard. Prometheus has more detailed metrics. */
+/** The dashboard shows them. Prometheus has more detailed metrics. */
 export class ProcessStats {
   #clock;
   #pressure;
   #readers: () => number = () => 0;
   #total = { ...NO_MEASUREMENTS };
-  /** A ring of slots, one slot for each second. */
   #slots: Slot[] = Array.from({ length: SECONDS + 1 }, () => ({
     second: 0,
     samples: 0,
@@ -64,29 +62,25 @@ export class ProcessStats {
   }: {
     /** epoch ms */
     clock: () => number;
-    /** reads the load on the database */
     pressure: () => Pick<StatsSnapshot, 'in_flight' | 'window' | 'window_limit' | 'waiting'>;
   }) {
     this.#clock = clock;
     this.#pressure = pressure;
   }
 
-  /** Includes the number of stream clients in the stats. */
   countReaders(readers: () => number) {
     this.#readers = readers;
   }
 
-  /** Counts a settled message. */
   note(counts: MeasurementCounts, commitMs: number) {
     this.#add(counts).commits.record(commitMs);
   }
 
-  /** Counts a message whose commit time is not recorded. */
+  /** The commit time of the message is not recorded. */
   count(counts: MeasurementCounts) {
     this.#add(counts);
   }
 
-  /** @returns the slot of this second */
   #add(counts: MeasurementCounts): Slot {
     addTo(this.#total, counts);
     const slot = this.#slotNow();
@@ -95,12 +89,11 @@ export class ProcessStats {
     return slot;
   }
 
-  /** Counts of measurements of all settled messages since the process started. Replays and imports have their own reports. */
+  /** Replays and imports have their own reports. */
   get measurements() {
     return { ...this.#total };
   }
 
-  /** Returns the stats of the last whole seconds. */
   snapshot(): StatsSnapshot {
     const now = Math.floor(this.#clock() / 1000);
     // Leave out the current second, because its counts are incomplete.
@@ -118,12 +111,10 @@ export class ProcessStats {
     };
   }
 
-  /** Returns the stats of this process alone. */
   read() {
     return statsOf([this.snapshot()]);
   }
 
-  /** Returns the slot of the current second. */
   #slotNow() {
     const second = Math.floor(this.#clock() / 1000);
     const slot = this.#slots[second % this.#slots.length] as Slot;
@@ -135,19 +126,17 @@ export class ProcessStats {
   }
 }
 
-/** The stats of one process over the last seconds, as the process publishes them. */
 export interface StatsSnapshot {
   samples_per_s: number;
   refused_per_s: number;
-  /** number of requests to the database that are in flight */
+  /** requests to the database */
   in_flight: number;
   /** current limit of requests in flight */
   window: number;
-  /** maximum of `window` */
   window_limit: number;
-  /** number of requests that wait for a permit */
+  /** requests that wait for a permit */
   waiting: number;
-  /** number of stream clients */
+  /** stream clients */
   readers: number;
   /** times from the receipt of a message to its commit */
   commits: BucketCounts;
@@ -155,7 +144,7 @@ export interface StatsSnapshot {
   health?: HealthReport;
 }
 
-/** Limit of a snapshot from the broker, in bytes. A larger snapshot is ignored. Real snapshots are smaller. */
+/** Real snapshots are smaller. A larger snapshot from the broker is ignored. */
 const MAX_BYTES = 16 * 1024;
 
 const FIGURES = [
@@ -168,7 +157,6 @@ const FIGURES = [
   'readers',
 ] as const;
 
-/** Sums up the stats of several processes. */
 export function statsOf(snapshots: StatsSnapshot[]) {
   const commits = new LatencyHistogram();
   for (const snapshot of snapshots) commits.add(snapshot.commits);
@@ -192,13 +180,9 @@ export function statsOf(snapshots: StatsSnapshot[]) {
 
 export type Stats = ReturnType<typeof statsOf>;
 
-/** @param scale 10 for one decimal */
 const round = (value: number, scale: number) => Math.round(value * scale) / scale;
 
-/**
- * Parses a snapshot that came from the broker. Any client can publish such a snapshot if the broker has no access control.
- * @returns null: the snapshot is not valid
- */
+/** Any client can publish a snapshot if the broker has no access control. Returns null for an invalid snapshot. */
 export function parseSnapshot(payload: Buffer): StatsSnapshot | null {
   if (payload.length > MAX_BYTES) return null;
   try {
@@ -212,7 +196,7 @@ export function parseSnapshot(payload: Buffer): StatsSnapshot | null {
   }
 }
 
-/** Whether a value is a number from 0 to 10^12. The limit keeps sums finite, and sums of integers exact. */
+/** The limit keeps sums finite, and sums of integers exact. */
 const isFigure = (value: unknown) => typeof value === 'number' && value >= 0 && value <= 1e12;
 
 const isCount = (value: unknown, max: number) =>

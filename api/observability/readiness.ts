@@ -3,18 +3,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MOST_CLOCK_DIFFERENCE_MS } from '../../schema/rules.ts';
 import type { Health } from '../store/index.ts';
 
-/** Time in ms for which an answer of the database is cached. */
 const FRESH_MS = 2000;
 
-/** Time limit of a check in ms. It is short, because probes have short timeouts. */
+/** Short, because probes have short timeouts. */
 const MAX_WAIT_MS = 2000;
 
 export type Check = { ok: boolean; message: string };
 
-/** The readiness of this process. */
 type State = { ready: boolean; checks: Record<string, Check> };
 
-/** Checks whether this process can work, and caches the answer of the database. */
 export class Readiness {
   #health;
   #checks;
@@ -30,7 +27,7 @@ export class Readiness {
     health: Health;
     /** checks of the message source */
     checks: Record<string, () => Check>;
-    /** checks that are reported, but do not affect `ready`, because a process can work without them */
+    /** do not affect `ready`, because a process can work without them */
     notes?: Record<string, () => Check>;
   }) {
     this.#health = health;
@@ -38,7 +35,6 @@ export class Readiness {
     this.#notes = notes;
   }
 
-  /** Runs all checks. */
   async read(): Promise<State> {
     // The cache limits the requests to the database. Its clock is monotonic, because an operator may change the wall clock.
     const now = performance.now();
@@ -73,7 +69,7 @@ export class Readiness {
 
 const AWAY: Check = { ok: false, message: 'does not answer' };
 
-/** @param difference ms by which the local clock is ahead */
+/** `difference`: ms by which the local clock is ahead */
 const checkClock = (difference: number): Check => ({
   ok: Math.abs(difference) <= MOST_CLOCK_DIFFERENCE_MS,
   message: `${Math.abs(difference)} ms ${difference < 0 ? 'behind' : 'ahead of'} the database's`,

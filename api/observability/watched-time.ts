@@ -2,27 +2,22 @@ import { DAY_MS, dayOf } from '../../schema/rules.ts';
 import type { WatchedSpan, WatchedTimeStore } from '../store/watched-time.ts';
 import type { Context } from './index.ts';
 
-/**
- * Limit of a gap between two heartbeats, in heartbeat intervals. A longer gap counts as time in which the process did not watch.
- * Within the limit one heartbeat may be missed and the next heartbeat may be late, or the process may restart.
- */
+/** Limit in heartbeat intervals. One heartbeat may be missed and the next may be late, or the process may restart. */
 const LONGEST_BREAK_BEATS = 2.5;
 
-/** Limit of spans in an answer; the shortest spans are left out. */
+/** The shortest spans are left out. */
 export const MAX_UNWATCHED_SPANS = 1000;
 
 const longestBreak = (heartbeatMs: number) => LONGEST_BREAK_BEATS * heartbeatMs;
 
 /**
- * Records when this process watches: it receives messages of devices and the broker, and can store them. The stored span ends at
- * the last heartbeat that was written while the process watched. So the span is right even if the process is killed, or the
- * database is unavailable.
+ * A process watches while it receives messages of devices and the broker, and can store them. The stored span ends at
+ * the last heartbeat that was written while it watched, so the span is right even if the process is killed.
  */
 export class WatchedTime {
   #store;
   #watches;
   #breakMs;
-  /** The last span that was written. */
   #span: WatchedSpan | null = null;
 
   constructor({
@@ -32,7 +27,6 @@ export class WatchedTime {
   }: {
     store: Pick<WatchedTimeStore, 'write'>;
     watches: () => boolean;
-    /** interval of the heartbeat */
     everyMs: number;
   }) {
     this.#store = store;
@@ -41,11 +35,8 @@ export class WatchedTime {
   }
 
   /**
-   * Extends the span to now. After a break it begins a new span. The wall clock measures the break, because a monotonic clock
-   * stops while the machine sleeps. So a step of the clock also begins a new span.
-   * @param clientId client id or name of this process
-   * @param now epoch ms of the heartbeat
-   * @returns resolves after the commit
+   * The wall clock measures the break, because a monotonic clock stops while the machine sleeps. So a step of the clock
+   * also begins a new span.
    * @throws {MillraceError} `unavailable`: the span ends at the last written heartbeat
    */
   async extend(clientId: string, now: number): Promise<void> {
@@ -63,26 +54,24 @@ export class WatchedTime {
   }
 }
 
-/** Time in which no process watched, in epoch ms. */
+/** epoch ms */
 export type UnwatchedSpan = { from: number; to: number };
 
-/** The time in a range in which no process watched. */
 interface UnwatchedAnswer {
-  /** epoch ms from which the installation has recorded its watched time; null: recording has not begun */
+  /** epoch ms from which watched time is recorded; null: recording has not begun */
   since: number | null;
   /** oldest first */
   spans: UnwatchedSpan[];
-  /** length in ms; spans up to this length may be missing */
+  /** spans up to this length in ms may be missing */
   leftOutMs: number;
 }
 
-/** Finds the time in which no process watched. */
 export class UnwatchedTime {
   #clock;
   #store;
   #historyMs;
   #breakMs;
-  /** Start of the recorded watched time, in epoch ms. Once known, it never changes. */
+  /** Epoch ms. Once known, it never changes. */
   #since: number | null = null;
 
   constructor(
@@ -92,7 +81,6 @@ export class UnwatchedTime {
       everyMs,
     }: {
       store: Pick<WatchedTimeStore, 'pages' | 'first'>;
-      /** interval of the heartbeat */
       everyMs: number;
     },
   ) {
@@ -102,11 +90,7 @@ export class UnwatchedTime {
     this.#breakMs = longestBreak(everyMs);
   }
 
-  /**
-   * Finds the time in a range in which no process watched.
-   * @param range epoch ms, half-open
-   * @throws {MillraceError} `unavailable`
-   */
+  /** Range in epoch ms, half-open. @throws {MillraceError} `unavailable` */
   async read({ from, to }: { from: number; to: number }): Promise<UnwatchedAnswer> {
     const now = this.#clock();
     this.#since ??= await this.#store.first({ from: now - this.#historyMs, to: now });
@@ -133,12 +117,7 @@ export class UnwatchedTime {
   }
 }
 
-/**
- * Limits the number of spans in an answer: the shortest spans are left out. A span that is left out is shorter than a thousandth
- * of the range, which no chart can show.
- * @param spans oldest first
- * @param leftOutMs length in ms up to which spans were left out before
- */
+/** A span that is left out is shorter than a thousandth of the range, which no chart can show. */
 function longestOf(spans: UnwatchedSpan[], leftOutMs: number) {
   if (spans.length <= MAX_UNWATCHED_SPANS) return { spans, leftOutMs };
   const byLength = spans.toSorted((a, b) => lengthOf(b) - lengthOf(a));

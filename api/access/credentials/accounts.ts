@@ -7,16 +7,12 @@ import type { Credential, CredentialStore } from '../../store/credentials.ts';
 import { type Account, deviceAccount, installationAccount } from './permissions.ts';
 import { isSecret } from './secret.ts';
 
-/** Limit of concurrent logins. Further logins wait, so that a flood of logins leaves the database and the CPU to other work. */
+/** Further logins wait, so that a flood of logins leaves the database and the CPU to other work. */
 const MAX_CONCURRENT = 64;
 
-/**
- * Limit of devices in the cache of accounts. A gateway's account may have a thousand devices, and computing their ids takes
- * milliseconds.
- */
+/** A gateway's account may have a thousand devices, and computing their ids takes milliseconds. */
 const MAX_CACHED_DEVICES = 50_000;
 
-/** A client that logs in. */
 interface Peer {
   address: string;
   /** aborted when the client has disconnected */
@@ -25,10 +21,7 @@ interface Peer {
 
 const UNKNOWN: Peer = { address: '' };
 
-/**
- * Authenticates the clients of the embedded broker. Without MQTT_AUTH every client may connect. With MQTT_AUTH, only devices
- * with credentials and the account of the installation may connect.
- */
+/** Without MQTT_AUTH every client may connect. */
 export class Accounts {
   #store;
   #failedLogins;
@@ -37,7 +30,6 @@ export class Accounts {
   #password;
   #limitLogins = pLimit(MAX_CONCURRENT);
   #everybody = installationAccount('');
-  /** accounts by device id */
   #cache: LRUCache<string, Account> = new LRUCache({
     maxSize: MAX_CACHED_DEVICES,
     sizeCalculation: ({ ids }) => ids.size,
@@ -50,7 +42,6 @@ export class Accounts {
   }: {
     store: Pick<CredentialStore, 'find' | 'writeTimes'>;
     mqtt: Pick<Config['mqtt'], 'auth' | 'username' | 'password'>;
-    /** of the account of the installation */
     failedLogins?: FailedLogins;
   }) {
     this.#store = store;
@@ -61,12 +52,7 @@ export class Accounts {
     this.#password = password;
   }
 
-  /**
-   * Authenticates a client.
-   * @param given the password
-   * @returns null: unknown account, or wrong password
-   * @throws {MillraceError} `unavailable`
-   */
+  /** Returns null for an unknown account or a wrong password. @throws {MillraceError} `unavailable` */
   async signIn(
     name: string | undefined = '',
     given: Buffer | undefined = Buffer.alloc(0),
@@ -77,12 +63,7 @@ export class Accounts {
     return this.#limitLogins(async () => (gone?.aborted ? null : this.#authenticateDevice(name, given)));
   }
 
-  /**
-   * Finds connected accounts that must log in again.
-   * @param accounts connected accounts
-   * @returns accounts whose credential has been rotated, revoked or deleted since their login
-   * @throws {MillraceError} `unavailable`
-   */
+  /** Finds accounts whose credential was rotated, revoked or deleted since their login. @throws {MillraceError} `unavailable` */
   async outdated(accounts: Account[]): Promise<Set<Account>> {
     const devices = accounts.filter((account) => !account.isInstallation);
     const writeTimes = await this.#store.writeTimes([...new Set(devices.map(({ deviceId }) => deviceId))]);
@@ -116,23 +97,17 @@ export class Accounts {
   }
 }
 
-/** Limit of failed logins of one address within `WINDOW_MS`. Then the address is blocked until the window ends. */
+/** The address is blocked until its window ends. */
 const MAX_FAILED = 10;
-/** Time in ms for which failed logins of an address count, beginning with the first failed login. */
+/** The window begins with the first failed login. */
 const WINDOW_MS = 60_000;
 
-/** Limit of addresses whose failed logins are counted. Above it, the least recently used address is dropped. */
 const MAX_ADDRESSES = 10_000;
 
-/**
- * Counts failed logins by address. A blocked address cannot log in with the correct password either, so further attempts reveal nothing.
- * Programs of the installation at the same address have to wait for the end of the window.
- */
+/** A blocked address cannot log in with the correct password either, so further attempts reveal nothing. */
 export class FailedLogins {
-  /** Failed logins by address. A window begins with the first failed login of an address. */
   #windows: LRUCache<string, { count: number }>;
 
-  /** @param options `clock`: ms of a monotonic clock */
   constructor({ clock = () => performance.now() }: { clock?: () => number } = {}) {
     this.#windows = new LRUCache({
       max: MAX_ADDRESSES,

@@ -4,16 +4,13 @@ import { type Identity, identifyDevice, uuidBytes } from '../../../schema/ids.ts
 import type { Credential, CredentialPlace, CredentialStore, NewCredential } from '../../store/credentials.ts';
 import { hashSecret, makeSecret } from './secret.ts';
 
-/** Limit of further devices that one account may publish for. */
 export const MAX_DEVICES = 1000;
 
-/** Number of rows in a page of credentials. */
 const PAGE = 1000;
 
-/** A new credential and its secret. The secret is returned only this once, and only its hash is stored. */
+/** The secret is returned only this once, and only its hash is stored. */
 export type Issued = { credential: NewCredential; secret: string };
 
-/** Returns functions that issue, rotate and revoke the credentials of devices. */
 export function createCredentialService({
   store,
   clock,
@@ -25,12 +22,10 @@ export function createCredentialService({
   clock: () => number;
   /** the account name of the installation, which no device may have */
   installation?: string;
-  /** called for each credential that is no longer valid */
   onChange?: (deviceId: string) => Promise<void>;
 }) {
   const update = createCredentialUpdater({ store, clock, onChange });
 
-  /** @returns whether the device had a valid credential */
   async function revoke(device: Buffer): Promise<boolean> {
     let wasValid = false;
     await update(device, (before) => {
@@ -41,7 +36,6 @@ export function createCredentialService({
     return wasValid;
   }
 
-  /** @returns all valid credentials */
   async function* all(): AsyncGenerator<Credential> {
     let after: CredentialPlace | null = null;
     do {
@@ -51,7 +45,6 @@ export function createCredentialService({
     } while (after);
   }
 
-  /** @returns whether any gateway could publish for the device */
   async function removeFromGateways(id: string): Promise<boolean> {
     let found = false;
     for await (const { deviceId, devices } of all()) {
@@ -70,7 +63,7 @@ export function createCredentialService({
     page: store.page,
     all,
 
-    /** @param wanted names or ids @throws {MillraceError} `bad_id`, `credential_exists`, `unavailable` */
+    /** @throws {MillraceError} `bad_id`, `credential_exists`, `unavailable` */
     async issue({ account, devices = [] }: { account: string; devices?: string[] }): Promise<Issued> {
       const { id, bytes } = identify(account);
       for (const device of devices) identify(device);
@@ -89,10 +82,7 @@ export function createCredentialService({
       return { credential: credential as NewCredential, secret };
     },
 
-    /**
-     * @param account name or id of the device
-     * @throws {MillraceError} `bad_id`, `not_found`, `unavailable`
-     */
+    /** @throws {MillraceError} `bad_id`, `not_found`, `unavailable` */
     async rotate(account: string): Promise<Issued> {
       const { bytes } = identify(account);
       const { secret, hash } = await makeHashed();
@@ -102,15 +92,12 @@ export function createCredentialService({
       return { credential: credential as NewCredential, secret };
     },
 
-    /** @param account name or id of the device @throws {MillraceError} `bad_id`, `not_found`, `unavailable` */
+    /** @throws {MillraceError} `bad_id`, `not_found`, `unavailable` */
     async revoke(account: string) {
       if (!(await revoke(identify(account).bytes))) throw noCredential();
     },
 
-    /**
-     * Revokes the credential of a device, and removes the device from the list of every gateway. It reads all accounts.
-     * @returns whether any account could publish for the device
-     */
+    /** Also removes the device from every gateway, so it reads all accounts. Returns whether any account could publish for it. */
     async forget({ id, bytes }: Identity): Promise<boolean> {
       const own = await revoke(bytes);
       const others = await removeFromGateways(id);
@@ -121,11 +108,10 @@ export function createCredentialService({
 
 export type CredentialService = ReturnType<typeof createCredentialService>;
 
-/** @param devices names or ids */
+/** The devices are names or ids. */
 const without = (devices: string[], id: string) =>
   devices.filter((device) => identifyDevice(device)?.id !== id);
 
-/** @throws {MillraceError} `bad_id` */
 function identify(text: string) {
   const identity = identifyDevice(text);
   if (identity) return identity;
@@ -139,7 +125,6 @@ async function makeHashed() {
 
 const noCredential = () => new MillraceError('not_found', 'This account has no credential.');
 
-/** @throws {MillraceError} `not_found` */
 function requireValid(credential: Credential | null) {
   if (!credential?.hash) throw noCredential();
   return credential;
@@ -148,9 +133,8 @@ function requireValid(credential: Credential | null) {
 export type Wanted = Omit<NewCredential, 'issuedAt' | 'changedAt'> & { issuedAt?: number };
 
 /**
- * Returns a function that updates a credential by compare-and-set. After a concurrent update by another process it reads the row
- * and decides again. So a concurrent rotation cannot undo a revocation, and a rotation after a revocation fails. An attempt
- * fails only if the update of another process succeeded, so the loop ends.
+ * Updates a credential by compare-and-set. After a concurrent update it reads the row and decides again, so a rotation
+ * cannot undo a revocation. An attempt fails only if another update succeeded, so the loop ends.
  */
 export function createCredentialUpdater({
   store,
@@ -160,7 +144,6 @@ export function createCredentialUpdater({
   store: Pick<CredentialStore, 'find' | 'replace'>;
   /** epoch ms */
   clock: () => number;
-  /** called for each credential that is no longer valid */
   onChange: (deviceId: string) => Promise<void>;
 }) {
   // Concurrent lightweight transactions on one partition slow each other down.
@@ -173,10 +156,8 @@ export function createCredentialUpdater({
   }
 
   /**
-   * @param device the 16 bytes of the device id
-   * @param decide returns the new state; to change nothing, it returns its argument. The driver repeats a request whose
-   * answer was lost, so `decide` may get its own result as `before`
-   * @returns the new state
+   * @param decide returns its argument to change nothing. The driver repeats a request whose answer was lost, so `decide`
+   * may get its own result as `before`
    * @throws {MillraceError} `unavailable`: the update may have been applied
    */
   return async function update(
@@ -201,11 +182,7 @@ export function createCredentialUpdater({
 
 type Retire = (device: Identity) => Promise<boolean>;
 
-/**
- * Returns a function that revokes the credential of a device and then retires the device. In the other order, a connected device
- * could register again.
- * @returns resolves to false if the device was not registered and had no credential
- */
+/** Revokes before it retires: in the other order, a connected device could register again. */
 export const revokeBefore =
   ({ retire, forget }: { retire: Retire; forget: CredentialService['forget'] }): Retire =>
   async (device) => {

@@ -5,23 +5,19 @@ import type { Credential } from '../../store/credentials.ts';
 
 const WILDCARD = /[+#]/;
 
-/** Topics of Sparkplug commands: `spBv1.0/{group}/NCMD/{node}`, `spBv1.0/{group}/DCMD/{node}/{device}`. */
 const COMMAND = /^spBv1\.0\/([^/]+)\/(?:NCMD\/([^/]+)|DCMD\/([^/]+)\/[^/]+)$/;
 
-/** The account of a client. Permissions are checked by device id, so a device may use its name or its id. */
+/** Permissions are checked by device id, so a device may use its name or its id. */
 export interface Account {
-  /** the user name; empty without authentication */
+  /** empty without authentication */
   name: string;
-  /**
-   * the account may do everything: an account of the installation's programs, or any client while MQTT_AUTH
-   * is off
-   */
+  /** may do everything: an account of the installation's programs, or any client while MQTT_AUTH is off */
   isInstallation: boolean;
-  /** id of the device; empty for the installation */
+  /** empty for the installation */
   deviceId: string;
   /** write timestamp of the credential, epoch µs */
   writtenAt: number;
-  /** names and ids of devices for which the account may publish, as the credential lists them */
+  /** names and ids, as the credential lists them */
   speaksFor: Set<string>;
   /** ids of the devices in `speaksFor` */
   ids: Set<string>;
@@ -53,25 +49,15 @@ export function deviceAccount({
   return { name: account, isInstallation: false, deviceId, writtenAt, speaksFor, ids };
 }
 
-/**
- * Tests whether an account may publish on a topic. A device may publish on its own topics. A Sparkplug edge node may also
- * publish for its devices.
- * @param topic as `parseTopic` read it; null: the topic belongs to no device
- */
+/** A Sparkplug edge node may also publish for its devices. A null topic belongs to no device. */
 export const canPublish = (account: Account, topic: Topic | null) =>
   account.isInstallation || (topic !== null && isOwn(account, topic.sparkplug?.node ?? topic.device));
 
-/**
- * Tests whether an account may send for a device that a mapping found in a topic or a payload.
- * @param device name or id of the device
- */
+/** The device is the name or id that a mapping found in a topic or a payload. */
 export const canSendFor = (account: Account, device: string) =>
   account.isInstallation || isOwn(account, device);
 
-/**
- * Tests whether an account may subscribe to a filter. A device may subscribe to its own level of `iot/v1`, to its commands as an edge
- * node, and to the states of hosts. Nobody may subscribe to `$` topics, which belong to the broker.
- */
+/** A device may subscribe to its own level of `iot/v1`, to its commands as an edge node, and to the states of hosts. */
 export function canSubscribe(account: Account, filter: string) {
   if (filter.startsWith('$')) return false;
   if (account.isInstallation) return true;
@@ -83,10 +69,6 @@ export function canSubscribe(account: Account, filter: string) {
   return group !== undefined && isOwn(account, `${group}/${nodeItself ?? nodeOfDevice}`);
 }
 
-/**
- * Tests whether a topic level denotes a device of the account. A device may be named `+` or `#`. In a filter these are
- * wildcards, so they never match.
- * @param device name or id of the device
- */
+/** A device may be named `+` or `#`. In a filter these are wildcards, so they never match. */
 const isOwn = ({ speaksFor, ids }: Account, device: string) =>
   !WILDCARD.test(device) && (speaksFor.has(device) || ids.has(identifyDevice(device)?.id ?? ''));

@@ -7,40 +7,29 @@ const SECRET_BYTES = 32;
 const SALT_BYTES = 12;
 const HASH_BYTES = 64;
 
-/**
- * Iterations of PBKDF2. Few iterations are enough, because nobody can guess 32 random bytes, and a fleet that reconnects at once
- * must not wait. Mosquitto has the same default.
- */
+/** Few, as in Mosquitto: nobody can guess 32 random bytes, and a fleet that reconnects at once must not wait. */
 const ITERATIONS = 101;
 
 /** Mosquitto's code for PBKDF2 with SHA-512. */
 const KIND = '7';
 
-/**
- * The hash that a secret is compared with if the account does not exist. The comparison takes as long as for an existing
- * account, and never succeeds.
- */
+/** Comparing with it takes as long as for an existing account, and never succeeds. */
 const NO_ACCOUNT = {
   iterations: ITERATIONS,
   salt: Buffer.alloc(SALT_BYTES),
   expected: Buffer.alloc(HASH_BYTES),
 };
 
-/** @returns a new random secret for a device; only its hash is stored */
 export const makeSecret = (): string => randomBytes(SECRET_BYTES).toString('base64url');
 
-/** @returns in the format of Mosquitto's password file: `$7$101$salt$hash` */
+/** Returns the format of Mosquitto's password file: `$7$101$salt$hash`. */
 export async function hashSecret(secret: string | Buffer): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
   const hash = await derive(secret, salt, ITERATIONS, HASH_BYTES, 'sha512');
   return `$${KIND}$${ITERATIONS}$${salt.toString('base64')}$${hash.toString('base64')}`;
 }
 
-/**
- * Checks a secret against a hash. Without a hash the function does the same work, so that the time does not reveal whether the
- * account exists.
- * @param hash null or empty: the account does not exist, or is revoked
- */
+/** The work without a hash is the same, so that the time does not reveal whether the account exists. */
 export async function isSecret(secret: string | Buffer, hash: string | null) {
   const known = readHash(hash ?? '');
   const { iterations, salt, expected } = known ?? NO_ACCOUNT;

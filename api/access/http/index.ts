@@ -12,19 +12,17 @@ export { limitRequests } from './rate-limits.ts';
 export { COOKIE } from './sessions.ts';
 export { SCOPES } from './tokens.ts';
 
-/** The caller of a request and its scopes. */
 export interface Caller {
   /** `anybody`: no token is configured; `nobody`: the request has no token */
   by: 'anybody' | 'nobody' | 'token' | 'session';
   scopes: readonly Scope[];
-  /** end of the session, in epoch ms; null: the caller has no session */
+  /** epoch ms; null: the caller has no session */
   endsAt: number | null;
 }
 
 const ANYBODY: Caller = { by: 'anybody', scopes: SCOPES, endsAt: null };
 const NOBODY: Caller = { by: 'nobody', scopes: [], endsAt: null };
 
-/** Returns the access control of the HTTP API: requests need a token, or a session that was started with a token. */
 export function createAccess({
   settings,
   secret,
@@ -33,9 +31,7 @@ export function createAccess({
   logger,
 }: {
   settings: Pick<Config['http'], 'host' | 'tls' | 'apiToken' | 'readTokens' | 'ingestTokens' | 'sessionMs'>;
-  /** signs sessions */
   secret: string;
-  /** limit of wrong tokens by address */
   attempts: Rate;
   /** epoch ms */
   clock: () => number;
@@ -44,13 +40,11 @@ export function createAccess({
   const cookie = cookieOptions(settings.tls !== null || !isLoopback(settings.host));
   const tokens = createTokens(settings);
   const sessions = createSessions({ secret, known: tokens.known, sessionMs: settings.sessionMs, clock });
-  // Requests and logins are counted separately, because a program with an old token must not prevent logins from the same
-  // address.
+  // Requests and logins are counted separately, because a program with an old token must not prevent logins from the same address.
   const requests = createAttempts(attempts);
   const signIns = createAttempts(attempts);
   const notices = new TokenNotices({ logger });
 
-  /** @throws {MillraceError} `unauthorized`, `rate_limited` */
   async function checkToken(req: Request, res: Response, given: string, limiter: Attempts) {
     const known = tokens.find(given);
     if (known) return known;
@@ -65,7 +59,6 @@ export function createAccess({
     throw unauthorized(res, 'The token is not valid.', 'invalid_token');
   }
 
-  /** @throws {MillraceError} `unauthorized`, `rate_limited` */
   async function callerOf(
     req: Request,
     res: Response,
@@ -83,13 +76,9 @@ export function createAccess({
   return {
     callerOf,
 
-    /** Whether requests need a token. */
     isRequired: tokens.areSet,
 
-    /**
-     * Middleware that requires a scope. It stores the caller in `res.locals.caller`.
-     * @param options `tokenInQuery`: the token may also be in the query parameter `p`
-     */
+    /** Stores the caller in `res.locals.caller`. `tokenInQuery`: the token may also be in the query parameter `p`. */
     guard:
       (scope: 'open' | Scope, options?: { tokenInQuery?: boolean }): RequestHandler =>
       async (req, res, next) => {
@@ -102,10 +91,7 @@ export function createAccess({
         next();
       },
 
-    /**
-     * Starts a session. The server stores nothing, because the cookie has the whole state.
-     * @throws {MillraceError} `unauthorized`, `forbidden`, `rate_limited`
-     */
+    /** The server stores nothing: the cookie has the whole state. @throws {MillraceError} `unauthorized`, `forbidden`, `rate_limited` */
     async signIn(req: Request, res: Response, token: string): Promise<Caller> {
       requireSameOrigin(req, ANYBODY);
       if (!tokens.areSet) return ANYBODY;
@@ -126,15 +112,11 @@ export function createAccess({
 
 export type Access = ReturnType<typeof createAccess>;
 
-/** Returns the password in the query parameter `p`, as clients of InfluxDB 1 send it. */
+/** Clients of InfluxDB 1 send the token in `p`. */
 const passwordOf = ({ query }: Request): string | null =>
   typeof query['p'] === 'string' ? query['p'] : null;
 
-/**
- * Finds the origin of a request by the browser's headers. No page can set `Sec-Fetch-Site`. Browsers omit it without TLS, and
- * then `Origin` decides.
- * @returns `same`: a page of this server; `cross`: a page of another server; `unknown`: no browser
- */
+/** No page can set `Sec-Fetch-Site`. Browsers omit it without TLS, and then `Origin` decides. `unknown`: no browser. */
 export function originOf(req: Request): 'same' | 'cross' | 'unknown' {
   const { origin } = req.headers;
   const site = req.get('Sec-Fetch-Site');
@@ -145,10 +127,10 @@ export function originOf(req: Request): 'same' | 'cross' | 'unknown' {
 
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** @returns whether the method is not safe (RFC 9110, section 9.2.1) */
+/** RFC 9110, section 9.2.1 */
 export const isUnsafe = (req: Request): boolean => !SAFE_METHODS.has(req.method);
 
-/** Logs wrong tokens: one line per address and minute, and a second line when an address reaches the limit. */
+/** One line per address and minute, and a second line when an address reaches the limit. */
 class TokenNotices {
   #logger;
   #throttle;
@@ -158,13 +140,11 @@ class TokenNotices {
     this.#throttle = new LogThrottle({ everyMs });
   }
 
-  /** Counts a wrong token. @param address of the client */
   wrong(address: string) {
     const wrong = this.#throttle.count(`wrong ${address}`);
     if (wrong > 0) this.#logger.warn({ address, wrong }, 'a wrong token');
   }
 
-  /** Counts a request above the limit of an address. @param address of the client */
   tooMany(address: string) {
     const refused = this.#throttle.count(`too many ${address}`);
     if (refused > 0) this.#logger.warn({ address, refused }, 'too many wrong tokens; the client has to wait');
@@ -172,10 +152,9 @@ class TokenNotices {
 }
 
 /**
- * Prevents cross-site request forgery. A browser sends the cookie with requests from any page, and pages can also reach a server
- * that requires no token. So an unsafe request (any method that may change data) must not come from another origin. An unsafe
- * request of a session must come from the origin of this server.
- * @throws {MillraceError} `forbidden`
+ * Prevents cross-site request forgery. A browser sends the cookie with requests from any page, and pages can also reach
+ * a server that requires no token. So an unsafe request must not come from another origin, and one of a session must
+ * come from this origin.
  */
 function requireSameOrigin(req: Request, { by }: Caller) {
   if (by === 'token' || !isUnsafe(req)) return;
@@ -187,13 +166,12 @@ function requireSameOrigin(req: Request, { by }: Caller) {
   );
 }
 
-/** @param error a code of RFC 6750 */
+/** `error`: a code of RFC 6750 */
 function unauthorized(res: Response, message: string, error?: string) {
   res.set('WWW-Authenticate', `Bearer realm="Millrace"${error ? `, error="${error}"` : ''}`);
   return new MillraceError('unauthorized', message);
 }
 
-/** @param scope the scope that the caller lacks */
 function forbidden(res: Response, scope: Scope) {
   res.set('WWW-Authenticate', `Bearer realm="Millrace", error="insufficient_scope", scope="${scope}"`);
   return new MillraceError('forbidden', `This needs a token of the scope ${scope}.`, { details: { scope } });

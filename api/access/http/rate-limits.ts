@@ -3,13 +3,11 @@ import { type AugmentedRequest, rateLimit } from 'express-rate-limit';
 import { MillraceError } from '../../../common/errors.ts';
 
 export interface Rate {
-  /** requests in a window */
   most: number;
-  /** length of the window */
   windowMs: number;
 }
 
-/** Returns middleware that limits the requests of each client address (of each /56 network for IPv6). */
+/** Counts by client address (by /56 network for IPv6). */
 const createLimiter = ({
   most,
   windowMs,
@@ -36,9 +34,9 @@ function tooMany(res: Response, message: string, until: Date | undefined) {
 }
 
 /**
- * Limits wrong tokens by address. Requests with a valid token are still answered: many people may share an address, and a
- * program with an old token must not lock them out. So an attacker learns whether a token is correct, and tokens must be
- * impossible to guess (see `common/settings/rules.ts`).
+ * Requests with a valid token are still answered: a program with an old token must not lock out others at its address.
+ * So an attacker learns whether a token is correct, and tokens must be impossible to guess (see
+ * `common/settings/rules.ts`).
  */
 export function createAttempts(rate: Rate) {
   const limiter = createLimiter({
@@ -46,7 +44,6 @@ export function createAttempts(rate: Rate) {
     message: 'Too many wrong tokens came from this address. Wait for the time in Retry-After.',
   });
   return {
-    /** @throws {MillraceError} `rate_limited` */
     count: (req: Request, res: Response): Promise<void> =>
       new Promise((resolve, reject) => {
         void limiter(req, res, (error) => (error ? reject(error) : resolve()));
@@ -56,16 +53,10 @@ export function createAttempts(rate: Rate) {
 
 export type Attempts = ReturnType<typeof createAttempts>;
 
-/**
- * Paths without a limit: probes, metrics, and the files of the dashboard. Serving a file costs no more than refusing it. A page
- * loads a hundred files and breaks if one of them is refused.
- */
+/** Serving a file costs no more than refusing it, and a page that loads a hundred files breaks if one is refused. */
 const EXEMPT = /^\/(?:healthz|readyz|metrics|assets\/.+|mark\.svg)$/;
 
-/**
- * Returns middleware that limits all requests of each client address.
- * @param options `exemptLoopback`: requests from loopback without X-Forwarded-For do not count
- */
+/** `exemptLoopback`: requests from loopback without X-Forwarded-For do not count */
 export const limitRequests = (rate: Rate, { exemptLoopback }: { exemptLoopback: boolean }) =>
   createLimiter({
     ...rate,

@@ -8,9 +8,8 @@ const FORMAT = /^(\d{1,16})\.([\w-]{43})$/;
 type Session = { scopes: readonly Scope[]; endsAt: number };
 
 /**
- * Returns functions that begin and open stateless sessions. A session is its expiry time and a signature, with a key derived
- * from the token. So the session has the scopes of the token, every process with the same settings accepts it, and it ends when
- * the token is removed.
+ * A session has the scopes of its token, is valid at every process with the same settings, and ends when the token is
+ * removed.
  *
  *     end in epoch ms . base64url( HMAC-SHA256(key, end) )     key = HKDF-SHA256(secret, salt: token)
  */
@@ -35,14 +34,13 @@ export function createSessions({
   const sign = (key: Buffer, end: string) => createHmac('sha256', key).update(end).digest();
 
   return {
-    /** @param by the token with which the user signed in */
     begin({ token }: Known): Session & { value: string } {
       const { key, scopes } = keyed.find((candidate) => candidate.token === token) as (typeof keyed)[number];
       const endsAt = clock() + sessionMs;
       return { scopes, endsAt, value: `${endsAt}.${sign(key, String(endsAt)).toString('base64url')}` };
     },
 
-    /** @returns null: the signature is wrong, or the session has ended */
+    /** Returns null if the signature is wrong, or the session has ended. */
     open(value: string): Session | null {
       const [, end = '', signature = ''] = FORMAT.exec(value) ?? [];
       const given = Buffer.from(signature, 'base64url');
@@ -56,13 +54,10 @@ export function createSessions({
 
 export const COOKIE = 'millrace_session';
 
-/**
- * Limit of session cookies of a request that are checked; further cookies are ignored. Each check computes one signature per
- * token, even for an unknown client.
- */
+/** Each check computes one signature per token, even for an unknown client. */
 const MAX_COOKIES = 4;
 
-/** @returns values of the first `MAX_COOKIES` session cookies; other services on the host may use the same cookie name */
+/** Several, because other services on the host may use the same cookie name. */
 export const cookiesOf = (req: Request): string[] =>
   (req.headers.cookie ?? '')
     .split(';')
@@ -72,10 +67,6 @@ export const cookiesOf = (req: Request): string[] =>
     })
     .slice(0, MAX_COOKIES);
 
-/**
- * Returns the options of the session cookie. Scripts cannot read the cookie, and requests from other sites do not carry it.
- * @param secure whether browsers send the cookie over TLS only
- */
 export const cookieOptions = (secure: boolean): CookieOptions => ({
   httpOnly: true,
   sameSite: 'strict',

@@ -1,12 +1,9 @@
 import type { Config } from '../../../common/settings/config.ts';
 import { sameSecret } from '../../../common/timing-safe-equal.ts';
 
-/** a configured token and its scopes */
 export type Known = { token: string; scopes: readonly Scope[] };
 
-/**
- * Reads the configured tokens. With several tokens of one kind, the old and the new token are both valid during a rotation.
- */
+/** Several tokens of one kind are valid at once, for a rotation. */
 export function createTokens({
   apiToken,
   readTokens,
@@ -24,7 +21,6 @@ export function createTokens({
   return {
     known,
 
-    /** Whether any token is configured. */
     areSet: known.length > 0,
 
     find(given: string): Known | null {
@@ -36,10 +32,8 @@ export function createTokens({
 }
 
 /**
- * Reads the token of a request. It accepts a bearer token (RFC 6750), the scheme `Token` of InfluxDB clients, or the password of
- * Basic (RFC 7617), which `curl -u` sends.
- * @param header value of the header `Authorization`
- * @returns null: no token
+ * Accepts a bearer token (RFC 6750), the scheme `Token` of InfluxDB clients, or the password of Basic (RFC 7617), which
+ * `curl -u` sends.
  */
 export function readToken(header: string | undefined): string | null {
   if (!header) return null;
@@ -50,13 +44,7 @@ export function readToken(header: string | undefined): string | null {
   return pair.slice(pair.indexOf(':') + 1);
 }
 
-/**
- * Scopes of a token:
- *
- * - `read`: may read all data, and change nothing
- * - `ingest`: may send measurements
- * - `admin`: may manage devices, credentials, annotations and dead letters; the admin token has all scopes
- */
+/** `admin` includes the other scopes. */
 export const SCOPES = ['read', 'ingest', 'admin'] as const;
 
 export type Scope = (typeof SCOPES)[number];

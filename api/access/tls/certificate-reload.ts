@@ -8,10 +8,9 @@ import { MillraceError } from '../../../common/errors.ts';
 import type { TlsFiles } from '../../../common/settings/config.ts';
 import type { CertificateState } from '../../observability/metrics.ts';
 
-/** A client that does not finish the TLS handshake is disconnected after this time, in ms. Node's default is two minutes. */
+/** Node's default is two minutes. */
 const HANDSHAKE_MS = 10_000;
 
-/** The certificate of a server, reloaded from its files while the server runs. */
 export class OwnCertificate {
   #purpose;
   #files;
@@ -19,10 +18,9 @@ export class OwnCertificate {
   #logger;
   #setting;
   #expires;
-  /** Version of the files that are in use; empty before the first check, so that the first check loads the files. */
+  /** Empty before the first check, so that the first check loads the files. */
   #loaded = '';
   #problem = '';
-  /** Options of the server. */
   options: TlsOptions;
 
   /** @throws {MillraceError} `bad_settings` */
@@ -34,7 +32,6 @@ export class OwnCertificate {
   }: {
     purpose: 'http' | 'mqtt';
     files: TlsFiles;
-    /** how often the files are checked */
     everyMs: number;
     logger: Logger;
   }) {
@@ -49,14 +46,11 @@ export class OwnCertificate {
     this.#logExpiry();
   }
 
-  /** The state of the certificate for the metrics. */
   get state(): CertificateState {
     return { purpose: this.#purpose, expires: this.#expires, refused: this.#problem !== '' };
   }
 
-  /**
-   * Starts to reload the certificate of a server while the server runs. Open connections keep their certificate.
-   */
+  /** Open connections keep their certificate. */
   renewOn(server: Server | NetServer) {
     server.once('listening', () => {
       const timer = setInterval(() => void this.#check(server as Server), this.#everyMs).unref();
@@ -71,7 +65,7 @@ export class OwnCertificate {
     else this.#logger.info({ setting: this.#setting, expires: date }, 'certificate');
   }
 
-  /** @returns whether the certificate is a new one */
+  /** Returns whether the certificate is a new one. */
   async #renew(server: Server): Promise<boolean> {
     const version = await versionOf(this.#files);
     if (version === this.#loaded) return false;
@@ -113,7 +107,7 @@ function readFirst(files: TlsFiles, setting: string) {
   }
 }
 
-/** Identifies the content of the files. It includes the inode, because a link may be moved to another file. */
+/** The inode counts too, because a link may be moved to another file. */
 async function versionOf({ cert, key }: TlsFiles) {
   const states = await Promise.all([stat(cert), stat(key)]);
   return states.map(({ ino, mtimeMs, size }) => `${ino}:${mtimeMs}:${size}`).join(' ');
@@ -121,17 +115,15 @@ async function versionOf({ cert, key }: TlsFiles) {
 
 const BLOCK = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
 
-/** A certificate and its key. */
 interface Pair {
   /** PEM, with the intermediate certificates */
   cert: Buffer;
-  /** PEM */
   key: Buffer;
-  /** epoch seconds at which the first certificate expires */
+  /** epoch seconds at which the first certificate of the chain expires */
   expires: number;
 }
 
-/** @throws {Error} whose message names the file and the problem */
+/** The message of an error names the file and the problem. */
 export function readPair(files: TlsFiles): Pair {
   const [cert, key] = [readFileSync(files.cert), readFileSync(files.key)];
   const chain = certificatesIn(cert, files.cert);
@@ -141,14 +133,9 @@ export function readPair(files: TlsFiles): Pair {
   return { cert, key, expires: firstEnd(chain) };
 }
 
-/**
- * @param path path of a file with the certificates of authorities
- * @returns epoch seconds at which the first certificate in the file expires
- * @throws {Error} whose message names the file
- */
+/** Returns the epoch seconds at which the first certificate in the file expires. */
 export const authorityExpires = (path: string): number => firstEnd(certificatesIn(readFileSync(path), path));
 
-/** @returns at least one certificate */
 function certificatesIn(pem: Buffer, path: string): X509Certificate[] {
   const blocks = pem.toString('latin1').match(BLOCK);
   if (!blocks) throw new Error(`${path} holds no certificate in PEM`);
@@ -168,6 +155,6 @@ function privateKeyIn(pem: Buffer, path: string) {
   }
 }
 
-/** @returns epoch seconds */
+/** Returns epoch seconds. */
 const firstEnd = (certificates: X509Certificate[]): number =>
   Math.min(...certificates.map(({ validTo }) => Date.parse(validTo) / 1000));

@@ -5,12 +5,7 @@ import type { Context } from '../../observability/index.ts';
 import type { CertificateState } from '../../observability/metrics.ts';
 import { authorityExpires, OwnCertificate } from './certificate-reload.ts';
 
-/**
- * Loads the certificates of this process: the certificates of its servers, and the authorities that it trusts. The result
- * reports when the certificates expire.
- * @param options how often the files are checked, in ms
- * @throws {MillraceError} `bad_settings` if a file has no valid certificate or key
- */
+/** @throws {MillraceError} `bad_settings` if a file has no valid certificate or key */
 export function createTls(
   { config: { http, mqtt, cql }, logger }: Pick<Context, 'config' | 'logger'>,
   { everyMs }: { everyMs: number },
@@ -34,7 +29,6 @@ export function createTls(
   };
 }
 
-/** @returns state of the authorities in the file; empty without a path */
 function authority(purpose: string, setting: string, path: string | undefined): CertificateState[] {
   if (!path) return [];
   try {
@@ -46,10 +40,7 @@ function authority(purpose: string, setting: string, path: string | undefined): 
   }
 }
 
-/**
- * Tracks all sockets of a server. A server that closes waits for all of them, but neither HTTP nor MQTT knows a socket during
- * its TLS handshake.
- */
+/** A server that closes waits for all sockets, but neither HTTP nor MQTT knows a socket during its TLS handshake. */
 export function socketsOf(server: Server) {
   const sockets: Set<Socket> = new Set();
   server.on('connection', (socket) => {

@@ -1,13 +1,13 @@
 import { MillraceError } from '../../../common/errors.ts';
 import { Queue } from '../../../common/queue.ts';
 
-/** Memory of a message in addition to its payload, in bytes: decoded samples, promises, queue entries. */
+/** Memory of a message in addition to its payload: decoded samples, promises, queue entries. */
 const MESSAGE_OVERHEAD = 2048;
 
 /**
- * Bounds the bytes of unsettled messages: those that are neither committed nor refused yet. Messages enter in order of arrival. A
- * message that is larger than the whole budget enters alone. Waiting messages also take memory. So message sources read no further
- * while a message waits, and the waiting messages of a closed connection are dropped.
+ * Bounds the bytes of messages that are neither committed nor refused yet. Messages enter in order of arrival. A
+ * message that is larger than the whole budget enters alone. Waiting messages also take memory, so message sources read
+ * no further while one waits, and those of a closed connection are dropped.
  */
 export class ByteBudget {
   #limit;
@@ -15,14 +15,13 @@ export class ByteBudget {
   #waiting: Queue<{ cost: number; enter: () => void }> = new Queue();
   #listeners: Array<() => void> = [];
 
-  /** @param limit bytes */
   constructor(limit: number) {
     this.#limit = limit;
   }
 
   /**
-   * @param signal aborts when the sender disconnects; a message that has begun is finished
-   * @returns settles when the message may begin; undefined: the message may begin at once
+   * Returns undefined if the message may begin at once. The signal aborts when the sender disconnects; it ends no begun
+   * message.
    * @throws {MillraceError} `unavailable`: the signal aborted before the message began
    */
   enter(payloadBytes: number, signal?: AbortSignal): Promise<void> | undefined {
@@ -32,17 +31,12 @@ export class ByteBudget {
     return undefined;
   }
 
-  /** Frees the bytes of a message that entered, and admits waiting messages. */
   leave(payloadBytes: number) {
     this.#used -= payloadBytes + MESSAGE_OVERHEAD;
     this.#admit();
   }
 
-  /**
-   * @param work begins when the budget has room for the payload
-   * @param signal see `enter`
-   * @throws {MillraceError} `unavailable`: the signal aborted before the message began
-   */
+  /** As `enter`. @throws {MillraceError} `unavailable`: the signal aborted before the message began */
   async run<T>(payloadBytes: number, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const admitted = this.enter(payloadBytes, signal);
     if (admitted !== undefined) await admitted;
@@ -53,22 +47,21 @@ export class ByteBudget {
     }
   }
 
-  /** Whether messages wait. Then every new message waits too. */
+  /** Every new message waits too. */
   get isFull() {
     return this.#waiting.size > 0;
   }
 
-  /** @returns whether a message of this size would enter at once */
   fits(payloadBytes: number): boolean {
     return !this.isFull && this.#hasRoom(payloadBytes + MESSAGE_OVERHEAD);
   }
 
-  /** @param listener called when a message has left and no message waits */
+  /** Called when a message has left and no message waits. */
   onFree(listener: () => void) {
     this.#listeners.push(listener);
   }
 
-  /** Bytes of unsettled messages, with their overhead. */
+  /** Includes the overhead of each message. */
   get used() {
     return this.#used;
   }
@@ -112,28 +105,24 @@ export class ByteBudget {
 /** A payload is copied if it uses less than this share of the ArrayBuffer behind it. */
 const MIN_SHARE = 1 / 2;
 
-/**
- * Unused bytes that a payload may always keep alive without a copy. The overhead of each message in the byte budget
- * includes them.
- */
+/** A payload may keep this many unused bytes alive without a copy. The overhead of each message includes them. */
 const FREE_BYTES = MESSAGE_OVERHEAD;
 
-/** Maximum size in bytes of a copy that shares a slab with other copies. A longer copy gets its own memory. */
+/** A longer copy gets its own memory. */
 const MAX_SHARED_BYTES = FREE_BYTES / 2;
 
 /**
- * Copies payloads that wait for a commit or for Kafka, if they use a small part of the memory that they keep
- * alive. A payload is a view of an ArrayBuffer, and keeps all of it alive: the chunk that a socket read, up to 64 KiB,
- * or the pool from which Node.js cuts small Buffers, of 8 KiB in Node.js 20 and 22, and of 64 KiB in Node.js
- * 24. A small message behind a large one took 31 times the memory that the byte budget counted for it. Short
- * copies share slabs of 2 KiB, because allocating memory for each copy takes three times as long as the copy
+ * Copies payloads that wait for a commit or for Kafka, if they use a small part of the ArrayBuffer that they keep
+ * alive: the chunk that a socket read, up to 64 KiB, or the pool for small Buffers, of 8 KiB in Node.js 20 and 22, and
+ * of 64 KiB in Node.js 24. A small message behind a large one took 31 times the memory that the byte budget counted for
+ * it. Short copies share slabs of 2 KiB, because allocating memory for each copy takes three times as long as the copy
  * itself.
  */
 export class PayloadMemory {
   #slab = Buffer.allocUnsafeSlow(FREE_BYTES);
   #used = 0;
 
-  /** @returns a view whose ArrayBuffer has at most twice the length of the payload plus 2 KiB */
+  /** Returns a view whose ArrayBuffer has at most twice the length of the payload plus 2 KiB. */
   own(payload: Buffer | string): Buffer {
     const bytes = Buffer.isBuffer(payload) ? payload : Buffer.from(payload);
     const isLean = bytes.length >= MIN_SHARE * (bytes.buffer.byteLength - FREE_BYTES);
@@ -153,20 +142,13 @@ export class PayloadMemory {
   }
 }
 
-/**
- * Copies bytes that stay in memory for long. `Buffer.from` would cut a small copy from the pool of Node.js: a retained status of
- * 6 bytes could keep 64 KiB alive.
- * @returns a copy that shares its memory with no other Buffer
- */
+/** `Buffer.from` would cut a small copy from the pool of Node.js: a retained status of 6 bytes could keep 64 KiB alive for long. */
 export function copyBytes(bytes: Uint8Array): Buffer {
   const copy = Buffer.allocUnsafeSlow(bytes.length);
   copy.set(bytes);
   return copy;
 }
 
-/**
- * Returns the memory that a payload keeps alive, for the byte budget. Up to 2 KiB beyond the length of the payload are
- * not counted, because the overhead of each message includes them.
- */
+/** Up to 2 KiB beyond the payload are not counted, because the overhead of each message includes them. */
 export const keptBytes = (payload: Buffer): number =>
   Math.max(payload.length, payload.buffer.byteLength - FREE_BYTES);

@@ -14,16 +14,12 @@ export { ruleOf } from './refusals.ts';
 export { parseSenmlCbor } from './senml-cbor.ts';
 export { parseJsonText } from './text.ts';
 
-/** Labels of SenML that plain JSON does not have (RFC 8428, table 1). */
+/** Plain JSON does not have these (RFC 8428, table 1). */
 const SENML_LABELS = ['n', 'v', 'bn', 'bt', 'vb', 'vs', 'vd', 'bver', 'bv', 'bs', 'bu'];
 
-/**
- * SenML labels that are also common names of sensors. An object with only these labels is no SenML record, because
- * a record has a name or a value, or sets a base field.
- */
+/** Also common names of sensors. A SenML record has a name or a value, or sets a base field, so these alone make none. */
 const AMBIGUOUS_LABELS = ['s', 't', 'u'];
 
-/** The decoder of each content type. */
 const BY_TYPE: Map<string, (payload: Buffer, batch: MessageBatch, contentType?: string) => void> = new Map([
   ['application/json', readJson],
   ['text/json', readJson],
@@ -32,7 +28,6 @@ const BY_TYPE: Map<string, (payload: Buffer, batch: MessageBatch, contentType?: 
   ['application/cbor', readCbor],
 ]);
 
-/** Decodes messages and validates each measurement in them against the settings of this process. */
 export class MessageDecoder {
   #historyMs;
   #maxClockSkewMs;
@@ -40,10 +35,6 @@ export class MessageDecoder {
   #unitMs;
   #names = new NameCache();
 
-  /**
-   * @param limits how old and how far in the future a time may be, whether relative times are accepted, and the ms in the unit of a `ts`
-   * that is a number
-   */
   constructor({
     historyMs,
     maxClockSkewMs,
@@ -57,10 +48,8 @@ export class MessageDecoder {
   }
 
   /**
-   * @param receivedAt epoch ms
-   * @param now epoch ms; the limits of age and clock skew count from this time, and not from the receipt (for a replay)
-   * @returns the good measurements, and a refusal for each bad measurement; a message that is refused as a whole has one refusal,
-   * with index -1
+   * The limits of age and clock skew count from `now`, and not from the receipt (for a replay). A message that is refused
+   * as a whole has one refusal, with index -1.
    */
   decode(
     payload: Buffer,
@@ -79,7 +68,6 @@ export class MessageDecoder {
     return batch;
   }
 
-  /** Creates an empty batch with the rules of this decoder. @param receivedAt epoch ms @param now as in `decode` */
   emptyBatch(receivedAt: number, now: number = receivedAt) {
     const rules = {
       receivedAt,
@@ -93,8 +81,7 @@ export class MessageDecoder {
 }
 
 /**
- * Reads a payload into the batch. The content type selects the format. Without a content type the first bytes do.
- * @param contentType as MQTT 5 or HTTP carry it
+ * Without a content type the first bytes select the format.
  * @throws {MillraceError} `malformed`, `unknown_format`, `too_large`: the message as a whole is refused
  */
 export function decode(payload: Buffer, contentType: string | undefined, batch: MessageBatch) {
@@ -134,7 +121,7 @@ function readCbor(payload: Buffer, batch: MessageBatch) {
 
 const elementsOf = (content: object): unknown[] => (Array.isArray(content) ? content : [content]);
 
-/** @returns the SenML records (RFC 8428, section 4) @throws {MillraceError} `malformed` */
+/** RFC 8428, section 4 */
 function packOf(content: unknown): unknown[] {
   if (Array.isArray(content)) return content;
   throw new MillraceError('malformed', 'must be an array of SenML records');

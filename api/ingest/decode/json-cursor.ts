@@ -14,24 +14,23 @@ const LAST_PLAIN = 0x7e;
 /** Every integer with up to 15 digits is exact as a double. */
 const EXACT_DIGITS = 15;
 
-/** Powers of ten that are exact as doubles, up to `EXACT_DIGITS`. */
+/** All of them are exact as doubles. */
 const POWERS = Array.from({ length: EXACT_DIGITS + 1 }, (_, exponent) => 10 ** exponent);
 
-/** Number of strings in the name cache. It must be a power of two, because the hash is masked. */
+/** A power of two, because the hash is masked. */
 const SLOTS = 1024;
 
-/** Longest string that is cached, in bytes. */
+/** Longer strings are not cached. */
 const MAX_LENGTH = 64;
 
 /**
- * Caches the names of sensors as strings, because messages repeat them. Creating a string from bytes is a
- * call into the engine, and every map hashes and compares each new string again. A name replaces a cached
- * name with the same hash.
+ * Messages repeat the names of sensors. Creating a string from bytes is a call into the engine, and every map hashes
+ * and compares each new string again. A name replaces a cached name with the same hash.
  */
 export class NameCache {
   #names: string[] = Array.from({ length: SLOTS }, () => '');
 
-  /** @param bytes ASCII @returns the text of the bytes from `from` to `to` */
+  /** The bytes are ASCII. */
   read(bytes: Buffer, from: number, to: number): string {
     if (to - from > MAX_LENGTH) return bytes.toString('latin1', from, to);
     let hash = 0;
@@ -53,22 +52,21 @@ function isSame(text: string, bytes: Buffer, from: number, to: number) {
 }
 
 /**
- * Reads the tokens of JSON (RFC 8259) from bytes, one by one. It creates only numbers and plain strings. It declines all other input,
- * and then the caller parses the whole payload with `JSON.parse`.
+ * Reads JSON (RFC 8259) from bytes, one token after the other. It creates only numbers and plain strings. It declines
+ * all other input, and then the caller parses the whole payload with `JSON.parse`.
  */
 export class JsonCursor {
   declare bytes: Buffer;
   declare names: NameCache | null;
   declare at: number;
 
-  /** @param names default: each string is created from its bytes */
   constructor(bytes: Buffer, names: NameCache | null = null) {
     this.bytes = bytes;
     this.names = names;
     this.at = 0;
   }
 
-  /** Skips white space. @returns the byte after the white space, which is not skipped; NaN at the end */
+  /** Skips only the white space. NaN at the end. */
   peek(): number {
     const { bytes } = this;
     let byte = bytes[this.at] as number;
@@ -78,7 +76,6 @@ export class JsonCursor {
     return byte === undefined ? Number.NaN : byte;
   }
 
-  /** Skips `byte` if it is the next byte after white space. @returns whether it was skipped */
   pass(byte: number): boolean {
     if (this.peek() !== byte) return false;
     this.at++;
@@ -86,9 +83,8 @@ export class JsonCursor {
   }
 
   /**
-   * Skips a string.
-   * @returns index of the first byte after the opening quote; the text ends one byte before `at`. -1: no string,
-   * or a string with escapes or bytes outside printable ASCII
+   * Returns the index after the opening quote; the text ends one byte before `at`. -1: no string, or one with escapes or
+   * bytes outside printable ASCII.
    */
   passText(): number {
     if (!this.pass(QUOTE)) return -1;
@@ -96,18 +92,14 @@ export class JsonCursor {
     const from = this.at;
     let at = from;
     for (let byte = bytes[at]; byte !== QUOTE; byte = bytes[++at]) {
-      // Not a plain string: escapes, control characters, or bytes outside ASCII. `byte` is undefined at the
-      // end of the input.
+      // Not a plain string: escapes, control characters, or bytes outside ASCII. `byte` is undefined at the end of the input.
       if (byte === undefined || byte < SPACE || byte > LAST_PLAIN || byte === BACKSLASH) return -1;
     }
     this.at = at + 1;
     return from;
   }
 
-  /**
-   * Skips a field name of one or two bytes, and the colon.
-   * @returns the bytes of the field name as a big-endian number; -1: no such name
-   */
+  /** Reads a name of one or two bytes, and the colon, as a big-endian number. -1: no such name. */
   label(): number {
     if (this.peek() !== QUOTE) return -1;
     const { bytes } = this;
@@ -119,7 +111,7 @@ export class JsonCursor {
     return this.pass(COLON) ? label : -1;
   }
 
-  /** Reads a string. @returns null: no string, or a string that `passText` declines */
+  /** Returns null for no string, or one that `passText` declines. */
   text(): string | null {
     const from = this.passText();
     if (from < 0) return null;
@@ -128,10 +120,9 @@ export class JsonCursor {
   }
 
   /**
-   * Reads a number as the nearest double, like JSON.parse. With up to 15 digits and no exponent it is the quotient of two integers that
-   * are exact as doubles, so the division rounds correctly (Clinger, "How to Read Floating Point Numbers Accurately", 1990). The engine
-   * parses all other numbers.
-   * @returns NaN: no number
+   * Reads a number as the nearest double, like JSON.parse. With up to 15 digits and no exponent it is the quotient of two
+   * integers that are exact as doubles, so the division rounds correctly (Clinger, "How to Read Floating Point Numbers
+   * Accurately", 1990). The engine parses all other numbers. NaN: no number.
    */
   number(): number {
     const first = this.peek();
@@ -145,7 +136,7 @@ export class JsonCursor {
       whole = whole * 10 + (byte - ZERO);
     }
     let digits = at - digitsFrom;
-    // No digit, or more digits after a leading zero (RFC 8259, section 6).
+    // From the index of the `e` to the index behind the exponent. Returns -1 if it has no digits.
     if (digits === 0 || (digits > 1 && bytes[digitsFrom] === ZERO)) return Number.NaN;
     let decimals = 0;
     if (byte === DOT) {
@@ -165,7 +156,7 @@ export class JsonCursor {
     return first === MINUS ? -magnitude : magnitude;
   }
 
-  /** @param at index of the `e` @returns index behind the exponent; -1: the exponent has no digits */
+  /** Both indexes are those of the `e` and behind the exponent. Returns -1 if it has no digits. */
   #afterExponent(at: number): number {
     const { bytes } = this;
     let next = at + 1;

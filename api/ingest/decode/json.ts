@@ -4,11 +4,7 @@ import { brokenNameRule } from '../../../schema/ids.ts';
 import type { MessageBatch } from './message-batch.ts';
 import { parseJsonText } from './text.ts';
 
-/**
- * @param contentType may declare a charset
- * @returns an object or an array
- * @throws {MillraceError} `malformed`; `unknown_format`: the charset is unknown
- */
+/** @throws {MillraceError} `malformed`; `unknown_format`: the charset is unknown */
 export function parseJson(payload: Buffer, contentType?: string): object {
   const content = parseJsonText(decodeText(payload, charsetOf(contentType)));
   if (content === null || typeof content !== 'object') {
@@ -17,14 +13,10 @@ export function parseJson(payload: Buffer, contentType?: string): object {
   return content;
 }
 
-/** Limit of the elements of an array, each of which is the value of a sensor. */
+/** Each element is the value of a sensor. */
 const MAX_ELEMENTS = 100;
 
-/**
- * Checks whether the elements of an array can be sensors. Phases and channels have a fixed order, but the order of objects usually
- * has no meaning.
- * @returns the rule that the array breaks
- */
+/** Phases and channels have a fixed order, but the order of objects usually has no meaning. */
 export function brokenArrayRule(array: unknown[]): string | null {
   if (array.length > MAX_ELEMENTS)
     return `must not have more than ${MAX_ELEMENTS} elements; each would become a sensor`;
@@ -32,14 +24,12 @@ export function brokenArrayRule(array: unknown[]): string | null {
   return isNested ? 'must not be an array of objects or arrays; send an object with a name for each' : null;
 }
 
-/** The rule for a measurement that does not name its sensor. */
 export const NO_SENSOR_ID =
   'is missing; a measurement looks like {"sensor_id": "temperature", "value": 21.5}';
 
 /**
- * Reads plain JSON: `{"sensor_id", "ts", "value"}`, or an array of these. `ts` is epoch milliseconds (seconds if TS_UNIT is `s`) or ISO
- * 8601. A time without a zone is UTC. A measurement without `ts` gets the time of receipt. `true` is stored as 1, `false` as 0. Other
- * members are skipped and counted.
+ * `{"sensor_id", "ts", "value"}`, or an array of these. `ts` is epoch milliseconds (seconds if TS_UNIT is `s`) or ISO
+ * 8601, in UTC without a zone. `true` is stored as 1, `false` as 0. Other members are skipped and counted.
  */
 export function readPlain(elements: unknown[], batch: MessageBatch) {
   batch.countReceived(elements.length);

@@ -6,7 +6,7 @@ import { LineParser } from './line-parser.ts';
 import type { LineSkip, NumberConditions } from './line-skip.ts';
 import type { MessageBatch } from './message-batch.ts';
 
-/** `ms`: milliseconds in the unit. `cut`: number of digits that are cut off, if the unit is smaller than a millisecond. */
+/** `ms`: milliseconds in the unit; `cut`: digits that are cut off, if the unit is smaller than a millisecond */
 const UNITS = {
   ns: { ms: 1, cut: 6 },
   us: { ms: 1, cut: 3 },
@@ -20,32 +20,28 @@ export type Precision = keyof typeof UNITS;
 
 export const PRECISIONS = Object.keys(UNITS) as Precision[];
 
-/** Limit of values in one request, which is refused above it. A value takes 2 bytes or more of the request, and 24 bytes of memory. */
+/** A request above it is refused. A value takes 2 bytes or more of the request, and 24 bytes of memory. */
 const MAX_VALUES = 100_000;
 
-/** Limit of lines that break the grammar in one request, which is refused above it. Each such line has an entry in the answer. */
+/** A request above it is refused, because each such line has an entry in the answer. */
 const MAX_BROKEN_LINES = 10_000;
 
-/** A refusal of a line that was not stored, or of which only some values were stored. `line` counts from 1 */
+/** All or some values of the line were not stored. `line` counts from 1. */
 export type LineRefusal = Omit<Refusal, 'index'> & { line: number };
 
 interface Lines {
-  /** number of lines in the request, without empty lines and comments */
+  /** without empty lines and comments */
   lines: number;
-  /**
-   * the valid values by the name of their device; the index of a value in its batch is the number of its line
-   */
+  /** The index of a value in its batch is the number of its line. */
   devices: Map<string, MessageBatch[]>;
   refused: LineRefusal[];
-  /** number of skipped fields: texts, and values that `LINE_SKIP` leaves out */
+  /** texts, and values that `LINE_SKIP` leaves out */
   skipped: number;
-  /** number of lines that `LINE_SKIP` leaves out */
+  /** those that `LINE_SKIP` leaves out */
   skippedLines: number;
 }
 
-/**
- * The device of a series, and the beginning and the end of the names of its sensors. `isDropped`: `LINE_SKIP` leaves out its lines.
- */
+/** `isDropped`: `LINE_SKIP` leaves out its lines */
 type LineSeries = {
   device: string;
   batches: MessageBatch[];
@@ -54,10 +50,9 @@ type LineSeries = {
   isDropped: boolean;
 };
 
-/** A field of a series. `numbers`: the conditions of `LINE_SKIP` for its values. */
+/** `numbers`: the conditions of `LINE_SKIP` for its values */
 type LineField = { key: string; sensor: string; numbers: NumberConditions | null };
 
-/** Decodes line protocol into measurements of devices and sensors. */
 export class LineDecoder {
   #deviceTags;
   #skip;
@@ -70,7 +65,7 @@ export class LineDecoder {
   }: {
     /** `LINE_DEVICE_TAGS` */
     deviceTags: string[];
-    /** `LINE_SKIP` */
+    /** conditions of `LINE_SKIP` */
     skip: LineSkip;
     emptyBatch: (receivedAt: number) => MessageBatch;
   }) {
@@ -79,13 +74,7 @@ export class LineDecoder {
     this.#emptyBatch = emptyBatch;
   }
 
-  /**
-   * @param precision unit of the times in the payload
-   * @param receivedAt epoch ms
-   * @param contentType may declare a charset
-   * @throws {MillraceError} `malformed`, `unknown_format`: the text cannot be decoded; `too_large`: the payload has too many values, or too
-   * many lines that break the grammar
-   */
+  /** @throws {MillraceError} `malformed`, `unknown_format`: the text cannot be decoded; `too_large`: too many values or broken lines */
   decode(payload: Buffer, precision: Precision, receivedAt: number, contentType?: string): Lines {
     const result: Lines = { lines: 0, devices: new Map(), refused: [], skipped: 0, skippedLines: 0 };
     const { devices, refused } = result;
@@ -140,11 +129,7 @@ export class LineDecoder {
     return { device, batches, ...lineNames(measurement, tags), isDropped };
   }
 
-  /**
-   * Removes the values of a line that `LINE_SKIP` leaves out.
-   * @param parser a parser that has just read a good line
-   * @param result counts them
-   */
+  /** The parser has just read a good line. `result` counts the values. */
   #leaveOut(parser: LineParser<LineSeries, LineField>, { isDropped }: LineSeries, result: Lines) {
     const { fields, values, strings, count } = parser;
     const numbers = Array.from({ length: count }, (_, at) => fields[at]?.numbers ?? null);
@@ -163,11 +148,7 @@ export class LineDecoder {
     if (isLineDropped) result.skippedLines++;
   }
 
-  /**
-   * Returns a batch with room for the `count` values of a line.
-   * @param batches batches of the device
-   * @param receivedAt epoch ms
-   */
+  /** Returns a batch with room for the `count` values of a line. */
   #batchOf(batches: MessageBatch[], count: number, receivedAt: number): MessageBatch {
     const newest = batches.at(-1);
     if (newest && newest.counts.samples + count <= MAX_SAMPLES_PER_MESSAGE) return newest;
@@ -179,10 +160,9 @@ export class LineDecoder {
   }
 }
 
-/** The name of a sensor has the measurement, the field and all tags. */
 const NAME_REMEDY = '; it has measurement, field and tags: leave tags out, in Telegraf by tagexclude';
 
-/** @param parser a parser that has just read a good line */
+/** The parser has just read a good line. */
 function addLine(
   batch: MessageBatch,
   { line, fields, values, count, time }: LineParser<LineSeries, LineField>,
@@ -207,7 +187,7 @@ function addLine(
   }
 }
 
-/** @param time digits @returns epoch ms, rounded toward 0 */
+/** Rounds toward 0, to epoch ms. */
 function toMs(time: string, precision: Precision): number {
   const { ms, cut } = UNITS[precision];
   if (cut === 0) return Number(time) * ms;
@@ -216,9 +196,6 @@ function toMs(time: string, precision: Precision): number {
   return digits === '' || digits === '-' ? 0 : Number(digits);
 }
 
-/**
- * Checks whether a name in the line contains a replacement character. The bytes of such a name were not UTF-8, so
- * different names would become equal.
- */
+/** Bytes that were not UTF-8 became replacement characters, so different names would become equal. */
 const isReplaced = ({ device }: LineSeries, { fields, count }: LineParser<LineSeries, LineField>) =>
   device.includes('\uFFFD') || fields.slice(0, count).some(({ sensor }) => sensor.includes('\uFFFD'));

@@ -18,14 +18,14 @@ const LOWER_E = 0x65;
 const LOWER_I = 0x69;
 const LOWER_U = 0x75;
 
-/** Every integer with up to 15 digits is exact as a double, and every power of ten up to 10^15 is exact too. */
+/** Every integer with up to 15 digits, and every power of ten up to 10^15, is exact as a double. */
 const EXACT_DIGITS = 15;
 const POWERS = Array.from({ length: EXACT_DIGITS + 1 }, (_, exponent) => 10 ** exponent);
 
-/** Maximum length of measurement and tags in characters. The parser reads a longer series without the cache of known series. */
+/** The parser reads longer measurement and tags without the cache of known series. */
 const MAX_KNOWN_LENGTH = 4096;
 
-/** Limit of series that are cached for one text. Above this limit the parser reads new series without the cache. */
+/** The parser reads any further series and fields without the cache. */
 const MAX_KNOWN_SERIES = 10_000;
 const MAX_KNOWN_FIELDS = 1000;
 
@@ -43,7 +43,6 @@ const RULES = {
   time: 'must end after the fields, or with a time of at most 19 digits',
 };
 
-/** One field of a series: its raw key, and the value that `fieldOf` returned for it. */
 type Field<F> = { raw: string; meaning: F };
 
 type Series<S, F> = { meaning: S; fields: Field<F>[]; byRaw: Map<string, Field<F>> };
@@ -57,12 +56,11 @@ interface Describe<S, F> {
 
 /**
  * Reads line protocol of InfluxDB by the grammar of Telegraf 1.37: `measurement,tag=value field=1.5,other=2i
- * 1795680000000000000`. A line that breaks the grammar ends at its first newline, so the next lines are read
- * normally.
+ * 1795680000000000000`. A line that breaks the grammar ends at its first newline, so the next lines are read normally.
  *
- * The parser is written by hand, because npm has no parser of this format. Two measures make it fast. The text
- * up to the first space (measurement and tags) is looked up as a whole among the series of earlier lines. Each
- * key of a field is first compared with the known field of the series at the same position.
+ * npm has no parser of this format. Two measures make this one fast. The text up to the first space (measurement and
+ * tags) is looked up as a whole among the series of earlier lines. Each key of a field is first compared with the known
+ * field of the series at the same position.
  */
 export class LineParser<S, F> {
   #text;
@@ -71,29 +69,26 @@ export class LineParser<S, F> {
   #lineAt = 1;
   #nextSpace = -1;
   #nextNewline = -1;
-  /** By the raw text of measurement and tags. */
   #known: Map<string, Series<S, F>> = new Map();
 
-  /** The number of the current line, counted from 1. */
+  /** counted from 1 */
   line = 0;
-  /** The rule that the line breaks; null: the line is valid, and the members below are set. */
+  /** The rule that the line breaks; null: the members below are set. */
   error: string | null = null;
   series: S | undefined = undefined;
   /** Fields of the line that have a number. Only the first `count` elements are valid. */
   fields: F[] = [];
-  /** Values of `fields`. */
   values: number[] = [];
   count = 0;
-  /** Number of text fields in the line. */
+  /** number of text fields in the line */
   texts = 0;
-  /** The text fields of the line, if `keepsStrings` is set. */
+  /** text fields, only if `keepsStrings` is set */
   strings: Array<{ field: F; text: string }> = [];
-  /** The raw time; empty: the line has no time. */
+  /** raw; empty: the line has no time */
   time = '';
 
   #keepsStrings;
 
-  /** @param options `keepsStrings`: whether `strings` is set */
   constructor(
     text: string,
     describe: Describe<S, F>,
@@ -104,7 +99,7 @@ export class LineParser<S, F> {
     this.#keepsStrings = keepsStrings;
   }
 
-  /** Reads the next line that is neither empty nor a comment. @returns false: there is no further line */
+  /** Skips empty lines and comments. Returns false if there is no further line. */
   next(): boolean {
     if (!this.#skipEmptyLines()) return false;
     const begin = this.#at;
@@ -121,7 +116,7 @@ export class LineParser<S, F> {
     return true;
   }
 
-  /** Skips empty lines and comments. @returns whether a line follows */
+  /** Returns false if no line follows. */
   #skipEmptyLines(): boolean {
     const text = this.#text;
     while (this.#at < text.length) {
@@ -138,7 +133,7 @@ export class LineParser<S, F> {
     return false;
   }
 
-  /** @returns the rule that the line breaks */
+  /** Returns the rule that the line breaks, like the functions below. */
   #readLine(): string | null {
     const series = this.#readSeries();
     if (typeof series === 'string') return series;
@@ -148,7 +143,6 @@ export class LineParser<S, F> {
     return broken ?? this.#readEnd();
   }
 
-  /** @returns a string: the rule that the line breaks */
   #readSeries(): Series<S, F> | string {
     const text = this.#text;
     const from = this.#at;
@@ -160,8 +154,7 @@ export class LineParser<S, F> {
       const found = text.indexOf('\n', from);
       this.#nextNewline = found < 0 ? text.length : found;
     }
-    // The next space may be in a later line. Without this check, each of many lines without a space would
-    // slice and hash the text after it.
+    // The next space may be in a later line. Without this check, each of many lines without a space would slice and hash the text after it.
     const isSought = this.#nextSpace < this.#nextNewline && this.#nextSpace - from <= MAX_KNOWN_LENGTH;
     const known = isSought ? this.#known.get(text.slice(from, this.#nextSpace)) : undefined;
     if (known) {
@@ -183,7 +176,6 @@ export class LineParser<S, F> {
     return series;
   }
 
-  /** @returns a string: the rule that the line breaks */
   #readTags(): Map<string, string> | string {
     const text = this.#text;
     const tags: Map<string, string> = new Map();
@@ -201,7 +193,6 @@ export class LineParser<S, F> {
     return tags;
   }
 
-  /** @returns the rule that the line breaks */
   #readFields(series: Series<S, F>): string | null {
     const text = this.#text;
     // Fields in their usual places differ, so only a line with other fields is checked for a field that occurs twice.
@@ -235,11 +226,7 @@ export class LineParser<S, F> {
     }
   }
 
-  /**
-   * Reads a key and its equals sign.
-   * @param place position of the field in the line, from 0
-   * @returns null: there is no valid key
-   */
+  /** `place`: position of the field in the line. Returns null if there is no valid key. */
   #readKey(series: Series<S, F>, place: number): Field<F> | null {
     const text = this.#text;
     const from = this.#at;
@@ -263,10 +250,7 @@ export class LineParser<S, F> {
     return field;
   }
 
-  /**
-   * Skips a text in quotation marks, which may contain newlines.
-   * @returns false: the text has no closing mark
-   */
+  /** A text in quotation marks may contain newlines. Returns false if it has no closing mark. */
   #skipText(): boolean {
     const text = this.#text;
     for (let at = this.#at + 1; at < text.length; at++) {
@@ -280,7 +264,7 @@ export class LineParser<S, F> {
     return false;
   }
 
-  /** Reads a number or a boolean. @returns NaN: no value; null: an integer beyond 64 bits */
+  /** Returns NaN for no value, and null for an integer beyond 64 bits. */
   #readValue(): number | null {
     const text = this.#text;
     const from = this.#at;
@@ -310,7 +294,7 @@ export class LineParser<S, F> {
     return digitsFrom === from ? magnitude : -magnitude;
   }
 
-  /** @param from index of the first digit @param to index of the `i` or `u` */
+  /** `to`: index of the `i` or `u` */
   #readInteger(from: number, to: number) {
     const text = this.#text;
     const isSigned = text.charCodeAt(to) === LOWER_I;
@@ -330,7 +314,6 @@ export class LineParser<S, F> {
     return isNegative ? 0 - Number(digits) : Number(digits);
   }
 
-  /** @returns 1 or 0; NaN: no boolean */
   #readBoolean(): number {
     const text = this.#text;
     let to = this.#at;
@@ -341,7 +324,7 @@ export class LineParser<S, F> {
     return value ?? Number.NaN;
   }
 
-  /** @param at index of the `e` @returns index behind the exponent; -1: the exponent has no digit */
+  /** `at`: index of the `e`. Returns -1 if the exponent has no digit. */
   #endOfExponent(at: number): number {
     const text = this.#text;
     const sign = text.charCodeAt(at + 1);
@@ -350,7 +333,6 @@ export class LineParser<S, F> {
     return to === from ? -1 : to;
   }
 
-  /** Reads the time and the end of the line. @returns the rule that the line breaks */
   #readEnd(): string | null {
     const text = this.#text;
     const from = this.#at;
@@ -366,7 +348,7 @@ export class LineParser<S, F> {
     return this.#passNewline() ? null : RULES.time;
   }
 
-  /** Skips a newline. @returns whether the line ends here */
+  /** Returns whether the line ends here. */
   #passNewline(): boolean {
     const text = this.#text;
     if (this.#at >= text.length) return true;
@@ -389,7 +371,7 @@ export class LineParser<S, F> {
     return end;
   }
 
-  /** Finds the end of the name of a measurement. The character after a backslash belongs to the name. */
+  /** The character after a backslash belongs to the name. */
   #endOfName(from: number) {
     const text = this.#text;
     let at = from;
@@ -401,7 +383,7 @@ export class LineParser<S, F> {
     return Math.min(at, text.length);
   }
 
-  /** Finds the end of a field key. The character after a backslash belongs to the key. */
+  /** The character after a backslash belongs to the key. */
   #endOfKey(from: number) {
     const text = this.#text;
     let at = from;
@@ -413,10 +395,7 @@ export class LineParser<S, F> {
     return Math.min(at, text.length);
   }
 
-  /**
-   * Finds the end of a tag's key or value. The first of two backslashes stands for itself.
-   * @returns `from`: the text is not valid
-   */
+  /** The first of two backslashes stands for itself. Returns `from` if the text is not valid. */
   #endOfTag(from: number): number {
     const text = this.#text;
     let at = from;
@@ -429,7 +408,7 @@ export class LineParser<S, F> {
     return Math.min(at, text.length);
   }
 
-  /** @param at index of a character @returns whether a backslash may stand before this character */
+  /** A backslash may stand before this character. */
   #escapes(at: number): boolean {
     const char = this.#text.charCodeAt(at);
     return at < this.#text.length && (char === SPACE || !isBreak(char));
@@ -441,13 +420,10 @@ const BOOLEANS: Map<string, number> = new Map([
   ...['f', 'F', 'false', 'False', 'FALSE'].map((word) => [word, 0] as const),
 ]);
 
-/** Matches space, tab, vertical tab and form feed. */
 const isSpace = (char: number) => char === SPACE || char === TAB || (char > NEWLINE && char <= FORM_FEED);
 
-/** Matches white space and newlines. */
 const isBreak = (char: number) => char === SPACE || (char >= TAB && char <= RETURN);
 
 const isAlphabetic = (char: number) => (char | 0x20) >= 0x61 && (char | 0x20) <= 0x7a;
 
-/** @param text a field key, or the key or value of a tag */
 const unescaped = (text: string) => (text.includes('\\') ? text.replaceAll(/\\([,= "])/g, '$1') : text);

@@ -6,14 +6,14 @@ const WORDS = new Map([
 ]);
 
 /**
- * The conditions of `LINE_SKIP`, which leave out values that devices send instead of a measurement. `NAME=VALUE` leaves out
- * a field with this number, and the whole line if NAME is a tag or a field with this text. `NAME!=VALUE` leaves out each
- * line in which NAME has another value.
+ * `LINE_SKIP` leaves out values that devices send instead of a measurement. `NAME=VALUE` leaves out a field with this
+ * number, and the whole line if NAME is a tag or a field with this text. `NAME!=VALUE` leaves out each line in which
+ * NAME has another value.
  */
 export class LineSkip {
   #conditions;
 
-  /** @param conditions such as `Quality!=OK*`; the setting has checked their form */
+  /** The setting has checked their form, such as `Quality!=OK*`. */
   constructor(conditions: string[]) {
     this.#conditions = conditions.map(parse);
   }
@@ -22,7 +22,7 @@ export class LineSkip {
     return this.#conditions.length > 0;
   }
 
-  /** @param entries tags, or fields with a text @returns whether the line is left out */
+  /** Tags, or fields with a text. */
   dropsTexts(entries: Iterable<[key: string, text: string]>): boolean {
     for (const [key, text] of entries) {
       for (const { name, isNot, pattern } of this.#conditions)
@@ -31,7 +31,7 @@ export class LineSkip {
     return false;
   }
 
-  /** @param key of a field with numbers @returns null: no condition names the field */
+  /** Returns null if no condition names the field. */
   numbersOf(key: string): NumberConditions | null {
     const named = this.#conditions.filter(({ name }) => name.test(key));
     if (named.length === 0) return null;
@@ -41,9 +41,7 @@ export class LineSkip {
   }
 }
 
-/**
- * `invalid`: numbers that are left out; `required`: the line is left out if the field has another number than each of these.
- */
+/** `invalid`: numbers that are left out; `required`: the line is left out if the field has none of these numbers */
 export type NumberConditions = { invalid: number[]; required: number[] };
 
 function parse(condition: string) {

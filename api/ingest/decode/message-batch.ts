@@ -6,83 +6,64 @@ import type { Refusals } from '../../store/dead-letters/writes.ts';
 import type { NameCache } from './json-cursor.ts';
 import { PATHS, type PathOf, ruleOf } from './refusals.ts';
 
-/** Milliseconds in each unit of a time that is a number: s, ms, µs and ns. */
+/** s, ms, µs and ns */
 const UNITS_MS = [1000, 1, 1e-3, 1e-6];
 
-/** The good samples of one sensor in a message. */
 export interface SensorSamples {
   /** epoch ms, in order of arrival */
   times: number[];
   values: number[];
-  /** index of each sample's element in the message */
+  /** index in the message of the element of each sample */
   indexes: number[];
 }
 
-/** The measurements of one sensor whose times count from the receipt of the message. */
 interface Untimed {
-  /**
-   * number of measurements without a time. Refused measurements are included, so that a replay gives the same
-   * number
-   */
+  /** Includes refused measurements, so that a replay gives the same number. */
   count: number;
-  /** indexes in `SensorSamples` of the good measurements with a relative time or without a time */
+  /** Indexes in `SensorSamples` of the good measurements with a relative time or without a time. */
   places: number[];
 }
 
-/**
- * The accepted times, in epoch ms.
- * `relative`: whether measurements with a relative time, or without a time, are accepted; `unitMs`: ms in the unit of a `ts` that is a
- * number, default 1
- */
+/** Times in epoch ms. `relative`: relative and missing times are accepted; `unitMs`: ms in the unit of a `ts` that is a number. */
 type TimeRules = { receivedAt: number; oldest: number; newest: number; relative: boolean; unitMs?: number };
 
 /**
- * The measurements of one message. A decoder adds them one by one. Good measurements are grouped by sensor. Each bad measurement is
- * refused with a reason, and never affects a good one. This is a class because an object with seven closures takes four times the
- * memory, and each message creates a batch.
+ * The measurements of one message. Each bad measurement is refused with a reason, and never affects a good one. This is
+ * a class because an object with seven closures takes four times the memory, and each message creates a batch.
  */
 export class MessageBatch {
   declare names: NameCache | null;
 
-  /** By the id or name of the sensor in the message. */
+  /** by the id or name of the sensor in the message */
   sensors: Map<string, SensorSamples> = new Map();
   refused: Refusals = [];
   /**
-   * `received`: elements that the decoder found. Each element then becomes a sample, is merged with a sample of the same instant, is
-   * skipped, or is refused. The statistics of the process compare `received` with the sum of these outcomes.
+   * Each received element then becomes a sample, is merged with a sample of the same instant, is skipped, or is refused.
+   * The statistics of the process compare `received` with the sum of these outcomes.
    */
   counts = { received: 0, samples: 0, merged: 0, skipped: 0, relative: 0 };
-  /**
-   * The measurements whose times count from the receipt of the message, by the id or name of the sensor. `ReceiptTimes` moves each of
-   * them to its own instant. null: all measurements have absolute times.
-   */
+  /** Measurements whose times count from the receipt, by the id or name of the sensor. `ReceiptTimes` moves each to its own instant. */
   untimed: Map<string, Untimed> | null = null;
   /**
-   * Whether the last of two values of a sensor with the same instant is stored, and not the greater value. The decoder of Sparkplug sets
-   * this, because an edge node reports the changes of a metric in order, also two changes within one ms, and sends no sample twice.
+   * The last of two values with the same instant is stored, and not the greater. For Sparkplug: an edge node reports the
+   * changes of a metric in order, also two within one ms, and sends no sample twice.
    */
   keepsLast = false;
-  /** Makes the paths of refused elements. The decoder of the format sets it. */
+  /** The decoder of the format sets it. */
   pathOf: PathOf = PATHS.array;
-  /** Remedy for a name that is not valid, behind the rule that the name breaks. The decoder of the format sets it. */
+  /** Remedy for a name that is not valid. The decoder of the format sets it. */
   nameRemedy = '';
   #rules;
   // Usually the next sample has the same sensor, and its name is the same string object. So a map lookup is saved.
   #latestName = '';
   #latest: SensorSamples | undefined = undefined;
 
-  /** @param names cache of sensor names for the decoder; default: no cache */
   constructor(rules: TimeRules, names: NameCache | null = null) {
     this.#rules = rules;
     this.names = names;
   }
 
-  /**
-   * Adds a measurement, or refuses it.
-   * @param index index of the element in the message
-   * @param sensor id or name as the message has it
-   * @param ts epoch ms
-   */
+  /** `index`: of the element in the message; `sensor`: id or name as in the message */
   add(index: number, sensor: string, ts: number, value: number) {
     if (!Number.isFinite(value)) return this.refuse(index, 'not_finite', 'value');
     if (ts < this.#rules.oldest) return this.refuse(index, 'too_old', 'ts', tooOldRule(ts, this.#rules));
@@ -90,7 +71,7 @@ export class MessageBatch {
     this.#push(index, sensor, ts, value);
   }
 
-  /** @param ts epoch ms @returns index of the sample among the samples of the sensor */
+  /** Returns the index of the sample among the samples of the sensor. */
   #push(index: number, sensor: string, ts: number, value: number): number {
     this.counts.samples++;
     const samples = this.#latest && sensor === this.#latestName ? this.#latest : this.sensors.get(sensor);
@@ -107,20 +88,15 @@ export class MessageBatch {
     return 0;
   }
 
-  /** Time of receipt of the message, in epoch ms. */
   get receivedAt() {
     return this.#rules.receivedAt;
   }
 
-  /** @param ts epoch ms @returns whether a measurement of this time is accepted */
   isTimely(ts: number): boolean {
     return ts >= this.#rules.oldest && ts <= this.#rules.newest;
   }
 
-  /**
-   * Reads the member `ts` of plain JSON: a number in the unit of TS_UNIT, or ISO 8601.
-   * @returns epoch ms; null: `ts` is no time
-   */
+  /** Reads `ts` of plain JSON: a number in the unit of TS_UNIT, or ISO 8601. Returns null if `ts` is no time. */
   timeOf(ts: unknown): number | null {
     if (typeof ts === 'string') return parseTime(ts);
     if (typeof ts !== 'number') return null;
@@ -130,9 +106,8 @@ export class MessageBatch {
   }
 
   /**
-   * Reads the time of a sensor map, which programs in the field send in any unit. If a number is no accepted time in the unit of TS_UNIT,
-   * but is an accepted time in exactly one of s, ms, µs and ns, it is read in that unit.
-   * @returns epoch ms; null: `ts` is no time
+   * Programs in the field send the time of a sensor map in any unit. If a number is no accepted time in the unit of
+   * TS_UNIT, but is one in exactly one of s, ms, µs and ns, it is read in that unit. null: `ts` is no time.
    */
   timeBySize(ts: unknown): number | null {
     const time = this.timeOf(ts);
@@ -141,7 +116,6 @@ export class MessageBatch {
     return times.length === 1 ? Number(times[0]) : time;
   }
 
-  /** Refuses an element for a `ts` that `timeOf` cannot read. */
   refuseTime(index: number, ts: unknown) {
     const { oldest, newest, unitMs = 1 } = this.#rules;
     // Many programs send seconds with a fraction. The refusal then names seconds as the probable mistake.
@@ -151,8 +125,8 @@ export class MessageBatch {
   }
 
   /**
-   * Adds a measurement with a relative time, or without a time. Values of one sensor without a time get instants 1 ms apart.
-   * @param agoMs offset from the time of receipt in ms, negative for the past; 0: no time
+   * `agoMs`: offset from the time of receipt, negative for the past; 0: no time. Values of one sensor without a time get
+   * instants 1 ms apart.
    */
   addRelative(index: number, sensor: string, agoMs: number, value: number) {
     this.untimed ??= new Map();
@@ -168,7 +142,6 @@ export class MessageBatch {
     else this.add(index, sensor, ts, value);
   }
 
-  /** Adds `ms` to the times of a sensor that count from the receipt. @param sensor key of `untimed` */
   moveUntimed(sensor: string, ms: number) {
     const samples = this.sensors.get(sensor);
     if (!samples || ms === 0) return;
@@ -177,14 +150,13 @@ export class MessageBatch {
     }
   }
 
-  /** Replaces the samples of a sensor. */
   #keep(sensor: string, samples: SensorSamples) {
     this.#latest = undefined;
     if (samples.indexes.length > 0) this.sensors.set(sensor, samples);
     else this.sensors.delete(sensor);
   }
 
-  /** @param field the field that breaks the rule, as in `pathOf`; default: the element itself */
+  /** `field`: the field that breaks the rule, as in `pathOf`; default: the element itself */
   refuse(index: number, code: ErrorCode, field?: string, rule: string = ruleOf(code)) {
     this.refused.push({ index, code, path: this.pathOf(index, field), rule });
   }
@@ -194,7 +166,7 @@ export class MessageBatch {
     this.counts.received += elements;
   }
 
-  /** Returns the number of elements by outcome, after the batch is settled. */
+  /** Only for a settled batch. */
   measurementCounts(): MeasurementCounts {
     const { received, samples, merged, skipped } = this.counts;
     const refused = this.refused.length;
@@ -202,17 +174,17 @@ export class MessageBatch {
     return { received: received + wholes, stored: samples, merged, refused, skipped };
   }
 
-  /** Counts an element of a kind that Millrace does not store, such as a text. */
+  /** For an element of a kind that Millrace does not store, such as a text. */
   skip() {
     this.counts.skipped++;
   }
 
-  /** `refused`: at least one element of the message is refused, and no element is stored. */
+  /** `refused`: at least one element is refused, and none is stored */
   get outcome(): 'accepted' | 'refused' {
     return this.refused.length > 0 && this.counts.samples === 0 ? 'refused' : 'accepted';
   }
 
-  /** Resets the batch, before another decoder reads the payload or the whole message is refused. */
+  /** Before another decoder reads the payload, or the whole message is refused. */
   clear() {
     this.sensors.clear();
     this.#latest = undefined;
@@ -221,7 +193,6 @@ export class MessageBatch {
     this.counts = { received: 0, samples: 0, merged: 0, skipped: 0, relative: 0 };
   }
 
-  /** Removes the measurements of a sensor and refuses them. */
   refuseSensor(sensor: string, code: ErrorCode) {
     const samples = this.sensors.get(sensor);
     if (!samples) return;
@@ -233,7 +204,7 @@ export class MessageBatch {
     for (const index of samples.indexes) this.refuse(index, code, field, rule);
   }
 
-  /** Removes the elements that `isWanted` rejects. A refusal of the whole message (index -1) stays. */
+  /** A refusal of the whole message (index -1) stays. */
   keepOnly(isWanted: (index: number) => boolean) {
     this.refused = this.refused.filter(({ index }) => index < 0 || isWanted(index));
     this.#latest = undefined;
@@ -247,7 +218,7 @@ export class MessageBatch {
   }
 }
 
-/** @param ts epoch ms @returns null: the time is accepted */
+/** Returns null if the time is accepted. */
 export function timeRefusal(
   ts: number,
   rules: Pick<TimeRules, 'oldest' | 'newest'>,
@@ -259,16 +230,13 @@ export function timeRefusal(
 
 const NO_RELATIVE_TIMES = 'must be an absolute time, since RELATIVE_TIMES is off';
 
-/** @param ts epoch ms */
 const tooOldRule = (ts: number, { oldest, newest }: Pick<TimeRules, 'oldest' | 'newest'>) =>
   ts * 1000 >= oldest && ts * 1000 <= newest
     ? secondsRule(ts)
     : `must not be before ${formatTime(oldest)}, as far back as HISTORY_DAYS reaches`;
 
-/** @param ts as in the message */
 const secondsRule = (ts: number) => `${ts} is ${new Date(ts).getUTCFullYear()} in ms; did you send seconds?`;
 
-/** @param ts epoch ms */
 const inFutureRule = (
   ts: number,
   { oldest, newest, unitMs = 1 }: Pick<TimeRules, 'oldest' | 'newest' | 'unitMs'>,
@@ -285,10 +253,7 @@ function pick(
   return { times: times.filter(isKept), values: values.filter(isKept), indexes: indexes.filter(isWanted) };
 }
 
-/**
- * Joins the samples of one sensor that a message names by its id and by its name.
- * @returns all samples, in the order of the message
- */
+/** A message may name a sensor by its id and by its name. The result has the order of the message. */
 export function joinSamples(some: SensorSamples, others: SensorSamples): SensorSamples {
   const indexes = [...some.indexes, ...others.indexes];
   const times = [...some.times, ...others.times];

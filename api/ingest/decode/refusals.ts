@@ -1,10 +1,7 @@
 import { ERRORS, type ErrorCode, MillraceError, type Refusal } from '../../../common/errors.ts';
 import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.ts';
 
-/**
- * Makes the JSON path of an element, or of one of its fields. `sensor`, `ts` and `value` stand for the names of these three fields in
- * the format. Any other field has its own name.
- */
+/** `sensor`, `ts` and `value` stand for the names of these fields in the format. Any other field has its own name. */
 export type PathOf = (index: number, field?: string) => string;
 
 const paths =
@@ -19,7 +16,7 @@ const paths =
 const inArray = (index: number) => `[${index}]`;
 const PLAIN = { sensor: 'sensor_id' };
 
-/** Functions that make the paths of each format. Only refusals call them: a path for each measurement would cost time on the hot path. */
+/** Only refusals make paths: a path for each measurement would cost time on the hot path. */
 export const PATHS = {
   array: paths(inArray, PLAIN),
   object: paths(() => '', PLAIN),
@@ -28,7 +25,7 @@ export const PATHS = {
   birth: paths((index) => `sensors[${index}]`, {}),
 };
 
-/** The broken rule of one element, by error code. A decoder may give a more precise rule. */
+/** A decoder may give a more precise rule. */
 const RULES: Partial<Record<ErrorCode, string>> = {
   malformed: 'must be an object',
   bad_timestamp: 'must be whole epoch milliseconds or ISO 8601',
@@ -42,10 +39,9 @@ const RULES: Partial<Record<ErrorCode, string>> = {
 
 export const ruleOf = (code: ErrorCode): string => RULES[code] ?? ERRORS[code].title;
 
-/** Maximum length of a rule in a dead letter, in characters. A longer rule is cut off, because an error message may quote the payload. */
+/** Limit in characters for a dead letter, because an error message may quote the payload. */
 const MAX_RULE_LENGTH = 200;
 
-/** @returns a refusal of the whole message */
 export const wholeRefusal = (code: ErrorCode, rule: string = ruleOf(code), path: string = ''): Refusal => ({
   index: -1,
   code,
@@ -53,13 +49,8 @@ export const wholeRefusal = (code: ErrorCode, rule: string = ruleOf(code), path:
   rule,
 });
 
-/**
- * Makes the refusal of a whole message from an error.
- * @param code code of the refusal
- * @param error the reason why the message is refused
- */
 export function refusalOf(code: ErrorCode, error: unknown): Refusal {
-  // The texts of these errors are not for clients. A database error quotes statements and hosts, and a defect belongs in the log.
+  // A database error quotes statements and hosts, and a defect belongs in the log, so clients do not get these texts.
   if (!(error instanceof MillraceError) || code === 'rejected') return wholeRefusal(code);
   return wholeRefusal(code, error.message.slice(0, MAX_RULE_LENGTH), error.path);
 }

@@ -4,7 +4,7 @@ import { brokenUtf8Rule } from '../../../common/encodings.ts';
 import { MillraceError } from '../../../common/errors.ts';
 import { MAX_SAMPLES_PER_MESSAGE } from '../../../schema/rules.ts';
 
-/** Limit of CBOR items per sample. A map of seven labels and their values has 15 items. */
+/** A map of seven labels and their values has 15 items. */
 const ITEMS_PER_SAMPLE = 16;
 
 /** Labels in CBOR are small integers (RFC 8428, table 6). */
@@ -27,8 +27,7 @@ const LABELS = new Map([
 ]);
 
 const OPTIONS = {
-  // The bytes of strings are needed to check their UTF-8. cborg replaces invalid bytes by replacement
-  // characters.
+  // The bytes of strings are needed to check their UTF-8. cborg replaces invalid bytes by replacement characters.
   retainStringBytes: true,
   // Without this option one integer beyond 2^53 makes the whole pack malformed.
   allowBigInt: true,
@@ -36,9 +35,8 @@ const OPTIONS = {
   // Of two equal labels only one value could be read.
   rejectDuplicateMapKeys: true,
   tags: {
-    // A decimal fraction, [exponent, mantissa]: RFC 8428, section 6, allows it for numbers (RFC 8949, section 3.4.4).
-    // The number is parsed from text, so that 2025 with exponent -2 becomes the double nearest to 20.25. A
-    // product is not always the nearest double.
+    // A decimal fraction, [exponent, mantissa]: RFC 8428, section 6, allows it for numbers (RFC 8949, section 3.4.4). The number is parsed
+    // from text, so that 2025 with exponent -2 becomes the double nearest to 20.25. A product is not always the nearest double.
     4: (content: () => unknown) => {
       const [exponent, mantissa] = content() as unknown[];
       return Number(`${mantissa}e${exponent}`);
@@ -46,10 +44,7 @@ const OPTIONS = {
   },
 };
 
-/**
- * Limits the number of CBOR items. An item of one byte takes 50 bytes of memory, so a payload of 1 MB could
- * block the process.
- */
+/** An item of one byte takes 50 bytes of memory, so a payload of 1 MB could block the process. */
 class BoundedTokenizer extends Tokenizer {
   #items = 0;
 
@@ -68,15 +63,10 @@ class BoundedTokenizer extends Tokenizer {
 /** The tag 55799, which only marks the bytes as CBOR (RFC 8949, section 3.4.6). */
 const SELF_DESCRIBED = Buffer.from([0xd9, 0xd9, 0xf7]);
 
-/** @returns whether the payload begins with the tag of self-described CBOR */
 export const isSelfDescribed = (payload: Buffer): boolean =>
   payload[0] === SELF_DESCRIBED[0] && payload.subarray(0, SELF_DESCRIBED.length).equals(SELF_DESCRIBED);
 
-/**
- * Parses SenML in CBOR (RFC 8428, section 6).
- * @returns records like those of SenML JSON, for `readSenml`
- * @throws {MillraceError} `malformed`, `too_large`
- */
+/** Returns records like those of SenML JSON (RFC 8428, section 6). @throws {MillraceError} `malformed`, `too_large` */
 export function parseSenmlCbor(payload: Buffer): unknown[] {
   let bytes = payload;
   while (isSelfDescribed(bytes)) bytes = bytes.subarray(SELF_DESCRIBED.length);

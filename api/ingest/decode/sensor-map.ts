@@ -4,7 +4,7 @@ import { withoutMarks, withPart } from '../../../schema/sensor-names.ts';
 import { brokenArrayRule, NO_SENSOR_ID } from './json.ts';
 import type { MessageBatch } from './message-batch.ts';
 
-/** Limit of nested objects around a value, including the message itself. */
+/** nested objects around a value, including the message itself */
 const MAX_DEPTH = 8;
 
 const NO_NUMBER = 'has no number; a map of sensors looks like {"temperature": 21.5, "humidity": 40}';
@@ -13,22 +13,18 @@ const NUMBER_AS_TEXT = 'must be a number, without quotation marks';
 
 const NO_TIME = 'must be a time in s, ms, µs or ns, or ISO 8601';
 
-/** Other names for the time of a sensor map. In a map with `ts`, they are names of sensors. */
+/** Names of the time, but names of sensors in a map with `ts`. */
 const OTHER_TIMES = ['time', 'timestamp'];
 
-/**
- * Matches a time of day, as Shelly devices send it in `time`, or an empty text. It has no date, so it cannot be the
- * time of measurements.
- */
+/** Shelly devices send a time of day or an empty text in `time`. Without a date it cannot be the time of measurements. */
 const TIME_OF_DAY = /^(?:\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s*[ap]m)?)?$/i;
 
-/** Matches a number that is written as a text. The sender meant a value, so the text is refused and not skipped. */
+/** The sender of a number as text meant a value, so it is refused and not skipped. */
 const NUMERIC = /^\s*[-+]?(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:e[-+]?\d+)?\s*$/i;
 
 /**
- * Checks whether an element of JSON maps names of sensors to values. An object with `sensor_id` is one measurement.
- * An object with `value`, `n` or `bn` is also one measurement, but lacks the name of its sensor or is outside a
- * pack of SenML. If such an object were read as a map, the values of all sensors would be stored under one name.
+ * An object with `sensor_id` is one measurement. With `value`, `n` or `bn` it also is one, but lacks its sensor or is
+ * outside a pack of SenML. Read as a map, the values of all sensors would be stored under one name.
  */
 export const isSensorMap = (element: unknown): element is Record<string, unknown> =>
   element !== null &&
@@ -37,13 +33,12 @@ export const isSensorMap = (element: unknown): element is Record<string, unknown
   !('sensor_id' in element || 'value' in element || 'n' in element || 'bn' in element);
 
 /**
- * Reads maps of sensors: `{"ts", "temperature": 21.5, "battery": {"level": 80}}`, or an array of these. Each number is a measurement of the
- * sensor that its key names. Keys of nested objects, and indexes of arrays, are joined by dots: `battery.level`. `true` is stored as 1,
- * `false` as 0. Other texts and `null` are skipped. Without `ts` the time is a number or text named `time` or `timestamp`, but not a time
- * of day. Otherwise it is the time of receipt. The size of a number shows whether it is in s, ms, µs or ns.
+ * Reads `{"ts", "temperature": 21.5, "battery": {"level": 80}}`, or an array of these. Keys of nested objects, and
+ * indexes of arrays, are joined by dots: `battery.level`. `true` is stored as 1, `false` as 0. Other texts and `null`
+ * are skipped. Without `ts` the time is a number or text named `time` or `timestamp`, but not a time of day. The size
+ * of a number shows whether it is in s, ms, µs or ns.
  *
  * A refusal names a value, and not the whole object. So a replay of one refused value stores only that value.
- * @param isArray whether the elements stand in an array
  * @throws {MillraceError} `too_large`: too many values
  */
 export function readSensorMaps(elements: unknown[], batch: MessageBatch, isArray: boolean) {
@@ -51,20 +46,18 @@ export function readSensorMaps(elements: unknown[], batch: MessageBatch, isArray
   for (let element = 0; element < elements.length; element++) reader.read(element, elements[element]);
 }
 
-/** Reads one element after the other, and numbers the values of all elements. */
 class MapReader {
   #batch;
-  /** The name of each value, by the index of the value in the message. */
+  /** names of values, by the index of the value in the message */
   #names: string[] = [];
-  /** The index of the first value of each element. Each element has at least one value, which may be refused. */
+  /** Each element has at least one value, which may be refused. */
   #firstValues: number[] = [];
-  /** The key of the time in the current element. */
   #timeKey = 'ts';
-  /** The key of the time by element, for elements in which the key is not `ts`. */
+  /** keys of the time by element, where the key is not `ts` */
   #timeKeys: string[] = [];
-  /** The raw time of the current element. */
+  /** raw time of the current element */
   #ts: unknown = undefined;
-  /** The time of the current element in epoch ms; null: it is not valid. */
+  /** epoch ms of the current element; null: it is not valid */
   #time: number | null = null;
 
   constructor(batch: MessageBatch, isArray: boolean) {
@@ -79,7 +72,6 @@ class MapReader {
     };
   }
 
-  /** @param element index of the element */
   read(element: number, content: unknown) {
     this.#firstValues.push(this.#names.length);
     if (content === null || typeof content !== 'object' || Array.isArray(content)) {
@@ -102,7 +94,7 @@ class MapReader {
     }
   }
 
-  /** @param parent name of the object; null: the object is the element */
+  /** `parent` null: the object is the element */
   #readMembers(object: object, parent: string | null, depth: number) {
     // An object from `JSON.parse` inherits no enumerable member. `Object.entries` takes 0.1 µs longer for an object of one value.
     for (const key in object) {
@@ -122,7 +114,7 @@ class MapReader {
     }
   }
 
-  /** @param depth of the object around the value */
+  /** `depth` of the object around the value */
   #readNested(value: object, name: string, depth: number) {
     const broken = Array.isArray(value) ? brokenArrayRule(value) : null;
     if (broken === null && depth < MAX_DEPTH) return this.#readMembers(value, name, depth + 1);
@@ -143,12 +135,7 @@ class MapReader {
     this.#batch.refuse(this.#count(name), code, undefined, rule);
   }
 
-  /**
-   * Numbers a value.
-   * @param name name of the value; empty: the element itself
-   * @returns index of the value in the message
-   * @throws {MillraceError} `too_large`
-   */
+  /** Returns the index of the value in the message. An empty name is the element itself. @throws {MillraceError} `too_large` */
   #count(name: string): number {
     const index = this.#names.length;
     if (index === MAX_SAMPLES_PER_MESSAGE) {
@@ -159,14 +146,12 @@ class MapReader {
   }
 }
 
-/** @returns the key of the time in the content; `ts` if the content has no time */
+/** `ts` if the content has no time */
 function timeKeyOf(content: Record<string, unknown>): string {
   if ('ts' in content) return 'ts';
   return OTHER_TIMES.find((name) => isTime(content[name])) ?? 'ts';
 }
 
-/**
- * Checks whether a value is a time. A device without a clock may send null or an empty text, and `time` may be an object of sensors.
- */
+/** A device without a clock may send null or an empty text, and `time` may be an object of sensors. */
 const isTime = (value: unknown) =>
   typeof value === 'number' || (typeof value === 'string' && !TIME_OF_DAY.test(value.trim()));

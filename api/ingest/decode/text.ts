@@ -1,18 +1,14 @@
 import { MillraceError } from '../../../common/errors.ts';
 
-/**
- * Matches a string of JSON, which `parseJsonText` does not change, or a number such as `nan`, which JSON does not
- * have. A string without a closing quote extends to the end of the text.
- */
+/** A string of JSON stays as it is, a number such as `nan` is replaced. A string without a closing quote extends to the end. */
 const STRING_OR_NOT_FINITE = /"(?:[^"\\]|\\.)*"?|[-+]?\b(?:nan|infinity|inf)\b/gis;
 
-/** JSON.parse reads this text as Infinity. The decoder refuses a measurement with this value. */
+/** JSON.parse reads this text as Infinity, which the decoder refuses as a value. */
 const INFINITE = '1e999';
 
 /**
- * Parses JSON. Firmware writes a value that it could not measure as `nan`, `NaN`, `-nan`, `inf` or `Infinity`.
- * JSON has no such numbers (RFC 8259, section 6), so a second attempt replaces each such number by an infinite
- * number. Only this value is then refused, and not the other values in its message.
+ * Firmware writes a value that it could not measure as `nan`, `NaN`, `-nan`, `inf` or `Infinity`, which JSON does not
+ * have (RFC 8259, section 6). So a second attempt replaces each by an infinite number, and only this value is refused.
  * @throws {MillraceError} `malformed`
  */
 export function parseJsonText(text: string): unknown {

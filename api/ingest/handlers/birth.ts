@@ -12,7 +12,7 @@ import type { MappedHandler } from './mapped.ts';
 import type { MeasurementHandler } from './measurements.ts';
 import type { StatusHandler } from './status.ts';
 
-/** Handlers of messages that may wait for a birth. */
+/** The messages that may wait for a birth. */
 type Others = { measurements: MeasurementHandler; status: StatusHandler; mapped: MappedHandler };
 
 export function createBirthHandler(deps: {
@@ -42,7 +42,6 @@ export function createBirthHandler(deps: {
     return { birth, refused: [...birth.refused, ...tooMany] };
   }
 
-  /** Stores a message that waited for this birth. */
   async function replayWaiting({ route, payload, contentType, receivedAt }: Message, identity: Identity) {
     if (!route || !registry.cache.peek(identity.id)) return;
     const kept = { payload, contentType, receivedAt, now: receivedAt, isRefused: null };

@@ -1,7 +1,4 @@
-/**
- * Creates a handler for each kind of message. All handlers have the interface `Handler`. The pipeline finds the handler
- * by the kind of the topic.
- */
+/** The pipeline finds the handler of a message by the kind of its topic. */
 
 import type { Identity } from '../../../schema/ids.ts';
 import type { Context } from '../../observability/index.ts';
@@ -26,39 +23,29 @@ import { createStatusHandler } from './status.ts';
 export { MeasurementStore } from './measurement-store.ts';
 
 /**
- * A message that was refused earlier and is stored now. Relative times count from the first receipt. The limits of age
- * and clock skew count from now.
+ * A message that was refused earlier and is stored now. Relative times count from the first receipt, the limits of age
+ * and clock skew from now.
  */
 export interface Kept {
   payload: Buffer;
-  /** content type from MQTT 5 */
+  /** content type of MQTT 5 */
   contentType?: string;
-  /** time of the first receipt, epoch ms */
+  /** first receipt, epoch ms */
   receivedAt: number;
-  /** present time, epoch ms */
+  /** epoch ms */
   now: number;
-  /**
-   * whether this element was refused at the first attempt. Only such elements are stored now; null: all
-   * elements are stored
-   */
+  /** Only elements that were refused at the first attempt are stored now. null: all are stored. */
   isRefused: ((index: number) => boolean) | null;
 }
 
-/**
- * Handles messages of one kind. Both functions throw an error that refuses the whole message.
- * @template I null: the payload names the device
- */
+/** Both functions throw an error that refuses the whole message. `I` is null if the payload names the device. */
 export interface Handler<R extends Route, I extends Identity | null> {
-  /** settles when the good elements are committed, and the refused elements are in a dead letter */
+  /** Settles when the good elements are committed, and the refused ones are in a dead letter. */
   handle: (message: Message, route: R, identity: I) => Promise<Outcome>;
-  /**
-   * settles when the good elements are committed. A birth or a status counts as one accepted element. A
-   * second replay writes the same rows
-   */
+  /** A birth or a status counts as one accepted element. A second replay writes the same rows. */
   replay: (kept: Kept, route: R, identity: I) => Promise<IngestResult>;
 }
 
-/** The services that know the devices. */
 export type Devices = {
   registry: Registry;
   births: Births;
@@ -122,12 +109,7 @@ export function createHandlers(
   return { measurements, birth, status, mapped, sparkplug };
 }
 
-/** Handlers by the kind of their topics. */
 export type Handlers = ReturnType<typeof createHandlers>;
 
-/**
- * Writes the time at which a device was last seen, for messages without measurements. `MeasurementStore`
- * writes this time for messages with measurements.
- * @returns settles when the time is committed
- */
+/** Only messages without measurements need this. `MeasurementStore` writes the time for the others. */
 export type NoteLastSeen = (message: Message, identity: Identity) => Promise<void>;

@@ -17,10 +17,8 @@ import type { Devices, Handler, NoteLastSeen } from './index.ts';
 import type { MeasurementStore } from './measurement-store.ts';
 
 /**
- * Handles messages on mapped topics. A message with values is handled like measurements, and a message with
- * descriptions like a birth. The outcome is `forbidden` if the sender may not send for the device. `replay` stores all
- * values by the present mappings. The mappings may have changed since the first attempt, so the indexes of refused
- * values do not apply. Values that are already stored do not change.
+ * A message with values is handled like measurements, and one with descriptions like a birth. `replay` stores all
+ * values: the mappings may have changed since the first attempt, so the indexes of refused values do not apply.
  */
 export type MappedHandler = Handler<MappedTopic, null>;
 
@@ -54,10 +52,7 @@ export function createMappedHandler(deps: {
     return births.register(identity, birth, arrival);
   }
 
-  /**
-   * Writes units and types of the sensors of a committed batch, if units or types are new.
-   * @param receivedAt epoch ms
-   */
+  /** Writes only what is new. */
   async function writeDescriptions(
     identity: Identity,
     batch: MessageBatch,
@@ -134,7 +129,6 @@ export function createMappedHandler(deps: {
   };
 }
 
-/** @throws {MillraceError} `bad_id` */
 function identifyOpened({ device }: ParsedMessage): Identity {
   const identity = identifyDevice(device);
   if (identity) return identity;
@@ -156,7 +150,7 @@ function readInto(
   }
 }
 
-/** @returns what is new; null: nothing */
+/** Returns null if nothing is new. */
 function newsOf(
   sensor: Sensor,
   { unit, type, isCurrent }: Description,

@@ -18,12 +18,11 @@ import type { Statuses } from '../registry/status.ts';
 import type { SampleWriter, Series } from '../sample-writer.ts';
 import type { Kept } from './index.ts';
 
-/** Receives the samples of each message, for the evaluation of alarm rules. */
+/** Evaluates alarm rules. */
 export interface SampleObserver {
   /**
-   * writes notes about the samples that must be evaluated after a crash. It runs concurrently with the
-   * commit, and ends before the acknowledgement. `undefined`: there is nothing to note. `seenAt`: epoch ms at
-   * which the device was seen; null: all samples are noted
+   * Notes the samples that must be evaluated after a crash, concurrently with the commit. undefined: there is nothing to
+   * note. `seenAt`: epoch ms at which the device was seen; null: all samples are noted.
    */
   note: (device: Device, series: Series[], seenAt: number | null) => Promise<void> | undefined;
   /** called after the commit; must return at once */
@@ -31,24 +30,21 @@ export interface SampleObserver {
 }
 
 /**
- * Longest wait in ms of a message for the clock to reach its instants. Acknowledgements leave in order of arrival, so all later messages of
- * its connection wait too, and the session at an external broker has the messages of all devices.
+ * Longest wait of a message for the clock to reach its instants. All later messages of its connection wait too, because
+ * acknowledgements leave in order, and the session at an external broker has the messages of all devices.
  */
 const MAX_CLOCK_WAIT_MS = 1000;
 
-/** Interval in ms at which a message that waits for the clock checks whether the process ends. */
+/** A message that waits for the clock checks this often whether the process ends. */
 const MAX_SLEEP_MS = 1000;
 
 /**
- * Duration of a commit in ms above which its samples are noted for alarms again. After a crash, another process reads the notes of the last
- * hours and the recently seen devices. It would miss samples of a commit that took hours, because the database was unavailable.
+ * After a longer commit the samples are noted for alarms again. After a crash, another process reads the notes of the
+ * last hours only, and would miss a commit that took hours because the database was unavailable.
  */
 const SLOW_COMMIT_MS = 30_000;
 
-/**
- * Stores the good measurements of a batch in three steps: resolve, write, publish. Two cases take additional steps: new sensors
- * (`#register`), and late samples (`SampleWriter.finish`).
- */
+/** Three steps: resolve, write, publish. Two cases take more: new sensors (`#register`), and late samples (`SampleWriter.finish`). */
 export class MeasurementStore {
   #deps;
   #clock;
@@ -56,8 +52,8 @@ export class MeasurementStore {
   #processStats;
   #observer: SampleObserver | null = null;
   /**
-   * The newest lookup of each device that was not in memory, by the id of the device. Later messages of the device wait for this lookup, so
-   * that values without a time get their instants in the order of arrival.
+   * The newest lookup of each device that was not in memory. Later messages of the device wait for it, so that values
+   * without a time get their instants in the order of arrival.
    */
   #lookUps: Map<string, Promise<Device | null>> = new Map();
 
@@ -88,15 +84,13 @@ export class MeasurementStore {
     this.#processStats = processStats;
   }
 
-  /** @param observer null: no observer, so a message costs no additional time */
+  /** Without an observer (null), a message costs no additional time. */
   setSampleObserver(observer: SampleObserver | null) {
     this.#observer = observer;
   }
 
   /**
-   * Resolves, writes and publishes the good measurements of a batch. This function and the next three are not async, because most
-   * messages wait only for their writes: see `pipeline.ts`.
-   * @param arrival relative times count from its `receivedAt`
+   * Not async, like the next three functions, because most messages wait only for their writes: see `pipeline.ts`.
    * @returns settles when the batch is committed; false: the device is not registered, so the whole batch is refused
    */
   store(identity: Identity, batch: MessageBatch, arrival: Arrival, receipt: Receipt): Promise<boolean> {
@@ -109,10 +103,7 @@ export class MeasurementStore {
     );
   }
 
-  /**
-   * Gives values without a time their instants, and stores the batch.
-   * @param device null: the device is not registered
-   */
+  /** A null device is not registered. */
   #storeTimed(
     device: Device | null,
     identity: Identity,
@@ -129,7 +120,6 @@ export class MeasurementStore {
     return this.#storeResolved(device, batch, arrival);
   }
 
-  /** Finds the sensors of a batch, and stores the batch. @param device null: the device is not registered */
   #storeResolved(device: Device | null, batch: MessageBatch, arrival: Arrival): Promise<boolean> {
     if (batch.sensors.size === 0) return Promise.resolve(true);
     if (!device) {
@@ -141,7 +131,6 @@ export class MeasurementStore {
     return resolved.then((series) => this.#commit(device, batch, series, arrival));
   }
 
-  /** Writes a batch, and publishes its samples after the commit. @returns true */
   #commit(device: Device, batch: MessageBatch, series: Series[], arrival: Arrival): Promise<boolean> {
     const seenAt = seenAtOf(arrival);
     countMerged(batch, series);
@@ -158,12 +147,7 @@ export class MeasurementStore {
     });
   }
 
-  /**
-   * Finishes a committed batch. If the commit was slow, the samples are noted for alarms again. Then the device is set online, and the
-   * samples are published.
-   * @param changed the sensors that have a newer value now
-   * @returns true
-   */
+  /** After a slow commit, the samples are noted for alarms again. `changed`: the sensors that have a newer value now. */
   #settle(
     device: Device,
     batch: MessageBatch,
@@ -178,11 +162,6 @@ export class MeasurementStore {
     return this.#settleNoted(device, batch, series, changed, arrival);
   }
 
-  /**
-   * Sets an offline device online, and publishes a committed batch.
-   * @param changed the sensors that have a newer value now
-   * @returns true
-   */
   #settleNoted(
     device: Device,
     batch: MessageBatch,
@@ -197,11 +176,6 @@ export class MeasurementStore {
     return online.then(() => this.#publish(device, batch, series, changed, seenAt));
   }
 
-  /**
-   * Passes a committed batch to alarms and live clients, and counts its samples.
-   * @param changed the sensors that have a newer value now
-   * @param seenAt epoch ms at which the device was seen; null: it was not seen now
-   */
   #publish(
     device: Device,
     batch: MessageBatch,
@@ -216,10 +190,8 @@ export class MeasurementStore {
   }
 
   /**
-   * Looks up the device of a message after the lookups of earlier messages of this device. `store` is called in the same microtask in
-   * which later messages stop waiting. So no later message gets its instants earlier.
-   * @param before lookup of the previous message; undefined: no lookup is running
-   * @param store null: the device is not registered
+   * Waits for the lookups of earlier messages of this device (`before`). `store` is called in the same microtask in which
+   * later messages stop waiting, so no later message gets its instants earlier.
    * @throws {MillraceError} `registration_limit`
    */
   #lookUp<T>(
@@ -245,7 +217,7 @@ export class MeasurementStore {
     );
   }
 
-  /** Waits until the clock reaches the instants of a message. @throws {MillraceError} `unavailable`: the process ends */
+  /** @throws {MillraceError} `unavailable`: the process ends */
   async #wait(ms: number) {
     for (let left = ms; left > 0; left -= MAX_SLEEP_MS) {
       await sleep(Math.min(left, MAX_SLEEP_MS), undefined, { ref: false });
@@ -253,12 +225,9 @@ export class MeasurementStore {
     }
   }
 
-  /**
-   * Finds the sensors of a batch. Returns a promise only if sensors must be registered.
-   * @returns one series for each sensor, even if the message names a sensor by name and by id
-   */
+  /** One series for each sensor, even if the message names it by name and by id. A promise only if sensors must be registered. */
   #resolve(device: Device, batch: MessageBatch): Series[] | Promise<Series[]> {
-    // The array is created with its final size. An array that grows to 50 sensors is copied three times.
+    // An array that grows to 50 sensors is copied three times.
     const series: Series[] = new Array(batch.sensors.size);
     let count = 0;
     for (const [ref, { times, values }] of batch.sensors) {
@@ -270,7 +239,7 @@ export class MeasurementStore {
     return this.#sort(series, batch);
   }
 
-  /** Finds the sensors of a batch that has ids or new sensors. */
+  /** Resolves a batch that has ids or new sensors. */
   #resolveEach(device: Device, batch: MessageBatch): Series[] | Promise<Series[]> {
     const found: Map<Sensor, SensorSamples> = new Map();
     const missing: string[] = [];
@@ -283,10 +252,7 @@ export class MeasurementStore {
     return this.#register(device, batch, missing, found);
   }
 
-  /**
-   * @param refs ids or names of sensors that are not registered
-   * @param found samples of the registered sensors
-   */
+  /** `refs`: sensors that are not registered; `found`: samples of the others */
   async #register(device: Device, batch: MessageBatch, refs: string[], found: Map<Sensor, SensorSamples>) {
     const { known, refused } = await this.#deps.registry.register(device, refs);
     for (const [ref, code] of refused) batch.refuseSensor(ref, code);
@@ -299,7 +265,6 @@ export class MeasurementStore {
     return this.#sort(series, batch);
   }
 
-  /** Sorts each series, and merges equal instants. @param list is changed */
   #sort(list: Series[], { keepsLast }: MessageBatch): Series[] {
     for (const series of list) {
       // Most series are already sorted.
@@ -314,11 +279,7 @@ export class MeasurementStore {
     return list;
   }
 
-  /**
-   * Commits the samples, the newest values and the time when the device was last seen. The three writes run concurrently.
-   * @param seenAt epoch ms; null: the device was not seen now
-   * @returns the sensors that have a newer value now, and the hours of the samples
-   */
+  /** The three writes run concurrently. Returns the sensors that have a newer value now, and the hours of the samples. */
   #write(
     device: Device,
     series: Series[],
@@ -333,7 +294,7 @@ export class MeasurementStore {
   }
 
   /**
-   * Returns whether the samples are one row of `message`, and readers find them there. This row and its row of `latest` are usually one
+   * The samples are one row of `message`, and readers find them there. This row and its row of `latest` are usually one
    * request, and the row of `latest` is never sent long before.
    */
   #isOneTimelyRow(device: Device, series: Series[]): boolean {
@@ -349,11 +310,8 @@ export class MeasurementStore {
   }
 
   /**
-   * Commits the samples, also to history, and only then the newest values. Otherwise `latest` could show a sample that no reader finds, if
-   * the process ends between two requests.
-   * @param seenAt epoch ms; null: the device was not seen now
-   * @param began time before the commit, in epoch ms
-   * @returns `hours`: none, because late samples are committed to history
+   * Commits the samples, also to history, and only then the newest values. Otherwise `latest` could show a sample that no
+   * reader finds, if the process ends between two requests. No hours are left: late samples are in history.
    */
   async #writeInOrder(
     device: Device,
@@ -368,7 +326,6 @@ export class MeasurementStore {
     return [await write.latest(device, series.map(newestOf)), []];
   }
 
-  /** @param seenAt epoch ms */
   #count({ counts }: MessageBatch, series: Series[], seenAt: number | null) {
     this.#metrics.samples.add(counts.samples);
     if (counts.merged > 0) this.#metrics.merged.inc(counts.merged);
@@ -381,15 +338,12 @@ export class MeasurementStore {
     if (counts.relative > 0) this.#metrics.relative.inc(counts.relative);
   }
 
-  /** Counts a settled message for the dashboard. @param began by `performance.now()` */
+  /** `began`: by `performance.now()` */
   noteSettled(batch: MessageBatch, began: number) {
     this.#processStats.note(batch.measurementCounts(), performance.now() - began);
   }
 
-  /**
-   * Counts a message of a client that waits for the answer, such as an HTTP client. The answer contains the refusals.
-   * @param began by `performance.now()`
-   */
+  /** The answer to the client contains the refusals, so there is no dead letter. */
   noteAnswered<T extends { accepted: number; refused: Array<{ code: ErrorCode }> }>(
     result: T,
     counts: MeasurementCounts,
@@ -402,7 +356,7 @@ export class MeasurementStore {
     return result;
   }
 
-  /** Stores the refused measurements of an earlier message. @param batch is changed */
+  /** Stores only the refused measurements of an earlier message. */
   async storeAgain(
     identity: Identity,
     batch: MessageBatch,
@@ -418,14 +372,10 @@ export class MeasurementStore {
   }
 }
 
-/**
- * Returns when a message shows that its device is active. A copy that the broker retained and a replay do not show it.
- * @returns epoch ms at which the device was seen; null: it was not seen now
- */
+/** A copy that the broker retained and a replay do not show that the device is active (null). */
 const seenAtOf = ({ as, receivedAt }: Arrival): number | null =>
   as === 'retained' || as === 'replayed' ? null : receivedAt;
 
-/** @param times epoch ms */
 const seriesOf = (known: Sensor, times: Numbers, values: Numbers): Series => ({
   known,
   sensor: known.bytes,
@@ -441,22 +391,19 @@ const newestOf = ({ known, times, values }: Series) => ({
   value: values[values.length - 1] as number,
 });
 
-/**
- * Adds samples of a sensor. A message may also have samples of this sensor under its other reference (id or name).
- */
+/** A message may name a sensor by its id and by its name. */
 function addSamples(found: Map<Sensor, SensorSamples>, sensor: Sensor, samples: SensorSamples) {
   const others = found.get(sensor);
   found.set(sensor, others ? joinSamples(others, samples) : samples);
 }
 
-/** @returns epoch ms of the newest sample */
 function newestOfAll(series: Series[]): number {
   let newest = Number.NEGATIVE_INFINITY;
   for (const { times } of series) newest = Math.max(newest, times[times.length - 1] as number);
   return newest;
 }
 
-/** Counts merged samples: equal instants of a sensor are stored as one sample. */
+/** Equal instants of a sensor are stored as one sample. */
 function countMerged({ counts }: MessageBatch, series: Series[]) {
   let stored = 0;
   for (const { times } of series) stored += times.length;

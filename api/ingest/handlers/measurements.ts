@@ -9,12 +9,9 @@ import { arrivalOf, type Message, type Outcome, toKept } from '../pipeline.ts';
 import type { Kept } from './index.ts';
 import type { MeasurementStore } from './measurement-store.ts';
 
-/** Measurements from a client that waits for the answer. */
+/** From a client that waits for the answer. */
 export type Submitted = Pick<Message, 'payload' | 'contentType' | 'receivedAt' | 'retained' | 'signal'>;
 
-/**
- * Creates the handler for measurements on topics of the contract, and for measurements that HTTP clients submit.
- */
 export function createMeasurementHandler({
   decoder,
   measurements,
@@ -26,17 +23,12 @@ export function createMeasurementHandler({
   deadLetters: DeadLetterBox;
   awaitingRegistration: AwaitingRegistration;
 }) {
-  /** Counts a settled batch. @param began by `performance.now()` */
   function outcomeOf(batch: MessageBatch, began: number): Outcome {
     measurements.noteSettled(batch, began);
     return batch.outcome;
   }
 
-  /**
-   * Puts the refused measurements of a message into a dead letter.
-   * @param device name or id of the device
-   * @param unknown the device, if it is not registered. Then the message also waits for the birth of the device
-   */
+  /** `unknown`: the device, if it is not registered. Then the message also waits for its birth. */
   async function keepRefused(
     message: Message,
     device: string,
@@ -49,7 +41,7 @@ export function createMeasurementHandler({
   }
 
   return {
-    /** Stores a message from a broker. The function is not async, to save memory: see `pipeline.ts`. */
+    /** Not async, to save memory: see `pipeline.ts`. */
     handle(message: Message, { device }: OwnTopic, identity: Identity): Promise<Outcome> {
       const arrival = arrivalOf(message);
       const { payload, contentType, receivedAt } = message;
@@ -72,10 +64,7 @@ export function createMeasurementHandler({
       return resultOf(batch);
     },
 
-    /**
-     * Stores a message from an HTTP client. Refusals are returned to the client, and do not become a dead letter.
-     * @returns settles when the good measurements are committed
-     */
+    /** Refusals are returned to the HTTP client, and do not become a dead letter. */
     async submit(message: Submitted, identity: Identity): Promise<IngestResult> {
       const arrival = arrivalOf(message);
       let counts = ONE_REFUSED;

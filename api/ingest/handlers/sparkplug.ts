@@ -13,16 +13,13 @@ import type { Sparkplug } from '../sparkplug/index.ts';
 import type { Devices, Handler, Kept, NoteLastSeen } from './index.ts';
 import type { MeasurementStore } from './measurement-store.ts';
 
-/** The pipeline calls `refused` when a message is refused as a whole. */
+/** `refused`: a message was refused as a whole */
 type SparkplugHandler = Handler<EdgeTopic, Identity> & { refused(topic: EdgeTopic): void };
 
-/** A message that waits for a birth. `isRefused`: whether a metric was refused */
+/** `isRefused`: the metric was refused */
 type WaitingMessage = Message & { isRefused: (index: number) => boolean };
 
-/**
- * Creates the handler for messages of Sparkplug edge nodes. A message may be a birth, a death that ends devices, measurements, or several
- * of these.
- */
+/** A message may be a birth, a death that ends devices, measurements, or several of these. */
 export function createSparkplugHandler(deps: {
   devices: Devices;
   sparkplug: Sparkplug;
@@ -46,7 +43,7 @@ export function createSparkplugHandler(deps: {
     return tooMany;
   }
 
-  /** Sets a device and its edge node online, because live data prove that both are online. */
+  /** Live data prove that a device and its edge node are online. */
   async function setOnline(arrival: Arrival, identities: Identity[]) {
     if (arrival.as !== 'live') return;
     for (const { id } of identities) {
@@ -78,8 +75,7 @@ export function createSparkplugHandler(deps: {
       const arrival = arrivalOf(message);
       const result = await sparkplug.read(message, topic.sparkplug, identity);
       const { birth, isContradictory, isNewSession, isUncertain, ended, batch, nodeIdentity } = result;
-      // The message is queued before the commit, because a birth that arrives during the commit has to find the waiting
-      // message.
+      // The message is queued before the commit, because a birth that arrives during the commit has to find the waiting message.
       if (isUncertain && batch) {
         const indexes = new Set(batch.refused.map(({ index }) => index));
         awaitingBirth.remember(identity.id, { ...message, isRefused: (index) => indexes.has(index) });
@@ -110,7 +106,7 @@ export function createSparkplugHandler(deps: {
   };
 }
 
-/** Removes repeated refusals: a metric of a birth may be refused twice, as a sensor and as a measurement. */
+/** A metric of a birth may be refused twice, as a sensor and as a measurement. */
 const oncePerMetric = (refused: Refusals) => [
   ...new Map(refused.map((refusal) => [refusal.index, refusal])).values(),
 ];

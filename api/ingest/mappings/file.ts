@@ -7,7 +7,6 @@ import { MillraceError } from '../../../common/errors.ts';
 import { Mapping } from './mapping.ts';
 import { FILE, MAPPING, MAX_MAPPINGS, PRESET, USE, type Use } from './schema.ts';
 
-/** of a member in a document */
 type Path = Array<string | number>;
 
 const PRESETS = new URL('presets/', import.meta.url);
@@ -20,7 +19,6 @@ export type Preset = {
   text: string;
 };
 
-/** @returns all presets, by name */
 export const readPresets = (): Preset[] =>
   readdirSync(PRESETS)
     .filter((file) => file.endsWith('.yaml'))
@@ -30,11 +28,7 @@ export const readPresets = (): Preset[] =>
       return { name: basename(file, '.yaml'), ...PRESET.parse(parseDocument(text).toJS()), text };
     });
 
-/**
- * Reads a file of mappings.
- * @returns in the order of the file
- * @throws {MillraceError} `bad_settings` with the line and column of every mistake
- */
+/** @throws {MillraceError} `bad_settings` with the line and column of every mistake */
 export function readMappings(path: string): Mapping[] {
   let text: string;
   try {
@@ -45,11 +39,7 @@ export function readMappings(path: string): Mapping[] {
   return parseMappings(text, path);
 }
 
-/**
- * @param text YAML
- * @param name name of the file, for error messages
- * @throws {MillraceError} `bad_settings`
- */
+/** @throws {MillraceError} `bad_settings` */
 export function parseMappings(text: string, name: string): Mapping[] {
   const file = new MappingFile(text, name);
   const specs = file.read();
@@ -59,7 +49,7 @@ export function parseMappings(text: string, name: string): Mapping[] {
 
 const QUOTES = "Within [ ] and { }, quote texts with braces, such as 'home/{device}'.";
 
-/** Reads a file of mappings, and collects all problems with their lines and columns. */
+/** Collects all problems with their lines and columns. */
 class MappingFile {
   #name;
   #document;
@@ -75,7 +65,7 @@ class MappingFile {
     if (error) this.#note(error.pos[0], `${error.message}. ${QUOTES}`);
   }
 
-  /** @returns the valid mappings, including the mappings of presets */
+  /** Only the valid mappings, including those of presets. */
   read(): z.infer<typeof MAPPING>[] {
     if (this.#problems.length > 0) return [];
     const content = this.#content();
@@ -94,14 +84,13 @@ class MappingFile {
     return specs;
   }
 
-  /** @throws {MillraceError} `bad_settings` when there are problems */
   throwProblems() {
     if (this.#problems.length === 0) return;
     const lines = this.#problems.map((problem) => `  ${problem}`);
     throw new MillraceError('bad_settings', `Mappings to correct (MQTT_MAPPINGS):\n${lines.join('\n')}`);
   }
 
-  /** @returns the parsed content. A file whose YAML aliases expand without limit is reported as a problem */
+  /** YAML aliases that expand without limit are reported as a problem. */
   #content(): unknown {
     try {
       return this.#document.toJS();
@@ -118,7 +107,6 @@ class MappingFile {
     return [];
   }
 
-  /** @returns the mappings of the preset */
   #expand(entry: Record<string, unknown>, index: number): z.infer<typeof MAPPING>[] {
     const { data, error } = USE.safeParse(entry);
     if (!data) {
@@ -141,7 +129,6 @@ class MappingFile {
     return expandPreset(preset, data);
   }
 
-  /** @param path path of the checked entry */
   #noteIssues(path: Path, error: z.ZodError | undefined) {
     for (const issue of error?.issues ?? []) {
       const at = [...path, ...(issue.path as Path)];
@@ -151,7 +138,6 @@ class MappingFile {
     }
   }
 
-  /** @param message text after the path */
   #noteAt(path: Path, message: string) {
     this.#note(offsetOf(this.#document, path), `${textOf(path)} ${message}`.trim());
   }
@@ -162,7 +148,7 @@ class MappingFile {
   }
 }
 
-/** @returns mappings of the preset. Their names begin with the name of the preset */
+/** The names of the mappings begin with the name of the preset. */
 export function expandPreset(
   { name, base, mappings }: Preset,
   options: Omit<Use, 'use'> = {},
@@ -193,7 +179,7 @@ const bothNumbers = (preset: Use['numbers'], further: Use['numbers']): Use['numb
 const withoutKeys = <T>(all: Record<string, T>, without: Record<string, unknown> = {}): Record<string, T> =>
   Object.fromEntries(Object.entries(all).filter(([key]) => !Object.hasOwn(without, key)));
 
-/** @returns offset of the deepest node on the path that exists */
+/** Offset of the deepest node on the path that exists. */
 function offsetOf(document: Document, path: Path): number {
   for (let length = path.length; length > 0; length--) {
     const parent = document.getIn(path.slice(0, length - 1), true) ?? document.contents;
@@ -206,7 +192,7 @@ function offsetOf(document: Document, path: Path): number {
   return document.contents?.range?.[0] ?? 0;
 }
 
-/** @returns a text such as `mappings[0].values[1].pointer` */
+/** Formats a path such as `mappings[0].values[1].pointer`. */
 const textOf = (path: Path): string =>
   path
     .map((part, index) => (typeof part === 'number' ? `[${part}]` : `${index > 0 ? '.' : ''}${part}`))

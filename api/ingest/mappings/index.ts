@@ -1,7 +1,6 @@
 /**
- * Mappings of topics outside the contract. A mapping defines which messages of other products become which
- * measurements. Mappings are data, and run no code. `presets/` has ready-made mappings. `../handlers/mapped.ts` handles
- * the messages of mapped topics.
+ * A mapping defines which messages of other products become which measurements. Mappings are data, and run no code.
+ * `presets/` has ready-made mappings. `../handlers/mapped.ts` handles the messages of mapped topics.
  */
 import { readMappings } from './file.ts';
 import type { Mapping } from './mapping.ts';
@@ -11,10 +10,9 @@ export { expandPreset, parseMappings, readMappings, readPresets } from './file.t
 export { Mapping } from './mapping.ts';
 export { proposeMapping, proposeMappings } from './proposal.ts';
 
-/** A topic that a mapping reads. */
 export interface MappedTopic {
   kind: 'mapped';
-  /** name of the device in the topic; empty: the payload names the device */
+  /** empty: the payload names the device */
   device: string;
   mapping: Mapping;
   levels: Levels;
@@ -22,23 +20,21 @@ export interface MappedTopic {
 }
 
 /**
- * Filters for subscriptions. `shared`: filters of shared subscriptions, so only one process receives each message with
- * measurements. `own`: each process receives all descriptions. `covered`: filters without a subscription, because
- * another shared filter matches all their topics. A broker may send a message once for each matching filter (MQTT 5,
+ * One process receives each message with values (`shared`), and each process all descriptions (`own`). `covered`:
+ * another shared filter matches all topics of these. A broker may send a message once for each matching filter (MQTT 5,
  * 3.3.4), and Millrace would store each copy.
  */
 export type MappedFilters = { shared: string[]; own: string[]; covered: string[] };
 
-/** The mappings of this process. */
 export class Mappings {
   #all;
 
-  /** @param all the first mapping that matches a topic is used */
+  /** The first mapping that matches a topic is used. */
   constructor(all: Mapping[]) {
     this.#all = all;
   }
 
-  /** @param path MQTT_MAPPINGS @throws {MillraceError} `bad_settings` */
+  /** @throws {MillraceError} `bad_settings` */
   static load(path: string | undefined): Mappings {
     return new Mappings(path === undefined ? [] : readMappings(path));
   }
@@ -47,7 +43,7 @@ export class Mappings {
     return this.#all;
   }
 
-  /** @param topic a topic outside the contract @returns null: no mapping reads the topic */
+  /** The topic is outside the contract. Returns null if no mapping reads it. */
   match(topic: string): MappedTopic | null {
     if (this.#all.length === 0 || isReserved(topic)) return null;
     const split = topic.split('/');
@@ -58,7 +54,6 @@ export class Mappings {
     return null;
   }
 
-  /** The filters that a subscriber of an external broker needs. */
   get filters(): MappedFilters {
     const read = this.#all.filter(({ isSkipped }) => !isSkipped);
     const filtersOf = (mappings: Mapping[]) => [

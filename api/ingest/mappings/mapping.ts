@@ -24,32 +24,24 @@ import { RepeatedMessages } from './repeated-messages.ts';
 import type { MappingSpec, NameSpec, TextSpec } from './schema.ts';
 import { readTime } from './times.ts';
 
-/** A message with a parsed payload. */
 export interface ParsedMessage {
-  /** name of the device */
   device: string;
   /** named levels of the topic, and named parts of texts in the payload */
   levels: Levels;
-  /** parsed payload */
   content: unknown;
 }
 
-/**
- * The description of a sensor that a mapping provides. `isCurrent`: the message itself contains it, so it is
- * newer than the stored description.
- */
+/** `isCurrent`: the message itself contains it, so it is newer than the stored description */
 export type Description = { unit?: string; type?: string; isCurrent: boolean };
 
-/** Longest payload that may be a single value without JSON, in bytes. A longer payload must be JSON. */
+/** A longer payload than this must be JSON, a shorter one may be a single value. */
 const MAX_BARE_BYTES = 1024;
 
-/** Maximum length of a sensor's name, in characters. */
+/** characters in the name of a sensor */
 const MAX_NAME = 128;
 
-/** Limit of sensor names whose descriptions a mapping caches, and of names whose sources it remembers. */
 const MAX_KNOWN = 10_000;
 
-/** A mapping defines how topics and payloads of another product become measurements, and reads such messages. */
 export class Mapping {
   #spec;
   #skips;
@@ -58,19 +50,18 @@ export class Mapping {
   #time;
   #rules;
   #table;
-  /** Unit, type and invalid numbers by name of the sensor. */
+  /** by the name of the sensor */
   #known: LRUCache<string, { unit?: TextSpec; type?: TextSpec; invalid: number[] }> = new LRUCache({
     max: MAX_KNOWN,
     memoMethod: (sensor) => this.#lookUp(sensor),
   });
-  /** Levels by the name that an ambiguous template gave for them. */
+  /** levels by the name that an ambiguous template gave for them */
   #sources: LRUCache<string, string> = new LRUCache({ max: MAX_KNOWN });
   #repeated;
   #hasInvalid;
   name;
   patterns;
 
-  /** @param spec a specification that the schema has accepted */
   constructor(spec: MappingSpec) {
     this.#spec = spec;
     this.name = spec.name;
@@ -103,17 +94,16 @@ export class Mapping {
     this.#table = Object.entries(spec.sensors).map(([glob, entry]) => ({ ...entry, glob: globOf(glob) }));
   }
 
-  /** Whether the messages of this mapping describe a sensor and have no values. */
+  /** Its messages describe a sensor and have no values. */
   get isDescription() {
     return this.#spec.describes !== undefined;
   }
 
-  /** Whether this mapping skips all messages of its topics. */
   get isSkipped() {
     return this.#spec.skip === true;
   }
 
-  /** @returns filters of the topics on which the device sends; empty: no topic names the device */
+  /** Empty: no topic names the device. */
   filtersOf(device: string): string[] {
     if (this.#spec.device !== '{device}' || this.isSkipped) return [];
     return this.patterns
@@ -121,7 +111,7 @@ export class Mapping {
       .map((pattern) => pattern.filterFor(device));
   }
 
-  /** @param levels of a topic @returns texts of the named levels; null: no pattern matches the topic */
+  /** Returns the named levels, or null if no pattern matches the topic. */
   match(levels: string[]): Levels | null {
     for (const pattern of this.patterns) {
       const found = pattern.match(levels);
@@ -130,19 +120,13 @@ export class Mapping {
     return null;
   }
 
-  /** @param levels of the topic @returns name of the device; empty: the payload names the device */
+  /** empty: the payload names the device */
   deviceOf(levels: Levels): string {
     const { device } = this.#spec;
     return typeof device === 'string' ? (filled(device, levels) ?? '') : '';
   }
 
-  /**
-   * Parses the payload of a message, and finds the device.
-   * @param levels named levels of the topic
-   * @param contentType may declare a charset
-   * @returns null: the mapping skips this message
-   * @throws {MillraceError} `malformed`, `bad_id`
-   */
+  /** Returns null if the mapping skips this message. @throws {MillraceError} `malformed`, `bad_id` */
   open(levels: Levels, payload: Buffer, contentType?: string): ParsedMessage | null {
     // An empty payload removes a retained message.
     if (this.isSkipped || payload.length === 0) return null;
@@ -156,11 +140,7 @@ export class Mapping {
     throw new MillraceError('bad_id', `the mapping ${this.name} finds no name of a device`);
   }
 
-  /**
-   * Reads the values of a message into the batch.
-   * @returns descriptions by name of the sensor
-   * @throws {MillraceError} `malformed`, `too_large`, `bad_id`: the message as a whole is refused
-   */
+  /** Returns descriptions by name of the sensor. @throws {MillraceError} `malformed`, `too_large`, `bad_id` */
   read({ device, levels, content }: ParsedMessage, batch: MessageBatch): Map<string, Description> {
     this.#checkDevice(device, levels);
     const reading = new Reading(batch, (sensor, value) => this.#isInvalid(sensor, value));
@@ -193,7 +173,7 @@ export class Mapping {
     return reading.described;
   }
 
-  /** Reads a message that describes a sensor. @returns null: the payload lacks the name of the sensor */
+  /** Returns null if the payload lacks the name of the sensor. */
   describe({ levels, content }: ParsedMessage): { sensor: string; unit?: string; type?: string } | null {
     const { describes = {} } = this.#spec;
     const place = { levels, root: content, content };
@@ -201,7 +181,7 @@ export class Mapping {
     return sensor === null ? null : { sensor, ...textsOf(describes, place) };
   }
 
-  /** @returns `levels` with the named parts of texts; null: the mapping cannot find which sensor is described */
+  /** Adds the named parts of texts. Returns null if the mapping cannot find which sensor is described. */
   #extract(levels: Levels, content: unknown): Levels | null {
     let extended = levels;
     for (const { pointers, patterns } of this.#extracts) {
@@ -214,7 +194,7 @@ export class Mapping {
     return extended;
   }
 
-  /** @returns members of the payload that have values, by key */
+  /** members of the payload that have values */
   #roots(content: unknown): Array<[key: string | null, root: unknown]> {
     if (this.#each === null) return [[null, content]];
     const parts = find(content, this.#each);
@@ -234,7 +214,6 @@ export class Mapping {
     return typeof found === 'string' ? found : null;
   }
 
-  /** @param receivedAt epoch ms */
   #readTime({ root, content }: Place, base: Pointer, receivedAt: number): Time {
     if (!this.#time) return { ts: undefined, path: '' };
     const { pointers } = this.#time;
@@ -281,7 +260,7 @@ export class Mapping {
     );
   }
 
-  /** @returns whether `all` skips the value */
+  /** `all` skips the value. */
   #isSkipped(rule: Rule, tokens: string[], value: unknown): boolean {
     if (Array.isArray(value)) return value.length === 0;
     if (typeof value !== 'string') return value === null;
@@ -290,7 +269,7 @@ export class Mapping {
     );
   }
 
-  /** @param value `path`: name of the value below the pointer of the rule; `defaultName`: name of the sensor if the rule gives none */
+  /** `path`: below the pointer of the rule; `defaultName`: if the rule gives no name */
   #add(
     rule: Rule,
     {
@@ -325,9 +304,7 @@ export class Mapping {
     );
   }
 
-  /**
-   * Checks whether other levels gave the same name before. The memory is that of this process, and it is limited.
-   */
+  /** Other levels gave the same name before, to this process. */
   #isShared(name: string, levels: string) {
     const known = this.#sources.get(name);
     if (known === undefined) this.#sources.set(name, levels);
@@ -356,7 +333,7 @@ export class Mapping {
     return this.#hasInvalid && sensor.length <= MAX_NAME && this.#known.memo(sensor).invalid.includes(value);
   }
 
-  /** @returns the first unit and type in the table for the sensor, and all invalid numbers */
+  /** The first unit and type in the table, and all invalid numbers. */
   #lookUp(sensor: string): { unit?: TextSpec; type?: TextSpec; invalid: number[] } {
     // The unit of an array is that of its elements.
     const array = sensor.replace(/\.\d+$/, '');
@@ -369,7 +346,7 @@ export class Mapping {
   }
 }
 
-/** `root`: the member that is read. `content`: the whole payload. */
+/** `root`: the member that is read; `content`: the whole payload */
 type Place = { device?: string; levels: Levels; root: unknown; content: unknown };
 type Part = Place & { base: Pointer; time: Time };
 type Conditions = ReturnType<typeof toConditions>;
@@ -384,17 +361,17 @@ type Rule = Omit<MappingSpec['values'][number], 'best'> & {
   skips: Conditions;
 };
 
-/** The list of a rule whose best element is read, and the number in its elements. */
+/** The element of `list` with the greatest number `by` is read. */
 type Best = { list: Pointer; by: Pointer };
 
-/** @param tokens path of the value @returns whether the value is a text that may be a number */
+/** The value is a text that may be a number. */
 function readsText({ numeric }: Rule, tokens: string[], value: unknown): boolean {
   if (typeof value !== 'string' || numeric.length === 0) return false;
   const name = tokens.join('.').toLowerCase();
   return numeric.some((glob) => glob.test(name));
 }
 
-/** @returns parsed JSON, or the text if it is no JSON @throws {MillraceError} `malformed` */
+/** The text if it is no JSON. @throws {MillraceError} `malformed` */
 function parsePayload(payload: Buffer, contentType?: string): unknown {
   const text = decodeText(payload, charsetOf(contentType)).trim();
   // A payload `nan` stays a text. It may be a word of the mapping. Otherwise it is refused as one value.
@@ -409,7 +386,6 @@ function parsePayload(payload: Buffer, contentType?: string): unknown {
 const toConditions = (skip: MappingSpec['values'][number]['skip']) =>
   skip.map((rule) => ({ ...rule, at: parsePointer(rule.pointer) }));
 
-/** Checks whether any skip condition is met. */
 const isAnyMet = (conditions: Conditions, content: unknown) =>
   conditions.some(({ is, missing, at }) => {
     const found = find(content, at);
@@ -417,7 +393,6 @@ const isAnyMet = (conditions: Conditions, content: unknown) =>
     return ((is ?? []) as unknown[]).includes(found);
   });
 
-/** @returns pointer to the element with the greatest number */
 function bestIn(root: unknown, { list, by }: Best): Pointer {
   const elements = find(root, list);
   const numbers = Array.isArray(elements) ? elements.map((element) => find(element, by)) : [];
@@ -429,7 +404,6 @@ function bestIn(root: unknown, { list, by }: Best): Pointer {
   return [...list, String(best)];
 }
 
-/** @returns value of the first pointer that finds a value */
 function firstOf(pointers: Pointer[], content: unknown): unknown {
   for (const pointer of pointers) {
     const found = find(content, pointer);
@@ -438,7 +412,7 @@ function firstOf(pointers: Pointer[], content: unknown): unknown {
   return undefined;
 }
 
-/** @returns named parts of the text, by the first pattern that matches */
+/** By the first pattern that matches. */
 function partsOf(patterns: Array<TopicPattern | TextPattern>, text: string): Levels | null {
   const topic = text.split('/');
   for (const pattern of patterns) {
@@ -448,14 +422,14 @@ function partsOf(patterns: Array<TopicPattern | TextPattern>, text: string): Lev
   return null;
 }
 
-/** Expands a topic of Home Assistant: `~` at the beginning or the end stands for the member `~`. */
+/** Home Assistant writes `~` at the beginning or the end of a topic for the member `~`. */
 function withBase(text: unknown, content: unknown) {
   const base = find(content, ['~']);
   if (typeof text !== 'string' || typeof base !== 'string') return text;
   return text.replace(/^~/, () => base).replace(/~$/, () => base);
 }
 
-/** @returns only valid names */
+/** Leaves out names that are not valid. */
 function textsOf(
   { unit, type }: { unit?: TextSpec; type?: TextSpec },
   place: Place,

@@ -1,19 +1,18 @@
 import { brokenArrayRule } from '../decode/json.ts';
 import { MAX_DEPTH, type Pointer, pointerText } from './pointer.ts';
 
-/** Matches a text that is a number in JSON. It may be an id, so it is a value only where the mapping allows it. */
+/** A text that is a number in JSON may be an id, so it is a value only where the mapping allows it. */
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** Matches a text that probably is a value. With an exponent, such as 6412E3, it is rather an id of hexadecimal digits. */
+/** With an exponent, such as 6412E3, a text is rather an id of hexadecimal digits. */
 const PROBABLE = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
 
-/** Maximum length of a member's name in the text of a refusal, in characters. */
+/** characters of a member's name in the text of a refusal */
 const MAX_NAME = 128;
 
-/** @returns whether the text probably is a value */
 export const isProbableNumber = (text: string): boolean => PROBABLE.test(text.trim());
 
-/** @param readsText whether a text may be a number @returns null: the value is no number */
+/** Returns null if the value is no number. */
 export function toNumber(value: unknown, words: Record<string, number>, readsText: boolean): number | null {
   if (typeof value === 'number') return value;
   if (typeof value === 'boolean') return Number(value);
@@ -31,21 +30,16 @@ const TEXT_OF_ALL =
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** @param at where the mapping expects a number @returns text of the refusal */
+/** `at`: where the mapping expects a number */
 function objectRule(value: Record<string, unknown>, at: Pointer): string {
   const [member = 'temperature'] = Object.keys(value).filter((name) => name.length <= MAX_NAME);
   return `is an object; the mapping needs pointer: '${pointerText([...at, member])}' for one of its values, or all: '${pointerText(at)}' for all`;
 }
 
-/** @param at where the mapping expects a number @returns text of the refusal */
 const arrayRule = (at: Pointer): string =>
   `is an array; the mapping needs pointer: '${pointerText([...at, '0'])}' for its first element, or all: '${pointerText(at)}' for all`;
 
-/**
- * @param value a value that is no number
- * @param at place of the value in the payload
- * @param isOfAll whether `all` found the value
- */
+/** `isOfAll`: `all` found the value */
 export function brokenNumberRule(value: unknown, at: Pointer, isOfAll: boolean): string {
   if (Array.isArray(value)) return isOfAll ? (brokenArrayRule(value) ?? NOT_NUMERIC) : arrayRule(at);
   if (isObject(value))

@@ -1,34 +1,24 @@
 import { RE2JS } from 're2js';
 import { joinNames, nameOfPart } from '../../../schema/sensor-names.ts';
 
-/** Texts of topic levels by name of the level, such as `{ device: 'kitchen' }`. */
+/** texts by the name of their level, such as `{ device: 'kitchen' }` */
 export type Levels = Record<string, string>;
 
-/** A level of a pattern: named, a wildcard, or a fixed text. */
 type Level = { name: string } | { any: true } | { text: string };
 
 const NAMED = /^\{([a-z][a-z0-9_]*)\}$/;
 
-/**
- * Matches topics of Millrace, of Sparkplug and of brokers. Mappings cannot read these topics, because live values that
- * Millrace publishes would be stored again.
- */
+/** Topics of Millrace, of Sparkplug and of brokers. Mappings must not read them: live values would be stored again. */
 const RESERVED = /^(?:iot|spBv1\.0|\$[^/]*)(?:\/|$)/;
 
-/** @param topic topic or pattern @returns whether mappings must not use the topic */
 export const isReserved = (topic: string): boolean => RESERVED.test(topic);
 
-/**
- * A topic with named levels, such as `application/+/device/{device}/event/up`. `+` matches one level with any
- * text, and `#` at the end matches any further levels.
- */
+/** Such as `application/+/device/{device}/event/up`. `+` matches one level with any text, and `#` at the end any further levels. */
 export class TopicPattern {
   #levels: Level[];
   #isOpen;
-  /** The pattern as written. */
   text;
 
-  /** @param text a pattern that `brokenPatternRule` accepts */
   constructor(text: string) {
     this.text = text;
     const levels = text.split('/');
@@ -41,18 +31,16 @@ export class TopicPattern {
     });
   }
 
-  /** Names of the named levels. Each name occurs once. */
+  /** Each name occurs once. */
   get names(): string[] {
     return this.#levels.flatMap((level) => ('name' in level ? [level.name] : []));
   }
 
-  /** The filter of an MQTT subscription that receives these topics. */
   get filter(): string {
     const levels = this.#levels.map((level) => ('text' in level ? level.text : '+'));
     return [...levels, ...(this.#isOpen ? ['#'] : [])].join('/');
   }
 
-  /** @returns a filter of the topics of one device */
   filterFor(device: string): string {
     const levels = this.#levels.map((level) => {
       if ('name' in level && level.name === 'device') return device;
@@ -61,7 +49,6 @@ export class TopicPattern {
     return [...levels, ...(this.#isOpen ? ['#'] : [])].join('/');
   }
 
-  /** @param levels of a topic @returns the texts of the named levels; null: the topic does not match */
   match(levels: string[]): Levels | null {
     const wanted = this.#levels;
     if (this.#isOpen ? levels.length < wanted.length : levels.length !== wanted.length) return null;
@@ -77,7 +64,7 @@ export class TopicPattern {
   }
 }
 
-/** @param wide filter @param narrow filter @returns whether `wide` matches every topic that `narrow` matches */
+/** `wide` matches every topic that `narrow` matches. */
 export function covers(wide: string, narrow: string): boolean {
   const wideLevels = wide.split('/');
   const narrowLevels = narrow.split('/');
@@ -89,7 +76,7 @@ export function covers(wide: string, narrow: string): boolean {
   return wideLevels.length === narrowLevels.length;
 }
 
-/** @param text of a topic pattern @returns the rule that the pattern breaks; null: the pattern is valid */
+/** Returns null if the pattern is valid. */
 export function brokenPatternRule(text: string): string | null {
   const levels = text.split('/');
   const names = levels.flatMap((level) => NAMED.exec(level)?.[1] ?? []);
@@ -105,25 +92,24 @@ export function brokenPatternRule(text: string): string | null {
 
 const isWild = (level: string) => level === '+' || level === '#' || NAMED.test(level);
 
-/** Longest text that a text pattern reads, in characters. A longer text does not match. */
+/** A longer text does not match. */
 const MAX_TEXT = 256;
 
-/** Limit of named parts and wildcards in a text pattern. The time of a comparison grows with it. */
+/** Named parts and wildcards; the time of a comparison grows with their number. */
 export const MAX_PARTS = 3;
 
 /** White space of JavaScript. `\s` of RE2 has only that of ASCII. */
 const SPACE = String.raw`[\t\n\v\f\r\p{Z}\x{feff}]*`;
 
 /**
- * A text with named parts, such as `{{ value_json.{sensor} }}`. A named part matches a-z, A-Z, digits, `_`,
- * `.`, `:` and `-`. `*` matches any text, and a space matches any white space or none. The expression is of RE2, whose time grows with
- * the length of the text. A `RegExp` took 3 s to compare `* * * x` with 64 spaces.
+ * A text with named parts, such as `{{ value_json.{sensor} }}`. A named part matches a-z, A-Z, digits, `_`, `.`, `:`
+ * and `-`. `*` matches any text, and a space matches any white space or none. The time of RE2 grows with the length of
+ * the text. A `RegExp` took 3 s to compare `* * * x` with 64 spaces.
  */
 export class TextPattern {
   #expression;
-  /** Names of the named parts. */
   names: string[];
-  /** Number of named parts and wildcards. */
+  /** named parts and wildcards */
   size;
 
   constructor(text: string) {
@@ -133,7 +119,6 @@ export class TextPattern {
     this.#expression = RE2JS.compile(parts.map(expressionOf).join(''), RE2JS.DOTALL);
   }
 
-  /** @returns the named parts of the text; null: the text does not match */
   match(text: string): Levels | null {
     if (text.length > MAX_TEXT) return null;
     const matcher = this.#expression.matcher(text);
@@ -142,20 +127,18 @@ export class TextPattern {
   }
 }
 
-/** @param part of a text pattern @returns source of a regular expression */
 function expressionOf(part: string): string {
   if (NAMED.test(part)) return '([0-9A-Za-z_.:-]+)';
   if (part === '*') return '.*';
   return /^\s+$/.test(part) ? SPACE : RE2JS.quote(part);
 }
 
-/** Compares names of sensors with a text in which `*` stands for any text. */
+/** `*` stands for any text. */
 export type Glob = { test: (name: string) => boolean };
 
 /**
- * Compiles a glob without a regular expression, because a regular expression with five wildcards took 24 s to compare a
- * name of 128 characters. The comparison uses the first occurrence of each text between wildcards. A later occurrence
- * never leaves more characters for the texts behind it.
+ * A regular expression with five wildcards took 24 s to compare a name of 128 characters. The comparison uses the first
+ * occurrence of each text between wildcards. A later occurrence never leaves more characters for the texts behind it.
  */
 export function globOf(glob: string): Glob {
   const [first = '', ...parts] = glob.split('*');
@@ -178,11 +161,11 @@ export function globOf(glob: string): Glob {
 
 const PART = /\{([a-z][a-z0-9_]*)\}/g;
 
-/** @param template such as `{site}-{device}` */
+/** Such a template is `{site}-{device}`. */
 export const namesIn = (template: string): string[] =>
   [...template.matchAll(PART)].map(([, name]) => String(name));
 
-/** @returns null: a name has no text */
+/** Returns null if a name has no text. */
 export function filled(template: string, levels: Levels): string | null {
   if (!template.includes('{')) return template;
   // A name such as `constructor` is also a member that every object inherits.
@@ -190,16 +173,13 @@ export function filled(template: string, levels: Levels): string | null {
   return template.replaceAll(PART, (_, name) => levels[name] as string);
 }
 
-/**
- * A text with named levels that names a sensor. `path` is a name already, and all other levels are parts of names.
- */
+/** Names a sensor by levels. `path` is a name already, and all other levels are parts of names. */
 export class SensorTemplate {
   /** Fixed texts at even indexes, and names of levels between them. */
   #parts;
   #isDotted;
-  /** Names of levels. */
   names: string[];
-  /** Whether different levels may give the same text, such as `{a}-{b}` for x-y and z, and for x and y-z. */
+  /** Different levels may give the same text, such as `{a}-{b}` for x-y and z, and for x and y-z. */
   isAmbiguous;
 
   constructor(text: string) {
@@ -210,7 +190,7 @@ export class SensorTemplate {
     this.isAmbiguous = between.length > 0 && !this.#isDotted;
   }
 
-  /** @returns null: a name has no text */
+  /** Returns null if a name has no text. */
   fill(levels: Levels): string | null {
     let [text = ''] = this.#parts;
     for (let index = 1; index < this.#parts.length; index += 2) {

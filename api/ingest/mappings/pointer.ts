@@ -1,26 +1,24 @@
-/** Deepest level of a payload in which values are searched. An object or an array at this level is visited as one value. */
+/** An object or an array at this level is visited as one value. */
 export const MAX_DEPTH = 8;
 
-/** A JSON Pointer (RFC 6901), as its unescaped tokens. */
+/** RFC 6901; the tokens are unescaped */
 export type Pointer = string[];
 
 const POINTER = /^(?:\/(?:[^~/]|~[01])*)*$/;
 
-/** @returns whether the text is a JSON Pointer. An empty text is a pointer to the whole payload */
+/** An empty text is a pointer to the whole payload. */
 export const isPointer = (text: string): boolean => POINTER.test(text);
 
-/** @param text a JSON Pointer */
 export const parsePointer = (text: string): Pointer =>
   text
     .split('/')
     .slice(1)
     .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
 
-/** @returns a JSON Pointer */
 export const pointerText = (tokens: string[]): string =>
   tokens.map((token) => `/${token.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 
-/** @returns undefined: there is no such value. Inherited members, such as members of `Object.prototype`, are no values */
+/** Returns undefined if there is no such value. Inherited members, such as those of `Object.prototype`, are no values. */
 export function find(content: unknown, pointer: Pointer): unknown {
   let value = content;
   for (const token of pointer) {
@@ -32,7 +30,7 @@ export function find(content: unknown, pointer: Pointer): unknown {
   return value;
 }
 
-/** @returns the path that refusals and the dashboard use: `rxInfo[0].rssi` */
+/** Formats the path for refusals and the dashboard: `rxInfo[0].rssi`. */
 export const pathOf = (tokens: Array<string | number>): string =>
   tokens.reduce(
     (path: string, token) =>
@@ -45,10 +43,8 @@ export const pathOf = (tokens: Array<string | number>): string =>
   );
 
 /**
- * Visits the values in a payload, or in a member of it: the members of objects and the elements of arrays, down to `MAX_DEPTH`.
- * @param visit receives each value that is no object and no array, and also an array that is empty or left out, and an object or
- * array at the depth limit
- * @param isLeftOut whether the elements of an array are not visited
+ * Down to `MAX_DEPTH`. `visit` also receives an array that is empty or left out, and an object or array at the limit.
+ * The elements of an array that `isLeftOut` are not visited.
  */
 export function visitValues(
   content: unknown,

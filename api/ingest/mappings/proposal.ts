@@ -7,49 +7,40 @@ import { Mapping } from './mapping.ts';
 import { isReserved } from './pattern.ts';
 import { pointerText, visitValues } from './pointer.ts';
 
-/** Limit of values that a proposal lists one by one. With more values, the proposal reads all values with `all`. */
+/** With more values, the proposal reads all values with `all`. */
 const MAX_VALUES = 12;
 
-/** Members that usually have the time of a message, in the order of preference. */
+/** Members that usually have the time, in the order of preference. */
 const TIMES = ['ts', 'time', 'timestamp', 'Time', 'date', 'datetime', 'created_at', 'received_at', 'epoch'];
 
-/** Matches topic levels that are probably a kind of message, and not the name of a device. */
+/** Levels that are probably a kind of message, and not the name of a device. */
 const WORDS =
   /^(?:tele|stat|cmnd|state|status|sensors?|data|up|uplink|events?|telemetry|measurements?|values?|json|info|readings?|v\d+|home|mqtt|devices?|rooms?|temperature|humidity|pressure|power|energy|voltage|current|battery|co2|light|level)$/i;
 
-/** Matches topic levels that are probably the name of a quantity. */
+/** Levels that are probably the name of a quantity. */
 const QUANTITIES =
   /^(?:temperature|temp|humidity|hum|pressure|power|energy|voltage|current|battery|co2|pm\d+|lux|light|level|rssi|flow|speed|weight|distance)$/i;
 
-/** Ranges of epoch seconds and epoch milliseconds from 2001 to 2286. */
+/** Epoch times from 2001 to 2286. */
 const SECONDS = { min: 1e9, max: 1e10 };
 const MILLISECONDS = { min: 1e12, max: 1e13 };
 
 /** read at the first proposal */
 let presets: Array<{ preset: Preset; mappings: Mapping[] }> | null = null;
 
-/** A topic that no mapping reads. `payload`: the newest payload, or only its beginning. */
+/** `payload`: the newest, or only its beginning */
 type Unmatched = { topic: string; payload: Buffer };
 
-/**
- * The probable meaning of the levels of a topic. `device`: index of the level with the device. `quantity`: text of the
- * last level, if it names a quantity; else null.
- */
+/** `device`: index of the level with the device; `quantity`: text of the last level, if it names a quantity */
 type Guess = { levels: string[]; content: unknown; pattern: string; device: number; quantity: string | null };
 
-/**
- * Proposes an entry for the file of mappings.
- * @param topic topic that no mapping reads
- * @param payload the newest payload of the topic, or only its beginning
- * @returns YAML; null: no mapping may use this topic
- */
+/** Returns YAML, or null if no mapping may use this topic. */
 export const proposeMapping = (topic: string, payload: Buffer): string | null =>
   proposeMappings([{ topic, payload }])[0] ?? null;
 
 /**
- * Proposes entries for the file of mappings. Messages with the same topic pattern get the same entry, which reads all
- * these messages, because a file uses only the first entry with a pattern.
- * @returns YAML for each message; null: no mapping may use the topic
+ * Messages with the same topic pattern get the same entry, which reads all of them, because a file uses only the first
+ * entry with a pattern. Returns YAML for each message.
  */
 export function proposeMappings(messages: Unmatched[]): Array<string | null> {
   const groups: Map<string, Guess[]> = new Map();
@@ -70,7 +61,6 @@ export function proposeMappings(messages: Unmatched[]): Array<string | null> {
 const isUsable = (topic: string) =>
   !isReserved(topic) && !topic.endsWith('…') && !/[+#{}\p{Cc}]/u.test(topic);
 
-/** @returns name of the preset that reads the topic */
 function presetFor(topic: string): string | undefined {
   if (!isUsable(topic)) return undefined;
   presets ??= readPresets().map((preset) => ({
@@ -92,7 +82,7 @@ function guessFor(topic: string, payload: Buffer): Guess | null {
   return { levels, content: parse(payload), pattern, device, quantity };
 }
 
-/** @param hasSensor whether the last level names the sensor */
+/** `hasSensor`: the last level names the sensor */
 const patternOf = (levels: string[], device: number, hasSensor: boolean) =>
   levels
     .map((level, index) => {
@@ -101,7 +91,7 @@ const patternOf = (levels: string[], device: number, hasSensor: boolean) =>
     })
     .join('/');
 
-/** @param group topics with one pattern @returns YAML of the entry that reads all these topics */
+/** YAML of the entry that reads all topics of the group, which have one pattern. */
 function entryFor(group: Guess[]): string {
   const [{ levels, device, quantity, pattern }] = group as [Guess];
   const contents = group.map(({ content }) => content);
@@ -122,7 +112,6 @@ function entryFor(group: Guess[]): string {
   return stringify({ mappings: [{ name: nameFor(topic), topic, ...members }] }, { lineWidth: 0 });
 }
 
-/** @returns index of the level that is probably the device */
 function deviceLevel(levels: string[]): number {
   const candidates = levels.flatMap((level, index) =>
     index > 0 && level !== '' && !WORDS.test(level) ? [index] : [],
@@ -130,9 +119,7 @@ function deviceLevel(levels: string[]): number {
   return candidates.find((index) => /\d/.test(levels[index] as string)) ?? candidates.at(-1) ?? 1;
 }
 
-/**
- * Returns a name for the proposed entry. Each pattern gets its own name, so that a file can have several proposals.
- */
+/** Each pattern gets its own name, so that a file can have several proposals. */
 const nameFor = (pattern: string): string =>
   pattern
     .toLowerCase()
@@ -141,11 +128,7 @@ const nameFor = (pattern: string): string =>
     .slice(0, 64)
     .replace(/-$/, '') || 'mapping';
 
-/**
- * @param contents parsed payloads; no payload is an array
- * @param topic `hasSensor`: the topic names the sensor. `isMixed`: the payloads have different forms
- * @returns members of the proposed entry
- */
+/** No payload is an array. `hasSensor`: the topic names the sensor; `isMixed`: the payloads have different forms */
 function valuesFor(
   contents: unknown[],
   { quantity, hasSensor, isMixed }: { quantity: string | null; hasSensor: boolean; isMixed: boolean },
@@ -181,12 +164,7 @@ function valuesFor(
   };
 }
 
-/**
- * Proposes the name of a sensor.
- * @param tokens path of the value
- * @param only quantity of the topic, if the payload has no other value
- * @param quantity quantity of the topic
- */
+/** `only`: the quantity of the topic, if the payload has no other value */
 function sensorFor(tokens: string[], only: string | null, quantity: string | null): string {
   const path = nameOfParts(tokens).replaceAll(/[{}]/g, '');
   if (only !== null) return only;
@@ -194,7 +172,7 @@ function sensorFor(tokens: string[], only: string | null, quantity: string | nul
   return (isPlain ? path : `${quantity}.${path}`) || 'value';
 }
 
-/** @param content an array of measurements */
+/** The content is an array of measurements. */
 function listFor([first]: unknown[]): Record<string, unknown> {
   const found = valuesIn(first);
   const time = timeIn(found);
@@ -226,7 +204,7 @@ function valuesIn(content: unknown): Array<{ tokens: string[]; value: unknown }>
   return found;
 }
 
-/** @returns undefined: the payload is no JSON, or cut off */
+/** Returns undefined if the payload is no JSON, or cut off. */
 function parse(payload: Buffer): unknown {
   let text = '';
   try {
@@ -239,7 +217,7 @@ function parse(payload: Buffer): unknown {
 
 const SWITCH = /^(?:on|off|open|closed|online|offline)$/i;
 
-/** @returns whether the value is a text such as "21.5", and no id such as "0012" or "1e5" */
+/** A text such as "21.5", and no id such as "0012" or "1e5". */
 const isNumberAsText = (value: unknown): boolean =>
   typeof value === 'string' && /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(value);
 
@@ -249,7 +227,7 @@ const isValue = (value: unknown) =>
   isNumberAsText(value) ||
   (typeof value === 'string' && SWITCH.test(value));
 
-/** @returns words such as `on` among the values, with their opposites */
+/** Words such as `on` among the values, with their opposites. */
 function wordsFor(values: unknown[]): { words?: Record<string, number> } {
   const words: Record<string, number> = {};
   for (const value of values) {
@@ -266,7 +244,6 @@ function wordsFor(values: unknown[]): { words?: Record<string, number> } {
   return Object.keys(words).length > 0 ? { words } : {};
 }
 
-/** @returns `word` in the upper or lower case of `given` */
 function inCaseOf(given: string, word: string): string {
   if (given === given.toUpperCase()) return word.toUpperCase();
   return given === given.toLowerCase() ? word : `${word.charAt(0).toUpperCase()}${word.slice(1)}`;

@@ -3,32 +3,31 @@ import { MAX_SAMPLES_PER_MESSAGE } from '../../../schema/rules.ts';
 import type { MessageBatch } from '../decode/message-batch.ts';
 import type { Description } from './mapping.ts';
 
-/** Time of a value as `readTime` returns it, and its path. */
+/** as `readTime` returns it, and its path in the payload */
 export type Time = { ts: number | null | undefined; path: string };
 
 export const SHARED =
   'has this name from another part of the topic or payload too; change the name in the mapping';
 
-/** Collects the values of one message, and their paths in the payload. */
 export class Reading {
   #batch;
   #isInvalid;
-  /** Paths of value and time in the payload, by index of the value. */
+  /** paths in the payload, by index of the value */
   #paths: Array<{ value: string; ts: string }> = [];
-  /** Number of values that were found, also of values to skip or to ignore. */
+  /** number of values, including those to skip or to ignore */
   found = 0;
   /** The rule and the path of the value, by name of the sensor. */
   #sources: Map<string, string> = new Map();
   described: Map<string, Description> = new Map();
 
-  /** @param isInvalid whether the value means that there is none */
+  /** `isInvalid`: the value means that there is none */
   constructor(batch: MessageBatch, isInvalid: (sensor: string, value: number) => boolean) {
     this.#batch = batch;
     this.#isInvalid = isInvalid;
     batch.pathOf = (index, field) => this.#paths[index]?.[field === 'ts' ? 'ts' : 'value'] ?? '';
   }
 
-  /** Counts a value of the payload that the mapping names. */
+  /** Counts a value that the mapping names. */
   countReceived() {
     this.#batch.countReceived(1);
   }
@@ -45,12 +44,12 @@ export class Reading {
     this.skip();
   }
 
-  /** Notes a value that the mapping leaves out. A message that has only such values is not refused. */
+  /** Counts a value that the mapping leaves out. A message that has only such values is not refused. */
   ignore() {
     this.found++;
   }
 
-  /** @param found `isShared`: another message gave another source this name; `rule`: the broken rule if `value` is null */
+  /** `isShared`: another message gave another source this name; `rule`: the broken rule if `value` is null */
   add(
     {
       sensor,

@@ -2,29 +2,26 @@ import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { find, parsePointer } from './pointer.ts';
 
-/** Limit of messages whose times are remembered. One takes about 200 bytes. */
+/** A message takes about 200 bytes. */
 const MAX_MESSAGES = 20_000;
 
 /**
- * Remembers messages that may come again with another time, such as an uplink of LoRaWAN that a second gateway delivers
- * late. This process forgets them when it ends, and other processes do not know them.
+ * Messages that may come again with another time, such as an uplink of LoRaWAN that a second gateway delivers late.
+ * Only this process knows them.
  */
 export class RepeatedMessages {
   #by;
   #withinMs;
-  /** Time of the first message with the same content, in epoch ms. */
+  /** epoch ms of the first message with the same content */
   #times: LRUCache<string, number> = new LRUCache({ max: MAX_MESSAGES });
 
-  /** @param once pointers to what is equal in a repeated message; a message without the first is never repeated */
+  /** A message without the first of the pointers is never repeated. */
   constructor({ by, within_s: seconds }: { by: string[]; within_s: number }) {
     this.#by = by.map(parsePointer);
     this.#withinMs = seconds * 1000;
   }
 
-  /**
-   * @param ts time of the message, in epoch ms
-   * @returns time of the first message in epoch ms; null: the message is new
-   */
+  /** Returns the time of the first message, or null if the message is new. */
   find(device: string, content: unknown, ts: number): number | null {
     const [counter, ...others] = this.#by.map((pointer) => find(content, pointer));
     if (counter === undefined || Number.isNaN(ts)) return null;

@@ -4,24 +4,21 @@ import { brokenPatternRule, MAX_PARTS, namesIn, TextPattern, TopicPattern } from
 import { isPointer } from './pointer.ts';
 import { REQUIRED, type TimeUnit } from './times.ts';
 
-/**
- * Limit of mappings in a file, including the mappings of presets. Each topic outside the contract may be compared with
- * all mappings.
- */
+/** Includes the mappings of presets. Each topic outside the contract may be compared with all mappings. */
 export const MAX_MAPPINGS = 200;
 
 const Pointer = z.string({ error: 'must be a JSON Pointer' }).refine(isPointer, {
   error: "must be a JSON Pointer such as /object/temperature, or '' for the whole payload",
 });
 
-/** Checks a pointer, or a list of pointers, of which the first that finds a value is used. */
+/** The first pointer that finds a value is used. */
 const Pointers = z
   .union([Pointer, z.array(Pointer).min(1).max(8)], { error: 'must be a JSON Pointer, or a list of them' })
   .transform((given) => [given].flat());
 
 const Words = <T>(value: z.ZodType<T>) => z.record(z.string(), value).default({});
 
-/** Checks a topic pattern with named levels. `{base}` at the beginning of a pattern is replaced before this check. */
+/** `{base}` at the beginning of a pattern is replaced before this check. */
 const Pattern = z.string({ error: 'must be a topic pattern' }).superRefine((text, context) => {
   const message = brokenPatternRule(text);
   if (message) context.addIssue({ code: 'custom', message });
@@ -51,7 +48,7 @@ export type TextSpec = string | { pointer: string[]; words: Record<string, strin
 
 const described = { unit: Text.optional(), type: Text.optional() };
 
-/** Checks what is known of sensors, by name. `invalid`: numbers that a device sends instead of a measurement. */
+/** `invalid`: numbers that a device sends instead of a measurement */
 const Sensors = z.record(
   z.string().min(1),
   z.strictObject({
@@ -199,7 +196,7 @@ const mapping = z
 
 export type MappingSpec = z.infer<typeof mapping>;
 
-/** Names that a template may use in addition to the named levels: the path of the value, and its key in `each`. */
+/** Names in addition to the named levels: the path of the value, and its key in `each`. */
 const GIVEN = new Set(['path', 'key']);
 
 function missingNames({
@@ -250,16 +247,11 @@ const use = z.strictObject({
 
 export type Use = z.infer<typeof use>;
 
-/** Checks one mapping. */
 export const MAPPING = mapping;
 
-/** Checks the use of a preset. */
 export const USE = use;
 
-/**
- * Checks the outer form of a file. Each entry is checked separately with `MAPPING` or `USE`, so that an error refers to
- * the right kind of entry.
- */
+/** Each entry is checked separately with `MAPPING` or `USE`, so that an error refers to the right kind of entry. */
 export const FILE = z.strictObject(
   {
     mappings: z
@@ -270,7 +262,6 @@ export const FILE = z.strictObject(
   { error: 'must be {mappings: […]}' },
 );
 
-/** Checks the form of a preset file. */
 export const PRESET = z.strictObject({
   title: z.string(),
   base: z.string().optional(),

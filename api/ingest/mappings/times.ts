@@ -1,25 +1,22 @@
 import { parseTime } from '../../../common/times.ts';
 import { instantNear } from '../../../common/zones.ts';
 
-/** Milliseconds of each unit of time. */
+/** ms in each unit */
 const TIME_UNITS = { s: 1000, ms: 1, us: 1e-3, ns: 1e-6 };
 
 export type TimeUnit = keyof typeof TIME_UNITS;
 
-/** Matches a text that ends with a zone, such as `Z` or `+02:00`. */
 const HAS_ZONE = /(?:Z|[+-]\d\d:?(?:\d\d)?)$/i;
 const HAS_CLOCK = /T\d\d/;
 
 const NUMBER = /^-?\d+(?:\.\d+)?$/;
 
-/** Value of `zone` in a mapping: a text without a zone is then ignored as a time. */
+/** With this `zone`, a text without a zone is ignored as a time. */
 export const REQUIRED = 'required';
 
 /**
- * Reads the time of a payload: a number in a unit, such a number as a text, or ISO 8601. Blanks may stand before the time of day and
- * before the zone. A local time that comes twice, or that clocks skip, is the instant nearest to the receipt.
- * @param rules `zone`: zone of texts that name no zone
- * @param receivedAt epoch ms
+ * Reads a number in a unit, such a number as a text, or ISO 8601. Blanks may stand before the time of day and before
+ * the zone. A local time that comes twice, or that clocks skip, is the instant nearest to the receipt.
  * @returns epoch ms; undefined: there is no time, so the time of receipt counts; null: the time cannot be read
  */
 export function readTime(

@@ -22,7 +22,7 @@ export interface Birth {
   site?: string;
   label?: string;
   sensors: SensorBirth[];
-  /** makes the paths of refused sensors; default: paths of elements of `sensors` */
+  /** paths of refused sensors; default: paths of elements of `sensors` */
   pathOf?: PathOf;
   /** invalid elements of `sensors` */
   refused: Refusals;
@@ -30,8 +30,6 @@ export interface Birth {
 
 /**
  * @param payload `{"session", "name", "site", "label", "sensors": [{sensor_id, name, type, unit, label, interval_ms}]}`
- * @param receivedAt epoch ms
- * @param contentType may declare a charset
  * @throws {MillraceError} `malformed`, `bad_id`, `registration_limit`: the whole birth is refused
  */
 export function readBirth(
@@ -73,19 +71,13 @@ function parse(payload: Buffer, contentType?: string): Record<string, unknown> {
   return content as Record<string, unknown>;
 }
 
-/** @throws {MillraceError} `bad_id` */
 function optionalName(path: string, text: unknown): string | undefined {
   if (text === undefined || text === null) return undefined;
   if (isName(text)) return text;
   throw new MillraceError('bad_id', brokenNameRule(text), { path });
 }
 
-/**
- * @param payload `{"type", "unit", "label", "interval_ms"}`, the description of one sensor
- * @param sensor id or name
- * @returns the description, without a name
- * @throws {MillraceError} `malformed`, `bad_id`
- */
+/** Reads `{"type", "unit", "label", "interval_ms"}` of one sensor. @throws {MillraceError} `malformed`, `bad_id` */
 export function readDescription(payload: Buffer, deviceId: string, sensor: string): SensorBirth {
   const { type, unit, label, interval_ms } = parse(payload);
   const read = readSensor(deviceId, 0, { sensor_id: sensor, type, unit, label, interval_ms }, PATHS.object);
@@ -93,7 +85,6 @@ export function readDescription(payload: Buffer, deviceId: string, sensor: strin
   return { ...read, name: undefined };
 }
 
-/** @param index of the element in `sensors` */
 function readSensor(
   deviceId: string,
   index: number,
@@ -132,7 +123,7 @@ function readSensor(
 
 const isGiven = (value: unknown) => value !== undefined && value !== null;
 
-/** @returns why id and name identify no sensor */
+/** why id and name identify no sensor */
 function brokenId(sensorId: unknown, name: unknown): [field: string, rule: string] {
   if (isGiven(sensorId)) return ['sensor_id', brokenNameRule(sensorId)];
   return isGiven(name) ? ['name', brokenNameRule(name)] : ['sensor_id', 'is missing'];
@@ -140,6 +131,6 @@ function brokenId(sensorId: unknown, name: unknown): [field: string, rule: strin
 
 const INTERVAL_RULE = `must be a whole number of ms from 1 to ${2 ** 31 - 1}`;
 
-/** @param interval ms, stored as a 32-bit integer */
+/** stored as a 32-bit integer */
 const isInterval = (interval: unknown): interval is number =>
   typeof interval === 'number' && Number.isInteger(interval) && interval > 0 && interval < 2 ** 31;

@@ -12,13 +12,12 @@ import type { Registry } from './index.ts';
 import { beginSession, firstMessageStamp, isOver, nextStamp } from './sessions.ts';
 
 /**
- * Creates the service that registers devices and sensors from births. Only attributes that differ from the registry are
- * written. Their write timestamp is the time of receipt. So the birth that arrived last describes the device, whatever
- * the clock of the device shows. The birth may be acknowledged after these writes.
+ * Only attributes that differ from the registry are written. Their write timestamp is the time of receipt, so the birth
+ * that arrived last describes the device, whatever the clock of the device shows.
  *
- * A birth of an ended session may arrive again: repeated by the broker, retained, or replayed. Such a birth only adds
- * unknown sensors, with a write timestamp that every other birth overwrites. Several processes receive every birth in
- * the same order. So in each process the last write comes from the newest birth.
+ * A birth of an ended session may arrive again: repeated by the broker, retained, or replayed. It only adds unknown
+ * sensors, with a write timestamp that every other birth overwrites. Several processes receive every birth in the same
+ * order, so in each the last write comes from the newest birth.
  */
 export function createBirths({
   registry,
@@ -34,11 +33,7 @@ export function createBirths({
   clock: () => number;
   clocks: ClockNotices;
 }) {
-  /**
-   * Writes the changed attributes of a device.
-   * @param options `stamp`: write timestamp, epoch µs
-   * @returns whether anything was written
-   */
+  /** `stamp`: epoch µs. Returns whether anything was written. */
   async function writeDevice(
     device: Device,
     birth: Description,
@@ -56,11 +51,7 @@ export function createBirths({
     return true;
   }
 
-  /**
-   * Writes the changed attributes of sensors.
-   * @param writeTimestamp epoch µs
-   * @returns whether anything was written
-   */
+  /** Returns whether anything was written. */
   async function writeSensors(
     device: Device,
     planned: PlannedSensor[],
@@ -81,10 +72,7 @@ export function createBirths({
   }
 
   return {
-    /**
-     * @returns settles when the birth is committed, with a refusal for each sensor above the limit of a
-     * device
-     */
+    /** Settles when the birth is committed, with a refusal for each sensor above the limit of a device. */
     register: (identity: Identity, birth: Birth, arrival: Arrival): Promise<Refusals> =>
       registry.serialize(identity.id, async () => {
         const found = await registry.findNow(identity);
@@ -99,8 +87,7 @@ export function createBirths({
         const stamp = nextStamp(device, arrival.receivedAt);
         const begun = beginSession(device, birth.session, arrival.receivedAt);
         clocks.note(device, begun.clockOffset);
-        // The write timestamp of the session shows when the session was announced. So a repeated birth must not write
-        // the session again.
+        // The write timestamp of the session shows when the session was announced. So a repeated birth must not write the session again.
         const session =
           birth.session.id === null || begun.session !== device.session ? begun : { session: undefined };
         await writeDevice(device, { ...birth, ...session }, { isNew: found === null, stamp });
@@ -110,9 +97,8 @@ export function createBirths({
       }),
 
     /**
-     * Writes a description that a client sent over HTTP. The description overwrites every earlier birth. A later birth
-     * overwrites attributes for which it has another value. A description does not begin a session.
-     * @returns settles when the description is committed, with a refusal for each sensor above the limit of a device
+     * A description over HTTP overwrites every earlier birth. A later birth overwrites attributes for which it has another
+     * value. A description begins no session. Each sensor above the limit of a device is refused.
      */
     describe: (
       identity: Identity,
@@ -142,7 +128,6 @@ export function createBirths({
 
 export type Births = ReturnType<typeof createBirths>;
 
-/** Attributes of a device, from a birth or over HTTP. */
 type Description = {
   name?: string;
   site?: string;
@@ -163,12 +148,11 @@ type Attributes = {
   intervalMs?: number;
 };
 
-/** A sensor with the attributes to write. */
 type PlannedSensor = { sensor: Sensor; isNew: boolean; attributes: Attributes };
 
 const LIMIT = 'registration_limit';
 
-/** Divides the sensors of a birth into accepted sensors and sensors above the limit of the device. */
+/** The others are above the limit of the device. */
 export function admit(
   device: Device,
   { sensors, pathOf = PATHS.birth }: Pick<Birth, 'sensors' | 'pathOf'>,
@@ -190,10 +174,8 @@ export const changedAttributes = (device: Device, birth: Description) => {
 };
 
 /**
- * @param device the device, whose attributes are already those of the birth
- * @param born the accepted sensors of the birth
- * @returns all sensors with changes. Sensors that the birth does not list may change too, because their rows
- * contain the name and site of the device
+ * The device has the attributes of the birth already. Sensors that the birth does not list may change too, because
+ * their rows contain the name and site of the device.
  */
 export function planSensors(device: Device, born: SensorBirth[]): PlannedSensor[] {
   const mentioned = new Set(born.map(({ identity }) => identity.id));
@@ -205,7 +187,6 @@ export function planSensors(device: Device, born: SensorBirth[]): PlannedSensor[
   ];
 }
 
-/** @returns the sensors that the device does not have yet */
 export const planNew = (device: Device, born: SensorBirth[]): PlannedSensor[] =>
   born
     .filter(({ identity }) => !device.sensors.has(identity.id))
@@ -230,10 +211,7 @@ const attributesOf = (device: Device, { name, type, unit, label, intervalMs }: P
   intervalMs,
 });
 
-/**
- * @param wanted undefined or null: no value is given
- * @returns the given values that differ from the current values
- */
+/** Undefined or null means that no value is given. */
 const differing = <T extends Record<string, unknown>>(
   wanted: T,
   current: Record<string, unknown>,

@@ -3,24 +3,20 @@ import { SharedCalls } from '../../../common/concurrency.ts';
 import { groupOf, identifySensor, uuidBytes } from '../../../schema/ids.ts';
 import type { RegistryStore } from '../../store/registry/index.ts';
 
-/** Maximum age of an entry, in ms. A change by another process may stay unnoticed for this time. */
+/** A change by another process may stay unnoticed for this time. */
 const ENTRY_TTL_MS = 600_000;
 
-/**
- * Interval at which the cache reads its clock, in ms. With the default of 1 the cache sets a timer every ms
- * under load.
- */
+/** With the default of 1 ms the cache sets a timer every ms under load. */
 const TTL_RESOLUTION_MS = 1000;
 
-/** Limit of devices and sensors together in the cache, at about 300 bytes each. Above it the least recently used device is evicted. */
+/** Devices and sensors together, at about 300 bytes each. */
 export const MAX_ENTRIES = 500_000;
 
-/** A registered sensor in the cache. */
 export type Sensor = {
   id: string;
   /** the 16 bytes of the id */
   bytes: Buffer;
-  /** name of the device, as in the database row of this sensor */
+  /** name of the device as in the database row of this sensor */
   deviceName: string | null;
   name: string | null;
   type: string | null;
@@ -35,47 +31,41 @@ export type Sensor = {
   value: number | null;
 };
 
-/** A registered device in the cache. */
 export type Device = {
   id: string;
   /** the 16 bytes of the id */
   bytes: Buffer;
-  /** number of the partition group of the device, from 0 to `LATEST_GROUPS` - 1 */
+  /** partition group, from 0 to `LATEST_GROUPS` - 1 */
   group: number;
   name: string | null;
   site: string | null;
   label: string | null;
   state: string | null;
-  /** write timestamp of the state in epoch µs; null: no status yet */
+  /** write timestamp, epoch µs; null: no status yet */
   stateStamp: number | null;
-  /**
-   * when this process began to handle the message of the state, by `performance.now()`; missing: the state
-   * was read from the database
-   */
+  /** Start of the handling of its message by `performance.now()`; missing: the state was read from the database. */
   stateBegan?: number;
-  /** start of the current session as the device gave it, epoch ms; null: no session was announced */
+  /** start as the device gave it, epoch ms; null: no session was announced */
   session: number | null;
-  /** write timestamp of the session in epoch µs; null: no session was announced */
+  /** write timestamp, epoch µs; null: no session was announced */
   sessionStamp: number | null;
   /** starts of sessions that have ended, the newest last */
   endedSessions: number[];
-  /** the clock of the device minus that of Millrace in ms; 0: no difference is known */
+  /** clock of the device minus that of Millrace in ms; 0: no difference is known */
   clockOffset: number;
   /** greatest known write timestamp of state, session and description, epoch µs */
   stamp: number;
-  /** time of the newest description over HTTP, epoch ms; null: no description */
+  /** time of the newest description over HTTP, epoch ms */
   describedAt: number | null;
-  /** time when the device was last seen, as last written to the database, epoch ms */
+  /** as last written to the database, epoch ms */
   lastSeen: number;
   /** epoch ms; null: the device was never retired */
   retiredAt: number | null;
-  /** sensors by id */
   sensors: Map<string, Sensor>;
-  /** sensors by id or name, as in messages: up to two entries for each sensor */
+  /** by id or name, as in messages: up to two entries for each sensor */
   byRef: Map<string, Sensor>;
 };
 
-/** Caches devices with all their sensors. Number and age of the entries are limited. */
 export class DeviceCache {
   #store;
   #groups;
@@ -95,39 +85,32 @@ export class DeviceCache {
     this.#groups = groups;
   }
 
-  /** Returns a device from memory only. */
   peek(id: string): Device | undefined {
     return this.#devices.get(id);
   }
 
-  /**
-   * Returns a device from memory, or reads the device with its sensors from the database. Concurrent calls share one read.
-   * @returns null: the device is not registered
-   */
+  /** Concurrent calls share one read. Returns null if the device is not registered. */
   find(identity: Pick<Device, 'id' | 'bytes'>): Promise<Device | null> {
     const known = this.#devices.get(identity.id);
     if (known) return Promise.resolve(known);
     return this.#reads.call(identity);
   }
 
-  /** Puts a new or changed device into the cache. The age of its entry still counts from the first read. */
+  /** The age of its entry still counts from the first read. */
   keep(device: Device) {
     const left = this.#devices.getRemainingTTL(device.id);
-    // The device is removed first, because the cache measures the size of an entry only when the entry is added, and devices grow.
+    // The cache measures the size of an entry only when the entry is added, and devices grow.
     this.#devices.delete(device.id);
     this.#devices.set(device.id, device, left > 0 ? { ttl: left } : {});
   }
 
-  /**
-   * Removes a device from the cache. A running read does not put the device back, and later calls do not share that
-   * read.
-   */
+  /** A running read does not put the device back, and later calls do not share that read. */
   forget(id: string) {
     this.#reads.forget(id);
     this.#devices.delete(id);
   }
 
-  /** @param isShared false: the device was removed from the cache during the read */
+  /** `isShared` false: the device was removed from the cache during the read */
   async #load({ id, bytes }: Pick<Device, 'id' | 'bytes'>, isShared: () => boolean): Promise<Device | null> {
     const group = groupOf(bytes, this.#groups);
     const key = { group, bytes };
@@ -148,14 +131,13 @@ export class DeviceCache {
     }
     const kept = this.#devices.get(id);
     if (kept) return kept;
-    // A device that was removed from the cache during the read may be retired. So the cache must not store this older
-    // answer.
+    // A device that was removed from the cache during the read may be retired. So the cache must not store this older answer.
     if (isShared()) this.#devices.set(id, device);
     return device;
   }
 }
 
-/** @param ref id or name, as in a message */
+/** `ref`: id or name, as in a message */
 export function sensorOf(device: Device, ref: string): Sensor | undefined {
   const known = device.byRef.get(ref);
   if (known) return known;
@@ -184,7 +166,7 @@ export const blankDevice = (
   byRef: new Map(),
 });
 
-/** @param known `registeredAt` is set when the registration is committed */
+/** `registeredAt` is set when the registration is committed */
 export const blankSensor = (
   known: Pick<Sensor, 'id' | 'bytes' | 'deviceName' | 'name' | 'site'> & { registeredAt?: number },
 ): Sensor => ({

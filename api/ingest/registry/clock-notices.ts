@@ -2,13 +2,9 @@ import type { Logger } from 'pino';
 import { LogThrottle } from '../../../common/log-throttle.ts';
 import type { Device } from './cache.ts';
 
-/**
- * Key of the log throttle. All devices share one log line a minute, because a site without a time server has many
- * devices with wrong clocks.
- */
+/** All devices share one log line a minute, because a site without a time server has many devices with wrong clocks. */
 const KEY = 'clocks';
 
-/** Logs at the start of a session that the clock of a device is wrong. */
 export class ClockNotices {
   #logger;
   #throttle = new LogThrottle();
@@ -17,11 +13,7 @@ export class ClockNotices {
     this.#logger = logger;
   }
 
-  /**
-   * @param device the device before the new session begins
-   * @param offsetMs clock of the device minus clock of Millrace in the new session, in ms; 0 or undefined: no
-   * difference is known
-   */
+  /** `device` as before the new session. `offsetMs`: its clock minus that of Millrace; 0 or undefined: no difference is known */
   note(
     { id, name, clockOffset }: Pick<Device, 'id' | 'name' | 'clockOffset'>,
     offsetMs: number | undefined = 0,

@@ -6,10 +6,7 @@ import type { Births } from './births.ts';
 import { sensorOf } from './cache.ts';
 import type { Registry } from './index.ts';
 
-/**
- * Creates the service that writes descriptions from HTTP clients: type, unit, site and label of devices and sensors, for devices that send
- * no births.
- */
+/** Type, unit, site and label of devices and sensors, for devices that send no births. */
 export function createDescriptions({
   registry,
   births,
@@ -18,25 +15,19 @@ export function createDescriptions({
 }: {
   registry: Registry;
   births: Births;
-  /** whether the database has refused all requests for a while */
+  /** the database has refused all requests for a while */
   isStuck: () => boolean;
   /** epoch ms */
   clock: () => number;
 }) {
-  /**
-   * Refuses a description while the database is unavailable. Ingest repeats a birth until its commit, but an
-   * HTTP client waits for the answer and repeats the request itself.
-   * @throws {MillraceError} `busy`
-   */
+  /** Ingest repeats a birth until its commit, but an HTTP client waits for the answer and repeats the request itself. */
   function demandDatabase() {
     if (isStuck()) throw new MillraceError('busy');
   }
 
   return {
     /**
-     * Describes a device, and registers a new device.
-     * @param payload in the format of a birth; `session` and `name` are ignored
-     * @returns settles when the description is committed; `accepted` counts sensors
+     * Registers a new device. The payload is that of a birth; `session` and `name` are ignored. `accepted` counts sensors.
      * @throws {MillraceError} `busy`; `unavailable`: this process ends
      */
     async device(device: Identity, payload: Buffer): Promise<IngestResult> {
@@ -49,10 +40,7 @@ export function createDescriptions({
     },
 
     /**
-     * Describes a registered sensor.
-     * @param sensor id or name
-     * @param payload `{"type", "unit", "label", "interval_ms"}`
-     * @returns settles when the description is committed
+     * The payload is `{"type", "unit", "label", "interval_ms"}`.
      * @throws {MillraceError} `busy`; `not_found`: there is no such sensor; `unavailable`: this process ends
      */
     async sensor(device: Identity, sensor: string, payload: Buffer): Promise<IngestResult> {

@@ -9,22 +9,18 @@ import type { Retry } from '../../store/sending/retry.ts';
 import { blankDevice, blankSensor, type Device, DeviceCache, type Sensor, sensorOf } from './cache.ts';
 import { firstMessageStamp, nextStamp } from './sessions.ts';
 
-/** Type and unit of new sensors, by the id or name in the message. */
+/** type and unit by the id or name in the message */
 export type Described = Map<string, { type?: string; unit?: string }>;
 
-/** Limit of concurrent database requests of one registration. Without it a birth of 10,000 sensors would block all other messages. */
+/** Without the limit a birth of 10,000 sensors would block all other messages. */
 const WRITES_AT_ONCE = 16;
 
-/**
- * Minimum time between two counts of the devices while AUTO_REGISTER_MAX is reached, in ms. Without it a sender that
- * invents device names could cause a count with each message.
- */
+/** While AUTO_REGISTER_MAX is reached, a sender that invents device names could otherwise cause a count with each message. */
 const COUNT_EVERY_MS = 60_000;
 
 /**
- * The registry of devices and sensors, with a bounded cache. If AUTO_REGISTER is on, the first message of an unknown
- * device or sensor registers this device or sensor. The registration is committed before the first measurement is
- * written.
+ * If AUTO_REGISTER is on, the first message of an unknown device or sensor registers it. The registration is committed
+ * before the first measurement is written.
  */
 export class Registry {
   #store;
@@ -32,13 +28,11 @@ export class Registry {
   #limits;
   #retry;
   #clock;
-  /** The newest change of each device, by id. Changes of one device run one after the other. */
+  /** The newest change of each device. Changes of one device run one after the other. */
   #changing: Map<string, Promise<unknown>> = new Map();
-  /** Number of registered devices. */
   #devices = 0;
-  /** Time of the last count of the devices, epoch ms. */
+  /** epoch ms */
   #countedAt = Number.NEGATIVE_INFINITY;
-  /** The registered devices in memory. */
   cache;
 
   constructor({
@@ -49,7 +43,7 @@ export class Registry {
     clock,
   }: {
     store: RegistryStore;
-    /** `LATEST_GROUPS` */
+    /** value of `LATEST_GROUPS` */
     groups: number;
     limits: { autoRegister: boolean; autoRegisterMax: number };
     retry: Retry;
@@ -64,33 +58,29 @@ export class Registry {
     this.cache = new DeviceCache({ store, groups });
   }
 
-  /** Whether the first measurement of an unknown device or sensor registers it. */
   get registersUnknown() {
     return this.#limits.autoRegister;
   }
 
-  /** Finds a device in the cache or the database. @returns null: the device is not registered */
+  /** Returns null if the device is not registered. */
   find(identity: Pick<Device, 'id' | 'bytes'>): Promise<Device | null> {
     return this.#retry.run(() => this.cache.find(identity));
   }
 
-  /**
-   * Reads a device and its sensors from the database, even if the device is in the cache.
-   * @returns null: the device is not registered
-   */
+  /** Reads from the database, even if the device is in the cache. Returns null if the device is not registered. */
   reload(identity: Pick<Device, 'id' | 'bytes'>): Promise<Device | null> {
     this.cache.forget(identity.id);
     return this.find(identity);
   }
 
-  /** Creates the object of a new device, without registering the device. */
+  /** Does not register the device. */
   async newDevice({ id, bytes, name }: Pick<Device, 'id' | 'bytes' | 'name'>): Promise<Device> {
     const group = groupOf(bytes, this.#groups);
     const retiredAt = await this.#retry.run(() => this.#store.retiredAt({ group, bytes }));
     return blankDevice({ id, bytes, group, name, retiredAt });
   }
 
-  /** Runs a change after the earlier changes of the same device. @param id id of the device */
+  /** Runs after the earlier changes of the same device. */
   serialize<T>(id: string, change: () => Promise<T>): Promise<T> {
     const result = (this.#changing.get(id) ?? Promise.resolve()).then(change, change);
     this.#changing.set(id, result);
@@ -101,27 +91,18 @@ export class Registry {
     return result;
   }
 
-  /**
-   * Commits the registration of sensors. A failed request is retried without the others, because 10,000 sensors of different types need
-   * 10,000 requests.
-   * @param now epoch ms
-   * @returns settles when all rows are committed
-   */
+  /** A failed request is retried without the others, because 10,000 sensors of different types need 10,000 requests. */
   async writeSensors(device: Device, changes: SensorChange[], now: number): Promise<void> {
     const { indexes, sensors } = this.#store.sensorWrites(device, changes, now);
     await this.#commit(indexes);
     await this.#commit(sensors);
-    // This time is written after the sensors. So a reader that sees this time and counts the sensors again also sees the
-    // new sensors.
+    // This time is written after the sensors. So a reader that sees this time and counts the sensors again also sees the new sensors.
     await this.#retry.run(() => this.#store.writeSensorsAt(device, this.#clock()));
   }
 
   /**
-   * Writes descriptions of sensors from a mapping. A current description comes from the message itself, so it replaces
-   * an older description. Any other description only fills empty attributes, and its write timestamp is older than that
-   * of any birth.
-   * @param currentAt epoch ms of a current description; null: the descriptions are not current
-   * @returns settles when the descriptions are committed
+   * A current description comes from the message itself, so it replaces an older one. Any other description only fills
+   * empty attributes, and its write timestamp is older than that of any birth. `currentAt` null: they are not current.
    */
   describeSensors(
     device: Device,
@@ -147,18 +128,13 @@ export class Registry {
     });
   }
 
-  /** Counts the registered devices. Until the next count only changes by this process are added, so AUTO_REGISTER_MAX is approximate. */
+  /** Until the next count only changes by this process are added, so AUTO_REGISTER_MAX is approximate. */
   async recount() {
     this.#countedAt = this.#clock();
     this.#devices = await this.#store.countDevices(this.#groups);
   }
 
-  /**
-   * Finds a device, and registers an unknown device if AUTO_REGISTER is on.
-   * @param site site for a new device
-   * @returns null: the device is unknown, and AUTO_REGISTER is off
-   * @throws {MillraceError} `registration_limit`
-   */
+  /** Registers an unknown device if AUTO_REGISTER is on, with this site; otherwise null. @throws {MillraceError} `registration_limit` */
   async device(identity: Identity, site?: string): Promise<Device | null> {
     const known = this.cache.peek(identity.id);
     if (known) return known;
@@ -170,9 +146,7 @@ export class Registry {
     );
   }
 
-  /**
-   * Finds a device in its current state. The database is always read, because another process may have retired or described the device.
-   */
+  /** The database is always read, because another process may have retired or described the device. */
   async findNow(identity: Pick<Device, 'id' | 'bytes'>): Promise<Device | null> {
     const known = this.cache.peek(identity.id);
     if (!known) return this.find(identity);
@@ -181,17 +155,14 @@ export class Registry {
     return this.reload(identity);
   }
 
-  /** Adds a device that a birth registered to the count. */
   countDevice() {
     this.#devices++;
   }
 
-  /** Removes a retired device from the count. */
   uncountDevice() {
     this.#devices--;
   }
 
-  /** Registers the unknown sensors of a message. @param described type and unit of new sensors */
   async register(
     device: Device,
     missing: string[],
@@ -234,12 +205,7 @@ export class Registry {
     return device;
   }
 
-  /**
-   * Registers sensors up to the limit of the device.
-   * @param known the device as it was when the message looked up its sensors
-   * @param refs ids or names of sensors that were unknown then
-   * @returns the current device, with the registered sensors
-   */
+  /** Registers up to the limit of the device. `known`: the device at the lookup of the sensors; `refs`: those unknown then. */
   async #registerSensors(known: Device, refs: string[], described: Described): Promise<Device> {
     // Since the lookup, a birth or the TTL may have replaced the cache entry, or the device was retired. So the device is looked up again.
     const device = (await this.find(known)) ?? (await this.#registerDevice(known));
@@ -279,8 +245,8 @@ export class Registry {
 }
 
 /**
- * Creates the service that retires devices, which removes them from the registry and from the cache of this process. Another process may
- * accept messages of a retired device for up to ten minutes, while the device is in its cache.
+ * Removes devices from the registry and from the cache of this process. Another process may accept messages of a
+ * retired device for up to ten minutes, while the device is in its cache.
  */
 export function createRetirement({
   registry,
@@ -295,10 +261,7 @@ export function createRetirement({
   clock: () => number;
 }) {
   return {
-    /**
-     * @returns settles when the device is removed; false: the device was not registered
-     * @throws {MillraceError} `unavailable`: a second call finishes the removal
-     */
+    /** Resolves to false for an unknown device. @throws {MillraceError} `unavailable`: a second call finishes the removal */
     retire: ({ id, bytes }: Identity): Promise<boolean> =>
       registry.serialize(id, async () => {
         try {

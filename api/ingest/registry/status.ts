@@ -16,10 +16,8 @@ import { beginSession, type DeviceSession, endSession, isOver, nextStamp, readSe
 type Status = { state: 'online' | 'offline'; session: DeviceSession };
 
 /**
- * @param payload `{"state", "session"}` or `{"online": true}`, or only the state as text, in upper or lower case
- * @param receivedAt epoch ms
- * @param contentType may declare a charset
- * @throws {MillraceError} `malformed`
+ * Reads `{"state", "session"}` or `{"online": true}`, or only the state as text, in upper or lower case. @throws
+ * {MillraceError} `malformed`
  */
 export function readStatus(payload: Buffer, receivedAt: number, contentType?: string): Status {
   const text = decodeText(payload, charsetOf(contentType)).trim();
@@ -35,7 +33,7 @@ export function readStatus(payload: Buffer, receivedAt: number, contentType?: st
   return { state, session: readSession(status.session, receivedAt) };
 }
 
-/** @returns null: not clear */
+/** Returns null if the state is not clear. */
 function stateOf({ state, online }: { state?: unknown; online?: unknown }): Status['state'] | null {
   const text = typeof state === 'string' ? state.toLowerCase() : state;
   if (text === undefined && typeof online === 'boolean') return online ? 'online' : 'offline';
@@ -43,10 +41,10 @@ function stateOf({ state, online }: { state?: unknown; online?: unknown }): Stat
 }
 
 /**
- * Creates the service that tracks whether devices are online. The message that arrived last decides. A measurement or a
- * birth proves that the device is online, whatever an earlier status or last will reported. A last will that names an
- * ended session is ignored, because the device has connected again since. A measurement that arrived before the last
- * will proves nothing, even if its commit comes after the last will.
+ * The message that arrived last decides. A measurement or a birth proves that the device is online, whatever an earlier
+ * status or last will reported. A last will that names an ended session is ignored, because the device has connected
+ * again since. A measurement that arrived before the last will proves nothing, even if its commit comes after the last
+ * will.
  */
 export function createStatuses({
   registry,
@@ -61,7 +59,7 @@ export function createStatuses({
   retry: Retry;
   events: Events;
   clocks: ClockNotices;
-  /** called when the state of a device is committed */
+  /** the state of a device is committed */
   onState: (device: Device) => void;
 }) {
   async function commit(
@@ -78,11 +76,11 @@ export function createStatuses({
     onState(device);
   }
 
-  /** @returns whether a later status arrived before this replay */
+  /** A later status arrived before this replay. */
   const isReplacedSince = (device: Device, { as, receivedAt }: Arrival): boolean =>
     as === 'replayed' && (device.stateStamp ?? 0) > receivedAt * 1000;
 
-  /** @returns whether the message arrived before the message that set the state */
+  /** The message arrived before the message that set the state. */
   const isBeforeState = (
     { stateBegan = Number.NEGATIVE_INFINITY }: Device,
     { began = stateBegan }: Arrival,
@@ -114,7 +112,6 @@ export function createStatuses({
     await commit(device, { state: 'offline', endedSessions: endSession(device, id) }, arrival);
   }
 
-  /** Writes the event `offline`. @param start start of the session @param receivedAt epoch ms */
   async function noteOffline(device: Device, start: number, receivedAt: number) {
     if (device.state === 'offline') return;
     const session = device.clockOffset === 0 ? Math.min(start, receivedAt) : receivedAt;
@@ -122,21 +119,13 @@ export function createStatuses({
   }
 
   return {
-    /**
-     * Writes a status.
-     * @param arrival arrival of the message; a retained message writes no event
-     * @returns settles when the status is committed
-     */
+    /** Settles when the status is committed. A retained message writes no event. */
     write: (device: Device, { state, session }: Status, arrival: Arrival): Promise<void> =>
       registry.serialize(device.id, () =>
         state === 'online' ? goOnline(device, session, arrival) : goOffline(device, session, arrival),
       ),
 
-    /**
-     * Writes that a device is offline without a status from the device: its edge node reported its death, or the edge
-     * node itself has ended.
-     * @returns settles when the status is committed
-     */
+    /** The device sent no status: its edge node reported its death, or has ended itself. */
     setOffline: (device: Device, arrival: Arrival): Promise<void> =>
       registry.serialize(device.id, async () => {
         if (device.state === 'offline') return;
@@ -145,12 +134,7 @@ export function createStatuses({
         await commit(device, { state: 'offline' }, arrival);
       }),
 
-    /**
-     * Writes that an offline device is online, because a message from the device arrived.
-     * @param arrival arrival of the message
-     * @param session the session that the message announces; default: the message announces no session
-     * @returns settles when the status is committed
-     */
+    /** An offline device whose message arrived is online. `session`: the session that the message announces */
     setOnline: (
       device: Device,
       arrival: Arrival,
@@ -178,10 +162,8 @@ export function createStatuses({
 }
 
 /**
- * Returns the event of a session. Its time is the start of the session, or the receipt if the clock of the device is off.
- * @param kind `birth` or `online`
- * @param clockOffset clock of the device minus the clock of Millrace, ms; 0: no difference is known
- * @param arrivedAt time at which the session was announced, epoch ms
+ * The time of the event is the start of the session, or the receipt if the clock of the device is off. `arrivedAt`:
+ * when the session was announced
  */
 export function eventOf(
   kind: DeviceEvent['kind'],
@@ -193,10 +175,7 @@ export function eventOf(
   return { session: arrivedAt, kind, ts: arrivedAt, clockOffset };
 }
 
-/**
- * @param receivedAt epoch ms
- * @returns time at which the session of the device was last announced, epoch ms; `receivedAt` if no session is known
- */
+/** When the session of the device was last announced; `receivedAt` if no session is known. */
 export const arrivalOfSession = (
   device: Pick<Device, 'sessionStamp'> | undefined,
   receivedAt: number,
@@ -205,9 +184,9 @@ export const arrivalOfSession = (
 export type Statuses = ReturnType<typeof createStatuses>;
 
 /**
- * Creates the writer of device events: birth, online, offline. Device, session and kind identify an event. So all
- * processes that receive the same message write the same row, and a repeated message changes nothing. Without a
- * session, or with a clock that is off, the time of receipt replaces the start of the session.
+ * Device, session and kind identify an event. So all processes that receive the same message write the same row, and a
+ * repeated message changes nothing. Without a session, or with a clock that is off, the time of receipt replaces the
+ * start of the session.
  */
 export function createEvents({
   store,
@@ -219,11 +198,10 @@ export function createEvents({
   retry: Retry;
   /** null: events are not sent to Kafka */
   outbox: Outbox | null;
-  /** `LATEST_GROUPS` */
+  /** value of `LATEST_GROUPS` */
   groups: number;
 }) {
   return {
-    /** @returns settles when the event is committed */
     note(device: Pick<Device, 'id' | 'bytes' | 'name'>, event: DeviceEvent): Promise<unknown> {
       const { id, bytes, name } = device;
       const write = () => store.write(bytes, event);

@@ -11,10 +11,7 @@ import { bdSeqOf, isNumeric, isOfProtocol, nameOf, readMetrics } from './metrics
 import { type EdgeMessage, type EdgeResult, NO_EFFECT, type NodeDevices } from './nodes.ts';
 import type { Payload } from './payload.ts';
 
-/**
- * Creates the functions that read NBIRTH and DBIRTH. The metric definitions of a birth are committed before any other
- * effect of the birth.
- */
+/** The metric definitions of a birth are committed before any other effect of the birth. */
 export function createSparkplugBirths({
   store,
   decoder,
@@ -45,11 +42,7 @@ export function createSparkplugBirths({
     return result(edgeMessage, definitions);
   }
 
-  /**
-   * Returns the result of a birth that was delivered again and is not the newest birth. Then the valid aliases are unknown, and a
-   * rebirth is needed.
-   * @param ids ids of the node or devices whose aliases become invalid
-   */
+  /** A birth that was delivered again is not the newest. The valid aliases are unknown then, so a rebirth is needed. */
   function contradictory(edgeMessage: EdgeMessage, ids: string[]): EdgeResult {
     for (const id of ids) edgeMessage.node.forgetBirth(id);
     edgeMessage.node.needsRebirth = true;
@@ -87,7 +80,6 @@ export function createSparkplugBirths({
       return commitBirth(edgeMessage);
     },
 
-    /** Reads a birth again, for a replay. @param birth `receivedAt`: epoch ms */
     readAgain(
       { payload, identity, receivedAt }: { payload: Payload; identity: Identity; receivedAt: number },
       batch: MessageBatch,
@@ -98,11 +90,7 @@ export function createSparkplugBirths({
   };
 }
 
-/**
- * Converts a birth certificate to a birth. Its sensors are the numeric metrics.
- * @param payload the timestamp of the payload identifies the session
- * @param receivedAt epoch ms
- */
+/** Its sensors are the numeric metrics. The timestamp of the payload identifies the session. */
 export function readBirthCertificate(
   { metrics, timestamp }: Payload,
   device: Identity,
@@ -121,7 +109,7 @@ export function readBirthCertificate(
     if (name === null || isOfProtocol(name) || !isNumeric(type) || seen.has(name)) continue;
     seen.add(name);
     const identity = identifySensor(device.id, name);
-    // An invalid name is not refused here. It is refused together with the value of the metric, which every birth contains.
+    // An invalid name is refused together with the value of the metric, which every birth contains.
     if (!identity) continue;
     if (unit && !isName(unit)) {
       const path = PATHS.sparkplug(index, 'properties.engUnit');

@@ -4,21 +4,20 @@ import { STATES_2, stateTopic } from '../../../schema/sparkplug-topics.ts';
 import type { Send } from '../pipeline.ts';
 
 /**
- * Creates the state messages of a Sparkplug host application: online or offline, retained, with QoS 1. While its primary host is
- * offline, an edge node stores its data (tck-id-operational-behavior-primary-application-state-with-multiple-servers-walk).
+ * State messages are retained, with QoS 1. While its primary host is offline, an edge node stores its data
+ * (tck-id-operational-behavior-primary-application-state-with-multiple-servers-walk).
  */
 export class Host {
   #clock;
   #connectedAt;
   #id;
-  /** The topic of the state messages. */
   topic;
 
   constructor({
     id,
     clock,
   }: {
-    /** host id, unique in the installation (tck-id-operational-behavior-host-application-host-id) */
+    /** unique in the installation (tck-id-operational-behavior-host-application-host-id) */
     id: string;
     /** epoch ms */
     clock: () => number;
@@ -29,32 +28,23 @@ export class Host {
     this.#connectedAt = clock();
   }
 
-  /** Returns the last will of the next connection (tck-id-host-topic-phid-death-payload-timestamp-connect). */
+  /** The last will of the next connection (tck-id-host-topic-phid-death-payload-timestamp-connect). */
   will() {
     this.#connectedAt = this.#clock();
     return this.#message(false, this.#connectedAt);
   }
 
-  /**
-   * Returns the birth certificate of the host, with the timestamp of the last will
-   * (tck-id-host-topic-phid-birth-payload-timestamp).
-   */
+  /** It has the timestamp of the last will (tck-id-host-topic-phid-birth-payload-timestamp). */
   birth() {
     return this.#message(true, this.#connectedAt);
   }
 
-  /**
-   * Returns the death certificate of the host, which is published before an orderly end
-   * (tck-id-operational-behavior-host-application-termination).
-   */
+  /** Published before an orderly end (tck-id-operational-behavior-host-application-termination). */
   death() {
     return this.#message(false, this.#clock());
   }
 
-  /**
-   * Returns the state for edge nodes of Sparkplug 2.2. Only the embedded broker publishes it, because a connection to an external broker
-   * has one last will.
-   */
+  /** Edge nodes of Sparkplug 2.2 get it only at the embedded broker: a connection to an external broker has one last will. */
   stateOfVersion2(online: boolean) {
     return {
       topic: STATES_2 + this.#id,
@@ -64,12 +54,7 @@ export class Host {
     };
   }
 
-  /**
-   * Reads a state message.
-   * @param payload payload of a state message with the id of this host
-   * @returns whether the message wrongly reports this host as offline. Such a message is a late will, or comes from
-   * another host
-   */
+  /** The message wrongly reports this host as offline: it is a late will, or comes from another host. */
   reportsOffline(payload: Buffer): boolean {
     try {
       return JSON.parse(payload.toString('utf8')).online === false;
@@ -78,7 +63,6 @@ export class Host {
     }
   }
 
-  /** @param timestamp epoch ms */
   #message(online: boolean, timestamp: number) {
     return {
       topic: this.topic,
@@ -89,18 +73,17 @@ export class Host {
   }
 }
 
-/** Minimum time between two rebirth requests to one edge node, in ms, because a birth with thousands of metrics takes a while. */
+/** A birth with thousands of metrics takes a while. */
 const EVERY_MS = 10_000;
 
-/** Limit of nodes for which the time of the last request is remembered. */
 const MAX_REQUESTED = 100_000;
 
-/** Requests rebirths from edge nodes (tck-id-operational-behavior-data-commands-ncmd-rebirth-verb). */
+/** tck-id-operational-behavior-data-commands-ncmd-rebirth-verb */
 export class Rebirths {
   #send;
   #clock;
   #onRequest;
-  /** Time of the last request in epoch ms, by command topic. */
+  /** epoch ms by command topic */
   #requested: LRUCache<string, number> = new LRUCache({ max: MAX_REQUESTED });
 
   constructor({
@@ -118,10 +101,10 @@ export class Rebirths {
     this.#onRequest = onRequest;
   }
 
-  /** Requests a rebirth from a node, at most once in 10 s. @param topic the command topic of the node */
+  /** Sends at most one request in 10 s. `topic`: the command topic of the node */
   request(topic: string) {
     const now = this.#clock();
-    // The absolute difference is compared. Otherwise requests would stop after the clock was set back, until it reaches the old time.
+    // Otherwise requests would stop after the clock was set back, until it reaches the old time.
     if (Math.abs(now - (this.#requested.get(topic) ?? Number.NEGATIVE_INFINITY)) < EVERY_MS) return;
     this.#requested.set(topic, now);
     this.#onRequest();
@@ -131,13 +114,13 @@ export class Rebirths {
 
 const { Writer } = protobuf;
 
-/** Index of the data type Boolean. */
+/** index of the data type */
 const BOOLEAN = 11;
 
 /**
- * Encodes the rebirth command: one metric with the value true, a timestamp, and no sequence number
- * (tck-id-operational-behavior-data-commands-ncmd-rebirth-name, tck-id-payloads-ncmd-timestamp, tck-id-payloads-ncmd-seq).
- * @param now epoch ms
+ * One metric with the value true, a timestamp, and no sequence number
+ * (tck-id-operational-behavior-data-commands-ncmd-rebirth-name, tck-id-payloads-ncmd-timestamp,
+ * tck-id-payloads-ncmd-seq).
  */
 export function encodeRebirth(now: number): Buffer {
   const writer = Writer.create();

@@ -26,8 +26,8 @@ import { readPayload } from './payload.ts';
 export { Host } from './host.ts';
 
 /**
- * Creates the host application of Sparkplug B 3.0. The host decodes messages of edge nodes, stores the metric definitions of their births,
- * and requests a rebirth when a message is missing. Its results are handled like messages of other devices.
+ * The host application of Sparkplug B 3.0 stores the metric definitions of births, and requests a rebirth when a
+ * message is missing. Its results are handled like messages of other devices.
  */
 export function createSparkplug(deps: {
   store: SparkplugStore;
@@ -36,7 +36,7 @@ export function createSparkplug(deps: {
   retry: Retry;
   send: Send;
   historyDays: number;
-  /** limit of a payload in bytes, after decompression */
+  /** after decompression */
   maxMessageBytes: number;
   /** epoch ms */
   clock: () => number;
@@ -50,7 +50,7 @@ export function createSparkplug(deps: {
   const deaths = createSparkplugDeaths({ registry, devices });
   const rebirths = new Rebirths({ send, clock, onRequest: () => metrics.rebirths.inc() });
 
-  /** @returns null: no birth of this session has arrived */
+  /** Returns null if no birth of this session has arrived. */
   async function validDefinitions(node: Node, { id, bytes }: Identity): Promise<Definitions | null> {
     if (!node.present.has(id)) return null;
     const known = book.peek(id);
@@ -86,8 +86,8 @@ export function createSparkplug(deps: {
 
   return {
     /**
-     * @param identity identity of the device, or of the node if the message is about the node itself
-     * @returns settles when the definitions of a birth are committed
+     * `identity` of the device, or of the node if the message is about the node itself. Settles when the definitions of a
+     * birth are committed.
      * @throws {MillraceError} `malformed`, `too_large`: the message as a whole is refused
      */
     async read(
@@ -105,10 +105,7 @@ export function createSparkplug(deps: {
       return { ...result, nodeIdentity };
     },
 
-    /**
-     * Drops the aliases of a node or device whose birth was refused. The new aliases are unknown, and the aliases of the
-     * previous birth are no longer valid.
-     */
+    /** The new aliases are unknown, and those of the previous birth are no longer valid. */
     forgetRefusedBirth(topic: SparkplugTopic) {
       const nodeIdentity = identifyDevice(topic.node);
       const node = nodeIdentity && nodes.peek(nodeIdentity.id);
@@ -120,16 +117,12 @@ export function createSparkplug(deps: {
       rebirths.request(topic.command);
     },
 
-    /**
-     * Drops all aliases, because births may have been missed. No alias of a node is used until its next
-     * birth.
-     */
+    /** Births may have been missed, so no alias of a node is used until its next birth. */
     forgetBirths: () => nodes.forgetBirths(),
 
     /**
-     * Reads a message again for a replay. The replay does not change the state of the node or the sequence, and does not
-     * cause a rebirth request. Aliases are resolved only if the birth before the message and all later births are equal.
-     * @param message times in epoch ms
+     * Does not change the state of the node or the sequence, and causes no rebirth request. Aliases are resolved only if
+     * the birth before the message and all later births are equal.
      * @throws {MillraceError} `malformed`, `too_large`: the message as a whole is refused
      */
     async readAgain(

@@ -3,25 +3,21 @@ import { PATHS } from '../decode/refusals.ts';
 import type { Definitions } from './definition-book.ts';
 import { type Metric, type Payload, signed, unsigned, type WireValue } from './payload.ts';
 
-/** The metric whose number links a death to its birth (tck-id-payloads-nbirth-bdseq). */
+/** Its number links a death to its birth (tck-id-payloads-nbirth-bdseq). */
 const BD_SEQ = 'bdSeq';
 
-/**
- * Matches commands that a node offers (tck-id-topics-nbirth-rebirth-metric). A birth lists commands as metrics, but they
- * measure nothing.
- */
+/** A birth lists commands as metrics (tck-id-topics-nbirth-rebirth-metric), but they measure nothing. */
 const COMMANDS = /^(Node|Device) Control\//;
 
-/** @returns whether the metric belongs to the protocol and is no measurement */
 export const isOfProtocol = (name: string): boolean => name === BD_SEQ || COMMANDS.test(name);
 
 /**
- * Reads the values of a message into the batch. Nulls, transient values, texts and bytes are skipped and counted.
- * Arrays, data sets and templates are refused, because skipping them could silently lose numbers. A historical value is
- * stored like any other value, because the time of measurement decides which value is the latest.
- * @param definitions definitions of the birth that applies to the message; null: no birth is known
- * @param isDoubtful whether the message may be older than the birth. Then aliases that had another meaning in an
- * earlier birth are not used
+ * Nulls, transient values, texts and bytes are skipped and counted. Arrays, data sets and templates are refused,
+ * because skipping them could silently lose numbers. A historical value is stored like any other, because the time of
+ * measurement decides which value is the latest.
+ * @param definitions null: no birth is known
+ * @param isDoubtful the message may be older than the birth. Then aliases that had another meaning in an earlier birth
+ * are not used
  * @returns whether the birth defines all metrics of the message
  */
 export function readMetrics(
@@ -56,28 +52,26 @@ export function readMetrics(
   return allKnown;
 }
 
-/** Matches the types Int8Array to DateTimeArray (Sparkplug 3.0, section 6.4.16). */
+/** Int8Array to DateTimeArray (Sparkplug 3.0, section 6.4.16). */
 const isArray = (datatype: number) => datatype >= 22 && datatype <= 34;
 
-/** @returns name of the structure in the text of a rule; null: the value has no structure */
+/** Returns null if the value has no structure. */
 function structureOf({ structure }: Metric, datatype: number): string | null {
   if (structure === 'bytes') return isArray(datatype) ? 'array' : null;
   return structure;
 }
 
-/** Returns the reason to refuse a metric with an unknown name. */
 const namelessRule = ({ alias }: Metric): [field: string, rule: string] =>
   alias === null
     ? ['sensor', 'is missing, and there is no alias']
     : ['alias', 'must be one that a birth defines'];
 
-/** @param ts epoch ms. By the specification every metric has a time (tck-id-payloads-name-birth-data-requirement) */
+/** By the specification every metric has a time (tck-id-payloads-name-birth-data-requirement). */
 function addTo(batch: MessageBatch, index: number, name: string, ts: number | null, value: number) {
   if (ts === null) batch.addRelative(index, name, 0, value);
   else batch.add(index, name, ts, value);
 }
 
-/** @returns value of the metric `bdSeq`; null: there is no such metric */
 export function bdSeqOf(metrics: Metric[]): number | null {
   const value = metrics.find(({ name }) => name === BD_SEQ)?.value;
   if (value === undefined || value === null) return null;
@@ -85,7 +79,7 @@ export function bdSeqOf(metrics: Metric[]): number | null {
   return Number.isSafeInteger(number) ? number : null;
 }
 
-/** Names of the data types, by their index (Sparkplug 3.0, section 6.4.16). */
+/** Data types by their index (Sparkplug 3.0, section 6.4.16). */
 const NAMES = [
   'Unknown',
   'Int8',
@@ -103,16 +97,16 @@ const NAMES = [
   'DateTime',
 ];
 
-/** Index of the data type UInt64, which bdSeq has. */
+/** the data type of bdSeq */
 export const UINT64 = 8;
 
 /**
- * Converts the value of each numeric type to a number. All other types are texts, bytes and structures.
+ * All other types are texts, bytes and structures.
  *
  * Integers are sent in unsigned fields of 32 or 64 bits, negative integers as two's complement. Libraries differ: some
  * send -1 of the type Int8 as 0xff, others as 0xffffffff, and a UInt32 may be sent in the field of 64 bits. So only the
- * bits of the declared type are read, from either field. A 64-bit integer beyond 2^53 is stored as the nearest double. A
- * DateTime is stored as epoch milliseconds.
+ * bits of the declared type are read, from either field. A 64-bit integer beyond 2^53 is stored as the nearest double.
+ * A DateTime is stored as epoch milliseconds.
  */
 const TO_NUMBER: Map<number, (value: WireValue) => number> = new Map([
   [1, (value) => (low32(value) << 24) >> 24],
@@ -129,20 +123,17 @@ const TO_NUMBER: Map<number, (value: WireValue) => number> = new Map([
   [13, plain],
 ]);
 
-/** @returns the lowest 32 bits of the value */
 const low32 = (value: WireValue): number => (typeof value === 'object' ? value.low : Number(value));
 
-/** @returns the value of the field; an integer is read as unsigned */
+/** An integer is read as unsigned. */
 function plain(value: WireValue): number {
   return typeof value === 'object' ? unsigned(value) : Number(value);
 }
 
-/** @returns whether values of this data type can be stored */
 export const isNumeric = (datatype: number): boolean => TO_NUMBER.has(datatype);
 
-/** @param datatype a numeric data type @returns the type of a sensor with this data type */
 export const nameOf = (datatype: number): string => NAMES[datatype] as string;
 
-/** @param datatype a numeric data type */
+/** The data type is numeric. */
 export const toNumber = (datatype: number, value: WireValue): number =>
   (TO_NUMBER.get(datatype) as (value: WireValue) => number)(value);

@@ -13,43 +13,35 @@ import type { Registry } from '../registry/index.ts';
 import { bdSeqOf } from './metrics.ts';
 import type { Payload } from './payload.ts';
 
-/** Limit of edge nodes in memory, at about 300 bytes each. The least recently used node is evicted. */
+/** A node takes about 300 bytes. */
 const MAX_NODES = 50_000;
 
-/** The session of an edge node, as far as this process received its messages. */
+/** State of a node, as far as this process received its messages. */
 export class Node {
-  /**
-   * `bdSeq` of the newest NBIRTH, which distinguishes its NDEATH from an older NDEATH; null: the NBIRTH had no `bdSeq`.
-   */
+  /** Distinguishes the NDEATH of the newest NBIRTH from an older one; null: the NBIRTH had no `bdSeq`. */
   bdSeq: number | null;
-  /** Whether an NBIRTH ever arrived. */
+  /** an NBIRTH ever arrived */
   born;
-  /**
-   * Ids of the node and the devices whose births arrived in this session. Only aliases of these births are used.
-   */
+  /** Node and devices whose births arrived in this session. Only aliases of these births are used. */
   present: Set<string> = new Set();
-  /**
-   * Number of births and deaths. A reader of definitions compares this number before and after its read, to
-   * detect a birth in between.
-   */
+  /** Number of births and deaths. A reader of definitions compares it before and after its read, to detect a birth in between. */
   changes = 0;
-  /** Whether a message was missed, or could not be decoded. */
+  /** A message was missed, or could not be decoded. */
   needsRebirth = false;
   sequence = new Sequence();
 
-  /** @param row null: no NBIRTH ever arrived */
+  /** A null row means that no NBIRTH ever arrived. */
   constructor(row: { bdSeq: number | null } | null) {
     this.bdSeq = row?.bdSeq ?? null;
     this.born = row !== null;
   }
 
-  /** Invalidates the aliases of the node or of one device. @param id id of the node or device */
+  /** `id` of the node or of one device */
   forgetBirth(id: string) {
     this.changes++;
     this.present.delete(id);
   }
 
-  /** Invalidates all aliases of the node and its devices. */
   forgetBirths() {
     this.changes++;
     this.present.clear();
@@ -57,13 +49,12 @@ export class Node {
 }
 
 /**
- * The edge nodes. Their sessions are only in memory. A process that has just started may have missed a birth, because
- * edge nodes publish births with QoS 0. So a process uses no alias of a node before the next birth.
+ * Sessions are only in memory. A process that has just started may have missed a birth, because edge nodes publish
+ * births with QoS 0. So it uses no alias of a node before the next birth.
  */
 export class Nodes {
   #store;
   #retry;
-  /** Nodes by id. */
   #nodes: LRUCache<string, Node> = new LRUCache({ max: MAX_NODES });
   #reads = new SharedCalls((identity: Identity) => this.#load(identity));
 
@@ -78,7 +69,6 @@ export class Nodes {
     this.#retry = retry;
   }
 
-  /** Returns an edge node from memory or from the database. @param identity of the node */
   async of(identity: Identity): Promise<Node> {
     return this.#nodes.get(identity.id) ?? this.#reads.call(identity);
   }
@@ -90,27 +80,24 @@ export class Nodes {
     return node;
   }
 
-  /** Returns an edge node from memory only. */
   peek(id: string): Node | undefined {
     return this.#nodes.get(id);
   }
 
-  /** Invalidates all aliases after the connection to the broker broke, because births may have been missed. */
+  /** After the connection to the broker broke, births may have been missed. */
   forgetBirths() {
     for (const node of this.#nodes.values()) node.forgetBirths();
   }
 }
 
-/**
- * Creates the functions that handle NDEATH and DDEATH. A death that ends nothing is refused, so it leaves a dead letter.
- */
+/** A death that ends nothing is refused, so it leaves a dead letter. */
 export function createSparkplugDeaths({ registry, devices }: { registry: Registry; devices: NodeDevices }) {
   return {
     /**
-     * Handles the death of a node, which includes its devices
-     * (tck-id-operational-behavior-edge-node-termination-host-action-ndeath-devices-offline). The node wrote the
-     * payload of the death when it connected, so only `bdSeq` identifies the birth that ends. If the death or the
-     * birth has no number, nothing speaks against the present session.
+     * Includes the devices of the node
+     * (tck-id-operational-behavior-edge-node-termination-host-action-ndeath-devices-offline). The node wrote the payload of
+     * the death when it connected, so only `bdSeq` identifies the birth that ends. If the death or the birth has no number,
+     * nothing speaks against the present session.
      * @throws {MillraceError} `other_session`, `unknown_device`
      */
     async node(edgeMessage: EdgeMessage): Promise<EdgeResult> {
@@ -127,7 +114,6 @@ export function createSparkplugDeaths({ registry, devices }: { registry: Registr
       return { ...NO_EFFECT, isNewSession: true, ended };
     },
 
-    /** @throws {MillraceError} `unknown_device` */
     async device({ identity, node }: EdgeMessage): Promise<EdgeResult> {
       node.forgetBirth(identity.id);
       const device = await registry.find(identity);
@@ -137,9 +123,7 @@ export function createSparkplugDeaths({ registry, devices }: { registry: Registr
   };
 }
 
-/**
- * Creates the store of the devices of each edge node. The devices become offline when the connection of their node ends.
- */
+/** The devices become offline when the connection of their node ends. */
 export function createNodeDevices({
   store,
   registry,
@@ -150,11 +134,10 @@ export function createNodeDevices({
   retry: Retry;
 }) {
   return {
-    /** Stores the device of a message. @returns settles when the device is committed */
     add: ({ topic, nodeIdentity }: EdgeMessage): Promise<unknown> =>
       retry.run(() => store.writeDevice(nodeIdentity.bytes, topic.device as string)),
 
-    /** @returns all registered devices of the node */
+    /** Leaves out devices that are not registered. */
     async all({ topic, nodeIdentity }: EdgeMessage): Promise<Device[]> {
       const found: Device[] = [];
       for (const name of await retry.run(() => store.devices(nodeIdentity.bytes))) {
@@ -169,32 +152,26 @@ export function createNodeDevices({
 
 export type NodeDevices = ReturnType<typeof createNodeDevices>;
 
-/** Sequence numbers run from 0 to 255 and then start at 0 again (tck-id-payloads-sequence-num-incrementing). */
+/** From 0 to 255, and then from 0 again (tck-id-payloads-sequence-num-incrementing). */
 const NUMBERS = 256;
 
 /**
- * Checks the sequence numbers of one edge node. Births, data and deaths of its devices share one sequence, in the order
- * of publishing. A broker keeps that order for a connection, so the host does not reorder messages. If the next message
- * does not have the next number, messages were lost (tck-id-operational-behavior-host-reordering-start with a timeout
- * of 0).
+ * Births, data and deaths of an edge node and its devices share one sequence, in the order of publishing. A broker
+ * keeps that order for a connection, so the host does not reorder messages: a gap means that messages were lost
+ * (tck-id-operational-behavior-host-reordering-start with a timeout of 0).
  */
 export class Sequence {
   /** null: no number is known yet, so any number may come next */
   #next: number | null = null;
 
-  /**
-   * Restarts the sequence.
-   * @param seq number of an NBIRTH; 0 by the specification (tck-id-payloads-sequence-num-zero-nbirth)
-   */
+  /** `seq` of an NBIRTH is 0 by the specification (tck-id-payloads-sequence-num-zero-nbirth). */
   begin(seq: number | null) {
     this.#next = ((seq ?? 0) + 1) % NUMBERS;
   }
 
   /**
-   * Checks and counts the number of a message.
-   * @param seq number of a message that is no NBIRTH; null: the message has no number
-   * @param dup whether the broker has sent this message before. Then its number may already be counted
-   * @returns false: an earlier message is missing
+   * Counts the number of a message that is no NBIRTH. With `dup` it may already be counted. Returns false if an earlier
+   * message is missing.
    */
   follows(seq: number | null, dup: boolean): boolean {
     if (seq === null || (dup && seq !== this.#next)) return true;
@@ -204,7 +181,6 @@ export class Sequence {
   }
 }
 
-/** A message of an edge node. */
 export interface EdgeMessage {
   message: Message;
   topic: SparkplugTopic;
@@ -215,18 +191,18 @@ export interface EdgeMessage {
   payload: Payload;
 }
 
-/** The content of a message of an edge node, in the same types as for messages of other devices. */
+/** Its types are those for messages of other devices. */
 export interface EdgeResult {
   /** birth of a device or node, which is online afterwards */
   birth: Birth | null;
-  /** whether the birth contradicts later messages. Then it does not change the state of the device */
+  /** The birth contradicts later messages, so it does not change the state of the device. */
   isContradictory: boolean;
-  /** whether the node has connected again, so earlier messages belong to another session */
+  /** The node has connected again, so earlier messages belong to another session. */
   isNewSession: boolean;
   /** devices that became offline */
   ended: Device[];
   batch: MessageBatch | null;
-  /** whether the message may use aliases of a birth that has not arrived */
+  /** The message may use aliases of a birth that has not arrived. */
   isUncertain: boolean;
 }
 
@@ -239,18 +215,11 @@ export const NO_EFFECT: Readonly<EdgeResult> = {
   isUncertain: false,
 };
 
-/**
- * Checks whether a message has a number in the sequence. An NDEATH has no sequence number (tck-id-payloads-ndeath-seq),
- * and an NBIRTH restarts the sequence.
- * @returns whether the message belongs to the sequence that a birth has begun
- */
+/** An NDEATH has no sequence number (tck-id-payloads-ndeath-seq), and an NBIRTH restarts the sequence. */
 export const hasSequenceNumber = ({ type }: SparkplugTopic): boolean =>
   type !== 'NBIRTH' && type !== 'NDEATH';
 
-/**
- * Checks and counts the sequence number of a message.
- * @returns whether an earlier message is missing, or the birth of the node in this session has not arrived
- */
+/** An earlier message is missing, or the birth of the node in this session has not arrived. */
 export function isAnyMissing({ message, node, nodeIdentity, payload }: EdgeMessage): boolean {
   const inOrder = node.sequence.follows(payload.seq, message.dup === true);
   return !inOrder || !node.present.has(nodeIdentity.id);

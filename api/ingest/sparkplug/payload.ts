@@ -4,11 +4,9 @@ import protobuf from 'protobufjs/minimal.js';
 import { MillraceError } from '../../../common/errors.ts';
 import { MAX_SAMPLES_PER_MESSAGE } from '../../../schema/rules.ts';
 
-/** The parts of a Sparkplug B payload that Millrace uses. */
 export interface Payload {
   /** time of sending, epoch ms */
   timestamp: number | null;
-  /** sequence number */
   seq: number | null;
   metrics: Metric[];
   /** the kind of `body` */
@@ -24,16 +22,11 @@ const PAYLOAD_SEQ = 3;
 const PAYLOAD_UUID = 4;
 const PAYLOAD_BODY = 5;
 
-/**
- * The `uuid` of a payload whose body is a compressed payload, as Eclipse Tahu and Ignition send it. The
- * specification does not name it.
- */
+/** Eclipse Tahu and Ignition send it with a compressed payload as body. The specification does not name it. */
 const COMPRESSED = 'SPBV1.0_COMPRESSED';
 
 /**
- * Decodes a payload that may be compressed. The function is synchronous, so that the messages of a node keep their
- * order. Decompressing a megabyte takes 3 ms.
- * @param maxBytes limit of the payload in bytes, after decompression
+ * Synchronous, so that the messages of a node keep their order. Decompressing a megabyte takes 3 ms.
  * @throws {MillraceError} `malformed`, `too_large`; `unknown_format`: the payload has a body of another kind
  */
 export function readPayload(bytes: Buffer, maxBytes: number): Payload {
@@ -53,13 +46,10 @@ export function readPayload(bytes: Buffer, maxBytes: number): Payload {
   return { ...inner, timestamp: inner.timestamp ?? payload.timestamp, seq: inner.seq ?? payload.seq };
 }
 
-/** The first bytes of gzip (RFC 1952, section 2.3.1). */
+/** RFC 1952, section 2.3.1 */
 const GZIP = Buffer.from([0x1f, 0x8b]);
 
-/**
- * Decompresses a body. Java writes the zlib format (RFC 1950). Other libraries write raw DEFLATE (RFC 1951).
- * @param maxOutputLength bytes
- */
+/** Java writes the zlib format (RFC 1950). Other libraries write raw DEFLATE (RFC 1951). */
 function inflated(body: Buffer, maxOutputLength: number): Buffer {
   try {
     if (body.subarray(0, GZIP.length).equals(GZIP)) return gunzipSync(body, { maxOutputLength });
@@ -133,9 +123,9 @@ export interface Metric {
   timestamp: number | null;
   /** index in the specification's list; 0: the metric has no datatype */
   datatype: number;
-  /** the type that the value's field implies; 0: the field implies no type */
+  /** the type that the value's field implies; 0: none */
   implied: number;
-  /** whether the value must not be stored */
+  /** the value must not be stored */
   isTransient: boolean;
   unit: string | null;
   /** null: the metric is null, has no value, or its value is no number */
@@ -161,10 +151,10 @@ const BYTES = (16 << 3) | 2;
 const DATA_SET = (17 << 3) | 2;
 const TEMPLATE = (18 << 3) | 2;
 
-/** Types that a field implies. Integer fields imply no type, because a negative integer and a large integer have the same bits. */
+/** Integer fields imply no type, because a negative integer and a large integer have the same bits. */
 const IMPLIED = { float: 9, double: 10, boolean: 11 };
 
-/** Reads one metric, which begins with its length. @throws {Error} if the metric is malformed */
+/** The metric begins with its length. Throws if it is malformed. */
 export function readMetric(reader: Reader): Metric {
   const end = reader.uint32() + reader.pos;
   if (end > reader.len) throw new RangeError('a metric is longer than its payload');
@@ -243,10 +233,10 @@ export function readMetric(reader: Reader): Metric {
   return metric;
 }
 
-/** Field number of `is_definition` in `Template` (Sparkplug 3.0, section 6.4.1). A definition has no values. */
+/** Field of `Template` (Sparkplug 3.0, section 6.4.1). A definition has no values. */
 const IS_DEFINITION = 5 << 3;
 
-/** @param reader at the length of a template @returns whether the template is a definition */
+/** The reader is at the length of a template. */
 function isDefinition(reader: Reader): boolean {
   const end = reader.uint32() + reader.pos;
   let found = false;
@@ -263,15 +253,12 @@ const KEYS = (1 << 3) | 2;
 const VALUES = (2 << 3) | 2;
 const STRING = (8 << 3) | 2;
 
-/** Name of the property in which existing edge nodes send the unit of a metric. The specification names no property for units. */
+/** Existing edge nodes send the unit of a metric in this property. The specification names none. */
 const UNIT = 'engUnit';
 
 /**
- * Reads the unit from a metric's properties. Keys and values are two lists of equal length
- * (tck-id-payloads-propertyset-keys-array-size), so the index of the unit is looked up first.
- * @param reader at the length of the properties
- * @returns null: there is no unit
- * @throws {Error} if the properties are malformed
+ * Keys and values are two lists of equal length (tck-id-payloads-propertyset-keys-array-size), so the index of the unit
+ * is looked up first. The reader is at the length of the properties. Throws if they are malformed.
  */
 function readUnit(reader: Reader): string | null {
   const end = reader.uint32() + reader.pos;
@@ -284,7 +271,7 @@ function readUnit(reader: Reader): string | null {
   return unit;
 }
 
-/** @returns index of the unit among the properties; -1: there is no unit */
+/** Returns -1 if there is no unit. */
 function placeOfUnit(reader: Reader, end: number): number {
   for (let place = 0; reader.pos < end; ) {
     const tag = reader.tag();
@@ -304,7 +291,7 @@ function textAt(reader: Reader, end: number, place: number): string | null {
   return null;
 }
 
-/** @param reader at the length of a property's value @returns null: the value is no text */
+/** Returns null if the value is no text. */
 function readText(reader: Reader): string | null {
   const end = reader.uint32() + reader.pos;
   while (reader.pos < end) {
@@ -315,33 +302,29 @@ function readText(reader: Reader): string | null {
   return null;
 }
 
-/** Bytes that are not UTF-8 become U+FFFD, so that only the metric with this text is refused. @param reader at the length of a text */
+/** Bytes that are not UTF-8 become U+FFFD, so that only the metric with this text is refused. */
 const textIn = (reader: Reader) => bytesIn(reader).toString();
 
-/** @param reader at the length of bytes @returns a view of the payload, not a copy */
+/** a view of the payload, not a copy */
 function bytesIn(reader: Reader): Buffer {
   const bytes = reader.bytes();
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 }
 
-/** Factor by which the upper half of a 64-bit integer is multiplied. */
 const HIGH = 2 ** 32;
 
 /** Upper half of 2^53. From there on, two integers may be the same double. */
 const INEXACT_HIGH = 2 ** 21;
 
-/** A 64-bit integer in two halves. */
 type Long = ReturnType<Reader['uint64']>;
 
-/** @returns the double nearest to the unsigned integer */
+/** Returns the nearest double. */
 export const unsigned = ({ high, low }: Long): number => (high >>> 0) * HIGH + (low >>> 0);
 
-/** @returns the double nearest to the signed integer (two's complement) */
+/** Returns the nearest double (two's complement). */
 export const signed = ({ high, low }: Long): number => (high | 0) * HIGH + (low >>> 0);
 
-/**
- * @returns a key that is equal for equal integers only, because some nodes hash names to aliases of 64 bits
- */
+/** Equal for equal integers only, because some nodes hash names to aliases of 64 bits. */
 export function exactKey(long: Long): number | string {
   const high = long.high >>> 0;
   return high < INEXACT_HIGH ? unsigned(long) : String(BigInt(high) * BigInt(HIGH) + BigInt(long.low >>> 0));

@@ -10,10 +10,9 @@ import type { Metrics } from '../../observability/metrics.ts';
 import type { Authorization } from './authorization.ts';
 import { type Connection, MAX_PER_ACCOUNT, OwnConnections } from './connections.ts';
 
-/** CONNACK return code for an unavailable server (MQTT 3.1.1, table 3.1). All other failures are 5, not authorized. */
+/** CONNACK return code of MQTT 3.1.1 (table 3.1). All other failures are 5, not authorized. */
 const UNAVAILABLE = 3;
 
-/** Creates the handlers that authenticate clients and assign an account to each connection. */
 export function createAuthentication({
   accounts,
   connectionOf,
@@ -63,7 +62,7 @@ export function createAuthentication({
   }
 
   return {
-    /** Stores the properties of CONNECT that `authenticate` does not receive. */
+    /** `authenticate` does not receive the properties of CONNECT. */
     preConnect(client, packet, done) {
       const connection = connectionOf(client);
       if (connection) {
@@ -82,19 +81,15 @@ export function createAuthentication({
   };
 }
 
-/** @returns the IPv4 address of the client, or the network prefix of its IPv6 address */
+/** Counts an IPv6 client by its network prefix. */
 function addressOf({ conn }: Client): string {
   const { remoteAddress } = conn as Socket;
   return remoteAddress === undefined ? '' : ipKeyGenerator(remoteAddress);
 }
 
-/** Maximum length of a text from a client in a log line, in characters. A longer text is cut off. */
 const MAX_SHOWN = 128;
 
-/**
- * Logs rejected clients and rejected requests: one line a minute for each account and kind of request. Failed sign-ins are counted by
- * address instead, because a client may give any name.
- */
+/** One line a minute for each account and kind of request. A client may give any name, so failed sign-ins count by address. */
 export class AccessNotices {
   #logger;
   #throttle;
@@ -104,14 +99,12 @@ export class AccessNotices {
     this.#throttle = new LogThrottle({ everyMs });
   }
 
-  /** Counts a failed sign-in. @param name account name from the client @param address of the client */
   signIn(name: string, address: string) {
     const failed = this.#throttle.count(`sign-in ${address}`);
     if (failed === 0) return;
     this.#logger.warn({ account: shown(name), address, failed }, 'wrong account or password, this one last');
   }
 
-  /** Reports an account with too many connections. */
   tooMany(account: string) {
     if (this.#isDue(`connections ${account}`)) {
       this.#logger.warn(
@@ -121,13 +114,11 @@ export class AccessNotices {
     }
   }
 
-  /** Reports a forbidden request. @param topic or filter */
   forbidden(account: string, what: 'publish' | 'subscribe' | 'filters' | 'will', topic: string) {
     if (this.#isDue(`${what} ${account}`))
       this.#logger.warn({ account, what, topic: shown(topic) }, WORDS[what]);
   }
 
-  /** @returns whether a line with this key must be logged now */
   #isDue(key: string): boolean {
     return this.#throttle.count(key) > 0;
   }

@@ -6,7 +6,6 @@ import type { Metrics } from '../../observability/metrics.ts';
 import type { AccessNotices } from './authentication.ts';
 import type { Connection } from './connections.ts';
 
-/** Creates the functions that check publishes and subscriptions against the permissions of the account. */
 export function createAuthorization({
   connectionOf,
   notices,
@@ -32,10 +31,8 @@ export function createAuthorization({
 
   return {
     /**
-     * Checks a publish. Every account may publish on unknown topics. Such a message is acknowledged, dropped and
-     * counted, and reaches no client. If the broker closed the connection instead, the device would reconnect and send
-     * the message again forever. If a mapping reads the topic, `canSendFor` decides.
-     * @param route parsed topic; null: outside the contract
+     * Every account may publish on unknown topics (null). Such a message is acknowledged, dropped and counted, and reaches no client. If
+     * the broker closed the connection instead, the device would reconnect and send the message again forever.
      */
     canPublish(client: Client, topic: string, route: Topic | null, what: 'publish' | 'will' = 'publish') {
       const account = connectionOf(client)?.account;
@@ -44,11 +41,7 @@ export function createAuthorization({
       return false;
     },
 
-    /**
-     * Checks a message on a mapped topic. Such a topic is outside the contract, so `canPublish` allows it.
-     * Ingest calls this function as soon as the mapping has found the device.
-     * @param device name or id of the device
-     */
+    /** `canPublish` allows every mapped topic. Ingest calls this function as soon as the mapping has found the device. */
     canSendFor(client: Client, device: string, topic: string) {
       const account = connectionOf(client)?.account;
       if (account && canSendFor(account, device)) return true;
@@ -56,9 +49,7 @@ export function createAuthorization({
       return false;
     },
 
-    /**
-     * Checks a subscription. aedes answers a refused subscription with 0x80 (MQTT 3.1.1, 3.9.3) or 0x87 (MQTT 5, 3.9.3).
-     */
+    /** aedes answers a refused subscription with 0x80 (MQTT 3.1.1, 3.9.3) or 0x87 (MQTT 5, 3.9.3). */
     authorizeSubscribe(
       client: Client,
       subscription: Subscription,
@@ -69,7 +60,6 @@ export function createAuthorization({
       done(null, connection && isAllowed(connection, topic) ? subscription : null);
     },
 
-    /** Removes filters from the filters that count toward the limit. */
     unsubscribed(filters: string[], client: Client) {
       for (const filter of filters) connectionOf(client)?.filters.delete(filter);
     },
@@ -78,29 +68,20 @@ export function createAuthorization({
 
 export type Authorization = ReturnType<typeof createAuthorization>;
 
-/** Limits of a filter: characters and levels. A filter above a limit is refused, because the broker forwards no such topic. */
+/** The broker forwards no topic that a filter above these limits could match. */
 const MAX_CHARACTERS = 512;
 const MAX_LEVELS = 8;
 
-/** Limit of filters per connection of a device account. Further filters are refused. */
+/** Limit per connection of a device account. */
 const MAX_FILTERS = 32;
 
-/**
- * Number of filters that are allowed in addition for each device of the account after the first: for the topics of the device, and for its
- * commands as an edge node.
- */
+/** Filters for each device of the account after the first: its topics, and its commands as an edge node. */
 const MAX_FILTERS_PER_DEVICE = 2;
 
-/**
- * Limit of filters per connection of the installation account. It is higher, because programs of the installation
- * subscribe to many devices at once.
- */
+/** Programs of the installation subscribe to many devices at once. */
 const MAX_INSTALLATION_FILTERS = 1024;
 
-/**
- * Checks whether a connection may use one more filter. A filter that permissions refuse also counts until the client unsubscribes, because
- * its check has the same cost.
- */
+/** A filter that permissions refuse also counts until the client unsubscribes, because its check has the same cost. */
 function hasRoomFor({ account, filters }: Connection, filter: string) {
   if (filter.length > MAX_CHARACTERS || filter.split('/', MAX_LEVELS + 1).length > MAX_LEVELS) return false;
   return filters.has(filter) || filters.size < maxFilters(account);

@@ -28,23 +28,16 @@ import { ReadScheduler } from './reading/read-scheduler.ts';
 import { Persistence } from './retained.ts';
 import { createSettling, DROPPED, releaseOnPubrel } from './settling.ts';
 
-/**
- * Creates the embedded broker for MQTT 3.1.1 and 5. Its PUBACK to the device waits for the commit. Other clients may
- * subscribe. They receive messages only while they are connected and read fast enough, because there are no persistent
- * sessions (`retained.ts`).
- */
+/** Other clients receive messages only while they are connected, because there are no persistent sessions (`retained.ts`). */
 export function createBroker(deps: {
   mqtt: Config['mqtt'];
-  /** default: no TLS */
   tls?: OwnCertificate | null;
   accounts: Accounts;
-  /** interval at which the credentials of open connections are checked */
   recheckMs: number;
   /** null: this process does not handle Sparkplug */
   host: Host | null;
   maxMessageBytes: number;
   handleMessage: HandleMessage;
-  /** byte budget for messages */
   room: ByteBudget;
   /** epoch ms */
   clock: () => number;
@@ -55,7 +48,6 @@ export function createBroker(deps: {
   const { mqtt, accounts, host, maxMessageBytes, handleMessage, clock, logger, metrics } = deps;
   const connections = new Connections();
   const scheduler = new ReadScheduler(deps.room);
-  /** Settles when the offline state of the Sparkplug host is published. */
   let stateSent = Promise.resolve();
   const connectionOf = (client: Client) => connections.of(client);
   const notices = new AccessNotices({ logger });
@@ -118,7 +110,6 @@ export function createBroker(deps: {
     connections.add(connection);
   }
 
-  /** @returns settles after forwarding */
   const publish = (message: {
     topic: string;
     payload: Buffer;
@@ -150,7 +141,6 @@ export function createBroker(deps: {
       await listener.start();
     },
 
-    /** Stops accepting messages. Unsettled messages may settle until `stop`. */
     quiesce() {
       if (host)
         stateSent = Promise.all([publish(host.death()), publish(host.stateOfVersion2(false))]).then(() => {});
@@ -162,7 +152,7 @@ export function createBroker(deps: {
       recheck.stop();
       listener.close();
       await stateSent;
-      // aedes writes forwarded messages at the end of this iteration of the event loop, so the connections must stay open until then.
+      // aedes writes forwarded messages at the end of this iteration of the event loop, so connections must stay open until then.
       await nextTurn();
       connections.destroy();
       listener.destroy();
@@ -172,7 +162,6 @@ export function createBroker(deps: {
     send: (topic: string, payload: Buffer, retain = false, waited?: number) =>
       void publish({ topic, payload, qos: 0, retain, ...waitedProperty(waited) }),
 
-    /** Checks the connections of a device whose credential has changed. */
     recheck: (deviceId: string) => recheck.now(deviceId),
 
     followers,
@@ -190,19 +179,13 @@ export function createBroker(deps: {
 
 export type Broker = ReturnType<typeof createBroker>;
 
-/**
- * @param waited ms since the commit of the oldest value in a message
- * @returns the user property for subscribers of MQTT 5
- */
+/** `waited`: ms since the commit of the oldest value in a message */
 const waitedProperty = (waited: number | undefined): { properties?: object } =>
   waited === undefined ? {} : { properties: { userProperties: { [WAITED]: String(Math.round(waited)) } } };
 
 const clientsText = (count: number) => (count === 1 ? '1 client' : `${count} clients`);
 
-/**
- * Creates the function that drops messages to a client that reads too slowly. Otherwise these messages would stay in memory until the
- * client reads or its connection closes, because ingest never waits for a subscriber.
- */
+/** Drops messages to a client that reads too slowly. They would stay in memory, because ingest never waits for a subscriber. */
 const forwarding =
   (takes: (client: Client, topic: string) => boolean, onFull: () => void): AuthorizeForwardHandler =>
   (client, packet) => {

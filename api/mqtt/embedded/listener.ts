@@ -10,13 +10,9 @@ import type { OwnCertificate } from '../../access/tls/certificate-reload.ts';
 import { socketsOf } from '../../access/tls/index.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 
-/**
- * Limits of connections: in total, without a CONNACK, and time in ms until the CONNACK. When all devices reconnect,
- * thousands of connections wait for their CONNACK. A busy process answers a CONNECT within a second.
- */
+/** When all devices reconnect, thousands of connections wait for their CONNACK. A busy process sends it within a second. */
 const BOUNDS: Bounds = { connections: 20_000, pending: 4096, withinMs: 10_000 };
 
-/** The port for devices, with or without TLS. */
 export class Listener {
   #host;
   #port;
@@ -33,7 +29,6 @@ export class Listener {
     metrics,
   }: {
     mqtt: Pick<Config['mqtt'], 'host' | 'port'>;
-    /** default: no TLS */
     tls?: OwnCertificate | null;
     bounds?: Bounds;
     onConnection: (socket: Socket) => void;
@@ -50,7 +45,7 @@ export class Listener {
     this.#pending = boundConnections(this.#server, 'mqtt', bounds, metrics);
   }
 
-  /** Listens on the port. @throws {MillraceError} `port_taken` */
+  /** @throws {MillraceError} `port_taken` */
   async start(): Promise<void> {
     this.#server.listen(this.#port, this.#host);
     try {
@@ -64,35 +59,29 @@ export class Listener {
     }
   }
 
-  /** Ends the time limit of a connection whose client has signed in. @param socket of the client */
   pass(socket: Socket) {
     this.#pending.pass(socket);
   }
 
-  /** Accepts no more connections. */
   close() {
     this.#server.close();
   }
 
-  /** Closes all connections, including those in the TLS handshake. */
   destroy() {
     this.#sockets.destroy();
   }
 
-  /** Whether the port accepts connections. */
   get isListening() {
     return this.#server.listening;
   }
 
-  /** @returns the port on which the broker listens; 0: it does not listen */
+  /** Returns 0 if the broker does not listen. */
   get port(): number {
     const address = this.#server.address();
     return address && typeof address === 'object' ? address.port : 0;
   }
 }
 
-/** Limits that aedes checks. */
 export const LIMITS = {
-  /** aedes closes a connection whose client reads nothing for this long, in ms. */
   drainTimeout: 5000,
 };

@@ -8,7 +8,7 @@ import { suggestTopic } from '../../../schema/topic-suggestion.ts';
 import type { Outcome } from '../../ingest/pipeline.ts';
 import type { Refusals } from '../../store/dead-letters/writes.ts';
 
-/** Reason codes of MQTT 5 (section 2.4) that this module sends. aedes sends other reason codes too. */
+/** Reason codes of MQTT 5, section 2.4. aedes sends others too. */
 export const REASONS = {
   success: 0x00,
   unwilling: 0x83,
@@ -27,13 +27,10 @@ export const REASONS = {
 /** A reason code of this value or more is an error. */
 export const FIRST_ERROR = 0x80;
 
-/**
- * Limit of unacknowledged messages of QoS 1 and 2 from a client of MQTT 5, as CONNACK announces it. A client that exceeds
- * it is disconnected. `connection-reader.ts` has the same limit for unsettled messages.
- */
+/** Announced in CONNACK. A client that exceeds it is disconnected. `connection-reader.ts` has the same limit for unsettled messages. */
 export const RECEIVE_MAXIMUM = 64;
 
-/** Reason codes of refused measurements and births. All other codes mean a wrong payload. */
+/** All other codes mean a wrong payload. */
 const REASON_OF: Partial<Record<ErrorCode, number>> = {
   forbidden: REASONS.notAuthorized,
   unknown_device: REASONS.notAuthorized,
@@ -43,17 +40,11 @@ const REASON_OF: Partial<Record<ErrorCode, number>> = {
   rejected: REASONS.unwilling,
 };
 
-/** Maximum length of a reason string, in characters. A longer text is cut off. */
 const MAX_REASON = 256;
 
-/** answer to a publish */
 export type Answer = { reasonCode: number; reason: string };
 
-/**
- * Returns the answer to a publish, unless it is success without a reason.
- * @param refused refusals of elements of the message
- * @returns null: everything is accepted
- */
+/** Returns null for success without a reason. */
 export function answerTo(outcome: Outcome, refused: Refusals, topic: string): Answer | null {
   if (outcome === 'unknown_topic') {
     const suggestion = suggestTopic(topic);
@@ -76,13 +67,7 @@ const shortened = (text: string) => (text.length > MAX_REASON ? `${text.slice(0,
 
 const OPTIONS = { protocolVersion: 5 };
 
-/**
- * Sends the PUBACK of QoS 1 or the PUBREC of QoS 2, with a reason. The reason string is left out if the
- * client requested none, or if the packet would be larger than the client accepts (MQTT-3.1.2-29,
- * MQTT-3.4.2-2).
- * @param client of MQTT 5
- * @param isTerse whether the client requested no reason strings
- */
+/** Leaves the reason out if the client requested none, or the packet would be too large for it (MQTT-3.1.2-29, MQTT-3.4.2-2). */
 export function acknowledgeWith(
   client: Client,
   { qos, messageId }: { qos: number; messageId?: number },
@@ -96,22 +81,16 @@ export function acknowledgeWith(
   client.conn.write(isTerse || isTooLarge ? generate(packet) : explained);
 }
 
-/** Checks whether a message exceeds the Maximum Packet Size of a client (MQTT-3.1.2-24). */
+/** Compares with the Maximum Packet Size of the client (MQTT-3.1.2-24). */
 export const isTooLargeFor = ({ maximumPacketSize }: Client, publish: object) =>
   maximumPacketSize !== undefined && generate({ ...publish, messageId: 1 }).length > maximumPacketSize;
 
-/**
- * Time in ms in which a client may read a DISCONNECT before its connection is destroyed. If a connection with unread
- * bytes is destroyed, TCP resets it, and the client loses the DISCONNECT.
- */
+/** If a connection with unread bytes is destroyed, TCP resets it, and the client loses the DISCONNECT. */
 const GRACE_MS = 500;
 
-/** Clients to which a DISCONNECT was sent. */
 const leaving: WeakSet<Client> = new WeakSet();
 
-/**
- * Closes a connection. A client of MQTT 5 receives a DISCONNECT with the reason code first. Earlier versions have no such packet.
- */
+/** A client of MQTT 5 receives a DISCONNECT with the reason code first. Earlier versions have no such packet. */
 export function disconnect(client: Client, reasonCode: number) {
   const { conn } = client;
   if (client.version !== 5 || !client.connected || conn.destroyed) {
@@ -125,17 +104,14 @@ export function disconnect(client: Client, reasonCode: number) {
   conn.once('close', () => clearTimeout(timer));
 }
 
-/**
- * Checks whether the connection of a client is being closed. Then no further packet of the client is handled.
- */
+/** No further packet of such a client is handled. */
 export const isLeaving = (client: Client) => leaving.has(client);
 
 const generate = (packet: object): Buffer => mqttPacket.generate(packet as Packet, OPTIONS);
 
 /**
- * aedes without persistent sessions, and with corrections. aedes 2.0.0-beta.1 was branched before 1.1.3, so it lacks the
- * fix of GHSA-52qw-whmv-87c5: a client whose id or filter is the name of a property of every object, such as
- * `constructor`, ended the process.
+ * aedes 2.0.0-beta.1 was branched before 1.1.3, so it lacks the fix of GHSA-52qw-whmv-87c5: a client whose id or filter
+ * is the name of a property of every object, such as `constructor`, ended the process.
  */
 export class SessionlessBroker extends Aedes {
   constructor(options: AedesOptions) {
@@ -146,7 +122,6 @@ export class SessionlessBroker extends Aedes {
     replaceAtOnce(internals);
   }
 
-  /** Forwards a message of a client to the subscribers. */
   publishFrom(client: Client, packet: PublishPacket) {
     const publish = this.publish as unknown as (
       packet: PublishPacket,
@@ -157,17 +132,12 @@ export class SessionlessBroker extends Aedes {
     publish.call(this, packet, client, () => {});
   }
 
-  /**
-   * Limits the session expiry to 0, because no session outlives its connection, whatever a client requests. CONNACK
-   * reports this limit. So no timer waits for the end of a session, and a last will is not delayed.
-   * @returns s
-   */
+  /** No session outlives its connection, whatever a client requests. So no timer waits, and a last will is not delayed. */
   clampSessionExpiry(): number {
     return 0;
   }
 }
 
-/** Private members of aedes. */
 interface Internals {
   counter: number;
   mq: { emit: (packet: { brokerCounter: number }, done: () => void) => unknown };
@@ -177,10 +147,9 @@ interface Internals {
 }
 
 /**
- * Numbers each message when it is forwarded. For each subscriber, aedes drops a message as a duplicate if its number is
- * not greater than the number of the previous message. aedes itself numbers a message before it waits for the
- * persistence, as for retained messages and for QoS 1 and 2. So a message was lost if a later message overtook it during
- * the wait.
+ * For each subscriber, aedes drops a message as a duplicate if its number is not greater than the previous one. aedes
+ * itself numbers a message before it waits for the persistence, as for retained messages and for QoS 1 and 2. So a
+ * message was lost if a later message overtook it during the wait.
  */
 function numberAtForwarding(aedes: Internals) {
   const emit = aedes.mq.emit.bind(aedes.mq);
@@ -191,10 +160,9 @@ function numberAtForwarding(aedes: Internals) {
 }
 
 /**
- * Replaces a connection at once when another connection signs in with the same client id. aedes registers the newer connection only after
- * the older connection has closed. A closing connection removes its client id even if a newer connection uses this id. So two connections
- * that signed in during the wait both stayed open under one id, against MQTT-3.1.4-2, and `OwnConnections` counted them as one. Without
- * persistent sessions the newer connection need not wait.
+ * aedes registers a newer connection with the same client id only after the older one has closed, and a closing connection removes its
+ * client id even if a newer connection uses it. So two connections that signed in during the wait both stayed open under one id, against
+ * MQTT-3.1.4-2, and `OwnConnections` counted them as one. Without persistent sessions the newer connection need not wait.
  */
 function replaceAtOnce(aedes: Internals) {
   const register = aedes.registerClient.bind(aedes);
@@ -211,13 +179,13 @@ function replaceAtOnce(aedes: Internals) {
   };
 }
 
-/** The Receive Maximum of a client that sets none (3.1.2.11.3). */
+/** The Receive Maximum of a client that sets none (MQTT 5, 3.1.2.11.3). */
 const UNLIMITED = 65_535;
 
-/** Matches a wildcard that shares its level with another character. */
+/** The wildcard shares its level with another character. */
 const MISPLACED_WILDCARD = /[^/][+#]|[+#][^/]/;
 
-/** Filter that is always refused, because no client may subscribe to `$SYS` topics of the broker. */
+/** No client may subscribe to `$SYS` topics of the broker. */
 const REFUSED_FILTER = '$SYS/refused';
 
 /**
@@ -251,9 +219,8 @@ export function guardPackets(client: Client) {
 }
 
 /**
- * Limits the QoS of subscriptions. aedes does not count the unacknowledged messages to a client. So a client
- * of MQTT 5 with a Receive Maximum is granted QoS 0, which has no such limit. The client loses nothing:
- * without sessions no message is sent twice.
+ * aedes does not count the unacknowledged messages to a client. So a client of MQTT 5 with a Receive Maximum is granted
+ * QoS 0, which has no such limit. The client loses nothing: without sessions no message is sent twice.
  */
 function guardSubscribe(
   client: Client,
@@ -269,7 +236,7 @@ function guardSubscribe(
   }
 }
 
-/** Disconnects a client. @param packet gets a type for which aedes closes the connection */
+/** aedes closes the connection for the changed type of the packet. */
 function reject(client: Client, packet: { cmd: string }, reasonCode = REASONS.protocolError) {
   disconnect(client, reasonCode);
   packet.cmd = 'reserved';

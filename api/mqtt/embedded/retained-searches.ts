@@ -1,10 +1,7 @@
 import { Readable } from 'node:stream';
 import type { GrantedFilter, QoS, RetainedMessages } from './retained.ts';
 
-/**
- * A search for the retained messages of one SUBSCRIBE. `filters`: filters with the granted QoS. `turn` settles when the
- * search may run, or when no filter is left. `begin` settles `turn`.
- */
+/** `turn` settles when the search may run, or when no filter is left. `begin` settles it. */
 type Search = { filters: Map<string, QoS>; turn: Promise<void>; begin: () => void };
 
 /**
@@ -20,24 +17,19 @@ export class RetainedSearches {
   #retained;
   #closed;
   #running: Search | null = null;
-  /** Waiting searches in order of arrival. */
   #waiting: Set<Search> = new Set();
-  /** The waiting search of each filter. */
   #newest: Map<string, Search> = new Map();
 
-  /** @param closed aborts when the connection closes */
   constructor(retained: RetainedMessages, closed: AbortSignal) {
     this.#retained = retained;
     this.#closed = closed;
     closed.addEventListener('abort', () => this.#endAll(), { once: true });
   }
 
-  /** Number of searches that wait. */
   get waiting() {
     return this.#waiting.size;
   }
 
-  /** @param filters filters of one SUBSCRIBE @returns the retained messages that the filters match */
   search(filters: GrantedFilter[]): Readable {
     const search = createSearch(filters);
     for (const filter of search.filters.keys()) {
@@ -70,7 +62,6 @@ export class RetainedSearches {
     next.begin();
   }
 
-  /** Removes a filter from its waiting search, because a newer search has it. */
   #removeFromWaiting(filter: string) {
     const older = this.#newest.get(filter);
     older?.filters.delete(filter);
@@ -81,7 +72,6 @@ export class RetainedSearches {
     for (const search of this.#waiting) this.#end(search);
   }
 
-  /** Ends a waiting search. */
   #end(search: Search) {
     this.#waiting.delete(search);
     search.filters.clear();

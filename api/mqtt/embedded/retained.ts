@@ -6,21 +6,17 @@ import { OWN_TOPICS } from '../../../schema/topics.ts';
 import { copyBytes } from '../../ingest/admission/index.ts';
 import { RetainedSearches } from './retained-searches.ts';
 
-/**
- * Limit of retained statuses of devices (of up to 1 KiB each), and separate limit of messages that Millrace retains.
- * Above a limit the oldest message is dropped.
- */
+/** Separate limit for statuses of devices (of up to 1 KiB each) and for messages that Millrace retains. The oldest is dropped. */
 const MAX_MESSAGES = 100_000;
 
-/** Limit of messages that a search compares with filters before it lets other work of the event loop run. */
+/** A search lets other work of the event loop run after this many messages. */
 const COMPARED_AT_ONCE = 1000;
 
-/** Matches the beginning of a topic of one device. Of these topics only the status is retained. */
+/** Only the status is retained of the topics of one device. */
 const OF_ONE_DEVICE = new RegExp(`^${OWN_TOPICS}[^/]+/`);
 
 const WILDCARD = /[+#]/;
 
-/** `properties` and `messageExpiry` (epoch ms) of MQTT 5 */
 type Retained = {
   cmd: 'publish';
   topic: string;
@@ -33,25 +29,22 @@ type Retained = {
 
 export type QoS = 0 | 1 | 2;
 
-/** A filter with the QoS that the broker granted. */
 export type GrantedFilter = [filter: string, granted: QoS];
 
 /**
- * The retained messages: the last status of each device, the state of this process as a Sparkplug host, and
- * messages of Millrace: live values and discovery topics of Home Assistant.
+ * The last status of each device, the state of this process as a Sparkplug host, and messages of Millrace: live values
+ * and discovery topics of Home Assistant.
  *
- * Each filter is compared only with messages that it may match. Otherwise the broker would compare every status with the
- * filters of every device when all devices reconnect, because devices subscribe to their own topics.
+ * Each filter is compared only with messages that it may match. Otherwise the broker would compare every status with
+ * the filters of every device when all devices reconnect, because devices subscribe to their own topics.
  */
 export class RetainedMessages {
-  /** Statuses of devices by topic, the oldest first. */
+  /** messages by topic, the oldest first, as in the maps below */
   #statuses: Map<string, Retained> = new Map();
-  /** States of Sparkplug hosts by topic. */
   #states: Map<string, Retained> = new Map();
-  /** All other messages by topic, the oldest first. */
   #others: Map<string, Retained> = new Map();
 
-  /** @param packet an empty payload removes the retained message */
+  /** An empty payload removes the retained message. */
   store({ topic, payload, qos, ...packet }: PublishPacket) {
     const kept = this.#keptFor(topic);
     kept.delete(topic);
@@ -68,11 +61,7 @@ export class RetainedMessages {
     if (kept.size > MAX_MESSAGES && oldest !== undefined) kept.delete(oldest);
   }
 
-  /**
-   * Finds retained messages.
-   * @param signal ends the search
-   * @returns each message once per matching filter. Its QoS is at most the granted QoS (MQTT-3.8.4-8)
-   */
+  /** Returns each message once per matching filter. Its QoS is at most the granted QoS (MQTT-3.8.4-8). */
   async *matching(filters: Iterable<GrantedFilter>, signal?: AbortSignal): AsyncGenerator<Retained> {
     let compared = 0;
     for (const [filter, granted] of filters) {
@@ -85,7 +74,7 @@ export class RetainedMessages {
     }
   }
 
-  /** @returns all messages that the filter matches, and possibly other messages */
+  /** All messages that the filter matches, and possibly others. */
   *#candidates(filter: string): Iterable<Retained> {
     const wildcard = filter.search(WILDCARD);
     const known = wildcard < 0 ? filter : filter.slice(0, wildcard);
@@ -107,11 +96,7 @@ export class RetainedMessages {
   }
 }
 
-/**
- * Yields at most as many messages as the map has at the start. A replaced message moves to the end of the map. So without this limit, a
- * search would never end if messages are replaced faster than the client reads. The search finds all messages that are not replaced during
- * the search. The client gets a replaced message when it is published.
- */
+/** A replaced message moves to the end. Without a bound, a search never ends if messages are replaced faster than the client reads. */
 function* boundedValues(kept: Map<string, Retained>): Iterable<Retained> {
   let left = kept.size;
   for (const message of kept.values()) {
@@ -120,7 +105,7 @@ function* boundedValues(kept: Map<string, Retained>): Iterable<Retained> {
   }
 }
 
-/** Returns the members of a message that a broker forwards unaltered (MQTT 5, 3.3.2.3). */
+/** A broker forwards these members unaltered (MQTT 5, 3.3.2.3). */
 function forwarded({ properties, messageExpiry }: Pick<Retained, 'properties' | 'messageExpiry'>) {
   if (!properties) return undefined;
   const { correlationData } = properties;
@@ -128,15 +113,9 @@ function forwarded({ properties, messageExpiry }: Pick<Retained, 'properties' | 
   return { properties: own, messageExpiry };
 }
 
-/** Checks whether one text is a prefix of the other text. */
 const meets = (known: string, branch: string) => known.startsWith(branch) || branch.startsWith(known);
 
-/**
- * Compiles a topic filter. MQTT 3.1.1, section 4.7.1: `+` matches one level, `#` any number of levels,
- * including none.
- * @param filter a valid filter
- * @returns returns whether the filter matches a topic that does not start with `$`
- */
+/** Levels by MQTT 3.1.1, section 4.7.1. The filter must be valid, and the topic must not start with `$`. */
 export function filterOf(filter: string): (topic: string) => boolean {
   const wanted = filter.split('/');
   return (topic) => {
@@ -149,45 +128,35 @@ export function filterOf(filter: string): (topic: string) => boolean {
   };
 }
 
-/** @param filter a valid filter @param topic a topic that does not start with `$` */
 export const matchesFilter = (filter: string, topic: string) => filterOf(filter)(topic);
 
 /**
- * The persistence of the embedded broker, in memory. It stores only retained messages, and the ids of QoS 2 messages.
- * The persistence of aedes is not used, because it grows with every session of a disconnected client, and with every
- * half acknowledged message.
+ * The persistence of the embedded broker, in memory. The persistence of aedes grows with every session of a
+ * disconnected client, and with every half acknowledged message.
  *
- * There are no persistent sessions. CONNACK reports no session, clients subscribe again, and no message is queued for a
- * disconnected client. Data that must outlive a connection is in the database. For QoS 2 only message ids are stored,
- * for the duration of the connection, because writes are idempotent. aedes stores each will with its connection.
+ * There are no persistent sessions: clients subscribe again, and no message is queued for a disconnected client. Data
+ * that must outlive a connection is in the database. For QoS 2 only message ids are stored, for the duration of the
+ * connection, because writes are idempotent.
  *
  * aedes calls these methods. Methods without a body have nothing to store.
  */
 export class Persistence {
   #retained = new RetainedMessages();
-  /** Searches by connection. */
   #searches: WeakMap<object, RetainedSearches> = new WeakMap();
-  /** Searches of the connection that is subscribing now. */
   #subscriber: RetainedSearches | null = null;
-  /** The filters of the current SUBSCRIBE, with the granted QoS. */
   #granted: Map<string, QoS> = new Map();
-  /** Ids of QoS 2 messages that wait for their PUBREL, by connection. */
   #incoming: WeakMap<object, Set<number>> = new WeakMap();
 
   async setup() {}
 
-  /** Stores or removes a retained message. */
   async storeRetained(packet: PublishPacket) {
     this.#retained.store(packet);
   }
 
   /**
-   * Stores the client that subscribes, and its granted filters, for the next call of `createRetainedStreamCombi`. aedes
-   * emits `subscribe` with client and filters. In the same iteration of the event loop it calls
-   * `createRetainedStreamCombi` without them. aedes itself lowers the QoS of a retained message only if the filter is
-   * equal to the topic.
-   * @param closed aborts when the connection of the client closes
-   * @param subscriptions filters with the granted QoS
+   * Stores client and filters for the next call of `createRetainedStreamCombi`. aedes emits `subscribe` with them, and in
+   * the same iteration of the event loop calls `createRetainedStreamCombi` without them. aedes itself lowers the QoS of a
+   * retained message only if the filter is equal to the topic.
    */
   noteSubscriber(client: object, closed: AbortSignal, subscriptions: Array<{ topic: string; qos: QoS }>) {
     const known = this.#searches.get(client);
@@ -196,7 +165,6 @@ export class Persistence {
     this.#granted = new Map(subscriptions.map(({ topic, qos }) => [topic, qos]));
   }
 
-  /** Streams the retained messages that the filters match. @param filters of the client from `noteSubscriber` */
   createRetainedStreamCombi(filters: string[]) {
     const granted = filters.map((filter) => this.#grantedFor(filter));
     return this.#subscriber?.search(granted) ?? Readable.from(this.#retained.matching(granted));
@@ -232,24 +200,21 @@ export class Persistence {
     return Readable.from([]);
   }
 
-  /** Stores the id of a QoS 2 message. */
   async incomingStorePacket(client: object, { messageId }: { messageId: number }) {
     const ids = this.#incoming.get(client) ?? new Set();
     this.#incoming.set(client, ids.add(messageId));
   }
 
-  /** Returns the id of a stored QoS 2 message. @throws {Error} if the id is unknown, as aedes expects */
+  /** Throws if the id is unknown, as aedes expects. */
   async incomingGetPacket(client: object, { messageId }: { messageId: number }) {
     if (!this.#incoming.get(client)?.has(messageId)) throw new Error('no such packet');
     return { messageId };
   }
 
-  /** Returns the number of messages of a client that wait for their PUBREL. */
   halfOpen(client: object) {
     return this.#incoming.get(client)?.size ?? 0;
   }
 
-  /** Removes the id of a QoS 2 message. */
   async incomingDelPacket(client: object, { messageId }: { messageId: number }) {
     this.#incoming.get(client)?.delete(messageId);
   }

@@ -19,23 +19,17 @@ import {
   RECEIVE_MAXIMUM,
 } from './mqtt5.ts';
 
-/**
- * Limit of the bytes of last wills that wait to be settled. The connection of a will is closed, so backpressure cannot
- * limit wills. The limit is enough for 16,000 devices that disconnect while the database is unavailable. Above the limit
- * a will counts as unsettled and is lost.
- */
+/** Backpressure cannot limit wills, because their connection is closed. Enough for 16,000 devices; above it a will is lost. */
 const MAX_WILL_BYTES = 32 * 1024 * 1024;
 
-/** Memory of a will in addition to its payload, in bytes. */
 const WILL_OVERHEAD = 2048;
 
-/** Time in ms after which a client is disconnected if it reads nothing while an acknowledgement waits to be sent. */
+/** A client that reads nothing while an acknowledgement waits to be sent is disconnected after this time. */
 const DRAIN_MS = 5000;
 
 /**
- * Creates the function that settles published messages. aedes acknowledges and forwards a message when `authorizePublish` calls
- * back. So the callback waits for the commit. A client of MQTT 5 gets the reason of a refusal in its acknowledgement. aedes
- * cannot send a reason, so `acknowledgeWith` sends the acknowledgement, and aedes handles the message as a message of QoS 0.
+ * aedes acknowledges and forwards a message when `authorizePublish` calls back, so the callback waits for the commit. aedes cannot send a
+ * reason to a client of MQTT 5. So `acknowledgeWith` acknowledges a refusal, and aedes handles the message as QoS 0.
  */
 export function createSettling(deps: {
   handleMessage: HandleMessage;
@@ -44,11 +38,8 @@ export function createSettling(deps: {
   connectionOf: (client: Client) => Connection | undefined;
   canPublish: (client: Client, topic: string, route: Topic | null) => boolean;
   canSendFor: (client: Client, device: string, topic: string) => boolean;
-  /** returns the unacknowledged messages of a client */
   deliveriesOf: (connection: Connection) => Deliveries;
-  /** returns the number of QoS 2 messages of a client that wait for their PUBREL */
   halfOpen: (client: Client) => number;
-  /** sends a message to the other clients */
   forward: (packet: PublishPacket, client: Client) => void;
   metrics: Metrics;
 }) {
@@ -57,12 +48,7 @@ export function createSettling(deps: {
   const memory = new PayloadMemory();
   let willBytes = 0;
 
-  /**
-   * Passes a message to ingest.
-   * @param route topic of the message; null: outside the contract
-   * @param client null: this process itself
-   * @param connection missing: the message is a last will
-   */
+  /** `route` is null outside the contract, `client` is null for this process itself, `connection` is missing for a last will. */
   async function settle(
     packet: PublishPacket,
     route: Topic | null,
@@ -93,10 +79,7 @@ export function createSettling(deps: {
     return outcome;
   }
 
-  /**
-   * Returns the function that checks the permissions of a client. It is created once for each connection, because each message has a
-   * reference to this function.
-   */
+  /** Created once for each connection, because each message has a reference to this function. */
   function permitsOf(client: Client): Message['permits'] {
     const connection = connectionOf(client);
     if (!connection) return () => false;
@@ -104,7 +87,6 @@ export function createSettling(deps: {
     return connection.permits;
   }
 
-  /** Settles a last will. @throws {MillraceError} `unavailable` */
   async function settleWill(packet: PublishPacket, route: Topic | null, client: Client | null) {
     const cost = packet.payload.length + WILL_OVERHEAD;
     if (willBytes + cost > MAX_WILL_BYTES) {
@@ -119,10 +101,6 @@ export function createSettling(deps: {
     }
   }
 
-  /**
-   * Sends an acknowledgement with a reason, in place of the acknowledgement of aedes.
-   * @param packet is changed to a message of QoS 0, which aedes does not acknowledge
-   */
   function answer({ client, isTerse }: Connection, packet: PublishPacket, answer: Answer, done: () => void) {
     const isAccepted = answer.reasonCode < FIRST_ERROR;
     // After a PUBREC with success the exchange continues with PUBREL, so aedes must handle the message and store its id.
@@ -139,14 +117,10 @@ export function createSettling(deps: {
     });
   }
 
-  /**
-   * Prepares the acknowledgement of a message, which is sent in order after the message is settled.
-   * @param packet of QoS 1 or 2
-   */
   function track(connection: Connection, packet: PublishPacket, done: () => void) {
     const { client, acknowledgements } = connection;
     const { topic, qos, messageId } = packet;
-    // With QoS 2 the identifier denotes the same message until its PUBREL (MQTT-4.3.3-2).
+    // The identifier of QoS 2 denotes the same message until its PUBREL (MQTT-4.3.3-2).
     const acknowledge = () => {
       if (qos === 1) deliveriesOf(connection).release(messageId);
       done();
@@ -172,11 +146,7 @@ export function createSettling(deps: {
     };
   }
 
-  /**
-   * Counts a message toward the limits of its connection until its acknowledgement. Until then aedes keeps the packet in
-   * memory, because the acknowledgement waits for the acknowledgements of all earlier messages.
-   * @returns acknowledges the message
-   */
+  /** Until its acknowledgement, aedes keeps the packet in memory, because it waits for all earlier acknowledgements. */
   function countUnacknowledged(
     { reader }: Connection,
     { payload }: PublishPacket,
@@ -191,10 +161,9 @@ export function createSettling(deps: {
   }
 
   /**
-   * Handles a message that the client may not publish. MQTT 3.1.1 cannot refuse a publish (MQTT-3.3.5-2). If the broker
-   * closed the connection, the client would send the message again without end. So the broker acknowledges and drops the
-   * message. MQTT 5 has no answer to a publish with QoS 0, so the broker closes the connection with a reason.
-   * @param connection undefined: the connection is closed, and the message is its last will
+   * MQTT 3.1.1 cannot refuse a publish (MQTT-3.3.5-2). If the broker closed the connection, the client would send the
+   * message again without end, so the broker acknowledges and drops it. MQTT 5 has no answer to a publish with QoS 0, so
+   * the broker closes the connection with a reason. Without a connection the message is a last will.
    */
   function forbid(
     connection: Connection | undefined,
@@ -220,18 +189,16 @@ export function createSettling(deps: {
     }
   }
 
-  /** Disconnects a client that sent a forbidden message with QoS 0. */
   function disconnectForbidden(client: Client) {
     if (client.version === 5) metrics.reasons.inc({ code: REASONS.notAuthorized });
     disconnect(client, REASONS.notAuthorized);
   }
 
-  /** @returns whether the client sends more messages at once than CONNACK allows (MQTT-3.3.4-9) */
+  /** CONNACK announces the maximum (MQTT-3.3.4-9). */
   function isOverMaximum({ client, acknowledgements }: Connection): boolean {
     return client.version === 5 && acknowledgements.pending + halfOpen(client) >= RECEIVE_MAXIMUM;
   }
 
-  /** @param packet is changed @param done sends the PUBACK */
   return (client: Client | null, packet: PublishPacket, done: (error?: Error | null) => void) => {
     // A message from a closed connection is its last will.
     const connection = client && !client.closed ? connectionOf(client) : undefined;
@@ -241,7 +208,6 @@ export function createSettling(deps: {
       disconnect(connection.client, REASONS.receiveMaximum);
       return;
     }
-    // The topic is parsed once. Ingest gets it with the message.
     const route = parseTopic(packet.topic);
     if (client && !canPublish(client, packet.topic, route)) {
       forbid(connection, packet, done);
@@ -262,18 +228,13 @@ export function createSettling(deps: {
         if (outcome === 'forbidden' && packet.qos === 0) return disconnectForbidden(connection.client);
         settled(outcome);
       },
-      // The connection is closed without an acknowledgement, so that the device reconnects and sends the
-      // message again.
+      // The connection is closed without an acknowledgement, so that the device reconnects and sends the message again.
       () => void client?.conn.destroy(),
     );
   };
 }
 
-/**
- * Replaces the payload by a copy, if the payload keeps much more memory alive than its length. aedes keeps the packet
- * until the message is settled, so the packet must not have a view of the chunk that the socket read.
- * @param packet is changed
- */
+/** aedes keeps the packet until the message is settled, so the packet must not have a view of the chunk that the socket read. */
 function keepApart(
   packet: PublishPacket,
   memory: PayloadMemory,
@@ -283,22 +244,16 @@ function keepApart(
   if (properties?.correlationData) properties.correlationData = memory.own(properties.correlationData);
 }
 
-/** Topic that replaces the topics of messages outside the contract. The broker forwards messages on this topic to no client. */
+/** Replaces topics outside the contract. The broker forwards messages on this topic to no client. */
 export const DROPPED = '$SYS/dropped';
 
-/** Limit of a retained status, in bytes. A larger status is not retained. A normal status takes about 50 bytes. */
+/** A normal status takes about 50 bytes. A larger one than this is not retained. */
 const MAX_RETAINED_BYTES = 1024;
 
-/** A fixed limit of aedes, which closes the connection of a client that publishes on a topic with more levels. */
+/** aedes closes the connection of a client that publishes on a topic with more levels. */
 const MAX_LEVELS = 100;
 
-/**
- * Restricts the messages that other clients receive. Only topics of the contract are forwarded, and only an
- * accepted status is retained. A message on a mapped topic may be a command for another program, and no permission
- * protects mapped topics. So such a message is not forwarded.
- * @param packet is changed
- * @param route topic of the message; null: outside the contract
- */
+/** A message on a mapped topic may be a command for another program, and no permission protects mapped topics. So it is not forwarded. */
 function restrict(packet: PublishPacket, route: Topic | null, outcome: Outcome) {
   if (!route || outcome === 'unknown_topic') packet.topic = DROPPED;
   const retainable = route?.kind === 'status' && outcome === 'accepted';
@@ -309,9 +264,8 @@ const retainedBytes = ({ payload, properties }: PublishPacket) =>
   payload.length + (properties ? JSON.stringify(properties).length : 0);
 
 /**
- * Moves a publish with too many levels to the topic `DROPPED` before aedes checks the levels. So the message is
- * acknowledged and counted like a message on any other unknown topic. If aedes closed the connection, the device would
- * reconnect and send the message again forever. aedes has no public hook at this point, so the private `_parser` is used.
+ * Acknowledges and counts such a topic like any unknown one. If aedes closed the connection, the device would reconnect
+ * and send the message again forever. aedes has no public hook here, so the private `_parser` is used.
  */
 export function dropDeepTopics(client: Client) {
   const { _parser } = client as unknown as { _parser: EventEmitter };
@@ -321,10 +275,7 @@ export function dropDeepTopics(client: Client) {
   });
 }
 
-/**
- * Frees the packet identifier of each QoS 2 message at its PUBREL. This includes messages of an earlier connection,
- * which aedes does not know. aedes has no public hook at this point, so the private `_parser` is used.
- */
+/** Includes messages of an earlier connection, which aedes does not know. The private `_parser` is used as in `dropDeepTopics`. */
 export function releaseOnPubrel(client: Client, release: (messageId: number) => void) {
   const { _parser } = client as unknown as { _parser: EventEmitter };
   _parser.prependListener('packet', (packet) => {

@@ -5,17 +5,17 @@ import { Acknowledgements, Deliveries, Pubacks } from '../acknowledgements.ts';
 import { KeepAlive } from './keep-alive.ts';
 import { type Publish, type Receive, readPublishes } from './publish-reader.ts';
 
-/** Error that is passed to the callback of MQTT.js. Then MQTT.js continues with the next packet, and sends no PUBACK. */
+/** MQTT.js then continues with the next packet, and sends no PUBACK. */
 const NO_PUBACK_YET = new Error('acknowledged after the commit');
 
 /**
- * Makes an MQTT.js client acknowledge after the commit, with many messages in flight. By default MQTT.js handles one packet after the
- * other, and sends each PUBACK before it handles the next packet.
+ * Makes an MQTT.js client acknowledge after the commit, with many messages in flight. By default MQTT.js sends each
+ * PUBACK before it handles the next packet.
  *
- * `PublishReader` reads nearly all publishes. MQTT.js reads the other publishes, and calls `handleMessage` for each of them. If the
- * callback gets an error, MQTT.js continues with the next packet and sends no PUBACK. So this module sends the PUBACK later, in order
- * of arrival, directly to the stream of the connection. Until the callback is called, MQTT.js reads no further, which is the
- * backpressure. `test/thorough/long/subscriber-acknowledgements.test.ts` fails when a new version of MQTT.js behaves differently.
+ * `PublishReader` reads nearly all publishes. MQTT.js reads the others, and calls `handleMessage` for each. The error
+ * in its callback makes it continue without a PUBACK. This module sends the PUBACK later, in order of arrival, directly
+ * to the stream. Until the callback is called, MQTT.js reads no further, which is the backpressure.
+ * `test/thorough/long/subscriber-acknowledgements.test.ts` fails when a new version of MQTT.js behaves differently.
  */
 export function acknowledgeAfterCommit(
   client: MqttClient,
@@ -24,17 +24,11 @@ export function acknowledgeAfterCommit(
     onFailed,
     maxUnsettled,
   }: {
-    /** resolves when the message is settled; rejects when it must stay unacknowledged */
+    /** Rejects when the message must stay unacknowledged. */
     onPublish: (message: Publish, receipt: Receipt) => unknown;
-    /**
-     * called with the error of a message that failed. All later messages wait for its acknowledgement. So the
-     * caller closes the connection, and the broker sends all unacknowledged messages again
-     */
+    /** The caller closes the connection. The broker then sends again this message, and all later ones, which wait for it. */
     onFailed: (error: Error) => void;
-    /**
-     * limits at which the client reads no further. `bytes` includes settled messages that wait for the PUBACK
-     * of an earlier message. The receive maximum limits the number of such messages
-     */
+    /** The client reads no further at these limits. `bytes` includes settled messages that wait for the PUBACK of an earlier message. */
     maxUnsettled: { messages: number; bytes: number };
   },
 ) {
@@ -43,20 +37,16 @@ export function acknowledgeAfterCommit(
   const open = () => ({
     acknowledgements: new Acknowledgements(),
     pubacks: new Pubacks(client.stream),
-    /**
-     * Bytes of settled messages that wait for the PUBACK of an earlier message. They count, because `deliveries` keeps
-     * the payloads of these messages in memory.
-     */
+    /** Settled messages that wait for an earlier PUBACK count, because `deliveries` keeps their payloads in memory. */
     settledBytes: 0,
   });
-  /** null: the connection has received no message */
   let connection: ReturnType<typeof open> | null = null;
-  /** Unacknowledged messages, which the broker sends again on the next connection. */
+  /** The broker sends unacknowledged messages again on the next connection. */
   const deliveries = new Deliveries();
   let isAccepting = true;
   let unsettled = 0;
   let unsettledBytes = 0;
-  /** Accepts the message that waits while too much is unsettled, and resumes reading; null: none waits. */
+  /** Accepts the message that waits while too much is unsettled, and resumes reading. */
   let waiting: (() => void) | null = null;
 
   const isFull = () =>
@@ -71,7 +61,6 @@ export function acknowledgeAfterCommit(
     proceed();
   }
 
-  // The broker sends unacknowledged messages again on the new connection.
   client.on('close', () => {
     connection?.acknowledgements.drop();
     connection = null;
@@ -79,10 +68,7 @@ export function acknowledgeAfterCommit(
     heartbeat.end();
   });
 
-  /**
-   * @param bytes bytes of the message, which `settledBytes` includes from its settling until its PUBACK
-   * @returns function that the caller calls when the message is settled; null: the message gets no PUBACK
-   */
+  /** `settledBytes` includes `bytes` from the settling until the PUBACK. null: the message gets no PUBACK. */
   function track({ qos, messageId }: Publish, bytes: number): (() => void) | null {
     if (qos === 0 || messageId === undefined) return null;
     connection ??= open();
@@ -95,14 +81,13 @@ export function acknowledgeAfterCommit(
     });
   }
 
-  /** Stops counting a message that is settled, or that failed. */
   function leave(bytes: number) {
     unsettled--;
     unsettledBytes -= bytes;
     resume();
   }
 
-  /** @returns settles with the message, even if `onPublish` throws at once */
+  /** Also if `onPublish` throws at once. */
   function settle(message: Publish): Promise<unknown> {
     try {
       const receipt = message.qos > 0 ? deliveries.receive(message) : { from: null };
@@ -112,13 +97,9 @@ export function acknowledgeAfterCommit(
     }
   }
 
-  /**
-   * Settles a message, and then acknowledges it. The function is not async, because each message would keep the state of the function in
-   * memory until its commit.
-   */
+  /** Not async, because each message would keep the state of the function in memory until its commit. */
   function accept(message: Publish) {
-    // The payload is copied before `deliveries` stores it, because a view of the chunk that the socket read would keep up
-    // to 64 KiB alive.
+    // A view of the chunk that the socket read would keep up to 64 KiB alive in `deliveries`.
     message.payload = memory.own(message.payload);
     const bytes = keptBytes(message.payload);
     const settled = track(message, bytes);
@@ -162,10 +143,7 @@ export function acknowledgeAfterCommit(
   readPublishes(client, receive);
 
   return {
-    /**
-     * Ignores all later messages. They are neither settled nor acknowledged, so the broker keeps them in the session. Earlier
-     * messages are still acknowledged.
-     */
+    /** The broker keeps later messages in the session. Earlier ones are still acknowledged. */
     quiesce() {
       isAccepting = false;
       // From now on no message stops reading, so no PINGREQs are needed for backpressure.
@@ -175,7 +153,6 @@ export function acknowledgeAfterCommit(
   };
 }
 
-/** @param packet a packet that MQTT.js has read */
 const publishOf = ({ topic, payload, qos, messageId, dup, retain, properties }: IPublishPacket): Publish => ({
   topic,
   payload: Buffer.isBuffer(payload) ? payload : Buffer.from(payload),

@@ -15,43 +15,31 @@ import { type Arrange, subscribe } from './subscriptions.ts';
 
 export { unsubscribe } from './subscriptions.ts';
 
-/**
- * Receive Maximum: limit of unacknowledged messages that the broker may send. With one sample per message, a limit of
- * 256 would reduce the message rate by a quarter.
- */
+/** With one sample per message, a limit of 256 would reduce the message rate by a quarter. */
 const RECEIVE_MAXIMUM = 512;
 
 /**
- * Limits of unsettled messages and their bytes. At a limit the client reads no further. These limits are needed because
- * brokers respect the Receive Maximum only roughly (Mosquitto 2.0.11 sends 862 messages instead of 50), and QoS 0 has no
- * maximum. A higher limit would only move the queue from the connection to this process. In this process each message
- * costs 12 to 22 KB of memory until it is settled, and the garbage collector moves this memory. The bytes count until
- * the PUBACK.
+ * The client reads no further at these limits. Brokers respect the Receive Maximum only roughly (Mosquitto 2.0.11 sends
+ * 862 messages instead of 50), and QoS 0 has no maximum. A higher limit would only move the queue from the connection
+ * to this process, where each message costs 12 to 22 KB until it is settled. The bytes count until the PUBACK.
  */
 const MAX_UNSETTLED = { messages: RECEIVE_MAXIMUM, bytes: 16 * 1024 * 1024 };
 
-/** Time limit of an orderly disconnect, in ms. After it the connection is destroyed. */
 const DISCONNECT_MS = 1000;
 
-/**
- * Creates the subscriber at an external broker. The subscriber uses MQTT 5 and a persistent session with a fixed client id, and
- * acknowledges after the commit.
- */
+/** Uses MQTT 5 and a persistent session with a fixed client id, and acknowledges after the commit. */
 export function createSubscriber(deps: {
-  /** `url` is set */
   mqtt: Config['mqtt'];
   /** null: this process does not handle Sparkplug */
   host: Host | null;
-  /** topics of the mappings */
   mapped: MappedFilters;
   handleMessage: HandleMessage;
-  /** called when messages may have been missed: the connection broke, or was opened again */
+  /** Messages may have been missed: the connection broke, or was opened again. */
   onInterrupted?: () => void;
   /** epoch ms */
   clock: () => number;
   logger: Logger;
   onFatal: (error: Error) => void;
-  /** whole seconds */
   keepAliveMs: number;
   arrange?: Arrange;
 }) {
@@ -119,14 +107,14 @@ export function createSubscriber(deps: {
     },
   });
 
-  /** Subscribes on every connection, because the broker may have lost the session. */
+  /** On every connection, because the broker may have lost the session. */
   async function onConnect() {
     try {
       await arrange(client, { group: mqtt.shareGroup, host, mapped });
       presence?.announce();
       logger.info({ broker: mqtt.url }, 'connected');
     } catch (error) {
-      // An error of a broken connection is ignored, because MQTT.js connects again, and then this function is called again.
+      // MQTT.js connects again after a broken connection, and then calls this function again.
       if (client.connected) throw brokerAway(mqtt, error);
     }
   }
@@ -136,16 +124,11 @@ export function createSubscriber(deps: {
   client.on('connect', onInterrupted);
   client.on('error', (error) => logger.warn({ reason: reasonOf(error) }, 'broker'));
   return {
-    /**
-     * Resolves when the broker has granted the subscriptions.
-     * @returns whether the broker had a session of this client
-     * @throws {MillraceError} `broker_away`: the broker does not answer, or refuses the client
-     */
+    /** Returns whether the broker had a session of this client. @throws {MillraceError} `broker_away`: no answer, or refused */
     start: (): Promise<boolean> =>
       new Promise((resolve, reject) => {
         const fail = (error: Error | undefined) => reject(brokerAway(mqtt, error));
-        // A close without an error means that the broker closed the connection, or did not answer CONNECT in
-        // time.
+        // A close without an error means that the broker closed the connection, or did not answer CONNECT in time.
         const closed = () => fail(undefined);
         client.once('error', fail);
         client.once('close', closed);
@@ -158,17 +141,14 @@ export function createSubscriber(deps: {
         client.connect();
       }),
 
-    /** Stops accepting messages. The broker keeps later messages in the session. */
+    /** The broker keeps later messages in the session. */
     quiesce() {
       isEnding = true;
       presence?.leave();
       acknowledging.quiesce();
     },
 
-    /**
-     * Disconnects from the broker.
-     * @param options `endSession`: the broker discards the session; default: it keeps the session
-     */
+    /** `endSession`: the broker discards the session */
     async stop({ endSession = false }: { endSession?: boolean } = {}) {
       isEnding = true;
       // If another component failed to start, this client never connected. MQTT.js (5.16) cannot end such a client.
@@ -180,13 +160,9 @@ export function createSubscriber(deps: {
       client.stream.destroy();
     },
 
-    /**
-     * Waits for an answer of the broker. When it arrives, all messages that the broker sent earlier have arrived too.
-     * @returns false: the connection broke
-     */
+    /** When the answer arrives, all messages that the broker sent earlier have arrived too. Returns false if the connection broke. */
     async roundTrip(): Promise<boolean> {
-      // A disconnected client would wait for the next connection. On that connection, messages of the session
-      // may arrive after the answer.
+      // A disconnected client would wait for the next connection. On that connection, messages of the session may arrive after the answer.
       if (!client.connected) return false;
       return arrange(client, { group: mqtt.shareGroup, host, mapped }).then(
         () => true,
@@ -200,7 +176,6 @@ export function createSubscriber(deps: {
 
     port: 0,
 
-    /** Does nothing, because only the external broker knows the connections of devices. */
     recheck: async () => {},
 
     followers: null,
@@ -212,7 +187,7 @@ export function createSubscriber(deps: {
   };
 }
 
-/** @param error an error of Node.js, which may have only a code, for example if a host has several addresses */
+/** An error of Node.js may have only a code, for example if a host has several addresses. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'it closes the connection, or does not answer';
   return error.message || String((error as NodeJS.ErrnoException).code);

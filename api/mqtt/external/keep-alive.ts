@@ -1,48 +1,43 @@
 import type { MqttClient } from 'mqtt';
 
 /**
- * Keeps a connection alive while backpressure stops reading. MQTT.js closes a connection if no PINGRESP arrives for one
- * and a half times the keepalive, but under backpressure the PINGRESP may have arrived unread. The broker expects a
- * packet from the client within the same time (MQTT 5, 3.1.2-22), so the client sends PINGREQs. If the broker
- * disappears, TCP cannot deliver the PINGREQs, and reports an error.
+ * MQTT.js closes a connection if no PINGRESP arrives for one and a half times the keepalive, but under backpressure the
+ * PINGRESP may have arrived unread. The broker expects a packet within the same time (MQTT 5, 3.1.2-22), so the client
+ * sends PINGREQs. If the broker disappears, TCP cannot deliver them, and reports an error.
  *
- * Under overload reading stops and resumes thousands of times a second. So the PINGREQs continue while reading resumes
+ * Under overload reading stops and resumes thousands of times a second, so the PINGREQs continue while reading resumes
  * for a short time. Messages of QoS 0 have no PUBACK, so without the PINGREQs the broker would receive nothing.
  */
 export class KeepAlive {
   #client;
   #timer: NodeJS.Timeout | undefined;
   #isReading = true;
-  /** Whether reading was stopped at any time since the last PINGREQ. */
+  /** since the last PINGREQ */
   #hasStopped = false;
 
   constructor(client: MqttClient) {
     this.#client = client;
   }
 
-  /** Starts the PINGREQs. Called when reading stops. */
   stopReading() {
     this.#isReading = false;
     this.#hasStopped = true;
     if (this.#timer || !this.#client.keepalive) return;
-    // A PINGREQ is sent at once. The last PINGREQ may be one keepalive old, and the first PINGREQ of the timer may be too late.
+    // The last PINGREQ may be one keepalive old, and the first PINGREQ of the timer may be too late.
     this.#ping();
     this.#timer = setInterval(() => this.#beat(), (this.#client.keepalive * 1000) / 2);
   }
 
-  /** Called when reading resumes. */
   resumeReading() {
     this.#isReading = true;
   }
 
-  /** Stops the PINGREQs. Called when the connection closed, or when no message can stop reading. */
   end() {
     clearInterval(this.#timer);
     this.#timer = undefined;
   }
 
   #beat() {
-    // Reading did not stop since the last PINGREQ, so the keepalive of MQTT.js works normally again.
     if (!this.#hasStopped) {
       this.end();
       return;

@@ -1,19 +1,16 @@
 import type { MqttClient } from 'mqtt';
 import type { Host } from '../../ingest/sparkplug/host.ts';
 
-/**
- * Reason code of a PUBACK for a forbidden publish (MQTT 5, section 3.4.2.1). Mosquitto 2.0.11 may also close the
- * connection after each forbidden publish.
- */
+/** Reason code of a PUBACK (MQTT 5, 3.4.2.1). Mosquitto 2.0.11 may also close the connection after each forbidden publish. */
 const NOT_AUTHORIZED = 0x87;
 
 /**
- * Publishes the state of this Sparkplug host application at the broker. The state is published on the connection of the subscriber, so
- * the host is online exactly while it receives the messages of edge nodes.
+ * Publishes the state of this Sparkplug host on the connection of the subscriber, so the host is online exactly while
+ * it receives the messages of edge nodes.
  *
- * Sparkplug requires that hosts use a clean session (tck-id-message-flow-phid-sparkplug-clean-session-50). This client
- * uses a persistent session instead, because it acknowledges after the commit. An NDEATH has QoS 1. If this process
- * missed an NDEATH during a restart, the node would stay online forever.
+ * Sparkplug requires a clean session of hosts (tck-id-message-flow-phid-sparkplug-clean-session-50). This client uses a
+ * persistent session, because it acknowledges after the commit: an NDEATH has QoS 1, and a node whose NDEATH was missed
+ * during a restart would stay online forever.
  */
 export class Presence {
   #client;
@@ -21,10 +18,7 @@ export class Presence {
   #onForbidden;
   #isAnnounced = false;
 
-  /**
-   * @param client a client that is not connected yet
-   * @param onForbidden called when the broker does not let this client publish the state
-   */
+  /** The client must not be connected yet. */
   constructor(client: MqttClient, host: Host, onForbidden: () => void) {
     this.#client = client;
     this.#host = host;
@@ -33,27 +27,22 @@ export class Presence {
     client.on('reconnect', () => this.#prepare());
   }
 
-  /**
-   * Publishes the online state, after the broker has granted the subscriptions
-   * (tck-id-message-flow-phid-sparkplug-state-publish).
-   */
+  /** After the broker has granted the subscriptions (tck-id-message-flow-phid-sparkplug-state-publish). */
   announce() {
     this.#isAnnounced = true;
     this.#publish(this.#host.birth());
   }
 
-  /** Corrects a state message that reports this host as offline. @param payload payload of a state message of this host id */
+  /** Corrects a state message that reports this host as offline. */
   receive(payload: Buffer) {
     if (this.#isAnnounced && this.#host.reportsOffline(payload)) this.#publish(this.#host.birth());
   }
 
-  /** Publishes the offline state, because the host accepts no more messages. */
   leave() {
     this.#isAnnounced = false;
     this.#publish(this.#host.death());
   }
 
-  /** Sets the last will of the next connection. */
   #prepare() {
     this.#client.options.will = this.#host.will();
   }
@@ -66,20 +55,19 @@ export class Presence {
   }
 }
 
-/** Reason code of a DISCONNECT (MQTT 5, section 3.14.2.1): another connection took this session over. */
+/** Reason code of a DISCONNECT (MQTT 5, section 3.14.2.1). */
 const SESSION_TAKEN_OVER = 0x8e;
 
-/** Time limit of a short connection, in ms: the broker closes it earlier. Another process with the same client id reconnects in 1 s. */
+/** The broker closes a short connection earlier. Another process with the same client id reconnects in 1 s. */
 const SHORT_MS = 3000;
 
-/** Number of short connections in a row that mean that another process uses the same client id. */
+/** This many short connections in a row mean that another process uses the same client id. */
 const SHORT_CONNECTIONS = 4;
 
 /**
- * Detects that another process uses the same client id. A broker should send a reason code when it closes the
- * connection, but Mosquitto 2.0.11 sends no reason code. Then both processes would take the session from each other
- * forever. The older process detects the conflict first: a process does not count its first connection, so the count of
- * the newer process is lower by one.
+ * Two processes with one client id would take the session from each other forever: Mosquitto 2.0.11 sends no reason
+ * code when it closes the connection. The older process detects the conflict first: a process does not count its first
+ * connection, so the count of the newer process is lower by one.
  */
 export function watchForTakeover(client: MqttClient, onTaken: () => void) {
   let connections = 0;
@@ -91,9 +79,8 @@ export function watchForTakeover(client: MqttClient, onTaken: () => void) {
     connections++;
     connectedAt = Date.now();
   });
-  // An error without an open connection has another cause: the broker refuses the client, or the network fails. An error
-  // on an open connection is normal under load: the broker closes the connection while PUBACKs are unread, so TCP resets
-  // the connection.
+  // An error without an open connection has another cause: the broker refuses the client, or the network fails. An error on an open
+  // connection is normal under load: the broker closes the connection while PUBACKs are unread, so TCP resets the connection.
   client.on('error', () => {
     if (connectedAt === null) short = 0;
   });
@@ -108,7 +95,7 @@ export function watchForTakeover(client: MqttClient, onTaken: () => void) {
   });
 
   return {
-    /** Called when this process closes the connection itself, so that the connection does not count as short. */
+    /** A connection that this process closes itself must not count as short. */
     closing() {
       connectedAt = null;
     },

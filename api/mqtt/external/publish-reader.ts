@@ -1,29 +1,21 @@
 import { type Duplex, Writable } from 'node:stream';
 import type { MqttClient } from 'mqtt';
 
-/** A message as the broker sent it. */
 export interface Publish {
   topic: string;
   payload: Buffer;
   qos: number;
-  /** packet identifier; undefined with QoS 0 */
+  /** undefined with QoS 0 */
   messageId: number | undefined;
   dup: boolean;
   retain: boolean;
   contentType: string | undefined;
 }
 
-/**
- * Accepts a message. Returns false if the message must wait, because too much is unsettled. Then the caller reads no
- * further until `next` is called.
- */
+/** Returns false if the message must wait, because too much is unsettled. Then the caller reads no further until `next` is called. */
 export type Receive = (message: Publish, next: () => void) => boolean;
 
-/**
- * Puts a `PublishReader` between the stream of each connection and MQTT.js. `streamBuilder` is private in the typings of
- * MQTT.js. If a new version of MQTT.js lacks `streamBuilder`, MQTT.js reads all packets itself.
- * @param client a client that is not connected yet
- */
+/** The client must not be connected yet. If a new MQTT.js lacks the private `streamBuilder`, it reads all packets itself. */
 export function readPublishes(client: MqttClient, receive: Receive) {
   const inside = client as unknown as { streamBuilder?: (client: MqttClient) => Duplex };
   const build = inside.streamBuilder;
@@ -41,7 +33,7 @@ export function readPublishes(client: MqttClient, receive: Receive) {
 
 const EMPTY = Buffer.alloc(0);
 
-/** Limit of bytes of the remaining length, with seven bits each (MQTT 5, section 1.5.5). */
+/** The remaining length has seven bits in each byte (MQTT 5, section 1.5.5). */
 const MAX_LENGTH_BYTES = 4;
 
 /**
@@ -59,26 +51,17 @@ class PublishReader extends Writable {
   #source;
   #others;
   #receive;
-  /** The received bytes of an incomplete packet. */
   #parts: Buffer[] = [];
-  /** Number of bytes in `#parts`. */
   #size = 0;
-  /**
-   * Number of bytes that must arrive before the incomplete packet is read again. So a large packet is joined only once,
-   * when all its bytes have arrived.
-   */
+  /** Bytes that must arrive before the incomplete packet is read again. So a large packet is joined only once. */
   #needed = 0;
-  /**
-   * The bytes that are being read. `#at` is the index of the current packet in these bytes, and `#bodyAt` is the index
-   * after the fixed header of the packet.
-   */
+  /** Index of the current packet in `#bytes`, and index after its fixed header. */
   #bytes: Buffer = EMPTY;
   #at = 0;
   #bodyAt = 0;
-  /** Requests the next bytes. */
-  #done = () => {};
+  #requestNext = () => {};
 
-  /** @param source stream of the connection @param others stream through which MQTT.js receives packets */
+  /** `others`: stream through which MQTT.js receives packets */
   constructor(source: Duplex, others: NodeJS.WritableStream, receive: Receive) {
     super();
     this.#source = source;
@@ -95,16 +78,13 @@ class PublishReader extends Writable {
     }
     this.#bytes = this.#parts.length === 1 ? chunk : Buffer.concat(this.#parts, this.#size);
     this.#parts = [];
-    this.#done = done;
+    this.#requestNext = done;
     this.#read();
   }
 
-  /**
-   * Continues to read. The loop is interrupted by a message that must wait, and by a packet for MQTT.js. Afterwards this
-   * function is called again.
-   */
+  /** A message that must wait, and a packet for MQTT.js, interrupt the loop. Afterwards this function is called again. */
   #read = () => {
-    // After the connection is closed, the rest is not read, because the broker sends these messages again.
+    // After the connection is closed, the broker sends the rest again.
     while (!this.#source.destroyed) {
       const at = this.#at;
       const end = this.#endOfPacket();
@@ -119,7 +99,7 @@ class PublishReader extends Writable {
     }
   };
 
-  /** Finds the end of the packet at `#at`. @returns index after the packet; 0: the packet is incomplete */
+  /** Returns 0 if the packet is incomplete. */
   #endOfPacket(): number {
     const bytes = this.#bytes;
     let length = 0;
@@ -136,36 +116,30 @@ class PublishReader extends Writable {
       this.#needed = end - this.#at;
       return end > bytes.length ? 0 : end;
     }
-    // A length of more than four bytes is malformed. MQTT.js gets the bytes, and reports the error.
+    // More than four bytes are malformed. MQTT.js gets the bytes, and reports the error.
     this.#bodyAt = bytes.length;
     return bytes.length;
   }
 
-  /** Stores an incomplete packet until further bytes arrive. */
   #keepRest() {
     const rest = this.#bytes.subarray(this.#at);
     this.#parts = rest.length > 0 ? [rest] : [];
     this.#size = rest.length;
     this.#bytes = EMPTY;
     this.#at = 0;
-    this.#done();
+    this.#requestNext();
   }
 }
 
-/** Type (upper four bits) and two flags in the first byte of a PUBLISH (MQTT 5, section 3.3.1). */
+/** First byte of a PUBLISH (MQTT 5, section 3.3.1). */
 const PUBLISH = 3;
 const DUP = 0x08;
 const RETAIN = 0x01;
 
-/** Maximum length of properties whose length takes one byte. MQTT.js reads publishes with longer properties. */
+/** Their length takes one byte. MQTT.js reads publishes with longer properties. */
 const MAX_PROPERTIES = 0x7f;
 
-/**
- * @param at index of the packet
- * @param bodyAt index after the fixed header of the packet
- * @param end index after the packet
- * @returns null: MQTT.js has to read the packet
- */
+/** `bodyAt`: index after the fixed header; `end`: index after the packet. null: MQTT.js has to read the packet. */
 function readPublish(bytes: Buffer, at: number, bodyAt: number, end: number): Publish | null {
   const first = bytes[at] as number;
   const qos = (first >> 1) & 3;
@@ -191,14 +165,11 @@ function readPublish(bytes: Buffer, at: number, bodyAt: number, end: number): Pu
   };
 }
 
-/** Identifiers of two properties. The value of the first is one byte, the value of the second is a text (MQTT 5, section 2.2.2.2). */
+/** A byte, and a text (MQTT 5, section 2.2.2.2). */
 const PAYLOAD_FORMAT = 0x01;
 const CONTENT_TYPE = 0x03;
 
-/**
- * @param end index after the properties
- * @returns undefined: there is no content type; null: MQTT.js has to read the packet
- */
+/** Returns undefined without a content type, and null if MQTT.js has to read the packet. */
 function contentTypeIn(bytes: Buffer, from: number, end: number): string | undefined | null {
   let contentType: string | undefined;
   let at = from;

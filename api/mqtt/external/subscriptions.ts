@@ -3,12 +3,7 @@ import { EDGE_FILTERS } from '../../../schema/sparkplug-topics.ts';
 import type { MappedFilters } from '../../ingest/mappings/index.ts';
 import type { Host } from '../../ingest/sparkplug/host.ts';
 
-/**
- * Returns the subscriptions to topics of the contract. The processes of a group share the measurements. Every process
- * receives births and statuses, for two reasons: shared subscriptions get no retained messages, and in each process the
- * birth of a device must arrive before its measurements.
- * @param group name of the shared subscription
- */
+/** Every process gets births and statuses: shared subscriptions get no retained messages, and a birth must arrive before measurements. */
 const subscriptionsOf = (group: string): ISubscriptionMap => ({
   // Retain handling 2: the broker sends no retained messages. By MQTT 5, section 4.8.2, shared subscriptions get no retained messages
   // anyway, but Mosquitto 2.0.11 sends them after every reconnect. Then a retained message with relative times would be stored again.
@@ -18,47 +13,34 @@ const subscriptionsOf = (group: string): ISubscriptionMap => ({
   'iot/v1/+/status': { qos: 1, rh: 1 },
 });
 
-/**
- * Returns the subscriptions to topics of the mappings. As with measurements and births, the processes share values, and
- * every process gets descriptions.
- * @param group name of the shared subscription
- */
+/** As with measurements and births, processes share values, and each gets all descriptions. */
 const mappedSubscriptionsOf = (group: string, { shared, own }: MappedFilters): ISubscriptionMap =>
   Object.fromEntries([
     ...shared.map((filter) => [`$share/${group}/${filter}`, { qos: 1 as const, rh: 2 }]),
     ...own.map((filter) => [filter, { qos: 1 as const, rh: 1 }]),
   ]);
 
-/**
- * Returns the shared subscriptions of filters that another filter covers. They must be removed, because they would
- * deliver messages twice.
- * @param group name of the shared subscription
- */
+/** Filters that another filter covers are removed, because they would deliver messages twice. */
 const coveredOf = (group: string, { covered }: MappedFilters): string[] =>
   covered.map((filter) => `$share/${group}/${filter}`);
 
 /**
- * Returns the subscriptions of the one process that receives all messages of Sparkplug edge nodes. Edge nodes should
- * retain none of these messages (tck-id-topics-nbirth-mqtt and others), and with retain handling 2 the broker sends no
- * retained messages. The host also subscribes to its own state topic, to correct a wrong state from another client
- * (tck-id-message-flow-hid-sparkplug-state-message-delivered). With the flag "no local" the broker does not send the
- * host its own messages.
+ * One process receives all messages of Sparkplug edge nodes. Edge nodes should retain none of these
+ * (tck-id-topics-nbirth-mqtt and others), and with retain handling 2 the broker sends no retained messages. The host
+ * also subscribes to its own state topic, to correct a wrong state from another client
+ * (tck-id-message-flow-hid-sparkplug-state-message-delivered), but gets no messages of its own ("no local").
  */
 const edgeSubscriptionsOf = ({ topic }: Host): ISubscriptionMap => ({
   ...Object.fromEntries(EDGE_FILTERS.map((filter) => [filter, { qos: 1 as const, rh: 2 }])),
   [topic]: { qos: 1, rh: 2, nl: true },
 });
 
-/**
- * Sets up the subscriptions of a new connection.
- * `group`: name of the shared subscriptions; `host`: null if this process does not handle Sparkplug
- */
+/** `group`: name of the shared subscriptions; `host`: null if this process does not handle Sparkplug */
 export type Arrange = (
   client: MqttClient,
   topics: { group: string; host: Host | null; mapped: MappedFilters },
 ) => Promise<void>;
 
-/** @throws {Error} when the broker refuses a subscription, or the connection breaks */
 export async function subscribe(
   client: MqttClient,
   { group, host, mapped }: { group: string; host: Host | null; mapped: MappedFilters },
@@ -70,8 +52,7 @@ export async function subscribe(
   const granted = await client.subscribeAsync({ ...subscriptionsOf(group), ...others, ...edges });
   const refused = granted.find(({ qos }) => qos > 2);
   if (!refused) {
-    // An earlier version, or other mappings, may have left these subscriptions in the session. A wider
-    // subscription receives their topics now.
+    // An earlier version, or other mappings, may have left these subscriptions in the session.
     const covered = coveredOf(group, mapped);
     if (covered.length > 0) await client.unsubscribeAsync(covered);
     return;
@@ -85,10 +66,7 @@ export async function subscribe(
   throw new Error(`the subscription to ${refused.topic} is refused${hint}`);
 }
 
-/**
- * Ends the subscriptions. Messages that are already in the session still arrive.
- * @throws {Error} when the connection breaks
- */
+/** Messages that are already in the session still arrive. Throws when the connection breaks. */
 export async function unsubscribe(
   client: MqttClient,
   { group, mapped }: { group: string; host: Host | null; mapped: MappedFilters },

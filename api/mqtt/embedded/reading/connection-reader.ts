@@ -2,16 +2,13 @@ import type { Socket } from 'node:net';
 import { type PacketLimit, PacketScanner, PacketTooLarge } from './packet-scanner.ts';
 import type { ReadScheduler } from './read-scheduler.ts';
 
-/**
- * Limits of the unsettled messages of a connection, and of their bytes. At a limit the connection is not read further.
- * A message counts until its acknowledgement is sent.
- */
+/** Limits at which the connection is not read further. A message counts until its acknowledgement is sent. */
 const MAX_UNSETTLED = { messages: 64, bytes: 1024 * 1024 };
 
-/** Limit of packets in a slice: a connection reads one slice, and then other connections read. */
+/** A connection reads one slice, and then other connections read. */
 const SLICE_PACKETS = 128;
 
-/** Size of a chunk that Node.js reads from a socket with one read, in bytes. Slices are cut from such a chunk. */
+/** Node.js reads this many bytes from a socket with one read. Slices are cut from it. */
 const CHUNK_BYTES = 65_536;
 
 /**
@@ -44,21 +41,17 @@ export class ConnectionReader {
   #shortens;
   #messages = 0;
   #bytes = 0;
-  /** Whether aedes asked for data while too much was unsettled. */
+  /** aedes asked for data while too much was unsettled. */
   #isHeld = false;
   #isStopped = false;
-  /** Number of bytes after the last slice that were read and put back into the socket. */
+  /** Bytes after the last slice that were read and put back into the socket. */
   #putBack = 0;
-  /**
-   * The beginning of an incomplete fixed header. aedes gets the header only when it is complete, because the length in
-   * it may be changed.
-   */
+  /** The beginning of an incomplete fixed header. aedes gets only a complete header, because its length may be changed. */
   #header: Buffer = EMPTY;
-  /** Number of bytes by which the packet that is being read was shortened. */
+  /** Bytes by which the packet that is being read was shortened. */
   #surplus = 0;
-  /** Number of bytes of a shortened packet that must still be dropped. */
+  /** Bytes of a shortened packet that must still be dropped. */
   #toDrop = 0;
-  /** Cancels the request for a turn; null: the connection does not wait for its turn. */
   #cancelWait: (() => void) | null = null;
 
   constructor(
@@ -72,11 +65,9 @@ export class ConnectionReader {
     }: {
       scheduler: ReadScheduler;
       packetLimit: PacketLimit;
-      /** called before the socket is destroyed, because a packet is larger than its limit */
       onTooLarge: (bytes: number) => void;
-      /** whether a packet that is larger than its limit is cut to the limit. Default: such a packet is not cut */
+      /** A packet that is larger than its limit is cut to the limit. Default: it is not cut. */
       shortens?: (firstByte: number, bytes: number) => boolean;
-      /** whether the CONNECT of the connection was answered */
       isConnected: () => boolean;
     },
   ) {
@@ -92,13 +83,11 @@ export class ConnectionReader {
     this.#endInTurn();
   }
 
-  /** Counts a message that arrived. @param size in bytes */
   enter(size: number) {
     this.#messages++;
     this.#bytes += size;
   }
 
-  /** Stops counting a message that is acknowledged, or settled with QoS 0. @param size in bytes */
   leave(size: number) {
     this.#messages--;
     this.#bytes -= size;
@@ -107,12 +96,11 @@ export class ConnectionReader {
     this.#socket.emit('readable');
   }
 
-  /** Whether backpressure may be the reason that nothing is read from the device. */
+  /** Backpressure may be the reason that nothing is read from the device. */
   get isBusy() {
     return this.#messages > 0 || this.#cancelWait !== null;
   }
 
-  /** Stops reading from this connection. */
   stop() {
     this.#isStopped = true;
   }
@@ -126,13 +114,13 @@ export class ConnectionReader {
     return this.#isFull ? null : this.#read(0);
   }
 
-  /** @returns whole packets, and possibly the beginning of a further packet; null: nothing may be read now */
+  /** Whole packets, and possibly the beginning of a further packet. Returns null if nothing may be read now. */
   #nextSlice(): Buffer | null {
     if (this.#isFull) {
       this.#isHeld = true;
       return null;
     }
-    // An empty socket is read too, because a socket reports the end of its connection only when it is read.
+    // An empty socket is read too, because it reports the end of its connection only when it is read.
     const isEmpty = this.#socket.readableLength === 0;
     const isConnected = this.#isConnected();
     if (!isEmpty && !isConnected && this.#scanner.packets > 0) return null;
@@ -146,20 +134,18 @@ export class ConnectionReader {
     const slice = this.#cut(isConnected ? SLICE_PACKETS : 1);
     const packets = this.#scanner.packets - before;
     this.#scheduler.spend(packets);
-    // No packet ended in this slice, so aedes handles no packet, and would never read the rest. So the reader requests a turn.
+    // No packet ended in this slice, so aedes handles no packet, and would never read the rest.
     if (packets === 0 && this.#socket.readableLength > 0) this.#askForTurn(needsRoom);
     return slice;
   }
 
-  /** @param needsRoom whether the turn waits for the byte budget */
   #askForTurn(needsRoom: boolean) {
     this.#cancelWait ??= this.#scheduler.wait(this.#resume, needsRoom);
   }
 
   /**
-   * Delays the end of a broken connection until its turn. When a network fails, the system reports thousands of broken
-   * connections in one iteration of the event loop. Closing a connection and handling its last will takes 0.1 ms.
-   * Node.js does not read from the socket after such an error.
+   * Delays the end of a broken connection until its turn. When a network fails, thousands of connections break in one iteration of the
+   * event loop. Closing one and handling its last will takes 0.1 ms. Node.js does not read from the socket after such an error.
    */
   #endInTurn() {
     const socket = this.#socket;
@@ -201,10 +187,7 @@ export class ConnectionReader {
     }
   }
 
-  /**
-   * Shortens a packet that is larger than its limit, or destroys the socket.
-   * @returns the packets before the large packet, and the new fixed header
-   */
+  /** Returns the packets before the large packet, and its new fixed header. Without shortening it destroys the socket. */
   #shorten(chunk: Buffer, { bytes, limit, from, to }: PacketTooLarge): Buffer | null {
     const firstByte = chunk[from] as number;
     if (!this.#shortens(firstByte, bytes)) {
@@ -224,7 +207,6 @@ export class ConnectionReader {
     if (this.#putBack > 0) this.#socket.unshift(chunk.subarray(end));
   }
 
-  /** @returns the bytes to scan, without the bytes that are dropped */
   #nextChunk(): Buffer | null {
     const chunk = this.#readChunk();
     this.#putBack = 0;
@@ -236,10 +218,7 @@ export class ConnectionReader {
     return dropped < chunk.length ? chunk.subarray(dropped) : null;
   }
 
-  /**
-   * Reads a chunk. Bytes that were put back are read by their exact length. So they stay one buffer, and are not copied
-   * to join later bytes.
-   */
+  /** Bytes that were put back are read by their exact length. So they stay one buffer, and are not copied to join later bytes. */
   #readChunk() {
     const { readableLength } = this.#socket;
     const size = this.#putBack || Math.min(readableLength, CHUNK_BYTES);
@@ -249,10 +228,7 @@ export class ConnectionReader {
 
 const EMPTY = Buffer.alloc(0);
 
-/**
- * @param length length of a packet after its fixed header
- * @returns the bytes of the length in a fixed header (MQTT 3.1.1, 2.2.3)
- */
+/** The length in a fixed header (MQTT 3.1.1, 2.2.3). */
 function lengthBytes(length: number): number[] {
   const bytes = [];
   let rest = length;
@@ -263,6 +239,5 @@ function lengthBytes(length: number): number[] {
   return bytes;
 }
 
-/** @returns whether a read system call failed */
 const isReadError = (error: Error | undefined): boolean =>
   error !== undefined && (error as NodeJS.ErrnoException).syscall === 'read';
