@@ -4,22 +4,21 @@ const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/i;
 
 export const isLoopback = (host: string): boolean => LOOPBACK.test(host);
 
-/** @param url URL of a broker @returns whether the connection leaves this machine without TLS */
+/** The connection leaves this machine without TLS. @param url of a broker */
 export const isOpenBroker = (url: string): boolean =>
   url.startsWith('mqtt:') && !isLoopback(new URL(url).hostname);
 
-/** @param point address as host[:port], IPv6 in brackets */
+/** @param point host[:port], IPv6 in brackets */
 export const isLoopbackPoint = (point: string): boolean =>
   isLoopback(point.replace(/(?<=^\[.*\]|^[^:]*):\d+$/, ''));
 
-/** @param host host on which a server listens @returns host to which a client on this machine connects */
+/** A client on this machine connects to this host, if a server listens on `host`. */
 export const reachable = (host: string): string => {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return '[::1]';
   return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
 };
 
-/** @returns URL of the embedded broker */
 export const embeddedBrokerUrl = ({
   host,
   port,
@@ -27,7 +26,6 @@ export const embeddedBrokerUrl = ({
 }: Pick<Config['mqtt'], 'host' | 'port' | 'tls'>): string =>
   `${tls ? 'mqtts' : 'mqtt'}://${reachable(host)}:${port}`;
 
-/** @returns URLs */
 export const addresses = ({
   http,
   mqtt,

@@ -1,9 +1,6 @@
 import { MillraceError } from './errors.ts';
 
-/**
- * Runs a command. A MillraceError ends the process with its message and exit code. Any other error is a defect, and is printed with
- * its stack trace.
- */
+/** A MillraceError ends the process with its message and exit code. Any other error is a defect, and is printed with its stack trace. */
 export async function runCommand(work: () => Promise<void>) {
   try {
     await work();
@@ -17,8 +14,8 @@ export async function runCommand(work: () => Promise<void>) {
 }
 
 /**
- * Converts `unavailable`, the error of a failed database request, into `database_away`, the error of a failed connection. Its exit code
- * makes a supervisor restart the command. Other errors stay unchanged.
+ * `unavailable`, the error of a failed database request, becomes `database_away`, the error of a failed connection. Its
+ * exit code makes a supervisor restart the command.
  */
 function asStop(error: unknown) {
   if (!(error instanceof MillraceError) || error.code !== 'unavailable') return error;

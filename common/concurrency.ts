@@ -1,5 +1,5 @@
 /**
- * Processes items with bounded concurrency. The items start in order. After a failure no further item starts.
+ * The items start in order. After a failure no further item starts.
  * @returns settles when no work is running any more, also after a failure
  * @throws the error of the first failure
  */
@@ -17,15 +17,13 @@ export async function forEachConcurrently<T>(
   if (failed) throw failed.reason;
 }
 
-/**
- * Makes an iterator that several loops can share. If one loop ends early, the iterator ends for all loops.
- */
+/** If one loop ends early, the iterator ends for all loops. */
 async function* shared<T>(items: Iterable<T> | AsyncIterable<T>): AsyncGenerator<T, void> {
   yield* items;
 }
 
 /**
- * Processes items with bounded concurrency ahead of the caller, and yields the results in the order of the items.
+ * Works ahead of the caller, and yields the results in the order of the items.
  * @throws the error of a failed item, after the results of all items before it
  */
 export async function* mapInOrder<T, R>(
@@ -44,17 +42,16 @@ export async function* mapInOrder<T, R>(
   for (const result of running) yield await result;
 }
 
-/** Age in ms from which on a running call, such as a read that hangs, is neither shared nor waited for. */
+/** In ms. Then a running call, such as a read that hangs, is neither shared nor waited for. */
 const MAX_SHARED_MS = 10_000;
 
 /**
- * Shares running calls: concurrent calls with the same key run once, and all callers get the result or the error. A call that
- * has run for ten seconds is not shared any more.
+ * Concurrent calls with the same key run once, and all callers get the result or the error. A call that has run for ten
+ * seconds is not shared any more.
  */
 export class SharedCalls<Key extends { id: string }, T> {
   #run;
   #maxSharedMs;
-  /** Running calls by the id of the key. */
   #running: Map<string, { answer: Promise<T>; since: number }> = new Map();
 
   /** @param run `isShared`: false after `forget`, and after a later run of the key began */
@@ -78,19 +75,18 @@ export class SharedCalls<Key extends { id: string }, T> {
     return answer;
   }
 
-  /** Stops sharing the running call of a key: later calls begin a new one. @param id id of the key */
+  /** Later calls begin a new run. */
   forget(id: string) {
     this.#running.delete(id);
   }
 }
 
 /**
- * Joins calls. Unlike with `SharedCalls`, no call gets the result of a run that began before the call: it waits for the end of that
- * run, and then all waiting calls with the same key share one run. So each run sees everything that was stored before its calls. A call
- * waits for ten seconds at most, and then runs although an earlier run still hangs.
+ * Unlike with `SharedCalls`, no call gets the result of a run that began before the call: it waits for the end of that
+ * run, and then all waiting calls with the same key share one run. So each run sees everything that was stored before
+ * its calls. A call waits for ten seconds at most, and then runs although an earlier run still hangs.
  */
 export class JoinedCalls<T> {
-  /** The newest run of each key. */
   #newest: Map<string, { hasBegun: boolean; result: Promise<T> }> = new Map();
   #maxWaitMs;
 
@@ -98,7 +94,6 @@ export class JoinedCalls<T> {
     this.#maxWaitMs = maxWaitMs;
   }
 
-  /** @param run the work of all calls with this key */
   call(key: string, run: () => Promise<T>): Promise<T> {
     const before = this.#newest.get(key);
     if (before && !before.hasBegun) return before.result;
@@ -117,7 +112,6 @@ export class JoinedCalls<T> {
   }
 }
 
-/** @returns settles when the call has ended, or after `withinMs` */
 const endOf = (call: Promise<unknown>, withinMs: number): Promise<void> =>
   new Promise((resolve) => {
     const timer = setTimeout(resolve, withinMs).unref();

@@ -2,16 +2,10 @@ import { readFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { MillraceError } from './errors.ts';
 
-/**
- * Formats a line of a credentials file: the account, a tab, and the secret. The name of an account contains no tab. If an account has
- * several lines, the last line counts. So a rotated secret is appended.
- */
+/** The name of an account contains no tab. If an account has several lines, the last line counts. So a rotated secret is appended. */
 export const credentialLine = (account: string, secret: string) => `${account}\t${secret}`;
 
-/**
- * Opens or creates a credentials file for appending, and allows only the owner of the file to read it.
- * @throws {MillraceError} `failed`
- */
+/** Appends, and allows only the owner of the file to read it. @throws {MillraceError} `failed` */
 export async function openCredentialsFile(path: string) {
   try {
     const file = await open(path, 'a', 0o600);
@@ -26,10 +20,7 @@ export async function openCredentialsFile(path: string) {
   }
 }
 
-/**
- * @returns secrets by account
- * @throws {MillraceError} `usage`; the message quotes no text of the file, because the file holds secrets
- */
+/** By account. @throws {MillraceError} `usage`; the message quotes no text of the file, because the file holds secrets */
 export function readCredentialsFile(path: string): Map<string, string> {
   const secrets = new Map();
   for (const [index, line] of readLines(path).entries()) {

@@ -2,16 +2,14 @@ import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MillraceError } from './errors.ts';
 
-/** The file that marks a directory that Millrace made and may empty. */
+/** Marks a directory that Millrace made and may empty. */
 export const MARKER = '.millrace';
 
-/** Caches that `npm run docs:build` and `npm run dev:web` write in the default `DATA_DIR`, maybe before the first start. They stay. */
+/** `npm run docs:build` and `npm run dev:web` write these in the default `DATA_DIR`, maybe before the first start. They stay. */
 const CACHES = ['manual', 'vite', 'vitepress'];
 
 /**
- * Creates `DATA_DIR`, and marks it if it is empty or holds only caches. A directory with other contents stays unmarked, so that Millrace
- * never empties it.
- * @param dataDir absolute path
+ * Marks `DATA_DIR` if it is empty or holds only caches. A directory with other contents stays unmarked, so that Millrace never empties it.
  */
 export async function claimDataDir(dataDir: string) {
   await mkdir(dataDir, { recursive: true });
@@ -24,9 +22,7 @@ export async function claimDataDir(dataDir: string) {
 }
 
 /**
- * Empties `DATA_DIR`, except the marker, the caches and the entries to keep. A missing directory counts as empty.
- * @param dataDir absolute path
- * @param keep names of entries that stay
+ * The marker, the caches and the entries to `keep` stay. A missing directory counts as empty.
  * @throws {MillraceError} `not_ours` when the directory has no marker
  */
 export async function emptyDataDir(dataDir: string, keep: string[]) {

@@ -6,24 +6,23 @@ import type { Config } from './settings/config.ts';
 import { readEnvFile, readSetting, readSettings, SCHEMA } from './settings/index.ts';
 
 /**
- * While `npm run dev` runs, a file in `DATA_DIR` holds the ports that it uses. Other commands on this machine read it, so
- * they find an installation that does not use the default ports. The file holds no secret.
+ * `npm run dev` writes its ports to this file in `DATA_DIR`. Other commands on this machine read it, so they find an
+ * installation that does not use the default ports. The file holds no secret.
  */
 const FILE = 'millrace-dev.json';
 
-/** Identifies a process. The system reuses a pid, so the start time is part of the identity. */
+/** The system reuses a pid, so the start time is part of the identity. */
 type ProcessIdentity = { pid: number; start: string };
-/** `settings`: values by name of the setting */
 type DevAddresses = ProcessIdentity & { settings: Record<string, string> };
 
-/** The settings that a command takes from the file, by what the command connects to. */
+/** A command takes these settings from the file, by what it connects to. */
 const TAKEN = { database: ['CQL_LOCAL_PORT', 'CQL_KEYSPACE', 'STREAM_KAFKA'], broker: ['MQTT_PORT'] };
 /** If one of these settings is given, the command works on another installation and ignores the file. */
 const ELSEWHERE = { database: ['CQL_CONTACT_POINTS', 'CQL_LOCAL_PORT'], broker: ['MQTT_URL'] };
 
 /**
- * Writes the file. The file names only servers that `npm run dev` has started itself: no cluster, and no external broker.
- * @param config the settings, with the ports that are in use
+ * Names only servers that `npm run dev` has started itself: no cluster, and no external broker.
+ * @param config has the ports that are in use
  * @param kafka address of Kafka, if `npm run dev` has started it
  */
 export function writeDevAddresses({ dataDir, cql, mqtt, http }: Config, kafka: string | null = null) {
@@ -40,20 +39,19 @@ export function writeDevAddresses({ dataDir, cql, mqtt, http }: Config, kafka: s
   renameSync(`${path}.new`, path);
 }
 
-/** Removes the file, unless another process has written it since. */
+/** Another process may have written the file since. */
 export function removeDevAddresses(dataDir: string) {
   if (readFile(dataDir)?.pid === process.pid) rmSync(join(dataDir, FILE), { force: true });
 }
 
-/** @returns null: there is no file, the file is damaged, or the process that wrote it has ended */
+/** Null also if the file is damaged, or the process that wrote it has ended. */
 export function findDevAddresses(dataDir: string): DevAddresses | null {
   const found = readFile(dataDir);
   return found && startOf(found.pid) === found.start ? found : null;
 }
 
 /**
- * Returns the settings of a command that works on a running installation. A setting that is neither in the environment nor in `.env`
- * comes from a `npm run dev` that runs on this machine with the same `DATA_DIR`.
+ * A setting that is neither in the environment nor in `.env` comes from a `npm run dev` that runs on this machine with the same `DATA_DIR`.
  * @param target what the command connects to
  * @throws {MillraceError} `bad_settings`
  */
@@ -66,7 +64,7 @@ export function readCommandSettings(
   }: {
     environment?: NodeJS.ProcessEnv;
     envFile?: string;
-    /** prints one line when the command uses the installation of `npm run dev` */
+    /** prints a line when the command uses the installation of `npm run dev` */
     print?: (text: string) => void;
   } = {},
 ): Config {
@@ -102,10 +100,7 @@ function readFile(dataDir: string): DevAddresses | null {
   }
 }
 
-/**
- * Reads the start time of a process. The system reuses the pid of an ended process, so only pid and start time together identify a process.
- * @returns start time in the format of the operating system; empty: the process does not run
- */
+/** In the format of the operating system; empty: the process does not run. */
 function startOf(pid: number): string {
   try {
     if (!existsSync('/proc/self/stat')) {

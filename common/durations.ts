@@ -1,9 +1,6 @@
 const UNIT_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, y: 365 * 86_400_000 };
 
-/**
- * @param text a number with its unit: `500ms 1s 5m 1h 30d 1y`; a year has 365 days
- * @returns the duration in ms; null: the text is no duration
- */
+/** Reads a number with its unit: `500ms 1s 5m 1h 30d 1y`; a year has 365 days. @returns ms; null: the text is no duration */
 export function parseDuration(text: string): number | null {
   const match = /^(\d+(?:\.\d+)?(?:e\d+)?)(ms|s|m|h|d|y)$/.exec(text.trim());
   if (!match) return null;
@@ -11,7 +8,7 @@ export function parseDuration(text: string): number | null {
   return Number.isFinite(ms) ? ms : null;
 }
 
-/** @returns text for `parseDuration`, in the largest unit that gives a whole number */
+/** In the largest unit that gives a whole number. */
 export function durationText(ms: number): string {
   const [unit, size] = Object.entries(UNIT_MS).findLast(([, size]) => ms >= size && ms % size === 0) ?? [
     'ms',
@@ -20,13 +17,10 @@ export function durationText(ms: number): string {
   return `${ms / size}${unit}`;
 }
 
-/** The longest delay of a Node.js timer, in ms: 24.8 days. A timer with a longer delay fires at once. */
+/** In ms: 24.8 days. A Node.js timer with a longer delay fires at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/**
- * Calls a function once, after a delay that may be longer than the longest Node.js timer.
- * @returns function that cancels the call
- */
+/** The delay may be longer than the longest Node.js timer. @returns cancels the call */
 export function callAfter(ms: number, callback: () => void): () => void {
   let timer: NodeJS.Timeout | undefined;
   const wait = (left: number) => {

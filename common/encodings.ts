@@ -1,14 +1,13 @@
 import { isUtf8 } from 'node:buffer';
 import { MillraceError } from './errors.ts';
 
-/** Matches the charset parameter of a content type (RFC 9110, section 8.3.2). */
+/** RFC 9110, section 8.3.2 */
 const CHARSET = /;\s*charset\s*=\s*"?([\w.:-]+)"?/i;
 
-/** @param contentType as MQTT 5 or HTTP carry it @returns the declared charset */
 export const charsetOf = (contentType: string | undefined): string | undefined =>
   CHARSET.exec(contentType ?? '')?.[1]?.toLowerCase();
 
-/** Byte order marks (Unicode 16.0, 23.8). The mark of UTF-32 LE begins like that of UTF-16 LE, so it is compared first. */
+/** Unicode 16.0, 23.8. The mark of UTF-32 LE begins like that of UTF-16 LE, so it is compared first. */
 const MARKS = [
   { charset: 'utf-8', bytes: Buffer.from([0xef, 0xbb, 0xbf]) },
   { charset: 'utf-32le', bytes: Buffer.from([0xff, 0xfe, 0, 0]) },
@@ -17,10 +16,7 @@ const MARKS = [
   { charset: 'utf-16be', bytes: Buffer.from([0xfe, 0xff]) },
 ];
 
-/**
- * Places of the zero bytes in a text without a mark whose first two characters are ASCII (RFC 4627, section 3). `x`: no
- * zero byte.
- */
+/** Places of the zero bytes if the first two characters are ASCII (RFC 4627, section 3). `x`: no zero byte. */
 const ZEROS = [
   { charset: 'utf-16le', places: /^x0x0/ },
   { charset: 'utf-16be', places: /^0x(0x|$)/ },
@@ -28,10 +24,8 @@ const ZEROS = [
   { charset: 'utf-32be', places: /^000x/ },
 ];
 
-/** Number of bytes that show the encoding of a text. */
 const HEAD_BYTES = 8;
 
-/** Names of charsets for people. */
 const NAMES: Record<string, string> = {
   'utf-16le': 'UTF-16 LE',
   'utf-16be': 'UTF-16 BE',
@@ -39,18 +33,14 @@ const NAMES: Record<string, string> = {
   'utf-32be': 'UTF-32 BE',
 };
 
-/**
- * Charsets that are read as UTF-8. The Encoding Standard reads US-ASCII as Windows-1252, but senders that declare ASCII and
- * send other bytes send UTF-8.
- */
+/** The Encoding Standard reads US-ASCII as Windows-1252, but senders that declare ASCII and send other bytes send UTF-8. */
 const READ_AS_UTF8 = ['utf8', 'us-ascii', 'ascii'];
 
 /**
- * Finds the encoding of a text: by its byte order mark, else by its zero bytes, else as its sender declares, else UTF-8.
+ * The order: the byte order mark, the zero bytes, the charset that the sender declares, UTF-8.
  * @param bytes the text, or at least its first 8 bytes
- * @param declared charset
- * @returns `charset`: in lower case; `mark`: length of the byte order mark; `isShown`: whether the bytes themselves show
- * the encoding
+ * @returns `charset`: in lower case; `mark`: length of the byte order mark; `isShown`: whether the bytes themselves
+ *   show the encoding
  */
 export function encodingOf(
   bytes: Uint8Array,
@@ -74,10 +64,10 @@ function shownEncoding(bytes: Uint8Array) {
 }
 
 /**
- * Decodes a text. Byte order marks before the text are removed, and NUL bytes after it, which programs in C send as padding.
- * Bytes that are invalid in the encoding are refused. With replacement characters, two different names could become equal.
- * @param declared charset
- * @throws {MillraceError} `malformed`: the bytes are no text in the encoding; `unknown_format`: the encoding cannot be decoded
+ * Removes byte order marks before the text, and NUL bytes after it, which programs in C send as padding. Bytes that are
+ * invalid in the encoding are refused. With replacement characters, two different names could become equal.
+ * @throws {MillraceError} `malformed`: the bytes are no text in the encoding; `unknown_format`: the encoding cannot be
+ *   decoded
  */
 export function decodeText(bytes: Uint8Array, declared?: string): string {
   const { charset, mark } = encodingOf(bytes, declared);
@@ -88,8 +78,7 @@ export function decodeText(bytes: Uint8Array, declared?: string): string {
 }
 
 /**
- * Decodes a text of which only some names matter. Bytes that are not UTF-8 become U+FFFD, which no name may contain.
- * @param declared charset
+ * For a text of which only some names matter. Bytes that are not UTF-8 become U+FFFD, which no name may contain.
  * @returns `rule`: the rule that invalid bytes break; null: there are none
  * @throws {MillraceError} as `decodeText`, but not for bytes that are not UTF-8
  */
@@ -99,7 +88,7 @@ export function decodeReplacing(bytes: Uint8Array, declared?: string): { text: s
   return { text: trimmed(new TextDecoder().decode(bytes)), rule: brokenUtf8Rule(bytes) };
 }
 
-/** @returns the text without byte order marks before it, and NUL characters after it */
+/** Without byte order marks before the text, and NUL characters after it. */
 function trimmed(text: string): string {
   let start = 0;
   while (text.charCodeAt(start) === 0xfeff) start++;
@@ -108,25 +97,22 @@ function trimmed(text: string): string {
   return text.slice(start, end);
 }
 
-/** Decodes a text that arrives in chunks, by the rules of `decodeText`. NUL bytes after the text are not removed. */
+/** Decodes and throws by the rules of `decodeText`, but keeps NUL bytes after the text. */
 export class TextStream {
   #declared;
   #head = Buffer.alloc(0);
   #decoder: Decoder | undefined;
 
-  /** @param declared charset */
   constructor(declared?: string) {
     this.#declared = declared;
   }
 
-  /** @throws {MillraceError} as `decodeText` */
   write(chunk: Uint8Array): string {
     if (this.#decoder) return this.#decoder.decode(chunk, { stream: true });
     this.#head = Buffer.concat([this.#head, chunk]);
     return this.#head.length < HEAD_BYTES ? '' : this.#begin({ stream: true });
   }
 
-  /** @returns the rest of the text @throws {MillraceError} as `decodeText` */
   end(): string {
     return this.#decoder ? this.#decoder.decode(Buffer.alloc(0)) : this.#begin({ stream: false });
   }
@@ -144,7 +130,7 @@ export class TextStream {
  */
 const WINDOWS_1252 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ';
 
-/** Decodes one charset, and names the encoding that other bytes seem to have. */
+/** Names the encoding that invalid bytes seem to have. */
 class Decoder {
   #charset;
   #decoder;
@@ -181,7 +167,7 @@ class Decoder {
   }
 }
 
-/** @param bytes bytes that are not UTF-8 @returns the broken rule, with the encoding that the bytes seem to have */
+/** Names the encoding that the bytes seem to have. @param bytes are not UTF-8 */
 export function brokenUtf8Rule(bytes: Uint8Array): string {
   const seeming = isCut(bytes)
     ? 'ends within a character, or seems to be Windows-1252'
@@ -189,7 +175,7 @@ export function brokenUtf8Rule(bytes: Uint8Array): string {
   return `must be UTF-8; the text ${seeming}. Send UTF-8, or declare the charset`;
 }
 
-/** @returns whether the bytes are UTF-8 but for the last bytes, which begin a character */
+/** UTF-8 but for the last bytes, which begin a character. */
 function isCut(bytes: Uint8Array): boolean {
   const tail = [3, 2, 1].find((length) => (bytes[bytes.length - length] ?? 0) >= 0xc2);
   return tail !== undefined && isUtf8(bytes.subarray(0, bytes.length - tail));

@@ -121,9 +121,9 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** The reason why Millrace did not store a measurement, a sensor of a Sparkplug birth, or a whole message. */
+/** Why Millrace did not store a measurement, a sensor of a Sparkplug birth, or a whole message. */
 export interface Refusal {
-  /** index of the element in the message, counted from 0; -1 stands for the message as a whole */
+  /** counted from 0; -1 stands for the message as a whole */
   index: number;
   code: ErrorCode;
   /**
@@ -135,11 +135,11 @@ export interface Refusal {
   rule?: string;
 }
 
-/** @returns such as `sensors[3].unit: must not be empty`; empty: unknown */
+/** Such as `sensors[3].unit: must not be empty`; empty: unknown. */
 export const refusalText = ({ path, rule = '' }: Pick<Refusal, 'path' | 'rule'>): string =>
   path ? `${path}: ${rule}` : rule;
 
-/** An error of the table above. The message explains the problem and the remedy to a person. */
+/** The message explains the problem and the remedy to a person. */
 export class MillraceError extends Error {
   declare code: ErrorCode;
   declare details: Record<string, unknown> | undefined;
@@ -147,8 +147,7 @@ export class MillraceError extends Error {
 
   /**
    * @param message default: the title in the table
-   * @param more `details` become members of a problem document; `path` is the JSON path of the invalid field of a
-   * message
+   * @param more `details` become members of a problem document; `path` is the JSON path of the invalid field of a message
    */
   constructor(
     code: ErrorCode,
@@ -162,12 +161,11 @@ export class MillraceError extends Error {
     this.path = path;
   }
 
-  /** HTTP status of a problem. It is 500 for a `stop`, which should never reach an HTTP client. */
+  /** 500 for a `stop`, which should never reach an HTTP client. */
   get status() {
     return (ERRORS[this.code] as ErrorEntry).status ?? 500;
   }
 
-  /** Exit code of a process that ends with this error. */
   get exitCode() {
     return (ERRORS[this.code] as ErrorEntry).exit ?? 1;
   }

@@ -11,7 +11,7 @@ import { SETTINGS, type Name as SettingName } from './settings/index.ts';
 export interface Flag {
   /** the value of a duration is in ms, that of a switch is a boolean */
   type: 'number' | 'integer' | 'duration' | 'text' | 'switch';
-  /** one line of `--help` */
+  /** one line */
   help: string;
   /** value if the flag is not given (default: undefined) */
   fallback?: number | string | boolean;
@@ -29,18 +29,16 @@ type Values<F extends Record<string, Flag>> = { [K in keyof F]: ValueOf<F[K]> };
 
 type Commands = Record<string, Omit<CommandLine, 'command'>>;
 
-/** The flags of each command of a group. */
 type FlagsIn<C extends Commands> = C[keyof C]['flags'];
 
 type KeyIn<T> = T extends T ? keyof T : never;
 type MemberOf<T, K> = T extends T ? (K extends keyof T ? T[K] : never) : never;
 
-/** The flags of all commands of a group. Those of other commands than the one that was named are undefined. */
+/** The flags of other commands than the one that was named are undefined. */
 export type GroupValues<C extends Commands> = {
   [K in KeyIn<FlagsIn<C>>]?: ValueOf<Extract<MemberOf<FlagsIn<C>, K>, Flag>>;
 };
 
-/** The command of a group that was named, with its flags and words. */
 interface Named<C extends Commands> {
   command: keyof C & string;
   flags: GroupValues<C>;
@@ -49,27 +47,21 @@ interface Named<C extends Commands> {
 
 type ValueTypes = { number: number; integer: number; duration: number; text: string; switch: boolean };
 
-/** The flags and the help text of a command. */
 export interface CommandLine<F extends Record<string, Flag> = Record<string, Flag>> {
-  /** the command as a person types it, such as `npm run size --` */
+  /** as a person types it, such as `npm run size --` */
   command: string;
-  /** one sentence that describes what the command does */
   help: string;
-  /** whole commands that do something useful */
+  /** each does something useful */
   examples: [string, ...string[]];
   flags: F;
-  /** the words (positional arguments) that the command takes; none by default */
+  /** positional arguments; none by default */
   words?: Words;
-  /** the settings that the command reads, or the main ones if it reads all */
   settings?: SettingName[];
 }
 
-/**
- * The words (positional arguments) of a command. `rule` ends an error message: the command takes "one account or more".
- */
+/** Positional arguments. `rule` ends an error message: the command takes "one account or more". */
 type Words = { usage: string; rule: string; least: number; most: number };
 
-/** Several commands under one name, such as `npm run credentials -- issue`. */
 export type CommandGroup<C extends Commands> = {
   command: string;
   help: string;
@@ -97,19 +89,14 @@ function readNumber(text: string) {
 }
 
 /**
- * Reads the flags of a command that takes no positional arguments.
+ * For a command without positional arguments.
  * @param argv without node and script
- * @returns a value for each flag
  * @throws {MillraceError} `usage` with every invalid value, or `help` for --help
  */
 export const parseFlags = <F extends Record<string, Flag>>(line: CommandLine<F>, argv: string[]): Values<F> =>
   parseLine(line, argv).flags;
 
-/**
- * Reads the flags and the words (positional arguments) of a command.
- * @param argv without node and script
- * @throws {MillraceError} `usage`, `help`
- */
+/** @param argv without node and script @throws {MillraceError} `usage`, `help` */
 export function parseLine<F extends Record<string, Flag>>(
   line: CommandLine<F>,
   argv: string[],
@@ -120,11 +107,7 @@ export function parseLine<F extends Record<string, Flag>>(
   return valuesOf(command, line, problems);
 }
 
-/**
- * Reads the name of the wanted command of a group, the flags and the words of this command.
- * @param argv without node and script
- * @throws {MillraceError} `usage`, `help`
- */
+/** @param argv without node and script @throws {MillraceError} `usage`, `help` */
 export function parseGroup<C extends Commands>(
   { command: name, help, examples, settings, commands }: CommandGroup<C>,
   argv: string[],
@@ -148,11 +131,7 @@ export function parseGroup<C extends Commands>(
   return read;
 }
 
-/**
- * @param command the command as a person types it
- * @param problems one sentence for each problem
- * @returns `usage`
- */
+/** @param command as a person types it @param problems one sentence each */
 export const usageError = (command: string, problems: string[]): MillraceError =>
   new MillraceError(
     'usage',
@@ -219,7 +198,6 @@ function basicCommand(
   });
 }
 
-/** @returns lines of the help, the last one empty */
 export function settingsText(names: SettingName[]): string[] {
   if (names.length === 0) return [];
   const width = Math.max(...names.map((name) => name.length));
@@ -231,13 +209,11 @@ export function settingsText(names: SettingName[]): string[] {
   return ['Settings, from the environment or .env (all: docs/reference/settings.md):', ...lines, ''];
 }
 
-/** @returns name of the command, after the name of the group that contains it */
+/** After the name of the group that contains the command. */
 const fullName = (command: Command): string =>
   [command.parent?.name(), command.name()].filter(Boolean).join(' ');
 
-/**
- * Rewrites an error message of commander. Commander calls a flag "option", and puts its "Did you mean …?" on a separate line.
- */
+/** Commander calls a flag "option", and puts its "Did you mean …?" on a separate line. */
 function inOurWords(message: string, flags: Record<string, Flag>) {
   const [, valued = ''] = /'--([^'=]+)=/.exec(message) ?? [];
   if (flags[valued]?.type === 'switch') return `--${valued} takes no value`;
@@ -249,11 +225,11 @@ function inOurWords(message: string, flags: Record<string, Flag>) {
     .replace(/\n\((Did you mean .*)\)$/, '. $1');
 }
 
-/** @param text the value as the user typed it */
+/** @param text as the user typed it */
 const problemOf = (flag: string, type: Flag['type'], text?: string) =>
   `--${flag} takes ${type === 'switch' ? 'no value' : READERS[type].rule}${text === undefined ? '' : `, not "${text}"`}`;
 
-/** @returns null: the value is invalid, and `problems` has the reason */
+/** Null: `problems` has the reason. */
 function readValue(
   name: string,
   text: string,
@@ -269,7 +245,7 @@ function readValue(
   return value;
 }
 
-/** @param command a command that has parsed its arguments */
+/** @param command has parsed its arguments */
 function valuesOf<F extends Record<string, Flag>>(
   command: Command,
   { flags, words }: Pick<CommandLine<F>, 'flags' | 'words'>,

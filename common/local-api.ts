@@ -7,8 +7,8 @@ import { text } from 'node:stream/consumers';
 import { checkServerIdentity, rootCertificates } from 'node:tls';
 
 /**
- * Sends a request to the API on this machine. The server must present the certificate of the settings, or another certificate for the same
- * host by the same authority. So the settings need no file of the authority, and DNS needs no name for this machine.
+ * The server must present the certificate of the settings, or another certificate for the same host by the same
+ * authority. So the settings need no file of the authority, and DNS needs no name for this machine.
  * @throws {Error} when the server does not answer, or presents the certificate of another server
  */
 export async function askLocalApi(

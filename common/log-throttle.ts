@@ -1,14 +1,14 @@
 import { LRUCache } from 'lru-cache';
 
-/** Default time between two log lines for the same key, in ms. */
+/** In ms. */
 const EVERY_MS = 60_000;
 
-/** Maximum number of keys. Beyond it, the throttle forgets the least recently used key. */
+/** Beyond it, the throttle forgets the least recently used key. */
 const MAX_KEYS = 10_000;
 
 /**
- * Limits log lines about a repeated event. The first event is logged at once. Later events give one line per period, with the number of
- * events since the last line. Each key, such as an address, has its own count.
+ * The first event is logged at once. Later events give one line per period, with the number of events since the last
+ * line. Each key, such as an address, has its own count.
  */
 export class LogThrottle {
   #everyMs;

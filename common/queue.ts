@@ -10,7 +10,7 @@ export class Queue<T> {
   #last: Place<T> | null = null;
   #size = 0;
 
-  /** @returns function that removes the value from the queue */
+  /** @returns removes the value */
   push(value: T): () => void {
     const place = { value, before: this.#last, behind: null, left: false };
     if (this.#last) this.#last.behind = place;
@@ -20,7 +20,6 @@ export class Queue<T> {
     return () => this.#leave(place);
   }
 
-  /** Removes the first value. @returns the removed value; undefined: the queue is empty */
   shift(): T | undefined {
     if (!this.#first) return undefined;
     const { value } = this.#first;
@@ -28,7 +27,6 @@ export class Queue<T> {
     return value;
   }
 
-  /** @returns the first value, which stays in the queue */
   get first(): T | undefined {
     return this.#first?.value;
   }
@@ -37,7 +35,7 @@ export class Queue<T> {
     return this.#size;
   }
 
-  /** Removes an entry. A second call for the same entry has no effect. */
+  /** A second call for the same entry has no effect. */
   #leave(place: Place<T>) {
     if (place.left) return;
     place.left = true;

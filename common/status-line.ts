@@ -1,7 +1,7 @@
 /**
- * Shows the progress of a long task: one line that is rewritten on a terminal, or plain lines in a log.
+ * One line that is rewritten on a terminal, or plain lines in a log.
  * @param stream usually `process.stderr`
- * @param options `everyMs`: minimum time between two plain lines, in ms
+ * @param options `everyMs`: minimum time between two plain lines
  */
 export function createStatusLine(
   stream: NodeJS.WriteStream | NodeJS.WritableStream,
@@ -17,7 +17,6 @@ export function createStatusLine(
   };
 
   return {
-    /** @param text replaces the current status */
     update(text: string) {
       if (terminal) {
         const line = text.slice(0, Math.max(20, (terminal.columns || 80) - 1));
@@ -28,14 +27,12 @@ export function createStatusLine(
         stream.write(`${text}\n`);
       }
     },
-    /** @param text a line that stays */
     print(text: string) {
       const was = shown;
       clear();
       stream.write(`${text}\n`);
       if (was) this.update(was);
     },
-    /** Removes the status. Printed lines stay. */
     clear,
   };
 }

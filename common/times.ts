@@ -3,13 +3,10 @@ import { parseDuration } from './durations.ts';
 
 const WHOLE_NUMBER = /^-?\d{1,16}$/;
 
-/** The usual format of times. A payload may hold thousands of times. moment takes 12 µs per time, `Date.parse` for this format 1.4 µs. */
+/** A payload may hold thousands of times. moment takes 12 µs per time, `Date.parse` for this format 1.4 µs. */
 const UTC_SECONDS = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/;
 
-/**
- * @param text ISO 8601 (without a zone: UTC) or whole epoch ms
- * @returns epoch ms; null: the text has neither format
- */
+/** @param text ISO 8601 (without a zone: UTC) or whole epoch ms @returns epoch ms; null: the text has neither format */
 export function parseTime(text: string): number | null {
   if (WHOLE_NUMBER.test(text)) return Number(text);
   if (UTC_SECONDS.test(text)) {
@@ -21,14 +18,13 @@ export function parseTime(text: string): number | null {
   return time.isValid() ? time.valueOf() : null;
 }
 
-/** @param ms epoch ms @returns time in UTC, such as `2026-11-21T00:00:00.000Z` */
+/** In UTC, such as `2026-11-21T00:00:00.000Z`. */
 export const formatTime = (ms: number): string => new Date(ms).toISOString();
 
 /**
- * Parses a time that a user typed in a command line.
+ * For a command line.
  * @param text a time, or how long ago: `2h`, and as in requests `-2h`
- * @param now epoch ms
- * @returns epoch ms; null: the text is neither a time nor a duration; undefined: there is no text
+ * @returns epoch ms; null: neither a time nor a duration; undefined: there is no text
  */
 export function parseMoment(text: string | undefined, now: number): number | null | undefined {
   if (text === undefined) return undefined;

@@ -1,8 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 
-/**
- * Compares two secrets. The duration of the comparison reveals nothing about the secrets, not even their lengths.
- */
+/** The duration of the comparison reveals nothing about the secrets, not even their lengths. */
 export const sameSecret = (given: string | Buffer, secret: string | Buffer) =>
   timingSafeEqual(digest(given), digest(secret));
 

@@ -1,4 +1,4 @@
-/** Node's codes for an untrusted certificate (OpenSSL's X509_V_ERR_...). */
+/** OpenSSL's X509_V_ERR_... */
 const UNTRUSTED = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
   'UNABLE_TO_GET_ISSUER_CERT',
@@ -11,7 +11,7 @@ const UNTRUSTED = new Set([
 const NO_TLS = new Set(['ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG', 'EPROTO']);
 
 /**
- * Explains why a TLS connection to a server failed. The explanation is a clause without a period.
+ * A clause without a period.
  * @param setting name of the setting with the file of the authority
  * @param isSet false: the setting has no value, and the connection trusts the authorities that Node.js includes
  * @returns null: the error is not a TLS error

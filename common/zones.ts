@@ -1,18 +1,17 @@
 const DAY_MS = 86_400_000;
 
-/** No zone has ever been farther than this from UTC, in ms. */
+/** In ms. No zone has ever been farther from UTC. */
 const MAX_OFFSET_MS = 16 * 3_600_000;
 
-/** Local times beyond this have no `Date` in some zone, in ms. */
+/** In ms. Local times beyond this have no `Date` in some zone. */
 const MAX_LOCAL_MS = 8.64e15 - 2 * DAY_MS;
 
-/** Limit of days whose offsets are cached. */
 const MAX_DAYS = 20_000;
 
-/** The offsets of a zone during a day in UTC, and the instant of the change between them in epoch ms. */
+/** Before and after the change of a day in UTC, which is an instant in epoch ms. */
 type Day = { before: number; after: number; changesAt: number };
 
-/** @returns whether the tz database has this zone, such as `Europe/Berlin` */
+/** In the tz database, such as `Europe/Berlin`. */
 export function isZone(zone: string): boolean {
   try {
     new Intl.DateTimeFormat('en', { timeZone: zone });
@@ -23,10 +22,8 @@ export function isZone(zone: string): boolean {
 }
 
 /**
- * Returns the instants at which clocks of the zone show a local time. An hour that comes twice has two. An hour that clocks
- * skip has none.
+ * The instants at which clocks of the zone show a local time. An hour that comes twice has two. An hour that clocks skip has none.
  * @param local local time, read as if it were UTC, in epoch ms
- * @param zone of the tz database
  * @returns 0, 1 or 2 instants in epoch ms, in order
  */
 export function candidates(local: number, zone: string): number[] {
@@ -38,11 +35,9 @@ export function candidates(local: number, zone: string): number[] {
 }
 
 /**
- * Returns the instant nearest to `near` that a local time may mean. A local time that clocks skip may mean two instants: by
- * the offset before the change, which a clock shows that changes late, and by the offset after it.
+ * The instant nearest to `near` that a local time may mean. A local time that clocks skip may mean two instants: by the
+ * offset before the change, which a clock shows that changes late, and by the offset after it.
  * @param local as in `candidates`
- * @param near epoch ms
- * @returns epoch ms
  */
 export function instantNear(local: number, zone: string, near: number): number {
   const shown = candidates(local, zone);
@@ -50,7 +45,7 @@ export function instantNear(local: number, zone: string, near: number): number {
   return instants.reduce((best, each) => (Math.abs(each - near) < Math.abs(best - near) ? each : best));
 }
 
-/** @returns the offsets of the zone at the instants that the local time may mean */
+/** At the instants that the local time may mean. */
 function offsetsAround(local: number, zone: string): number[] {
   const offsets: Set<number> = new Set();
   const last = Math.floor((local + MAX_OFFSET_MS) / DAY_MS);
@@ -61,18 +56,16 @@ function offsetsAround(local: number, zone: string): number[] {
   return [...offsets];
 }
 
-/** @param time epoch ms @returns ms by which clocks of the zone are ahead of UTC */
+/** In ms ahead of UTC. */
 function offsetOf(time: number, zone: string): number {
   const { before, after, changesAt } = dayOf(Math.floor(time / DAY_MS), zone);
   return time < changesAt ? before : after;
 }
 
-/** Formats by zone. Files of mappings and imports name few zones. */
 const formats: Map<string, Intl.DateTimeFormat> = new Map();
 
 const days: Map<string, Day> = new Map();
 
-/** @param number days since 1970 */
 function dayOf(number: number, zone: string): Day {
   const key = `${number} ${zone}`;
   let day = days.get(key);
@@ -84,7 +77,6 @@ function dayOf(number: number, zone: string): Day {
   return day;
 }
 
-/** @param from epoch ms @param to epoch ms */
 function findChange(from: number, to: number, zone: string): Day {
   const before = formattedOffset(from, zone);
   const after = formattedOffset(to, zone);
@@ -97,7 +89,7 @@ function findChange(from: number, to: number, zone: string): Day {
   return { before, after, changesAt: high };
 }
 
-/** @param time epoch ms, in whole seconds @returns as `offsetOf` */
+/** @param time in whole seconds */
 function formattedOffset(time: number, zone: string): number {
   let format = formats.get(zone);
   if (!format) {

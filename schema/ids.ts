@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { v5 } from 'uuid';
 
 /**
- * The namespace of device names: device `collar-0001` has the id `uuidv5(NS, 'collar-0001')`, and its sensor
- * `temperature` the id `uuidv5(<that id>, 'temperature')`. The namespace never changes, because every stored id depends on it.
+ * Device `collar-0001` has the id `uuidv5(NS, 'collar-0001')`, and its sensor `temperature` the id `uuidv5(<that id>,
+ * 'temperature')`. The namespace never changes, because every stored id depends on it.
  */
 export const NS = '6f1c2f3e-52a4-4d0b-9a57-1d0c3b7e8a44';
 
@@ -14,17 +14,14 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 // that are not UTF-8 by U+FFFD, so two different names could become the same name. A byte order mark makes two names that look alike.
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\uFFFD\uFEFF\uFFFE]/u;
 
-/** The resolved name of a device or a sensor. */
 export interface Identity {
-  /** lower-case UUID */
   id: string;
-  /** the id's 16 bytes */
   bytes: Buffer;
-  /** the name that the message contains; null if the message contains a UUID instead */
+  /** null: the message contains a UUID instead */
   name: string | null;
 }
 
-/** @returns whether the text is a valid name: 1 to 128 bytes of UTF-8, no control characters */
+/** 1 to 128 bytes of UTF-8, no control characters. */
 export const isName = (text: unknown): text is string =>
   typeof text === 'string' &&
   text.length > 0 &&
@@ -32,7 +29,7 @@ export const isName = (text: unknown): text is string =>
   Buffer.byteLength(text) <= MAX_NAME_BYTES &&
   !UNPRINTABLE.test(text);
 
-/** @param text text that `isName` rejects @returns the rule that the text breaks */
+/** @param text that `isName` rejects */
 export function brokenNameRule(text: unknown): string {
   if (typeof text !== 'string') return 'must be a text';
   if (text === '') return 'must not be empty';
@@ -44,9 +41,9 @@ export function brokenNameRule(text: unknown): string {
 }
 
 /**
- * @param namespace a UUID: `NS` for devices, the device's id for its sensors
+ * @param namespace `NS` for devices, the device's id for its sensors
  * @param text a lower-case UUID, or a name (an upper-case UUID counts as a name)
- * @returns null: the text is neither a UUID nor a valid name
+ * @returns null: the text is neither
  */
 function identify(namespace: string, text: unknown): Identity | null {
   if (typeof text !== 'string') return null;
@@ -60,7 +57,7 @@ export const identifyDevice = (text: unknown): Identity | null => identify(NS, t
 
 export const identifySensor = (deviceId: string, text: unknown): Identity | null => identify(deviceId, text);
 
-/** @param id a UUID @returns 16 bytes; unlike `uuid.parse`, this function accepts any version and variant */
+/** Unlike `uuid.parse`, this function accepts any version and variant. */
 export function uuidBytes(id: string): Buffer {
   // The registry keeps the ids of all devices in memory. `Buffer.from` would slice each id from a shared pool of up to 64 KiB, and one id
   // would keep the whole pool in memory.
@@ -69,18 +66,11 @@ export function uuidBytes(id: string): Buffer {
   return bytes;
 }
 
-/** @param bytes 16 bytes @returns lower-case UUID */
 export const uuidText = (bytes: Uint8Array): string => {
   const hex = Buffer.from(bytes.buffer, bytes.byteOffset, 16).toString('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 };
 
-/**
- * Returns the group of a device: the number of its partition in `device`, `latest` and the indexes. The group is the first 4 bytes of
- * SHA-256 over the 16 bytes of the id, big-endian, modulo the number of groups. Every language has SHA-256, and it distributes sequential
- * ids as evenly as random ids.
- * @param deviceBytes the 16 bytes of the device id
- * @param groups number of groups, `LATEST_GROUPS`
- */
+/** 4 bytes of SHA-256, big-endian. Every language has SHA-256, and it distributes sequential ids as evenly as random ids. */
 export const groupOf = (deviceBytes: Uint8Array, groups: number) =>
   createHash('sha256').update(deviceBytes).digest().readUInt32BE(0) % groups;

@@ -1,9 +1,9 @@
 import { MillraceError } from '../common/errors.ts';
 
 /**
- * The permissions of each role in the keyspace. A role has no permissions outside the keyspace. `MODIFY` allows INSERT, UPDATE and DELETE,
- * and also TRUNCATE, because neither database has a finer permission. The role of ScyllaDB Manager needs no permission: every role may
- * read the schema, and Manager does not back up the data through CQL.
+ * A role has no permissions outside the keyspace. `MODIFY` allows INSERT, UPDATE and DELETE, and also TRUNCATE, because
+ * neither database has a finer permission. The role of ScyllaDB Manager needs no permission: every role may read the
+ * schema, and Manager does not back up the data through CQL.
  */
 export const RIGHTS = {
   migrate: ['CREATE', 'ALTER', 'SELECT', 'MODIFY'],
@@ -20,8 +20,8 @@ const ROLE_NAME = /^[a-z][a-z0-9_]{0,47}$/;
 export type RoleStatement = { cql: string; shown: string };
 
 /**
- * Returns the statements that create a role with only the permissions that its duty needs. If they run again, they only change the
- * password. They are valid for ScyllaDB and Cassandra: each `GRANT` names one permission, which all versions support.
+ * If the statements run again, they only change the password. They are valid for ScyllaDB and Cassandra: each `GRANT`
+ * names one permission, which all versions support.
  * @throws {MillraceError} `usage` when the name or the password is not valid for a role
  */
 export function roleStatements(keyspace: string, duty: Duty, { name, password }: Role): RoleStatement[] {
@@ -47,8 +47,7 @@ export function roleStatements(keyspace: string, duty: Duty, { name, password }:
   ];
 }
 
-/** Options of every role: login, but no superuser. They also remove the superuser status that an existing role may have. */
+/** Also removes the superuser status that an existing role may have. */
 const RESTRICTED = ' AND LOGIN = true AND SUPERUSER = false';
 
-/** @param cql CQL without a secret @returns a statement whose output is the CQL itself */
 const plain = (cql: string): RoleStatement[] => [{ cql, shown: cql }];

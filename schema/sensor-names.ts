@@ -1,25 +1,22 @@
 /**
- * Names of sensors that are joined from parts, such as the members around a value or a measurement and its field. Different parts
- * never give the same name, and parts without dots, backslashes and braces are joined as they are. Between two digits a plain dot
- * belongs to a part (`PM2.5`), and elsewhere it joins two parts (`battery.level`). A backslash before a dot marks the opposite.
+ * Names of sensors that are joined from parts, such as the members around a value or a measurement and its field. Different parts never
+ * give the same name, and parts without dots, backslashes and braces are joined as they are. Between two digits a plain dot belongs to a
+ * part (`PM2.5`), and elsewhere it joins two parts (`battery.level`). A backslash before a dot marks the opposite.
  */
 
 const DIGIT_AT_END = /\d$/;
 const DIGIT_AT_START = /^\d/;
 
-/** Matches a backslash, and a dot that would be read as the end of a part. */
+/** A backslash, and a dot that would be read as the end of a part. */
 const SPECIAL = /\\|(?<!\d)\.|\.(?!\d)/g;
 const SPECIAL_OR_BRACE = /[\\{]|(?<!\d)\.|\.(?!\d)/g;
 
-/** @returns the name of a sensor with this part only */
 export const nameOfPart = (part: string): string =>
   part.includes('.') || part.includes('\\') ? part.replaceAll(SPECIAL, '\\$&') : part;
 
-/** @returns the dot that joins two names */
 const dotBetween = (before: string, after: string): string =>
   DIGIT_AT_END.test(before) && DIGIT_AT_START.test(after) ? '\\.' : '.';
 
-/** @param after names that are escaped already */
 export const joinNames = (before: string, after: string): string =>
   `${before}${dotBetween(before, after)}${after}`;
 
@@ -30,14 +27,11 @@ export const withPart = (name: string | null, part: string): string =>
 export const nameOfParts = (parts: string[]): string =>
   parts.reduce((name: string | null, part) => withPart(name, part), null) ?? '';
 
-/** @returns the parts as they were, joined by dots */
+/** The parts as they were, joined by dots. */
 export const withoutMarks = (name: string): string =>
   name.includes('\\') ? name.replaceAll(/\\(.)/gs, '$1') : name;
 
-/**
- * Begins the names of the sensors of a line of line protocol. Measurements often have dots, which stay as they are. The last dot
- * that joins two parts stands before the field.
- */
+/** Measurements often have dots, which stay as they are. The last dot that joins two parts stands before the field. */
 export function lineNames(
   measurement: string,
   tags: Iterable<[key: string, value: string]>,
@@ -51,5 +45,4 @@ export function lineNames(
 export const lineName = ({ prefix, suffix }: { prefix: string; suffix: string }, field: string): string =>
   joinNames(prefix, field.replaceAll(SPECIAL_OR_BRACE, '\\$&')) + suffix;
 
-/** @param text key or value of a tag */
 const escapedTag = (text: string) => text.replaceAll(/[\\,=]/g, '\\$&');

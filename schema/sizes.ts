@@ -7,48 +7,37 @@ import { devicePerHour, HOUR_MS, MAX_SAMPLES_PER_HISTORY_ROW, partitionPerHour }
 const DAY_HOURS = 24;
 const YEAR_HOURS = 366 * DAY_HOURS;
 
-/**
- * Size of a row on disk by table, in bytes, without the blob and before compression: measured with Cassandra 5.0 and names of 10 to 15
- * characters, rounded up.
- */
+/** Without the blob and before compression: measured with Cassandra 5.0 and names of 10 to 15 characters, rounded up. */
 const ROW_BYTES = { history: 35, historyStat: 80, sensor: 115, latest: 10, device: 80, index: 47 };
 
-/** Size of one sensor's entry in a row of `latest` on disk, in bytes, measured with Cassandra 5.0. */
+/** Of one sensor, on disk, measured with Cassandra 5.0. */
 export const LATEST_ENTRY_BYTES = 60;
 
-/**
- * Size of a packed sample in bytes, by the minimum number of samples per hour: fewer samples take more bytes each. Measured for values
- * with two decimal digits and times with a jitter of 20 ms.
- */
+/** Fewer samples per hour take more bytes each. Measured for values with two decimal digits and times with a jitter of 20 ms. */
 export const PACKED_BYTES = [
   { atLeastAnHour: 3600, bytes: 1.3 },
   { atLeastAnHour: 60, bytes: 2.3 },
   { atLeastAnHour: 0, bytes: 13 },
 ];
 
-/** Number of sensors whose hours one process can pack in any case, in addition to its ingest. */
+/** One process can pack the hours of so many sensors in any case, in addition to its ingest. */
 export const PACKED_BY_ONE = 10_000;
 
-/** Maximum number of rows in a group (partition) of `sensor`: below 10 MB, and below the 100,000 rows at which ScyllaDB warns. */
+/** For `sensor`: below 10 MB, and below the 100,000 rows at which ScyllaDB warns. */
 export const ROWS_PER_GROUP = 62_500;
 
-/** Maximum of the setting LATEST_GROUPS. */
 export const MOST_GROUPS = 65_536;
 
 export interface Fleet {
   sensors: number;
   sensorsPerDevice: number;
-  /** time between two samples of a sensor */
   intervalMs: number;
-  /** time between two messages of a device */
   batchMs: number;
-  /** `BATCH_DAYS` */
   batchDays: number;
-  /** `HISTORY_DAYS` */
   historyDays: number;
 }
 
-/** Returns the rates of a fleet per second. @returns `packedHours`: number of hours of single sensors that have to be packed */
+/** Per second. @returns `packedHours`: hours of single sensors that have to be packed */
 export function ratesOf({ sensors, sensorsPerDevice, intervalMs, batchMs }: Fleet): {
   samples: number;
   messages: number;
@@ -62,10 +51,9 @@ export function ratesOf({ sensors, sensorsPerDevice, intervalMs, batchMs }: Flee
   };
 }
 
-/** Number of rows, bytes and partitions of a table. */
 type TableSize = { rows: number; bytes: number; partitions: number };
 
-/** Returns the size of each table when its first rows expire. From then on the size stays constant. */
+/** When the first rows of a table expire. From then on the size stays constant. */
 export function tablesOf(
   fleet: Fleet,
 ): Record<'message' | 'history' | 'history_stat' | 'sensor' | 'latest' | 'device' | 'indexes', TableSize> {
@@ -99,10 +87,10 @@ export function tablesOf(
 const latestBytes = (devices: number, sensors: number) =>
   devices * ROW_BYTES.latest + sensors * LATEST_ENTRY_BYTES;
 
-/** @returns maximum number of calendar years that this many days touch: their length in years plus one */
+/** The most calendar years that this many days touch: their length in years plus one. */
 export const calendarYearsOf = (days: number): number => Math.ceil(days / 365.25) + 1;
 
-/** Returns the size of the largest partition of each table, for comparison with PARTITION_AIM. */
+/** For comparison with PARTITION_AIM. */
 export function partitionsOf({
   sensors,
   sensorsPerDevice,
@@ -123,19 +111,14 @@ export function partitionsOf({
   };
 }
 
-/**
- * Returns the LATEST_GROUPS that a fleet needs: a power of two. It is large enough to keep groups small, and to give each packing process
- * a group, because processes divide the work by leases on groups.
- */
+/** A power of two: groups stay small, and each packing process gets one, because processes divide the work by leases on groups. */
 export function groupsFor(sensors: number) {
   const needed = Math.max(16, sensors / ROWS_PER_GROUP, packersFor(sensors));
   return Math.min(MOST_GROUPS, 2 ** Math.ceil(Math.log2(needed)));
 }
 
-/** @returns number of processes that are needed to pack the hours of these sensors */
 export const packersFor = (sensors: number): number => Math.ceil(sensors / PACKED_BY_ONE);
 
-/** @returns size of one hour of a sensor in `history`, in bytes */
 export function historyRowBytes(intervalMs: number): number {
   const samples = Math.max(1, HOUR_MS / intervalMs);
   const rows = Math.ceil(samples / MAX_SAMPLES_PER_HISTORY_ROW);

@@ -1,14 +1,10 @@
-/** Maximum number of compaction windows per TTL. ScyllaDB rejects tables with more. Repairs and reads are best with 20 to 30 windows. */
+/** Per TTL. ScyllaDB rejects tables with more. Repairs and reads are best with 20 to 30 windows. */
 export const TWCS_MAX_WINDOWS = 50;
 
-/** The longest TTL that the servers accept, 20 years. It is also the maximum of HISTORY_DAYS. */
+/** 20 years, the longest TTL that the servers accept. It is also the maximum of HISTORY_DAYS. */
 export const MAX_TTL_SECONDS = 630_720_000;
 
-/**
- * Returns the TTL and the compaction window of a table with time-window compaction. The window is a thirtieth of the retention, in whole
- * days.
- * @throws {RangeError} when the retention is not a whole number of days, or no window satisfies the rules of the servers
- */
+/** A thirtieth of the retention, in whole days. @throws {RangeError} when no window satisfies the rules of the servers */
 export function windowFor(retentionDays: number): { ttlSeconds: number; windowDays: number } {
   if (!Number.isInteger(retentionDays) || retentionDays < 1) {
     throw new RangeError(`a retention is a whole number of days, 1 or more, not ${retentionDays}`);

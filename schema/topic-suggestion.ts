@@ -2,38 +2,31 @@ import { identifyDevice } from './ids.ts';
 import { EDGE_FILTERS } from './sparkplug-topics.ts';
 import { KINDS, OWN_TOPICS, parseTopic } from './topics.ts';
 
-/** Topics with more characters than MAX_CHARACTERS, or more levels than MAX_LEVELS, get no suggestion. */
 const MAX_CHARACTERS = 256;
 const MAX_LEVELS = 8;
 
-/** Matches a level with any name: the name of a device, a group or a node. */
 const ANY = '+';
 
-/** The topics of the contract, level by level. If several are equally close, the first is suggested. */
+/** Level by level. If several topics of the contract are equally close, the first is suggested. */
 const PATTERNS = [...KINDS.map((kind) => `${OWN_TOPICS}${ANY}/${kind}`), ...EDGE_FILTERS].map((filter) =>
   filter.split('/'),
 );
 
-/** Words of the contract, which are unlikely as names of devices. In place of a name, they count as misplaced. */
+/** Unlikely as names of devices. In place of a name, they count as misplaced. */
 const RESERVED = new Set([...OWN_TOPICS.split('/'), ...KINDS]);
 
-/** Types of Sparkplug messages. A suggestion never adds a type that is missing in the topic. */
+/** A suggestion never adds a Sparkplug type that is missing in the topic. */
 const EDGE_TYPE = /^[ND](?:BIRTH|DATA|DEATH)$/;
 
-/** The costs of a removed or added level, of a removed empty level, and of another word for the kind. A changed character costs 1. */
+/** A changed character costs 1. */
 const LEVEL_COST = 2;
 const EMPTY_LEVEL_COST = 1;
 const OTHER_KIND_COST = 3;
 const MAX_COST = 4;
 
-/** to the levels of a pattern, with the names of the topic */
 type Change = { cost: number; levels: string[] };
 
-/**
- * Finds the topic of the contract that a client probably meant. Names of devices, groups and nodes stay unchanged.
- * @param topic a topic outside the contract
- * @returns null: no topic is close
- */
+/** Names of devices, groups and nodes stay unchanged. @returns null: no topic is close */
 export function suggestTopic(topic: string): string | null {
   const levels = topic.split('/', MAX_LEVELS + 1);
   if (topic.length > MAX_CHARACTERS || levels.length > MAX_LEVELS || parseTopic(topic)) return null;
@@ -47,11 +40,7 @@ export function suggestTopic(topic: string): string | null {
   return device !== undefined && identifyDevice(device) ? suggested : null;
 }
 
-/**
- * @param budget maximum cost of the change; it also limits the depth of the recursion
- * @param isAnchored whether an earlier level resembles its word in the pattern. A change that replaces all words is not suggested
- * @returns the cheapest change; null: all changes cost more than the budget
- */
+/** @param budget also limits the recursion @param isAnchored an earlier level resembles its word @returns null: above the budget */
 function nearestChange(
   levels: string[],
   pattern: string[],
@@ -89,7 +78,7 @@ function nearestChange(
   return best;
 }
 
-/** @returns cost of the replacement; infinite if the two differ too much */
+/** Infinite if the two differ too much. */
 function costOf(level: string, wanted: string): number {
   if (wanted === ANY) return isMisplaced(level) ? Number.POSITIVE_INFINITY : 0;
   if (level === wanted) return 0;
@@ -101,7 +90,7 @@ function costOf(level: string, wanted: string): number {
 const isMisplaced = (level: string) =>
   RESERVED.has(level) || KINDS.some((kind) => Number.isFinite(editsTo(level, kind)));
 
-/** @returns number of edits; infinite if more than a third of the word differs */
+/** Infinite if more than a third of the word differs. */
 function editsTo(level: string, wanted: string): number {
   const limit = Math.max(1, Math.floor(wanted.length / 3));
   if (Math.abs(level.length - wanted.length) > limit) return Number.POSITIVE_INFINITY;
@@ -110,7 +99,6 @@ function editsTo(level: string, wanted: string): number {
   return edits <= limit ? edits : Number.POSITIVE_INFINITY;
 }
 
-/** Returns the Levenshtein distance: the minimum number of inserted, removed and replaced characters. */
 export function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i++) {

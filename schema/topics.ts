@@ -1,27 +1,23 @@
 import { parseSparkplugTopic, type SparkplugTopic } from './sparkplug-topics.ts';
 
-/** The kinds of messages, which are the last level of Millrace's topics. */
+/** The last level of Millrace's topics. */
 export const KINDS = ['measurements', 'birth', 'status'] as const;
 
 type Kind = (typeof KINDS)[number];
 
-/** The prefix of Millrace's topics, in contrast to Sparkplug topics. */
 export const OWN_TOPICS = 'iot/v1/';
 
-/** The content of a topic: the device of the message, by name or id, and the kind of the message. */
 export type OwnTopic = { device: string; kind: Kind; sparkplug?: undefined };
 
 export type EdgeTopic = { device: string; kind: 'sparkplug'; sparkplug: SparkplugTopic };
 
 export type Topic = OwnTopic | EdgeTopic;
 
-/** @returns null: the topic is outside the contract */
+/** Null: the topic is outside the contract. */
 export const parseTopic = (topic: string): Topic | null =>
   topic.startsWith(OWN_TOPICS) ? parseOwn(topic) : parseEdge(topic);
 
-/**
- * Parses `iot/v1/{device}/{kind}`. The name of a device may contain any character but the slash, which separates levels in MQTT.
- */
+/** The name of a device may contain any character but the slash, which separates levels in MQTT. */
 function parseOwn(topic: string): OwnTopic | null {
   const slash = topic.indexOf('/', OWN_TOPICS.length);
   if (slash < 0) return null;
@@ -29,9 +25,7 @@ function parseOwn(topic: string): OwnTopic | null {
   return KINDS.includes(kind) ? { device: topic.slice(OWN_TOPICS.length, slash), kind } : null;
 }
 
-/**
- * Parses a Sparkplug topic. In Millrace a device of an edge node has the name `group/node/device`, the node itself `group/node`.
- */
+/** In Millrace a device of an edge node has the name `group/node/device`, the node itself `group/node`. */
 function parseEdge(topic: string): EdgeTopic | null {
   const sparkplug = parseSparkplugTopic(topic);
   if (!sparkplug) return null;

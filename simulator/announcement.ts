@@ -9,10 +9,7 @@ export interface SensorDescription {
 
 export type DeviceDescription = { name: string; site?: string; sensors: SensorDescription[] };
 
-/**
- * Returns the birth message, which describes a device and its sensors.
- * @param session start of the session, in epoch ms
- */
+/** @param session start, in epoch ms */
 export const birthMessage = ({ name, site, sensors }: DeviceDescription, session: number) => ({
   topic: birthTopic(name),
   payload: JSON.stringify({
@@ -29,7 +26,7 @@ export const birthMessage = ({ name, site, sensors }: DeviceDescription, session
   }),
 });
 
-/** @param session start of the session, in epoch ms */
+/** @param session start, in epoch ms */
 export const statusMessage = ({ name }: DeviceDescription, state: 'online' | 'offline', session: number) => ({
   topic: statusTopic(name),
   payload: statusPayload(state, session),

@@ -3,9 +3,8 @@ import { createLink, type LinkOptions } from './mqtt/link.ts';
 import { type OutgoingMessage, toMessage } from './outgoing-message.ts';
 
 /**
- * Creates a device with a connection of its own. After every connect, the device publishes its birth, its status `online`, and
- * its pending messages. At the end, the device publishes its status `offline`. If the connection breaks, the broker publishes
- * that status as the last will.
+ * A device has a connection of its own. After every connect, it publishes its birth, its status `online`, and its pending messages. At the
+ * end, it publishes its status `offline`. If the connection breaks, the broker publishes that status as the last will.
  */
 export function createDevice({
   description,
@@ -33,7 +32,6 @@ export function createDevice({
     onAcknowledged?: () => void,
   ) => link.publish(topic, payload, { retain, ...(onAcknowledged ? { onAcknowledged } : {}) });
 
-  /** @returns resolves after the broker has acknowledged the status */
   const publishOffline = (): Promise<void> =>
     new Promise((resolve) => publishNow(statusMessage(description, 'offline', link.session), resolve));
 
@@ -50,10 +48,7 @@ export function createDevice({
       return link.everConnected;
     },
 
-    /**
-     * Waits for the birth and the status `online` of the device.
-     * @returns resolves when the broker has acknowledged them
-     */
+    /** Resolves when the broker has acknowledged the birth and the status `online`. */
     announceAll: (): Promise<void> => up,
 
     publish(outgoing: OutgoingMessage) {

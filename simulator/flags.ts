@@ -8,10 +8,10 @@ import { sampleIntervalMs, samplesPerSensor } from './fleet/pacer.ts';
 import { ENCODERS } from './payloads/index.ts';
 import { PROFILES, type Profile } from './profiles/index.ts';
 
-/** Up to this number of devices, each device has its own connection. */
+/** With more devices, they share connections. */
 const MOST_OWN_CONNECTIONS = 1000;
 
-/** With more devices, they share connections: one connection for each `devices` devices, and at least `leastConnections` connections. */
+/** One connection for each `devices` devices, and at least `leastConnections`. */
 const SHARED = { devices: 1000, leastConnections: 16 };
 
 export const SIMULATOR_FLAGS = {
@@ -99,7 +99,7 @@ const connectionsFor = ({ devices, credentials }: { devices: number; credentials
     ? devices
     : Math.max(SHARED.leastConnections, Math.ceil(devices / SHARED.devices));
 
-/** all durations are in ms */
+/** durations are in ms */
 export interface Flags {
   broker?: string;
   /** path of a file */
@@ -125,7 +125,7 @@ export interface Flags {
   rows: number;
 }
 
-/** Finds flags that contradict each other, and unknown values. @returns a sentence for each problem */
+/** Flags may contradict each other. @returns a sentence for each problem */
 function problemsOf(flags: Flags): string[] {
   const problems = [];
   if (flags.broker !== undefined && !isBrokerUrl(flags.broker)) {
@@ -159,11 +159,10 @@ function problemsOf(flags: Flags): string[] {
 const longestName = ({ device, devices, replay }: Flags) =>
   replay === undefined ? deviceName(String(device), devices) : replayedDevice({ device, replay });
 
-/** @returns name of the replayed device; default: the name of the file */
+/** Default: the name of the file. */
 export const replayedDevice = ({ device, replay }: { device?: string | undefined; replay: string }): string =>
   device ?? basename(replay, extname(replay));
 
-/** @param rate messages a second */
 function problemsOfRate({ devices, replay, ...flags }: Flags, rate: number) {
   if (!(rate > 0)) return ['--rate is above 0'];
   if (replay !== undefined)
@@ -176,11 +175,10 @@ function problemsOfRate({ devices, replay, ...flags }: Flags, rate: number) {
   ];
 }
 
-/** @returns largest possible number of samples in one message */
+/** The largest possible number of samples in one message. */
 function mostSamples({ profile, sensors, faults, ...flags }: Flags): number {
   const { most } = (PROFILES[profile] as Profile).sensors;
-  // A batch with the fault `disorder` leaves samples over. They are sent with the next batch, which may then hold twice as
-  // many.
+  // A batch with the fault `disorder` leaves samples over. They are sent with the next batch, which may then hold twice as many.
   const share = faults && faults.disorder > 0 ? 2 : 1;
   return samplesPerSensor(flags) * (sensors ?? most) * share;
 }

@@ -14,7 +14,7 @@ import { runFleet } from './run-fleet.ts';
 import { runReplay } from './run-replay.ts';
 import { createStopSignal } from './stop-signal.ts';
 
-/** Runs the simulator: a fleet of devices, or a recorded data set, against any broker. */
+/** A fleet of devices, or a recorded data set, against any broker. */
 async function main(argv: string[]) {
   const flags = readFlags(argv);
   // `--broker` names another broker than the one of `npm run dev`.

@@ -2,10 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { MillraceError } from '../common/errors.ts';
 import type { Meter, Period } from './meter.ts';
 
-/** Length of a period whose latencies are summarized, in ms. */
 const PERIOD_MS = 10_000;
 
-/** Collects the figures of every ten seconds for `--report`, and passes them to `onPeriod` at the end of each period. */
+/** Collects the figures of every period for `--report`. */
 export class Instrument {
   #meter;
   #path;
@@ -19,7 +18,7 @@ export class Instrument {
     onPeriod,
   }: {
     meter: Meter;
-    /** path of the report; undefined: no report is written */
+    /** undefined: no report is written */
     path: string | undefined;
     onPeriod: (period: Period) => void;
   }) {
@@ -28,20 +27,17 @@ export class Instrument {
     this.#onPeriod = onPeriod;
   }
 
-  /** Starts the first period. */
   start() {
     this.#meter.begin();
     this.#timer = setInterval(() => this.#onPeriod(this.#endPeriod()), PERIOD_MS);
   }
 
-  /** Stops the periods. */
   stop() {
     clearInterval(this.#timer);
   }
 
   /**
-   * Writes the report: the options of the run, its totals, and the figures of every ten seconds. Latencies are in ms.
-   * @param run options of the run
+   * The options of the run, its totals, and the figures of every period. Latencies are in ms.
    * @throws {MillraceError} `failed` when the report cannot be written
    */
   write(run: Record<string, unknown>) {

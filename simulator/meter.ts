@@ -4,9 +4,7 @@ const RATE_OVER_MS = 10_000;
 
 const nothing = () => ({ messages: 0, samples: 0 });
 
-/**
- * Counts messages and samples by their outcome for a fleet or a replay. A message without samples (poison) counts as a message.
- */
+/** Counts messages and samples by their outcome. A message without samples (poison) counts as a message. */
 export function createMeter() {
   let startedAt = Date.now();
   const [made, acknowledged, dropped] = [nothing(), nothing(), nothing()];
@@ -14,7 +12,6 @@ export function createMeter() {
   const recent = new Latencies();
   let before = recent.read();
   let period = { at: startedAt, ...nothing() };
-  /** an entry for each snapshot of the last seconds */
   let marks: { at: number; acknowledged: number }[] = [{ at: startedAt, acknowledged: 0 }];
 
   function add(count: ReturnType<typeof nothing>, samples: number) {
@@ -22,7 +19,7 @@ export function createMeter() {
     count.samples += samples;
   }
 
-  /** @returns samples/s of the last 10 s */
+  /** samples/s of the last 10 s */
   function rate(now: number): number {
     marks = [
       ...marks.filter(({ at }) => at >= now - RATE_OVER_MS),
@@ -33,30 +30,24 @@ export function createMeter() {
   }
 
   return {
-    /** Starts the time over which rates are measured. */
     begin() {
       startedAt = Date.now();
       period.at = startedAt;
       marks = [{ at: startedAt, acknowledged: acknowledged.samples }];
     },
 
-    /** @param samples number of samples in a message that is to be sent */
     made: (samples: number) => add(made, samples),
 
-    /** @param latencyMs time until the PUBACK, from sending or from the scheduled time */
+    /** @param latencyMs until the PUBACK, from sending or from the scheduled time */
     acknowledged(samples: number, latencyMs: number) {
       add(acknowledged, samples);
       total.record(latencyMs);
       recent.record(latencyMs);
     },
 
-    /** @param samples number of samples in a message that a full outbox dropped */
     dropped: (samples: number) => add(dropped, samples),
 
-    /**
-     * Returns samples, samples/s, and latencies of the present period. Without a latency in this period, the previous period's
-     * are returned.
-     */
+    /** Of the present period. Without a latency in this period, the previous period's are returned. */
     snapshot() {
       const now = Date.now();
       const latency = recent.read();
@@ -71,7 +62,6 @@ export function createMeter() {
       };
     },
 
-    /** Ends a period and starts the next one. Returns the figures of the ended period. */
     endPeriod() {
       const now = Date.now();
       const seconds = (now - period.at) / 1000;
@@ -83,7 +73,6 @@ export function createMeter() {
       return { at: now, seconds, messages, samples, latency: before };
     },
 
-    /** Returns the figures of the whole run. */
     totals() {
       const seconds = (Date.now() - startedAt) / 1000;
       return { seconds, made, acknowledged, dropped, latency: total.read() };
@@ -96,10 +85,7 @@ export type Snapshot = ReturnType<Meter['snapshot']>;
 export type Period = ReturnType<Meter['endPeriod']>;
 export type Totals = ReturnType<Meter['totals']>;
 
-/**
- * Range of the histogram in µs: up to an hour. A longer latency counts as an hour. Three figures mean an error of one thousandth
- * at most.
- */
+/** In µs: up to an hour. A longer latency counts as an hour. Three figures mean an error of one thousandth at most. */
 const RANGE = { lowest: 1, highest: 3_600_000_000, figures: 3 };
 
 /** in ms; all null where nothing was recorded */
@@ -113,7 +99,7 @@ export interface Latency {
   mean: number | null;
 }
 
-/** Records latencies in the HDR histogram of Node.js (HdrHistogram_c). A value costs 35 ns, a histogram 200 KB. No dependency is needed. */
+/** HDR histogram of Node.js (HdrHistogram_c). A value costs 35 ns, a histogram 200 KB. No dependency is needed. */
 export class Latencies {
   #histogram = createHistogram(RANGE);
 
@@ -121,12 +107,10 @@ export class Latencies {
     this.#histogram.record(Math.min(RANGE.highest, Math.max(RANGE.lowest, Math.round(ms * 1000))));
   }
 
-  /** Clears the histogram. */
   reset() {
     this.#histogram = createHistogram(RANGE);
   }
 
-  /** @returns the percentiles of the recorded latencies */
   read(): Latency {
     const empty = this.#histogram.count === 0;
     const ms = (us: number) => (empty ? null : us / 1000);

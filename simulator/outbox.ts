@@ -1,28 +1,25 @@
 import { performance } from 'node:perf_hooks';
 import { Queue } from '../common/queue.ts';
 
-/** A message that a device sends. */
 export interface Message {
   topic: string;
   payload: string | Buffer;
   retain: boolean;
-  /** number of samples in the message */
   samples: number;
-  /** ledger line of the message; null: no line is to be written */
+  /** ledger line; null: no line is to be written */
   note: string | null;
-  /** scheduled time of sending, in ms of `performance.now()`; null: as soon as possible */
+  /** scheduled, in ms of `performance.now()`; null: as soon as possible */
   dueAt: number | null;
-  /** time of the latest sending, in ms of `performance.now()`; 0 before the first sending */
+  /** latest sending, in ms of `performance.now()`; 0 before the first sending */
   sentAt: number;
   /** memory that the message takes */
   bytes: number;
-  /** number of the message in the ledger; null before the message is sent */
+  /** number in the ledger; null before the message is sent */
   entry: number | null;
-  /** called when the message is acknowledged or dropped */
   onSettled: ((acknowledged: boolean) => void) | null;
 }
 
-/** Memory of a message in addition to its text, in bytes. */
+/** Of a message, in addition to its text. */
 const OVERHEAD_BYTES = 256;
 
 export type NewMessage = Pick<Message, 'topic' | 'payload' | 'samples'> & Partial<Message>;
@@ -53,9 +50,9 @@ export class Outbox {
   #onAcknowledged;
   #onDropped;
   #waiting: Queue<Message> = new Queue();
-  /** unacknowledged messages in the order of sending */
+  /** in the order of sending */
   #inFlight: Set<Message> = new Set();
-  /** messages that were sent on a broken connection, in the order of sending */
+  /** were sent on a broken connection, in the order of sending */
   #again: Message[] = [];
   #watchers: { max: number; resolve: () => void }[] = [];
   #open = false;
@@ -69,11 +66,11 @@ export class Outbox {
     onDropped,
   }: {
     /**
-     * maximum number of waiting messages, and of bytes of all pending messages. Above a limit the oldest
-     * waiting message is dropped. A message that was sent is never dropped, because it may have arrived
+     * of waiting messages, and of bytes of all pending messages. Above a limit the oldest waiting message is dropped. A message that was
+     * sent is never dropped, because it may have arrived
      */
     limit: { messages: number; bytes: number };
-    /** maximum number of unacknowledged messages */
+    /** unacknowledged messages */
     window: number;
     send: (message: Message, onAcknowledged: () => void) => void;
     onAcknowledged: (message: Message) => void;
@@ -86,12 +83,10 @@ export class Outbox {
     this.#onDropped = onDropped;
   }
 
-  /** @returns number of pending messages */
   size(): number {
     return this.#inFlight.size + this.#again.length + this.#waiting.size;
   }
 
-  /** Adds a message. */
   push(message: NewMessage) {
     const whole = complete(message);
     this.#bytes += whole.bytes;
@@ -100,23 +95,20 @@ export class Outbox {
     this.#dropWhatMust();
   }
 
-  /** Sends the waiting messages. Must be called when the connection is established. */
+  /** Must be called when the connection is established. */
   open() {
     this.#open = true;
     this.#sendWhatMay();
   }
 
-  /** Stops sending. Must be called when the connection is lost. Unacknowledged messages are later sent again, before all other messages. */
+  /** Must be called when the connection is lost. Unacknowledged messages are later sent again, before all other messages. */
   close() {
     this.#open = false;
     this.#again = [...this.#inFlight, ...this.#again];
     this.#inFlight.clear();
   }
 
-  /**
-   * Waits for acknowledgements.
-   * @returns resolves when at most `max` messages are pending, or on `release`
-   */
+  /** Resolves when at most `max` messages are pending, or on `release`. */
   whenAtMost(max: number): Promise<void> {
     if (this.size() <= max) return Promise.resolve();
     return new Promise((resolve) => {
@@ -124,7 +116,6 @@ export class Outbox {
     });
   }
 
-  /** Resolves all promises of `whenAtMost`. */
   release() {
     for (const { resolve } of this.#watchers) resolve();
     this.#watchers = [];

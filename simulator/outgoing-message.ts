@@ -4,16 +4,14 @@ import { measurementsTopic } from './mqtt/topics.ts';
 import type { NewMessage } from './outbox.ts';
 import { countSamples, type Series } from './payloads/index.ts';
 
-/** A message that a device is about to publish. */
 export interface OutgoingMessage {
   payload: string | Buffer;
-  /** samples of the message that must be stored */
+  /** samples that must be stored */
   series: Series[];
-  /** scheduled time of sending, in ms of `performance.now()`; undefined: as soon as possible */
+  /** scheduled, in ms of `performance.now()`; undefined: as soon as possible */
   dueAt?: number;
 }
 
-/** @param device name */
 export const toMessage = (
   device: string,
   { payload, series, dueAt = undefined }: OutgoingMessage,

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
 /**
- * A small random number generator with a seed (mulberry32). It is a class because a fleet has a generator for each sensor. Shared
- * methods instead of closures save a third of the kilobyte that a sensor takes.
+ * Mulberry32. It is a class because a fleet has a generator for each sensor. Shared methods instead of closures save a third of the
+ * kilobyte that a sensor takes.
  */
 export class Random {
   #state;
@@ -12,7 +12,6 @@ export class Random {
     this.#state = state;
   }
 
-  /** @returns evenly spread over [0, 1) */
   uniform(): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0;
     const state = this.#state;
@@ -21,17 +20,16 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** @returns evenly spread over [low, high) */
+  /** In [low, high). */
   between(low: number, high: number): number {
     return low + (high - low) * this.uniform();
   }
 
-  /** @returns normally distributed, mean 0, standard deviation 1 (Box-Muller) */
+  /** Mean 0, standard deviation 1 (Box-Muller). */
   normal(): number {
     return Math.sqrt(-2 * Math.log(1 - this.uniform())) * Math.cos(2 * Math.PI * this.uniform());
   }
 
-  /** @returns the same items in another order */
   shuffled<T>(items: readonly T[]): T[] {
     const ranked = items.map((item) => ({ item, rank: this.uniform() }));
     return ranked.sort((a, b) => a.rank - b.rank).map(({ item }) => item);
@@ -39,8 +37,8 @@ export class Random {
 }
 
 /**
- * Creates a random number generator. The same seed and names give the same numbers on every machine. Each signal has its own
- * generator, so that an added device or a removed sensor changes no other values.
+ * The same seed and names give the same numbers on every machine. Each signal has its own generator, so that an added device or a removed
+ * sensor changes no other values.
  * @param names purpose of the numbers, such as the names of a device and a sensor
  */
 export function createRandom(seed: number, ...names: string[]) {

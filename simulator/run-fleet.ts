@@ -19,16 +19,12 @@ import { shown, statusText } from './report.ts';
 import type { StopSignal } from './stop-signal.ts';
 import { createDeadline, whenAborted } from './timeouts.ts';
 
-/**
- * Time limit for the first connection at a fixed rate, in ms. A fixed rate starts when all devices are connected. The run fails
- * when no device is connected in this time.
- */
+/** A fixed rate starts when all devices are connected. The run fails when no device is connected in this time. */
 const FIRST_CONNECT_MS = 30_000;
 
-/** A delay below this limit, in ms, is not shown, because it is within the resolution of timers. */
+/** A shorter delay is not shown, because it is within the resolution of timers. */
 const MIN_SHOWN_MS = 100;
 
-/** The options of a run. */
 export interface Run {
   flags: Flags;
   broker: Broker;
@@ -39,15 +35,11 @@ export interface Run {
   stopSignal: StopSignal;
   /** called when measuring begins; the duration of the run counts from here */
   begin: () => void;
-  /** prints a line that the status line does not overwrite */
+  /** the status line does not overwrite the text */
   print: (text: string) => void;
 }
 
-/**
- * Runs simulated devices until the stop signal.
- * @param startFirstConnect starts the time limit for the first connection
- * @throws {MillraceError} `broker_away` when the broker refuses the devices, or is never reached
- */
+/** Runs until the stop signal. @throws {MillraceError} `broker_away` when the broker refuses the devices, or is never reached */
 export async function runFleet(
   run: Run,
   startFirstConnect: () => ReturnType<typeof createDeadline> = () => createDeadline(FIRST_CONNECT_MS),
@@ -130,7 +122,7 @@ function buildFleet(
   return { fleet, behindMs: () => behindMs() };
 }
 
-/** @returns whole ms between two samples of a sensor, as in the birth message */
+/** In whole ms, as in the birth message. */
 function intervalOf({ devices, rate, ...flags }: Flags): number {
   if (rate === undefined) return Math.round(flags.interval);
   return Math.round(sampleIntervalMs({ devices, perSecond: rate, samples: samplesPerSensor(flags) }));

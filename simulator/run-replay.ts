@@ -10,13 +10,10 @@ import { createTimeline, type Survey, surveyFile } from './replay/survey.ts';
 import { statusText } from './report.ts';
 import type { Run } from './run-fleet.ts';
 
-/** Time limit for the first connection, in ms. If the broker is not reached in this time, the replay fails. */
+/** If the broker is not reached in this time, the replay fails. */
 const FIRST_CONNECT_MS = 30_000;
 
-/**
- * Publishes a CSV file as one device, until the broker has acknowledged all rows.
- * @throws {MillraceError} `usage` for a file without rows to replay; `broker_away`
- */
+/** Runs until the broker has acknowledged all rows. @throws {MillraceError} `usage` for a file without rows to replay; `broker_away` */
 export async function runReplay({ flags, broker, meter, ledger, statusLine, stopSignal, begin, print }: Run) {
   const path = flags.replay as string;
   begin();

@@ -1,24 +1,22 @@
 import { callAfter } from '../common/durations.ts';
 
 /**
- * npm forwards Ctrl-C to a child process that has already received it from the terminal. So a second signal within this time, in
- * ms, is ignored.
+ * npm forwards Ctrl-C to a child process that has already received it from the terminal. So a second signal within this time is ignored.
  */
 const SAME_SIGNAL_MS = 1000;
 
-/** The exit code that a shell reports for a process that Ctrl-C ended. */
+/** As a shell reports for a process that Ctrl-C ended. */
 const EXIT_INTERRUPTED = 130;
 
 /**
- * Creates the signal that ends a run early: after Ctrl-C, SIGTERM, the end of the parent process, the end of the duration, or an
- * internal error. A second Ctrl-C ends the process at once.
+ * Ends a run early: after Ctrl-C, SIGTERM, the end of the parent process, the end of the duration, or an internal error. A second Ctrl-C
+ * ends the process at once.
  */
 export function createStopSignal() {
   const controller = new AbortController();
   let signalledAt = 0;
   let cancelEnd = () => {};
 
-  /** @param reason becomes the reason of the abort signal */
   const stop = (reason: unknown) => {
     cancelEnd();
     controller.abort(reason);
@@ -40,11 +38,9 @@ export function createStopSignal() {
   return {
     signal: controller.signal,
     stop,
-    /** @param ms time from now; undefined: never */
     stopAfter(ms: number | undefined) {
       if (ms !== undefined && !controller.signal.aborted) cancelEnd = callAfter(ms, onEnd);
     },
-    /** Removes the signal handlers of the process. */
     dispose() {
       cancelEnd();
       process.off('SIGINT', onSignal);

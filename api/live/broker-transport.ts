@@ -26,7 +26,7 @@ import {
 } from './messages.ts';
 import type { Demand, NamedTopic } from './named-topics.ts';
 
-/** Time limit of the first connection and of an orderly disconnect, in ms. After it the process continues without waiting. */
+/** In ms, of the first connection and of an orderly disconnect. After it the process continues without waiting. */
 const CONNECT_TIMEOUT_MS = 1000;
 
 /**
@@ -57,9 +57,8 @@ export class BrokerTransport implements Transport {
     logger,
     metrics,
   }: {
-    /** `url` is set */
     mqtt: Config['mqtt'];
-    /** whether changes are published even if no reader follows them */
+    /** changes are published even if no reader follows them */
     publishesAll: boolean;
     keepAliveMs: number;
     logger: Logger;
@@ -113,7 +112,7 @@ export class BrokerTransport implements Transport {
     });
   }
 
-  /** @param device id @returns whether a reader of any process may follow the device */
+  /** Whether a reader of any process may follow the device. */
   isWanted(device: string): boolean {
     return this.#publishesAll || this.#interest.has(device) || this.#hub.hasSubscribers(device);
   }
@@ -122,11 +121,6 @@ export class BrokerTransport implements Transport {
     this.#wantedListener = listener;
   }
 
-  /**
-   * Publishes changes of a device.
-   * @param device id
-   * @param committedAt time of the commit of the oldest item, in ms of `performance.now()`
-   */
   publish(device: string, items: LiveItem[], committedAt: number) {
     this.#outbox.put(liveTopic(device), JSON.stringify(items), performance.now() - committedAt);
   }
@@ -139,16 +133,12 @@ export class BrokerTransport implements Transport {
     return this.#outbox.put(topic, payload, waited, retain);
   }
 
-  /** Wants all topics of these kinds, because the broker does not report its subscribers. */
+  /** All topics of these kinds, because the broker does not report its subscribers. */
   demandOf(kinds: Set<NamedTopic>): Demand {
     return { any: () => kinds.size > 0, wants: (kind) => kinds.has(kind) };
   }
 
-  /**
-   * Subscribes to changes.
-   * @param devices ids, or `EVERY_DEVICE`
-   * @returns resolves to a function that unsubscribes
-   */
+  /** @param devices ids, or `EVERY_DEVICE` @returns a function that unsubscribes */
   async listen(devices: string[], listener: Listener): Promise<() => void> {
     const opened = this.#hub.add(devices, listener);
     // The calls wait for each other, because an earlier call may still be subscribing to the same device.
@@ -162,35 +152,30 @@ export class BrokerTransport implements Transport {
     };
   }
 
-  /** Publishes the statistics of a process. @param process name @param snapshot JSON */
   publishStats(process: string, snapshot: string) {
     this.#outbox.put(statsTopic(process), snapshot);
   }
 
-  /** Subscribes to the statistics of all processes. */
   onStats(listener: StatsListener) {
     this.#statsListener = listener;
     this.#standing = this.#standing.then(() => this.#subscribe([EVERY_PROCESS]));
   }
 
-  /** Publishes a change of an alarm. */
   publishAlarm(message: object) {
     this.#outbox.put(ALARMS, JSON.stringify(message));
   }
 
-  /** Subscribes to the changes of alarms of all processes. */
   onAlarm(listener: AlarmListener) {
     this.#alarmListeners.add(listener);
     this.#standing = this.#standing.then(() => this.#subscribe([ALARMS]));
   }
 
-  /** Adds a listener for reconnects, after which changes may be missing. @returns removes the listener */
+  /** Called after reconnects, because changes may be missing then. */
   onMissed(listener: () => void): () => void {
     this.#missed.add(listener);
     return () => void this.#missed.delete(listener);
   }
 
-  /** The readiness checks of this connection. */
   get checks(): Transport['checks'] {
     return {
       live: () =>
@@ -203,7 +188,7 @@ export class BrokerTransport implements Transport {
     };
   }
 
-  /** Connects, and waits for a limited time. Without a connection, the process starts anyway, and readers get changes later. */
+  /** The wait is limited. Without a connection, the process starts anyway, and readers get changes later. */
   async start() {
     const answered = new Promise((resolve) => {
       this.#client.once('connect', () => resolve(undefined));
@@ -213,7 +198,6 @@ export class BrokerTransport implements Transport {
     await Promise.race([answered, sleep(CONNECT_TIMEOUT_MS, undefined, { ref: false })]);
   }
 
-  /** Sends the waiting messages, and disconnects. */
   async stop() {
     this.#announcer.stop();
     // If another component failed to start, this client never connected. MQTT.js (5.16) cannot end such a client.
@@ -223,7 +207,6 @@ export class BrokerTransport implements Transport {
     this.#client.stream.destroy();
   }
 
-  /** Whether this process has subscribers. */
   get listening() {
     return this.#hub.devices.length > 0;
   }
@@ -256,15 +239,12 @@ export class BrokerTransport implements Transport {
   }
 }
 
-/**
- * Topic on which Mosquitto reports how many messages it has dropped since its start, because the queue of a client was
- * full.
- */
+/** Topic on which Mosquitto reports how many messages it has dropped since its start, because the queue of a client was full. */
 const DROPPED = '$SYS/broker/publish/messages/dropped';
 
 /**
- * Counts the messages that an external broker dropped after it acknowledged them to the device. Only Mosquitto reports this count by
- * MQTT. The count is unknown with another broker, and when the broker does not let Millrace read the topic.
+ * Counts the messages that an external broker dropped after it acknowledged them to the device. Only Mosquitto reports this count by MQTT.
+ * The count is unknown with another broker, and when the broker does not let Millrace read the topic.
  */
 class BrokerDrops {
   #client;
@@ -279,7 +259,6 @@ class BrokerDrops {
     );
   }
 
-  /** Subscribes to the count of the broker. */
   async subscribe() {
     try {
       await this.#client.subscribeAsync(DROPPED, { qos: 0 });
@@ -288,29 +267,22 @@ class BrokerDrops {
     }
   }
 
-  /** Reads a count of the broker. @returns whether the topic is `DROPPED` */
   receive(topic: string, payload: Buffer): boolean {
     if (topic !== DROPPED) return false;
     this.#dropped = Number(payload.toString('latin1'));
     return true;
   }
 
-  /**
-   * Resets the count when the connection closes. The broker may restart before the next connection, and then its count
-   * starts at 0.
-   */
+  /** The broker may restart before the next connection, and then its count starts at 0. */
   forget() {
     this.#dropped = Number.NaN;
   }
 }
 
-/** Limit of bytes that wait for a slow broker. Above this limit changes are dropped, and readers read the database. */
+/** In bytes. Behind a slow broker further changes are dropped, and readers read the database. */
 const MOST_WAITING = 1024 * 1024;
 
-/**
- * Collects the messages of one iteration of the event loop. At its end all messages are sent with one write, directly
- * to the stream of the connection.
- */
+/** Collects the messages of one iteration of the event loop, and then writes them at once, directly to the stream of the connection. */
 export class Outbox {
   #client;
   #live;
@@ -322,7 +294,6 @@ export class Outbox {
     this.#live = live;
   }
 
-  /** Writes all waiting packets. Without a connection they are dropped. */
   flush() {
     if (this.#client.connected && this.#packets.length > 0)
       this.#client.stream.write(Buffer.concat(this.#packets, this.#bytes));
@@ -331,9 +302,8 @@ export class Outbox {
   }
 
   /**
-   * Adds a message, which is written at the end of this iteration of the event loop.
+   * Written at the end of this iteration of the event loop.
    * @param waited ms since the oldest commit in the message
-   * @param retain default: false
    * @returns false: the message was dropped
    */
   put(topic: string, payload: string, waited?: number, retain?: boolean): boolean {
@@ -349,22 +319,21 @@ export class Outbox {
   }
 }
 
-/** First byte of a PUBLISH with QoS 0, without the flags DUP and RETAIN (MQTT 5, section 3.3.1). */
+/** QoS 0, without the flags DUP and RETAIN (MQTT 5, section 3.3.1). */
 const PUBLISH = 0x30;
 
-/** The flag RETAIN in the first byte. */
 const RETAIN = 0x01;
 
-/** Identifier of a user property, which has a name and a text (MQTT 5, section 3.3.2.3.7). Brokers forward user properties unaltered. */
+/** A name and a text, which brokers forward unaltered (MQTT 5, section 3.3.2.3.7). */
 const USER_PROPERTY = 0x26;
 
 /**
- * Name of the user property with the time from the oldest commit in a message to its sending, in whole ms. The receiver subtracts this
- * duration from its own clock, because the clocks of two machines differ.
+ * User property with the time from the oldest commit in a message to its sending, in whole ms. The receiver subtracts
+ * this duration from its own clock, because the clocks of two machines differ.
  */
 export const WAITED = 'waited_ms';
 
-/** Longest plausible value of `WAITED`, in ms. A greater value is read as 0. */
+/** In ms. A greater value of `WAITED` is not plausible, and is read as 0. */
 const LONGEST_WAIT_MS = 3_600_000;
 
 /**
@@ -392,20 +361,19 @@ export function publishPacket(topic: string, payload: string, waited?: number, r
   return packet;
 }
 
-/** @returns value of `WAITED` in ms; 0: the property is missing or not plausible */
+/** 0: the property is missing or not plausible. */
 export function waitedMs({ properties }: IPublishPacket): number {
   const waited = Number(properties?.userProperties?.[WAITED]);
   return waited >= 0 && waited <= LONGEST_WAIT_MS ? waited : 0;
 }
 
-/** Returns the number of bytes of a variable byte integer (MQTT 5, section 1.5.5), with seven bits per byte. */
+/** Of a variable byte integer (MQTT 5, section 1.5.5), with seven bits per byte. */
 function lengthOfLength(value: number) {
   let bytes = 1;
   for (let rest = value >>> 7; rest > 0; rest >>>= 7) bytes++;
   return bytes;
 }
 
-/** Writes a variable byte integer. @returns index after it */
 function writeLength(packet: Buffer, from: number, value: number): number {
   let at = from;
   let rest = value;
@@ -414,7 +382,6 @@ function writeLength(packet: Buffer, from: number, value: number): number {
   return at;
 }
 
-/** @param text ASCII @returns index after the text */
 function writeText(packet: Buffer, from: number, text: string): number {
   const at = packet.writeUInt16BE(text.length, from);
   return at + packet.write(text, at, 'latin1');

@@ -3,19 +3,16 @@ import type { Device } from '../ingest/registry/cache.ts';
 import type { LiveItem } from './messages.ts';
 import type { SendLive } from './named-topics.ts';
 
-/**
- * Limit of sensors whose announcement to Home Assistant is remembered. A sensor that was evicted from this cache is
- * announced again, which changes nothing.
- */
+/** A sensor that was evicted from this cache of announcements is announced again, which changes nothing. */
 const MAX_SENSORS = 100_000;
 
-/** Time in ms after which a sensor is announced again, because another process may have removed its announcement. */
+/** In ms. Then a sensor is announced again, because another process may have removed its announcement. */
 const AGAIN_MS = 3_600_000;
 
-/** Number of reporting intervals without a value after which Home Assistant shows no value. */
+/** Without a value for so many reporting intervals, Home Assistant shows no value. */
 const EXPIRED_INTERVALS = 3;
 
-/** Names of units in Home Assistant, for units that SenML or UCUM name differently. */
+/** Units that SenML or UCUM name differently than Home Assistant. */
 const UNITS = new Map([
   ['Cel', '°C'],
   ['degC', '°C'],
@@ -40,7 +37,6 @@ const TEMPERATURES = new Map([
   ['F', '°F'],
 ]);
 
-/** Matches the type or name of a temperature. */
 const TEMPERATURE = /temp|dew.?point|setpoint/i;
 
 /**
@@ -79,26 +75,24 @@ const CLASSES: Array<{ units: string[]; words?: RegExp; not?: RegExp; deviceClas
 ];
 
 /**
- * Announces sensors to Home Assistant by MQTT discovery: a retained message with the topic, the unit and the
- * class of a sensor. The message is sent with the first value of a sensor after its registration, after a
- * change of its attributes, and after a start of the process or of the broker. A dropped message is sent with
- * the next value.
+ * Announces sensors to Home Assistant by MQTT discovery: a retained message with the topic, the unit and the class of a
+ * sensor. The message is sent with the first value of a sensor after its registration, after a change of its
+ * attributes, and after a start of the process or of the broker. A dropped message is sent with the next value.
  *
  * https://www.home-assistant.io/integrations/mqtt/#mqtt-discovery
  */
 export class HomeAssistant {
   #prefix;
   #send;
-  /** Announced attributes by topic, since sensors of several devices may have the same id. */
+  /** By topic, since sensors of several devices may have the same id. */
   #announced: LRUCache<string, string> = new LRUCache({ max: MAX_SENSORS, ttl: AGAIN_MS });
 
-  /** @param deps `prefix`: HOME_ASSISTANT_PREFIX */
   constructor({ prefix, send }: { prefix: string; send: SendLive }) {
     this.#prefix = prefix;
     this.#send = send;
   }
 
-  /** Announces a new or changed sensor. @param stateTopic topic with the newest value of the sensor */
+  /** @param stateTopic topic with the newest value of the sensor */
   announce(item: LiveItem, stateTopic: string, described: Described) {
     const { device_id, sensor_id, device, name, type, unit, site } = item;
     const { deviceLabel, label, intervalMs, state } = described;
@@ -110,16 +104,11 @@ export class HomeAssistant {
     if (this.sendState(described.availabilityTopic, state)) this.#announced.set(topic, attributes);
   }
 
-  /**
-   * Publishes whether a device is online.
-   * @param state null: the device reports no state, so each value shows that it is online
-   * @returns false: the message was dropped
-   */
+  /** @param state null: the device reports no state, so each value shows that it is online @returns false: the message was dropped */
   sendState(topic: string, state: string | null): boolean {
     return this.#send(topic, state ?? 'online', { retain: true });
   }
 
-  /** Removes the sensors of a retired device from Home Assistant. */
   remove({ id, sensors }: Pick<Device, 'id' | 'sensors'>, availabilityTopic: string) {
     for (const sensor of sensors.keys()) {
       const topic = this.#configTopic(id, sensor);
@@ -129,29 +118,24 @@ export class HomeAssistant {
     this.#send(availabilityTopic, '', { retain: true });
   }
 
-  /** @param device id @param sensor id */
   #configTopic = (device: string, sensor: string): string =>
     `${this.#prefix}/sensor/${device}/${sensor}/config`;
 
-  /** Forgets the announcements, so that each sensor is announced again with its next value. */
   forget() {
     this.#announced.clear();
   }
 }
 
-/** What a live item does not have. */
 interface Described {
   availabilityTopic: string;
   /** `online` or `offline`; null: the device reports no state */
   state: string | null;
   deviceLabel: string | null;
-  /** of the sensor */
   label: string | null;
-  /** reporting interval of the sensor */
+  /** of the sensor, in ms */
   intervalMs: number | null;
 }
 
-/** Returns the discovery message of a sensor. @param stateTopic topic with the newest value */
 export function discoveryOf(
   { device_id, sensor_id, device, name, type, unit, site }: LiveItem,
   stateTopic: string,
@@ -162,8 +146,7 @@ export function discoveryOf(
   const device_class = deviceClass(shownUnit, words);
   return {
     name: label ?? name ?? sensor_id,
-    // Home Assistant identifies an entity by this id. If its form changed, existing installations would get
-    // each entity twice.
+    // Home Assistant identifies an entity by this id. If its form changed, existing installations would get each entity twice.
     unique_id: sensor_id,
     state_topic: stateTopic,
     value_template: '{{ value_json.value }}',
@@ -182,7 +165,7 @@ export function discoveryOf(
   };
 }
 
-/** @param words type and name of the sensor @returns undefined: the value has no unit */
+/** @param words type and name of the sensor */
 function shownUnitOf(unit: string, words: string): string | undefined {
   const temperature = TEMPERATURES.get(unit);
   if (temperature !== undefined && TEMPERATURE.test(words)) return temperature;

@@ -1,10 +1,7 @@
 import type { AlarmListener, BrokerClients, Transport } from './index.ts';
 import { ALARMS, EVERY_DEVICE, type LiveItem, liveTopic, statsTopic } from './messages.ts';
 
-/**
- * Creates the transport for an installation with a single process. Its readers receive a change in the same iteration of the event
- * loop. Clients of the embedded broker may subscribe too.
- */
+/** For a single process. Readers and clients of the embedded broker receive a change in the same iteration of the event loop. */
 export function createLocalTransport(brokerClients: BrokerClients): Transport {
   const hub = new Hub();
   const alarmListeners: Set<AlarmListener> = new Set();
@@ -73,16 +70,10 @@ export function createLocalTransport(brokerClients: BrokerClients): Transport {
  */
 export type Listener = (items: LiveItem[], committedAt: number) => void;
 
-/** Passes changes to the subscribers in this process, by device. */
 export class Hub {
-  /** Subscribers by device id, or by `EVERY_DEVICE`. */
   #listeners: Map<string, Set<Listener>> = new Map();
 
-  /**
-   * Adds a subscriber.
-   * @param devices ids of devices, or `EVERY_DEVICE`
-   * @returns the devices that had no subscriber before
-   */
+  /** @param devices ids, or `EVERY_DEVICE` @returns the devices that had no subscriber before */
   add(devices: string[], listener: Listener): string[] {
     const opened = devices.filter((device) => !this.#listeners.has(device));
     for (const device of opened) this.#listeners.set(device, new Set());
@@ -90,7 +81,6 @@ export class Hub {
     return opened;
   }
 
-  /** Removes a subscriber. @returns devices without any subscriber now */
   remove(devices: string[], listener: Listener): string[] {
     for (const device of devices) this.#listeners.get(device)?.delete(listener);
     const closed = devices.filter((device) => this.#listeners.get(device)?.size === 0);
@@ -98,18 +88,15 @@ export class Hub {
     return closed;
   }
 
-  /** Checks whether a device has subscribers. @param device id */
   hasSubscribers(device: string) {
     return this.#listeners.has(EVERY_DEVICE) || this.#listeners.has(device);
   }
 
-  /** Passes changes to the subscribers of a device. @param device id @param committedAt see `Listener` */
   publish(device: string, items: LiveItem[], committedAt: number) {
     for (const listener of this.#listeners.get(device) ?? []) listener(items, committedAt);
     for (const listener of this.#listeners.get(EVERY_DEVICE) ?? []) listener(items, committedAt);
   }
 
-  /** Ids of devices with subscribers, possibly including `EVERY_DEVICE`. */
   get devices() {
     return [...this.#listeners.keys()];
   }

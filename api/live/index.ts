@@ -13,7 +13,6 @@ export { WAITED } from './broker-transport.ts';
 export { InstallationStats } from './installation-stats.ts';
 export { EVERY_DEVICE, FIRST_FURTHER_LEVEL, isFurtherTopic, isStatsTopic, reachesLive } from './messages.ts';
 
-/** The clients of the embedded broker. */
 export interface BrokerClients {
   /**
    * `any`: whether a client subscribes to `iot/live/...`; `anyAsking`: whether the filter of any client asks
@@ -23,56 +22,42 @@ export interface BrokerClients {
   send: Send;
 }
 
-/** No followers, for an external broker, which does not report its subscribers. */
+/** An external broker does not report its subscribers. */
 export const NOBODY = { any: false, anyAsking: false, ask: () => false };
 
 /** returns false if the snapshot is not valid */
 export type StatsListener = (process: string, snapshot: Buffer) => boolean;
 
-/** receives a change of an alarm as JSON */
 export type AlarmListener = (alarm: string) => void;
 
 /** Carries live changes from the process that commits them to the processes that serve readers. */
 export interface Transport {
-  /** whether a device may have subscribers */
   isWanted: (device: string) => boolean;
   /** called when devices get their first subscribers in other processes */
   onWanted: (listener: () => void) => void;
-  /** publishes changes. `committedAt`: time of the commit of the oldest item, in ms of `performance.now()` */
+  /** `committedAt`: time of the commit of the oldest item, in ms of `performance.now()` */
   publish: (device: string, items: LiveItem[], committedAt: number) => void;
-  /** publishes on a named topic (`named-topics.ts`), or on a topic of Home Assistant */
+  /** on a named topic (`named-topics.ts`), or on a topic of Home Assistant */
   send: SendLive;
-  /** returns the subscribers of named topics of these kinds */
   demandOf: (kinds: Set<NamedTopic>) => Demand;
-  /**
-   * subscribes to device ids, or to `EVERY_DEVICE`. The promise resolves to a function that unsubscribes.
-   * From then on no change is missed, unless the broker is not connected
-   */
+  /** the promise resolves to a function that unsubscribes. From then on no change is missed, unless the broker is not connected */
   listen: (devices: string[], listener: Listener) => Promise<() => void>;
-  /** publishes statistics to the other processes */
   publishStats: (process: string, snapshot: string) => void;
-  /** adds a listener for the snapshots of all processes, possibly including this process */
+  /** snapshots of all processes, possibly including this process */
   onStats: (listener: StatsListener) => void;
-  /** publishes a change of an alarm to the other processes, and to the readers of this process */
   publishAlarm: (message: object) => void;
-  /** adds a listener for the changes of alarms of all processes */
   onAlarm: (listener: AlarmListener) => void;
-  /**
-   * called when changes may have been missed and now arrive again. Returns a function that removes the
-   * listener
-   */
+  /** called when changes may have been missed and now arrive again; returns a function that removes the listener */
   onMissed: (listener: () => void) => () => void;
   checks: Record<string, () => Check>;
   start: () => Promise<void>;
   stop: () => Promise<void>;
-  /** whether this process has subscribers */
   listening: boolean;
 }
 
 /**
- * Creates the service that publishes committed changes to readers. With MQTT_URL the changes go through that broker, on
- * a separate connection. With the embedded broker they stay in this process. Changes are sent with QoS 0, because a
- * reader that misses a change reads the database again.
+ * With MQTT_URL the changes go through that broker, on a separate connection. With the embedded broker they stay in
+ * this process. Changes are sent with QoS 0, because a reader that misses a change reads the database again.
  */
 export function createLive(
   { config, logger, metrics }: Context,
@@ -109,7 +94,6 @@ export function createLive(
   return {
     publishChanges: publisher.publishChanges,
     publishState: (device: Device) => named.publishState(device),
-    /** Removes the retained messages of a device that was retired. */
     remove: (device: Device) => named.remove(device),
     listen: ((devices, listener) => transport.listen(devices, listener)) satisfies Transport['listen'],
     onMissed: ((listener) => transport.onMissed(listener)) satisfies Transport['onMissed'],

@@ -4,26 +4,23 @@ import type { HealthReport, ProcessHealth } from '../observability/process-healt
 import type { ProcessStats, Stats, StatsSnapshot } from '../observability/process-stats.ts';
 import type { Live } from './index.ts';
 
-/** Interval in ms at which a process publishes its statistics. A process that missed two snapshots is no longer counted. */
+/** In ms. A process that missed two snapshots is no longer counted. */
 const PUBLISH_EVERY_MS = 1000;
 const COUNTS_FOR_MS = 3 * PUBLISH_EVERY_MS;
 
-/** Number of seconds whose statistics are kept in memory: five minutes. */
+/** seconds: five minutes */
 const MAX_RECENT = 300;
 
-/**
- * Limits of processes, and of the characters of a process name. Snapshots beyond the limits are ignored, because any client may pose as a
- * process on a broker without access control.
- */
+/** Snapshots beyond these limits are ignored, because any client may pose as a process on a broker without access control. */
 const MAX_PROCESSES = 1000;
 const MAX_NAME_LENGTH = 1000;
 
-/** Limit of processes in a health report. Processes with a failed check come first, so they are not left out. */
+/** Of a health report. Processes with a failed check come first, so they are not left out. */
 const MAX_REPORTED = 100;
 
 /**
- * The statistics of all processes of the installation together. Each process publishes a snapshot of its statistics once a second. A
- * process that serves readers (HTTP clients) sums the newest snapshots of all processes that published within the last three seconds.
+ * Each process publishes a snapshot of its statistics once a second. A process that serves readers (HTTP clients) sums
+ * the newest snapshots of all processes that published within the last three seconds.
  */
 export class InstallationStats {
   #processStats;
@@ -34,21 +31,17 @@ export class InstallationStats {
   #monotonic;
   #everyMs;
   #others: Map<string, { snapshot: StatsSnapshot; receivedAt: number }> = new Map();
-  /** Statistics of the last five minutes, the oldest first. */
   #recent: Array<{ ts: string } & Stats> = [];
   #timer: NodeJS.Timeout | undefined;
   #own = '';
 
   constructor(deps: {
-    /** statistics of this process */
     processStats: Pick<ProcessStats, 'snapshot'>;
     processHealth: Pick<ProcessHealth, 'read'>;
     live: Pick<Live, 'publishStats' | 'onStats'>;
-    /** whether this process serves readers; otherwise it only publishes */
+    /** this process serves readers; otherwise it only publishes */
     serves: boolean;
-    /** epoch ms */
     clock: () => number;
-    /** ms of a monotonic clock */
     monotonic?: () => number;
     everyMs?: number;
   }) {
@@ -70,7 +63,6 @@ export class InstallationStats {
     this.#everyMs = everyMs;
   }
 
-  /** Returns the present statistics of the installation. */
   read() {
     this.#forgetStopped();
     return statsOf([
@@ -79,10 +71,7 @@ export class InstallationStats {
     ]);
   }
 
-  /**
-   * Returns the health of all processes that publish their health. The report needs no database, so it also works while
-   * the database is unavailable.
-   */
+  /** Needs no database, so it also works while the database is unavailable. */
   health(): Array<{ client_id: string } & HealthReport> {
     this.#forgetStopped();
     const others = [...this.#others].flatMap(([client_id, { snapshot }]) =>
@@ -92,12 +81,12 @@ export class InstallationStats {
     return all.sort((a, b) => Number(isWell(a)) - Number(isWell(b))).slice(0, MAX_REPORTED);
   }
 
-  /** Returns the statistics of the last five minutes, or since the start of this process: one entry per second, the oldest first. */
+  /** One entry per second of the last five minutes, or since the start of this process, the oldest first. */
   recent() {
     return this.#recent;
   }
 
-  /** Starts to publish statistics once a second. @param name name of this process, unique in the installation */
+  /** @param name unique in the installation */
   start(name: string) {
     this.#own = name;
     if (this.#serves) this.#live.onStats((process, payload) => this.#receive(process, payload));
@@ -105,12 +94,10 @@ export class InstallationStats {
     this.#timer = setInterval(() => this.#tick(), this.#everyMs).unref();
   }
 
-  /** Ends publishing. */
   stop() {
     clearInterval(this.#timer);
   }
 
-  /** @returns whether the payload is a valid snapshot of a process */
   #receive(name: string, payload: Buffer): boolean {
     if (name === this.#own) return true;
     const snapshot = name.length <= MAX_NAME_LENGTH ? parseSnapshot(payload) : null;
@@ -119,7 +106,6 @@ export class InstallationStats {
     return true;
   }
 
-  /** Removes the processes that stopped publishing. */
   #forgetStopped() {
     const since = this.#monotonic() - COUNTS_FOR_MS;
     for (const [name, { receivedAt }] of this.#others) if (receivedAt < since) this.#others.delete(name);

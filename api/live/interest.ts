@@ -7,25 +7,18 @@ import { EVERY_DEVICE } from './messages.ts';
  * message, encoding and sending take a quarter of the CPU of ingest.
  */
 
-/**
- * Interval in ms at which a process repeats its announcement of the devices that its readers follow. A change of these
- * devices is announced at once.
- */
+/** In ms. A change of the followed devices is announced at once. */
 const ANNOUNCE_EVERY_MS = 5000;
 
 /** Validity of an announcement, in ms. It is more than three intervals, so two announcements may be lost. */
 const LEASE_MS = 16_000;
 
-/** Limit of devices in an announcement, which keeps it below 40 KB. A process that follows more devices announces all devices. */
+/** Keeps an announcement below 40 KB. A process that follows more devices announces all devices. */
 const MAX_DEVICES = 1000;
 
-/**
- * Limit of processes whose announcements are remembered. Announcements of further processes are ignored. Any client may send announcements
- * if the broker has no access control.
- */
+/** Announcements of further processes are ignored. Any client may send announcements if the broker has no access control. */
 const MAX_READERS = 1000;
 
-/** @param payload from the broker @returns ids of devices, or `EVERY_DEVICE`; null: not valid */
 function readAnnouncement(payload: Buffer): string[] | null {
   try {
     const { devices } = JSON.parse(payload.toString());
@@ -39,18 +32,14 @@ function readAnnouncement(payload: Buffer): string[] | null {
   }
 }
 
-/** The devices that readers of any process follow, according to the announcements of these processes. */
 export class Interest {
   #monotonic;
   #onNew;
-  /** Announced devices by process. `until`: end of the validity. */
+  /** By process. `until`: end of the validity. */
   #readers: Map<string, { devices: Set<string>; until: number }> = new Map();
-  /**
-   * Until this time every change is published, because some processes may not have announced their readers yet. In ms of
-   * `monotonic`.
-   */
+  /** In ms of `monotonic`. Until then every change is published, because some processes may not have announced their readers yet. */
   #everythingUntil = Number.NEGATIVE_INFINITY;
-  /** Time at which the validity of the first announcement ends, in ms of `monotonic`. */
+  /** When the validity of the first announcement ends, in ms of `monotonic`. */
   #checkAt = Number.POSITIVE_INFINITY;
   #wantsAll = false;
 
@@ -58,9 +47,7 @@ export class Interest {
     onNew,
     monotonic = () => performance.now(),
   }: {
-    /** called when devices get their first follower */
     onNew: () => void;
-    /** ms of a monotonic clock */
     monotonic?: () => number;
   }) {
     this.#onNew = onNew;
@@ -72,18 +59,13 @@ export class Interest {
     this.#everythingUntil = this.#monotonic() + LEASE_MS;
   }
 
-  /** @param device id @returns whether a reader may follow the device */
   has(device: string): boolean {
     const now = this.#monotonic();
     if (now >= this.#checkAt) this.#forgetEnded(now);
     return now < this.#everythingUntil || this.#isFollowed(device);
   }
 
-  /**
-   * Reads the announcement of a process.
-   * @param reader name of the process
-   * @returns whether the payload is a valid announcement
-   */
+  /** @param reader name of the process @returns whether the payload is a valid announcement */
   receive(reader: string, payload: Buffer): boolean {
     const announced = readAnnouncement(payload);
     if (!announced || (this.#readers.size >= MAX_READERS && !this.#readers.has(reader))) return false;
@@ -95,10 +77,6 @@ export class Interest {
     return true;
   }
 
-  /**
-   * @param device id, or `EVERY_DEVICE`
-   * @returns whether the newest announcement of any process contains the device
-   */
   #isFollowed(device: string): boolean {
     if (this.#wantsAll) return true;
     // Each message runs this loop, so the readers are not copied into an array.
@@ -111,7 +89,6 @@ export class Interest {
     this.#summarize();
   }
 
-  /** Computes `#checkAt` and `#wantsAll`, which are checked for each message. */
   #summarize() {
     const all = [...this.#readers.values()];
     this.#checkAt = Math.min(...all.map(({ until }) => until));
@@ -119,7 +96,6 @@ export class Interest {
   }
 }
 
-/** Announces the devices that the readers of this process follow. */
 export class Announcer {
   #devices;
   #send;
@@ -132,7 +108,7 @@ export class Announcer {
     send,
     everyMs = ANNOUNCE_EVERY_MS,
   }: {
-    /** returns the ids of the followed devices, or `EVERY_DEVICE` */
+    /** ids, or `EVERY_DEVICE` */
     devices: () => string[];
     send: (payload: string) => void;
     everyMs?: number;
@@ -142,7 +118,7 @@ export class Announcer {
     this.#everyMs = everyMs;
   }
 
-  /** Announces the followed devices after a change, once for all changes of one iteration of the event loop. */
+  /** Announces once for all changes of one iteration of the event loop. */
   change() {
     if (this.#isDue) return;
     this.#isDue = true;
@@ -152,7 +128,6 @@ export class Announcer {
     });
   }
 
-  /** Ends the announcements. */
   stop() {
     clearInterval(this.#timer);
     this.#timer = undefined;

@@ -1,17 +1,16 @@
 import { formatTime } from '../../common/times.ts';
 import type { Device, Sensor } from '../ingest/registry/cache.ts';
 
-/** A sensor with its newest committed value, as `/latest`, `/stream` and `iot/live` have it. */
+/** As `/latest`, `/stream` and `iot/live` have it. */
 export interface LiveItem {
   device_id: string;
   sensor_id: string;
-  /** the device's name */
   device: string | null;
   name: string | null;
   type: string | null;
   unit: string | null;
   site: string | null;
-  /** interval of the measurements in ms, as the device announced it; only in items from the database */
+  /** in ms, as the device announced it; only in items from the database */
   interval_ms?: number;
   /** ISO 8601 in UTC, with milliseconds. Such texts sort by time */
   ts: string | null;
@@ -30,11 +29,7 @@ export const liveItem = (device: Device, sensor: Sensor): LiveItem => ({
   value: sensor.value,
 });
 
-/**
- * Validates a message from the broker. A broker without access control lets any client publish on these topics.
- * @param device id of the device in the topic
- * @returns null: the message is not valid
- */
+/** A broker without access control lets any client publish on these topics. @returns null: the message is not valid */
 export function readItems(device: string, payload: Buffer): LiveItem[] | null {
   try {
     const items = JSON.parse(payload.toString());
@@ -46,7 +41,7 @@ export function readItems(device: string, payload: Buffer): LiveItem[] | null {
 
 const isText = (text: unknown) => text === null || typeof text === 'string';
 
-/** Matches a time in the form of `formatTime`. Readers compare times as texts, so all times must have this form. */
+/** The form of `formatTime`. Readers compare times as texts, so all times must have this form. */
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 const isTime = (ts: unknown) => typeof ts === 'string' && TIME.test(ts) && !Number.isNaN(Date.parse(ts));
@@ -60,19 +55,18 @@ const isItemOf = (device: string, item: { [K in keyof LiveItem]?: unknown } | nu
 
 const PREFIX = 'iot/live/';
 
-/** Readers of the whole fleet subscribe to this wildcard instead of a device id. */
+/** This wildcard in place of a device id gives the whole fleet. */
 export const EVERY_DEVICE = '+';
 
-/** @param device id of the device, or `EVERY_DEVICE` */
 export const liveTopic = (device: string) => PREFIX + device;
 
-/** The topic of alarm changes. No device has this topic: `named-topics.ts` does not use it as a name. */
+/** No device has this topic: `named-topics.ts` does not use it as a name. */
 export const ALARMS = `${PREFIX}alarms`;
 
-/** Limit of a message about an alarm, in bytes. A larger message is not valid, because the texts of an alarm are limited. */
+/** In bytes. The texts of an alarm are limited, so a larger message is not valid. */
 const MAX_ALARM_BYTES = 16 * 1024;
 
-/** @param payload from the broker @returns JSON of a change of an alarm, in one line; null: not valid */
+/** @returns JSON of a change of an alarm, in one line; null: not valid */
 export function readAlarm(payload: Buffer): string | null {
   try {
     const { event, alarm } = JSON.parse(payload.toString());
@@ -85,13 +79,11 @@ export function readAlarm(payload: Buffer): string | null {
 
 const STATS = `${PREFIX}stats/`;
 
-/** The filter for the statistics of all processes. */
 export const EVERY_PROCESS = `${STATS}+`;
 
-/** @param process name of the process @returns topic in ASCII, even if the name has other characters */
 export const statsTopic = (process: string): string => STATS + encodeURIComponent(process);
 
-/** @param topic below `iot/live/` @returns the process whose statistics the topic has; null: no statistics */
+/** @param topic below `iot/live/` @returns the process of the statistics; null: no statistics */
 export function statsProcess(topic: string): string | null {
   if (!topic.startsWith(STATS)) return null;
   try {
@@ -104,25 +96,22 @@ export function statsProcess(topic: string): string | null {
 
 const READERS = `${PREFIX}readers/`;
 
-/** The filter for the announcements of all processes with readers: the devices that their readers follow (`interest.ts`). */
+/** The devices that the readers of a process follow (`interest.ts`). */
 export const EVERY_READER = `${READERS}+`;
 
-/** @param process name of the process in ASCII */
 export const readerTopic = (process: string) => READERS + process;
 
-/** @returns name of the process whose announcement the topic has; null: no announcement */
+/** null: the topic has no announcement */
 export const readerOf = (topic: string): string | null =>
   topic.startsWith(READERS) ? topic.slice(READERS.length) : null;
 
-/** @param topic or filter */
 export const isStatsTopic = (topic: string) => topic.startsWith(STATS);
 
-/** Index of the first level after `iot/live/{device}`, counted from 0. */
+/** After `iot/live/{device}`, counted from 0. */
 export const FIRST_FURTHER_LEVEL = 3;
 
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Checks whether a topic is a named topic (`named-topics.ts`). */
 export const isFurtherTopic = (topic: string) =>
   topic.startsWith(PREFIX) &&
   topic !== ALARMS &&
@@ -130,13 +119,9 @@ export const isFurtherTopic = (topic: string) =>
   readerOf(topic) === null &&
   !ID.test(liveDevice(topic));
 
-/** @param topic below `iot/live/` @returns id of the device */
 export const liveDevice = (topic: string): string => topic.slice(PREFIX.length);
 
-/**
- * Checks whether a filter may match a live topic. Only the first two levels of the filter are compared, so the answer may be true
- * for a filter that matches no topic.
- */
+/** Only the first two levels of the filter are compared, so the answer may be true for a filter that matches no topic. */
 export function reachesLive(filter: string) {
   const [first = '', second = '#'] = filter.split('/', 2);
   return first === '#' || (['+', 'iot'].includes(first) && ['+', '#', 'live'].includes(second));

@@ -4,31 +4,22 @@ import type { Series } from '../ingest/sample-writer.ts';
 import type { HomeAssistant } from './home-assistant.ts';
 import { type LiveItem, liveItem, liveTopic } from './messages.ts';
 
-/** Limit of items in one message, as in `publisher.ts`. */
 const MOST_ITEMS = 100;
 
-/** Limit of cached topics of devices, and of cached topics of sensors. A full cache is emptied. */
+/** A full cache is emptied. */
 const MAX_TOPICS = 100_000;
 
-/** the kinds of named topics, see `NamedTopics` */
 export type NamedTopic = 'name' | 'samples' | 'sensors';
 
-/**
- * Sends a message with QoS 0.
- * @param options `waited`: ms since the oldest commit in the message
- * @returns false: the message was dropped
- */
+/** With QoS 0. @param options `waited`: ms since the oldest commit @returns false: the message was dropped */
 export type SendLive = (
   topic: string,
   payload: string,
   options?: { retain?: boolean; waited?: number },
 ) => boolean;
 
-/** The subscribers of named topics. */
 export interface Demand {
-  /** whether any named topic may have a subscriber */
   any: () => boolean;
-  /** whether this topic may have a subscriber */
   wants: (kind: NamedTopic, topic: string) => boolean;
 }
 
@@ -48,9 +39,8 @@ export class NamedTopics {
   #send;
   #isRetained;
   #homeAssistant;
-  /** Topics by device id. `device`: name of the device. */
   #deviceTopics: Map<string, { device: string | null; topic: string }> = new Map();
-  /** Topics by sensor id. `above`: topic of the device. */
+  /** By sensor id. `above`: topic of the device. */
   #sensorTopics: Map<string, { above: string; name: string | null; topic: string }> = new Map();
 
   constructor({
@@ -61,7 +51,6 @@ export class NamedTopics {
   }: {
     demand: Demand;
     send: SendLive;
-    /** LIVE_RETAIN */
     isRetained: boolean;
     homeAssistant: HomeAssistant | null;
   }) {
@@ -71,12 +60,10 @@ export class NamedTopics {
     this.#homeAssistant = homeAssistant;
   }
 
-  /** Whether changes are published even if there is no subscriber. */
   get isAlways() {
     return this.#isRetained || this.#homeAssistant !== null;
   }
 
-  /** Publishes changes. @param items of the device @param committedAt ms of `performance.now()` */
   publish(device: Device, items: LiveItem[], committedAt: number) {
     const [first] = items;
     if (!first || !(this.isAlways || this.#demand.any())) return;
@@ -100,7 +87,6 @@ export class NamedTopics {
     }
   }
 
-  /** Publishes all samples of a message. @param series of one message */
   publishSamples(device: Device, series: Series[]) {
     const [first] = series;
     if (!first || !this.#demand.any()) return;
@@ -113,12 +99,11 @@ export class NamedTopics {
       this.#send(topic, JSON.stringify(items.slice(from, from + MOST_ITEMS)));
   }
 
-  /** Publishes the state of a device, if Home Assistant reads it. */
   publishState(device: Device) {
     this.#homeAssistant?.sendState(this.#statusTopic(device), device.state);
   }
 
-  /** Removes the retained messages of a device that was retired. */
+  /** The device was retired. */
   remove(device: Device) {
     this.#homeAssistant?.remove(device, this.#statusTopic(device));
     if (!this.#isRetained) return;
@@ -130,7 +115,7 @@ export class NamedTopics {
   #statusTopic = (device: Device): string =>
     `${this.#deviceTopic({ device: device.name, device_id: device.id })}/status`;
 
-  /** Causes new announcements to Home Assistant, because the broker may have lost its retained messages. */
+  /** The broker may have lost its retained messages, so sensors are announced to Home Assistant again. */
   forget() {
     this.#homeAssistant?.forget();
   }
@@ -144,7 +129,6 @@ export class NamedTopics {
     return topic;
   }
 
-  /** @param above the topic of the device */
   #sensorTopic(above: string, item: LiveItem): string {
     const { name, sensor_id } = item;
     const known = this.#sensorTopics.get(sensor_id);
@@ -156,17 +140,13 @@ export class NamedTopics {
   }
 }
 
-/**
- * Caches a topic, because a hash must be computed to find out whether an id comes from a name. A full map is emptied
- * first.
- * @param topics by id
- */
+/** A hash must be computed to find out whether an id comes from a name. A full map is emptied first. */
 function remember<T>(topics: Map<string, T>, id: string, topic: T) {
   if (topics.size >= MAX_TOPICS) topics.clear();
   topics.set(id, topic);
 }
 
-/** Topic levels for statistics of processes, for announcements of processes, and for alarms. The topic of a device must not use them. */
+/** Levels for statistics of processes, for announcements of processes, and for alarms. The topic of a device must not use them. */
 const RESERVED = new Set(['stats', 'readers', 'alarms']);
 
 const deviceLevel = ({ device, device_id }: Pick<LiveItem, 'device' | 'device_id'>): string =>
@@ -177,6 +157,6 @@ const deviceLevel = ({ device, device_id }: Pick<LiveItem, 'device' | 'device_id
 const sensorLevel = ({ device_id, name, sensor_id }: LiveItem): string =>
   name !== null && identifySensor(device_id, name)?.id === sensor_id ? levelOf(name) : sensor_id;
 
-/** @returns the name as a topic level, in which `%`, `/`, `+` and `#` are percent-encoded */
+/** `%`, `/`, `+` and `#` are percent-encoded. */
 export const levelOf = (name: string): string =>
   name.replace(/[%/+#]/g, (character) => encodeURIComponent(character));

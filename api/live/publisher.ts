@@ -4,43 +4,34 @@ import type { Transport } from './index.ts';
 import { liveItem } from './messages.ts';
 import type { NamedTopics } from './named-topics.ts';
 
-/** Interval of publishing, in ms. The first change of a device is published at once. Later changes wait for the end of the interval. */
+/** In ms. The first change of a device is published at once. Later changes wait for the end of the interval. */
 const INTERVAL_MS = 50;
 
-/**
- * Period in ms for which a change of a device without readers is kept at least. If a reader follows the device within
- * this period, the change is published. After twice the period it is dropped.
- */
+/** In ms. If a reader follows a device within this period after a change, the change is published. After twice the period it is dropped. */
 const KEPT_MS = 2000;
 
-/** Limit of items in one message. Further items go into the next message. With names of 128 bytes, 100 items are about 100 KB. */
+/** Further items go into the next message. With names of 128 bytes, 100 items are about 100 KB. */
 const MOST_ITEMS = 100;
 
-/** Committed changes of a device that are not published yet. `since`: the oldest commit, in ms of `performance.now()` */
+/** Not published yet. `since`: the oldest commit, in ms of `performance.now()` */
 type Changes = { sensors: Set<Sensor>; since: number };
 
-/**
- * Publishes the changes that ingest has committed, with only the newest value of each sensor. Most devices send less
- * often than once per interval, so their changes are published without delay.
- */
+/** Most devices send less often than once per interval, so their changes are published without delay. */
 export class Publisher {
   #transport;
   #named;
   /** Devices that were published in this interval, with their changes since then. */
   #recent: Map<Device, Changes> = new Map();
-  /**
-   * Devices whose first change of the interval is published at the end of this iteration of the event loop.
-   */
+  /** Devices whose first change of the interval is published at the end of this iteration of the event loop. */
   #due: Device[] = [];
   #timer: NodeJS.Timeout | undefined;
-  /** Devices with changes that no reader followed, of this period and of the previous one. */
+  /** No reader followed these devices when they changed, in this period and in the previous one. */
   #unfollowed: [Set<Device>, Set<Device>] = [new Set(), new Set()];
-  /** Start of the present period of `#unfollowed`, in ms of `performance.now()`. */
+  /** When the present period of `#unfollowed` began, in ms of `performance.now()`. */
   #keptSince = 0;
 
   constructor(
     transport: {
-      /** whether the device may have subscribers */
       isWanted: (device: string) => boolean;
       publish: Transport['publish'];
       onWanted: Transport['onWanted'];
@@ -52,10 +43,7 @@ export class Publisher {
     transport.onWanted(() => this.#publishUnfollowed());
   }
 
-  /**
-   * Publishes committed changes at once or at the end of the interval. The function is bound to this object, because the
-   * pipeline calls it for every message without a wrapper.
-   */
+  /** Bound to this object, because the pipeline calls it for every message without a wrapper. */
   publishChanges: Publish = (device, sensors, series) => {
     this.#named.publishSamples(device, series);
     if (sensors.length === 0) return;
@@ -63,7 +51,6 @@ export class Publisher {
     else this.#keep(device);
   };
 
-  /** Schedules changes for publishing. @param sensors the changed sensors */
   #note(device: Device, sensors: Iterable<Sensor>) {
     let changes = this.#recent.get(device);
     if (!changes) {
@@ -77,7 +64,6 @@ export class Publisher {
     for (const sensor of sensors) changes.sensors.add(sensor);
   }
 
-  /** Remembers a device with changes that no reader follows. */
   #keep(device: Device) {
     const now = performance.now();
     if (now - this.#keptSince >= KEPT_MS) {
@@ -90,9 +76,8 @@ export class Publisher {
   }
 
   /**
-   * Publishes the remembered changes of devices that a reader follows now. A reader reads the database when it begins to
-   * follow devices, and then announces these devices to the processes that commit. Without this function it would miss
-   * changes that were committed after its read and before its announcement arrived.
+   * A reader reads the database when it begins to follow devices, and then announces these devices to the processes that commit. Without
+   * this function it would miss changes that were committed after its read and before its announcement arrived.
    */
   #publishUnfollowed() {
     for (const devices of this.#unfollowed) {
@@ -107,7 +92,6 @@ export class Publisher {
     }
   }
 
-  /** Publishes the changes that still wait. */
   stop() {
     this.#publishRecent();
     clearInterval(this.#timer);

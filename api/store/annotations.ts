@@ -19,52 +19,34 @@ const REMOVE = {
   cql: 'DELETE FROM annotation WHERE device_id = ? AND year = ? AND id = ?',
 };
 
-/** A text that a person has written about an instant. */
 export interface Annotation {
-  /** timeuuid of the instant, 16 bytes */
+  /** timeuuid of the instant */
   id: Buffer;
-  /** epoch ms */
   ts: number;
   text: string;
 }
 
-/** The nil UUID. Annotations of the whole installation have it in place of a device's id. */
+/** Annotations of the whole installation have the nil UUID in place of a device's id. */
 const INSTALLATION = Buffer.alloc(16);
 
-/** Creates the store of annotations. An annotation belongs to a device, or to the whole installation. */
 export function createAnnotationStore(session: Session) {
-  /** @param device 16 bytes; null: the installation */
   const keyOf = (device: Buffer | null, id: Buffer) => [device ?? INSTALLATION, yearOf(timeOfId(id)), id];
 
   return {
-    /**
-     * @param device 16 bytes; null: the installation
-     * @param annotation `ts` in epoch ms
-     * @returns the new annotation; resolves after the commit
-     */
     async add(device: Buffer | null, { ts, text }: { ts: number; text: string }): Promise<Annotation> {
       const id = newTimeId(ts);
       await session.write(WRITE, [...keyOf(device, id), text]);
       return { id, ts, text };
     },
 
-    /**
-     * @param device 16 bytes; null: the installation
-     * @returns false: the annotation does not exist, or has expired
-     */
+    /** @returns false: the annotation does not exist, or has expired */
     async remove(device: Buffer | null, id: Buffer): Promise<boolean> {
       if (!(await session.one(READ, keyOf(device, id)))) return false;
       await session.write(REMOVE, keyOf(device, id));
       return true;
     },
 
-    /**
-     * Reads the annotations in [from, to), newest first, year by year.
-     * @param device 16 bytes; null: the installation
-     * @param range epoch ms
-     * @param page `before`: `next` of the previous page
-     * @returns `next` is null at the end
-     */
+    /** Reads the annotations in [from, to), newest first, year by year. @returns `next` is null at the end */
     async page(
       device: Buffer | null,
       { from, to }: { from: number; to: number },

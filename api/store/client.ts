@@ -10,7 +10,6 @@ import { RememberedReplicasPolicy } from './sending/routing.ts';
 
 const { auth, types, policies } = cassandra;
 
-/** The default port of CQL, if the first contact point names no port. */
 const CQL_PORT = 9042;
 
 /** Longest pause between two reconnection attempts, in ms. The driver's default is ten minutes. */
@@ -19,7 +18,7 @@ const RECONNECT_MAX_MS = 4000;
 /** Longest wait for an answer, in ms. After it the driver treats the request as failed, and may repeat it. */
 const READ_TIMEOUT_MS = 5000;
 
-/** Default page size in rows. 100 rows with blobs stay below the server's limit of 1 MiB per page. */
+/** In rows. 100 rows with blobs stay below the server's limit of 1 MiB per page. */
 const FETCH_SIZE = 100;
 
 export interface ClientOptions {
@@ -39,10 +38,9 @@ export interface ClientOptions {
 }
 
 /**
- * Creates a driver client. It replaces every default of the driver that loses data or hides errors.
- * Statements are prepared and idempotent (so the driver may try the next node), and the consistency level is
- * the configured one. Reconnection takes seconds, certificates are verified, and the driver reports nothing
- * to third parties.
+ * Replaces every default of the driver that loses data or hides errors. Statements are prepared and
+ * idempotent (so the driver may try the next node), and the consistency level is the configured one.
+ * Reconnection takes seconds, certificates are verified, and the driver reports nothing to third parties.
  * @param cql `contactPoints` must be set
  * @returns a client that is not yet connected
  */
@@ -94,7 +92,6 @@ export function createClient(cql: Config['cql'], options: ClientOptions = {}): C
   });
 }
 
-/** Authenticates by name and password if a node asks for them. */
 class PasswordAuth extends auth.PlainTextAuthProvider {
   declare onAuthenticate: () => void;
 
@@ -103,7 +100,6 @@ class PasswordAuth extends auth.PlainTextAuthProvider {
     this.onAuthenticate = onAuthenticate;
   }
 
-  /** @param name the node's authenticator */
   override newAuthenticator(endpoint: string, name: string) {
     this.onAuthenticate();
     return super.newAuthenticator(endpoint, name);
@@ -111,9 +107,8 @@ class PasswordAuth extends auth.PlainTextAuthProvider {
 }
 
 /**
- * Returns TLS options that verify the certificates of nodes. The driver connects to addresses, even if the contact
- * points are names. So a node may present a certificate for its address, or for the name of a contact point.
- * @param ca path of the certificate authority's file
+ * The driver connects to addresses, even if the contact points are names. So a node may present a certificate
+ * for its address, or for the name of a contact point.
  */
 const serverVerification = (ca: string, contactPoints: string[]): ConnectionOptions => ({
   ca: [readFileSync(ca)],
@@ -127,16 +122,11 @@ const serverVerification = (ca: string, contactPoints: string[]): ConnectionOpti
   },
 });
 
-/** Returns TLS options with the certificate for nodes that ask for a client certificate. */
 const clientCertificate = (files: TlsFiles | null) =>
   files && { cert: readFileSync(files.cert), key: readFileSync(files.key) };
 
-/**
- * Finds the CQL port. Nodes report the addresses of other nodes without ports, so the driver uses the port of the
- * first contact point for all nodes.
- */
+/** Nodes report the addresses of other nodes without ports, so the driver uses the port of the first contact point for all nodes. */
 const portOf = ([first = '']: string[]) => Number(/:(\d+)$/.exec(first)?.[1] ?? CQL_PORT);
 
-/** @param name name in CQL, such as LOCAL_QUORUM @returns name in the driver, such as localQuorum */
 const consistencyName = (name: string): string =>
   name.toLowerCase().replace(/_(\w)/g, (_, initial) => initial.toUpperCase());

@@ -4,15 +4,15 @@ import { MillraceError } from '../../common/errors.ts';
 import { LogThrottle } from '../../common/log-throttle.ts';
 import { MOST_CLOCK_DIFFERENCE_MS } from '../../schema/rules.ts';
 
-/** Period in ms between two comparisons of the local clock with the database's: while they agree, and while they differ. */
+/** Pause in ms between two comparisons with the database's clock. */
 const PERIODS_MS = { trusted: 10_000, distrusted: 1000 };
 
 const REPORT_EVERY_MS = 10_000;
 
 /**
- * Guards against clock skew. Each process decides by its own clock which hours are complete and can be packed. So
- * the clock of a process may differ from the database's by at most MOST_CLOCK_DIFFERENCE_MS. While the local clock
- * differs by more, `now()` waits. So nothing is acknowledged or packed until the clock is set.
+ * Guards against clock skew. Each process decides by its own clock which hours are complete and can be
+ * packed. While the local clock differs from the database's by more than MOST_CLOCK_DIFFERENCE_MS, `now()`
+ * waits. So nothing is acknowledged or packed until the clock is set.
  */
 export class ClockGuard {
   #clock;
@@ -25,14 +25,13 @@ export class ClockGuard {
   #stopped = false;
   #trusted = false;
   #differenceMs = Number.NaN;
-  /** Local clock minus the monotonic clock at the last comparison, in ms. A change of this difference shows that the clock was set. */
+  /** Local minus monotonic clock at the last comparison, in ms. If the difference changes, the clock was set. */
   #offset = 0;
-  /** Callers of `now()` that wait. */
   #waiting: Array<{ resolve: (now: number) => void; reject: (error: Error) => void }> = [];
   #comparing: Promise<void> | null = null;
 
   constructor(deps: {
-    /** the local clock, in epoch ms */
+    /** epoch ms */
     clock: () => number;
     /** measures how far the local clock is ahead of the database's, in ms */
     difference: () => Promise<number>;
@@ -50,15 +49,13 @@ export class ClockGuard {
     this.#throttle = new LogThrottle({ everyMs: REPORT_EVERY_MS, clock: monotonic });
   }
 
-  /** Compares the two clocks once, then periodically. */
   async start() {
     await this.#compareOnce();
     this.#compareLater();
   }
 
   /**
-   * Returns the time: synchronously while the clock is trusted, because every message calls this function.
-   * @returns epoch ms
+   * Synchronous while the clock is trusted, because every message calls it.
    * @throws {MillraceError} `unavailable` when the process ends before the clock is set
    */
   now(): number | Promise<number> {
@@ -72,17 +69,16 @@ export class ClockGuard {
     return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
   }
 
-  /** Local clock minus the database's clock at the last comparison, in ms; NaN before the first comparison. */
+  /** Local minus database clock at the last comparison, in ms; NaN before the first one. */
   get differenceMs() {
     return this.#differenceMs;
   }
 
-  /** Whether the local clock differs from the database's clock by at most MOST_CLOCK_DIFFERENCE_MS. */
   get isTrusted() {
     return this.#trusted && !this.#hasJumped();
   }
 
-  /** Ends the comparisons. Rejects all callers that wait, and all later calls that would have to wait. */
+  /** Rejects all callers that wait, and all later calls that would have to wait. */
   stop() {
     this.#stopped = true;
     clearTimeout(this.#timer);
@@ -91,7 +87,6 @@ export class ClockGuard {
     for (const { reject } of rejected) reject(ended());
   }
 
-  /** @param ms how far the local clock is ahead of the database's */
   #judge(ms: number) {
     const was = this.#trusted;
     this.#differenceMs = ms;
@@ -130,7 +125,6 @@ export class ClockGuard {
     this.#timer = setTimeout(() => void this.#compareOnce().then(() => this.#compareLater()), pause).unref();
   }
 
-  /** Compares the clocks. Concurrent callers share one comparison. */
   #compareOnce() {
     this.#comparing ??= this.#compare().finally(() => {
       this.#comparing = null;
@@ -138,10 +132,6 @@ export class ClockGuard {
     return this.#comparing;
   }
 
-  /**
-   * @param now time of the local clock, in epoch ms
-   * @returns true: the local clock was set since the last comparison
-   */
   #hasJumped(now: number = this.#clock()): boolean {
     return Math.abs(now - this.#monotonic() - this.#offset) > MOST_CLOCK_DIFFERENCE_MS;
   }

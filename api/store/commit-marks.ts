@@ -7,7 +7,7 @@ import { PART } from '../../schema/migrate/installation.ts';
 import { int64, WriteTimestamps } from './cql-encoding.ts';
 import type { Session } from './sending/session.ts';
 
-/** TTL of a mark, in s. It is longer than two clocks may differ, so a process that joins later needs no expired mark. */
+/** In seconds. A mark outlives the largest difference of clocks, so a process that joins later needs no expired mark. */
 const TTL_S = 600;
 
 const WRITE = {
@@ -19,23 +19,20 @@ const SELECT = {
   cql: 'SELECT process, mark, beat, ended FROM commit_mark WHERE part = ?',
 };
 
-/** Interval of the marks of a process, in ms. */
 const MARK_EVERY_MS = 1000;
 
-/** Time in ms after its last mark for which a process may commit. Then it has to join again. */
+/** A process may commit for this time after its last mark, in ms. Then it has to join again. */
 export const LEASE_MS = 15_000;
 
 /** Time limit in ms of the last mark of a process that ends. The database may be unavailable then. */
 const END_MS = 1000;
 
-/** The mark of a process. */
 export interface CommitMark {
   process: string;
   /** epoch ms: all commits with write timestamps up to this time are finished; 0: the process is joining */
   mark: number;
-  /** number of the write of this mark; it grows */
   beat: number;
-  /** whether the process has stopped, and commits nothing more */
+  /** the process commits nothing more */
   ended: boolean;
 }
 
@@ -44,7 +41,6 @@ export function createCommitMarkStore(session: Session) {
     write: ({ process, mark, beat, ended }: CommitMark) =>
       session.write(WRITE, [PART, process, int64(mark), int64(beat), ended]),
 
-    /** @returns marks of all processes of the last ten minutes */
     async all(): Promise<CommitMark[]> {
       const rows = await session.all(SELECT, [PART]);
       return rows.map((row) => ({
@@ -60,14 +56,13 @@ export function createCommitMarkStore(session: Session) {
 type CommitMarkStore = ReturnType<typeof createCommitMarkStore>;
 
 /**
- * Stamps the commits of this process, and reports once a second up to which write timestamp they are finished: its mark. Readers of
- * changes read up to the smallest mark of all processes. Invariant: after a mark, this process never acknowledges a commit whose
- * timestamp is not greater.
+ * Stamps the commits of this process, and reports once a second up to which write timestamp they are finished: its mark. Readers of changes
+ * read up to the smallest mark of all processes. Invariant: after a mark, this process never acknowledges a commit whose timestamp is not
+ * greater.
  *
- * Readers ignore a process whose mark has not changed for longer than `LEASE_MS`. So this process may only acknowledge within
- * `LEASE_MS` after it began to write its last mark. A commit that is answered later fails, and its retry gets a new timestamp. To
- * commit again, the process joins: it writes a row that holds all readers, then reads the marks of all processes, and continues
- * after the greatest of them.
+ * Readers ignore a process whose mark has not changed for longer than `LEASE_MS`. So this process may only acknowledge within `LEASE_MS`
+ * after it began to write its last mark. A commit that is answered later fails, and its retry gets a new timestamp. To commit again, the
+ * process joins: it writes a row that holds all readers, then reads the marks of all processes, and continues after the greatest of them.
  */
 export class CommitMarks {
   #store;
@@ -82,7 +77,7 @@ export class CommitMarks {
   /** All later commits get greater timestamps, in epoch ms. */
   #floor = 0;
   #beat = 0;
-  /** When the last mark was begun to be written, by both clocks; null: this process has not joined. */
+  /** When the write of the last mark began; null: this process has not joined. */
   #markedAt: Instant | null = null;
   #joining: Promise<void> | null = null;
   #isWriting = false;
@@ -96,9 +91,7 @@ export class CommitMarks {
     everyMs = MARK_EVERY_MS,
   }: {
     store: CommitMarkStore;
-    /** epoch ms */
     clock: () => number;
-    /** ms */
     monotonic?: () => number;
     everyMs?: number;
   }) {
@@ -111,12 +104,11 @@ export class CommitMarks {
     this.#stamps = new WriteTimestamps(() => Math.max(clock(), this.#floor + 1));
   }
 
-  /** Sets a function that returns whether the clock may be used. Without it the clock is always trusted. */
+  /** Without this call the clock is always trusted. */
   trustClock(isTrusted: () => boolean) {
     this.#isTrusted = isTrusted;
   }
 
-  /** Reads the marks of all processes. */
   readAll(): Promise<CommitMark[]> {
     return this.#store.all();
   }
@@ -128,7 +120,7 @@ export class CommitMarks {
 
   /**
    * Joins the processes that commit, if this process is none of them.
-   * @returns settles when this process may commit; undefined: it may commit now
+   * @returns undefined: this process may commit now
    * @throws {MillraceError} `unavailable`
    */
   ready(): Promise<void> | undefined {
@@ -147,11 +139,7 @@ export class CommitMarks {
     return stamp;
   }
 
-  /**
-   * Ends a commit, after its answer or its failure.
-   * @param stamp of `begin`
-   * @returns whether the commit may be acknowledged; false: readers may have passed its timestamp
-   */
+  /** @returns whether the commit may be acknowledged; false: readers may have passed its timestamp */
   end(stamp: number): boolean {
     const ms = Math.floor(stamp / 1000);
     const count = this.#underWay.get(ms) ?? 0;
@@ -160,7 +148,7 @@ export class CommitMarks {
     return ms > this.#floor && this.#isHeld();
   }
 
-  /** Writes the mark of this process. If that fails, the next mark tries again. */
+  /** If the write fails, the next mark tries again. */
   async mark() {
     if (this.#isWriting || !this.#isTrusted()) return;
     this.#isWriting = true;
@@ -175,7 +163,6 @@ export class CommitMarks {
     }
   }
 
-  /** Ends all commits: reports that this process has stopped. */
   async stop() {
     clearInterval(this.#timer);
     this.#isEnded = true;
@@ -197,13 +184,12 @@ export class CommitMarks {
     if (!this.#isHeld()) throw new MillraceError('unavailable', NOT_READY);
   }
 
-  /** Writes a mark, or joins again. A failure is repeated a second later, and shows in the writes of samples. */
+  /** A failure is repeated a second later, and shows in the writes of samples. */
   #keep() {
     const kept = this.#isHeld() ? this.mark() : this.ready();
     return Promise.resolve(kept).catch(() => {});
   }
 
-  /** @param now epoch ms @returns the greatest time up to which all commits are finished, in epoch ms */
   #finishedUntil(now: number): number {
     let oldest = now;
     // Commits up to the floor are not acknowledged, whatever the answer.
@@ -227,7 +213,6 @@ export class CommitMarks {
   }
 }
 
-/** An instant by the clock (epoch ms) and by a monotonic clock (ms). */
 type Instant = { wall: number; monotonic: number };
 
 const NOT_READY = 'This process may not commit now: its last mark is too old, or its clock is not trusted';

@@ -8,7 +8,7 @@ import { innerErrors, reasonOf } from './error-reason.ts';
 
 const { errors } = cassandra;
 
-/** Error codes of TLS alerts for a client that presents no certificate, or an untrusted certificate. */
+/** TLS alerts for a client that presents no certificate, or an untrusted certificate. */
 const CERTIFICATE_ALERTS = new Set([
   'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED',
   'ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE',
@@ -19,10 +19,7 @@ const CERTIFICATE_ALERTS = new Set([
 /** Messages of nodes that could not read their accounts. These errors have the same code as a wrong password. */
 const ACCOUNTS_AWAY = /unable to perform|could not verify|cannot achieve|timed? ?out|unavailable/i;
 
-/**
- * Connects to the database. Each error names the cause and the setting to check.
- * @throws {MillraceError} `database_away`, `bad_settings`, `schema_differs`
- */
+/** Errors name the cause and the setting to check. @throws {MillraceError} `database_away`, `bad_settings`, `schema_differs` */
 export async function connect(cql: Config['cql'], options?: ClientOptions): Promise<Client> {
   const client = createClient(cql, options);
   try {
@@ -37,8 +34,8 @@ export async function connect(cql: Config['cql'], options?: ClientOptions): Prom
 }
 
 /**
- * Ends a client whose `connect()` failed. The driver's `shutdown()` does not close the control connection of such a
- * client. With a wrong data center the control connection is open and would keep the process alive.
+ * The driver's `shutdown()` does not close the control connection of a client whose `connect()` failed. With
+ * a wrong data center the control connection is open and would keep the process alive.
  */
 async function abandon(client: Client) {
   await client.shutdown();
@@ -51,11 +48,7 @@ async function abandon(client: Client) {
 /** Commands find the port of `npm run dev` in its `DATA_DIR`. */
 const ELSEWHERE = '. If npm run dev runs with another DATA_DIR or CQL_LOCAL_PORT, set the same.';
 
-/**
- * Names the cause of a failed connection, and the setting to check.
- * @param error of the driver
- * @returns `database_away` if a retry may help; otherwise `bad_settings` or `schema_differs`
- */
+/** @returns `database_away` if a retry may help; otherwise `bad_settings` or `schema_differs` */
 export function explain(error: unknown, cql: Config['cql']): MillraceError {
   const where = (cql.contactPoints ?? [`127.0.0.1:${cql.localPort}`]).join(', ');
   const setting = cql.contactPoints ? 'CQL_CONTACT_POINTS' : 'CQL_LOCAL_PORT';
@@ -111,10 +104,9 @@ export function explain(error: unknown, cql: Config['cql']): MillraceError {
 type Host = DriverHost & { shutdown: (drain: boolean) => Promise<void> };
 
 /**
- * Shuts down hosts that the driver (4.10) has replaced. When the driver has lost every node, it creates new `Host`
- * objects for the same addresses, and the pools of the old objects try to reconnect forever. After ten such losses
- * a process would have eleven pools to one node, and their timers would keep the process from ending.
- * @param client connected
+ * When the driver (4.10) has lost every node, it creates new `Host` objects for the same addresses, and the
+ * pools of the old objects try to reconnect forever. After ten such losses a process would have eleven pools
+ * to one node, and their timers would keep the process from ending.
  */
 function endReplacedHosts(client: Client) {
   const current: Map<string, Host> = new Map();

@@ -31,10 +31,10 @@ export function int32(number: number): Buffer {
   return bytes;
 }
 
-/** Encodes a value of USING TIMESTAMP. @param ms epoch ms @returns epoch µs, 8 bytes */
+/** USING TIMESTAMP takes µs. */
 export const writeTimestamp = (ms: number): Buffer => int64(ms * 1000);
 
-/** Generates write timestamps. Each timestamp is greater than the previous timestamp, unless the clock was set back. */
+/** Each timestamp is greater than the previous one, unless the clock was set back. */
 export class WriteTimestamps extends timestampGeneration.MonotonicTimestampGenerator {
   /** A private property of the driver's class, without an initial value. */
   declare _lastDate: number | undefined;
@@ -57,7 +57,6 @@ export class WriteTimestamps extends timestampGeneration.MonotonicTimestampGener
     return super.next(client);
   }
 
-  /** The last timestamp in epoch ms; 0: none. */
   get lastMs() {
     return this._lastDate ?? 0;
   }

@@ -6,7 +6,7 @@ import type { Row, Session } from './sending/session.ts';
 
 const { types } = cassandra;
 
-/** Limit of clustering keys in one IN. ScyllaDB accepts 100. */
+/** ScyllaDB accepts 100 clustering keys in one IN. */
 const KEYS_PER_READ = 100;
 
 const SELECT =
@@ -27,13 +27,11 @@ const CHANGE = {
   cql: 'UPDATE credential SET account = ?, hash = ?, devices = ?, issued_at = ?, changed_at = ? WHERE grp = ? AND device_id = ? IF changed_at = ?',
 };
 
-/** The credential of an MQTT account. */
 export interface Credential {
-  /** the device that owns the account */
   deviceId: string;
   /** the user name: the name or the id of the device, as the credential was issued */
   account: string;
-  /** hash of the secret; empty: the credential is revoked */
+  /** empty: the credential is revoked */
   hash: string;
   /** names or ids of other devices for which the account may publish too */
   devices: string[];
@@ -47,10 +45,8 @@ export interface Credential {
 
 export type NewCredential = Omit<Credential, 'writtenAt'>;
 
-/** A position in the list of credentials. Its key is a device id. */
 export type CredentialPlace = Place<string>;
 
-/** Creates the store of device credentials. @param groups `LATEST_GROUPS` */
 export function createCredentialStore(session: Session, groups: number) {
   async function readAfter({ group, key }: CredentialPlace, wanted: number) {
     const rows =
@@ -61,16 +57,12 @@ export function createCredentialStore(session: Session, groups: number) {
   }
 
   return {
-    /**
-     * @param device the 16 bytes of the id
-     * @returns the credential, even if it is revoked; null: the device never had a credential
-     */
+    /** @returns the credential, even if it is revoked; null: the device never had a credential */
     async find(device: Buffer): Promise<Credential | null> {
       const row = await session.one(ONE, [groupOf(device, groups), device]);
       return row && toCredential(row);
     },
 
-    /** @returns a page without revoked credentials; a page before the end may have fewer rows than `limit` */
     page: ({
       after,
       limit,
@@ -80,7 +72,7 @@ export function createCredentialStore(session: Session, groups: number) {
     }): Promise<{ rows: Credential[]; next: CredentialPlace | null }> =>
       iterateGroups({ groups, from: after ?? { group: 0 }, limit, checked: true, read: readAfter }),
 
-    /** @param devices ids @returns `writtenAt` by device id; devices that never had a credential are missing */
+    /** @returns by device id; devices that never had a credential are missing */
     async writeTimes(devices: string[]): Promise<Map<string, number>> {
       const writeTimes: Map<string, number> = new Map();
       for (const [group, ids] of byGroup(devices, groups)) {
@@ -95,12 +87,10 @@ export function createCredentialStore(session: Session, groups: number) {
     },
 
     /**
-     * Replaces a credential by a lightweight transaction within the data center, unless the credential has changed
-     * since it was read.
+     * A lightweight transaction within the data center, unless the credential has changed since it was read.
      * @param credential with a `changedAt` that is greater than that of `before`
      * @param before null: there was no credential
-     * @returns false: another caller, or a repetition of this request by the driver, has already changed the
-     * credential
+     * @returns false: another caller, or a repetition of this request by the driver, has already changed the credential
      */
     async replace(
       { deviceId, account, hash, devices, issuedAt, changedAt }: NewCredential,
@@ -126,7 +116,6 @@ export function createCredentialStore(session: Session, groups: number) {
 
 export type CredentialStore = ReturnType<typeof createCredentialStore>;
 
-/** @param devices ids */
 function byGroup(devices: string[], groups: number): Map<number, string[]> {
   const parts: Map<number, string[]> = new Map();
   for (const id of devices) {

@@ -3,17 +3,15 @@ import cassandra from 'cassandra-driver';
 
 const { errors, policies } = cassandra;
 
-/** Limit of repetitions of a request. After the limit the request fails. Each attempt may take seconds, until its timeout. */
+/** Each attempt may take seconds, until its timeout. */
 const MAX_RETRIES = 10;
 
 type OperationInfo = DriverPolicies.retry.OperationInfo;
 
 /**
- * Retries requests that a busy server did not answer, even if the installation has only one server. The policy is for
- * idempotent work without a deadline, such as taking the schema lock. The driver's own policy gives up if the only
- * server is busy. It also gives up if a lightweight transaction times out because of concurrent transactions
- * (`cas_contention_timeout` of Cassandra, 1.8 s). The driver calls the policy for a write only if the write is
- * idempotent.
+ * For idempotent work without a deadline, such as taking the schema lock. The driver's own policy gives up if the only server is busy. It
+ * also gives up if a lightweight transaction times out because of concurrent transactions (`cas_contention_timeout` of Cassandra, 1.8 s).
+ * The driver calls the policy for a write only if the write is idempotent.
  */
 export class BusyServerRetryPolicy extends policies.retry.RetryPolicy {
   override onWriteTimeout(

@@ -13,10 +13,10 @@ const ONE = {
 const FIRST = { name: 'events_page', cql: `${SELECT} AND session < ? LIMIT ?` };
 const NEXT = { name: 'events_page', cql: `${SELECT} AND (session, kind) < (?, ?) LIMIT ?` };
 
-/** Kinds of events in their order within a session. The database stores the index of a kind in this list. */
+/** In their order within a session. The database stores the index of a kind in this list. */
 const KINDS = ['birth', 'online', 'offline'] as const;
 
-/** Earliest year in which a session can begin: see `api/ingest/registry/births.ts`. Reads of events end with it. */
+/** No session can begin earlier: see `api/ingest/registry/births.ts`. */
 const OLDEST_YEAR = 2020;
 
 export interface DeviceEvent {
@@ -29,12 +29,10 @@ export interface DeviceEvent {
   clockOffset?: number;
 }
 
-/** the last event that was read */
 export type EventPlace = { session: number; kind: number };
 
 export function createEventStore(session: Session) {
   return {
-    /** @param device 16 bytes */
     write: (device: Buffer, { session: start, kind, ts, clockOffset }: DeviceEvent) =>
       session.write(WRITE, [
         device,
@@ -45,7 +43,7 @@ export function createEventStore(session: Session) {
         clockOffset === undefined ? undefined : int64(clockOffset),
       ]),
 
-    /** @param device 16 bytes @returns null: the event does not exist, or has expired */
+    /** @returns null: the event does not exist, or has expired */
     async find(
       device: Buffer,
       { session: start, kind }: Omit<DeviceEvent, 'ts' | 'clockOffset'>,
@@ -56,11 +54,8 @@ export function createEventStore(session: Session) {
     },
 
     /**
-     * Reads the events in [from, to): the newest session first, and in each session the newest event first. A
-     * session ends before the next session begins. So among the sessions that began before `from`, only the
-     * newest can have ended in the range.
-     * @param device 16 bytes
-     * @param range epoch ms
+     * Reads the events in [from, to): the newest session first, and in each session the newest event first. A session ends before the next
+     * session begins. So among the sessions that began before `from`, only the newest can have ended in the range.
      * @returns `next` is null at the end
      */
     async page(
@@ -95,17 +90,15 @@ export function createEventStore(session: Session) {
 
 export type EventStore = ReturnType<typeof createEventStore>;
 
-/** @param device id @returns id of the event, equal in every process */
+/** Equal in every process. */
 export const eventId = (device: string, { session, kind }: Pick<DeviceEvent, 'session' | 'kind'>): string =>
   `${device}.${session}.${kind}`;
 
-/** Decodes an id of `eventId`. */
 export function parseEventId(id: string): { device: string; session: number; kind: DeviceEvent['kind'] } {
   const [device = '', session, kind] = id.split('.');
   return { device, session: Number(session), kind: kind as DeviceEvent['kind'] };
 }
 
-/** @param ms epoch ms */
 const yearOf = (ms: number) => new Date(ms).getUTCFullYear();
 
 const toEvent = (row: Row): DeviceEvent => ({

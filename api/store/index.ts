@@ -54,11 +54,11 @@ export { DIGEST_BYTES, MAX_DIGESTS_PER_NOTE } from './streaming.ts';
 export { parseTimeId } from './time-ids.ts';
 
 /**
- * Connects to the database and creates the typed tables that other folders use. The folder `store` is the only one
- * that knows CQL. Retry, routing, query rules and write merging are also part of it.
+ * Connects to the database and creates the typed tables that other folders use. The folder `store` is the
+ * only one that knows CQL. Retry, routing, query rules and write merging are also part of it.
  *
- * Ingest writes through a congestion window, which bounds the requests in flight. Readers use a separate session
- * without a window, so readers and ingest never wait for each other.
+ * Ingest writes through a congestion window, which bounds the requests in flight. Readers use a separate
+ * session without a window, so readers and ingest never wait for each other.
  * @throws {MillraceError} `database_away`, `bad_settings`, `schema_differs`, `unavailable`
  */
 export async function connectStore(options: {
@@ -103,15 +103,12 @@ export async function connectStore(options: {
   });
 }
 
-/** Creates the typed tables from a connected client. Tests pass the client of a database in memory. */
+/** Tests pass the client of a database in memory. */
 export function createStore(deps: {
   client: Client;
-  /** dialect of CQL that the server supports */
   dialect: Dialect;
-  /** limits of batches over several partitions; default: the defaults of Cassandra */
   batchLimits?: BatchLimits;
   retention: Pick<Config['retention'], 'latestGroups'>;
-  /** database role of the client */
   role?: string;
   /** whether a node has asked for credentials */
   isAuthenticated: () => boolean;
@@ -122,7 +119,6 @@ export function createStore(deps: {
   observe: Observe;
   onStaleIndex: (kind: string) => void;
   hooks?: SendingHooks;
-  /** epoch ms */
   clock?: () => number;
 }) {
   const {
@@ -142,8 +138,7 @@ export function createStore(deps: {
   const window = new CongestionWindow({ max: maxInFlight });
   const permits = new Permits(window);
   const gate = deps.gate ?? (deps.maxInFlight === undefined ? undefined : permits);
-  // The driver does not know which nodes of ScyllaDB store a tablet. So with ScyllaDB each batch has rows of one
-  // partition only.
+  // The driver does not know which nodes of ScyllaDB store a tablet. So with ScyllaDB each batch has rows of one partition only.
   const replicasOf = dialect === DIALECTS.scylla ? undefined : findReplicaSets(client);
   const reading = createSession(client, observe);
   const commitMarks = new CommitMarks({ store: createCommitMarkStore(reading), clock });
@@ -155,10 +150,8 @@ export function createStore(deps: {
   const samples = new SampleWrites({ session: ingest, retry, watch });
   const latest = new LatestWrites({ session: ingest, retry, logger });
   const lastSeen = new LastSeenWrites({ session: ingest, retry });
-  /** Returns the number of requests that wait for the window, or of rows that wait to be merged if it is greater. */
   const waiting = () => Math.max(permits.waiting, ingest.waiting);
   return {
-    /** Writes of ingest, which use the congestion window. */
     write: {
       // Writes of samples are repeated until they are committed. The method is bound, because a wrapper would be one
       // more function call per message.
@@ -174,14 +167,13 @@ export function createStore(deps: {
       lateArrivals: createLateArrivals(ingest),
       outbox: createOutboxStore(ingest),
     },
-    /** Repeats writes of ingest until the database accepts them. */
     retry,
-    /** The tables from here on are for all other requests, which do not use the congestion window. */
+    /** All other requests do not use the congestion window. */
     samples: createSampleReads(reading),
     packed,
     scans: createScans(reading, dialect),
     packProgress: createPackProgress(reading),
-    /** Reads and writes of the packer. They do not use the window, because the packer rests while ingest waits. */
+    /** The packer needs no window, because it rests while ingest waits. */
     packing: {
       ...createUnpackedReads(reading),
       ...createHistoryWrites(reading),
@@ -209,14 +201,12 @@ export function createStore(deps: {
       ...createHealth(reading, clock),
       checkSecurity: createSecurityCheck({ session: reading, role, isAuthenticated }),
       nodes: () => nodesOf(client),
-      /** Returns the number of requests of ingest in flight and waiting, and the window that bounds them. */
       pressure: () => ({
         in_flight: permits.inUse,
         window: window.size,
         window_limit: maxInFlight,
         waiting: waiting(),
       }),
-      /** Returns whether requests of ingest wait for the congestion window. */
       isPressed: () => waiting() > 0,
     },
     processes: createProcessStore(reading),
@@ -231,7 +221,6 @@ export function createStore(deps: {
 
 export type Store = ReturnType<typeof createStore>;
 
-/** Callbacks for the requests of ingest. */
 export interface SendingHooks {
   /** default: nothing is logged */
   logger?: Pick<Logger, 'info' | 'warn'>;
@@ -245,10 +234,8 @@ export interface SendingHooks {
 
 const SILENT: Pick<Logger, 'info' | 'warn'> = { info() {}, warn() {} };
 
-/** A node of the database, as the driver of this process sees it. */
 export type DatabaseNode = { address: string; dataCenter: string | null; up: boolean };
 
-/** @returns nodes of the database, sorted by address */
 export const nodesOf = (client: Client): DatabaseNode[] =>
   client.hosts
     .values()
@@ -256,9 +243,8 @@ export const nodesOf = (client: Client): DatabaseNode[] =>
     .sort((a, b) => (a.address < b.address ? -1 : 1));
 
 /**
- * Creates the reads for exports and long series. Such reads need many samples only once. So they bypass the row cache,
- * if the server has such a cache, and do not evict rows that other readers need.
- * @param dialect of the server
+ * For exports and long series, which need many samples only once. They bypass the row cache, if the server
+ * has one, and do not evict rows that other readers need.
  */
 export function createScans(session: Session, { pastCache }: Pick<Dialect, 'pastCache'>) {
   const uncached: Session = {
@@ -271,14 +257,9 @@ export function createScans(session: Session, { pastCache }: Pick<Dialect, 'past
 
 const NOW = { name: 'clock', cql: 'SELECT now() AS now FROM system.local' };
 
-/** @param clock epoch ms */
 export function createHealth(session: Session, clock: () => number) {
   return {
-    /**
-     * Reads the database's clock. This also checks that the database answers.
-     * @returns how far the local clock is ahead of the database's, in ms
-     * @throws {MillraceError} `unavailable`
-     */
+    /** Also checks that the database answers. @returns ms by which the local clock is ahead @throws {MillraceError} `unavailable` */
     async clockDifference(): Promise<number> {
       const before = clock();
       const row = await session.one(NOW, []);

@@ -4,7 +4,7 @@ import type { Session } from './sending/session.ts';
 
 export type OutboxKind = 'event' | 'dead_letter' | 'alarm';
 
-/** An entry of the outbox: the id of a device event, a dead letter, or a change of an alarm. */
+/** The id of a device event, a dead letter, or a change of an alarm. */
 export type OutboxEntry = { kind: OutboxKind; id: string };
 
 const INSERT = {
@@ -17,16 +17,12 @@ const SELECT = {
   fetchSize: 500,
 };
 
-/**
- * Creates the store of the outbox: entries that have to be sent to Kafka, by group and by the hour of their commit.
- */
+/** Entries have to be sent to Kafka. They are stored by group and by the hour of their commit, `noticed`. */
 export function createOutboxStore(session: Session) {
   return {
-    /** @param noticed epoch ms of the hour of the commit */
     write: (group: number, noticed: number, { kind, id }: OutboxEntry) =>
       session.write(INSERT, [int32(group), int64(noticed), kind, id]),
 
-    /** @param noticed epoch ms */
     async page(group: number, noticed: number, kind: OutboxKind, after?: string): Promise<Page<OutboxEntry>> {
       const { rows, next } = await session.page(SELECT, [int32(group), int64(noticed), kind], after);
       return { items: rows.map(({ kind, id }) => ({ kind, id })), next };

@@ -5,7 +5,7 @@ import { connect } from './connect.ts';
 import { int64 } from './cql-encoding.ts';
 import { createSession, type Session } from './sending/session.ts';
 
-/** TTL of a heartbeat, in s. A process without a newer heartbeat then disappears from the list of processes. */
+/** In seconds. A process without a newer heartbeat then disappears from the list of processes. */
 const TTL_S = 3600;
 
 const WRITE = {
@@ -18,7 +18,6 @@ const SELECT = {
   cql: 'SELECT client_id, role, version, started_at, seen_at, stats FROM process WHERE part = ?',
 };
 
-/** The heartbeat of a process. */
 export interface ProcessRow {
   clientId: string;
   role: string;
@@ -27,7 +26,6 @@ export interface ProcessRow {
   startedAt: number;
   /** epoch ms, by the clock of the process */
   seenAt: number;
-  /** process stats as JSON */
   stats: string;
 }
 
@@ -38,7 +36,6 @@ export function createProcessStore(session: Session) {
 
     remove: (clientId: string) => session.write(REMOVE, [PART, clientId]),
 
-    /** @returns heartbeats, ordered by client id */
     async all(): Promise<ProcessRow[]> {
       const rows = await session.all(SELECT, [PART]);
       return rows.map((row) => ({
@@ -56,8 +53,7 @@ export function createProcessStore(session: Session) {
 export type ProcessStore = ReturnType<typeof createProcessStore>;
 
 /**
- * Reads the heartbeats of an installation for a command of the command line. If the keyspace or the table does not
- * exist, the result is empty, because no process runs.
+ * For a command of the command line. If the keyspace or the table does not exist, the result is empty, because no process runs.
  * @throws {MillraceError} `database_away`, `bad_settings`, `unavailable`
  */
 export async function readProcesses(cql: Config['cql']): Promise<ProcessRow[]> {

@@ -4,19 +4,16 @@ import cassandra from 'cassandra-driver';
 
 type BrokenRule = 'unprepared' | 'unpaged' | 'filtering' | 'consistency';
 
-/** Called for each request that breaks a query rule. */
 export type OnBrokenRule = (rule: BrokenRule) => void;
 
 const FILTERING = /\bALLOW\s+FILTERING\b/i;
 
-/** Limit of cached statements. Millrace has a few dozen. A larger number means that code generates statements at run time. */
+/** Millrace has a few dozen statements. More mean that code generates statements at run time. */
 const MAX_CACHED = 1000;
 
 /**
- * Creates a function that checks each request against the query rules. A request must be prepared, paged, without ALLOW
- * FILTERING, and at the consistency level of the settings. All requests of Millrace follow the rules, but code that a
- * developer adds may break them.
- * @param intended consistency level: `CQL_CONSISTENCY`
+ * A request must be prepared, paged, without ALLOW FILTERING, and at the consistency level of the settings.
+ * All requests of Millrace follow the rules, but code that a developer adds may break them.
  */
 export function createQueryRules(intended: string, onWrong: OnBrokenRule) {
   const filters: Map<string, boolean> = new Map();
@@ -30,7 +27,7 @@ export function createQueryRules(intended: string, onWrong: OnBrokenRule) {
     return found;
   }
 
-  /** @param query a batch is an array, which has no pages and no filter */
+  /** A batch is an array, which has no pages and no filter. */
   return (query: string | unknown[], options: ExecutionOptions) => {
     if (!options.isPrepared()) onWrong('unprepared');
     if (nameOf(options.getConsistency()) !== intended) onWrong('consistency');
@@ -40,7 +37,6 @@ export function createQueryRules(intended: string, onWrong: OnBrokenRule) {
   };
 }
 
-/** Names of consistency levels in CQL, by the driver's numbers for these levels. */
 const NAMES = new Map(
   Object.entries(cassandra.types.consistencies).map(([name, number]) => [
     number,
@@ -50,20 +46,15 @@ const NAMES = new Map(
 
 const nameOf = (consistency: number) => NAMES.get(consistency);
 
-/** The channel of `node:diagnostics_channel` that publishes each request that the database answered or failed. */
+/** The channel of `node:diagnostics_channel` for requests that the database answered or failed. */
 export const SENT_REQUESTS = 'millrace:cql:request';
 
-/** A request as the driver sent it. */
 export interface SentRequest {
-  /** the client's name */
   application: string;
-  /** consistency level: `CQL_CONSISTENCY` */
   intended: string;
-  /** the node that received the request */
   coordinator: Host;
   /** a batch is an array */
   query: string | Array<{ query: string; params?: unknown }>;
-  /** parameters of a single statement */
   parameters: unknown;
   options: ExecutionOptions;
 }
@@ -73,10 +64,7 @@ type RequestTracker = tracker.RequestTracker;
 // The driver's types declare only an interface, but the driver requires an instance of its class.
 const Tracker = (cassandra.tracker as unknown as { RequestTracker: new () => RequestTracker }).RequestTracker;
 
-/**
- * Creates a tracker that publishes every request on the channel `SENT_REQUESTS`, for tests and tools. It also checks every
- * request against the query rules.
- */
+/** Publishes every request on the channel `SENT_REQUESTS`, for tests and tools, and checks it against the query rules. */
 export function createTracker(
   client: { application: string; intended: string },
   onBrokenRule?: OnBrokenRule,

@@ -2,17 +2,15 @@ import type { Logger } from 'pino';
 import { MillraceError } from '../../common/errors.ts';
 import type { Session } from './sending/session.ts';
 
-/** Permissions that the database role of a serving process needs: see `schema/roles.ts`. Other permissions are reported. */
+/** Permissions of the role of a serving process: see `schema/roles.ts`. Other permissions are reported. */
 const NEEDED = new Set(['SELECT', 'MODIFY']);
 
 /**
- * A problem of the database's access control. `no_authentication`: the database requires no password.
- * `no_authorization`: every role may do everything. `superuser`, `excess_permissions`: the role of this
- * process may do more than it needs.
+ * `no_authentication`: the database requires no password. `no_authorization`: every role may do everything.
+ * `superuser`, `excess_permissions`: the role of this process may do more than it needs.
  */
 type SecurityProblem = 'no_authentication' | 'no_authorization' | 'superuser' | 'excess_permissions';
 
-/** Creates the check of the database's access control. */
 export function createSecurityCheck({
   session,
   role,
@@ -64,10 +62,7 @@ const MESSAGES: Record<SecurityProblem, string> = {
     'CQL_USERNAME may do more in the database than serve: npm run roles makes a role that only does that',
 };
 
-/**
- * Logs a problem of the access control, if CQL_USERNAME is set. Millrace works in spite of such a problem, so only this
- * log line reports the problem.
- */
+/** Millrace works in spite of such a problem, so only this log line reports the problem. */
 export async function logSecurityProblems({
   check,
   username,

@@ -26,30 +26,20 @@ const SELECT_DEVICES = {
   cql: 'SELECT device FROM sparkplug_node WHERE node_id = ? AND device > ?',
 };
 
-/** The value of the column `device` in the row of an edge node itself. */
+/** Stands in the column `device` for the edge node itself. */
 const ITSELF = '';
 
-/**
- * The value of `bd_seq` for a birth without a bdSeq. If the cell were not written, it would keep the value of the
- * previous birth.
- */
+/** Stands for a birth without a bdSeq. If the cell were not written, it would keep the value of the previous birth. */
 const NONE = -1;
 
-/** The latest instant that both CQL's `timestamp` and JavaScript's `Date` can express, in epoch ms. */
+/** Both CQL's `timestamp` and JavaScript's `Date` can express this instant, and no later one. Epoch ms. */
 const MAX_TIME = 8.64e15;
 
-/** Creates the reads and writes of Sparkplug births and their sequence numbers. */
 export function createSparkplugStore(session: Session) {
   return {
-    /** @param device id of a device or a node, 16 bytes @param bornAt epoch ms */
     writeBirth: (device: Buffer, bornAt: number, metrics: string) =>
       session.write(WRITE_BIRTH, [device, int64(bornAt), metrics]),
 
-    /**
-     * @param device id of a device or a node, 16 bytes
-     * @param instant epoch ms; default: no limit
-     * @returns the newest birth at or before the instant
-     */
     async birthAt(
       device: Buffer,
       instant: number = MAX_TIME,
@@ -58,11 +48,7 @@ export function createSparkplugStore(session: Session) {
       return row && { bornAt: row['born_at'].getTime(), metrics: row['metrics'] };
     },
 
-    /**
-     * @param device id of a device or a node, 16 bytes
-     * @param instant epoch ms
-     * @returns the births at or after the instant, the newest first
-     */
+    /** The births at or after the instant, the newest first. */
     async birthsSince(
       device: Buffer,
       instant: number,
@@ -72,21 +58,18 @@ export function createSparkplugStore(session: Session) {
       return rows.map((row) => ({ bornAt: row['born_at'].getTime(), metrics: row['metrics'] }));
     },
 
-    /** @param node 16 bytes @param bdSeq bdSeq of the node's newest birth; null: the birth has none */
+    /** @param bdSeq null: the newest birth of the node has none */
     writeNode: (node: Buffer, bdSeq: number | null) =>
       session.write(WRITE_NODE, [node, ITSELF, int64(bdSeq ?? NONE)]),
 
-    /** @param node 16 bytes @returns null: the node never had a birth */
     async node(node: Buffer): Promise<{ bdSeq: number | null } | null> {
       const row = await session.one(SELECT_NODE, [node, ITSELF]);
       const bdSeq = Number(row?.['bd_seq']);
       return row && { bdSeq: bdSeq === NONE ? null : bdSeq };
     },
 
-    /** Stores that a device of a node had a birth. @param node 16 bytes @param device last level of the device's topic */
     writeDevice: (node: Buffer, device: string) => session.write(WRITE_NODE, [node, device, undefined]),
 
-    /** @param node 16 bytes @returns names of all devices of the node that ever had a birth */
     async devices(node: Buffer): Promise<string[]> {
       const rows = await session.all(SELECT_DEVICES, [node, ITSELF]);
       return rows.map((row) => row['device']);

@@ -3,19 +3,16 @@ import { int32, int64, writeTimestamp } from './cql-encoding.ts';
 import type { Page } from './history/unpacked.ts';
 import type { Row, Session } from './sending/session.ts';
 
-/** Length of the digest of a block, in bytes. */
 export const DIGEST_BYTES = 8;
 
-/** Limit of digests in one note: a row that lists blocks that are in Kafka. 256 digests have 2 KiB. */
+/** A note is a row that lists blocks that are in Kafka. 256 digests have 2 KiB. */
 export const MAX_DIGESTS_PER_NOTE = 256;
 
-/** A block of `message` as it is stored. */
 export interface StoredBlock {
   /** part of the device's sensors: see `Hour` in measurements/hours.ts */
   part: number;
   /** epoch ms of the newest sample */
   ts: number;
-  /** 8 bytes */
   digest: Buffer;
   samples: Buffer;
   /** write timestamp of the row, in epoch ms */
@@ -23,9 +20,8 @@ export interface StoredBlock {
 }
 
 /**
- * Late messages of a device: the messages of one hour that were committed while the hour was closing, or later.
- * `device`: 16 bytes; `bucket`: epoch ms of the hour; `since`: epoch ms; all of these messages were written at this time or
- * later
+ * Messages of one hour that were committed while the hour was closing, or later. `bucket`: epoch ms of the
+ * hour; `since`: epoch ms; all of these messages were written at this time or later
  */
 type LateArrival = { device: Buffer; bucket: number; since: number };
 
@@ -79,17 +75,9 @@ const WRITE_TOPIC = {
   cql: 'UPDATE stream_topic USING TIMESTAMP ? SET streamed_until = ? WHERE grp = ? AND topic = ?',
 };
 
-/**
- * Creates the reads and writes of streaming out to Kafka: the blocks of `message` with their digests, notes of the
- * blocks that are in Kafka, and the progress of each group of devices.
- */
+/** Has the blocks of `message` with their digests, notes of the blocks that are in Kafka, and the progress of each group of devices. */
 export function createStreamStore(session: Session) {
   return {
-    /**
-     * @param from id of the first device of the page, 16 bytes; null: the page begins with the first device of the group
-     * @param after `next` of the previous page
-     * @returns device ids
-     */
     async devicePage(group: number, from: Buffer | null, after?: string): Promise<Page<Buffer>> {
       const { rows, next } = from
         ? await session.page(DEVICES_AFTER, [group, from], after)
@@ -97,7 +85,6 @@ export function createStreamStore(session: Session) {
       return { items: rows.map((row) => row['device_id'].getBuffer()), next };
     },
 
-    /** @param device 16 bytes @param bucket epoch ms @returns digests of the blocks of the hour, as hex */
     async digests(device: Buffer, bucket: number): Promise<Set<string>> {
       const found: Set<string> = new Set();
       const read = async (part: number) => {
@@ -110,23 +97,12 @@ export function createStreamStore(session: Session) {
       return found;
     },
 
-    /**
-     * Finds the parts over which the samples of one hour of a device are spread.
-     * @param device 16 bytes
-     * @param bucket epoch ms
-     * @returns numbers of all parts, ascending from 0
-     */
+    /** The parts over which the samples of an hour are spread, ascending from 0. */
     async parts(device: Buffer, bucket: number): Promise<number[]> {
       const row = await session.one(SELECT_PARTS, [device, int64(bucket), int32(0)]);
       return [0, ...otherParts(row)];
     },
 
-    /**
-     * Reads the blocks of a part page by page, newest first.
-     * @param device 16 bytes
-     * @param bucket epoch ms
-     * @param options `since`: epoch ms, blocks whose newest sample is earlier are left out
-     */
     async blockPage(
       device: Buffer,
       bucket: number,
@@ -141,7 +117,7 @@ export function createStreamStore(session: Session) {
       return { items: rows.filter((row) => row['samples']).map((row) => toBlock(row, part)), next };
     },
 
-    /** @param device 16 bytes @param bucket epoch ms @returns digests of the blocks that are in Kafka, as hex */
+    /** Digests, as hex, of the blocks that are in Kafka. */
     async notes(device: Buffer, bucket: number): Promise<Set<string>> {
       const rows = await session.all(SELECT_NOTES, [device, int64(bucket)]);
       const found: Set<string> = new Set();
@@ -153,41 +129,27 @@ export function createStreamStore(session: Session) {
       return found;
     },
 
-    /** Stores that blocks are in Kafka. @param bucket epoch ms @param digests joined digests */
+    /** @param digests joined */
     writeNote: (device: Buffer, bucket: number, digests: Buffer) =>
       session.write(INSERT_NOTE, [device, int64(bucket), digestOf(digests), digests]),
 
-    /**
-     * Reads the progress of a group.
-     * @returns epoch ms before which all hours are completely in Kafka; null: streaming has not begun
-     */
+    /** All earlier hours are completely in Kafka; null: streaming has not begun. */
     async streamedUntil(group: number): Promise<number | null> {
       const row = await session.one(SELECT_PROGRESS, [group]);
       return row?.['streamed_until']?.getTime() ?? null;
     },
 
-    /**
-     * Stores the progress of a group. The write timestamp is `until` itself. So if two processes stream a group, the
-     * database keeps the later progress.
-     * @param until epoch ms
-     */
+    /** The write timestamp is `until` itself. So if two processes stream a group, the database keeps the later progress. */
     writeStreamed: (group: number, until: number) =>
       session.write(WRITE_PROGRESS, [writeTimestamp(until), int64(until), group]),
 
-    /**
-     * Reads the progress of each topic in a group. A topic without a row has the progress of the group
-     * (`streamedUntil`).
-     * @returns by topic: epoch ms before which the topic has the records of all hours
-     */
+    /** By topic. A topic without a row has the progress of the group (`streamedUntil`). */
     async topicsUntil(group: number): Promise<Map<string, number>> {
       const rows = await session.all(SELECT_TOPICS, [int32(group)]);
       return new Map(rows.map((row) => [row['topic'], row['streamed_until'].getTime()]));
     },
 
-    /**
-     * Stores the progress of a topic. The write timestamp is `until` itself, as in `writeStreamed`.
-     * @param until epoch ms
-     */
+    /** The write timestamp is `until` itself, as in `writeStreamed`. */
     writeTopic: (group: number, topic: string, until: number) =>
       session.write(WRITE_TOPIC, [writeTimestamp(until), int64(until), int32(group), topic]),
   };
@@ -195,7 +157,6 @@ export function createStreamStore(session: Session) {
 
 export type StreamStore = ReturnType<typeof createStreamStore>;
 
-/** @param row a row of part 0 @returns numbers of all parts except 0 */
 const otherParts = (row: Row | null | undefined): number[] =>
   Array.from({ length: Math.max(0, ...(row?.['parts'] ?? [])) }, (_, index) => index + 1);
 
@@ -222,19 +183,12 @@ const SELECT_ARRIVALS = {
   fetchSize: 1000,
 };
 
-/** Creates the store of hours of devices that got late messages. */
+/** The entries are hours of devices that got late messages, by the hour of their commit, `noticed`. */
 export function createLateArrivals(session: Session) {
   return {
-    /** @param group of the device @param noticed epoch ms of the hour of the commit */
     write: (group: number, noticed: number, { device, bucket, since }: LateArrival) =>
       session.write(INSERT_ARRIVAL, [int32(group), int64(noticed), device, int64(bucket), int64(since)]),
 
-    /**
-     * @param noticed epoch ms of the hour of the commit
-     * @param after `next` of the previous page
-     * @param from first entry of the page; default: the first entry of the hour `noticed`
-     * @returns entries in order of device and hour; the same hour may occur more than once
-     */
     async page(
       group: number,
       noticed: number,

@@ -21,27 +21,17 @@ const SELECT_START = {
   cql: 'SELECT applied_at FROM schema_version WHERE part = ? AND version = 24',
 };
 
-/**
- * A period of watched time: without a break, a process could receive and commit messages.
- * epoch ms, within one UTC day
- */
+/** Without a break, a process could receive and commit messages. Epoch ms, within one UTC day */
 export type WatchedSpan = { from: number; until: number };
 
-/**
- * Creates the store of watched time. A span lies within a UTC day. So its start determines its partition and its
- * compaction window.
- */
+/** A span lies within a UTC day. So its start determines its partition and its compaction window. */
 export function createWatchedTimeStore(session: Session) {
   return {
-    /** Stores a span of a process. It replaces a shorter span that begins at the same instant. */
+    /** Replaces a shorter span that begins at the same instant. */
     write: (clientId: string, { from, until }: WatchedSpan) =>
       session.write(WRITE, [int64(monthOf(from)), int64(from), clientId, int64(until)]),
 
-    /**
-     * Reads the spans of all processes that overlap [from, to), oldest first. Some spans that end before `from` are
-     * returned too.
-     * @param range epoch ms
-     */
+    /** Reads the spans of all processes that overlap [from, to), oldest first. Some spans that end before `from` are returned too. */
     async *pages({ from, to }: { from: number; to: number }): AsyncGenerator<WatchedSpan[], void> {
       // A span ends on the day on which it began, so earlier days are not read.
       const first = dayOf(from);
@@ -55,11 +45,7 @@ export function createWatchedTimeStore(session: Session) {
       }
     },
 
-    /**
-     * Finds the first span of the installation. No span is older than the migration that added the table.
-     * @param range epoch ms, of whole months
-     * @returns epoch ms of the span's start; null: there is no span
-     */
+    /** No span is older than the migration that added the table. @param range of whole months @returns null: there is no span */
     async first({ from, to }: { from: number; to: number }): Promise<number | null> {
       const start = await session.one(SELECT_START, [PART]);
       const earliest = Math.max(from, start?.['applied_at'].getTime() ?? 0);

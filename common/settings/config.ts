@@ -4,7 +4,6 @@ import { SETTINGS, type Values } from './schema.ts';
 
 const ALL_LIVE_TOPICS = ['name', 'samples', 'sensors'] as const;
 
-/** Groups the flat settings by topic, in the form that other folders use. */
 export function arrange(v: Values) {
   const brokerHost = v.MQTT_URL ? new URL(v.MQTT_URL).hostname : v.MQTT_HOST;
   return {
@@ -33,7 +32,6 @@ export function arrange(v: Values) {
       port: v.MQTT_PORT,
       auth: v.MQTT_AUTH,
       tls: pairOf(v.MQTT_TLS_CERT, v.MQTT_TLS_KEY),
-      /** Path of a file. */
       mappings: v.MQTT_MAPPINGS,
     },
     live: {
@@ -45,7 +43,6 @@ export function arrange(v: Values) {
     http: {
       host: v.HTTP_HOST,
       port: v.HTTP_PORT,
-      /** If not null, the server listens with TLS. */
       tls: pairOf(v.HTTP_TLS_CERT, v.HTTP_TLS_KEY),
       apiToken: v.API_TOKEN,
       readTokens: v.READ_TOKENS ?? [],
@@ -71,7 +68,6 @@ export function arrange(v: Values) {
       maxInFlight: v.INGEST_MAX_IN_FLIGHT,
     },
     stream: {
-      /** Null: no samples are sent to Kafka. */
       kafka: v.STREAM_KAFKA ?? null,
       format: v.STREAM_FORMAT,
       explode: v.STREAM_EXPLODE,
@@ -122,10 +118,9 @@ const secretsOf = (values: Values): string[] =>
     .filter((value) => typeof value === 'string')
     .filter(Boolean);
 
-/** The paths of the files of a certificate and its private key. */
 export type TlsFiles = { cert: string; key: string };
 
-/** The destination of Parquet files: a directory or a bucket. `directory`: an absolute path */
+/** `directory`: an absolute path */
 export type ParquetPlace = { directory: string } | S3Place;
 
 export interface S3Place {

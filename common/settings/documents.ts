@@ -2,14 +2,12 @@ import { SETTINGS, type Setting } from './schema.ts';
 
 const ALL: [name: string, setting: Setting][] = Object.entries(SETTINGS);
 
-/** in order */
 const GROUPS: [group: string, settings: [name: string, setting: Setting][]][] = [
   ...new Set(ALL.map(([, { group }]) => group)),
 ].map((group) => [group, ALL.filter(([, setting]) => setting.group === group)]);
 
 const SECRETS = ALL.filter(([, { secret }]) => secret).map(([name]) => name);
 
-/** @returns content of `.env.example`: every setting with its default, as a comment */
 export const envExample = (): string =>
   `# Settings of Millrace, each with its default. Copy this file to .env and take the # away from what you change.
 # The environment goes before .env. An empty value is no value. Durations are 500ms 1s 5m 1h 30d 1y.
@@ -23,7 +21,6 @@ ${GROUPS.map(([group, settings]) => [`## ${group}`, ...settings.map(asExample)].
 const asExample = ([name, { help, values, fallback, unset }]: [string, Setting]): string =>
   `# ${help} Values: ${values}.${unset ? ` Unset: ${unset}.` : ''}\n#${name}=${fallback ?? ''}`;
 
-/** @returns content of docs/reference/settings.md */
 export const settingsPage = (): string =>
   `# Settings
 

@@ -1,6 +1,6 @@
 /**
- * Reads the settings of the application from the environment and `.env`, and checks them. The schema of each setting is in schema.ts, the
- * rules between settings are in rules.ts, and the form that other folders use is in config.ts.
+ * Reads the settings of the application from the environment and `.env`, and checks them. The schema of each setting is
+ * in schema.ts, the rules between settings are in rules.ts, and the form that other folders use is in config.ts.
  */
 import { readFileSync } from 'node:fs';
 import { parse as parseDotenv } from 'dotenv';
@@ -15,15 +15,15 @@ export { SCHEMA, SETTINGS };
 
 export type Name = keyof Values;
 
-/** The settings that a command reads to connect to the database, as `settings` of its help. */
+/** For the help of commands that connect to the database. */
 export const DATABASE_SETTINGS = Object.keys(SETTINGS).filter(
   (name) => SETTINGS[name]?.group === 'The database',
 ) as Name[];
 
 /**
- * Reads all settings. The error lists every problem with the name of its setting. An empty value counts as not set.
+ * The error lists every problem with the name of its setting. An empty value counts as not set.
  * @param environment takes precedence over the file
- * @param options `envFile`: path of the file, which may be missing (default: `.env` in the working directory)
+ * @param options `envFile` may be missing (default: `.env` in the working directory)
  * @throws {MillraceError} `bad_settings`
  */
 export function readSettings(
@@ -31,7 +31,6 @@ export function readSettings(
   { envFile = '.env' }: { envFile?: string } = {},
 ): Config {
   const given = { ...readEnvFile(envFile), ...environment };
-  /** problems by the setting's name */
   const wrong: Map<string, string> = new Map();
   const names = Object.keys(SCHEMA.shape) as Name[];
   const values = Object.fromEntries(names.map((name) => [name, readValue(name, given, wrong)]));
@@ -47,9 +46,9 @@ export function readSettings(
 }
 
 /**
- * Reads one setting, and ignores all other settings, which may name files that do not exist yet.
+ * Ignores all other settings, which may name files that do not exist yet.
  * @param environment takes precedence over the file
- * @param options `envFile`: path of the file, which may be missing (default: `.env` in the working directory)
+ * @param options `envFile` may be missing (default: `.env` in the working directory)
  * @throws {MillraceError} `bad_settings`
  */
 export function readSetting<N extends Name>(
@@ -63,7 +62,7 @@ export function readSetting<N extends Name>(
   return value as Values[N];
 }
 
-/** @returns values by name; empty if the file does not exist @throws {MillraceError} `bad_settings` */
+/** Empty if the file does not exist. @throws {MillraceError} `bad_settings` */
 export function readEnvFile(path: string): Record<string, string> {
   try {
     return parseDotenv(decodeText(readFileSync(path)));
@@ -73,10 +72,7 @@ export function readEnvFile(path: string): Record<string, string> {
   }
 }
 
-/**
- * @param wrong problems by name; this function adds a sentence if the value is invalid
- * @returns undefined: unset or invalid
- */
+/** Undefined: unset, or invalid. @param wrong gets a sentence for an invalid value */
 function readValue(name: Name, given: NodeJS.ProcessEnv, wrong: Map<string, string>): unknown {
   const fileName = `${name}_FILE`;
   const file = SETTINGS[name]?.secret ? given[fileName] : undefined;
@@ -92,7 +88,7 @@ function readValue(name: Name, given: NodeJS.ProcessEnv, wrong: Map<string, stri
   return data;
 }
 
-/** @returns the text without the line break that editors leave at its end */
+/** Editors leave a line break at the end of a file. */
 function readSecret(path: string): { text?: string; problem?: string } {
   const problem = whyUnreadable(path);
   if (problem) return { problem };

@@ -2,7 +2,7 @@ import { isLoopback, isLoopbackPoint, isOpenBroker } from '../addresses.ts';
 import type { Config, TlsFiles } from './config.ts';
 
 /**
- * The minimum number of characters of a token or password that attackers in the network can try. The API does not lock a token after wrong
+ * Characters of a token or password that attackers in the network can try. The API does not lock a token after wrong
  * attempts, and the broker does not count attempts, so a secret must be too long to guess.
  */
 const LEAST_SECRET = 16;
@@ -44,9 +44,7 @@ function passwordsInTheClear({
   ];
 }
 
-/**
- * Returns the rules against a token in two settings. A token has one scope: a client with a read token must only be able to read.
- */
+/** A token has one scope: a client with a read token must only be able to read. */
 function sharedTokens({
   apiToken = '',
   readTokens,
@@ -108,10 +106,7 @@ function shortTokens({
   ];
 }
 
-/**
- * Checks the rules between settings: settings that are valid alone may contradict each other.
- * @returns a sentence for each broken rule, which names the setting to change first
- */
+/** Settings that are valid alone may contradict each other. @returns sentences that name the setting to change first */
 export function brokenRules(config: Config): string[] {
   const { cql, mqtt, http, stream, tlsElsewhere, role, sparkplug, retention } = config;
   const apart = role !== 'all';

@@ -292,7 +292,6 @@ const LOGGING = {
     ),
 };
 
-/** The groups of settings by heading. */
 const GROUPS = {
   'The database': DATABASE,
   'The broker': BROKER,
@@ -306,7 +305,6 @@ const GROUPS = {
   Logging: LOGGING,
 };
 
-/** Parses the texts of all settings into values. */
 export const SCHEMA = z.object({
   ...DATABASE,
   ...BROKER,
@@ -320,19 +318,16 @@ export const SCHEMA = z.object({
   ...LOGGING,
 });
 
-/** the settings by their names */
 export type Values = z.infer<typeof SCHEMA>;
 
-/** The documentation of a setting. */
 export interface Setting {
   group: string;
-  /** one sentence or two */
   help: string;
-  /** the valid values, with range and unit */
+  /** with range and unit */
   values: string;
-  /** the default as a person types it */
+  /** as a person types it */
   fallback: string | undefined;
-  /** the behavior without a value, if there is no default */
+  /** behavior without a value, if there is no default */
   unset: string | undefined;
   secret: boolean;
 }

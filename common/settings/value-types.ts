@@ -16,7 +16,7 @@ export const flag = () =>
     .transform((value) => value === 'true')
     .meta({ values: 'true or false' });
 
-/** @param max longest duration, such as `7d`; the value of the setting is in ms */
+/** @param max such as `7d`; the value of the setting is in ms */
 export function duration(min: string, max: string) {
   const error = `must be a duration such as 5m or 7d, from ${min} to ${max}`;
   return z
@@ -63,7 +63,7 @@ export const matching = (pattern: RegExp, rule: string) =>
     .regex(pattern, { error: `must be ${rule}` })
     .meta({ values: rule });
 
-/** @returns why the file cannot be read; null: it can be read */
+/** Null: the file can be read. */
 export function whyUnreadable(path: string): string | null {
   try {
     accessSync(path, constants.R_OK);
@@ -73,7 +73,6 @@ export function whyUnreadable(path: string): string | null {
   }
 }
 
-/** Returns the schema of a path of a file that exists and can be read. */
 export const readableFile = () =>
   z
     .string()
@@ -83,7 +82,7 @@ export const readableFile = () =>
     })
     .meta({ values: 'path of a file' });
 
-/** Returns the schema of a list of tokens, separated by commas or, in a file, by line breaks. */
+/** Separated by commas or, in a file, by line breaks. */
 export const tokens = () =>
   z
     .string()
@@ -95,7 +94,7 @@ export const tokens = () =>
     )
     .meta({ values: 'texts, separated by commas' });
 
-/** Returns the schema of a list of conditions such as `Quality!=OK*`. */
+/** Such as `Quality!=OK*`. */
 export const conditions = () =>
   tokens()
     .superRefine((items, context) => {
@@ -125,7 +124,7 @@ export const addresses = () =>
     })
     .meta({ values: 'host[:port], separated by commas, IPv6 in brackets' });
 
-/** Returns the schema of a broker URL. It contains no user and no password, because Millrace prints and logs URLs. */
+/** No user and no password, because Millrace prints and logs URLs. */
 export const brokerUrl = () =>
   z
     .string()
@@ -134,7 +133,7 @@ export const brokerUrl = () =>
     })
     .meta({ values: 'mqtt://host:port or mqtts://host:port' });
 
-/** Returns the schema of a URL to which Millrace sends requests. It contains no user and no password, because Millrace logs URLs. */
+/** For requests of Millrace. No user and no password, because Millrace logs URLs. */
 export const webAddress = () =>
   z
     .string()

@@ -4,8 +4,8 @@ import { MillraceError } from '../../common/errors.ts';
 import { DIALECTS, type Dialect } from './files.ts';
 
 /**
- * Driver options of DDL statements, which are neither prepared nor repeated automatically. `readTimeout` is in ms. It is longer than for
- * other requests, because a busy cluster needs time to agree on the schema. It is shorter than the TTL of the schema lock.
+ * DDL statements are neither prepared nor repeated automatically. `readTimeout` is in ms. It is longer than for other
+ * requests, because a busy cluster needs time to agree on the schema. It is shorter than the TTL of the schema lock.
  */
 export const DDL = { prepare: false, isIdempotent: false, readTimeout: 30_000 };
 
@@ -17,9 +17,9 @@ export async function dialectOf(client: Client): Promise<Dialect> {
 }
 
 /**
- * Creates a keyspace with three copies, or with one copy per node if the cluster has fewer than three nodes. An existing keyspace stays
- * unchanged. In that case no CREATE statement is sent, because it needs the permission to create a keyspace.
- * @param onStatus called with the number of copies of a new keyspace, because a later change is difficult
+ * Three copies, or one copy per node if the cluster has fewer than three nodes. An existing keyspace stays unchanged.
+ * In that case no CREATE statement is sent, because it needs the permission to create a keyspace.
+ * @param onStatus called with the number of copies, because a later change is difficult
  */
 export async function createKeyspace(client: Client, keyspace: string, onStatus: (text: string) => void) {
   const { rows } = await client.execute(
@@ -38,19 +38,18 @@ export async function createKeyspace(client: Client, keyspace: string, onStatus:
   );
 }
 
-/** Maximum time in which all nodes must agree on a new keyspace or table, in ms. Then the migration fails. */
+/** In ms. If the nodes do not agree on a new keyspace or table in this time, the migration fails. */
 const AGREEMENT_MS = 60_000;
-/** Interval of the checks whether the nodes agree, in ms. */
 const AGREEMENT_LOOK_MS = 50;
 
-/** CQL error codes of "Keyspace … doesn't exist": Cassandra answers "invalid", ScyllaDB "configuration error". */
+/** "Keyspace … doesn't exist": Cassandra answers "invalid", ScyllaDB "configuration error". */
 const MISSING_KEYSPACE = [0x2200, 0x2300];
 
 /**
  * Creates the tables that the schema lock needs, so many processes may call this function at once. In Cassandra the node that creates a
- * table chooses its id. Two nodes that create the same table at once never agree on its schema again. So all processes send the
- * statements to the same node, which executes them one after the other, and then wait until the other nodes know the tables.
- * @param admin client without a keyspace: a client with a keyspace does not connect to nodes that do not know it yet
+ * table chooses its id. Two nodes that create the same table at once never agree on its schema again. So all processes send the statements
+ * to the same node, which executes them one after the other, and then wait until the other nodes know the tables.
+ * @param admin has no keyspace: a client with a keyspace does not connect to nodes that do not know it yet
  * @param statements `CREATE TABLE IF NOT EXISTS` statements
  * @throws {MillraceError} `unavailable` when the nodes do not agree on the schema within a minute
  */
@@ -66,19 +65,13 @@ export async function createFirst(admin: Client, keyspace: string, statements: s
   await untilAgreed(admin);
 }
 
-/**
- * Changes the schema, and waits until the nodes agree on the change, because the next statement may go to another node.
- * @throws {MillraceError} `unavailable` when the nodes do not agree on the schema within a minute
- */
+/** The next statement may go to another node. @throws {MillraceError} `unavailable` when the nodes do not agree within a minute */
 export async function changeSchema(client: Client, statement: string) {
   await client.execute(statement, [], DDL);
   await untilAgreed(client);
 }
 
-/**
- * Repeats a function that needs a keyspace until the node knows the keyspace. A keyspace that another process creates at this moment is
- * listed some ms before it can be used (Cassandra 5.0: in 40 of 40 tries). On the other nodes the delay is longer.
- */
+/** A keyspace of another process is listed some ms before it can be used (Cassandra 5.0: in 40 of 40 tries), on other nodes longer. */
 async function untilListed(create: () => Promise<unknown>) {
   const deadline = Date.now() + AGREEMENT_MS;
   for (;;) {
@@ -105,10 +98,7 @@ async function untilAgreed(client: Client) {
   }
 }
 
-/**
- * Returns true if all available nodes have the same schema. Unavailable nodes receive the schema when they return. The driver's
- * `checkSchemaAgreement` is not used, because it counts unavailable nodes with their last schema, which may differ.
- */
+/** The driver's `checkSchemaAgreement` counts unavailable nodes with their last schema. They receive the schema when they return. */
 async function isAgreed(client: Client) {
   const versions = await Promise.all(
     client

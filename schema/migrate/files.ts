@@ -6,24 +6,18 @@ const FOLDER = new URL('../migrations/', import.meta.url);
 interface Migration {
   /** from the file's name, counting from 1 without a gap */
   version: number;
-  /** the file's name */
   name: string;
-  /**
-   * CQL of the file, with the placeholders `${window(SETTING)}` for a table's TTL and compaction, and
-   * `${keepTombstones}` of the dialect
-   */
+  /** has placeholders: `${window(SETTING)}` for a table's TTL and compaction, `${keepTombstones}` of the dialect */
   text: string;
 }
 
-/** CQL that differs between Cassandra and ScyllaDB. `dialectOf` selects the dialect of the server. */
+/** CQL that differs between Cassandra and ScyllaDB. */
 export interface Dialect {
-  /** the table option that allows compaction to drop expired data early */
+  /** lets compaction drop expired data early */
   dropTombstones: string;
-  /** the options of a table with deletions, which keep tombstones until each replica has received them */
+  /** for a table with deletions: keeps tombstones until each replica has received them */
   keepTombstones: string;
-  /**
-   * the end of a SELECT that bypasses the row cache, because its many rows would displace other cached rows
-   */
+  /** the end of a SELECT whose many rows would displace other rows from the row cache */
   pastCache: string;
 }
 
@@ -41,7 +35,6 @@ export const DIALECTS: Record<'scylla' | 'cassandra', Dialect> = {
   },
 };
 
-/** @returns all migrations in the order of their versions */
 export async function readMigrations(): Promise<Migration[]> {
   const names = (await readdir(FOLDER)).filter((name) => name.endsWith('.cql')).sort();
   const migrations = await Promise.all(
@@ -57,11 +50,7 @@ export async function readMigrations(): Promise<Migration[]> {
   return migrations;
 }
 
-/**
- * @param days retention in days, by the name in the placeholders of the file
- * @returns the statements of the file; each statement keeps the rules of time-window compaction
- * @throws {RangeError} when a statement breaks a rule
- */
+/** @param days retention by name in the placeholders @throws {RangeError} when a statement breaks a rule of time-window compaction */
 export function statementsOf(
   { name, text }: Migration,
   days: Record<string, number>,
@@ -81,12 +70,10 @@ export function statementsOf(
     .map((statement) => checked(statement, name));
 }
 
-/** @returns all table options of a table with time-window compaction */
 export function windowOptions(retentionDays: number, { dropTombstones }: Dialect): string {
   return `${retentionOptions(retentionDays)}\n  AND ${dropTombstones}`;
 }
 
-/** @returns the table options that depend on the retention of a table with time-window compaction */
 export function retentionOptions(retentionDays: number): string {
   const { ttlSeconds, windowDays } = windowFor(retentionDays);
   return [
@@ -95,10 +82,7 @@ export function retentionOptions(retentionDays: number): string {
   ].join('\n  AND ');
 }
 
-/**
- * @returns the unchanged statement
- * @throws {RangeError} when the statement breaks a rule of time-window compaction
- */
+/** @returns the unchanged statement @throws {RangeError} when it breaks a rule of time-window compaction */
 function checked(statement: string, name: string): string {
   if (!statement.includes('TimeWindowCompactionStrategy')) return statement;
   const ttlSeconds = Number(/default_time_to_live\s*=\s*(\d+)/.exec(statement)?.[1] ?? 0);

@@ -3,14 +3,10 @@ import { MillraceError } from '../../common/errors.ts';
 import type { Config } from '../../common/settings/config.ts';
 import { readMigrations } from './files.ts';
 
-/** The partition key of `installation` and `schema_version`. Queries bind it, because the driver finds replicas only by bound values. */
+/** Queries bind this partition key of `installation` and `schema_version`, because the driver finds replicas only by bound values. */
 export const PART = 'millrace';
 
-/**
- * Checks that the schema version and the shared settings of this process are those of the database.
- * @param client connected to the keyspace
- * @throws {MillraceError} `schema_differs`; the message names the difference and the command that corrects it
- */
+/** @throws {MillraceError} `schema_differs`; the message names the difference and the command that corrects it */
 export async function checkSchema(client: Client, retention: Config['retention']) {
   const wanted = (await readMigrations()).length;
   const version = await currentVersion(client).catch((error) => {
@@ -57,10 +53,7 @@ export async function storedSettings(client: Client): Promise<Record<string, num
   };
 }
 
-/**
- * @returns version of the schema; 0 before the first migration
- * @throws {MillraceError} `schema_differs`: other migrations than those of this program created the keyspace
- */
+/** 0 before the first migration. @throws {MillraceError} `schema_differs`: another program migrated the keyspace */
 export async function currentVersion(client: Client): Promise<number> {
   const { rows } = await client.execute('SELECT version, name FROM schema_version WHERE part = ?', [PART]);
   const names = new Map((await readMigrations()).map(({ version, name }) => [version, name]));

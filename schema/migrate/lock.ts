@@ -5,16 +5,15 @@ import type { Client } from 'cassandra-driver';
 import { MillraceError } from '../../common/errors.ts';
 import { PART } from './installation.ts';
 
-/** A lock that its owner does not renew expires after this time, in s. No statement of a migration takes that long. */
+/** No statement of a migration takes that long. A lock that its owner does not renew then expires. */
 const TTL_SECONDS = 60;
 
 /**
- * Runs `work` while no other process changes the schema. The lock is a cell of the `installation` row, which lightweight transactions set
- * and clear. The cell has a TTL, so the lock expires when its owner dies.
- * @param work must call `keep` before each step. `keep` throws `unavailable` if this process has lost the lock, because it was suspended
- * for too long, as on a sleeping laptop
+ * The lock is a cell of the `installation` row, which lightweight transactions set and clear. The cell has a TTL, so
+ * the lock expires when its owner dies.
+ * @param work must call `keep` before each step. `keep` throws `unavailable` if this process has lost the lock, because
+ *   it was suspended for too long, as on a sleeping laptop
  * @param onStatus called when another process holds the lock, or when the lock cannot be renewed or released
- * @returns the result of `work`
  */
 export async function withSchemaLock<T>(
   client: Client,
@@ -69,5 +68,5 @@ async function renew(client: Client, owner: string) {
 const release = (client: Client, owner: string) =>
   client.execute('UPDATE installation SET lock_owner = null WHERE part = ? IF lock_owner = ?', [PART, owner]);
 
-/** Cuts the stack trace from the driver's message about a request that no node answered. */
+/** Without the stack trace of a request that no node answered. */
 const firstLine = (error: unknown) => String(error).split('\n', 1)[0];

@@ -8,7 +8,7 @@ import { readMigrations, retentionOptions, statementsOf } from './files.ts';
 import { currentVersion, namesOf, PART, storedSettings } from './installation.ts';
 import { withSchemaLock } from './lock.ts';
 
-/** Tables whose retention `migrate` changes when the setting changes, by the name of the setting. */
+/** By the setting whose change changes the retention of these tables. */
 const RETAINED = {
   BATCH_DAYS: ['message'],
   HISTORY_DAYS: [
@@ -25,12 +25,7 @@ const RETAINED = {
   ],
 };
 
-/**
- * Migrates the keyspace to the newest schema, or does nothing if the keyspace has this schema. Several processes may call this function at
- * once: one process migrates, and the other processes wait and then find nothing to do.
- * @returns schema versions before and after the migration
- * @throws {MillraceError} `schema_differs` when LATEST_GROUPS, which cannot change, differs from the stored value
- */
+/** Concurrent callers wait, and then find nothing to do. @throws {MillraceError} `schema_differs` when LATEST_GROUPS has changed */
 export async function migrate({
   admin,
   open,
@@ -38,13 +33,11 @@ export async function migrate({
   retention,
   onStatus = () => {},
 }: {
-  /** a connected client without a keyspace */
+  /** connected, without a keyspace */
   admin: Client;
-  /** connects a client to the keyspace */
   open: () => Promise<Client>;
   keyspace: string;
   retention: Config['retention'];
-  /** receives a line for each step */
   onStatus?: (text: string) => void;
 }): Promise<{ from: number; to: number }> {
   const dialect = await dialectOf(admin);
@@ -116,7 +109,6 @@ async function settle(client: Client, retention: Config['retention'], onStatus: 
   );
 }
 
-/** @returns the TTL of each table, in s */
 async function timesToLive(client: Client): Promise<Map<string, number>> {
   const { rows } = await client.execute(
     'SELECT table_name, default_time_to_live FROM system_schema.tables WHERE keyspace_name = ?',
@@ -133,10 +125,7 @@ async function runStatements(client: Client, statements: string[], keep: () => P
   }
 }
 
-/**
- * Returns true if the statement adds a column that exists already, because an earlier migration stopped halfway. ScyllaDB has no
- * `ADD IF NOT EXISTS`.
- */
+/** An earlier migration may have stopped halfway. ScyllaDB has no `ADD IF NOT EXISTS`. */
 async function columnExists(client: Client, statement: string) {
   const [, table, column] = /^ALTER TABLE (\w+) ADD (\w+) /.exec(statement) ?? [];
   if (!table) return false;
@@ -147,22 +136,14 @@ async function columnExists(client: Client, statement: string) {
   return rows.length > 0;
 }
 
-/** Number of rows per page of a query. */
 const PAGE = 1000;
 
-/**
- * Functions that fill the new tables of a migration, by the name of the migration. They compute rows from existing rows, so a migration
- * that stopped halfway can run again and write the same rows.
- */
+/** By migration. Each computes new rows from existing rows, so a migration that stopped halfway can run again. */
 const FILLS: Record<string, (client: Client, groups: number) => Promise<void>> = {
   '008-events.cql': fillDeviceSites,
 };
 
-/**
- * Adds devices that registered before `device_by_site`, the index of sites, existed. A row gets the write timestamp of the device's site.
- * @param client connected to the keyspace
- * @param groups `LATEST_GROUPS`
- */
+/** For devices that registered before the index `device_by_site` existed. A row gets the write timestamp of the device's site. */
 async function fillDeviceSites(client: Client, groups: number) {
   for (let group = 0; group < groups; group++) {
     const devices = await client.execute(

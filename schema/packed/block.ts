@@ -26,11 +26,8 @@ export const BLOCK_VERSION = 3;
 
 const SAMPLE_BYTES = TIME_BYTES + VALUE_BYTES;
 
-/**
- * A slice of the samples of one sensor: the samples of a sorted series from index `from` to before index `to`, all of one hour.
- */
+/** The samples from index `from` to before index `to`, all of one hour. */
 export interface Piece {
-  /** the 16 bytes of the sensor id */
   sensor: Buffer;
   /** epoch ms, strictly ascending */
   times: Numbers;
@@ -39,14 +36,13 @@ export interface Piece {
   to: number;
 }
 
-/** @returns maximum number of bytes of the piece in a block */
+/** An upper limit. */
 export const pieceBytes = ({ from, to }: Piece): number => SERIES_BYTES + SAMPLE_BYTES * (to - from);
 
 /**
- * Distributes pieces over blocks of at most MAX_BLOCK_BYTES, and cuts larger pieces. The cuts depend only on the pieces. So a message that
- * arrives twice, and is not merged with other messages, gives the same blocks twice.
+ * At most MAX_BLOCK_BYTES each; larger pieces are cut. The cuts depend only on the pieces. So a message that arrives
+ * twice, and is not merged with other messages, gives the same blocks twice.
  * @param pieces all of one hour
- * @returns the pieces of each block
  */
 export function splitBlocks(pieces: Piece[]): Piece[][] {
   const blocks: Piece[][] = [];
@@ -74,14 +70,10 @@ export function splitBlocks(pieces: Piece[]): Piece[][] {
   return blocks;
 }
 
-/** Minimum number of samples of a cut piece at the end of a block. With less room, the piece goes whole into the next block. */
+/** With less room at the end of a block, a piece goes whole into the next block. */
 const MIN_CUT = 64;
 
-/**
- * @param bucket epoch ms of the start of the hour
- * @param pieces at least one piece, each of a different sensor
- * @throws {RangeError} when there is no sample, or a sample is not of this hour
- */
+/** @param bucket start of the hour, in epoch ms @throws {RangeError} when there is no sample, or a sample is not of this hour */
 export function packBlock(bucket: number, pieces: Piece[]): Buffer {
   if (pieces.length === 0) throw new RangeError('a block without samples');
   // The samples of one message are always in order.
@@ -121,12 +113,7 @@ export function packMessages(bucket: number, pieces: Piece[], width: number): Bu
   return at === blob.length ? blob : blob.subarray(0, at);
 }
 
-/**
- * @param bucket epoch ms
- * @param column index of the sensor in each message
- * @param width number of pieces in each message
- * @returns the offset behind the times
- */
+/** @param column index of the sensor in each message @returns the offset behind the times */
 function writeTimes(
   view: DataView,
   at: number,
@@ -144,11 +131,7 @@ function writeTimes(
   return next;
 }
 
-/**
- * @param column index of the sensor in each message
- * @param width number of pieces in each message
- * @returns the offset behind the values
- */
+/** @param column index of the sensor in each message @returns the offset behind the values */
 function writeValues(view: DataView, at: number, pieces: Piece[], column: number, width: number): number {
   let next = at;
   for (let index = column; index < pieces.length; index += width) {
@@ -158,13 +141,7 @@ function writeValues(view: DataView, at: number, pieces: Piece[], column: number
   return next;
 }
 
-/**
- * @param bucket epoch ms
- * @param column index of the sensor in each message
- * @param width number of pieces in each message
- * @returns number of samples of the sensor; 0: the samples are not in order of time
- * @throws {RangeError} when a piece has no sample, or a sample is not of this hour
- */
+/** 0: the samples are not in order of time. @throws {RangeError} when a piece has no sample, or a sample is not of this hour */
 function countInOrder(bucket: number, pieces: Piece[], column: number, width: number): number {
   let count = 0;
   let previous = Number.NEGATIVE_INFINITY;
@@ -178,12 +155,7 @@ function countInOrder(bucket: number, pieces: Piece[], column: number, width: nu
   return count;
 }
 
-/**
- * @param column index of the sensor in each message, more than 0
- * @param width number of pieces in each message
- * @returns whether the sensor has the same times as the sensor before it. null: unknown, because the sensor has more samples than the
- * sensor before it in one message, and fewer samples in another message
- */
+/** As the sensor before it. null: unknown, because it has more samples in one message and fewer in another. */
 function sharesTimes(pieces: Piece[], column: number, width: number): boolean | null {
   let isShared = true;
   let isLevel = true;
@@ -205,7 +177,7 @@ function hasTimesOf({ times, from, to }: Piece, before: Piece) {
   return true;
 }
 
-/** @param pieces at least one piece @returns time of the newest sample in epoch ms: the row's `ts` */
+/** In epoch ms: the row's `ts`. @param pieces at least one */
 export function newestOf(pieces: Piece[]): number {
   let newest = Number.NEGATIVE_INFINITY;
   for (const { times, to } of pieces) newest = Math.max(newest, times[to - 1] as number);
@@ -213,10 +185,9 @@ export function newestOf(pieces: Piece[]): number {
 }
 
 /**
- * Reads a block sensor by sensor.
- * @param bucket epoch ms of the start of the hour
- * @param visit gets each sensor's id, a view of 16 bytes of `blob`, and a function that reads the samples of the sensor. A caller that
- * needs only one sensor calls the function only for this sensor
+ * @param bucket start of the hour, in epoch ms
+ * @param visit gets each sensor's id, a view of 16 bytes of `blob`, and a function that reads its samples. A caller
+ *   that needs only one sensor calls the function only for this sensor
  * @throws {RangeError} when the blob is no block of samples of one hour
  */
 export function visitBlock(
@@ -253,7 +224,6 @@ export function visitBlock(
   }
 }
 
-/** @param bucket epoch ms */
 function readSeries(
   bucket: number,
   view: DataView,
@@ -276,15 +246,9 @@ function readSeries(
   return { times, values };
 }
 
-/**
- * Merges the pieces of several waiting messages into one piece per sensor. So 60 messages with one sample each become as small as one
- * message with 60 samples.
- * @returns one piece per sensor
- */
+/** One piece per sensor. So 60 messages with one sample each become as small as one message with 60 samples. */
 export function mergePieces(pieces: Piece[]): Piece[] {
-  /**
-   * The keys are compared as objects. Ingest keeps one Buffer for each sensor id, so equal ids are the same object.
-   */
+  /** By object. Ingest keeps one Buffer for each sensor id, so equal ids are the same object. */
   const sensors: Map<Buffer, Piece[]> = new Map();
   for (const piece of pieces) {
     const list = sensors.get(piece.sensor);

@@ -18,19 +18,16 @@ const HEAD_BYTES = 4;
 const HOURS = 24;
 const BYTES_AN_HOUR = 6 * 8 + 4;
 
-/** The statistics of an hour, and the time at which the process began to read the samples for them. */
+/** `readFrom`: epoch ms at which the process began to read the samples for the statistics */
 export interface DayHour {
-  /** epoch ms */
   hour: number;
   statistics: HourStatistics;
-  /** epoch ms */
   readFrom: number;
 }
 
-/** The doubles after `read_from` and `count`, in their order. */
+/** After `read_from` and `count`, in their order. */
 const COLUMNS = ['min', 'max', 'sum', 'first', 'last'] as const;
 
-/** @param day start of the day in epoch ms @param hours hours of this day, in order of time */
 export function packDay(day: number, hours: DayHour[]): Buffer {
   const blob = Buffer.alloc(HEAD_BYTES + hours.length * BYTES_AN_HOUR);
   const bits = hours.reduce((sum, { hour }) => sum + 2 ** ((hour - day) / HOUR_MS), 0);
@@ -44,11 +41,7 @@ export function packDay(day: number, hours: DayHour[]): Buffer {
   return blob;
 }
 
-/**
- * @param day start of the day in epoch ms
- * @returns the hours in order of time; `lateAt` is always null
- * @throws {RangeError} when the blob is damaged, or has a version that this process does not know
- */
+/** In order of time; `lateAt` is always null. @throws {RangeError} when the blob is damaged, or has an unknown version */
 export function unpackDay(day: number, blob: Buffer): Array<DayHour & { lateAt: number | null }> {
   if (blob.length < HEAD_BYTES || blob[0] !== VERSION) throw new RangeError('this is no packed day');
   const bits = blob.readUIntLE(1, 3);

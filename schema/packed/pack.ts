@@ -17,9 +17,8 @@ export const SAMPLE_BYTES = TIME_BYTES + 8;
 const DIGEST_BYTES = 8;
 
 /**
- * @param bucket epoch ms of the start of the hour
+ * @param bucket start of the hour, in epoch ms
  * @param times epoch ms, strictly ascending, all within the hour
- * @param from index of the first sample to pack
  * @param to index after the last sample to pack
  * @throws {RangeError} when there is no sample, or a sample is not of this hour
  */
@@ -44,12 +43,7 @@ export function packSamples(
   return blob;
 }
 
-/**
- * Returns a digest of packed samples for the primary key of a row. Rows with the same sensor and the same first instant stay separate if
- * their samples differ. Equal samples become one row.
- * @param blob packed samples
- * @returns the first 8 bytes of their SHA-256
- */
+/** Rows with the same sensor and the same first instant stay separate if their samples differ. Equal samples become one row. */
 export function digestOf(blob: Buffer): Buffer {
   const digest = Buffer.allocUnsafe(DIGEST_BYTES);
   // The digest is a string with one character per byte. A separate Buffer per row would be memory outside the heap, which V8 must count
@@ -59,10 +53,9 @@ export function digestOf(blob: Buffer): Buffer {
   return digest;
 }
 
-/** Maximum number of bytes that a loop copies. Longer copies use `set`, a call into the engine that is slower for short copies. */
+/** Longer copies use `set`, a call into the engine that is slower for short copies. */
 const MAX_IN_LOOP = 16;
 
-/** Copies bytes to an offset of `target`. @returns the offset behind the copied bytes */
 export function writeBytes(target: Uint8Array, at: number, bytes: Uint8Array): number {
   const { length } = bytes;
   if (length > MAX_IN_LOOP) {
@@ -75,11 +68,7 @@ export function writeBytes(target: Uint8Array, at: number, bytes: Uint8Array): n
   return at + length;
 }
 
-/**
- * Reads the bytes after the version byte of version 1.
- * @returns `offsets`: ms since the hour began, unchecked
- * @throws {RangeError} when the length does not fit
- */
+/** @returns `offsets`: ms since the hour began, unchecked @throws {RangeError} when the length does not fit */
 export function unpackArrays(rest: Uint8Array): { offsets: Float64Array; values: Float64Array } {
   const count = rest.length / SAMPLE_BYTES;
   if (count < 1 || !Number.isInteger(count)) {
@@ -98,11 +87,7 @@ export function unpackArrays(rest: Uint8Array): { offsets: Float64Array; values:
   return { offsets, values };
 }
 
-/**
- * @param bucket epoch ms of the start of the hour
- * @param times epoch ms, strictly ascending
- * @throws {RangeError} when there is no sample, or a sample is not of this hour
- */
+/** @param times strictly ascending @throws {RangeError} when there is no sample, or a sample is not of this hour */
 export function checkHour(bucket: number, times: Numbers, from: number, to: number) {
   // The times are sorted, so it is enough to check the first and the last time.
   if (!(from < to && inHour(bucket, times[from]) && inHour(bucket, times[to - 1]))) {
@@ -110,6 +95,5 @@ export function checkHour(bucket: number, times: Numbers, from: number, to: numb
   }
 }
 
-/** @param time epoch ms */
 const inHour = (bucket: number, time: number | undefined) =>
   time !== undefined && time >= bucket && time < bucket + HOUR_MS;

@@ -1,26 +1,21 @@
-/**
- * A list of numbers. Decoders return plain arrays, because they do not know the length in advance. Stored blobs give a
- * `Float64Array`. All functions here accept both.
- */
+/** Decoders return plain arrays, because they do not know the length in advance. Stored blobs give a `Float64Array`. */
 export type Numbers = number[] | Float64Array;
 
-/** The samples of one sensor. A sorted series has strictly ascending times: one sample per instant. */
+/** A sorted series has strictly ascending times: one sample per instant. */
 export interface Series {
   /** epoch ms, whole numbers */
   times: Numbers;
-  /** one value per time; finite if the samples came through ingest */
+  /** finite if the samples came through ingest */
   values: Numbers;
 }
 
-/**
- * A sorted series, and the number of instants at which the merged samples had different values (`conflicts`).
- */
+/** `conflicts`: instants at which the merged samples had different values */
 type Merged = Series & { conflicts: number };
 
 /**
- * Chooses between two values of one instant: the value whose 8 big-endian bytes are greater wins. The databases choose in the same way
- * between cells of equal timestamps. Any negative value beats any positive value, -0 beats 0, and within one sign the greater magnitude
- * wins. The choice never depends on the order of arrival, so merging is commutative, associative and idempotent.
+ * Of two values of one instant the one whose 8 big-endian bytes are greater wins. The databases choose in the same way between cells of
+ * equal timestamps. Any negative value beats any positive value, -0 beats 0, and within one sign the greater magnitude wins. The choice
+ * never depends on the order of arrival, so merging is commutative, associative and idempotent.
  *
  * Ingest refuses NaN. If another program has written a NaN into a blob, it counts as the NaN with the bytes 7ff8000000000000, which beats
  * +Infinity and loses to every negative value. JavaScript hides the sign and payload of a NaN, and may change them.
@@ -33,11 +28,7 @@ export function greaterValue(a: number, b: number) {
 
 const isNegative = (value: number) => value < 0 || Object.is(value, -0);
 
-/**
- * Sorts the samples of one sensor by time, and keeps one sample per instant: the value that `greaterValue` chooses.
- * @param times epoch ms, in order of arrival
- * @returns the given arrays themselves if they are sorted already, which is the usual case
- */
+/** Keeps the value that `greaterValue` chooses. @returns usually the given arrays themselves, because they are sorted already */
 export function sortMerge(times: Numbers, values: Numbers): Merged {
   if (isAscending(times)) return { times, values, conflicts: 0 };
   const order = Array.from(times, (_, index) => index);
@@ -46,15 +37,9 @@ export function sortMerge(times: Numbers, values: Numbers): Merged {
   return mergeInOrder(times, values, order);
 }
 
-/**
- * Sorts the samples of one sensor in one message by time, and keeps the last sample of each instant. This is for a protocol whose messages
- * contain the changes of a sensor in chronological order.
- * @param times epoch ms, in the order of the message
- * @returns the given arrays themselves if they are sorted already, which is the usual case
- */
+/** For a protocol whose messages contain the changes of a sensor in chronological order. @returns as `sortMerge` */
 export function sortKeepLast(times: Numbers, values: Numbers): Merged {
   if (isAscending(times)) return { times, values, conflicts: 0 };
-  /** index of the last value of each instant */
   const last: Map<number, number> = new Map();
   const conflicts: Set<number> = new Set();
   for (let index = 0; index < times.length; index++) {
@@ -71,10 +56,7 @@ export function sortKeepLast(times: Numbers, values: Numbers): Merged {
   };
 }
 
-/**
- * Merges many series: overlapping batches, rows of packed hours, late samples.
- * @param list in any order, each sorted
- */
+/** Overlapping batches, rows of packed hours, late samples. @param list in any order, each sorted */
 export function mergeSeries(list: Series[]): Merged {
   const filled = list.filter(({ times }) => times.length > 0);
   const only = filled[0];
@@ -93,7 +75,7 @@ export function mergeSeries(list: Series[]): Merged {
   return sortMerge(times, values);
 }
 
-/** @returns whether the times are strictly ascending, as in a sorted series */
+/** Strictly, as in a sorted series. */
 export function isAscending(times: Numbers): boolean {
   let previous = Number.NEGATIVE_INFINITY;
   for (let i = 0; i < times.length; i++) {
@@ -104,7 +86,6 @@ export function isAscending(times: Numbers): boolean {
   return true;
 }
 
-/** @param order indexes by ascending time */
 function mergeInOrder(times: Numbers, values: Numbers, order: number[]): Merged {
   const outTimes: number[] = [];
   const outValues: number[] = [];

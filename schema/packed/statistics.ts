@@ -1,41 +1,30 @@
 import type { Numbers } from './series.ts';
 
-/** The statistics of an hour in `history_stat`. */
 export interface HourStatistics {
   count: number;
   min: number;
   max: number;
-  /** sum by `sumOf`, with compensated rounding errors */
   sum: number;
-  /** value of the oldest sample */
   first: number;
-  /** value of the newest sample */
   last: number;
 }
 
-/** @param values values of all samples of an hour, in order of time; at least one value */
+/** @param values of all samples of an hour, in order of time; at least one value */
 export function hourStatisticsOf(values: Numbers): HourStatistics {
   const { count, min, max, last } = statisticsOf(values, 0, values.length);
   return { count, min, max, sum: sumOf(values), first: values[0] as number, last };
 }
 
-/** The statistics of some samples. */
 interface Statistics {
   count: number;
   min: number;
   max: number;
-  /** plain sum from left to right; infinite if it overflows */
+  /** plain, from left to right; infinite if it overflows */
   sum: number;
-  /** the value of the newest sample */
   last: number;
 }
 
-/**
- * Computes statistics of merged samples. Samples of overlapping rows must be merged before, or they would count twice.
- * @param values in order of time
- * @param from index of the first sample
- * @param to index after the last sample, greater than `from`
- */
+/** Samples of overlapping rows must be merged before, or they would count twice. @param values in order of time */
 export function statisticsOf(values: Numbers, from: number, to: number): Statistics {
   const last = values[to - 1] as number;
   let min = last;
@@ -53,12 +42,7 @@ export function statisticsOf(values: Numbers, from: number, to: number): Statist
 /** Values divided by this scale have a finite sum if there are fewer than 2^64 values. It is a power of two, so division loses no digit. */
 const SCALE = 2 ** 64;
 
-/**
- * Returns the sum of the values with compensated rounding errors (Neumaier). The error does not grow with the number of values. A plain
- * sum of large values of both signs may have no correct digit.
- * @param values finite
- * @returns infinite only if the total is beyond the range of a double; an overflow of an intermediate sum does not matter
- */
+/** Compensated (Neumaier): a plain sum of large values of both signs may have no correct digit. Infinite only if the total overflows. */
 export function sumOf(values: Iterable<number>): number {
   const sum = compensated(values, 1);
   return Number.isFinite(sum) ? sum : compensated(values, 1 / SCALE) * SCALE;

@@ -6,11 +6,11 @@ import { unpackTimes } from './hour/times.ts';
 import { ARRAYS_VERSION, unpackArrays } from './pack.ts';
 
 /**
- * Unpacks the samples of a row of `history`: samples of one sensor, in version 1 or 2.
- * @param bucket epoch ms of the start of the hour
+ * For a row of `history`: samples of one sensor, in version 1 or 2.
+ * @param bucket start of the hour, in epoch ms
  * @returns times in epoch ms, strictly ascending
- * @throws {RangeError} when the blob contains no packed samples of one hour. Even a damaged blob never takes more memory than the largest
- * valid hour
+ * @throws {RangeError} when the blob contains no packed samples of one hour. Even a damaged blob never takes more
+ *   memory than the largest valid hour
  */
 export function unpackSamples(
   bucket: number,
@@ -30,7 +30,7 @@ function readerOf(version: number) {
   );
 }
 
-/** @param offsets ms since the hour began; this function replaces them by epoch ms in place */
+/** In place. @param offsets ms since the hour began */
 function timesOf(bucket: number, offsets: Float64Array) {
   let previous = -1;
   for (let i = 0; i < offsets.length; i++) {
@@ -44,11 +44,7 @@ function timesOf(bucket: number, offsets: Float64Array) {
   return offsets;
 }
 
-/**
- * Reads the bytes after the version byte of version 2.
- * @returns `offsets`: ms since the hour began, unchecked
- * @throws {RangeError} when the bytes are no packed samples
- */
+/** @returns `offsets`: ms since the hour began, unchecked @throws {RangeError} when the bytes are no packed samples */
 function unpackHour(rest: Uint8Array): { offsets: Float64Array; values: Float64Array } {
   const reader = new Reader(rest);
   const form = reader.byte();

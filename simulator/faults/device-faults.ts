@@ -5,13 +5,13 @@ import type { Random } from '../random.ts';
 import type { DeviceEpisodes } from './episodes.ts';
 import type { FaultRates } from './rates.ts';
 
-/** Range of the error of a wrong clock, in ms. The API allows a clock to be five minutes ahead, so it accepts these samples. */
+/** In ms. The API allows a clock to be five minutes ahead, so it accepts these samples. */
 const SKEW_MS = { least: 1000, most: 240_000 };
 
-/** Range of the number of newer batches after which a late batch is sent. */
+/** A late batch is sent after so many newer batches. */
 const LATE_BY = { least: 1, most: 3 };
 
-/** Injects faults into the batches of one device. The same random numbers and batches give the same faults. */
+/** The same random numbers and batches give the same faults. */
 export class DeviceFaults {
   #rates;
   #random;
@@ -19,7 +19,7 @@ export class DeviceFaults {
   #episodes;
   #skewMs;
   #late: { series: Series[]; newer: number }[] = [];
-  /** samples left for the next batch, by sensor name */
+  /** for the next batch, by sensor name */
   #leftOver: Map<string, Sample[]> = new Map();
 
   constructor({
@@ -29,10 +29,8 @@ export class DeviceFaults {
     episodes = null,
   }: {
     rates: FaultRates;
-    /** random numbers that no other device uses */
     random: Random;
     encode: (series: Series[]) => string;
-    /** null: no sensor exceeds its range */
     episodes?: DeviceEpisodes | null;
   }) {
     this.#rates = rates;
@@ -42,7 +40,6 @@ export class DeviceFaults {
     this.#skewMs = this.#happens('skew') ? skewOf(random) : 0;
   }
 
-  /** Injects faults into a measured batch. @returns messages to send now */
   next(measured: Series[]): OutgoingMessage[] {
     let batch = this.#takeLeftOver(
       this.#happens('gap')
@@ -58,7 +55,7 @@ export class DeviceFaults {
     return [batch, ...this.#comeLate(1)].flatMap((series) => this.#messagesOf(series));
   }
 
-  /** Ends the faults. @returns all messages that the faults held back */
+  /** @returns all messages that the faults held back */
   rest(): OutgoingMessage[] {
     this.#episodes?.end();
     const names = [...this.#leftOver.keys()].map((name) => ({ name, samples: [] }));
@@ -71,7 +68,6 @@ export class DeviceFaults {
     return this.#random.uniform() < this.#rates[fault];
   }
 
-  /** @returns the series with faults; samples of episodes are never left out */
   #spoilSamples(series: Series): Series {
     const samples = series.samples
       .map((sample) => ({ ...sample, high: this.#episodes?.next(series.name) ?? null }))
@@ -84,7 +80,6 @@ export class DeviceFaults {
     return { ...series, samples };
   }
 
-  /** @returns the batch, followed by the samples that the previous batch left over */
   #takeLeftOver(batch: Series[]): Series[] {
     const before = this.#leftOver;
     this.#leftOver = new Map();
@@ -103,7 +98,6 @@ export class DeviceFaults {
     });
   }
 
-  /** @returns the messages of one batch */
   #messagesOf(series: Series[]): OutgoingMessage[] {
     const [first] = series.filter(({ samples }) => samples.length > 0);
     const ts = first?.samples[0]?.ts;
@@ -116,7 +110,7 @@ export class DeviceFaults {
     return bad ? [...messages, { series: [], payload: bad.make(first.name, ts) }] : messages;
   }
 
-  /** @param passed number of newer batches since the previous call @returns late batches to send now */
+  /** @param passed newer batches since the previous call @returns late batches to send now */
   #comeLate(passed: number): Series[][] {
     const due = this.#late.filter((held) => held.newer <= passed);
     this.#late = this.#late
@@ -128,13 +122,13 @@ export class DeviceFaults {
 
 const withoutSamples = (series: Series): Series => ({ ...series, samples: [] });
 
-/** @returns error of the clock in ms; negative: the clock is behind */
+/** In ms; negative: the clock is behind. */
 const skewOf = (random: Random): number =>
   Math.round(random.between(SKEW_MS.least, SKEW_MS.most)) * (random.uniform() < 0.5 ? -1 : 1);
 
 const YEAR_MS = 365 * 86_400_000;
 
-/** Number of samples of an oversized message: one more than the API accepts. */
+/** One sample more than the API accepts in a message. */
 const TOO_MANY = 10_001;
 
 /** @param value as JSON */
@@ -142,8 +136,8 @@ const record = (name: string, ts: number, value: string) =>
   `{"sensor_id":${JSON.stringify(name)},"ts":${ts},"value":${value}}`;
 
 /**
- * Messages of which the API can store nothing. `code` is the error code of the dead letter. The messages name an existing sensor
- * and a valid time, so the comparison finds a sample that is stored by mistake.
+ * Messages of which the API can store nothing. `code` is the error code of the dead letter. The messages name an existing sensor and a
+ * valid time, so the comparison finds a sample that is stored by mistake.
  */
 export const POISON: ReadonlyArray<{ code: string; make: (name: string, ts: number) => string | Buffer }> = [
   { code: 'malformed', make: (name, ts) => `[${record(name, ts, '1')}`.slice(0, -2) },
@@ -165,12 +159,6 @@ export const POISON: ReadonlyArray<{ code: string; make: (name: string, ts: numb
   },
 ];
 
-/**
- * Adds a measurement that cannot be stored to a batch, and returns the payload. All other measurements of the batch must be
- * stored.
- * @param series with at least one sample
- * @param name of the sensor
- * @param ts epoch ms
- */
+/** Adds a measurement that cannot be stored. All other measurements of the batch must be stored. @param series with at least one sample */
 export const spoiled = (series: Series[], name: string, ts: number) =>
   `${encodePlainJson(series).slice(0, -1)},${record(name, ts, '"broken"')}]`;

@@ -1,35 +1,30 @@
 import type { Sample } from '../payloads/index.ts';
 
 /**
- * The episodes of a sensor begin `PERIOD` samples apart. The first one begins after `QUIET` samples. Episodes are shorter than
- * `PERIOD`, so normal values return between two episodes.
+ * In samples. The first episode begins after `QUIET` samples. Episodes are shorter than `PERIOD`, so normal values return between two
+ * episodes.
  */
 const PERIOD = 40;
 const QUIET = 20;
 
-/** Number of samples of an episode. The length grows from `least` by one sample per episode, and starts again after `count` episodes. */
+/** In samples. The length grows from `least` by one sample per episode, and starts again after `count` episodes. */
 const LENGTHS = { least: 3, count: 12 };
 
-/** Height of the samples of an episode above the limit, as a share of the range of the signal: 1 to `count` times `share`, in turn. */
+/** Above the limit, as a share of the range of the signal: 1 to `count` times `share`, in turn. */
 const HEIGHTS = { share: 0.1, count: 4 };
 
-/** An episode that was sent: consecutive samples above the highest value that the signal itself can have. */
+/** Consecutive samples above the highest value that the signal itself can have. */
 export interface SentEpisode {
-  /** name */
   sensor: string;
   /** every sample of the episode is above the limit; every other sample of the sensor is not */
   limit: number;
-  /** time of the first sample of the episode, in epoch ms */
   start: number;
-  /**
-   * time of the first sample after the episode, in epoch ms; null: the simulator stopped before that sample
-   */
+  /** epoch ms of the first sample after the episode; null: the simulator stopped before that sample */
   end: number | null;
-  /** highest value of the episode */
   peak: number;
 }
 
-/** Makes the sensors of one device exceed a limit. Each sensor has the same number of episodes, at the same positions in its samples. */
+/** Each sensor has the same number of episodes, at the same positions in its samples. */
 export class DeviceEpisodes {
   #count;
   #onSent;
@@ -40,10 +35,9 @@ export class DeviceEpisodes {
     sensors,
     onSent,
   }: {
-    /** number of episodes of each sensor */
     count: number;
     sensors: Array<{ name: string; range: readonly [number, number] }>;
-    /** is called before the message with the end of the episode is sent */
+    /** called before the message with the end of the episode is sent */
     onSent: (episode: SentEpisode) => void;
   }) {
     this.#count = count;
@@ -51,11 +45,7 @@ export class DeviceEpisodes {
     this.#sensors = new Map(sensors.map(({ name, range }) => [name, { range, samples: 0, open: null }]));
   }
 
-  /**
-   * Advances a sensor by one sample.
-   * @param sensor name
-   * @returns the value that exceeds the limit; null: no episode is due
-   */
+  /** Advances a sensor by one sample. @returns the value that exceeds the limit; null: no episode is due */
   next(sensor: string): number | null {
     const state = this.#stateOf(sensor);
     const place = state.samples++;
@@ -66,11 +56,7 @@ export class DeviceEpisodes {
     return high + (high - low) * HEIGHTS.share * (1 + (index % HEIGHTS.count));
   }
 
-  /**
-   * Records a sample with the value that will be sent.
-   * @param sensor name
-   * @param sample later than all earlier samples of the sensor
-   */
+  /** Call it with the value that will be sent. @param sample later than all earlier samples of the sensor */
   note(sensor: string, { ts, value }: Sample) {
     const state = this.#stateOf(sensor);
     if (value <= state.range[1]) this.#end(sensor, state, ts);
@@ -78,12 +64,11 @@ export class DeviceEpisodes {
     else state.open = { start: ts, peak: value };
   }
 
-  /** Ends all open episodes at the end of the run. */
   end() {
     for (const [sensor, state] of this.#sensors) this.#end(sensor, state, null);
   }
 
-  /** @param sensor name @param end time of the first sample after the episode, in epoch ms */
+  /** @param end epoch ms of the first sample after the episode */
   #end(sensor: string, state: SensorState, end: number | null) {
     if (state.open) this.#onSent({ sensor, limit: state.range[1], ...state.open, end });
     state.open = null;

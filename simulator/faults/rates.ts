@@ -1,6 +1,6 @@
 import { MillraceError } from '../../common/errors.ts';
 
-/** The rates of injected faults, each a share from 0 to 1, and the number of episodes. */
+/** Shares from 0 to 1; only `episodes` is a number. */
 export interface FaultRates {
   /** samples that are left out */
   missing: number;
@@ -18,9 +18,7 @@ export interface FaultRates {
   skew: number;
   /** number of episodes of each sensor, in which its value exceeds its normal range */
   episodes: number;
-  /**
-   * messages with one unusable measurement, or messages that are followed by a completely unusable message
-   */
+  /** messages with one unusable measurement, or messages that are followed by a completely unusable message */
   poison: number;
 }
 
@@ -38,7 +36,7 @@ const NONE: FaultRates = {
 
 const MAX_EPISODES = 10_000;
 
-/** `tsbs`: the fault rates of the trucks in the IoT use case of the Time Series Benchmark Suite. */
+/** `tsbs`: the trucks in the IoT use case of the Time Series Benchmark Suite. */
 export const PRESETS: Record<string, FaultRates> = {
   tsbs: { ...NONE, missing: 0.1, gap: 0.01, zero: 0.1, late: 0.05, disorder: 0.3 },
 };

@@ -14,8 +14,8 @@ export type SimulatedSensor = SensorDescription & {
 export type SimulatedDevice = { name: string; site: string; sensors: SimulatedSensor[] };
 
 /**
- * Describes simulated devices `collar-0001`, `collar-0002` and so on. The devices stand at a few sites, and each has the sensors
- * of its profile. The same options give the same devices, down to every value that their sensors will read.
+ * Describes simulated devices `collar-0001`, `collar-0002` and so on. The devices stand at a few sites, and each has the sensors of its
+ * profile. The same options give the same devices, down to every value that their sensors will read.
  */
 export function describeDevices({
   devices,
@@ -26,9 +26,8 @@ export function describeDevices({
   intervalMs,
 }: {
   devices: number;
-  /** one of `PROFILES` */
   profile?: string;
-  /** what they are called before their number; default as the profile has it */
+  /** names before the number; default as the profile has it */
   device?: string;
   /** of each device; default as the profile has it, by the seed */
   sensors?: number;
@@ -59,7 +58,6 @@ export function describeDevices({
 
 export const deviceName = (called: string, number: number) => `${called}-${String(number).padStart(4, '0')}`;
 
-/** @returns different town names */
 function nameSites(count: number, seed: number): string[] {
   casual.seed(seed);
   const names: Set<string> = new Set();

@@ -6,16 +6,13 @@ import { createDeadline } from '../timeouts.ts';
 import type { SimulatedDevice, SimulatedSensor } from './devices.ts';
 import { createLinks, type Sender } from './links.ts';
 
-/** Number of connections that are opened at once, and the pause before the next ones. Brokers have a short queue for new connections. */
+/** Brokers have a short queue for new connections. */
 const CONNECTS = { atOnce: 20, pauseMs: 20 };
 
-/** Time limits at the end, in ms: `all` for acknowledgements, and `aDevice` for the `offline` of each device behind a gateway. */
+/** `all` for acknowledgements, and `aDevice` for the `offline` of each device behind a gateway. */
 const FAREWELL_MS = { all: 5000, aDevice: 1 };
 
-/**
- * Creates devices that measure and publish until they are stopped.
- * @param options createLoop: creates the loop that makes the devices measure and publish
- */
+/** @param options createLoop: creates the loop that makes the devices measure and publish */
 export function createFleet({
   devices,
   encode,
@@ -52,13 +49,12 @@ export function createFleet({
   return {
     connections: links.length,
 
-    /** Begins to connect the devices, and to measure. */
     start() {
       connecting = connectAll();
       loop.start();
     },
 
-    /** Connects, registers all devices, and then starts the clock, so that registration is not timed. */
+    /** Registers all devices, and then starts the clock, so that registration is not timed. */
     async startWhenReady() {
       connecting = connectAll();
       await connecting;
@@ -66,10 +62,8 @@ export function createFleet({
       if (!stopping) loop.start();
     },
 
-    /** @returns connections that are up */
     connected: (): number => links.filter(({ connected }) => connected).length,
 
-    /** @returns whether one of the connections was up at any time */
     everConnected: (): boolean => links.some(({ everConnected }) => everConnected),
 
     /** Publishes the measured samples, waits a short time for the acknowledgements, and disconnects. */
@@ -88,7 +82,6 @@ export function createFleet({
 
 export type Fleet = ReturnType<typeof createFleet>;
 
-/** A device of the fleet: reads its sensors, gathers a batch, and hands it over. */
 export class Member {
   #simulated;
   #sender;
@@ -114,7 +107,6 @@ export class Member {
     this.#batch = emptyBatch(simulated);
   }
 
-  /** Reads every sensor once. @param ts epoch ms */
   measure(ts: number) {
     for (let i = 0; i < this.#batch.length; i++) {
       const series = this.#batch[i] as Series;
@@ -123,7 +115,7 @@ export class Member {
     }
   }
 
-  /** Publishes the samples of the batch. @param dueAt scheduled time of sending, in ms of `performance.now()` */
+  /** @param dueAt scheduled time of sending, in ms of `performance.now()` */
   publish(dueAt?: number) {
     if (countSamples(this.#batch) === 0) return;
     const series = this.#batch;
@@ -131,7 +123,7 @@ export class Member {
     this.#send(this.#faults ? this.#faults.next(series) : [{ series, payload: this.#encode(series) }], dueAt);
   }
 
-  /** Publishes the samples of the batch, and those that the simulated faults held back. */
+  /** Also publishes the samples that the simulated faults held back. */
   finish() {
     this.publish();
     if (this.#faults) this.#send(this.#faults.rest());

@@ -2,17 +2,16 @@ import { birthMessage, type DeviceDescription, statusMessage } from '../announce
 import { createLink, type LinkOptions } from '../mqtt/link.ts';
 import { type OutgoingMessage, toMessage } from '../outgoing-message.ts';
 
-/** Maximum number of pending announcements. A thousand devices behind one connection so register one after another. */
+/** Pending announcements. A thousand devices behind one connection so register one after another. */
 const ANNOUNCED_AT_ONCE = 16;
 
 /**
- * Creates one connection that many devices share. Each device publishes on its own topics. A connection has only one last will,
- * so the devices have no last will. The gateway itself publishes that a device is online or offline. A killed gateway therefore
- * leaves its devices online.
+ * Many devices share one connection. Each device publishes on its own topics. A connection has only one last will, so the devices have no
+ * last will. The gateway itself publishes that a device is online or offline. A killed gateway therefore leaves its devices online.
  *
- * The gateway announces a device (birth, then online) right before the first message of the device. The registration of a fleet
- * is thus spread over these first messages. A device with its own connection announces itself after every reconnect. A device
- * behind a gateway does not, because its session continues.
+ * The gateway announces a device (birth, then online) right before the first message of the device. The registration of a fleet is thus
+ * spread over these first messages. A device with its own connection announces itself after every reconnect. A device behind a gateway does
+ * not, because its session continues.
  */
 export function createGateway({
   descriptions,
@@ -36,7 +35,7 @@ export function createGateway({
     link.push({ ...statusMessage(description, 'online', session), samples: 0, onSettled });
   }
 
-  /** @returns resolves when the broker has acknowledged all messages */
+  /** Resolves when the broker has acknowledged all messages. */
   async function publishForEach(publish: (member: (typeof members)[number]) => void): Promise<void> {
     for (const member of members) {
       await link.whenPendingAtMost(ANNOUNCED_AT_ONCE);
@@ -56,16 +55,15 @@ export function createGateway({
       return link.everConnected;
     },
 
-    /** @returns devices whose announcement was queued or acknowledged */
     announced: (): number => members.reduce((sum, { session }) => sum + (session > 0 ? 1 : 0), 0),
 
-    /** @returns resolves when the broker has acknowledged the announcement of every device */
+    /** Resolves when the broker has acknowledged all announcements. */
     announceAll: (): Promise<void> =>
       publishForEach((member) => {
         if (member.session === 0 && !stopping) announce(member);
       }),
 
-    /** One sender for each device. All senders share the connection. */
+    /** By device. All senders share the connection. */
     senders: members.map((member) => ({
       publish(outgoing: OutgoingMessage) {
         if (member.session === 0) announce(member);

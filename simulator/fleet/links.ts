@@ -6,28 +6,25 @@ import type { OutgoingMessage } from '../outgoing-message.ts';
 import type { SimulatedDevice } from './devices.ts';
 import { createGateway, type Gateway } from './gateway.ts';
 
-/** Maximum number of unacknowledged messages of one device: more than a constrained device would keep, and enough for a slow link. */
+/** Unacknowledged messages of one device: more than a constrained device would keep, and enough for a slow link. */
 const DEVICE_WINDOW = 8;
 
-/** Maximum number of unacknowledged messages of a gateway, which publishes for many devices. */
+/** Higher, because a gateway publishes for many devices. */
 const GATEWAY_WINDOW = 64;
 
-/** Maximum number of unacknowledged messages of a connection at a fixed rate. It is so high that no device waits for an acknowledgement. */
+/** At a fixed rate. It is so high that no device waits for an acknowledgement. */
 const OPEN_WINDOW = 1024;
 
-/** Memory limit for the pending messages of all connections together, in bytes. */
 const MAX_PENDING_BYTES = 256 * 2 ** 20;
 
-/** The part of a device or gateway that publishes the batches of one device. */
 export type Sender = { publish: (message: OutgoingMessage) => void };
 
-/** The part of a device or gateway that the fleet uses. */
 type FleetLink = Pick<Gateway, 'start' | 'connected' | 'everConnected' | 'stop' | 'announceAll'>;
 
 /**
- * Creates the connections of a fleet: one for each device, or fewer connections that the devices share evenly.
- * @param options buffer: maximum number of unsent batches of a device; open: the devices publish at a fixed rate and do
- * not wait for acknowledgements
+ * One connection for each device, or fewer connections that the devices share evenly.
+ * @param options buffer: maximum number of unsent batches of a device; open: the devices publish at a fixed rate and do not wait for
+ *   acknowledgements
  * @returns `senders` has the order of the devices
  */
 export function createLinks({

@@ -2,10 +2,7 @@ import type { Member } from './fleet.ts';
 import { createOpenSchedule, Pacer } from './pacer.ts';
 import { createSchedule, Scheduler } from './scheduler.ts';
 
-/**
- * Creates a loop in which every device measures once per interval and publishes once per batch interval. Acknowledgements limit
- * the rate.
- */
+/** Every device measures once per interval and publishes once per batch interval. Acknowledgements limit the rate. */
 export function createClosedLoop(members: Member[], pace: { intervalMs: number; batchMs: number }) {
   const schedule = createSchedule({ devices: members.length, ...pace });
   return new Scheduler({
@@ -20,8 +17,8 @@ export function createClosedLoop(members: Member[], pace: { intervalMs: number; 
 }
 
 /**
- * Creates a loop in which the devices take turns to publish at a fixed rate. They do not wait for acknowledgements.
- * @param pace `perSecond`: messages a second; `samples`: samples of each sensor in a message
+ * The devices take turns to publish at a fixed rate. They do not wait for acknowledgements.
+ * @param pace `perSecond`: messages a second; `samples`: of each sensor in a message
  */
 export function createOpenLoop(members: Member[], pace: { perSecond: number; samples: number }) {
   let schedule: ReturnType<typeof createOpenSchedule>;

@@ -1,14 +1,9 @@
 import { performance } from 'node:perf_hooks';
 
-/**
- * After this time of continuous work, in ms, the pacer yields to the event loop, even behind schedule. The process must read
- * acknowledgements.
- */
+/** After this time of continuous work the pacer yields to the event loop, even behind schedule. The process must read acknowledgements. */
 const TURN_MS = 5;
 
-/**
- * Calls `onDue` at a fixed rate. A late call still gets the time at which it was due. The pacer never skips a call.
- */
+/** A late call still gets the time at which it was due. The pacer never skips a call. */
 export class Pacer {
   #perSecond;
   #onDue;
@@ -24,9 +19,8 @@ export class Pacer {
     now: clock = () => performance.now(),
   }: {
     perSecond: number;
-    /** gets `dueAt` in ms of `performance.now()` */
+    /** `dueAt` in ms of `performance.now()` */
     onDue: (index: number, dueAt: number) => void;
-    /** returns the time in ms of a monotonic clock */
     now?: () => number;
   }) {
     this.#perSecond = perSecond;
@@ -34,24 +28,22 @@ export class Pacer {
     this.#clock = clock;
   }
 
-  /** Starts the calls. The first call is due now. */
   start() {
     this.#startedAt = this.#clock();
     this.#run();
   }
 
-  /** Stops the calls. */
   stop() {
     clearTimeout(this.#timer);
     clearImmediate(this.#soon);
   }
 
-  /** @returns how late the next call is, in ms */
+  /** How late the next call is, in ms. */
   behindMs(): number {
     return this.#startedAt === 0 ? 0 : Math.max(0, this.#clock() - this.#dueAt());
   }
 
-  /** Returns the time at which the next call is due, in ms of the clock. */
+  /** When the next call is due, in ms of the clock. */
   #dueAt() {
     return this.#startedAt + (this.#next * 1000) / this.#perSecond;
   }
@@ -91,13 +83,9 @@ export function createOpenSchedule({
 }) {
   const intervalMs = sampleIntervalMs({ devices, perSecond, samples });
   return {
-    /** @param index of a message, from 0 */
     device: (index: number) => index % devices,
 
-    /**
-     * @param index of a message
-     * @returns times of its samples in whole epoch ms; the last one is the time at which the message is due
-     */
+    /** Times of the samples in whole epoch ms; the last one is the time at which the message is due. */
     times(index: number): number[] {
       const first = ((index % devices) * 1000) / perSecond;
       const step = Math.floor(index / devices) * samples;
@@ -110,9 +98,7 @@ export function createOpenSchedule({
   };
 }
 
-/**
- * Returns the time between two samples of a sensor, in ms. Below 1 ms, two samples would have the same timestamp.
- */
+/** In ms. Below 1 ms, two samples would have the same timestamp. */
 export const sampleIntervalMs = ({
   devices,
   perSecond,
@@ -123,6 +109,5 @@ export const sampleIntervalMs = ({
   samples: number;
 }) => (devices * 1000) / perSecond / samples;
 
-/** @param flags both in ms @returns samples of a sensor in one message */
 export const samplesPerSensor = ({ batch, interval }: { batch: number; interval: number }): number =>
   Math.max(1, Math.round(batch / interval));

@@ -1,16 +1,13 @@
-/** The shortest wait of the timer that all devices share, in ms. A sample gets the time at which it was due, not the time of the timer. */
+/** All devices share this timer. A sample gets the time at which it was due, not the time of the timer. */
 const SHORTEST_WAIT_MS = 4;
 
-/** After this time of continuous work, in ms, the scheduler yields to the event loop. The process must read acknowledgements. */
+/** After this time of continuous work the scheduler yields to the event loop. The process must read acknowledgements. */
 const TURN_MS = 20;
 
-/**
- * If schedule and clock differ by more than this, in ms, the machine slept or its clock was set. The scheduler then skips the
- * missed samples.
- */
+/** If schedule and clock differ by more than this, the machine slept or its clock was set. The scheduler then skips the missed samples. */
 const LEAP_MS = 10_000;
 
-/** Calls `onDue` for each measurement of a schedule in order, as soon as the measurement is due. */
+/** In the order of the schedule, as soon as a measurement is due. */
 export class Scheduler {
   #schedule;
   #onDue;
@@ -26,7 +23,7 @@ export class Scheduler {
   }: {
     schedule: Schedule;
     intervalMs: number;
-    /** gets `ts` in epoch ms, never ahead of the clock */
+    /** `ts` in epoch ms, never ahead of the clock */
     onDue: (index: number, ts: number) => void;
   }) {
     this.#schedule = schedule;
@@ -34,13 +31,11 @@ export class Scheduler {
     this.#leapMs = Math.max(LEAP_MS, 2 * intervalMs);
   }
 
-  /** Starts the schedule now. */
   start() {
     this.#startedAt = Date.now();
     this.#run();
   }
 
-  /** Stops the schedule. */
   stop() {
     clearTimeout(this.#timer);
   }
@@ -79,19 +74,15 @@ export function createSchedule({
 }) {
   const stepsPerBatch = Math.max(1, Math.round(batchMs / intervalMs));
   return {
-    /** @param index of a measurement, from 0 */
     device: (index: number) => index % devices,
 
-    /** @returns whole ms after the start; two measurements of a device are exactly one interval apart */
+    /** Two measurements of a device are exactly one interval apart. */
     dueMs: (index: number): number =>
       Math.floor((intervalMs * ((index % devices) + 1)) / devices) + Math.floor(index / devices) * intervalMs,
 
     /**
-     * Decides whether a batch of a device ends. The first batch ends with the first measurement, so that a dashboard shows values
-     * at once. The second batch ends at the place of the device within the batch interval. All further batches of the device are
-     * one batch interval apart.
-     * @param index of a measurement, from 0
-     * @returns whether a batch ends with this measurement
+     * The first batch ends with the first measurement, so that a dashboard shows values at once. The second batch ends at the place of the
+     * device within the batch interval. All further batches of the device are one batch interval apart.
      */
     endsBatch(index: number): boolean {
       const step = Math.floor(index / devices);

@@ -18,14 +18,10 @@ import type { Series } from '../payloads/index.ts';
  */
 export const LEDGER_VERSION = 1;
 
-/** @param begun start of the run, in epoch ms */
 export const headerLine = (begun: number) =>
   `${JSON.stringify({ ledger: LEDGER_VERSION, begun: new Date(begun).toISOString() })}\n`;
 
-/**
- * Returns the ledger line of a message without the message number. The number is assigned when the message is sent.
- * @param series the samples that must be stored
- */
+/** Without the message number, which is assigned when the message is sent. @param series the samples that must be stored */
 export const noteOf = (device: string, series: Series[]) =>
   `"device":${JSON.stringify(device)},"series":[${series.filter(hasSamples).map(seriesText).join(',')}]`;
 

@@ -6,9 +6,8 @@ import { acknowledgedLine, episodeLine, headerLine, sentLine } from './format.ts
 /**
  * Writes a new ledger, or appends a run to an existing one. Two processes must not write the same ledger at once.
  *
- * Invariant: the line of a message is written before the message is sent. So the database never has a sample that the ledger
- * lacks, however the process ends. One write per message costs 4 µs. Acknowledgements are written at the end of the event loop
- * iteration.
+ * Invariant: the line of a message is written before the message is sent. So the database never has a sample that the ledger lacks, however
+ * the process ends. One write per message costs 4 µs. Acknowledgements are written at the end of the event loop iteration.
  */
 export class Ledger {
   #path;
@@ -35,7 +34,7 @@ export class Ledger {
   }
 
   /**
-   * Writes a message to the ledger. Must be called before the message is published for the first time.
+   * Must be called before the message is published for the first time.
    * @param note from `noteOf`
    * @returns number of the message; null: the line could not be written, and the message must not be sent
    */
@@ -45,18 +44,17 @@ export class Ledger {
     return this.#usable ? this.#number : null;
   }
 
-  /** Writes an acknowledgement to the ledger. @param acknowledged number of a message */
+  /** @param acknowledged number of a message */
   acknowledged(acknowledged: number) {
     this.#pending += acknowledgedLine(acknowledged);
     this.#flushing ??= setImmediate(() => this.#write());
   }
 
-  /** Writes an episode to the ledger. Must be called before the end of the episode is sent. */
+  /** Must be called before the end of the episode is sent. */
   episode(device: string, episode: SentEpisode) {
     this.#write(episodeLine(device, episode));
   }
 
-  /** Writes the pending lines and closes the file. */
   close() {
     this.#write();
     this.#usable = false;
@@ -78,10 +76,7 @@ export class Ledger {
   }
 }
 
-/**
- * Opens a ledger for appending. If the last line is incomplete, a line end is written, so that the next write begins a new line.
- * @returns file descriptor
- */
+/** If the last line is incomplete, a line end is written, so that the next write begins a new line. @returns file descriptor */
 function open(path: string): number {
   try {
     const file = openSync(path, 'a+');

@@ -6,16 +6,14 @@ import { LEDGER_VERSION } from './format.ts';
 
 type LedgerSeries = { sensor: string; times: number[]; values: number[] };
 
-/**
- * An entry of a ledger. `message` counts over all runs in the file, from 1. `text` is the line of the entry.
- */
+/** `message` counts over all runs in the file, from 1. `text` is the line of the entry. */
 type LedgerEntry =
   | { kind: 'sent'; message: number; device: string; series: LedgerSeries[]; text: string }
   | { kind: 'acknowledged'; message: number }
   | { kind: 'episode'; device: string; episode: SentEpisode };
 
 /**
- * Reads a ledger of any size as a stream. If a run was killed, its incomplete last line is ignored.
+ * Streams a ledger of any size. If a run was killed, its incomplete last line is ignored.
  * @throws {MillraceError} `failed` for a file that is no ledger or cannot be read
  */
 export async function* readLedger(path: string): AsyncGenerator<LedgerEntry> {
@@ -61,7 +59,7 @@ async function* linesOf(path: string): AsyncGenerator<string> {
   }
 }
 
-/** @returns null: the text is no complete line of a ledger */
+/** Null: the line is incomplete. */
 function parse(
   text: string,
 ):

@@ -6,9 +6,9 @@ import type { Config } from '../../common/settings/config.ts';
 import type { Broker } from './connection.ts';
 
 /**
- * Returns the broker and its account. The URL is `--broker`, or else `MQTT_URL`, or else that of the embedded broker.
- * @throws {MillraceError} `bad_settings` when MQTT_TLS_CA cannot be read, or when the URL has no TLS although MQTT_TLS_CA
- * or a password requires it; `usage` when the file of credentials cannot be read
+ * The URL is `--broker`, or else `MQTT_URL`, or else that of the embedded broker.
+ * @throws {MillraceError} `bad_settings` when MQTT_TLS_CA cannot be read, or when the URL has no TLS although MQTT_TLS_CA or a password
+ *   requires it; `usage` when the file of credentials cannot be read
  */
 export function chooseBroker(
   { mqtt, tlsElsewhere }: Pick<Config, 'mqtt' | 'tlsElsewhere'>,
@@ -37,8 +37,7 @@ export function chooseBroker(
 }
 
 /**
- * Returns the broker with the account of one device. Without `--credentials`, all devices use the same account.
- * @param device name of the device
+ * Without `--credentials`, all devices use the same account.
  * @throws {MillraceError} `usage`: the file of credentials has no account of the device
  */
 export function brokerFor({ secrets, ...broker }: Broker, device: string): Broker {
@@ -56,5 +55,5 @@ function readCa(path: string) {
   }
 }
 
-/** @returns the URL without credentials, for messages and logs */
+/** Without credentials, for messages and logs. */
 export const shownUrl = (url: string): string => url.replace(/\/\/[^@]*@/, '//');

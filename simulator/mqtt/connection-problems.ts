@@ -3,7 +3,7 @@ import type { StatusLine } from '../../common/status-line.ts';
 import { shownUrl } from './broker.ts';
 import type { Broker } from './connection.ts';
 
-/** Prints the reason why devices have no connection. A reason is printed once for all devices, and again after it changed or was over. */
+/** A reason is printed once for all devices, and again after it changed or was over. */
 export class ConnectionProblemReporter {
   #statusLine;
   #reported = '';
@@ -12,19 +12,17 @@ export class ConnectionProblemReporter {
     this.#statusLine = statusLine;
   }
 
-  /** Prints a reason, unless it is the reason that was printed last. */
   report(reason: string) {
     if (reason !== this.#reported) this.#statusLine.print(`No connection: ${reason}; trying again`);
     this.#reported = reason;
   }
 
-  /** Records that all devices are connected. The next problem is then printed even if it has the same reason. */
+  /** All devices are connected. The next problem is then printed even if it has the same reason. */
   over() {
     this.#reported = '';
   }
 }
 
-/** @returns `broker_away` */
 export const refusal = ({ url, secrets }: Broker, reason: string): MillraceError =>
   new MillraceError(
     'broker_away',
@@ -37,7 +35,6 @@ const ADVICE = {
   file: 'Issue what is missing in the file of --credentials, or rotate what is wrong, with --file.',
 };
 
-/** @returns `broker_away` */
 export const neverConnected = (url: string): MillraceError =>
   new MillraceError(
     'broker_away',
@@ -45,7 +42,6 @@ export const neverConnected = (url: string): MillraceError =>
       'If npm run dev runs with another DATA_DIR or MQTT_PORT, set the same.',
   );
 
-/** @returns `broker_away` */
 export const unreachable = (url: string): MillraceError =>
   new MillraceError(
     'broker_away',

@@ -6,25 +6,19 @@ export interface Broker {
   username?: string;
   password?: string;
   ca?: Buffer;
-  /** passwords of the device accounts, by device */
   secrets?: Map<string, string>;
 }
 
-/** Permanent CONNACK return codes (MQTT 3.1.1, table 3.1): version, client id, credentials, permissions. */
+/** MQTT 3.1.1, table 3.1: version, client id, credentials, permissions. */
 const PERMANENT = new Set([1, 2, 4, 5]);
 
-/**
- * A connection that has lasted this long, in ms, resets the count of failed attempts. The pause before the next attempt grows with that
- * count.
- */
+/** A connection that has lasted this long resets the count of failed attempts. The pause before the next attempt grows with that count. */
 const HEALTHY_AFTER_MS = 10_000;
 
 /**
- * Connects to the broker, and reconnects whenever the connection breaks.
- *
- * Each attempt is a new session. The session number is the time of the attempt in epoch ms, and the last will in CONNECT contains
- * it. MQTT.js would reuse the first will on every reconnect and resend messages by itself. So every attempt creates a new MQTT.js
- * client, and only the outbox keeps pending messages.
+ * Reconnects whenever the connection breaks. Each attempt is a new session. The session number is the time of the attempt in epoch ms, and
+ * the last will in CONNECT contains it. MQTT.js would reuse the first will on every reconnect and resend messages by itself. So every
+ * attempt creates a new MQTT.js client, and only the outbox keeps pending messages.
  */
 export class Connection {
   #broker;
@@ -52,20 +46,15 @@ export class Connection {
     onRefused,
   }: {
     broker: Broker;
-    /** returns the last will */
     will: ((session: number) => { topic: string; payload: string }) | null;
     /** the same for every attempt, so that the broker replaces a dead connection */
     clientId: string;
-    /**
-     * called when the connection is established; messages that `onUp` publishes arrive before all later
-     * messages
-     */
+    /** messages that `onUp` publishes arrive before all later messages */
     onUp: (session: number) => void;
-    /** called when an established connection breaks; the missing acknowledgements will not arrive */
+    /** the missing acknowledgements will not arrive */
     onDown: () => void;
-    /** gets the reason why there is no connection */
     onTrouble: (reason: string) => void;
-    /** gets the reason why the broker refuses the client permanently; no further attempt is made */
+    /** the broker refuses the client permanently; no further attempt is made */
     onRefused: (reason: string) => void;
   }) {
     this.#broker = broker;
@@ -77,7 +66,6 @@ export class Connection {
     this.#onRefused = onRefused;
   }
 
-  /** Connects, and reconnects whenever the connection breaks. */
   start() {
     this.#session = Math.max(Date.now(), this.#session + 1);
     const mine = mqtt.connect(this.#broker.url, {
@@ -129,24 +117,20 @@ export class Connection {
     });
   }
 
-  /** Whether the connection is established. */
   get up() {
     return this.#up;
   }
 
-  /** Whether a connection was ever established. */
   get everUp() {
     return this.#everUp;
   }
 
-  /** The number of the session: the time of the attempt, in epoch ms. */
+  /** The time of the attempt, in epoch ms. */
   get session() {
     return this.#session;
   }
 
-  /**
-   * Publishes at QoS 1. If the connection breaks before the acknowledgement, `onAcknowledged` is never called.
-   */
+  /** QoS 1. If the connection breaks before the acknowledgement, `onAcknowledged` is never called. */
   publish(
     topic: string,
     payload: string | Buffer,
@@ -159,9 +143,8 @@ export class Connection {
   }
 
   /**
-   * Closes the connection and stops reconnecting.
-   * @param how `orderly` true: the client sends DISCONNECT, and the broker discards the last will; false: the broker publishes
-   * the last will
+   * @param how `orderly` true: the client sends DISCONNECT, and the broker discards the last will; false: the broker publishes the last
+   *   will
    * @returns resolves when the socket is closed
    */
   stop({ orderly }: { orderly: boolean }): Promise<void> {
@@ -187,11 +170,8 @@ const FIRST_MS = 500;
 const LONGEST_MS = 15_000;
 
 /**
- * Returns the time to wait before the next attempt. The time doubles with each failure and has jitter, so that a thousand devices
- * do not reconnect in the same instant.
- * @param failures number of consecutive failed attempts
+ * Doubles with each consecutive failure and has jitter, so that a thousand devices do not reconnect in the same instant.
  * @param random returns a number in [0, 1)
- * @returns waiting time in ms
  */
 export function backoffMs(failures: number, random: () => number = Math.random): number {
   const longest = Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(failures, 10));

@@ -4,22 +4,18 @@ import type { Meter } from '../meter.ts';
 import { type Message, Outbox } from '../outbox.ts';
 import { type Broker, Connection } from './connection.ts';
 
-/** The options that every kind of connection has. */
 export interface LinkOptions {
   broker: Broker;
-  /** maximum number of waiting messages, of bytes of pending messages, and of unacknowledged messages */
+  /** waiting messages, bytes of pending messages, unacknowledged messages */
   limits: { messages: number; bytes: number; window: number };
   meter: Meter;
   ledger: Ledger | null;
-  /** gets the reason why there is no connection */
   onTrouble: (reason: string) => void;
-  /** gets the reason why the broker refuses the client permanently */
+  /** the broker refuses the client permanently */
   onRefused: (reason: string) => void;
 }
 
-/**
- * Creates a connection with an outbox. Every accepted message is acknowledged by the broker, or dropped and counted.
- */
+/** A connection with an outbox. Every accepted message is acknowledged by the broker, or dropped and counted. */
 export function createLink({
   broker,
   clientId,
@@ -63,7 +59,7 @@ export function createLink({
     },
   });
 
-  /** Writes a message to the ledger before it is sent. @returns whether the message may be sent */
+  /** Before a message is sent. @returns whether the message may be sent */
   function writtenDown(message: Message): boolean {
     if (!ledger || message.note === null) return true;
     message.entry = ledger.sent(message.note);
@@ -92,9 +88,9 @@ export function createLink({
     },
 
     /**
-     * Waits for pending messages, publishes the last messages, and disconnects. After the deadline the connection is destroyed,
-     * and the broker publishes the last will.
-     * @param publishLast publishes the last messages; not called without a connection
+     * Waits for pending messages, publishes the last messages, and disconnects. After the deadline the connection is destroyed, and the
+     * broker publishes the last will.
+     * @param publishLast not called without a connection
      */
     async stop(deadline: Promise<unknown>, publishLast: () => Promise<unknown>) {
       await Promise.race([outbox.whenAtMost(0), deadline]);

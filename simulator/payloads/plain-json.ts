@@ -1,9 +1,7 @@
 import { numberText } from '../numbers.ts';
 import type { Series } from './index.ts';
 
-/**
- * Encodes a batch as plain JSON: an array of `{"sensor_id","ts","value"}` with `ts` in epoch milliseconds.
- */
+/** An array of `{"sensor_id","ts","value"}` with `ts` in epoch milliseconds. */
 export function encodePlainJson(series: Series[]): string {
   const records = series.flatMap(({ name, samples }) => {
     const id = JSON.stringify(name);

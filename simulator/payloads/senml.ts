@@ -2,8 +2,8 @@ import { numberText } from '../numbers.ts';
 import type { Series } from './index.ts';
 
 /**
- * Encodes a batch as SenML JSON (RFC 8428): one pack for all sensors. The first record of each sensor has the sensor name as base
- * name. The first record of the pack has the base time. All other records are only `{"t":…,"v":…}`.
+ * RFC 8428: one pack for all sensors. The first record of each sensor has the sensor name as base name. The first record of the pack has
+ * the base time. All other records are only `{"t":…,"v":…}`.
  *
  * SenML times are in seconds, and Millrace times are whole milliseconds. `bt + t` times 1000, rounded, gives exactly the original
  * millisecond. The error of the two divisions and the sum stays below a microsecond until the year 2100 and beyond.
@@ -25,8 +25,8 @@ export function encodeSenml(series: Series[]): string {
   return `[${records.join(',')}]`;
 }
 
-/** A SenML time below this limit (July 1978), in ms, means "relative to now" (RFC 8428, section 4.5.3). */
+/** A SenML time below this limit (July 1978) means "relative to now" (RFC 8428, section 4.5.3). */
 export const EARLIEST_SENML_MS = 2 ** 28 * 1000;
 
-/** @returns whether SenML allows it as a resolved name (RFC 8428, section 4.5.1) */
+/** As a resolved name (RFC 8428, section 4.5.1). */
 export const isSenmlName = (name: string): boolean => /^[A-Za-z0-9][-A-Za-z0-9:._/]*$/.test(name);

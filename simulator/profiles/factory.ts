@@ -20,7 +20,6 @@ const axis = (axis: string): Record<string, Signal> => ({
   [`${axis}.deviation`]: deviation,
 });
 
-/** The measuring points of a machining center. */
 const POINTS: Record<string, Signal> = {
   ...axis('x'),
   ...axis('y'),
@@ -58,17 +57,14 @@ const POINTS: Record<string, Signal> = {
 
 const KINDS = Object.entries(POINTS).map(([name, signal]) => ({ name, signal }));
 
-/** A factory of identical machines with fifty measuring points each. */
+/** Identical machines with fifty measuring points each. */
 export const factory = {
   device: 'machine',
   sensors: { least: KINDS.length, most: KINDS.length },
   sensorsOf: (_, count = KINDS.length) => inRounds(KINDS, count),
 } satisfies Profile;
 
-/**
- * Returns `count` signals. If there are more sensors than kinds, the kinds repeat with a number: `pulse-2` and so on.
- * @returns with different names
- */
+/** If there are more sensors than kinds, the kinds repeat with a number: `pulse-2` and so on. */
 export const inRounds = (kinds: NamedSignal[], count: number): NamedSignal[] =>
   Array.from({ length: count }, (_, index) => {
     const { name, signal } = kinds[index % kinds.length] as NamedSignal;

@@ -4,19 +4,17 @@ import type { Signal } from '../signals/index.ts';
 import { location } from '../signals/location.ts';
 import { factory, inRounds } from './factory.ts';
 
-/** A kind of device. */
 export interface Profile {
-  /** prefix of device names, before the number */
+  /** prefix of names, before the number */
   device: string;
-  /** range of the number of sensors of a device, if no count is given */
+  /** range of the number of signals, if no count is given */
   sensors: { least: number; most: number };
-  /** returns the signals of a device; without a count, the number of signals is within `sensors` */
+  /** returns a device's signals: `count`, or a number within `sensors` */
   sensorsOf: (random: Random, count: number | undefined) => NamedSignal[];
 }
 
 export type NamedSignal = { name: string; signal: Signal };
 
-/** The four types of sensors of a collar. */
 export const COLLAR_SIGNALS: readonly Signal[] = [temperature, pulse, location, respiration];
 
 const SENSORS = { least: 1, most: 4 };

@@ -9,24 +9,21 @@ import { createDeadline } from '../timeouts.ts';
 import { readBatches, type Skipped } from './samples.ts';
 import type { Survey } from './survey.ts';
 
-/** Maximum number of unacknowledged messages: enough to keep broker and database busy, and few enough to fit in memory. */
+/** Unacknowledged messages: enough to keep broker and database busy, and few enough to fit in memory. */
 const WINDOW = 32;
 
-/** Time limit for the last acknowledgements when the replay was interrupted, in ms. */
+/** For the last acknowledgements when the replay was interrupted. */
 const FAREWELL_MS = 5000;
 
 /**
- * Publishes a recorded data set as one device, as fast as the broker acknowledges. No message is ever dropped, because the file
- * is not read further while the window is full.
+ * One device publishes as fast as the broker acknowledges. No message is ever dropped, because the file is not read further while the
+ * window is full.
  */
 export function createReplay(options: {
-  /** path of a CSV file */
   path: string;
-  /** survey of the same file */
   survey: Survey;
-  /** name */
   device: string;
-  /** maps a recorded time to the published time, both in epoch ms */
+  /** from recorded to published time, both in epoch ms */
   timeline: (recorded: number) => number;
   speed: number;
   rowsPerMessage: number;
@@ -34,9 +31,8 @@ export function createReplay(options: {
   encode: (series: Series[]) => string;
   meter: Meter;
   ledger: Ledger | null;
-  /** gets the reason why there is no connection */
   onTrouble: (reason: string) => void;
-  /** gets the reason why the broker refuses the device permanently */
+  /** the broker refuses the device permanently */
   onRefused: (reason: string) => void;
 }) {
   const { path, survey, timeline, rowsPerMessage, speed, encode } = options;
@@ -67,10 +63,7 @@ export function createReplay(options: {
 
     connected: (): boolean => device.connected,
 
-    /**
-     * @param signal ends the replay early
-     * @returns resolves when all messages are acknowledged and the device is offline
-     */
+    /** Resolves when all messages are acknowledged and the device is offline. @param signal ends the replay early */
     async run(signal: AbortSignal): Promise<void> {
       device.start();
       try {

@@ -3,7 +3,7 @@ import { parse } from 'csv-parse';
 import { MillraceError } from '../../common/errors.ts';
 
 /**
- * Reads a CSV file row by row in constant memory. The first row is the header.
+ * In constant memory. The first row is the header.
  * @returns cells without surrounding spaces; a short row has fewer cells
  * @throws {MillraceError} `usage` when the file cannot be read or is no CSV
  */

@@ -3,14 +3,10 @@ import { parseNumber, parseTime } from './cells.ts';
 import { readRows } from './rows.ts';
 import type { Survey } from './survey.ts';
 
-/** Counts of cells (`empty`, `unreadable`) and of rows (`untimed`, `colliding`). */
+/** `empty` and `unreadable` count cells, `untimed` and `colliding` rows. */
 export type Skipped = { empty: number; unreadable: number; untimed: number; colliding: number };
 
-/**
- * Reads a CSV file and gathers the rows into batches. A column becomes a series.
- * @param survey survey of the same file
- * @returns batches without empty series
- */
+/** Gathers rows into batches. A column becomes a series. @param survey of the same file @returns batches without empty series */
 export async function* readBatches(
   path: string,
   survey: Survey,
@@ -19,13 +15,10 @@ export async function* readBatches(
     rowsPerBatch,
     skipped,
   }: {
-    /** maps a recorded time to the published time, both in epoch ms */
+    /** from recorded to published time, both in epoch ms */
     timeline: (recorded: number) => number;
     rowsPerBatch: number;
-    /**
-     * counters that grow: empty cells, cells that are no number, rows without a time, and rows that get the
-     * same millisecond as the previous row
-     */
+    /** grows: empty cells, cells that are no number, rows without a time, and rows that get the same millisecond as the previous row */
     skipped: Skipped;
   },
 ): AsyncGenerator<Series[]> {
@@ -50,8 +43,7 @@ export async function* readBatches(
       yield* withoutEmpty(batch);
       batch = emptyBatch(survey);
     }
-    // Rows that were appended after the survey are ignored. Their times would be in the future, because the last
-    // surveyed time is now.
+    // Rows that were appended after the survey are ignored. Their times would be in the future, because the last surveyed time is now.
     if (rows === survey.rows) break;
   }
   yield* withoutEmpty(batch);

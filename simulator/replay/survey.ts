@@ -3,35 +3,28 @@ import { isName } from '../../schema/ids.ts';
 import { parseNumber, parseTime } from './cells.ts';
 import { readRows } from './rows.ts';
 
-/** Number of rows in which a time column is searched. A file without a time in these rows has no time column. */
+/** A file without a time in these rows has no time column. */
 const ROWS_TO_FIND_TIME = 100;
 
 const ROWS_PER_PROGRESS = 10_000;
 
 type Column = { index: number; name: string };
 
-/** The result of a first reading of a file. */
 export interface Survey {
-  /** index of the first column that holds times */
   timeIndex: number;
-  /** the columns that hold numbers; each becomes a sensor */
+  /** hold numbers; each becomes a sensor */
   columns: Column[];
   /** names of the columns that hold no numbers */
   textColumns: string[];
-  /** number of rows that have a time */
+  /** rows that have a time */
   rows: number;
-  /** number of rows whose time is missing or cannot be read */
+  /** rows whose time is missing or cannot be read */
   untimed: number;
-  /** the earliest time, epoch ms */
   first: number;
-  /** the latest time, epoch ms */
   last: number;
 }
 
-/**
- * Reads a CSV file once to learn its columns and times. The replay needs the last time before it sends the first row.
- * @throws {MillraceError} `usage` when there is nothing to replay
- */
+/** The replay needs the last time before it sends the first row. @throws {MillraceError} `usage` when there is nothing to replay */
 export async function surveyFile(
   path: string,
   onProgress: (rows: number) => void = () => {},
@@ -70,7 +63,6 @@ export async function surveyFile(
   return { timeIndex, columns, textColumns, rows, untimed, first, last };
 }
 
-/** @returns a name for every column; columns without a name are numbered */
 function nameColumns(path: string, header: string[]): string[] {
   const names = header.map((cell, index) => cell || `column-${index + 1}`);
   const wrong = names.find((name, index) => !isName(name) || names.indexOf(name) !== index);

@@ -1,7 +1,7 @@
 import { createDailyCycle, createDrift, createEpisodes, rounded, within } from './components.ts';
 import type { Signal } from './index.ts';
 
-/** Heart rate of a cow: 55 to 75 beats a minute at rest, and much more while the cow runs. */
+/** A cow: 55 to 75 beats a minute at rest, and much more while it runs. */
 export const pulse = {
   type: 'pulse',
   unit: 'beat/min',
@@ -18,7 +18,7 @@ export const pulse = {
   },
 } satisfies Signal;
 
-/** Breaths of a cow per minute: 20 to 32 at rest, more by day, and sometimes panting. */
+/** A cow: 20 to 32 breaths a minute at rest, more by day, and sometimes panting. */
 export const respiration = {
   type: 'respiration',
   unit: '1/min',
@@ -39,7 +39,7 @@ export const respiration = {
   },
 } satisfies Signal;
 
-/** Body temperature of a cow: about 38.6 °C, a little higher in the evening, and sometimes a fever. */
+/** A cow: about 38.6 °C, a little higher in the evening, and sometimes a fever. */
 export const temperature = {
   type: 'temperature',
   unit: 'Cel',

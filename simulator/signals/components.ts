@@ -1,13 +1,13 @@
 import type { Random } from '../random.ts';
 
 /**
- * The components of a signal. Each component advances once per measurement and scales with the interval. So a signal has the same
- * character whether its sensor measures every 10 ms or every hour.
+ * Each component advances once per measurement and scales with the interval. So a signal has the same character whether its sensor measures
+ * every 10 ms or every hour.
  */
 
 const DAY_MS = 86_400_000;
 
-/** Creates a cycle of one day that begins at a random phase. @returns returns a value from -1 to 1 */
+/** From -1 to 1. The cycle begins at a random phase. */
 export function createDailyCycle(random: Random, intervalMs: number): () => number {
   const phase = random.uniform();
   let step = 0;
@@ -15,7 +15,7 @@ export function createDailyCycle(random: Random, intervalMs: number): () => numb
 }
 
 /**
- * Creates noise with a memory: the exact discrete form of an Ornstein-Uhlenbeck process, AR(1).
+ * Noise with a memory: the exact discrete form of an Ornstein-Uhlenbeck process, AR(1).
  * @param shape time constant of the memory, and standard deviation
  * @returns returns a value around 0
  */
@@ -34,7 +34,7 @@ export function createDrift(
 }
 
 /**
- * Creates occasional events, such as a run or a fever. An event rises, lasts, and fades.
+ * Occasional events, such as a run or a fever. An event rises, lasts, and fades.
  * @param shape mean time between two events, mean duration, time constant of the rise
  * @returns returns a value from 0 (no event) to 1 (full height)
  */
@@ -58,6 +58,6 @@ export function createEpisodes(
 
 export const within = (value: number, low: number, high: number) => Math.min(high, Math.max(low, value));
 
-/** @param decimals number of decimals that the instrument would show */
+/** @param decimals as the instrument would show */
 export const rounded = (value: number, decimals: number) =>
   Math.round(value * 10 ** decimals) / 10 ** decimals;

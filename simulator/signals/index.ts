@@ -1,16 +1,13 @@
 import type { Random } from '../random.ts';
 
-/** A kind of measurement with the function that generates its values. */
 export interface Signal {
   type: string;
-  /** unit symbol that SenML registers (RFC 8428, section 12.1) */
+  /** registered for SenML (RFC 8428, section 12.1) */
   unit: string;
-  /** lowest and highest possible value */
   range: [number, number];
   /**
-   * returns a function that returns one value per measurement. The values depend only on the random numbers
-   * and the interval, not on the time of day. `device` returns a generator of the random numbers that all
-   * sensors of a device share
+   * returns a function that returns one value per measurement. The values depend only on the random numbers and the interval, not on the
+   * time of day. `device` returns a generator of the random numbers that all sensors of a device share
    */
   create: (random: Random, intervalMs: number, device: () => Random) => () => number;
 }

@@ -32,11 +32,7 @@ const LINE: CommandLine<typeof FLAGS> = {
   settings: [...DATABASE_SETTINGS, 'STREAM_KAFKA'],
 };
 
-/**
- * @param argv without node and script
- * @returns `from` and `to` in epoch ms
- * @throws {MillraceError} `usage`
- */
+/** @returns `from` and `to` in epoch ms @throws {MillraceError} `usage` */
 function readFlags(argv: string[]): { ledger: string; kafka: boolean; from?: number; to?: number } {
   const { ledger, kafka, from, to } = parseFlags(LINE, argv);
   const problems = [];
@@ -54,7 +50,6 @@ function readFlags(argv: string[]): { ledger: string; kafka: boolean; from?: num
   };
 }
 
-/** @returns epoch ms; null: the text is no time */
 const readTime = (text: string | undefined): number | null | undefined =>
   text === undefined ? undefined : parseTime(text);
 
@@ -62,19 +57,17 @@ type Settings = Pick<Config, 'cql' | 'retention' | 'stream'>;
 
 export interface CommandDeps {
   readSettings: () => Settings;
-  /** the store is closed at the end */
+  /** closed at the end */
   openStore: (settings: Settings) => Promise<Stored & { close: () => Promise<unknown> }>;
   readTopics: typeof readTopics;
-  /** prints a line of the result */
   print: (text: string) => void;
   statusLine: { update: (text: string) => void; clear: () => void };
 }
 
 /**
- * Runs `npm run compare`: compares a simulator's ledger with the database or Kafka in both directions, sample by sample.
+ * Compares a simulator's ledger with the database or Kafka in both directions, sample by sample.
  * @param argv without node and script
- * @throws {MillraceError} `failed`: ledger and store differ, or there is nothing to compare; `usage`, `help`, `bad_settings`,
- * `unavailable`
+ * @throws {MillraceError} `failed`: ledger and store differ, or there is nothing to compare; `usage`, `help`, `bad_settings`, `unavailable`
  */
 export async function compareCommand(argv: string[], deps: CommandDeps) {
   const { ledger, kafka, from, to } = readFlags(argv);
@@ -94,7 +87,6 @@ export async function compareCommand(argv: string[], deps: CommandDeps) {
   }
 }
 
-/** epoch ms */
 type Range = { from?: number | undefined; to?: number | undefined };
 
 async function compareWithDatabase(

@@ -7,13 +7,10 @@ import { createDeviceComparison, type Stored } from './device.ts';
 import { partLedger } from './ledger-parts.ts';
 import { Findings } from './report.ts';
 
-/**
- * Maximum number of devices that are compared concurrently. Their round trips overlap, and the database keeps capacity for other
- * clients.
- */
+/** The round trips of devices overlap, and the database keeps capacity for other clients. */
 const CONCURRENT_DEVICES = 16;
 
-/** Progress so far; `acknowledged`, `stored` and `problems` count samples */
+/** `acknowledged`, `stored` and `problems` count samples */
 export type Progress = {
   messages: number;
   devices: number;
@@ -22,29 +19,26 @@ export type Progress = {
   problems: number;
 };
 
-/** The result of a comparison. A sample counts once per timestamp and sensor, however often it was sent. */
+/** A sample counts once per timestamp and sensor, however often it was sent. */
 export interface Result {
   agree: boolean;
   messages: number;
   devices: number;
-  /** number of acknowledged samples in the range */
+  /** samples in the range */
   acknowledged: number;
-  /** number of stored samples in the range */
+  /** samples in the range */
   stored: number;
-  /** epoch ms */
   range: { from: number; to: number };
-  /** the differences by kind */
   found: Findings['found'];
 }
 
 /**
- * Compares a ledger with the database sample by sample, never by counts. Every acknowledged sample must be stored with exactly
- * its bits. Every stored sample of the ledger's devices in the range must have been sent. `latest` must be the newest stored
- * sample. If two values have the same timestamp, the value that merging keeps counts. A sample can stand in several rows, because
- * a redelivered message may be stored in another batch.
+ * Compares sample by sample, never by counts. Every acknowledged sample must be stored with exactly its bits. Every stored sample of the
+ * ledger's devices in the range must have been sent. `latest` must be the newest stored sample. If two values have the same timestamp, the
+ * value that merging keeps counts. A sample can stand in several rows, because a redelivered message may be stored in another batch.
  *
- * The comparison reads the database hour by hour and device by device. In the first and last hour, samples outside the range only
- * count for `latest`. An acknowledged sample that the API refused is also missing. The reason is in its dead letter.
+ * The comparison reads the database hour by hour and device by device. In the first and last hour, samples outside the range only count for
+ * `latest`. An acknowledged sample that the API refused is also missing. The reason is in its dead letter.
  * @throws {MillraceError} `failed`: the file is no ledger; `unavailable`: the database does not answer
  */
 export async function compareLedger({
@@ -58,14 +52,13 @@ export async function compareLedger({
 }: {
   ledgerPath: string;
   store: Stored;
-  /** `LATEST_GROUPS` */
   groups: number;
   /** epoch ms; default: from the first sample of the ledger to after the last */
   range?: { from?: number; to?: number };
   onProgress?: (progress: Progress) => void;
-  /** bytes of the ledger that are kept in memory at once */
+  /** of the ledger that are kept in memory at once */
   partBytes?: number;
-  /** between two attempts of a read, in ms */
+  /** between two attempts of a read */
   pauseMs?: number;
 }): Promise<Result> {
   const findings = new Findings();
@@ -123,7 +116,7 @@ const PAUSE_MS = 500;
 const ATTEMPTS = 60;
 
 /**
- * Creates a function that retries reads for half a minute while the database does not answer, such as while nodes restart.
+ * For half a minute while the database does not answer, such as while nodes restart.
  * @returns throws `unavailable` after the last attempt
  */
 const createRetry =
@@ -140,10 +133,7 @@ const createRetry =
     }
   };
 
-/**
- * Opens the tables of the database for a command that only reads.
- * @throws {MillraceError} `database_away`, `bad_settings`, `schema_differs`
- */
+/** For a command that only reads. @throws {MillraceError} `database_away`, `bad_settings`, `schema_differs` */
 export const openStore = ({ cql, retention }: Pick<Config, 'cql' | 'retention'>): Promise<Store> =>
   connectStore({
     cql,

@@ -17,16 +17,13 @@ export function createDeviceComparison({
   findings,
 }: {
   store: Stored;
-  /** `LATEST_GROUPS` */
   groups: number;
-  /** epoch ms */
   range: { from: number; to: number };
   acknowledged: Bitmap;
   findings: Findings;
 }) {
   const storedHours = new StoredHours(store);
 
-  /** @param id id of a sensor of the device */
   function keyOf(device: Identity, id: string): Sensor {
     const sensor = identifySensor(device.id, id);
     if (!sensor) throw new RangeError(`the ledger has a sensor that cannot be: ${JSON.stringify(id)}`);
@@ -35,8 +32,7 @@ export function createDeviceComparison({
 
   /**
    * Compares the samples that a device sent with the stored samples in the range, and its latest values with the stored samples.
-   * @param device name
-   * @param sensors the samples that each sensor sent, by sensor name
+   * @param sensors samples that each sensor sent, by sensor name
    * @returns numbers of different timestamps
    */
   return async function compareDevice(
@@ -45,7 +41,6 @@ export function createDeviceComparison({
   ): Promise<{ acknowledged: number; stored: number }> {
     const identity = identifyDevice(device);
     if (!identity) throw new RangeError(`the ledger has a device that cannot be: ${JSON.stringify(device)}`);
-    /** by sensor id */
     const comparisons: Map<string, { name: string; comparison: SensorComparison }> = new Map();
     const add = (id: string, sensor: string, sent = NOTHING_SENT) => {
       const comparison = new SensorComparison({ device, sensor, sent, acknowledged, range, findings });
@@ -60,14 +55,13 @@ export function createDeviceComparison({
     return sumOf([...comparisons.values()].map(({ comparison }) => comparison.counts));
   };
 
-  /** @param bytes id of the device */
   async function latestOf(bytes: Buffer) {
     const rows = await store.fleet.latestOfDevice({ group: groupOf(bytes, groups), bytes });
     return new Map(rows.map((row) => [row.id, row]));
   }
 
   /**
-   * Reads the stored samples of a device, hour by hour, and adds them to the comparison of their sensor.
+   * Reads hour by hour.
    * @param comparisons by sensor id
    * @param add adds the comparison of a sensor that has stored samples but sent none
    */
@@ -92,11 +86,7 @@ export function createDeviceComparison({
     }
   }
 
-  /**
-   * Compares the row of each sensor in the table `latest` with the newest stored sample.
-   * @param device name
-   * @param comparisons by sensor id
-   */
+  /** Compares the row of each sensor in the table `latest` with the newest stored sample. @param comparisons by sensor id */
   async function compareLatest(
     device: string,
     identity: Identity,
@@ -118,7 +108,7 @@ export function createDeviceComparison({
     }
   }
 
-  /** @param sensor id @param newest newest stored sample of the hours that were read */
+  /** @param newest newest stored sample of the hours that were read */
   async function isRight(
     device: Identity,
     sensor: string,
@@ -146,10 +136,9 @@ const sumOf = (counts: Array<{ acknowledged: number; stored: number }>) => ({
   stored: counts.reduce((sum, one) => sum + one.stored, 0),
 });
 
-/** The tables that have samples and latest values. */
 export type Stored = Pick<Store, 'samples' | 'packed' | 'packProgress' | 'fleet'>;
 
-/** Reads the stored samples of a device as every reader does: packed hours from history, all other hours from batches and history. */
+/** As every reader does: packed hours from history, all other hours from batches and history. */
 class StoredHours {
   #store;
   #lookUp;
@@ -162,23 +151,13 @@ class StoredHours {
     });
   }
 
-  /**
-   * Lists the hours of a sensor.
-   * @param from epoch ms, the start of an hour
-   * @param to epoch ms
-   * @returns the hours that may have samples, by the start of the hour
-   */
+  /** The hours that may have samples, by the start of the hour. */
   async hoursOf(sensor: Sensor, from: number, to: number): Promise<Map<number, Hour>> {
     const hours = await this.#lookUp(sensor, from, to);
     return new Map(hours.map((hour) => [hour.hour, hour]));
   }
 
-  /**
-   * @param bucket start of the hour, in epoch ms
-   * @param device id of the device, 16 bytes
-   * @param sensors sensors by id
-   * @returns series by sensor id. Sensors that are not in `sensors` are included as long as the hour is in batches
-   */
+  /** @param sensors by id @returns by sensor id. Sensors that are not in `sensors` are included as long as the hour is in batches */
   async readHour(
     bucket: number,
     device: Buffer,
@@ -198,7 +177,6 @@ class StoredHours {
     return rows;
   }
 
-  /** @param id of the sensor @param bucket epoch ms */
   async readSensorHour(sensor: Sensor, id: string, bucket: number): Promise<Series[]> {
     const hours = await this.hoursOf(sensor, bucket, bucket + HOUR_MS);
     return (await this.readHour(bucket, sensor.device, new Map([[id, { sensor, hours }]]))).get(id) ?? [];

@@ -4,7 +4,6 @@ import { createStatusLine } from '../../common/status-line.ts';
 import { compareCommand } from './command.ts';
 import { openStore } from './compare.ts';
 
-// Runs the command `npm run compare`.
 await runCommand(() =>
   compareCommand(process.argv.slice(2), {
     readSettings: () => readCommandSettings('database'),

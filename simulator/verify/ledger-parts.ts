@@ -10,7 +10,7 @@ import { readLedger } from '../ledger/read.ts';
 
 const FIRST_BYTES = 1024;
 
-/** A growing set of whole numbers from 0. Each number takes one bit, so a hundred million messages take 12 MB. */
+/** Each number takes one bit, so a hundred million messages take 12 MB. */
 export class Bitmap {
   #bytes = new Uint8Array(FIRST_BYTES);
 
@@ -24,42 +24,37 @@ export class Bitmap {
     this.#bytes[at] = (this.#bytes[at] as number) | (1 << (number & 7));
   }
 
-  /** Whether a number was added. */
   has(number: number) {
     return ((this.#bytes[number >>> 3] ?? 0) & (1 << (number & 7))) !== 0;
   }
 }
 
-/** Approximate size in bytes of one file into which a ledger is split. The samples of a file take about as much memory. */
+/** Approximate size of one file into which a ledger is split. The samples of a file take about as much memory. */
 const PART_BYTES = 32 * 2 ** 20;
 
-/** Maximum number of files into which a ledger is split. All files are written concurrently, far below the limit of open files. */
+/** All files are written concurrently, far below the limit of open files. */
 const MOST_PARTS = 256;
 
 const PROGRESS_EVERY_MESSAGES = 10_000;
 
-/**
- * The samples that one sensor sent, in the order of sending. The three arrays have equal length and take 24 bytes per sample.
- */
+/** In the order of sending. The three arrays have equal length and take 24 bytes per sample. */
 export type Sent = { times: number[]; values: number[]; messages: number[] };
 
-/** The samples of one file, by device name and sensor name. */
 type Part = Map<string, Map<string, Sent>>;
 
-/** The summary of a ledger. */
 interface Overview {
-  /** numbers of the acknowledged messages */
+  /** numbers of messages */
   acknowledged: Bitmap;
   messages: number;
-  /** epoch ms of the earliest sample; Infinity: there is no sample */
+  /** epoch ms; Infinity: there is no sample */
   first: number;
-  /** epoch ms of the latest sample; -Infinity: there is no sample */
+  /** epoch ms; -Infinity: there is no sample */
   last: number;
 }
 
 /**
- * Splits a ledger by device into files that each fit in memory. So a ledger may have any size, if the messages of each single
- * device fit in memory.
+ * Splits a ledger by device into files that each fit in memory. So a ledger may have any size, if the messages of each single device fit in
+ * memory.
  * @throws {MillraceError} `failed` for a file that is no ledger or cannot be read
  */
 export async function partLedger(

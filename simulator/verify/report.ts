@@ -1,10 +1,9 @@
 import { formatTime } from '../../common/times.ts';
 import type { Progress, Result } from './compare.ts';
 
-/** Maximum number of findings of a kind that are listed. Further findings are only counted. */
+/** Findings of a kind that are listed. Further findings are only counted. */
 const NAMED = 10;
 
-/** The kinds of differences with their meaning. */
 const KINDS = {
   missing: 'acknowledged, and not stored',
   differing: 'stored with a value that was not sent, or that an acknowledged one should have replaced',
@@ -18,7 +17,7 @@ export type Kind = keyof typeof KINDS;
 /** `ts` in epoch ms */
 type Finding = { device: string; sensor: string; ts: number | null; message: string };
 
-/** Counts the differences, and keeps the first differences of each kind. */
+/** Counts all differences, and keeps the first differences of each kind. */
 export class Findings {
   found: Record<Kind, { count: number; first: Finding[] }> = {
     missing: none(),
@@ -28,14 +27,12 @@ export class Findings {
     latest: none(),
   };
 
-  /** Counts a finding. */
   add(kind: Kind, finding: Finding) {
     const { first } = this.found[kind];
     this.found[kind].count += 1;
     if (first.length < NAMED) first.push(finding);
   }
 
-  /** @returns number of findings of all kinds */
   total(): number {
     return Object.values(this.found).reduce((sum, { count }) => sum + count, 0);
   }
@@ -51,10 +48,9 @@ export const progressText = ({ messages, devices, acknowledged, stored, problems
     : `Compared ${whole.format(devices)} devices: ${whole.format(acknowledged)} samples acknowledged, ` +
       `${whole.format(stored)} stored, ${whole.format(problems)} problems`;
 
-/** The additional sentence when ledger and store agree, by the store that was compared. */
+/** Printed when ledger and store agree, by the store that was compared. */
 export const ALSO = { database: 'every latest value is right', kafka: 'every record is in its place' };
 
-/** @returns lines for a person, with the worst finding last */
 export function reportLines(
   { agree, messages, devices, acknowledged, stored, range, found }: Result,
   also: string = ALSO.database,

@@ -2,7 +2,6 @@ import { greaterValue, type Numbers, type Series } from '../../schema/packed/ser
 import type { Bitmap, Sent } from './ledger-parts.ts';
 import type { Findings, Kind } from './report.ts';
 
-/** Compares the samples of one sensor hour by hour, in order of time. */
 export class SensorComparison {
   #device;
   #sensor;
@@ -12,7 +11,7 @@ export class SensorComparison {
   #findings;
   #expected;
   counts = { acknowledged: 0, stored: 0 };
-  /** the newest stored sample, in the range or not */
+  /** newest stored sample, in the range or not */
   #newest: { ts: number; value: number } | null = null;
   #next = 0;
 
@@ -24,9 +23,7 @@ export class SensorComparison {
     range,
     findings,
   }: {
-    /** name */
     device: string;
-    /** name */
     sensor: string;
     sent: Sent;
     acknowledged: Bitmap;
@@ -45,11 +42,6 @@ export class SensorComparison {
       this.#next += 1;
   }
 
-  /**
-   * Compares the stored rows of an hour.
-   * @param end epoch ms of the end of the hour
-   * @param rows of that hour
-   */
   addHour(end: number, rows: Series[]) {
     const values = rows.flatMap((row) => [...row.values]);
     const stored = groupByInstant(rows.flatMap((row) => [...row.times]));
@@ -65,7 +57,6 @@ export class SensorComparison {
     this.#missingBefore(Math.min(end, this.#range.to));
   }
 
-  /** Returns the newest stored sample. */
   newest() {
     return this.#newest;
   }
@@ -82,7 +73,7 @@ export class SensorComparison {
     return { values, acknowledged: kept.map((index) => at(this.#sent.values, index)) };
   }
 
-  /** @param instant index in `expected.times` @param stored values; null: nothing is stored */
+  /** @param instant index in `expected.times` @param stored null: nothing is stored */
   #compareInstant(instant: number, stored: number[] | null) {
     const ts = at(this.#expected.times, instant);
     const known = this.#wasSent(instant);
@@ -100,7 +91,7 @@ export class SensorComparison {
     }
   }
 
-  /** Reports samples that were acknowledged before `ts` and are missing. @param ts epoch ms */
+  /** Samples that were acknowledged before `ts` and are missing. */
   #missingBefore(ts: number) {
     for (
       ;
@@ -115,15 +106,14 @@ const at = (numbers: number[], index: number) => numbers[index] as number;
 
 export const shown = (value: number) => (Object.is(value, -0) ? '-0' : String(value));
 
-/** Samples in order of time, grouped by their timestamp. */
+/** Samples by their timestamp, in order of time. */
 interface Instants {
-  /** epoch ms, strictly ascending */
+  /** strictly ascending */
   times: number[];
-  /** returns the indexes of the samples that have the timestamp `times[at]` */
+  /** indexes of the samples that have the timestamp `times[at]` */
   samplesAt: (at: number) => number[];
 }
 
-/** @param times epoch ms, in any order */
 function groupByInstant(times: Numbers): Instants {
   const order = Array.from(times, (_, index) => index);
   order.sort((a, b) => (times[a] as number) - (times[b] as number));

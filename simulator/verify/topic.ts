@@ -16,32 +16,26 @@ import { entryOf, partLedger, type Sent } from './ledger-parts.ts';
 import { Findings } from './report.ts';
 import { SensorComparison } from './sensor.ts';
 
-/**
- * The samples of one sensor in a topic, in the order of the records. The four arrays have equal length.
- * `records`: number of the record of each sample
- */
+/** In the order of the records. The four arrays have equal length. `records`: number of the record of each sample */
 export type Streamed = { times: number[]; values: number[]; records: number[]; hot: boolean[] };
 
-/** Samples by device id and sensor id. */
 type StreamedTopic = Map<string, Map<string, Streamed>>;
 
 /** Timestamps that request the offsets of the end and the start of a partition (ListOffsets). */
 const [LATEST, EARLIEST] = [-1n, -2n];
 
-/** The reading of a topic ends after this time without a record, in ms. */
+/** The reading of a topic ends after this time without a record. */
 const SILENT_MS = 30_000;
 
 type TopicRecord = { key: string; value: Buffer; headers: Map<string, Buffer> };
 
-/** The function that decodes an Avro record by its schema. */
 type RecordOf = Parameters<typeof decodeWatermark>[1];
 
-/** Collects the samples and watermarks of the records that were read. */
 export class TopicContents {
   #recordOf;
   #records = 0;
   #shards = 0;
-  /** watermark in epoch ms, by shard */
+  /** epoch ms, by shard */
   #watermarks: Map<number, number> = new Map();
   topic: StreamedTopic = new Map();
 
@@ -55,14 +49,13 @@ export class TopicContents {
     return isWhole ? Math.min(...this.#watermarks.values()) : null;
   }
 
-  /** @param record a record of the watermark topic */
   addWatermark({ value }: Pick<TopicRecord, 'value'>) {
     const { shard, shards, topics, until } = decodeWatermark(value, this.#recordOf);
     this.#shards = shards;
     this.#watermarks.set(shard, topics['batches'] ?? until);
   }
 
-  /** @param record a record of a batch topic @returns number of batches so far */
+  /** @param record of a batch topic @returns number of batches so far */
   addBatch({ key, value, headers }: TopicRecord): number {
     this.#records++;
     const hot = String(headers.get('source')) === 'hot';
@@ -84,12 +77,10 @@ export class TopicContents {
   }
 }
 
-/** Number of records between two reports of the progress. */
 const PROGRESS_EVERY_RECORDS = 1000;
 
 /**
- * Reads all batches and watermarks from Kafka, from the first record to the present end. All samples are kept in memory, at about
- * 40 bytes per sample.
+ * From the first record to the present end. All samples are kept in memory, at about 40 bytes per sample.
  * @returns `until`: the oldest watermark of all shards, in epoch ms; null: some shard has no watermark
  * @throws {MillraceError} `broker_away`: Kafka cannot be read, or cannot be read to the end
  */
@@ -111,7 +102,6 @@ export async function readTopics(
   return { topic: contents.topic, until: contents.until };
 }
 
-/** @throws {MillraceError} `broker_away` */
 async function loadSchemas(stream: Config['stream']) {
   const schemas = new Schemas(stream, pino({ level: 'silent' }));
   try {
@@ -173,8 +163,8 @@ async function readAll(
 }
 
 /**
- * Checks that the records of a sensor keep the order of its messages. A sample that is new in a record must not have been sent
- * before a sample of an earlier record of the same hour. Records of the completion come later by design.
+ * The records of a sensor must keep the order of its messages. A sample that is new in a record must not have been sent before a sample of
+ * an earlier record of the same hour. Records of the completion come later by design.
  * @returns epoch ms of a sample out of order; null: all samples are in order
  */
 export function findDisorder({ times, records, hot }: Streamed, sent: Sent): number | null {
@@ -205,9 +195,9 @@ export function findDisorder({ times, records, hot }: Streamed, sent: Sent): num
 const NOTHING: Streamed = { times: [], values: [], records: [], hot: [] };
 
 /**
- * Compares a ledger with the samples in Kafka. Every acknowledged sample before the watermark must be in the topic with its bits.
- * Every sample of the ledger's devices must have been sent. The records of each sensor must keep the order of its messages. A
- * sample may be in the topic more than once, always with an equal value or a value that was sent for the same timestamp.
+ * Every acknowledged sample before the watermark must be in the topic with its bits. Every sample of the ledger's devices must have been
+ * sent. The records of each sensor must keep the order of its messages. A sample may be in the topic more than once, always with an equal
+ * value or a value that was sent for the same timestamp.
  */
 export async function compareTopic({
   ledgerPath,
@@ -219,7 +209,6 @@ export async function compareTopic({
   topic: StreamedTopic;
   /** epoch ms; `to` is usually the watermark */
   range: { from?: number; to: number };
-  /** bytes of the ledger that are kept in memory at once */
   partBytes?: number;
 }): Promise<Result> {
   const findings = new Findings();

@@ -13,39 +13,32 @@ export { createLearning } from './learner.ts';
  * of a sensor is judged: a judgment by the first hours is wrong too often.
  */
 
-/**
- * The baselines of a day are in memory from this time before its start until this time after its end, in ms. So values
- * that are a little early or late can be judged.
- */
+/** In ms, before the start and after the end of a day. So values that are a little early or late can be judged. */
 const MARGIN_MS = HOUR_MS;
 
-/** Number of groups of devices whose progress is read at once. */
 const GROUPS_AT_ONCE = 8;
 
-/** A value and the time of its measurement. `ts`: ISO 8601 */
+/** `ts`: ISO 8601 */
 type Measured = { ts: string | null; value: number | null };
 
 /**
- * A value and its judgment. The judgment is written into the object of the value instead of a new object, because values are judged
- * as fast as they arrive.
- * `sigmas`: deviations above (negative: below) the mean; undefined: there is no value, it is too old, or no baseline is known
+ * The judgment is written into the object of the value instead of a new object, because values are judged as fast as they arrive. `sigmas`:
+ * deviations above (negative: below) the mean; undefined: there is no value, it is too old, or no baseline is known
  */
 type JudgedValue = Measured & { sigmas: number | undefined };
 
-/** The usual value of a sensor and its deviation, in its unit. */
 export type Baseline = { mean: number; deviation: number };
 
-/** Called when values may be judged differently than before. */
+/** Values may be judged differently than before. */
 type OnChange = () => void;
 
-/** Judges values by the baselines of the present days. It regularly reads newly learned baselines from the database. */
+/** Judges values by the baselines of the present days, and regularly reads newly learned baselines. */
 export class Baselines {
   #store;
   #groups;
   #clock;
   #logger;
   #everyMs;
-  /** Baselines by day, in epoch ms; `loaded`: groups that were read. */
   #days: Map<number, { table: BaselineTable; loaded: Set<number> }> = new Map();
   #changed = false;
   #listeners: Set<OnChange> = new Set();
@@ -59,7 +52,6 @@ export class Baselines {
       everyMs,
     }: {
       store: Pick<Store, 'baselines'>;
-      /** time between two checks for newly learned groups */
       everyMs: number;
     },
   ) {
@@ -76,10 +68,7 @@ export class Baselines {
     );
   }
 
-  /**
-   * Starts to read learned baselines regularly. `start` does not wait for the first read, and until this read has ended
-   * no value is judged.
-   */
+  /** Does not wait for the first read. Until this read has ended no value is judged. */
   start() {
     void this.#lookLater();
   }
@@ -89,11 +78,7 @@ export class Baselines {
     clearTimeout(this.#timer);
   }
 
-  /**
-   * Judges a value by the learned baseline of the hour in which it was measured.
-   * @param key `device id/sensor id`
-   * @param measured the value, into which the judgment is written
-   */
+  /** Judges by the baseline of the hour of the measurement, and writes into `measured`. @param key `device id/sensor id` */
   judge(key: string, measured: JudgedValue) {
     const { ts, value } = measured;
     measured.sigmas = undefined;
@@ -102,14 +87,14 @@ export class Baselines {
     measured.sigmas = this.#days.get(dayOf(at))?.table.sigmas(key, hourOf(at), value) ?? undefined;
   }
 
-  /** @param ts ISO 8601 @returns the baseline for this time; null: no baseline is known */
+  /** @param ts ISO 8601 @returns null: no baseline is known */
   at(key: string, ts: string | null): Baseline | null {
     if (ts === null) return null;
     const at = Date.parse(ts);
     return this.#days.get(dayOf(at))?.table.at(key, hourOf(at)) ?? null;
   }
 
-  /** @returns baselines of all known hours, oldest first; `ts` in epoch ms */
+  /** All known hours, oldest first; `ts` in epoch ms. */
   hours(key: string): Array<Baseline & { ts: number }> {
     const hours = [];
     for (const [day, { table }] of [...this.#days].sort(([a], [b]) => a - b)) {
@@ -121,16 +106,12 @@ export class Baselines {
     return hours;
   }
 
-  /** @returns function that removes the listener */
   onChange(listener: OnChange): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
-  /**
-   * Reads the baselines that were learned since the last call, and removes days that are over from memory.
-   * @throws {MillraceError} `unavailable`
-   */
+  /** Also removes days that are over from memory. @throws {MillraceError} `unavailable` */
   async refresh() {
     const now = this.#clock();
     const wanted = new Set([dayOf(now - MARGIN_MS), dayOf(now + MARGIN_MS)]);
@@ -153,7 +134,6 @@ export class Baselines {
     for (const listener of this.#listeners) listener();
   }
 
-  /** @param day epoch ms */
   async #loadDay(day: number) {
     const { table, loaded } = this.#days.get(day) ?? { table: new BaselineTable(), loaded: new Set() };
     this.#days.set(day, { table, loaded });
@@ -182,5 +162,4 @@ export class Baselines {
   }
 }
 
-/** @param ts epoch ms @returns hour of the UTC day, from 0 to 23 */
 const hourOf = (ts: number): number => Math.floor(ts / HOUR_MS) % 24;

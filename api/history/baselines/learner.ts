@@ -11,19 +11,16 @@ import { createLeases, type Leases } from '../packing/packer.ts';
 import { iteratePages, Steps } from '../packing/steps.ts';
 import { LEARNED_DAYS, learnProfile } from './profile.ts';
 
-/**
- * Time of a UTC day, in ms, from which the next day is learned. By then all hours of the previous day are packed.
- */
+/** In ms of a UTC day, whose next day is then learned. By this time all hours of the previous day are packed. */
 const LEARN_FROM_MS = 6 * HOUR_MS;
 
-/** Longest time, in ms, for which an ending process waits for a request that the database does not answer. */
+/** In ms. The database may not answer the last request of an ending process. */
 const STOP_WITHIN_MS = 3000;
 
 /**
- * Creates the learner. It learns the baselines of each day from the statistics of history, a day ahead, one group of
- * devices after the other. After an interruption the group is learned again from its beginning. While the clock is
- * wrong, the learner waits. With a clock that is ahead it would mark future days as learned, and `learned_until` never
- * goes back.
+ * Learns the baselines of each day from the statistics of history, a day ahead, one group of devices after the other.
+ * After an interruption the group is learned again from its beginning. While the clock is wrong, the learner waits.
+ * With a clock that is ahead it would mark future days as learned, and `learned_until` never goes back.
  */
 export function createLearner({
   store,
@@ -35,18 +32,15 @@ export function createLearner({
   onLearned,
 }: {
   store: Pick<Store, 'packing' | 'baselines'>;
-  /** `LATEST_GROUPS` */
   groups: number;
   clock: Pick<ClockGuard, 'now'>;
   steps: Pick<Steps, 'run' | 'stopped'>;
   leases: Leases;
   lag: LearningLag;
-  /** called for each sensor that has a baseline */
   onLearned: () => void;
 }) {
   const { packing, baselines } = store;
 
-  /** @returns epoch ms of the day that the group has to learn next */
   async function nextDay(group: number): Promise<number> {
     const until = await steps.run(() => baselines.learnedUntil(group));
     // Days that are over are skipped, even if they were never learned.
@@ -55,7 +49,6 @@ export function createLearner({
     return next;
   }
 
-  /** @param from epoch ms @param to epoch ms */
   async function readHours(key: SensorBytes, from: number, to: number): Promise<HourRow[]> {
     const rows: HourRow[] = [];
     for (let start = from; start < to; ) {
@@ -67,7 +60,6 @@ export function createLearner({
     return rows;
   }
 
-  /** @param device 16 bytes @param day epoch ms */
   async function learnDevice(group: number, device: Buffer, day: number) {
     const to = Math.min(day, bucketOf(await clock.now()));
     const learned: LearnedProfile[] = [];
@@ -93,10 +85,7 @@ export function createLearner({
   }
 
   return {
-    /**
-     * Learns all groups that are due now and that no other process is learning.
-     * @throws the error of the first group that failed, after the other groups were learned
-     */
+    /** Leaves out groups of other processes. @throws the error of the first group that failed, after the other groups were learned */
     async learnDue(): Promise<void> {
       const failures: unknown[] = [];
       for (let group = 0; group < groups && !steps.stopped; group++) {
@@ -116,36 +105,32 @@ export function createLearner({
   };
 }
 
-/** @param day epoch ms @returns epoch ms from which the day is learned */
 const dueAt = (day: number): number => day - DAY_MS + LEARN_FROM_MS;
 
-/** Computes how far learning is behind, from the progress of each group that was last read. */
+/** By the progress of each group that was last read. */
 export class LearningLag {
   #clock;
   /** by group: the day that has to be learned next, in epoch ms */
   #next: Map<number, number> = new Map();
 
-  /** @param clock epoch ms */
   constructor(clock: () => number) {
     this.#clock = clock;
   }
 
-  /** @param next epoch ms of the day that has to be learned next */
   note(group: number, next: number) {
     this.#next.set(group, next);
   }
 
-  /** @returns false: the next day of the group is not due yet, so its progress need not be read */
+  /** @returns false: the progress of the group need not be read */
   isDue(group: number): boolean {
     return this.#clock() >= dueAt(this.#next.get(group) ?? 0);
   }
 
-  /** Returns how long ago the group that is farthest behind became due. @returns ms; 0 before any progress was read */
+  /** In ms since the group that is farthest behind became due; 0 before any progress was read. */
   overdueMs(): number {
     return this.#next.size === 0 ? 0 : Math.max(0, this.#clock() - dueAt(Math.min(...this.#next.values())));
   }
 
-  /** Counts the groups that have the baselines of the present day, and those that do not. */
   groups(): { learned: number; missing: number } {
     const today = dayOf(this.#clock());
     const learned = [...this.#next.values()].filter((next) => next > today).length;
@@ -153,10 +138,7 @@ export class LearningLag {
   }
 }
 
-/**
- * Creates the task that learns while the process runs. It sends one request at a time and rests after each request. So it uses one
- * connection for a tenth of the time, and for at most half of the time when it is behind.
- */
+/** One request at a time with rests: learning uses a connection for a tenth of the time, and when behind for at most half. */
 export function createLearning(
   { config, clock, logger, metrics }: Context,
   {
@@ -166,7 +148,6 @@ export function createLearning(
   }: {
     store: Pick<Store, 'packing' | 'baselines' | 'packLeases'>;
     clockGuard: ClockGuard;
-    /** time between two checks for groups to learn */
     pauseMs: number;
   },
 ) {
@@ -217,7 +198,6 @@ export function createLearning(
   return {
     start: learnLater,
 
-    /** Stops after the request in progress, and releases the lease. */
     async stop() {
       clearTimeout(timer);
       steps.stop();

@@ -7,42 +7,31 @@ import { PROFILE_FLOATS } from '../../store/index.ts';
  * formula and its reasons. All figures are medians, so a fault in the history does not become usual.
  */
 
-/** Number of days of history from which a baseline is learned: four weeks, so that each hour of the week occurs four times. */
+/** Four weeks, so that each hour of the week occurs four times. */
 export const LEARNED_DAYS = 28;
 
-/**
- * Least number of hours in a slot (hour of the week, or hour of the day) for a separate mean of the slot. With fewer hours
- * a mean over more hours is used.
- */
+/** In a slot: hour of the week, or hour of the day. With fewer hours the mean of more hours is used. */
 const LEAST_OF_SLOT = 3;
-/** Least number of hours for a baseline: a whole day. With fewer hours, the daily rhythm would look like outliers. */
+/** A whole day. With fewer hours, the daily rhythm would look like outliers. */
 const LEAST_HOURS = 24;
-/**
- * Least number of hours at or next to an hour of the day for a separate deviation of this hour: three days with three
- * hours each. With fewer hours the deviation of all hours is used.
- */
+/** At or next to an hour of the day: three days with three hours each. With fewer hours the deviation of all hours is used. */
 const LEAST_POOL = 9;
-/** Length of the recent time in ms, and the least number of hours in it. A new level in most of these hours counts as usual. */
+/** A new level in most of the hours of the recent time counts as usual. */
 const RECENT_MS = 2 * DAY_MS;
 const LEAST_RECENT = 12;
 
 const HOURS_A_WEEK = 168;
 const HOURS_A_DAY = 24;
 
-/**
- * Factors from a median absolute deviation, and from a mean absolute deviation, to the standard deviation of
- * a normal distribution.
- */
+/** Factors from a median absolute deviation, and from a mean absolute deviation, to the standard deviation of a normal distribution. */
 const FROM_MEDIAN = 1.4826;
 const FROM_MEAN = 1.2533;
 
-/** Least resolution of a sensor, as a share of the mean. Smaller differences mean nothing. */
+/** As a share of the mean. Smaller differences mean nothing. */
 const RESOLUTION = 1e-4;
-/**
- * Assumed resolution of a sensor whose value never changed, as a share of the mean. Its real resolution is unknown.
- */
+/** For a sensor whose value never changed, as a share of the mean. Its real resolution is unknown. */
 const RESOLUTION_OF_CONSTANT = 1e-2;
-/** Spread, as a share of the mean, up to which values count as equal. Such a spread comes from rounding. */
+/** As a share of the mean. A smaller spread comes from rounding. */
 const ROUNDING = 1e-9;
 
 /** Limit of the expected distance between the extreme of an hour and its mean, in deviations. */
@@ -50,15 +39,9 @@ const MOST_REACH = 2;
 /** The expected maximum of 1, 2, 4, 8, 16 and 32 samples of a normal distribution, in standard deviations. */
 const REACHES = [0, 0.564, 1.029, 1.424, 1.766, 2.07];
 
-/** `slot`: hour of the week */
 type LearnedHour = { slot: number; hour: number; mean: number; min: number; max: number; count: number };
 
-/**
- * Learns the baseline of one UTC day.
- * @param rows hours of the last `LEARNED_DAYS`, in any order; hours may be missing
- * @param day epoch ms of its start
- * @returns mean and deviation of each hour, NaN where no usual value is known; null: too few hours
- */
+/** @param rows hours of the last `LEARNED_DAYS`, in any order @returns NaN for hours without a usual value; null: too few hours */
 export function learnProfile(
   rows: readonly Pick<HourRow, 'hour' | 'statistics'>[],
   day: number,
@@ -81,7 +64,7 @@ export function learnProfile(
   return profile;
 }
 
-/** @returns one hour; empty: it is not packed, or its sum exceeds a double */
+/** Empty if the hour is not packed, or its sum exceeds a double. */
 function learnedHour({ hour, statistics }: Pick<HourRow, 'hour' | 'statistics'>): LearnedHour[] {
   if (!statistics) return [];
   const { count, min, max, sum } = statistics;
@@ -90,19 +73,14 @@ function learnedHour({ hour, statistics }: Pick<HourRow, 'hour' | 'statistics'>)
   return [{ slot: slotOf(hour), hour, mean, min, max, count }];
 }
 
-/** @param ts epoch ms @returns hour of the week; 0 is the hour at which the epoch began, a midnight */
 const slotOf = (ts: number): number => Math.floor(ts / HOUR_MS) % HOURS_A_WEEK;
 
-/**
- * Creates functions that return the usual mean of an hour. It is the median of the hourly means in the same hour of the week. If
- * these are too few, it is the median for the same hour of the day, and otherwise of all hours.
- */
+/** The median for the hour of the week; with too few hours that for the hour of the day, and otherwise that of all hours. */
 function createCenters(hours: readonly LearnedHour[]) {
   const weekly = sortedBy(hours, ({ slot }) => slot);
   const daily = sortedBy(hours, ({ slot }) => slot % HOURS_A_DAY);
   const all = hours.map(({ mean }) => mean).sort(ascending);
 
-  /** @returns sorted */
   function meansAt(slot: number): { means: number[]; isWeekly: boolean } {
     const ofWeek = weekly.get(slot) ?? [];
     if (ofWeek.length >= LEAST_OF_SLOT) return { means: ofWeek, isWeekly: true };
@@ -111,16 +89,12 @@ function createCenters(hours: readonly LearnedHour[]) {
   }
 
   return {
-    /** @param slot hour of the week */
     at(slot: number) {
       const { means, isWeekly } = meansAt(slot);
       return { center: medianOf(means), isWeekly };
     },
 
-    /**
-     * Returns the mean that all other hours predict for an hour. A prediction that includes the hour itself would look
-     * too accurate.
-     */
+    /** The mean that all other hours predict. A prediction that includes the hour itself would look too accurate. */
     without({ slot, mean }: LearnedHour) {
       const { means } = meansAt(slot);
       return medianOf(means, means.indexOf(mean));
@@ -130,9 +104,7 @@ function createCenters(hours: readonly LearnedHour[]) {
 
 type Centers = ReturnType<typeof createCenters>;
 
-/**
- * Returns how far the means of the last two days were above the usual means, because of a new level or a drift.
- */
+/** How far the means of the last two days were above the usual means, because of a new level or a drift. */
 function levelOf(hours: readonly LearnedHour[], centers: Centers) {
   const newest = hours.reduce((latest, { hour }) => Math.max(latest, hour), 0);
   const offsets: number[] = [];
@@ -143,12 +115,7 @@ function levelOf(hours: readonly LearnedHour[], centers: Centers) {
   return offsets.length < LEAST_RECENT ? 0 : medianOf(offsets.sort(ascending));
 }
 
-/**
- * Returns the usual deviation in an hour. It combines two spreads: how far hourly means are from their predictions, and
- * how far samples are from the mean of their hour.
- * @param residuals absolute differences between the means of these hours and their predictions
- * @param at `slot`: hour of the week
- */
+/** Combines how far hourly means are from their predictions (`residuals`), and how far samples are from the mean of their hour. */
 function deviationOf(
   hours: readonly LearnedHour[],
   residuals: readonly number[],
@@ -172,11 +139,7 @@ function deviationOf(
   return Math.max(spread, resolution, RESOLUTION * size);
 }
 
-/**
- * Returns the resolution of a sensor: the smallest difference between two of its extremes, and at most half of its range. A
- * sensor with steps of 0.5 °C that is nearly constant would otherwise be far off with its first step.
- * @returns in the unit of the sensor; 0: its value never changed
- */
+/** The smallest difference between two extremes. A nearly constant sensor with steps of 0.5 °C would be far off with its first step. */
 function resolutionOf(hours: readonly LearnedHour[]): number {
   const extremes = hours.flatMap(({ min, max }) => [min, max]).sort(ascending);
   let least = Number.POSITIVE_INFINITY;
@@ -188,17 +151,15 @@ function resolutionOf(hours: readonly LearnedHour[]): number {
   return Number.isFinite(least) ? Math.min(least, range / 2) : 0;
 }
 
-/** @param b hours of the week @returns whether their hours of the day are the same or next to each other */
 function isNear(a: number, b: number): boolean {
   const apart = Math.abs((a % HOURS_A_DAY) - (b % HOURS_A_DAY));
   return apart <= 1 || apart === HOURS_A_DAY - 1;
 }
 
-/** @returns deviation of the samples in the hour, estimated by their extreme; empty for a single sample */
+/** Estimates the deviation of the samples by their extreme; empty for a single sample. */
 const withinOf = ({ mean, min, max, count }: LearnedHour): number[] =>
   count < 2 ? [] : [Math.max(max - mean, mean - min) / expectedExtreme(count)];
 
-/** @param count number of samples @returns expected distance of their extreme from the mean, in deviations */
 export function expectedExtreme(count: number): number {
   const place = Math.log2(count);
   const index = Math.floor(place);
@@ -207,12 +168,7 @@ export function expectedExtreme(count: number): number {
   return Math.min(MOST_REACH, low + (place - index) * (high - low));
 }
 
-/**
- * Estimates the spread by the median of absolute deviations. If most deviations are 0, it uses their mean, because a value that
- * changes rarely is still not constant.
- * @param fromMedian factor of the median
- * @param fromMean factor of the mean
- */
+/** Most deviations are 0 for a value that changes rarely and is still not constant. Then their mean is used, not the median. */
 function spreadOf(sizes: number[], fromMedian: number, fromMean: number) {
   if (sizes.length === 0) return 0;
   const median = medianOf(sizes.sort(ascending));
@@ -222,7 +178,6 @@ function spreadOf(sizes: number[], fromMedian: number, fromMean: number) {
 
 const ascending = (a: number, b: number) => a - b;
 
-/** @returns sorted means of the hours, by slot */
 function sortedBy(
   hours: readonly LearnedHour[],
   slotOfHour: (hour: LearnedHour) => number,
@@ -238,11 +193,7 @@ function sortedBy(
   return slots;
 }
 
-/**
- * Returns the median of sorted numbers.
- * @param sorted not empty
- * @param skipped index of a number that is left out
- */
+/** @param sorted not empty @param skipped index of a number that is left out */
 function medianOf(sorted: readonly number[], skipped: number = sorted.length) {
   const count = skipped < sorted.length ? sorted.length - 1 : sorted.length;
   const valueAt = (index: number) => Number(sorted[index < skipped ? index : index + 1]);

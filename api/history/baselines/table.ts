@@ -1,21 +1,16 @@
 import { PROFILE_FLOATS } from '../../store/index.ts';
 
-/** Number of sensors in one block of floats. A table grows by whole blocks, so that existing floats are never copied. */
+/** A table grows by whole blocks, so that existing floats are never copied. */
 const BLOCK_SENSORS = 1024;
 
-/** Limit of the reported number of deviations. A larger number is reported as 99, because differences beyond it mean nothing. */
+/** Larger numbers are reported as 99, because differences beyond it mean nothing. */
 export const MOST_SIGMAS = 99;
 
-/**
- * The baselines of one day. A sensor takes 192 bytes of floats, and some 130 bytes of the index by key: 32 MB for 100,000 sensors. Around
- * midnight the baselines of two days are in memory.
- */
+/** A day of 100,000 sensors takes 32 MB: 192 bytes of floats each, and some 130 of the index. Around midnight there are two. */
 export class BaselineTable {
-  /** position of each sensor in the blocks, by key */
   #index: Map<string, number> = new Map();
   #blocks: Float32Array[] = [];
 
-  /** Number of sensors. */
   get size() {
     return this.#index.size;
   }
@@ -30,7 +25,6 @@ export class BaselineTable {
     block.set(profile, (number % BLOCK_SENSORS) * PROFILE_FLOATS);
   }
 
-  /** @param hour of the day */
   at(key: string, hour: number): { mean: number; deviation: number } | null {
     const number = this.#index.get(key);
     if (number === undefined) return null;
@@ -40,18 +34,14 @@ export class BaselineTable {
     return Number.isNaN(mean) ? null : { mean, deviation: Number(block[place + 1]) };
   }
 
-  /** @param hour of the day @returns see `sigmasOf`; null: no baseline */
+  /** @returns see `sigmasOf`; null: no baseline */
   sigmas(key: string, hour: number, value: number): number | null {
     const baseline = this.at(key, hour);
     return baseline && sigmasOf(baseline, value);
   }
 }
 
-/**
- * Judges a value by a baseline.
- * @param baseline with single-precision floats
- * @returns number of deviations by which the value is above (negative: below) the mean, rounded to a tenth
- */
+/** @param baseline with single-precision floats @returns deviations above (negative: below) the mean, rounded to a tenth */
 export function sigmasOf({ mean, deviation }: { mean: number; deviation: number }, value: number): number {
   // The value is rounded like the stored mean, so that a value equal to the mean has no deviation.
   const off = Math.fround(value) - mean;

@@ -4,25 +4,17 @@ import { allParts, type Store } from '../../store/index.ts';
 import type { PackingObserver } from './sensor-hour.ts';
 import type { Steps } from './steps.ts';
 
-/**
- * The samples of a sensor in one hour, as the rows of `message` hold them. The samples are in the order of reading, and a
- * time may occur more than once.
- * `sensor`: 16 bytes; `times` in epoch ms
- */
+/** In the order of reading. A time may occur more than once */
 type Collected = { sensor: Buffer; times: number[]; values: number[] };
 
-/** Some sensors of a device in one hour. */
 interface Gathered {
-  /** samples of sensors, by sensor id in hex */
   sensors: Map<string, Collected>;
-  /** number of rows that this process cannot read; they may hold samples of any sensor */
+  /** rows that this process cannot read; they may hold samples of any sensor */
   unreadable: number;
 }
 
 /**
- * Reads an hour of a device from `message`. If the device has many sensors, the hour is read part by part, with some sensors in each
- * part. If the number of parts has grown during the hour, a sensor may be in several parts, so all parts are read together.
- * @returns sensors of the hour; each sensor occurs in only one item
+ * Reads part by part. If the number of parts has grown during the hour, a sensor may be in several parts, so all parts are read together.
  */
 export async function* readDeviceHour({
   store,
@@ -34,9 +26,7 @@ export async function* readDeviceHour({
   store: Pick<Store['packing'], 'blockPage'>;
   steps: Steps;
   observer: Pick<PackingObserver, 'onUnreadable'>;
-  /** 16 bytes */
   device: Buffer;
-  /** epoch ms */
   hour: number;
 }): AsyncGenerator<Gathered, void> {
   let gathered = createGathered();
@@ -68,7 +58,6 @@ export async function* readDeviceHour({
 
 const createGathered = (): Gathered => ({ sensors: new Map(), unreadable: 0 });
 
-/** @param hour epoch ms */
 function collect(into: Gathered, hour: number, blob: Buffer) {
   const read: Array<{ sensor: Buffer; series: Series }> = [];
   try {

@@ -16,22 +16,20 @@ export type { Leases };
 
 const REPORT_EVERY_MS = 60_000;
 
-/** Longest time, in ms, for which an ending process waits for a request that the database does not answer. */
+/** In ms. The database may not answer the last request of an ending process. */
 const STOP_WITHIN_MS = 3000;
 
 /**
- * Creates the task that packs while the process runs: it moves the samples of closed hours into history, and rests while ingest is under
- * pressure. `packer.ts` chooses the hours that are due, `passes.ts` reads them for the first and second time, and `sensor-hour.ts` packs
- * one sensor.
+ * Moves the samples of closed hours into history, and rests while ingest is under pressure. `packer.ts` chooses the
+ * hours that are due, `passes.ts` reads them for the first and second time, and `sensor-hour.ts` packs one sensor.
  */
 export function createPacking(
   { config, clock, logger, metrics }: Context,
   deps: {
     store: Store;
     clockGuard: ClockGuard;
-    /** whether requests of ingest wait for the congestion window */
+    /** requests of ingest wait for the congestion window */
     isPressed: () => boolean;
-    /** time between two checks for due hours */
     pauseMs: number;
   },
 ) {
@@ -100,7 +98,6 @@ export function createPacking(
 
     start: packLater,
 
-    /** Stops after the request in progress, and releases the lease. */
     async stop() {
       clearTimeout(timer);
       steps.stop();
@@ -120,10 +117,10 @@ const textsOf = ({ device, sensor, hour }: DeviceHour) => ({
   hour: new Date(hour),
 });
 
-/** Limits log lines, because an error that occurs in one hour often occurs in many. */
+/** An error that occurs in one hour often occurs in many. */
 function createRareReports(logger: Logger) {
   const reportedAt: Map<string, number> = new Map();
-  /** @param text one of a few fixed texts @param details details of the newest error */
+  /** @param text one of a few fixed texts @param details of the newest error */
   return (text: string, details: Record<string, unknown>) => {
     const now = performance.now();
     if (now - (reportedAt.get(text) ?? Number.NEGATIVE_INFINITY) < REPORT_EVERY_MS) return;
@@ -132,22 +129,19 @@ function createRareReports(logger: Logger) {
   };
 }
 
-/**
- * Share of BATCH_DAYS by which packing may be behind before an operator must act. Samples that are not packed within
- * BATCH_DAYS are lost.
- */
+/** Share of BATCH_DAYS. Samples that are not packed within BATCH_DAYS are lost. */
 const ALERT_SHARE = 1 / 4;
 
 const WARN_EVERY_MS = 600_000;
 
-/** Computes how far packing is behind, from the progress of each group that was last read. */
+/** By the progress of each group that was last read. */
 export class Behind {
   #clock;
   #batchDays;
   #logger;
   #packedUntil: Map<number, number> = new Map();
   #warnedAt = Number.NEGATIVE_INFINITY;
-  /** Lag in ms from which an operator must act. */
+  /** In ms. An operator must act on a longer lag. */
   mostMs;
 
   constructor({
@@ -155,9 +149,7 @@ export class Behind {
     batchDays,
     logger,
   }: {
-    /** epoch ms */
     clock: () => number;
-    /** `BATCH_DAYS` */
     batchDays: number;
     logger: Logger;
   }) {
@@ -167,22 +159,20 @@ export class Behind {
     this.mostMs = ALERT_SHARE * batchDays * DAY_MS;
   }
 
-  /** Notes the progress of a group. @param until epoch ms before which all hours are packed */
   note(group: number, until: number) {
     this.#packedUntil.set(group, until);
   }
 
-  /** Returns how far packing is behind. @returns ms since the oldest `packed_until` of a group; 0 before any progress was read */
+  /** In ms since the oldest `packed_until` of a group; 0 before any progress was read. */
   behindMs(): number {
     return this.#packedUntil.size === 0 ? 0 : Math.max(0, this.#clock() - this.#oldest());
   }
 
-  /** Returns how long packing is overdue. @returns ms since the oldest unpacked hour could have been packed */
+  /** In ms since the oldest unpacked hour could have been packed. */
   overdueMs(): number {
     return this.#packedUntil.size === 0 ? 0 : Math.max(0, this.#clock() - closingOf(this.#oldest()));
   }
 
-  /** Logs a warning from time to time while packing is far behind. */
   warn() {
     const now = this.#clock();
     const behindMs = this.behindMs();
@@ -195,7 +185,6 @@ export class Behind {
     );
   }
 
-  /** Returns the oldest `packed_until` of all groups, in epoch ms. */
   #oldest() {
     return Math.min(...this.#packedUntil.values());
   }

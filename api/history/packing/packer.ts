@@ -8,10 +8,7 @@ import { createFirstPass, createSecondPass } from './passes.ts';
 import { createSensorPacker, type PackingObserver } from './sensor-hour.ts';
 import type { Steps } from './steps.ts';
 
-/**
- * Creates the packer. It packs all due hours, one group of devices after the other: first every closed hour, then again the hours of every
- * day for which no more late samples are expected.
- */
+/** First packs every closed hour, then again the hours of every day for which no more late samples are expected. */
 export function createPacker({
   store,
   groups,
@@ -22,7 +19,6 @@ export function createPacker({
   observer,
 }: {
   store: Pick<Store, 'packing' | 'packProgress'>;
-  /** `LATEST_GROUPS` */
   groups: number;
   clock: Pick<ClockGuard, 'now'>;
   steps: Steps;
@@ -41,7 +37,6 @@ export function createPacker({
     return found;
   }
 
-  /** @param hour epoch ms */
   async function packHour(group: number, hour: number) {
     const began = performance.now();
     await firstPass.packHour(group, hour);
@@ -52,7 +47,6 @@ export function createPacker({
     return until;
   }
 
-  /** @param day epoch ms */
   async function settleDay(group: number, day: number) {
     await secondPass.settleDay(group, day);
     const until = day + DAY_MS;
@@ -60,7 +54,6 @@ export function createPacker({
     return until;
   }
 
-  /** @param hour epoch ms */
   async function settleNoticed(group: number, hour: number) {
     await secondPass.settleNoticed(group, hour);
     const until = hour + HOUR_MS;
@@ -90,10 +83,7 @@ export function createPacker({
   }
 
   return {
-    /**
-     * Packs all groups that are due now and that no other process is packing.
-     * @throws the error of the first group that failed, after the other groups were packed
-     */
+    /** Leaves out groups of other processes. @throws the error of the first group that failed, after the other groups were packed */
     async packDue(): Promise<void> {
       const failures: unknown[] = [];
       for (const group of shuffled(groups)) {
@@ -105,7 +95,6 @@ export function createPacker({
   };
 }
 
-/** @param hour epoch ms */
 const isHourDue = (hour: number, now: number) => now >= closingOf(hour);
 
 function isDayDue(
@@ -116,19 +105,19 @@ function isDayDue(
   return packedUntil >= day + DAY_MS && now >= settlingOf(day);
 }
 
-/** Shuffles the groups, so that processes that start at the same moment begin with different groups. */
+/** So processes that start at the same moment begin with different groups. */
 const shuffled = (groups: number): number[] =>
   Array.from({ length: groups }, (_, group) => ({ group, place: Math.random() }))
     .sort((a, b) => a.place - b.place)
     .map(({ group }) => group);
 
-/** Time in ms between two renewals of a lease. A lease would expire after three times this time. */
+/** In ms. A lease would expire after three times this time. */
 const RENEW_EVERY_MS = 20_000;
 
 /**
- * Distributes groups among processes. A process leases a group with due hours, and releases the group afterwards. So an idle process takes
- * the next group, and no process needs to know how many processes there are. A lease only spreads the work. If a lease is lost, two
- * processes pack the same hours, and the result is the same.
+ * A process leases a group with due hours, and releases the group afterwards. So an idle process takes the
+ * next group, and no process needs to know how many processes there are. A lease only spreads the work. If a
+ * lease is lost, two processes pack the same hours, and the result is the same.
  */
 export function createLeases({
   store,
@@ -136,7 +125,7 @@ export function createLeases({
   logger,
 }: {
   store: PackLeases;
-  /** identifier that no other process has */
+  /** unique among all processes */
   owner: string;
   logger: Logger;
 }) {
@@ -146,11 +135,7 @@ export function createLeases({
     });
 
   return {
-    /**
-     * Runs some work while this process has the lease of a group.
-     * @returns false: another process has the lease, and `work` did not run
-     * @throws what `work` throws, or `unavailable`
-     */
+    /** @returns false: another process has the lease, and `work` did not run @throws what `work` throws, or `unavailable` */
     async hold(group: number, work: () => Promise<void>): Promise<boolean> {
       if (!(await store.take(group, owner))) return false;
       const renewal = setInterval(renew(group), RENEW_EVERY_MS).unref();

@@ -7,17 +7,14 @@ import { readDeviceHour } from './device-hour.ts';
 import type { PackingObserver, SensorPacker } from './sensor-hour.ts';
 import { iteratePages, type Steps } from './steps.ts';
 
-/** Number of devices of a group, and of sensors of a device, that are packed concurrently: enough to hide the round trips. */
+/** Enough to hide the round trips. */
 const DEVICES_AT_ONCE = 4;
 const SENSORS_AT_ONCE = 2;
 
-/**
- * Age in ms from which rows of `message` may have expired. Then samples of an hour may exist only in rows of history that
- * an interrupted packing has left.
- */
+/** In ms. Rows of `message` may have expired, and samples exist only in rows of history that an interrupted packing has left. */
 const MAY_HAVE_EXPIRED_MS = (MIN_BATCH_DAYS - 1) * DAY_MS;
 
-/** Creates the first pass, which packs an hour of a whole group of devices after the hour has closed. */
+/** Packs an hour of a whole group of devices after the hour has closed. */
 export function createFirstPass({
   store,
   clock,
@@ -31,7 +28,6 @@ export function createFirstPass({
   sensors: SensorPacker;
   observer: PackingObserver;
 }) {
-  /** @param hour epoch ms */
   async function packDevice(group: number, device: Buffer, hour: number) {
     const readFrom = await clock.now();
     const packed: Set<string> = new Set();
@@ -52,10 +48,7 @@ export function createFirstPass({
   }
 
   return {
-    /**
-     * @param hour epoch ms of an hour that has closed, so that samples of it that arrive now are late samples
-     * @returns settles when the statistics of all devices are committed
-     */
+    /** @param hour has closed, so that samples of it that arrive now are late samples */
     packHour: (group: number, hour: number): Promise<void> =>
       forEachConcurrently(
         DEVICES_AT_ONCE,
@@ -67,13 +60,9 @@ export function createFirstPass({
 
 const NOTHING: Series = { times: [], values: [] };
 
-/** Number of devices that the second pass checks concurrently. */
 const CHECKED_AT_ONCE = 8;
 
-/**
- * Creates the second pass, which packs hours with late samples again. It checks a whole UTC day of a sensor with one
- * request. Nearly always the answer shows that no hour has to be packed again.
- */
+/** Checks a whole UTC day of a sensor with one request. Nearly always the answer shows that no hour has to be packed again. */
 export function createSecondPass({
   store,
   clock,
@@ -87,11 +76,7 @@ export function createSecondPass({
   sensors: SensorPacker;
   observer: PackingObserver;
 }) {
-  /**
-   * Copies the statistics of a day to one row, if all of them are exact.
-   * @param day epoch ms
-   * @returns the hours whose statistics are not exact, in epoch ms
-   */
+  /** Copies only if all statistics of the day are exact. @returns the other hours */
   async function copyDay(device: Buffer, sensor: Buffer, day: number): Promise<number[]> {
     const readAt = await clock.now();
     const rows = await steps.run(() => store.readStatistics({ device, sensor }, day, day + DAY_MS));
@@ -104,7 +89,7 @@ export function createSecondPass({
     return inexact;
   }
 
-  /** @param day epoch ms @returns by hour, in epoch ms: ids of the sensors whose statistics are not exact, by the id in hex */
+  /** @returns sensors whose statistics are not exact, by hour and by the id in hex */
   async function findInexact(
     group: number,
     device: Buffer,
@@ -120,10 +105,7 @@ export function createSecondPass({
     return hours;
   }
 
-  /**
-   * Packs late samples of a device. Each hour of the device is read once for all of its sensors.
-   * @param day epoch ms
-   */
+  /** Each hour of the device is read once for all of its sensors. */
   async function settleDevice(group: number, device: Buffer, day: number) {
     const found = await findInexact(group, device, day);
     const packed = new Map([...found.values()].flatMap((sensors) => [...sensors]));
@@ -144,11 +126,7 @@ export function createSecondPass({
   }
 
   return {
-    /**
-     * Packs the late samples of a day.
-     * @param day epoch ms of the day's start; the first pass has packed all hours of the day
-     * @returns settles when the statistics include all late samples that had arrived before the call
-     */
+    /** The statistics then include all late samples that arrived before the call. @param day the first pass has packed it */
     settleDay: (group: number, day: number): Promise<void> =>
       forEachConcurrently(
         CHECKED_AT_ONCE,
@@ -156,11 +134,7 @@ export function createSecondPass({
         (device) => settleDevice(group, device, day),
       ),
 
-    /**
-     * Packs the late samples that arrived in an hour, for days of any age.
-     * @param noticed epoch ms of an hour that has closed
-     * @returns settles when the statistics include these samples
-     */
+    /** Packs the late samples that arrived in a closed hour, for days of any age. */
     settleNoticed: (group: number, noticed: number): Promise<void> =>
       forEachConcurrently(
         CHECKED_AT_ONCE,

@@ -7,25 +7,21 @@ import type { StoredSeries } from '../../store/history/unpacked.ts';
 import type { Store } from '../../store/index.ts';
 import type { Steps } from './steps.ts';
 
-/** `hour` in epoch ms */
 type SensorHour = { device: Buffer; sensor: Buffer; hour: number };
-/** An hour of one sensor, or of a whole device. `hour` in epoch ms */
+/** Without `sensor`: the whole device. */
 export type DeviceHour = { device: Buffer; sensor?: Buffer; hour: number };
 
-/** Receives the events of packing. */
 export interface PackingObserver {
-  /** called when an hour of a sensor was packed, with the number of its samples */
   onPacked: (samples: number) => void;
-  /** called with the number of rows that this process cannot read */
+  /** this process cannot read some rows */
   onUnreadable: (of: DeviceHour, rows: number) => void;
-  /** called when an hour cannot be packed, even by a repetition */
+  /** an hour cannot be packed, even by a repetition */
   onRefused: (of: SensorHour, error: unknown) => void;
 }
 
 /**
- * Creates a function that packs one hour of one sensor. It merges the samples of the table `message` ("batches") with the samples in
- * history into one row, and then writes the statistics. The order matters: a reader that sees statistics must find all of their samples in
- * history.
+ * Merges the samples of the table `message` ("batches") with the samples in history into one row, and then writes the
+ * statistics. The order matters: a reader that sees statistics must find all of their samples in history.
  */
 export function createSensorPacker({
   store,
@@ -36,7 +32,6 @@ export function createSensorPacker({
   steps: Steps;
   observer: PackingObserver;
 }) {
-  /** @param known rows of history */
   async function writeSamples(of: SensorHour, whole: Series, known: Series[]) {
     // If history already has an equal row, nothing is written. The row is safe, because later quorum reads also return a row that one
     // quorum read has returned.
@@ -46,7 +41,6 @@ export function createSensorPacker({
     }
   }
 
-  /** @param readFrom epoch ms */
   async function packWhole(of: SensorHour, batches: Series, readFrom: number, unreadableBatches: number) {
     const history = await steps.run(() => store.historyHour(of, of.hour));
     const known = history.filter(isReadable);
@@ -69,8 +63,8 @@ export function createSensorPacker({
 
   return {
     /**
-     * Packs the hour. An hour that cannot be packed stops its group of devices, and each check packs it again. No sample is lost while its
-     * batches exist. After an operator has fixed the reason, the group catches up. Skipping the hour would lose its samples.
+     * An hour that cannot be packed stops its group of devices, and each check packs it again. No sample is lost while its batches exist.
+     * After an operator has fixed the reason, the group catches up. Skipping the hour would lose its samples.
      * @param batches samples of `message` in any order; a time may occur more than once
      * @param readFrom epoch ms at which the read of the batches began
      * @param unreadable number of unreadable rows of `message` that may contain more samples of this hour
@@ -93,13 +87,7 @@ export type SensorPacker = ReturnType<typeof createSensorPacker>;
 
 const isReadable = (series: StoredSeries): series is Series => series !== null;
 
-/**
- * Encodes all samples of a sensor in one hour as rows of `history`. A sensor with fewer than 18 samples a second needs
- * one row.
- * @param hour epoch ms
- * @param series sorted
- * @returns encoded rows; each row is encoded on demand, because encoding takes a while
- */
+/** A sensor with fewer than 18 samples a second needs one row. Each row is encoded on demand, because encoding takes a while. */
 export function* historyRows(hour: number, { times, values }: Series): Generator<Buffer, void> {
   for (let from = 0; from < times.length; from += MAX_SAMPLES_PER_HISTORY_ROW) {
     const to = Math.min(times.length, from + MAX_SAMPLES_PER_HISTORY_ROW);
@@ -107,7 +95,6 @@ export function* historyRows(hour: number, { times, values }: Series): Generator
   }
 }
 
-/** @returns whether both series have equal samples, bit by bit */
 export const isSame = (a: Series, b: Series): boolean =>
   a.times.length === b.times.length &&
   a.times.every((time, at) => time === b.times[at] && Object.is(a.values[at], b.values[at]));

@@ -5,26 +5,21 @@ import { HOUR_MS } from '../../../schema/rules.ts';
 import type { Page as HistoryPage } from '../../store/history/unpacked.ts';
 import type { Retry } from '../../store/sending/retry.ts';
 
-/**
- * Share of its full speed at which packing runs while ingest waits: a tenth, and a tenth more for each hour that packing
- * is overdue, up to half.
- */
+/** A tenth of the full speed, and a tenth more for each hour that packing is overdue, up to half. */
 const SHARE_AN_HOUR = 0.1;
 const MOST_SHARE = 0.5;
 
-/** Longest rest after a step, in ms. The load that made ingest wait may be over after this time. */
+/** In ms. The load that made ingest wait may be over after this time. */
 const LONGEST_REST_MS = 2000;
 
-/** Waits between two steps. @param signal ends it */
 type Rest = (ms: number, signal: AbortSignal) => Promise<unknown>;
 
 /**
- * Runs the steps of packing. A step is one request, with the computation for it. A step is repeated until the database
- * accepts the request.
+ * A step is one request, with the computation for it. A step is repeated until the database accepts the request.
  *
  * Packing does not use the congestion window of ingest. Instead, packing rests after each step while requests of ingest
- * wait for the window. The rests are so long that packing keeps a tenth of its full speed, and a tenth more for each hour
- * that it is overdue, up to half. So packing never stops completely.
+ * wait for the window. The rests are so long that packing keeps a tenth of its full speed, and a tenth more for each
+ * hour that it is overdue, up to half. So packing never stops completely.
  */
 export class Steps {
   #retry;
@@ -37,12 +32,11 @@ export class Steps {
   constructor(deps: {
     /** a retry that only these steps use; `stop` ends it */
     retry: Retry;
-    /** returns whether requests of ingest wait for the congestion window */
+    /** requests of ingest wait for the congestion window */
     isPressed: () => boolean;
-    /** returns the time in ms since the oldest unpacked hour became due */
+    /** ms since the oldest unpacked hour became due */
     overdueMs: () => number;
     rest?: Rest | undefined;
-    /** ms of a monotonic clock */
     monotonic?: () => number;
   }) {
     const { retry, isPressed, overdueMs, rest = sleepUnless, monotonic = () => performance.now() } = deps;
@@ -53,11 +47,7 @@ export class Steps {
     this.#monotonic = monotonic;
   }
 
-  /**
-   * Runs a step, and rests after it while ingest is under pressure.
-   * @param step idempotent
-   * @throws {MillraceError} `unavailable` when packing ends; `rejected`
-   */
+  /** @param step idempotent @throws {MillraceError} `unavailable` when packing ends; `rejected` */
   async run<T>(step: () => Promise<T>): Promise<T> {
     if (this.#ending.signal.aborted) throw new MillraceError('unavailable', 'packing ends');
     const began = this.#monotonic();
@@ -66,18 +56,15 @@ export class Steps {
     return answer;
   }
 
-  /** Stops the steps: no further step begins, and no step is repeated. */
   stop() {
     this.#ending.abort();
     this.#retry.abort();
   }
 
-  /** Whether `stop` was called. */
   get stopped() {
     return this.#ending.signal.aborted;
   }
 
-  /** Rests while ingest is under pressure. @param workedMs duration of the last step */
   async #giveWay(workedMs: number) {
     if (!this.#isPressed()) return;
     await this.#rest(
@@ -87,16 +74,14 @@ export class Steps {
   }
 }
 
-/** Waits until the time is over or the signal aborts. */
 const sleepUnless = (ms: number, signal: AbortSignal) => sleep(ms, undefined, { signal }).catch(() => {});
 
-/** @returns share of the full speed at which packing runs while ingest waits */
 export const shareOf = (overdueMs: number): number =>
   Math.min(MOST_SHARE, SHARE_AN_HOUR * (1 + Math.max(0, overdueMs) / HOUR_MS));
 
 export type Page<T> = HistoryPage<T>;
 
-/** Iterates over all items of a paged read, with one page in memory at a time. */
+/** One page is in memory at a time. */
 export async function* iteratePages<T>(
   read: (after: string | undefined) => Promise<Page<T>>,
 ): AsyncGenerator<T, void> {

@@ -4,7 +4,6 @@ import { DAY_MS, HOUR_MS } from '../../../schema/rules.ts';
 import { binsOf, type Grid } from './grid.ts';
 import type { Range } from './hours.ts';
 
-/** One bin that has samples. */
 export interface Point {
   /** epoch ms of the bin's start, even if the range begins later */
   ts: number;
@@ -15,17 +14,12 @@ export interface Point {
   count: number;
 }
 
-/**
- * Values of this size or more are divided by SCALE before they are added. So an intermediate sum may exceed the range of
- * a double without an overflow.
- */
+/** Larger values are divided by SCALE before they are added. So an intermediate sum may exceed the range of a double. */
 const LARGE = 2 ** 960;
 const SCALE = 2 ** 64;
 
-/** An aggregate of the samples of a bin. */
 export type Aggregate = 'avg' | 'min' | 'max' | 'count' | 'sum' | 'first' | 'last';
 
-/** Computes the statistics of each bin of a range. Hours and samples may be added in any order. */
 export class Bins {
   #range;
   #grid;
@@ -38,11 +32,11 @@ export class Bins {
   #lost;
   #firsts;
   #lasts;
-  /** Times of the samples in `#firsts` and `#lasts`, in epoch ms. If a sample comes from statistics, the start of its hour. */
+  /** In epoch ms. If a sample comes from statistics, the start of its hour. */
   #firstAt;
   #lastAt;
 
-  /** @param range epoch ms; samples outside of it do not count @param grid of the range */
+  /** Samples outside of the range do not count. */
   constructor(range: Range, grid: Grid) {
     this.#range = range;
     this.#grid = grid;
@@ -59,12 +53,7 @@ export class Bins {
     this.#lastAt = new Float64Array(length).fill(Number.NEGATIVE_INFINITY);
   }
 
-  /**
-   * Adds the statistics of an hour, if the hour lies in one bin. An hour may lie in two bins, because the days of a time
-   * zone with an offset of half an hour begin in the middle of a UTC hour.
-   * @param hour epoch ms of an hour that lies in the range
-   * @returns false: the hour lies in two bins, and was not added
-   */
+  /** @returns false: the hour lies in two bins. The days of a zone with an offset of half an hour begin in the middle of a UTC hour */
   addHour(hour: number, { count, min, max, sum, first, last }: HourStatistics): boolean {
     // Only one method is called for each hour. With three calls, a query of a month of 1,000 sensors spent a third of
     // the time between rows and answer on them.
@@ -78,7 +67,6 @@ export class Bins {
     return true;
   }
 
-  /** @param series samples in order of time */
   addSamples({ times, values }: Series) {
     for (let at = 0; at < times.length; ) {
       const ts = times[at] as number;
@@ -104,10 +92,7 @@ export class Bins {
     }
   }
 
-  /**
-   * Adds the bins of another sensor. Afterwards `first` and `last` have no meaning.
-   * @param other bins of the same range and grid
-   */
+  /** Both have the same range and grid. Afterwards `first` and `last` have no meaning. */
   addBins(other: Bins) {
     for (const [bin, count] of other.#counts.entries()) {
       if (count === 0) continue;
@@ -118,7 +103,6 @@ export class Bins {
     }
   }
 
-  /** Lists the bins as points. @returns bins with samples, in order of time */
   points(): Point[] {
     const points: Point[] = [];
     for (const [bin, count] of this.#counts.entries()) {
@@ -129,7 +113,7 @@ export class Bins {
     return points;
   }
 
-  /** @returns null for a bin without samples (except for `count`), and if a sum is too large for a double */
+  /** Null for a bin without samples (except for `count`), and if a sum is too large for a double. */
   column(aggregate: Aggregate): Array<number | null> {
     const { length } = this.#grid;
     // A list that grows has no holes. `JSON.stringify` writes it in three quarters of the time of a `new Array(length)`.
@@ -153,7 +137,7 @@ export class Bins {
     return (bin) => values[bin] as number;
   }
 
-  /** Adds a value to the sum of a bin. @param value a sample, or the sum of several samples */
+  /** @param value a sample, or the sum of several samples */
   #add(bin: number, value: number) {
     if (!(value < LARGE && value > -LARGE)) {
       this.#largeSums[bin] = (this.#largeSums[bin] as number) + value / SCALE;
@@ -172,7 +156,6 @@ export class Bins {
     if (max > (this.#maxs[bin] as number)) this.#maxs[bin] = max;
   }
 
-  /** @param from epoch ms @param to epoch ms */
   #stretch(bin: number, from: number, first: number, to: number, last: number) {
     if (from < (this.#firstAt[bin] as number)) {
       this.#firstAt[bin] = from;
@@ -200,7 +183,7 @@ const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const MONTH = 30 * DAY_MS;
 
-/** Widths of bins, in ms. Larger widths are whole multiples of the last one. */
+/** In ms. Larger widths are whole multiples of the last one. */
 export const WIDTHS = [
   ...[1, 2, 5, 10, 15, 30].map((seconds) => seconds * SECOND),
   ...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * MINUTE),
@@ -208,14 +191,7 @@ export const WIDTHS = [
   ...[1, 7, 30].map((days) => days * DAY_MS),
 ];
 
-/**
- * Returns the smallest width of bins with which a range has few enough bins. Bins begin at whole multiples of the width
- * on the client's clock.
- * @param range not empty
- * @param points limit of bins
- * @param shift ms by which the client's clock is ahead of UTC
- * @returns width in ms
- */
+/** Bins begin at whole multiples of the width. @param points limit of bins @param shift ms by which the client's clock is ahead of UTC */
 export function widthFor(range: Range, points: number, shift: number = 0): number {
   const width = WIDTHS.find((one) => binsOf(range, one, shift) <= points);
   if (width !== undefined) return width;

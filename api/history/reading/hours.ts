@@ -3,43 +3,32 @@ import { bucketOf, DAY_MS, HOUR_MS, isExact, yearOf } from '../../../schema/rule
 import type { SensorBytes } from '../../store/history/keys.ts';
 import type { HistoryReads, HourRow } from '../../store/history/reads.ts';
 
-/** The key of a sensor. `group`: group of the sensor's device */
+/** `group`: group of the sensor's device */
 export type Sensor = SensorBytes & { group: number };
 
-/** An hour of a sensor that may have samples, and the tables in which the samples are. */
+/** An hour that may have samples, and the tables in which they are. */
 export interface Hour {
-  /** epoch ms */
   hour: number;
-  /**
-   * true: history has all samples of the hour; false: samples of history and of the table `message` have to
-   * be merged
-   */
+  /** true: history has all samples of the hour; false: samples of history and of the table `message` have to be merged */
   packed: boolean;
   /** statistics of all samples of the hour; null: unknown */
   exact: HourStatistics | null;
-  /** number of all or most samples of the hour; null: unknown */
+  /** of all or most samples of the hour; null: unknown */
   count: number | null;
 }
 
-/**
- * Finds the hours that may have samples.
- * @param from epoch ms, the start of an hour
- * @param to epoch ms, the end of an hour
- * @returns hours in order of time
- */
+/** `from` and `to` are starts of hours. The result is in order of time. */
 export type LookUp = (sensor: Sensor, from: number, to: number) => Promise<Hour[]>;
 
 /**
- * Creates a function that finds the hours with samples. Readers of history must read in this order: first the progress of
- * packing, then statistics, then samples, which the caller reads. Meanwhile hours may be packed or get late samples. In
- * this order each read sees the state of the previous read, or a newer state.
+ * Readers of history must read in this order: first the progress of packing, then statistics, then samples, which the caller reads.
+ * Meanwhile hours may be packed or get late samples. In this order each read sees the state of the previous read, or a newer state.
  */
 export const createLookUp =
   ({
     packedUntil,
     readStatistics,
   }: {
-    /** epoch ms; the value may be outdated */
     packedUntil: (group: number) => Promise<number>;
     readStatistics: HistoryReads['readStatistics'];
   }): LookUp =>
@@ -51,12 +40,7 @@ export const createLookUp =
     return hoursOf(years, Math.max(from, until), to);
   };
 
-/**
- * @param years rows of each year, in order of time
- * @param unpackedFrom epoch ms before which all hours are packed, so that an hour without a row has no samples
- * @param to epoch ms
- * @returns hours in order of time
- */
+/** @param unpackedFrom epoch ms before which all hours are packed, so that an hour without a row has no samples */
 function hoursOf(years: HourRow[][], unpackedFrom: number, to: number): Hour[] {
   const hours: Hour[] = [];
   let next = unpackedFrom;
@@ -74,12 +58,7 @@ function hoursOf(years: HourRow[][], unpackedFrom: number, to: number): Hour[] {
   return hours;
 }
 
-/**
- * Lists hours as not packed. That is safe also for packed hours: both tables are read then, and merged.
- * @param from epoch ms, the start of an hour
- * @param to epoch ms
- * @returns hours in order of time
- */
+/** Safe also for packed hours: both tables are read then, and merged. */
 export function* unpackedHours(from: number, to: number): Generator<Hour, void> {
   for (let hour = from; hour < to; hour += HOUR_MS) yield { hour, packed: false, exact: null, count: null };
 }
@@ -91,7 +70,6 @@ const known = (row: HourRow): Hour => ({
   count: row.statistics?.count ?? null,
 });
 
-/** @param from epoch ms @param to epoch ms @returns the range, divided at the starts of UTC years */
 function yearsOf(from: number, to: number): Array<{ from: number; to: number }> {
   const years = [];
   for (let at = from; at < to; ) {
@@ -102,23 +80,17 @@ function yearsOf(from: number, to: number): Array<{ from: number; to: number }> 
   return years;
 }
 
-/** Length of the first range whose hours are read, in ms. The samples of a busy sensor in this range fill a page. */
+/** In ms. The samples of a busy sensor in this range fill a page. */
 const FIRST_MS = 4 * DAY_MS;
 
-/** Factor by which each further range is longer, up to `LONGEST_MS`. So a year without samples takes few reads. */
+/** Each further range is longer, up to `LONGEST_MS`. So a year without samples takes few reads. */
 const GROWTH = 4;
 export const LONGEST_MS = 366 * DAY_MS;
 
-/** epoch ms, half-open */
 export type Range = { from: number; to: number };
-/** by time */
 export type Order = 'asc' | 'desc';
 
-/**
- * Finds the hours of a range that may have samples. It reads the range in parts that become longer and longer.
- * @param length length of the first part, in ms
- * @returns hours of each part in the requested order
- */
+/** Reads the range in parts that become longer and longer. @param length of the first part, in ms */
 export async function* chunksOf(
   lookUp: LookUp,
   sensor: Sensor,
@@ -130,8 +102,7 @@ export async function* chunksOf(
   let from = bucketOf(range.from);
   let to = bucketOf(range.to - 1) + HOUR_MS;
   for (let stretch = length; from < to; stretch = Math.min(stretch * GROWTH, LONGEST_MS)) {
-    // Statistics are read in the stored order, oldest first, because reversed queries are expensive for
-    // ScyllaDB.
+    // Statistics are read in the stored order, oldest first, because reversed queries are expensive for ScyllaDB.
     if (order === 'asc') {
       const end = Math.min(from + stretch, to);
       yield await lookUp(sensor, from, end);

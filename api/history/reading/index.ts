@@ -11,18 +11,12 @@ export { addGroups } from './aligned.ts';
 export { binsOf, calendarGrid, isZone, mostCalendarBins, NO_BINS, uniformGrid, wholeGrid } from './grid.ts';
 export { unpackedHours } from './hours.ts';
 
-/**
- * Creates the reads of samples from history and from the table `message` ("batches"). Callers do not see in which table a sample is.
- * `hours.ts` has the rules.
- */
+/** Callers do not see whether a sample is in history or in the table `message` ("batches"). `hours.ts` has the rules. */
 export function createReading(store: Pick<Store, 'samples' | 'packed' | 'scans' | 'packProgress'>) {
   const packedUntil = rememberPackedUntil(store.packProgress);
   const lookUp = createLookUp({ packedUntil, readStatistics: store.packed.readStatistics });
   return {
-    /**
-     * Finds the hours of a range that may have samples, with exact statistics if they are known.
-     * @param length length of the first part of the range that is read, in ms
-     */
+    /** Has exact statistics if they are known. @param length of the first part of the range that is read, in ms */
     hours: (sensor: Sensor, range: Range, order: Order, length: number) =>
       chunksOf(lookUp, sensor, range, order, length),
 
@@ -30,24 +24,16 @@ export function createReading(store: Pick<Store, 'samples' | 'packed' | 'scans' 
     samplesOf: (sensor: Sensor, hours: Hour[], since?: number): Promise<Series[]> =>
       readHours(store, sensor, hours, since),
 
-    /** @param range within retention */
     page: (sensor: Sensor, range: Range, page: { order: Order; limit: number }) =>
       readPage({ lookUp, source: store }, sensor, range, page),
 
-    /**
-     * Reads all samples of the hours that a range touches. Only the results of a few reads are in memory.
-     * @param range within retention
-     * @param order order of the hours; the samples of an hour are always in order of time
-     * @param signal aborts when the client disconnects
-     */
+    /** The results of a few reads are in memory. @param order of the hours; the samples of an hour are always in order of time */
     all: (sensor: Sensor, range: Range, order: Order, signal: AbortSignal) =>
       readAhead(store.scans, sensor, chunksOf(lookUp, sensor, range, order), signal),
 
-    /** @param range within retention */
     series: (sensor: Sensor, range: Range, options: Parameters<typeof readSeries>[3]) =>
       readSeries({ lookUp, source: store }, sensor, range, options),
 
-    /** @param range within retention, not empty */
     aligned: <T extends AlignedSensor>(
       sensors: T[],
       range: Range,
@@ -58,16 +44,9 @@ export function createReading(store: Pick<Store, 'samples' | 'packed' | 'scans' 
 
 export type Reading = ReturnType<typeof createReading>;
 
-/**
- * Time in ms for which the cached progress of packing is used. Outdated progress causes no wrong answer, but more hours
- * than necessary are read from both history and `message`.
- */
+/** In ms. Outdated progress causes no wrong answer, but more hours than necessary are read from both history and `message`. */
 const KEPT_MS = 5000;
 
-/**
- * Caches the packing progress of groups for all readers.
- * @returns returns the epoch ms before which every hour is packed, or has only late samples
- */
 function rememberPackedUntil(store: Pick<Store['packProgress'], 'read'>): (group: number) => Promise<number> {
   const groups: Map<number, { at: number; packedUntil: Promise<number> }> = new Map();
   return (group) => {

@@ -3,33 +3,23 @@ import { HOUR_MS } from '../../../schema/rules.ts';
 import { chunksOf, type Hour, type LookUp, type Order, type Range, type Sensor } from './hours.ts';
 import { readHours, type SampleSource } from './samples.ts';
 
-/**
- * Limit of hours that one page reads. At the limit the page ends, so a page of mostly empty hours may have few samples.
- */
+/** At the limit the page ends, so a page of mostly empty hours may have few samples. */
 const MOST_HOURS_A_PAGE = 32 * 24;
 
-/**
- * Limit of hours that are read concurrently: enough to hide the round trips, and few enough to leave capacity of the
- * database for other requests.
- */
+/** Enough to hide the round trips, and few enough to leave capacity of the database for other requests. */
 const HOURS_AT_ONCE = 32;
 
-/** A page of raw samples. */
 interface SamplePage {
-  /** epoch ms, in the requested order */
+  /** in the requested order */
   times: number[];
   values: number[];
-  /**
-   * position of the next page, in epoch ms. In ascending order the next page begins at this instant, in
-   * descending order it has only samples before this instant; null at the end of the range
-   */
+  /** epoch ms at which the next page begins (ascending), or before which all of its samples are (descending); null: no more pages */
   reached: number | null;
 }
 
 /**
- * Reads samples in [from, to), hour by hour. All rows of an hour are merged before its samples are returned. So rows that
- * overlap never repeat or drop a sample between pages. The position between pages is an instant, because an instant stays
- * valid when an hour is packed between two pages.
+ * All rows of an hour are merged before its samples are returned. So rows that overlap never repeat or drop a sample between pages. The
+ * position between pages is an instant, because an instant stays valid when an hour is packed between two pages.
  */
 export async function readPage(
   {
@@ -63,15 +53,9 @@ export async function readPage(
   return page;
 }
 
-/** @param hour the last hour that was read @returns epoch ms at which the next page begins */
 const placeAfter = ({ hour }: Hour, order: Order): number => (order === 'asc' ? hour + HOUR_MS : hour);
 
-/**
- * Chooses the hours to read next, so that they have the missing samples, as far as the numbers of samples are known.
- * @param at index of the next hour
- * @param missing number of samples that the page needs
- * @param uncounted limit of hours with an unknown number of samples
- */
+/** Chooses hours that have the missing samples. @param uncounted limit of hours whose number of samples is unknown */
 function enough(hours: Hour[], at: number, missing: number, uncounted: number): Hour[] {
   let [samples, unknown, end] = [0, 0, at];
   while (end < hours.length && end - at < HOURS_AT_ONCE && samples <= missing && unknown < uncounted) {
@@ -82,11 +66,7 @@ function enough(hours: Hour[], at: number, missing: number, uncounted: number): 
   return hours.slice(at, end);
 }
 
-/**
- * Adds an hour's samples to the page.
- * @param page is changed
- * @returns whether the page is full and more samples follow
- */
+/** @returns whether the page is full and more samples follow */
 function fill(
   page: SamplePage,
   { times, values }: Series,

@@ -5,18 +5,12 @@ import type { HistoryReads } from '../../store/history/reads.ts';
 import type { SampleReads } from '../../store/measurements/reads.ts';
 import type { Hour, Sensor } from './hours.ts';
 
-/** The tables that hold samples. */
 export interface SampleSource {
   packed: Pick<HistoryReads, 'readSamples'>;
   samples: Pick<SampleReads, 'readHour'>;
 }
 
-/**
- * Reads all samples of some hours, and merges the rows of each hour.
- * @param hours hours in any order. They are read concurrently; one request reads all packed hours of a day
- * @param since epoch ms: samples before it may be left out
- * @returns one sorted series for each hour
- */
+/** One request reads all packed hours of a day. @param since epoch ms: samples before it may be left out */
 export async function readHours(
   source: SampleSource,
   sensor: Sensor,
@@ -30,7 +24,6 @@ export async function readHours(
   return hours.map(({ hour }) => found.get(hour) as Series);
 }
 
-/** @param hours of one UTC day @param since epoch ms */
 async function readDay(
   source: SampleSource,
   sensor: Sensor,
@@ -48,7 +41,6 @@ async function readDay(
   ]);
 }
 
-/** @param since epoch ms */
 const readBatches = async (
   { samples }: SampleSource,
   { device, sensor }: Sensor,
@@ -56,26 +48,16 @@ const readBatches = async (
   since: number,
 ): Promise<Series[]> => (packed ? [] : [await samples.readHour(device, sensor, hour, Math.max(hour, since))]);
 
-/**
- * Approximate number of samples per read: 8 hours at 1 Hz. With 90,000, arrays of several reads survived a few garbage
- * collections, and an export needed 80 MB above an idle process. With 30,000 it needs 40 MB.
- */
+/** 8 hours at 1 Hz. With 90,000, arrays survived collections, and an export needed 80 MB above an idle process. Now it needs 40 MB. */
 const SAMPLES_A_READ = 30_000;
 
-/** Assumed number of samples of an hour whose number of samples is unknown. */
+/** Assumed for an hour whose number of samples is unknown. */
 const UNCOUNTED = SAMPLES_A_READ / 4;
 
-/** Number of reads that run while the result of an earlier read is processed. */
+/** Reads that run while the result of an earlier read is processed. */
 const AHEAD = 2;
 
-/**
- * Reads the samples of many hours, with a bounded number of samples in memory. Other tasks of this process run between
- * two reads.
- * @param signal aborts when the client disconnects
- * @param since epoch ms: samples before it may be left out
- * @returns one series for each hour, in the order of the hours
- * @throws the reason with which `signal` was aborted
- */
+/** A bounded number of samples is in memory. @throws the reason with which `signal` was aborted */
 export async function* readAhead(
   source: SampleSource,
   sensor: Sensor,
@@ -102,10 +84,7 @@ export async function* readAhead(
   }
 }
 
-/**
- * Divides hours into groups. The hours of a group lie in one UTC day, and have about as many samples as one read should return.
- * @param hours in ascending or descending order
- */
+/** The hours of a group lie in one UTC day, and have about as many samples as one read should return. */
 function* groupsOf(hours: Hour[]): Generator<Hour[], void> {
   let group: Hour[] = [];
   let samples = 0;

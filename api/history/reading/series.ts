@@ -4,26 +4,25 @@ import { type Grid, uniformGrid } from './grid.ts';
 import { chunksOf, type Hour, LONGEST_MS, type LookUp, type Range, type Sensor } from './hours.ts';
 import { readAhead, type SampleSource } from './samples.ts';
 
-/** Length of a range, in ms, above which reads of samples bypass the row cache of the server. */
+/** In ms. Reads of longer ranges bypass the row cache of the server. */
 const LONG_MS = 2 * DAY_MS;
 
-/** The width that an answer without bins reports, in ms. */
+/** The width of an answer without bins, in ms. */
 const NO_WIDTH = 1000;
 
-/** The shape of a signal: minimum, maximum and average in each bin. */
 export interface Shape {
   points: Point[];
   /** of a bin, in ms */
   width: number;
-  /** `statistics`: the statistics of whole hours were used */
+  /** `statistics` if those of at least one whole hour were used */
   source: 'statistics' | 'samples';
 }
 
 /**
- * Reads the shape of a signal. It uses the statistics of whole hours if they are exact, and samples otherwise.
+ * Uses the statistics of whole hours if they are exact, and samples otherwise.
  * @param range within retention; a shorter range has narrower bins
- * @param options `points`: limit of bins; `newest`: epoch ms of the newest sample, null: there are no samples;
- * `shift`: ms by which the clock of the bins is ahead of UTC
+ * @param options `points`: limit of bins; `newest`: epoch ms of the newest sample, null: there are no samples; `shift`:
+ *   ms by which the clock of the bins is ahead of UTC
  * @throws the reason with which `signal` was aborted
  */
 export async function readSeries(
@@ -48,13 +47,7 @@ export async function readSeries(
   return { points: bins.points(), width, source: taken > 0 ? 'statistics' : 'samples' };
 }
 
-/**
- * Adds all samples of a sensor in a range to bins.
- * @param range not empty
- * @param options see `readSeries`
- * @returns number of hours whose statistics were used instead of their samples
- * @throws the reason with which `signal` was aborted
- */
+/** @returns hours whose statistics were used instead of their samples @throws the reason with which `signal` was aborted */
 export async function readBins(
   { lookUp, source }: Parameters<typeof readSeries>[0],
   sensor: Sensor,
@@ -71,7 +64,7 @@ export async function readBins(
   const fromSamples = grid.narrowest < HOUR_MS;
   let taken = 0;
 
-  /** Adds the statistics of an hour if they can replace its samples. @returns false: the samples are needed */
+  /** @returns false: the samples of the hour are needed */
   function take({ hour, exact }: Hour): boolean {
     const isInRange = hour >= range.from && hour + HOUR_MS <= range.to;
     // The sum of an hour may overflow while the sum of the whole bin is finite. Then the samples are needed.

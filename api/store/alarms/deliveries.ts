@@ -17,15 +17,13 @@ const OF_HOUR = {
   cql: 'SELECT id, target, event, device_id, sensor_id, rule_id, start, begun_at, attempts, next_at, failed_at, error, done_at FROM alarm_delivery WHERE hour = ?',
 };
 
-/** Texts before and after all ids. */
 const [FIRST, LAST] = ['', '\uffff'];
 
 /** Value of `done_at` of an unfinished delivery. A null would be a tombstone. */
 const UNFINISHED = 0;
 
-/** A message about an episode that has to reach a receiver. */
 export interface Delivery {
-  /** unique for one change and one receiver: see `deliveryId` */
+  /** equal in every process and for each attempt: see `deliveryId` */
   id: string;
   key: EpisodeKey;
   target: 'webhook' | 'alertmanager';
@@ -38,7 +36,6 @@ export interface Delivery {
   nextAt: number;
   /** epoch ms of the final failure; null: attempts continue */
   failedAt: number | null;
-  /** reason why the last attempt failed */
   error: string | null;
 }
 
@@ -47,12 +44,7 @@ type ChangedAlarm = Pick<
   'device' | 'sensor' | 'rule' | 'start' | 'opened' | 'cleared' | 'withdrawn' | 'acknowledgedAt'
 >;
 
-/**
- * Computes an id of a change from the changed columns. The peak is not included, because the peak may grow between
- * two attempts of one delivery.
- * @param alarm after the change
- * @returns id of the change, equal in each process and for each attempt
- */
+/** The peak is not part of the id, because it may grow between two attempts of one delivery. */
 export function changeId(event: string, alarm: ChangedAlarm): string {
   const end = alarm.withdrawn ? 'withdrawn' : (alarm.cleared ?? 'open');
   const changed =
@@ -64,22 +56,17 @@ export function changeId(event: string, alarm: ChangedAlarm): string {
   return [alarmId(alarm), event, ...changed].join('.');
 }
 
-/**
- * Computes the id of a delivery.
- * @returns id of the delivery, equal in every process that begins this delivery
- */
 export const deliveryId = (target: Delivery['target'], event: string, alarm: ChangedAlarm): string =>
   `${target}.${changeId(event, alarm)}`;
 
-/** Seconds after which the database deletes a delivery, counted from its `begunAt`, which may be in the future. */
+/** Counted from `begunAt`, which may be in the future. */
 const TTL_SECONDS = windowFor(DEAD_LETTER_DAYS).ttlSeconds;
 
 /**
- * Creates the store of deliveries. A process writes a delivery before the change of its episode. A finished delivery is marked, and
- * removed later: a tombstone for each delivery would slow down every reader of its hour.
+ * A process writes a delivery before the change of its episode. A finished delivery is marked, and removed
+ * later: a tombstone for each delivery would slow down every reader of its hour.
  */
 export function createAlarmDeliveryStore(session: Session) {
-  /** @param now epoch ms @param doneAt epoch ms */
   const write = (delivery: Delivery, now: number, doneAt: number) => {
     const { id, key, target, event, begunAt, attempts, nextAt, failedAt, error } = delivery;
     return session.write(WRITE, [
@@ -102,16 +89,11 @@ export function createAlarmDeliveryStore(session: Session) {
   };
 
   return {
-    /** @param now epoch ms */
     write: (delivery: Delivery, now: number) => write(delivery, now, UNFINISHED),
 
-    /** Marks a delivery as finished. @param now epoch ms */
     finish: (delivery: Delivery, now: number) => write(delivery, now, now),
 
-    /**
-     * Reads the unfinished deliveries whose `begunAt` lies in [from, to).
-     * @returns deliveries of earlier hours first
-     */
+    /** Reads the unfinished deliveries whose `begunAt` lies in [from, to), earlier hours first. */
     async begunIn({ from, to }: TimeRange): Promise<Delivery[]> {
       const found = await Promise.all(
         hoursOf({ from, to }).map((hour) => session.all(OF_HOUR, [int64(hour)])),
@@ -124,9 +106,8 @@ export function createAlarmDeliveryStore(session: Session) {
     },
 
     /**
-     * Removes the finished deliveries of some hours that were written before a time. One tombstone covers all ids between two
+     * Removes the finished deliveries that were written before an instant. One tombstone covers all ids between two
      * unfinished deliveries. It deletes nothing that is written later, such as a repetition of the same delivery.
-     * @param before epoch ms
      */
     async removeFinished(range: TimeRange, before: number) {
       for (const hour of hoursOf(range)) {
@@ -147,17 +128,15 @@ export function createAlarmDeliveryStore(session: Session) {
   };
 }
 
-/** epoch ms */
 type TimeRange = { from: number; to: number };
 
-/** @returns starts of the hours, in epoch ms */
 function hoursOf({ from, to }: TimeRange): number[] {
   const hours = [];
   for (let hour = bucketOf(from); hour < to; hour += HOUR_MS) hours.push(hour);
   return hours;
 }
 
-/** @returns epoch ms; rows of versions before `done_at` have none */
+/** Rows of versions before `done_at` have none. */
 const doneAtOf = (row: Row): number => row['done_at']?.getTime() ?? UNFINISHED;
 
 export type AlarmDeliveryStore = ReturnType<typeof createAlarmDeliveryStore>;

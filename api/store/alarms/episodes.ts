@@ -71,7 +71,7 @@ const OPEN_END = 0;
 /** ids of 16 bytes; `start` in epoch ms */
 export type EpisodeKey = { device: Buffer; sensor: Buffer; rule: Buffer; start: number };
 
-/** An episode of an alarm, as the evaluation of its rule computes it. All times are times of measurement. */
+/** All times are times of measurement. */
 export interface Episode {
   /** epoch ms of the first sample of the episode */
   start: number;
@@ -83,9 +83,7 @@ export interface Episode {
   peak: number | null;
 }
 
-/** The texts of an episode at the time when the episode was written. */
 interface EpisodeTexts {
-  /** version of the rule */
   version: number;
   ruleName: string;
   severity: string;
@@ -116,7 +114,6 @@ export type Alarm = EpisodeKey &
 
 type AlarmEvent = { at: number; kind: string; actor: string | null; comment: string | null };
 
-/** Creates the store of alarm episodes and of their history of events. */
 export function createAlarmStore(session: Session) {
   const keyOf = ({ device, sensor, rule, start }: EpisodeKey) => [device, sensor, rule, int64(start)];
 
@@ -124,12 +121,7 @@ export function createAlarmStore(session: Session) {
     session.write(NOTE, [...keyOf(key), int64(at), kind, actor ?? undefined, comment ?? undefined]);
 
   return {
-    /**
-     * Reads the episodes of one rule for one sensor.
-     * @param from epoch ms, the earliest start
-     * @param to epoch ms, the latest start
-     * @returns episodes in order of their start, including withdrawn episodes
-     */
+    /** Includes withdrawn episodes, in order of their start. @param to epoch ms, the latest start */
     async inRange(
       { device, sensor, rule }: Omit<EpisodeKey, 'start'>,
       from: number,
@@ -145,10 +137,9 @@ export function createAlarmStore(session: Session) {
     },
 
     /**
-     * Reads the newest alarms of a sensor. The table orders alarms by rule, so this function reads all alarms of the
-     * sensor. It reads them page by page, because a value that oscillates around a limit causes an alarm per minute.
+     * Returns the newest alarms of all rules, including withdrawn ones. The table orders alarms by rule, so all alarms of the sensor are
+     * read. They are read page by page, because a value that oscillates around a limit causes an alarm per minute.
      * @param page `until`: epoch ms of the latest start; default: all alarms
-     * @returns alarms of all rules, the newest first, including withdrawn alarms
      */
     async ofSensor(
       device: Buffer,
@@ -165,12 +156,9 @@ export function createAlarmStore(session: Session) {
     },
 
     /**
-     * Writes an evaluated alarm: first the indexes and the history, then the row. An evaluation that finds the correct row
-     * writes nothing. So if the row came first, a failure between the two writes would leave the row without indexes and
-     * history forever.
-     * @param group group of the device: see `groupOf` in schema/ids.ts
+     * Writes first the indexes and the history, then the row. An evaluation that finds the correct row writes nothing. So if the row came
+     * first, a failure between the two writes would leave the row without indexes and history forever.
      * @param readAt the write timestamp, in µs: a time before the samples were read
-     * @param events events that the evaluation found, for the history
      */
     async write(group: number, alarm: Alarm, readAt: Buffer, events: AlarmEvent[] = []) {
       const key = keyOf(alarm);
@@ -201,8 +189,7 @@ export function createAlarmStore(session: Session) {
         alarm.peak === null ? undefined : float64(alarm.peak),
         alarm.late,
         alarm.withdrawn,
-        // The acknowledgement and the shelving are written again with each row. Otherwise they would expire while
-        // a long alarm is still open.
+        // Without a repetition they would expire while a long alarm is still open.
         alarm.acknowledgedAt === null ? undefined : int64(alarm.acknowledgedAt),
         alarm.acknowledgedBy ?? undefined,
         alarm.comment ?? undefined,
@@ -212,23 +199,14 @@ export function createAlarmStore(session: Session) {
       if (!isOpen) await session.write(CLOSE, [readAt, group, ...key]);
     },
 
-    /**
-     * Removes an episode from the index of open episodes.
-     * @param group of the device
-     * @param at epoch ms; an index row that was written later stays
-     */
+    /** Removes an episode from the index of open episodes. An index row that was written after `at` stays. */
     close: (group: number, key: EpisodeKey, at: number) =>
       session.write(CLOSE, [writeTimestamp(at), group, ...keyOf(key)]),
 
-    /** @returns keys of the open episodes of all devices in the group */
     open: async (group: number): Promise<EpisodeKey[]> =>
       (await session.all(OPEN_OF_GROUP, [group])).map(toKey),
 
-    /**
-     * @param group of the device
-     * @param until epoch ms
-     * @returns starts, in epoch ms and ascending, of the open episodes that began at `until` or earlier
-     */
+    /** @returns ascending starts of the open episodes that began at `until` or earlier */
     async openUntil(
       group: number,
       { device, sensor, rule }: Omit<EpisodeKey, 'start'>,
@@ -241,22 +219,15 @@ export function createAlarmStore(session: Session) {
     acknowledge: (key: EpisodeKey, { at, by, comment }: { at: number; by: string; comment: string | null }) =>
       session.write(ACKNOWLEDGE, [int64(at), by, comment ?? undefined, ...keyOf(key)]),
 
-    /** @param until epoch ms */
     shelve: (key: EpisodeKey, until: number) => session.write(SHELVE, [int64(until), ...keyOf(key)]),
 
-    /**
-     * Reads the keys of the episodes that started on a day.
-     * @param day epoch ms of the day's start
-     * @param until epoch ms of the latest start
-     * @returns keys, the newest first
-     */
+    /** @returns keys of the episodes that started on the day, until `until`, newest first */
     async ofDay(day: number, until: number, limit: number): Promise<EpisodeKey[]> {
       return (await session.all(FIRST_OF_DAY, [int64(day), int64(until), limit])).map(toKey);
     },
 
     note,
 
-    /** @returns events of the episode, oldest first */
     async history(key: EpisodeKey): Promise<AlarmEvent[]> {
       const rows = await session.all(NOTES, keyOf(key));
       const events = rows.map((row) => ({
@@ -273,16 +244,15 @@ export function createAlarmStore(session: Session) {
 export type AlarmStore = ReturnType<typeof createAlarmStore>;
 
 /**
- * Drops repeated events. A retried evaluation or a second process may write the same events again.
+ * A retried evaluation or a second process may write the same events again. Of these only the first `opened`
+ * and the last `cleared` count, before and after each `corrected`.
  *
- * The last `cleared` counts. A process may die after it has written `cleared` and before it writes the row. Late samples may
- * then continue the episode, so that the next evaluation writes a later `cleared`.
- * @param events in order
- * @returns only the first `opened` and the last `cleared` before and after each `corrected`; all other events
+ * The last `cleared` counts, because a process may die after it has written `cleared` and before it writes
+ * the row. Late samples may then continue the episode, so that the next evaluation writes a later `cleared`.
  */
 function withoutRepetitions(events: AlarmEvent[]): AlarmEvent[] {
   let isOpened = false;
-  /** The last `cleared` since a correction. */
+  /** since the last correction */
   let cleared: AlarmEvent | null = null;
   const repeated: Set<AlarmEvent> = new Set();
   for (const event of events) {
@@ -300,7 +270,7 @@ function withoutRepetitions(events: AlarmEvent[]): AlarmEvent[] {
   return events.filter((event) => !repeated.has(event));
 }
 
-/** Returns false for a row that has only an acknowledgement, because its episode has expired. */
+/** A row may have only an acknowledgement, because its episode has expired. */
 const isEpisode = (row: Row) => Boolean(row['opened']);
 
 const toKey = (row: Row): EpisodeKey => ({
@@ -332,18 +302,15 @@ const toAlarm = (row: Row): Alarm => ({
   writtenAt: Math.floor(Number(row['written_at']) / 1000),
 });
 
-/** Compares two episodes by their start. @returns below 0: `a` is newer */
 export const newestFirst = (a: EpisodeKey, b: EpisodeKey): number =>
   b.start - a.start || (alarmId(a) < alarmId(b) ? -1 : Number(alarmId(a) > alarmId(b)));
 
-/** Encodes the key of an episode as the id that clients see. @returns the key in URL-safe base 64 */
 export const alarmId = ({ device, sensor, rule, start }: Alarm | EpisodeKey): string =>
   Buffer.concat([device, sensor, rule, int64(start)]).toString('base64url');
 
-/** Length of an episode's key in bytes: three ids of 16 bytes each and the start of 8 bytes. */
 const ID_BYTES = 56;
 
-/** Decodes an id of `alarmId`. @returns null: the text is no id of an alarm */
+/** @returns null: the text is no id of an alarm */
 export function parseAlarmId(id: string): EpisodeKey | null {
   const bytes = Buffer.from(id, 'base64url');
   if (bytes.length !== ID_BYTES || bytes.toString('base64url') !== id) return null;

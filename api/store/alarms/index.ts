@@ -4,10 +4,7 @@ import { createAlarmStore } from './episodes.ts';
 import { createAlarmProgress } from './progress.ts';
 import { createAlarmRuleStore } from './rules.ts';
 
-/**
- * Creates the stores of all alarm tables. Alarm writes do not use the congestion window of ingest, so alarms
- * never wait for messages.
- */
+/** Alarm writes do not use the congestion window of ingest, so alarms never wait for messages. */
 export const createAlarmTables = (session: Session) => ({
   rules: createAlarmRuleStore(session),
   episodes: createAlarmStore(session),

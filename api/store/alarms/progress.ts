@@ -45,25 +45,22 @@ const RENEW = {
 };
 const RELEASE = { name: 'release_alarm_lease', cql: 'DELETE FROM alarm_lease WHERE grp = ? IF owner = ?' };
 
-/** How far a process has evaluated its samples. `run`: UUID that a process creates at each start. */
+/** `run`: UUID that a process creates at each start */
 export type EvaluationProgress = { process: string; run: string; evaluatedUntil: number };
 
-/**
- * Creates the store of the evaluation's progress. If a process dies, another process reads here which committed
- * samples of the dead process were not evaluated.
- */
+/** If a process dies, another process reads here which committed samples of the dead process were not evaluated. */
 export function createAlarmProgress(session: Session) {
   return {
     write: ({ process, run, evaluatedUntil }: EvaluationProgress) =>
       session.write(WRITE, [PART, process, uuidBytes(run), int64(evaluatedUntil)]),
 
-    /** Removes the progress of a process that ended normally, or whose samples are all evaluated. */
+    /** For a process that ended normally, or whose samples are all evaluated. */
     remove: ({ process, run }: Pick<EvaluationProgress, 'process' | 'run'>) =>
       session.write(REMOVE, [PART, process, uuidBytes(run)]),
 
     /**
-     * Finds from when a sensor that never sent may open an alarm. An upgrade would otherwise open an alarm for each old sensor.
-     * @returns epoch ms of the earliest registration, or start of the rule
+     * Finds from when a sensor that never sent may open an alarm, in epoch ms of its registration. An upgrade
+     * would otherwise open an alarm for each old sensor.
      */
     async unsentFrom(): Promise<number> {
       return (await session.one(UNSENT_FROM, [PART]))?.['applied_at'].getTime() ?? 0;
@@ -79,9 +76,8 @@ export function createAlarmProgress(session: Session) {
     },
 
     /**
-     * Stores that some days of a device got late samples, so that the days are evaluated again.
+     * Stores that days of a device got late samples and must be evaluated again.
      * @param noticed epoch ms of the hour in which the late samples arrived
-     * @param days starts of the days, in epoch ms
      */
     async noteDue({ bytes, group }: { bytes: Buffer; group: number }, noticed: number, days: number[]) {
       await session.writeBatch(
@@ -90,16 +86,12 @@ export function createAlarmProgress(session: Session) {
       );
     },
 
-    /**
-     * Reads the days that `noteDue` stored.
-     * @param noticed epoch ms of the hour in which the late samples arrived
-     */
+    /** @param noticed epoch ms of the hour in which the late samples arrived */
     async due(group: number, noticed: number): Promise<Array<{ device: Buffer; day: number }>> {
       const rows = await session.all(SELECT_DUE, [group, int64(noticed)]);
       return rows.map((row) => ({ device: row['device_id'].getBuffer(), day: row['day'].getTime() }));
     },
 
-    /** @param since epoch ms @returns ids of the devices that were last seen at `since` or later */
     async seenSince(group: number, since: number): Promise<Buffer[]> {
       const devices: Buffer[] = [];
       for await (const rows of session.pages(SEEN, [group])) {

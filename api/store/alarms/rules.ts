@@ -22,10 +22,8 @@ const ADD = {
 };
 const MARK = { name: 'mark_alarm_rules', cql: 'UPDATE alarm_rule SET changed_at = ? WHERE part = ?' };
 
-/** A stored version of an alarm rule. */
 export interface StoredRule {
   ruleId: string;
-  /** version of the rule, counted from 1 */
   version: number;
   /** epoch ms, in the time of measurements: the start of this version and the end of the previous one */
   since: number;
@@ -35,13 +33,10 @@ export interface StoredRule {
   removed: boolean;
 }
 
-/** Creates the store of alarm rules, with all versions of each rule. */
 export function createAlarmRuleStore(session: Session) {
   return {
-    /** @returns all versions of all rules, ordered by rule and version */
     all: async (): Promise<StoredRule[]> => (await session.all(SELECT, [PART])).filter(isVersion).map(toRule),
 
-    /** @returns versions of the rule, oldest first */
     versions: async (ruleId: string): Promise<StoredRule[]> =>
       (await session.all(ONE, [PART, uuidBytes(ruleId)])).filter(isVersion).map(toRule),
 
@@ -51,11 +46,7 @@ export function createAlarmRuleStore(session: Session) {
       return row?.['changed_at']?.getTime() ?? null;
     },
 
-    /**
-     * Adds a version, by a lightweight transaction.
-     * @param now epoch ms
-     * @returns false: another caller has added this version
-     */
+    /** Adds a version, by a lightweight transaction. @returns false: another caller has added this version */
     async add({ ruleId, version, since, definition, removed }: StoredRule, now: number): Promise<boolean> {
       const row = [PART, uuidBytes(ruleId), version, int64(since), definition, removed];
       const answer = await session.one(ADD, row);
@@ -69,7 +60,7 @@ export function createAlarmRuleStore(session: Session) {
 
 export type AlarmRuleStore = ReturnType<typeof createAlarmRuleStore>;
 
-/** Returns false for a row that has only the static column, and so no rule. */
+/** A row may have only the static column, and so no rule. */
 const isVersion = (row: Row) => row['definition'] !== null && row['definition'] !== undefined;
 
 const toRule = (row: Row): StoredRule => ({

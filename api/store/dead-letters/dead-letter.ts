@@ -9,9 +9,8 @@ const SELECT = {
   cql: 'SELECT device, topic, content_type, size, sha256, payload, codes, refused, refused_set FROM dead_letter WHERE hour = ? AND shard = ? AND id = ?',
 };
 
-/** A dead letter, as it is read from the database: a refused message, or a count of refused messages. */
+/** A refused message, or a count of refused messages. */
 export interface StoredDeadLetter {
-  /** 16 bytes */
   id: Buffer;
   /** epoch ms */
   receivedAt: number;
@@ -34,10 +33,7 @@ export interface StoredContent {
   payload: Buffer;
   /** the first refusals with their reasons, at most 100 */
   refused: Refusals;
-  /**
-   * returns whether the element at an index of the message was refused; null: the message was refused as a
-   * whole
-   */
+  /** returns whether the element at an index of the message was refused; null: the message was refused as a whole */
   isRefused: ((index: number) => boolean) | null;
 }
 
@@ -66,7 +62,6 @@ const toDeadLetter = (id: Buffer, row: Row): StoredDeadLetter => ({
         },
 });
 
-/** @returns the primary key of the dead letter */
 export const keyOf = (id: Buffer): [hour: Buffer, shard: Buffer, id: Buffer] => [
   int64(bucketOf(timeOfId(id))),
   int32(Number(id.at(-1)) % DEAD_LETTER_SHARDS),
@@ -76,7 +71,6 @@ export const keyOf = (id: Buffer): [hour: Buffer, shard: Buffer, id: Buffer] => 
 /**
  * Compares ids in the order of the CQL type `timeuuid`: by time, then by the other 8 bytes as signed bytes.
  * Both servers use this order (Cassandra's `TimeUUIDType`, ScyllaDB's `timeuuid_tri_compare`).
- * @returns below 0: `a` is older
  */
 export function compareDeadLetterIds(a: Buffer, b: Buffer): number {
   const timeA = ticksOf(a);
@@ -89,16 +83,15 @@ export function compareDeadLetterIds(a: Buffer, b: Buffer): number {
   return 0;
 }
 
-/** @returns the 60-bit time of the id, in units of 100 ns */
+/** in units of 100 ns */
 const ticksOf = (id: Buffer): bigint =>
   (BigInt(id.readUInt16BE(6) & 0x0fff) << 48n) |
   (BigInt(id.readUInt16BE(4)) << 32n) |
   BigInt(id.readUInt32BE(0));
 
 /**
- * Encodes the refused elements of a message as a bit set. Element i is bit `i % 8`, counted from the lowest, of byte
- * `floor(i / 8)`. The longest message has 10,000 elements, which take 1,250 bytes.
- * @param indexes indexes of the refused elements, counted from 0
+ * Encodes the indexes of refused elements as a bit set. Element i is bit `i % 8`, counted from the lowest, of
+ * byte `floor(i / 8)`. The longest message has 10,000 elements, which take 1,250 bytes.
  */
 export function packElements(indexes: number[]): Buffer {
   const highest = indexes.reduce((max, index) => Math.max(max, index), -1);
@@ -107,7 +100,6 @@ export function packElements(indexes: number[]): Buffer {
   return bits;
 }
 
-/** Decodes a bit set of `packElements`. @returns returns whether an element is in the set */
 export const elementsIn =
   (bits: Buffer): ((index: number) => boolean) =>
   (index) =>

@@ -14,46 +14,38 @@ const SELECT_HEADS = {
   cql: 'SELECT id, device, codes FROM dead_letter WHERE hour = ? AND shard = ? AND id >= ? AND id < ? LIMIT ?',
 };
 
-/**
- * Limit of hours that one page reads, at 16 partitions each. 26 hours are a day, and a margin for clocks that differ.
- */
+/** Limit of hours that one page reads, at 16 partitions each. 26 hours are a day, and a margin for clocks that differ. */
 const MAX_HOURS_PER_PAGE = 26;
 
-/** Limit of the bytes of topics and payloads in a page. The first dead letter of a page may be larger. */
+/** The first dead letter of a page may be larger. */
 const MAX_BYTES_PER_PAGE = 8 * 1024 * 1024;
 
-/** Number of dead letters that are read concurrently. Each may have 64 KiB of payload and 64 KiB of topic. */
+/** Each dead letter may have 64 KiB of payload and 64 KiB of topic. */
 const CONCURRENT_READS = 16;
 
-/** Page size, in heads, of a request that reads all heads of an hour. A head is a dead letter without its content. */
+/** A head is a dead letter without its content. */
 const HEADS_PER_REQUEST = 1000;
 
-/** Limit of heads that one step of a filtered search reads from each shard. A page has at most `MAX_HOURS_PER_PAGE` steps. */
+/** From each shard. A page has at most `MAX_HOURS_PER_PAGE` steps. */
 const HEADS_PER_STEP = 250;
 
 const SHARDS = Array.from({ length: DEAD_LETTER_SHARDS }, (_, shard) => int32(shard));
 
-/** epoch ms, half-open */
 export type Range = { from: number; to: number };
 
-/** The refused measurements of a device, and the time of the newest dead letter. `newest` in epoch ms */
 export type RefusedCount = { refused: number; newest: number };
 
-/** A range of ids within one hour: [first, end). */
+/** [first, end) */
 type Slice = { first: Buffer; end: Buffer; hour: number };
 
-/** Ids that were found, newest first. The search has covered all ids from `reached` on. */
+/** The search has covered all ids from `reached` on. */
 type Found = { ids: Buffer[]; reached: Buffer };
 
-/** Selects dead letters by the device in their topic, and by an error code of one of their refusals. */
 type Filter = { device?: string | undefined; code?: string | undefined };
 
-/** A dead letter without its content. */
 export type Head = { id: Buffer; device: string | null; codes: Record<string, number> };
 
-/** Creates the functions that read the table `dead_letter`. */
 export function createDeadLetterReads(session: Session) {
-  /** @returns the newest ids of all shards */
   async function readIds({ first, end, hour }: Slice, limit: number): Promise<Found> {
     const bucket = int64(hour);
     const shards = await Promise.all(
@@ -63,10 +55,7 @@ export function createDeadLetterReads(session: Session) {
     return newestOf(ids, first, limit);
   }
 
-  /**
-   * Finds dead letters that match a filter. One call reads a bounded number of heads, so it may not reach the start of the slice.
-   * @returns the newest matching ids of all shards
-   */
+  /** One call reads a bounded number of heads, so it may not reach the start of the slice. */
   async function findIds({ first, end, hour }: Slice, limit: number, filter: Filter): Promise<Found> {
     const bucket = int64(hour);
     const shards = await Promise.all(
@@ -78,8 +67,7 @@ export function createDeadLetterReads(session: Session) {
       for (const row of rows) if (matches(row, filter)) ids.push(row['id'].getBuffer());
       if (rows.length === HEADS_PER_STEP) reached = newer(reached, rows.at(-1)?.['id'].getBuffer());
     }
-    // Every shard was read as far as `reached`, so only ids from `reached` on can be returned in order. The next call
-    // reads the older ids.
+    // Every shard was read as far as `reached`, so only ids from `reached` on can be returned in order. The next call reads the older ids.
     return newestOf(
       ids.filter((id) => compareDeadLetterIds(id, reached) >= 0),
       reached,
@@ -87,7 +75,6 @@ export function createDeadLetterReads(session: Session) {
     );
   }
 
-  /** @param range within one hour */
   async function readShard({ from, to }: Range, shard: Buffer, onHead: (head: Head) => void) {
     const first = firstIdOf(from);
     let end = firstIdOf(to);
@@ -102,25 +89,19 @@ export function createDeadLetterReads(session: Session) {
     }
   }
 
-  /**
-   * Reads the heads of all dead letters in the range, in no order. The shards are read concurrently.
-   * @param range within one hour
-   * @param onHead called for each dead letter
-   */
   async function scanHour(range: Range, onHead: (head: Head) => void): Promise<void> {
     await Promise.all(SHARDS.map((shard) => readShard(range, shard, onHead)));
   }
 
   return {
-    /** @param text an id @returns null: the dead letter does not exist, or has expired */
+    /** @returns null: the dead letter does not exist, or has expired */
     async find(text: string): Promise<StoredDeadLetter | null> {
       const id = parseTimeId(text);
       return id && readDeadLetter(session, id);
     },
 
     /**
-     * Reads a page of dead letters, newest first, across the shards of each hour. A page before the end may be short, even empty.
-     * @param page `before`: `next` of the previous page
+     * Reads a page, newest first, across the shards of each hour. A page before the end may be short, even empty.
      * @returns `next` is null at the end
      */
     async page(
@@ -158,11 +139,7 @@ export function createDeadLetterReads(session: Session) {
 
     scanHour,
 
-    /**
-     * Counts the refused measurements of each device in the range. Dead letters that count the refusals of several
-     * devices are left out.
-     * @returns counts by the device's name or id, as in its topics
-     */
+    /** Counts by the device's name or id, as in its topics. Dead letters that count the refusals of several devices are left out. */
     async refusedByDevice(range: Range): Promise<Map<string, RefusedCount>> {
       const counts: Map<string, RefusedCount> = new Map();
       for (const part of hoursOf(range)) {
@@ -177,7 +154,7 @@ export function createDeadLetterReads(session: Session) {
       return counts;
     },
 
-    /** Counts dead letters by code and hour, newest hour first: see `summarizeDeadLetters`. */
+    /** See `summarizeDeadLetters`. */
     summary: (range: Range, options?: { onHour?: (hour: number) => void; maxDeadLetters?: number }) =>
       summarizeDeadLetters(scanHour, range, options),
   };
@@ -185,16 +162,12 @@ export function createDeadLetterReads(session: Session) {
 
 export type DeadLetterReads = ReturnType<typeof createDeadLetterReads>;
 
-/** @returns epoch ms of the latest hour that can contain a dead letter before `end` */
+/** The latest hour that can contain a dead letter before `end`. */
 function hourBefore(end: Buffer): number {
   const began = bucketOf(timeOfId(end));
   return compareDeadLetterIds(firstIdOf(began), end) < 0 ? began : began - HOUR_MS;
 }
 
-/**
- * Returns the newest of some ids, and how far they reach.
- * @param ids all ids from `reached` on, in any order
- */
 function newestOf(ids: Buffer[], reached: Buffer, limit: number): Found {
   const newest = ids.sort((a, b) => compareDeadLetterIds(b, a)).slice(0, limit);
   return { ids: newest, reached: newest.length < limit ? reached : (newest.at(-1) as Buffer) };
@@ -206,6 +179,5 @@ const matches = (row: Row, { device, code }: Filter) =>
 
 const newer = (a: Buffer, b: Buffer) => (compareDeadLetterIds(a, b) > 0 ? a : b);
 
-/** @returns approximate size of the dead letter in memory, in bytes */
 const bytesOf = ({ topic, device, content }: StoredDeadLetter): number =>
   2 * topic.length + (device?.length ?? 0) + (content?.payload.length ?? 0);

@@ -7,10 +7,10 @@ import { newTimeId } from '../time-ids.ts';
 import { elementsIn, keyOf, packElements, type StoredDeadLetter } from './dead-letter.ts';
 import type { Head, Range } from './reads.ts';
 
-/** Limit of the bytes of a payload that a dead letter stores. A longer payload is cut, and cannot be replayed. */
+/** A longer payload is cut, and cannot be replayed. */
 export const KEPT_PAYLOAD_BYTES = 65_536;
 
-/** Limit of refused measurements that a dead letter lists. Its counts and its bit set include all refused measurements. */
+/** The counts and the bit set of a dead letter include all refused measurements. */
 const MAX_LISTED = 100;
 
 const INSERT = {
@@ -18,16 +18,13 @@ const INSERT = {
   cql: 'INSERT INTO dead_letter (hour, shard, id, device, topic, content_type, size, sha256, payload, codes, refused, refused_set) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
 };
 
-/** Why some measurements of a message were not stored. */
 export type Refusals = Refusal[];
 
 export interface DeadLetter {
-  /** epoch ms */
   receivedAt: number;
   /** name or id of the device in the topic; undefined: the row counts the refusals of several devices */
   device: string | undefined;
   topic: string;
-  /** number of refused measurements by error code */
   codes: Record<string, number>;
   /** the message; null for a dead letter that only counts refusals */
   content: { contentType: string | undefined; payload: Buffer; refused: Refusals } | null;
@@ -35,10 +32,6 @@ export interface DeadLetter {
 
 export function createDeadLetterWrites(session: Session) {
   return {
-    /**
-     * @param stored stored form of the dead letter; default: a stored form with a new id
-     * @returns resolves after the commit
-     */
     async write(deadLetter: DeadLetter, stored: StoredDeadLetter = storedForm(deadLetter)): Promise<void> {
       const { device, content } = deadLetter;
       const { id, topic, codes, content: kept } = stored;
@@ -60,7 +53,7 @@ export function createDeadLetterWrites(session: Session) {
 
 export type DeadLetterWrites = ReturnType<typeof createDeadLetterWrites>;
 
-/** @returns the dead letter in the form in which it will be read, with a new id */
+/** The form in which the dead letter will be read, with a new id. */
 export function storedForm({ receivedAt, device, topic, codes, content }: DeadLetter): StoredDeadLetter {
   const head = { id: newTimeId(receivedAt), receivedAt, device: device ?? null, topic, codes };
   if (!content) return { ...head, content: null };
@@ -79,32 +72,25 @@ export function storedForm({ receivedAt, device, topic, codes, content }: DeadLe
   };
 }
 
-/**
- * Copies the bytes of a payload that are stored. A view, instead of a copy, would keep the whole payload in memory.
- */
+/** A view, instead of a copy, would keep the whole payload in memory. */
 const keptPart = (payload: Buffer) =>
   payload.length > KEPT_PAYLOAD_BYTES ? Buffer.from(payload.subarray(0, KEPT_PAYLOAD_BYTES)) : payload;
 
-/** @returns bit set of the refused elements; undefined: the message was refused as a whole */
+/** @returns undefined: the message was refused as a whole */
 function refusedSet(refused: Refusals): Buffer | undefined {
   const indexes = refused.map(({ index }) => index);
   return indexes.includes(-1) ? undefined : packElements(indexes);
 }
 
-/**
- * Number of dead letters after which a summary ends, with the hour that it has just counted. Another request reads
- * the older hours.
- */
+/** A summary then ends with the hour that it has just counted. Another request reads the older hours. */
 const MAX_DEAD_LETTERS = 100_000;
 
-/** The refusals of one hour. `hour` in epoch ms; `codes`: number of refused measurements by error code */
 type HourCount = { hour: number; deadLetters: number; codes: Record<string, number> };
 
 /**
- * Counts dead letters by code and hour, newest hour first. Hours without dead letters are left out.
+ * Counts dead letters by code and hour, newest hour first, without empty hours.
  * @param options `onHour` is called with the epoch ms of each hour before the hour is counted
- * @returns `from`: start of the counted time, in epoch ms. It is later than the start of the range if the range has more than
- * `maxDeadLetters`
+ * @returns `from` is later than the start of the range if the range has more than `maxDeadLetters`
  */
 export async function summarizeDeadLetters(
   scanHour: (range: Range, onHead: (head: Head) => void) => Promise<void>,
@@ -131,7 +117,7 @@ export async function summarizeDeadLetters(
   return { hours, from: range.from };
 }
 
-/** Splits a range lazily into parts that lie in one hour each. */
+/** Lazy: each part lies in one hour. */
 export function* hoursOf({ from, to }: Range, first: 'newest' | 'oldest' = 'newest'): Generator<Range, void> {
   if (from >= to) return;
   const [oldest, newest] = [bucketOf(from), bucketOf(to - 1)];
@@ -141,7 +127,6 @@ export function* hoursOf({ from, to }: Range, first: 'newest' | 'oldest' = 'newe
   }
 }
 
-/** Adds counts to a sum. @param sum is changed */
 export function addCodes(sum: Record<string, number>, codes: Record<string, number>) {
   for (const [code, count] of Object.entries(codes)) sum[code] = (sum[code] ?? 0) + count;
 }

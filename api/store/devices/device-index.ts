@@ -12,10 +12,8 @@ const REMOVE = {
   cql: 'DELETE FROM device_by_site USING TIMESTAMP ? WHERE site = ? AND grp = ? AND device_id = ?',
 };
 
-/** One row of the index of devices by site. */
 interface DeviceEntry {
   group: number;
-  /** the device's id */
   key: string;
   /** epoch ms by the clock of the process that wrote the row */
   writtenAt: number;
@@ -23,10 +21,8 @@ interface DeviceEntry {
   writeTimestamp: types.Long;
 }
 
-/** Creates the store of the index table of devices by site. */
 export function createDeviceIndex(session: Session) {
   return {
-    /** @returns the first rows of the group after `place`, in order of the device ids */
     async after(site: string, { group, key }: Place<string>, limit: number): Promise<DeviceEntry[]> {
       const rows =
         key === undefined
@@ -40,18 +36,14 @@ export function createDeviceIndex(session: Session) {
       }));
     },
 
-    /**
-     * Removes an index row. The removal has the write timestamp of the row that was read, so a newer row of
-     * the device survives.
-     */
+    /** The removal has the write timestamp of the row that was read, so a newer row of the device survives. */
     remove: (site: string, { group, key, writeTimestamp }: DeviceEntry) =>
       session.write(REMOVE, [writeTimestamp, site, group, uuidBytes(key)]),
   };
 }
 
-/** Age in ms at which a stale index row is removed. A younger row may belong to a registration that is still in progress. */
+/** In ms. A younger stale row may belong to a registration that is still in progress. */
 const STALE_AFTER_MS = 600_000;
 
-/** @param entry epoch ms @param now epoch ms */
 export const isOldEnough = ({ writtenAt }: { writtenAt: number }, now: number) =>
   now - writtenAt >= STALE_AFTER_MS;

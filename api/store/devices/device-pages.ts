@@ -7,7 +7,7 @@ import { type Entry, iterateGroups, type Place } from './group-iterator.ts';
 
 const { types } = cassandra;
 
-/** Limit of clustering keys in one IN. ScyllaDB accepts 100. */
+/** ScyllaDB accepts 100 clustering keys in one IN. */
 const KEYS_PER_READ = 100;
 
 const SELECT =
@@ -17,14 +17,10 @@ const NEXT = { name: 'devices_page', cql: `${SELECT} AND device_id > ? LIMIT ?` 
 const BY_KEYS = { name: 'devices_keys', cql: `${SELECT} AND device_id IN ?` };
 
 type IdentifiedDevice = DeviceRow & { id: string };
-/** A position in the list of devices. Its key is a device id. */
 export type DevicePlace = Place<string>;
 type DeviceEntry = Entry<IdentifiedDevice, string>;
 
-/**
- * Creates the reader of pages of devices. It reads the whole fleet from the table `device`, and the devices of a
- * site by the index of sites.
- */
+/** Reads the whole fleet from the table `device`, and the devices of a site by the index of sites. */
 export function createDevicePages({
   session,
   groups,
@@ -32,9 +28,7 @@ export function createDevicePages({
   onStaleIndex,
 }: {
   session: Session;
-  /** `LATEST_GROUPS` */
   groups: number;
-  /** epoch ms */
   clock: () => number;
   /** called for each index row that the table `device` contradicts */
   onStaleIndex: (kind: string) => void;
@@ -49,7 +43,6 @@ export function createDevicePages({
     return rows.map((row) => ({ key: idOf(row), row: registered(row) }));
   }
 
-  /** @returns the registered devices by id */
   async function byKeys(group: number, ids: string[]): Promise<Map<string, IdentifiedDevice>> {
     const found: Map<string, IdentifiedDevice> = new Map();
     for (let from = 0; from < ids.length; from += KEYS_PER_READ) {
@@ -84,7 +77,7 @@ export function createDevicePages({
     };
 
   return {
-    /** @returns at most `limit` devices; a page before the end may have fewer */
+    /** A page before the end may have fewer than `limit` devices. */
     read({
       site,
       accept,
@@ -115,9 +108,6 @@ export function createDevicePages({
 
 const idOf = (row: Row) => uuidText(row['device_id'].getBuffer());
 
-/**
- * Returns the device of a row, or null if the device is not registered. A retirement, or a late write of status or
- * `last_seen`, leaves a row without a registration.
- */
+/** A retirement, or a late write of status or `last_seen`, leaves a row without a registration. */
 const registered = (row: Row): IdentifiedDevice | null =>
   row['registered_at'] ? { ...deviceRow(row), id: idOf(row) } : null;

@@ -1,25 +1,19 @@
-/** Limit of requests per page. A page that reaches the limit is short. So pages of a large, mostly empty fleet stay fast. */
+/** A page that reaches the limit is short. So pages of a large, mostly empty fleet stay fast. */
 const MAX_READS_PER_PAGE = 32;
 
-/** Limit of keys that a page reads if rows are filtered. A page that reaches the limit is short. */
+/** For pages with filtered rows. A page that reaches the limit is short. */
 const MAX_FILTERED_PER_PAGE = 1000;
 
-/** Least number of keys per request if rows are filtered. Otherwise a page with one missing row would read one key per request. */
+/** Without this minimum, a filtered page with one missing row would read one key per request. */
 const FILTERED_PER_READ = 100;
 
-/**
- * The position after a page. It is a key and not the page state of the driver, so the position never expires.
- * `key`: the last key that was read; missing: the position is before the first key of the group
- */
+/** A key instead of the driver's page state, so the position never expires. Without `key`: before the first key of the group */
 export type Place<K> = { group: number; key?: K };
 
-/** One key that was read. `row` is null if the row does not belong in the page. */
+/** `row` is null if the row does not belong in the page. */
 export type Entry<R, K> = { key: K; row: R | null };
 
-/**
- * Reads a page of rows. It reads group by group, and each group in order of its keys, so that every row is returned once.
- * @returns `next` is null at the end
- */
+/** Reads group by group, and each group in order of its keys, so that every row is returned once. @returns `next` is null at the end */
 export async function iterateGroups<R, K>({
   groups,
   from,
@@ -27,17 +21,13 @@ export async function iterateGroups<R, K>({
   checked,
   read,
 }: {
-  /** number of groups (`LATEST_GROUPS`), each a partition of devices or sensors */
   groups: number;
   from: Place<K>;
   /** rows; a page before the end may be short */
   limit: number;
-  /** whether rows are filtered: then more rows may be read than returned */
+  /** rows are filtered: then more rows may be read than returned */
   checked: boolean;
-  /**
-   * returns the entries of `place.group` after `place.key`, in order; fewer than `wanted` at the end of the
-   * group
-   */
+  /** returns the entries after `place.key` in order; fewer than `wanted` at the end of the group */
   read: (place: Place<K>, wanted: number) => Promise<Array<Entry<R, K>>>;
 }): Promise<{ rows: R[]; next: Place<K> | null }> {
   const rows: R[] = [];

@@ -6,7 +6,6 @@ import { createLatestPages } from './latest-pages.ts';
 import { createLatestRows, isRegistered, type LatestRow, type SensorKey } from './latest-rows.ts';
 import { createSensorIndex } from './sensor-index.ts';
 
-/** Creates the reader of the whole fleet: pages of devices, and pages of sensors with their latest values. */
 export function createFleet({
   session,
   groups,
@@ -14,7 +13,6 @@ export function createFleet({
   onStaleIndex,
 }: {
   session: Session;
-  /** `LATEST_GROUPS` */
   groups: number;
   /** epoch ms */
   clock: () => number;
@@ -30,11 +28,9 @@ export function createFleet({
     devicePage: createDevicePages({ session, groups, clock, onStaleIndex }).read,
     tally: createTally(session),
 
-    /** @returns all registered sensors of a device */
     latestOfDevice: async (device: DeviceKey): Promise<LatestRow[]> =>
       (await latest.ofDevice(device)).filter(isRegistered),
 
-    /** @returns pages of the registered sensors of a group of devices */
     async *latestOfGroup(group: number): AsyncGenerator<LatestRow[], void> {
       let key: SensorKey | undefined;
       do {
@@ -45,11 +41,6 @@ export function createFleet({
       } while (key);
     },
 
-    /**
-     * Reads some sensors of one group, with their latest values.
-     * @param sensors ids, 16 bytes each
-     * @returns the sensors that are registered
-     */
     async latestOfSensors(
       group: number,
       sensors: Array<{ device: Buffer; sensor: Buffer }>,
@@ -65,10 +56,8 @@ export function createFleet({
 
 export type Fleet = ReturnType<typeof createFleet>;
 
-/** Number of sensors per request when a whole group is read. */
 const ROWS_AT_ONCE = 1000;
 
-/** Page size for rows of a few small columns. */
 const PAGE = 2000;
 
 const DEVICES = {
@@ -84,16 +73,13 @@ const SENSORS = {
 
 interface TalliedDevice {
   state: string | null;
-  /** epoch ms */
   lastSeen: number | null;
   /** epoch ms of the last change of the device's sensors; 0: unknown */
   sensorsAt: number;
 }
 
-/** Creates the reader of the columns that the counts of the fleet need. It reads page by page. */
 export function createTally(session: Session) {
   return {
-    /** @returns pages of the registered devices */
     async *devices(group: number): AsyncGenerator<TalliedDevice[]> {
       for await (const rows of session.pages(DEVICES, [group])) {
         yield rows
@@ -106,7 +92,6 @@ export function createTally(session: Session) {
       }
     },
 
-    /** @returns pages of the registered sensors */
     async *sensors(group: number): AsyncGenerator<Array<{ type: string | null; site: string | null }>> {
       for await (const rows of session.pages(SENSORS, [group])) {
         yield rows

@@ -6,10 +6,7 @@ import type { IndexEntry, IndexKey, IndexKind, SensorIndex } from './sensor-inde
 
 export type LatestPlace = Place<IndexKey>;
 
-/**
- * Creates the reader of pages of sensors with their latest values. It reads the whole fleet or one device from the table
- * `sensor`, and the sensors of a type, a site or a name prefix by an index.
- */
+/** Reads the whole fleet or one device from the table `sensor`, and the sensors of a type, a site or a name prefix by an index. */
 export function createLatestPages({
   latest,
   index,
@@ -19,9 +16,7 @@ export function createLatestPages({
 }: {
   latest: LatestRows;
   index: SensorIndex;
-  /** `LATEST_GROUPS` */
   groups: number;
-  /** epoch ms */
   clock: () => number;
   /** called for each index row that the table `sensor` contradicts */
   onStaleIndex: (kind: IndexKind) => void;
@@ -31,7 +26,6 @@ export function createLatestPages({
     return rows.map((row) => ({ key: keyOf(row), row: isRegistered(row) ? row : null }));
   }
 
-  /** @param kind the index that is read */
   const readIndexed =
     (
       kind: IndexKind,
@@ -59,7 +53,6 @@ export function createLatestPages({
     if (isOldEnough(entry, clock())) await index.remove(kind, entry);
   }
 
-  /** @param device 16 bytes */
   const readDevice =
     (
       device: Buffer,
@@ -74,10 +67,7 @@ export function createLatestPages({
     };
 
   return {
-    /**
-     * Reads a page of sensors of one device. All sensors of a device are one slice of a partition. So the slice is read
-     * without an index, and its rows are compared with the filter.
-     */
+    /** All sensors of a device are one slice of a partition, so it is read without an index and compared with the filter. */
     readDevice: (
       { group, bytes }: DeviceKey,
       { filter, after, limit }: { filter: SensorFilter; after: LatestPlace | null; limit: number },
@@ -90,7 +80,7 @@ export function createLatestPages({
         read: readDevice(bytes, filter),
       }),
 
-    /** @param end the first group that is not read @returns at most `limit` rows; a page before the end may have fewer */
+    /** @param end the first group that is not read @returns a page before the end may have fewer rows than `limit` */
     read(
       { filter, after, limit }: { filter: SensorFilter; after: LatestPlace | null; limit: number },
       end: number = groups,
@@ -109,7 +99,6 @@ export function createLatestPages({
 
 const keyOf = (row: LatestRow) => ({ device: row.deviceId, sensor: row.id });
 
-/** The filter of a page of sensors. A sensor must meet all conditions. `name` is a prefix */
 type SensorFilter = { type?: string; site?: string; name?: string };
 
 export const matches = (row: LatestRow, { type, site, name }: SensorFilter) =>
@@ -122,7 +111,7 @@ export const conditions = (filter: SensorFilter): number =>
 
 /**
  * Chooses the index that is expected to match the fewest rows: first by name prefix, then by site, then by type.
- * @returns the index and the text to find in it; null: the filter has no condition
+ * @returns null: the filter has no condition
  */
 export function narrowest({ type, site, name }: SensorFilter): { kind: IndexKind; term: string } | null {
   if (name !== undefined) return { kind: 'name', term: name };

@@ -8,7 +8,7 @@ import type { Place } from './group-iterator.ts';
 
 const { types } = cassandra;
 
-/** Limit of clustering keys in one IN. ScyllaDB accepts 100. */
+/** ScyllaDB accepts 100 clustering keys in one IN. */
 const KEYS_PER_READ = 100;
 
 const SELECT =
@@ -26,17 +26,12 @@ const NEXT_OF_DEVICE = {
 };
 const BY_KEYS = { name: 'latest_keys', cql: `${SELECT} AND (device_id, sensor_id) IN ?` };
 
-/** A sensor with its latest value. */
 export type LatestRow = SensorRow & { deviceId: string };
 
-/**
- * Creates the reader of sensors and their latest values. Sensors come from the table `sensor`, values from the table
- * `latest`.
- */
+/** Sensors come from the table `sensor`, values from the table `latest`. */
 export function createLatestRows(session: Session) {
   const newest = createNewestReads(session);
 
-  /** @param rows of `sensor` */
   async function withValues(group: number, rows: Row[]): Promise<LatestRow[]> {
     const devices = new Map(rows.map((row) => [String(row['device_id']), row['device_id'].getBuffer()]));
     const values = await newest.ofDevices(group, [...devices.values()]);
@@ -44,7 +39,6 @@ export function createLatestRows(session: Session) {
   }
 
   return {
-    /** @returns the next rows of the group after the place, in order of their keys */
     async after({ group, key }: Place<SensorKey>, limit: number): Promise<LatestRow[]> {
       const rows = key
         ? await session.all(NEXT_OF_GROUP, [group, uuidBytes(key.device), uuidBytes(key.sensor), limit])
@@ -52,7 +46,6 @@ export function createLatestRows(session: Session) {
       return withValues(group, rows);
     },
 
-    /** @returns all sensors of the device */
     async ofDevice({ group, bytes }: DeviceKey): Promise<LatestRow[]> {
       const [rows, values] = await Promise.all([
         session.all(ALL_OF_DEVICE, [group, bytes], MAX_SENSORS_PER_DEVICE),
@@ -61,7 +54,6 @@ export function createLatestRows(session: Session) {
       return rows.map((row) => latestRow(row, values));
     },
 
-    /** @param device 16 bytes @returns the next rows of the device after the place, in order of their keys */
     async ofDeviceAfter(
       device: Buffer,
       { group, key }: Place<SensorKey>,
@@ -76,7 +68,6 @@ export function createLatestRows(session: Session) {
       return rows.map((row) => latestRow(row, values));
     },
 
-    /** @returns rows by the `keyText` of their keys */
     async byKeys(group: number, keys: SensorKey[]): Promise<Map<string, LatestRow>> {
       const found: Map<string, LatestRow> = new Map();
       for (let from = 0; from < keys.length; from += KEYS_PER_READ) {
@@ -96,26 +87,20 @@ export type LatestRows = ReturnType<typeof createLatestRows>;
 
 const uuid = (id: string) => new types.Uuid(uuidBytes(id));
 
-/** @param newest newest values of the device, by sensor id */
 const latestRow = (row: Row, newest?: Map<string, Newest>): LatestRow => ({
   ...sensorRow(row, newest),
   deviceId: sensorKey(row).device,
 });
 
-/**
- * Returns whether a row is a registered sensor. Metadata that was written while a device was being retired leaves a
- * row without a registration.
- */
+/** Metadata that was written while a device was being retired leaves a row without a registration. */
 export const isRegistered = (row: LatestRow) => row.registeredAt !== null;
 
-/** The key of a sensor in the fleet. Cursors contain it as JSON. lower-case UUIDs */
+/** Lower-case UUIDs. Cursors contain the key as JSON. */
 export type SensorKey = { device: string; sensor: string };
 
-/** @param row with device_id and sensor_id */
 export const sensorKey = (row: Row): SensorKey => ({
   device: uuidText(row['device_id'].getBuffer()),
   sensor: uuidText(row['sensor_id'].getBuffer()),
 });
 
-/** @returns the key as one text, for use as the key of a Map */
 export const keyText = ({ device, sensor }: SensorKey): string => `${device}/${sensor}`;

@@ -4,21 +4,19 @@ import type { Session, Statement } from '../sending/session.ts';
 import type { Place } from './group-iterator.ts';
 import { type SensorKey, sensorKey } from './latest-rows.ts';
 
-/** The greatest code point. A prefix followed by it sorts after every name with this prefix, and so ends the range of a search. */
+/** A prefix followed by the greatest code point sorts after every name with this prefix, and so ends the range of a search. */
 const MAX_CODE_POINT = '\u{10ffff}';
 
 const COLUMNS = 'device_id, sensor_id, written_at, WRITETIME(written_at) AS stamp';
 
 export type IndexKind = 'type' | 'site' | 'name';
 
-/** A position in an index. The index by name is sorted by name, so `name` is part of the position. */
+/** The index by name is sorted by name, so `name` is part of the position. */
 export type IndexKey = SensorKey & { name?: string };
 
-/** One row of an index. */
 export interface IndexEntry {
   group: number;
   key: IndexKey;
-  /** the type, site or whole name of the sensor in the index */
   term: string;
   /** epoch ms by the clock of the process that wrote the row */
   writtenAt: number;
@@ -26,13 +24,9 @@ export interface IndexEntry {
   writeTimestamp: types.Long;
 }
 
-/** Creates the store of the three index tables of sensors: by type, by site, and by name. */
 export function createSensorIndex(session: Session) {
   return {
-    /**
-     * @param term a type, a site, or the prefix of a name
-     * @returns the first rows of the group after `place`, in the order of the index
-     */
+    /** @param term a type, a site, or the prefix of a name */
     async after(
       kind: IndexKind,
       term: string,
@@ -52,9 +46,7 @@ export function createSensorIndex(session: Session) {
       }));
     },
 
-    /**
-     * Removes a row. The removal has the write timestamp of the row that was read, so a newer row of the same key survives.
-     */
+    /** The removal has the write timestamp of the row that was read, so a newer row of the same key survives. */
     remove: (kind: IndexKind, { group, key, term, writeTimestamp }: IndexEntry) =>
       session.write(TABLES[kind].remove, [
         writeTimestamp,
@@ -67,7 +59,6 @@ export function createSensorIndex(session: Session) {
 
 export type SensorIndex = ReturnType<typeof createSensorIndex>;
 
-/** The statements of one index table: the first page, the next page, and the removal of a row. */
 interface Table {
   first: Statement;
   next: Statement;

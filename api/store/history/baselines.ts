@@ -3,10 +3,10 @@ import { int64, writeTimestamp } from '../cql-encoding.ts';
 import type { Session } from '../sending/session.ts';
 import type { SensorBytes } from './keys.ts';
 
-/** Number of floats in a profile: mean and deviation of each of the 24 hours of a day. */
+/** mean and deviation of each of the 24 hours of a day */
 export const PROFILE_FLOATS = 48;
 
-/** Rows per batch. A row has some 230 bytes, so a batch stays below the 5 KiB at which Cassandra warns. */
+/** A row has some 230 bytes, so a batch stays below the 5 KiB at which Cassandra warns. */
 const ROWS_PER_BATCH = 20;
 
 const INSERT = 'INSERT INTO baseline (grp, day, device_id, sensor_id, hours) VALUES (?, ?, ?, ?, ?)';
@@ -25,16 +25,13 @@ const WRITE_PROGRESS = {
   cql: 'UPDATE baseline_progress USING TIMESTAMP ? SET learned_until = ? WHERE grp = ?',
 };
 
-/** A sensor's baseline for one day. `profile`: `PROFILE_FLOATS` numbers */
+/** `profile`: `PROFILE_FLOATS` numbers */
 export type LearnedProfile = SensorBytes & { profile: Float32Array };
 
-/** `key`: `device id/sensor id` */
 type StoredProfile = { key: string; profile: Float32Array };
 
-/** Creates the store of baselines: the usual values of sensors for each hour of a day. */
 export function createBaselineStore(session: Session) {
   return {
-    /** @param group group of the devices @param day epoch ms of the day's start */
     async write(group: number, day: number, profiles: LearnedProfile[]) {
       for (let from = 0; from < profiles.length; from += ROWS_PER_BATCH) {
         const some = profiles.slice(from, from + ROWS_PER_BATCH);
@@ -48,7 +45,6 @@ export function createBaselineStore(session: Session) {
       }
     },
 
-    /** @param day epoch ms of the day's start */
     async *pages(group: number, day: number): AsyncGenerator<StoredProfile[], void> {
       for await (const rows of session.pages(SELECT, [group, int64(day)])) {
         yield rows.map((row) => ({
@@ -58,17 +54,12 @@ export function createBaselineStore(session: Session) {
       }
     },
 
-    /** @returns epoch ms before which all days are learned; null: no day is learned */
     async learnedUntil(group: number): Promise<number | null> {
       const row = await session.one(SELECT_PROGRESS, [group]);
       return row?.['learned_until']?.getTime() ?? null;
     },
 
-    /**
-     * Stores the progress of learning. The write timestamp is `until` itself. So if two processes learn a group, the
-     * database keeps the later progress.
-     * @param until epoch ms before which all days are learned
-     */
+    /** The write timestamp is `until` itself. So if two processes learn a group, the database keeps the later progress. */
     writeLearned: (group: number, until: number) =>
       session.write(WRITE_PROGRESS, [writeTimestamp(until), int64(until), group]),
   };

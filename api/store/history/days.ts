@@ -15,22 +15,18 @@ const INSERT = {
 const UPDATE_LATE =
   'UPDATE day_stat USING TIMESTAMP ? SET late = late + ? WHERE device_id = ? AND sensor_id = ? AND year = ? AND day = ?';
 
-/**
- * One hour in a row of `day_stat`, with the columns of `history_stat`.
- * `lateAt`: epoch ms at which late samples arrived; null: never
- */
+/** Has the columns of `history_stat`. `lateAt`: epoch ms at which late samples arrived; null: never */
 type CopiedHour = DayHour & { lateAt: number | null };
 
 /**
- * Creates the store of the table `day_stat`. One row of it is a copy of the rows of `history_stat` of a day. When late
- * samples arrive, a mark is written to both tables. So a copy is as reliable as the rows that it was made from.
+ * One row of `day_stat` is a copy of the rows of `history_stat` of a day. When late samples arrive, a mark is
+ * written to both tables. So a copy is as reliable as the rows that it was made from.
  */
 export function createDayStatistics(session: Session) {
   return {
     /**
      * Reads the copies that may replace all rows of their day in `history_stat`, because their statistics are exact.
-     * @param from epoch ms, the start of a day
-     * @param to epoch ms, the end of a day of the same UTC year
+     * @param to the end of a day of the same UTC year
      * @returns hours in order of time, by the day's start in epoch ms
      */
     async read(key: SensorBytes, from: number, to: number): Promise<Map<number, CopiedHour[]>> {
@@ -44,17 +40,13 @@ export function createDayStatistics(session: Session) {
     },
 
     /**
-     * @param day epoch ms
      * @param hours all rows of the day in `history_stat`, all of them exact
      * @param readAt epoch ms at which the read of the rows began; of two copies, the later read wins
      */
     write: (key: SensorBytes, day: number, hours: DayHour[], readAt: number) =>
       session.write(INSERT, [...yearKey(key, day), int64(day), packDay(day, hours), int64(readAt * 1000)]),
 
-    /**
-     * @param hours hours that got late samples, in epoch ms, all of one UTC year
-     * @param lateAt epoch ms at which the samples arrived
-     */
+    /** @param hours epoch ms of hours that got late samples, all of one UTC year */
     writeLate: (key: SensorBytes, hours: number[], lateAt: number) =>
       session.writeBatch(
         'write_late_day',
@@ -89,11 +81,7 @@ function exactHours(row: Row): CopiedHour[] | null {
   return isMissing || !marked.every(isExact) ? null : marked;
 }
 
-/**
- * Encodes the late marks of a day as a `map<int, bigint>` (native_protocol_v4.spec, section 6.11).
- * @param indexes hours of the day, from 0 to 23
- * @param lateAt epoch ms
- */
+/** Encodes a `map<int, bigint>` (native_protocol_v4.spec, section 6.11). @param indexes hours of the day, from 0 to 23 */
 const lateCell = (indexes: number[], lateAt: number) =>
   Buffer.concat([
     int32(indexes.length),
@@ -101,11 +89,8 @@ const lateCell = (indexes: number[], lateAt: number) =>
   ]);
 
 /**
- * Finds the gaps of a range: times of which no day is known. If there are more than `MAX_GAPS` gaps, the result is one
- * gap from the first to the last.
- * @param from epoch ms, the start of an hour
- * @param to epoch ms, the end of an hour
- * @returns gaps in order of time
+ * Finds the times of which no day is known, in order of time. If there are more than `MAX_GAPS` gaps, the
+ * result is one gap from the first to the last.
  */
 export function gapsOf(
   from: number,
@@ -124,5 +109,5 @@ export function gapsOf(
   return first && last && gaps.length > MAX_GAPS ? [{ from: first.from, to: last.to }] : gaps;
 }
 
-/** Limit of requests for gaps. If there are more gaps, one request reads from the first gap to the last. */
+/** If there are more gaps, one request reads from the first gap to the last. */
 const MAX_GAPS = 4;

@@ -25,7 +25,6 @@ const SELECT_START = {
   cql: 'SELECT applied_at FROM schema_version WHERE part = ? AND version = 1',
 };
 
-/** The packing progress of a group of devices. */
 export interface PackProgress {
   /** epoch ms before which every hour is packed, or has only late samples */
   packedUntil: number;
@@ -38,13 +37,12 @@ export interface PackProgress {
 export function createPackProgress(session: Session) {
   let start: Promise<number> | null = null;
 
-  /** Reads when the installation began. Packing starts there, because older samples count as late samples. */
+  /** Packing starts when the installation began, because older samples count as late samples. */
   async function readStart() {
     const row = await session.one(SELECT_START, [PART]);
     return bucketOf(row?.['applied_at'].getTime() ?? 0) - PACKED_BEFORE_START_MS;
   }
 
-  /** @returns the first hour that is packed, in epoch ms */
   function startOf(): Promise<number> {
     // The start never changes, so it is cached. After a failed read the next caller reads again.
     start ??= readStart().catch((error) => {
@@ -65,25 +63,19 @@ export function createPackProgress(session: Session) {
       };
     },
 
-    /**
-     * Stores the progress of the first pass. The write timestamp is `until` itself. So if two processes pack a group,
-     * the database keeps the later progress.
-     * @param until epoch ms
-     */
+    /** The write timestamp is `until` itself. So if two processes pack a group, the database keeps the later progress. */
     writePacked: (group: number, until: number) =>
       session.write(WRITE_PACKED, [writeTimestamp(until), int64(until), group]),
 
-    /** @param until epoch ms */
     writeSettled: (group: number, until: number) =>
       session.write(WRITE_SETTLED, [writeTimestamp(until), int64(until), group]),
 
-    /** @param until epoch ms */
     writeNoticed: (group: number, until: number) =>
       session.write(WRITE_NOTICED, [writeTimestamp(until), int64(until), group]),
   };
 }
 
-/** Seconds until the lease of a dead process expires. Then another process may take it. */
+/** Then another process may take the lease of a dead process. */
 export const LEASE_SECONDS = 60;
 
 const leaseStatements = (table: 'pack_lease' | 'stream_lease' | 'parquet_lease') => ({
@@ -99,13 +91,12 @@ const leaseStatements = (table: 'pack_lease' | 'stream_lease' | 'parquet_lease')
 });
 
 /**
- * Creates the store of leases of device groups. The owner of a lease is the only process that packs a group, streams
- * it to Kafka, or writes its Parquet files. A lease is taken by a lightweight transaction within the data center.
+ * The owner of a lease is the only process that packs a group, streams it to Kafka, or writes its Parquet
+ * files. A lease is taken by a lightweight transaction within the data center.
  */
 export function createPackLeases(session: Session, table: 'pack_lease' | 'stream_lease' | 'parquet_lease') {
   const { take, renew, release } = leaseStatements(table);
   return {
-    /** @returns false: another process has the lease */
     async take(group: number, owner: string): Promise<boolean> {
       const row = await session.one(take, [group, owner]);
       // The driver may have repeated a request that was already applied.
@@ -128,16 +119,11 @@ const SELECT_LATE_DAYS = {
   cql: 'SELECT device_id, day FROM late_day WHERE grp = ? AND noticed = ?',
 };
 
-/** `device`: 16 bytes; `day`: epoch ms of its start */
 type LateDay = { device: Buffer; day: number };
 
-/** Creates the store of days that must be packed again, because they got late samples. */
 export function createLateDays(session: Session) {
   return {
-    /**
-     * @param group group of the devices
-     * @param noticed epoch ms of the hour in which the late samples arrived
-     */
+    /** @param noticed epoch ms of the hour in which the late samples arrived */
     async write(group: number, noticed: number, days: LateDay[]) {
       await session.writeBatch(
         'write_late_days',
@@ -148,10 +134,7 @@ export function createLateDays(session: Session) {
       );
     },
 
-    /**
-     * @param noticed epoch ms of the hour in which the late samples arrived
-     * @param after `next` of the previous page
-     */
+    /** @param noticed epoch ms of the hour in which the late samples arrived */
     async page(group: number, noticed: number, after?: string): Promise<Page<LateDay>> {
       const { rows, next } = await session.page(SELECT_LATE_DAYS, [group, int64(noticed)], after);
       const items = rows.map((row) => ({ device: row['device_id'].getBuffer(), day: row['day'].getTime() }));

@@ -7,9 +7,7 @@ import type { Row, Session } from '../sending/session.ts';
 import { createDayStatistics, gapsOf } from './days.ts';
 import { dayKey, type SensorBytes, yearKey } from './keys.ts';
 
-/** One hour of a sensor in `history_stat`. */
 export interface HourRow {
-  /** epoch ms of the hour's start */
   hour: number;
   /** null until the hour is packed */
   statistics: HourStatistics | null;
@@ -30,19 +28,17 @@ const SELECT_STATISTICS = {
   fetchSize: 2000,
 };
 
-/** Length of a range, in ms, above which statistics are read from `day_stat`, with one row for each day. */
+/** In longer ranges (ms) statistics are read from `day_stat`, with one row for each day. */
 const BY_DAYS_MS = 2 * DAY_MS;
 
 export function createHistoryReads(session: Session) {
   const days = createDayStatistics(session);
 
-  /** @param from epoch ms @param to epoch ms */
   async function readRows(key: SensorBytes, from: number, to: number): Promise<HourRow[]> {
     const rows = await session.all(SELECT_STATISTICS, [...yearKey(key, from), int64(from), int64(to)]);
     return rows.map(hourRow);
   }
 
-  /** @param from epoch ms @param to epoch ms */
   async function readByDays(key: SensorBytes, from: number, to: number): Promise<HourRow[]> {
     const copies = await days.read(key, dayOf(from), dayOf(to - 1) + DAY_MS);
     // The hourly rows are read after the copies. So if a copy has just become outdated, its rows are at least as new.
@@ -59,10 +55,9 @@ export function createHistoryReads(session: Session) {
 
   return {
     /**
-     * Reads the samples of some hours as they are stored. A sample in two rows is returned twice.
-     * @param from epoch ms, the start of an hour
-     * @param to epoch ms, the end of an hour of the same UTC day
-     * @returns by hour, in epoch ms: one sorted series for each stored row
+     * Reads the samples as they are stored: one sorted series for each row. A sample in two rows is returned twice.
+     * @param to the end of an hour of the same UTC day as `from`
+     * @returns by hour, in epoch ms
      */
     async readSamples(key: SensorBytes, from: number, to: number): Promise<Map<number, Series[]>> {
       const rows = await session.all(SELECT_SAMPLES, [...dayKey(key, from), int64(from), int64(to)]);
@@ -78,27 +73,25 @@ export function createHistoryReads(session: Session) {
     },
 
     /**
-     * Reads the rows of `history_stat` as they are stored. The packer also needs the rows whose statistics are not exact.
-     * @param from epoch ms, the start of an hour
-     * @param to epoch ms, the end of an hour of the same UTC year
+     * The packer also needs the rows whose statistics are not exact.
+     * @param to the end of an hour of the same UTC year as `from`
      * @returns rows in order of time; hours without a row are missing
      */
     readRows,
 
     /**
-     * Reads statistics. In a range of more than 2 days, exact rows of `day_stat` replace the rows of `history_stat`. So
-     * a month of a sensor takes 31 rows instead of 744.
-     * @param from epoch ms, the start of an hour
-     * @param to epoch ms, the end of an hour of the same UTC year
+     * In a range of more than 2 days, exact rows of `day_stat` replace the rows of `history_stat`. So a month
+     * of a sensor takes 31 rows instead of 744.
+     * @param to the end of an hour of the same UTC year as `from`
      * @returns rows in order of time; hours without a row are missing
      */
     readStatistics: (key: SensorBytes, from: number, to: number): Promise<HourRow[]> =>
       (to - from > BY_DAYS_MS ? readByDays : readRows)(key, from, to),
 
-    /** Reads statistics from `day_stat` where possible, even if the range is short. */
+    /** Reads `day_stat` where possible, even if the range is short. */
     readByDays,
 
-    /** @param hour epoch ms @returns one sorted series for each stored row of the hour */
+    /** @returns one sorted series for each stored row of the hour */
     async readHour(key: SensorBytes, hour: number): Promise<Series[]> {
       return (await this.readSamples(key, hour, hour + HOUR_MS)).get(hour) ?? [];
     },

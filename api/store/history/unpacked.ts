@@ -5,10 +5,7 @@ import { createMessageRows } from '../measurements/rows.ts';
 import type { Session } from '../sending/session.ts';
 import { dayKey, type SensorBytes } from './keys.ts';
 
-/**
- * The sorted samples of a stored row, or null if this process cannot decode the row. A broken row causes no error, because
- * it must not stop the packer.
- */
+/** Null if this process cannot decode the row. A broken row causes no error, because it must not stop the packer. */
 export type StoredSeries = Series | null;
 
 /** `next`: the argument that requests the next page; undefined at the end */
@@ -24,32 +21,24 @@ const HISTORY_HOUR = {
   cql: 'SELECT samples FROM history WHERE device_id = ? AND sensor_id = ? AND day = ? AND hour = ?',
 };
 
-/** Creates the reads of the packer: devices, sensors, and samples that are not packed yet. */
 export function createUnpackedReads(session: Session) {
   const messages = createMessageRows(session);
 
   return {
-    /**
-     * Reads the devices of a group. Retired devices, and devices that were never registered, are included, because they
-     * may have samples too.
-     * @param after `next` of the previous page
-     * @returns device ids, 16 bytes each
-     */
+    /** Retired devices, and devices that were never registered, are included, because they may have samples too. */
     async devicePage(group: number, after?: string): Promise<Page<Buffer>> {
       const { rows, next } = await session.page(DEVICES, [group], after);
       return { items: rows.map((row) => row['device_id'].getBuffer()), next };
     },
 
-    /** @param device 16 bytes @returns ids of the device's sensors, 16 bytes each */
     async sensorIds(group: number, device: Buffer): Promise<Buffer[]> {
       const rows = await session.all(SENSORS, [group, device]);
       return rows.map((row) => row['sensor_id'].getBuffer());
     },
 
-    /** Reads a page of the blocks of a device in one hour. `after` is the `next` of the previous page. */
+    /** `after` is the `next` of the previous page. */
     blockPage: messages.page,
 
-    /** @param hour epoch ms @returns one series for each row of `history` in the hour */
     async historyHour(key: SensorBytes, hour: number): Promise<StoredSeries[]> {
       const rows = await session.all(HISTORY_HOUR, [...dayKey(key, hour), int64(hour)]);
       return rows.map((row) => unpackOrNull(() => unpackSamples(hour, row['samples'])));

@@ -5,7 +5,7 @@ import type { Session } from '../sending/session.ts';
 import { createDayStatistics } from './days.ts';
 import { dayKey, type SensorBytes, yearKey } from './keys.ts';
 
-/** Samples of one hour, packed. `hour`: epoch ms of its start */
+/** `hour`: epoch ms of its start */
 export type PackedHour = { hour: number; samples: Buffer };
 
 const INSERT_SAMPLES =
@@ -17,14 +17,10 @@ const INSERT_STATISTICS = {
 const INSERT_LATE =
   'INSERT INTO history_stat (device_id, sensor_id, year, hour, late_at) VALUES (?, ?, ?, ?, ?) USING TIMESTAMP ?';
 
-/**
- * Creates the writes of history. Invariant: rows are only added. So no write removes samples that a packer or a late
- * message has written.
- */
+/** Invariant: rows are only added. So no write removes samples that a packer or a late message has written. */
 export function createHistoryWrites(session: Session) {
   const days = createDayStatistics(session);
   return {
-    /** @param hours hours of one UTC day @returns settles when the hours are committed */
     writeSamples: (key: SensorBytes, hours: PackedHour[]): Promise<unknown> =>
       session.writeBatch(
         'write_history',
@@ -35,7 +31,6 @@ export function createHistoryWrites(session: Session) {
       ),
 
     /**
-     * @param hour epoch ms
      * @param statistics statistics of all samples of the hour in history
      * @param readFrom epoch ms at which the read of the samples began; of two writes, the later read wins
      */
@@ -56,8 +51,7 @@ export function createHistoryWrites(session: Session) {
 
     /**
      * Marks hours that got late samples, so that readers do not trust their statistics and the packer packs them again.
-     * @param hours hours that got late samples, in epoch ms, all of one UTC year
-     * @param lateAt epoch ms at which the samples arrived
+     * @param hours epoch ms, all of one UTC year
      * @returns settles when the marks are committed to `history_stat` and `day_stat`
      */
     writeLate: (key: SensorBytes, hours: number[], lateAt: number): Promise<unknown> =>
@@ -72,7 +66,6 @@ export function createHistoryWrites(session: Session) {
         ),
       ]),
 
-    /** Copies the statistics of a day to `day_stat`: see `write` in days.ts. */
     writeDay: days.write,
   };
 }

@@ -2,10 +2,9 @@ import type { types } from 'cassandra-driver';
 import type { DeviceKey } from '../registry/rows.ts';
 import type { Session } from '../sending/session.ts';
 
-/** The newest value of a sensor. `ts` in epoch ms */
 export type Newest = { ts: number; value: number };
 
-/** Limit of clustering keys in one IN. ScyllaDB accepts 100. */
+/** ScyllaDB accepts 100 clustering keys in one IN. */
 const KEYS_PER_READ = 100;
 
 const OF_DEVICE = {
@@ -17,18 +16,14 @@ const OF_DEVICES = {
   cql: 'SELECT device_id, newest FROM latest WHERE grp = ? AND device_id IN ?',
 };
 
-/**
- * Creates the reads of the table `latest`. It has one row for each device, with the newest value of each sensor.
- */
+/** The table `latest` has one row for each device, with the newest value of each sensor. */
 export function createNewestReads(session: Session) {
   return {
-    /** @returns newest values of the device, by sensor id */
     async ofDevice({ group, bytes }: DeviceKey): Promise<Map<string, Newest>> {
       const row = await session.one(OF_DEVICE, [group, bytes]);
       return newestOf(row?.['newest']);
     },
 
-    /** @param devices ids, 16 bytes each @returns newest values by device id, then by sensor id */
     async ofDevices(group: number, devices: Buffer[]): Promise<Map<string, Map<string, Newest>>> {
       const found: Map<string, Map<string, Newest>> = new Map();
       for (let from = 0; from < devices.length; from += KEYS_PER_READ) {

@@ -23,20 +23,16 @@ const GROUP_WEIGHT = 45;
 const DEVICE_WEIGHT = 60;
 const ENTRY_WEIGHT = 64;
 
-/**
- * A sensor with the newest value of it that this process knows to be committed; null: no such value is known.
- */
+/** The newest value that this process knows to be committed; null: no such value is known. */
 type LatestSensor = { bytes: Buffer; ts: number | null; value: number | null };
 
-/** The newest sample of one sensor in a message. */
 type SensorNewest<S extends LatestSensor = LatestSensor> = Newest & { sensor: S };
 
 /**
  * Writes the newest value of each sensor to `latest`, unless a newer value is known to be committed.
  *
- * For each group of devices one write is in flight at a time. Meanwhile further updates of the group are merged, and
- * are sent together as the next write (group commit, without a timer). An update of `latest` costs 15 to 17 µs in a
- * full batch, and 35 µs alone.
+ * For each group of devices one write is in flight at a time. Meanwhile further updates of the group are merged, and are sent together as
+ * the next write (group commit, without a timer). An update of `latest` costs 15 to 17 µs in a full batch, and 35 µs alone.
  */
 export class LatestWrites {
   #rows;
@@ -58,7 +54,6 @@ export class LatestWrites {
 
   /**
    * Writes the values that are newer than the last committed values, and then notes them in the sensors.
-   * @param newest newest sample of each sensor in a message
    * @returns the sensors that have a newer value now; settles when all values are committed
    * @throws {MillraceError} `unavailable` while the process ends
    */
@@ -76,13 +71,11 @@ export class LatestWrites {
     const row = open?.join(update) ? open : this.#rows.open(new PendingLatest(partition, update));
     const onRefusal = async (error: unknown) => {
       if (!isRefusal(error)) throw error;
-      // The refused update also has values of later messages of the device. So an update with only the values of
-      // this message is built.
+      // The refused update also has values of later messages of the device. So an update with only the values of this message is built.
       const isCommitted = await this.#writeAlone(partition, new LatestUpdate(device, news));
       return isCommitted ? noteCommitted(news) : [];
     };
-    // `then` instead of an async function saves memory: every message would keep the state of an async function until
-    // its commit.
+    // `then` instead of an async function saves memory: every message would keep the state of an async function until its commit.
     return row.done.then(
       () =>
         row.parts
@@ -92,10 +85,7 @@ export class LatestWrites {
     );
   }
 
-  /**
-   * Writes the values of many sensors in several commits, one after the other. Other devices of the group write between them.
-   * @returns as `write`
-   */
+  /** Several commits, one after the other. Other devices of the group write between them. */
   async #writeWide<S extends LatestSensor>(
     device: { bytes: Buffer; group: number; retiredAt: number | null },
     news: SensorNewest<S>[],
@@ -107,9 +97,8 @@ export class LatestWrites {
   }
 
   /**
-   * Writes the update of one device in a separate request. Otherwise a device with refused values would make the writes
-   * of other devices fail.
-   * @returns true: the update is committed; false: the database refuses it
+   * A separate request, because a device with refused values would make the writes of other devices fail.
+   * @returns false: the database refuses the update
    */
   async #writeAlone(partition: Partition, update: LatestUpdate): Promise<boolean> {
     try {
@@ -126,11 +115,7 @@ export class LatestWrites {
   }
 }
 
-/**
- * Notes committed values in their sensors.
- * @param news committed values of a message
- * @returns the sensors that have a newer value now
- */
+/** @returns the sensors that have a newer value now */
 function noteCommitted<S extends LatestSensor>(news: SensorNewest<S>[]): S[] {
   const changed: S[] = new Array(news.length);
   let count = 0;
@@ -145,40 +130,29 @@ function noteCommitted<S extends LatestSensor>(news: SensorNewest<S>[]): S[] {
   return changed;
 }
 
-/**
- * The newest values of some sensors of a device, from one message or from several merged messages. The update of one
- * message uses the list of the message itself. A map would create 150 more objects for a message of 50 sensors.
- */
+/** The update of one message uses the list of the message itself. A map would create 150 more objects for a message of 50 sensors. */
 export class LatestUpdate {
   declare device: Buffer;
   declare retiredAt: number | null;
   declare newest: SensorNewest[];
 
   /**
-   * Index in `newest` by the Buffer object of the sensor's id. The map is created when a message with other sensors, or
-   * with another order of sensors, is merged.
+   * By the Buffer object of the sensor's id. The map is created when a message with other sensors, or with
+   * another order of sensors, is merged.
    */
   #places: Map<Buffer, number> | null = null;
 
-  /**
-   * @param device `retiredAt`: epoch ms of its last retirement; null: never
-   * @param newest newest samples, with each sensor once
-   */
+  /** @param device `retiredAt`: null: never @param newest each sensor once */
   constructor({ bytes, retiredAt }: { bytes: Buffer; retiredAt: number | null }, newest: SensorNewest[]) {
     this.device = bytes;
     this.retiredAt = retiredAt;
     this.newest = newest;
   }
 
-  /** Number of sensors. */
   get size() {
     return this.newest.length;
   }
 
-  /**
-   * @param arriving a later update of the same device
-   * @returns number of sensors that only the arriving update has
-   */
   countNew({ newest }: LatestUpdate): number {
     if (this.#hasSensorsOf(newest)) return 0;
     const places = this.#findPlaces();
@@ -187,7 +161,6 @@ export class LatestUpdate {
     return count;
   }
 
-  /** Adds a later update of the same device. */
   merge({ newest, retiredAt }: LatestUpdate) {
     this.retiredAt = retiredAt;
     if (this.#hasSensorsOf(newest)) {
@@ -204,10 +177,7 @@ export class LatestUpdate {
     }
   }
 
-  /**
-   * Returns whether an arriving update has the same sensors in the same order as this update. Messages of a device nearly
-   * always have, and then no map is needed.
-   */
+  /** Messages of a device nearly always have the same sensors in the same order, and then no map is needed. */
   #hasSensorsOf(arriving: SensorNewest[]) {
     const { newest } = this;
     if (arriving.length !== newest.length) return false;
@@ -226,17 +196,14 @@ export class LatestUpdate {
 }
 
 /**
- * The updates of a group of devices that are sent as one write.
- *
- * Invariant: a write has at most 2,000 entries, even after merging, and so at most 2,000 statements.
+ * The updates of a group of devices that are sent as one write. Invariant: a write has at most 2,000 entries,
+ * even after merging, and so at most 2,000 statements.
  */
 export class PendingLatest extends PendingRow<LatestUpdate> {
   declare entries: number;
 
-  /** Updates by device id. */
   updates: Map<Buffer, LatestUpdate> = new Map();
 
-  /** @param partition of the group */
   constructor(partition: Partition, update: LatestUpdate) {
     super('write_latest', partition, GROUP_WEIGHT + DEVICE_WEIGHT + ENTRY_WEIGHT * update.size);
     this.updates.set(update.device, update);
@@ -258,7 +225,7 @@ export class PendingLatest extends PendingRow<LatestUpdate> {
     return true;
   }
 
-  /** Divides the devices, or the sensors of a single device. */
+  /** By device; the update of a single device by sensor. */
   override divide() {
     const updates = [...this.updates.values()];
     const [first] = updates;
@@ -268,14 +235,12 @@ export class PendingLatest extends PendingRow<LatestUpdate> {
     return halvesOf(first.newest).map((half) => this.#part([new LatestUpdate({ bytes, retiredAt }, half)]));
   }
 
-  /** @param updates at least one, of different devices */
   #part([first, ...others]: LatestUpdate[]) {
     const part = new PendingLatest(this.partition, first as LatestUpdate);
     for (const update of others) part.join(update);
     return part;
   }
 
-  /** @param device id */
   override has(device: Buffer) {
     return this.updates.has(device);
   }
@@ -298,25 +263,21 @@ const isNews = ({ sensor, ts, value }: SensorNewest) =>
   ts > sensor.ts ||
   (ts === sensor.ts && sensor.value !== null && !Object.is(greaterValue(sensor.value, value), sensor.value));
 
-/** Returns the newer of two values of a sensor. */
 function newer(waiting: SensorNewest, arriving: SensorNewest) {
   if (arriving.ts !== waiting.ts) return arriving.ts > waiting.ts ? arriving : waiting;
   return Object.is(greaterValue(waiting.value, arriving.value), arriving.value) ? arriving : waiting;
 }
 
 /**
- * Length in ms of the time before a retirement. Values that were measured in this time, but sent after the retirement,
- * get distinct write timestamps: see `latestStamp`. At 1 µs for each ms, a year takes 8.8 hours of write timestamps.
- * ScyllaDB accepts timestamps up to 3 days in the future.
+ * In ms. Values that were measured in this time before a retirement, but sent after it, get distinct write timestamps: see `latestStamp`.
+ * At 1 µs for each ms, a year takes 8.8 hours of write timestamps. ScyllaDB accepts timestamps up to 3 days in the future.
  */
 const SQUEEZED_MS = 365 * DAY_MS;
 
 /**
- * Returns the write timestamp of a value: the time of its measurement, so that the newest measured value
- * wins. A retirement deletes values, and a deletion wins against a value with the same write timestamp.
- * Values that were measured before the retirement and sent after it get timestamps above the deletions, in
- * the order of the measurements: 1 µs for each ms.
- * @param ts epoch ms
+ * The time of the measurement, so that the newest measured value wins. A retirement deletes values, and a deletion wins
+ * against a value with the same write timestamp. Values that were measured before the retirement and sent after it get
+ * timestamps above the deletions, in the order of the measurements: 1 µs for each ms.
  * @param retiredAt epoch ms of the last retirement of the device; null: never
  * @returns epoch µs
  */
@@ -325,10 +286,7 @@ export function latestStamp(ts: number, retiredAt: number | null): number {
   return Math.max(ts * 1000, retiredAt * 1000 + Math.max(1, SQUEEZED_MS + ts - retiredAt));
 }
 
-/**
- * Groups values by the time of their measurement. A statement has one write timestamp, so values with different times
- * need separate statements.
- */
+/** A statement has one write timestamp, so values with different times need separate statements. */
 function byInstant(newest: SensorNewest[]): Array<{ ts: number; entries: SensorNewest[] }> {
   const [first] = newest;
   // A shortcut: nearly always a device measures all of its sensors at the same time.
@@ -348,9 +306,8 @@ const LENGTH_BYTES = 4;
 const ENTRY_BYTES = LENGTH_BYTES + ID_BYTES + LENGTH_BYTES + 2 * (LENGTH_BYTES + CELL_BYTES);
 
 /**
- * Encodes a `map<uuid, frozen<tuple<timestamp, double>>>` (native_protocol_v4.spec, sections 6.11 and 6.23). All bytes
- * are written into one Buffer, since the driver's encoder makes eight Buffers for each entry.
- * @param ts epoch ms
+ * Encodes a `map<uuid, frozen<tuple<timestamp, double>>>` (native_protocol_v4.spec, sections 6.11 and 6.23).
+ * All bytes are written into one Buffer, since the driver's encoder makes eight Buffers for each entry.
  */
 function mapCell(ts: number, entries: SensorNewest[]) {
   const bytes = Buffer.allocUnsafe(LENGTH_BYTES + ENTRY_BYTES * entries.length);
@@ -376,13 +333,13 @@ function mapCell(ts: number, entries: SensorNewest[]) {
 
 const WRITE_LAST_SEEN = 'UPDATE device USING TIMESTAMP ? SET last_seen = ? WHERE grp = ? AND device_id = ?';
 
-/** Minimum time between two writes of `last_seen` of a device, in ms. Earlier updates are dropped. */
+/** Minimum time between two writes for a device, in ms. Earlier updates are dropped. */
 const LAST_SEEN_EVERY_MS = 60_000;
 
 /** Bytes that a server counts for an update of `last_seen`, rounded up. */
 const LAST_SEEN_WEIGHT = 120;
 
-/** Writes the time at which each device was last seen: the time at which its last message was received. */
+/** A device was last seen when its last message was received. */
 export class LastSeenWrites {
   #rows;
   #partitions = new GroupPartitions();
@@ -395,10 +352,9 @@ export class LastSeenWrites {
   }
 
   /**
-   * Writes the time at which the device was last seen, at most once a minute.
+   * Writes at most once a minute.
    * @param at epoch ms of the receipt
-   * @returns settles when the time is committed; undefined: nothing is written, because the last write was less than a
-   * minute ago
+   * @returns undefined: nothing is written, because the last write was less than a minute ago
    */
   note(device: { bytes: Buffer; group: number; lastSeen: number }, at: number): Promise<void> | undefined {
     if (at - device.lastSeen < LAST_SEEN_EVERY_MS) return undefined;
@@ -411,15 +367,11 @@ export class LastSeenWrites {
   }
 }
 
-/** `at` in epoch ms */
 type Seen = { device: Buffer; at: number };
 
-/** The devices of a group whose `last_seen` waits to be written. */
 class PendingLastSeen extends PendingRow<Seen> {
-  /** Time of receipt in epoch ms, by device id. */
   #seen: Map<Buffer, number> = new Map();
 
-  /** @param partition of the group */
   constructor(partition: Partition, { device, at }: Seen) {
     super('write_last_seen', partition, LAST_SEEN_WEIGHT);
     this.#seen.set(device, at);
@@ -443,7 +395,7 @@ class PendingLastSeen extends PendingRow<Seen> {
   }
 }
 
-/** Caches the partitions of a table that has one partition for each group of devices. */
+/** For a table that has one partition for each group of devices. */
 class GroupPartitions {
   #groups: Map<number, Partition> = new Map();
 

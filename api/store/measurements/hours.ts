@@ -18,21 +18,20 @@ import type { Query } from '../sending/session.ts';
 const INSERT = 'INSERT INTO message (device_id, bucket, part, ts, digest, samples) VALUES (?, ?, ?, ?, ?, ?)';
 
 /**
- * The samples of one sensor in one message, sorted by time, with distinct times. If `from` is 0 and `to` is the number
- * of samples, the object itself is used as a piece of an hour, without a copy.
+ * Sorted by time, with distinct times. If `from` is 0 and `to` is the number of samples, the object itself is
+ * used as a piece of an hour, without a copy.
  */
 export type SensorSeries = { sensor: Buffer; times: Numbers; values: Numbers; from?: number; to?: number };
 
 /**
- * The samples that one or several messages of a device have in one partition of `message`. A partition has the samples of
- * one hour. If the device has many sensors, it has only one part of the sensors.
+ * The samples that one or several messages of a device have in one partition of `message`: one hour, and one
+ * part of the sensors if the device has many.
  */
 export interface Hour {
   /** epoch ms of the hour's start */
   bucket: number;
   /** number of the part of the sensors; 0: all sensors */
   part: number;
-  /** samples of one sensor each */
   pieces: Piece[];
   /** upper limit of the size of the pieces in an encoded block, without the first byte of the block */
   bytes: number;
@@ -46,9 +45,8 @@ export interface Hour {
 }
 
 /**
- * Divides the samples of a message by partition. Nearly always all samples are in one partition.
+ * Divides the samples of a message by partition, earlier hours first. Nearly always all samples are in one partition.
  * @param parts number of parts over which the device's sensors are spread: see `partsFor` in schema/rules.ts
- * @returns earlier hours first
  */
 export function planHours(message: SensorSeries[], parts: number): Hour[] {
   const hours: Hour[] = [];
@@ -59,8 +57,7 @@ export function planHours(message: SensorSeries[], parts: number): Hour[] {
     const part = parts === 1 ? 0 : partOf(sensor, parts);
     for (let from = 0; from < times.length; ) {
       const time = times[from] as number;
-      // Nearly always the sample is in the hour of the first sample. Computing the hour takes two divisions
-      // of large numbers.
+      // Nearly always the sample is in the hour of the first sample. Computing the hour takes two divisions of large numbers.
       let hour = hours[0] && isIn(hours[0], part, time) ? hours[0] : undefined;
       if (!hour) {
         const bucket = bucketOf(time);
@@ -85,20 +82,13 @@ export function planHours(message: SensorSeries[], parts: number): Hour[] {
   return hours.length > 1 ? hours.sort((a, b) => a.bucket - b.bucket) : hours;
 }
 
-/** @returns whether the series has these bounds */
 const isPiece = (series: SensorSeries, from: number, to: number): series is Piece =>
   series.from === from && series.to === to;
 
-/** @param time epoch ms @returns whether a sample of this part and time belongs to the hour */
 const isIn = (hour: Hour, part: number, time: number): boolean =>
   hour.part === part && time >= hour.bucket && time < hour.bucket + HOUR_MS;
 
-/**
- * Finds the first time at or after the end of an hour.
- * @param times epoch ms, strictly ascending
- * @param end end of the hour, in epoch ms
- * @param low index at which the search begins
- */
+/** Returns the index of the first time at or after `end`. @param low index at which the search begins */
 function endOfHour(times: Numbers, end: number, low: number) {
   // Nearly always the whole message belongs to one hour.
   if ((times[times.length - 1] as number) < end) return times.length;
@@ -107,12 +97,7 @@ function endOfHour(times: Numbers, end: number, low: number) {
   return index;
 }
 
-/**
- * Encodes an hour as rows of `message`.
- * @param partition partition of the hour
- * @param hour samples of one message, or of several messages
- * @returns the rows; equal pieces give equal rows
- */
+/** @returns rows of `message`; equal pieces give equal rows */
 export function encodeHour({ key }: Partition, { bucket, pieces, bytes, isShared, width }: Hour): Query[] {
   const packed = width > 0 ? packMessages(bucket, pieces, width) : null;
   if (packed) return [rowOf(key, pieces, packed)];
@@ -122,11 +107,10 @@ export function encodeHour({ key }: Partition, { bucket, pieces, bytes, isShared
   return splitBlocks(merged).map((block) => rowOf(key, block, packBlock(bucket, block)));
 }
 
-/** @param key three columns @param samples the encoded pieces */
+/** @param key three columns */
 const rowOf = (key: Buffer[], pieces: Piece[], samples: Buffer): Query => ({
   query: INSERT,
   params: [key[0], key[1], key[2], int64(newestOf(pieces)), digestOf(samples), samples],
 });
 
-/** @param sensor 16 bytes @param parts more than 1 @returns the part that has the sensor, from 1 to `parts` */
 export const partOf = (sensor: Uint8Array, parts: number): number => 1 + groupOf(sensor, parts);

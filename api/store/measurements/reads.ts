@@ -6,19 +6,16 @@ import { HourBlocks } from './hour-blocks.ts';
 import { allParts, createMessageRows, partsOfSensor } from './rows.ts';
 
 /**
- * The lower bound `since` of a read is rounded down to a multiple of this, in ms. Then reads for several sensors of a device have
- * the same bound, and share one request.
+ * `since` is rounded down to a multiple of this, in ms. Then reads for several sensors of a device have the
+ * same bound, and share one request.
  */
 const SINCE_STEP_MS = 10_000;
 
 export function createSampleReads(session: Session) {
   const rows = createMessageRows(session);
-  /**
-   * Reads of parts of hours. A device with 200 sensors is read once for all of them, instead of 200 times at once.
-   */
+  /** A device with 200 sensors is read once for all of them, instead of 200 times at once. */
   const joined: JoinedCalls<{ blocks: HourBlocks; parts: number[] }> = new JoinedCalls();
 
-  /** @param device 16 bytes @param bucket epoch ms @param since epoch ms */
   const readPart = (device: Buffer, bucket: number, part: number, since: number) =>
     joined.call(`${device.toString('latin1')} ${bucket} ${part} ${since}`, async () => {
       const { blocks, parts } = await rows.read(device, bucket, part, since);
@@ -26,13 +23,10 @@ export function createSampleReads(session: Session) {
     });
 
   /**
-   * Reads an hour of a device: part 0, and other parts that the caller chooses.
-   * @param device 16 bytes
-   * @param bucket epoch ms
+   * Reads part 0 of an hour, and other parts that the caller chooses.
    * @param choose gets all numbers of parts over which the hour is spread, and returns the parts to read in addition to
-   * part 0
+   *   part 0
    * @param since epoch ms: samples before it may be left out
-   * @returns the blocks of each part
    */
   async function partsOf(
     device: Buffer,
@@ -48,25 +42,13 @@ export function createSampleReads(session: Session) {
   }
 
   return {
-    /**
-     * Reads all samples of a sensor in one hour, merged.
-     * @param device 16 bytes
-     * @param sensor 16 bytes
-     * @param bucket epoch ms
-     * @param since epoch ms: samples before it may be left out
-     * @returns samples in order of time
-     */
+    /** Merges all samples of the hour. @param since epoch ms: samples before it may be left out */
     async readHour(device: Buffer, sensor: Buffer, bucket: number, since?: number): Promise<Series> {
       const parts = await partsOf(device, bucket, (numbers) => partsOfSensor(numbers, sensor), since);
       return mergeSeries(parts.flatMap((blocks) => blocks.samplesOf(sensor)));
     },
 
-    /**
-     * Reads all samples of a device in one hour, as they are stored. A sample in two rows is returned twice.
-     * @param device 16 bytes
-     * @param bucket epoch ms
-     * @returns by sensor id: one series for each stored row
-     */
+    /** One series for each stored row, by sensor id. A sample in two rows is returned twice. */
     async readDeviceHour(device: Buffer, bucket: number): Promise<Map<string, Series[]>> {
       const sensors: Map<string, Series[]> = new Map();
       for (const part of await partsOf(device, bucket, allParts)) {

@@ -19,23 +19,14 @@ const SELECT_PARTS = {
   cql: 'SELECT parts, samples FROM message WHERE device_id = ? AND bucket = ? AND part = ? LIMIT 1',
 };
 
-/**
- * Creates the reads of the table `message`. A request reads rows of one partition: an hour of a device, and one part of
- * its sensors if there are many.
- */
+/** A request reads rows of one partition: an hour of a device, and one part of its sensors if there are many. */
 export function createMessageRows(session: Session) {
-  /**
-   * Finds over how many parts the sensors of the hour are spread. The numbers are in a static column of part 0, which
-   * each row contains. If no row was found, the column is read alone.
-   * @param rows rows that were read from the part
-   */
+  /** The numbers of parts are in a static column of part 0, which each row contains. If no row was found, the column is read alone. */
   const partsOf = async (rows: Row[], key: unknown[], part: number) =>
     partsIn(rows.length > 0 || part > 0 ? rows : await session.all(SELECT_PARTS, key));
 
   return {
     /**
-     * @param device 16 bytes
-     * @param bucket epoch ms
      * @param since epoch ms: rows whose samples are all earlier may be left out
      * @returns `parts`: each number of parts over which sensors of the hour were spread; only part 0 has these numbers
      */
@@ -56,12 +47,6 @@ export function createMessageRows(session: Session) {
       };
     },
 
-    /**
-     * @param device 16 bytes
-     * @param bucket epoch ms
-     * @param after `next` of the previous page
-     * @returns a page; `parts` as for `read`
-     */
     async page(
       device: Buffer,
       bucket: number,
@@ -76,23 +61,13 @@ export function createMessageRows(session: Session) {
 
 const partsIn = ([first]: Row[]): number[] => first?.['parts'] ?? [];
 
-/**
- * Returns the blocks of rows. A partition that has only the static column is returned as one row without samples.
- */
+/** A partition that has only the static column is returned as one row without samples. */
 const blocksOf = (rows: Row[]): Buffer[] => rows.map((row) => row['samples']).filter((blob) => blob !== null);
 
-/**
- * @param parts each number of parts over which sensors of the hour were spread
- * @param sensor 16 bytes
- * @returns parts that may have samples of the sensor, in addition to part 0
- */
+/** Parts that may have samples of the sensor, in addition to part 0. */
 export const partsOfSensor = (parts: number[], sensor: Uint8Array): number[] => [
   ...new Set(parts.map((count) => partOf(sensor, count))),
 ];
 
-/**
- * @param parts each number of parts over which sensors of the hour were spread
- * @returns all parts of the hour except part 0
- */
 export const allParts = (parts: number[]): number[] =>
   Array.from({ length: Math.max(0, ...parts) }, (_, index) => index + 1);

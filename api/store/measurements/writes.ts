@@ -23,40 +23,30 @@ const ADD_PARTS = {
 };
 
 /**
- * Limit of concurrent requests of one message. A message with a year of hourly samples needs 8,760 requests. Sent at
- * once, they would make other messages wait for permits, and take 75 times the memory of the message.
+ * Per message. A message with a year of hourly samples needs 8,760 requests. Sent at once, they would make
+ * other messages wait for permits, and take 75 times the memory of the message.
  */
 const HOURS_AT_ONCE = 16;
 
-/** Limit of hours for which a device's number of parts is cached. At the limit the cache of the device is cleared. */
+/** Per device. At the limit the cache of the device is cleared. */
 const HOURS_REMEMBERED = 1000;
 
-/**
- * Time in ms after which the cache of stored numbers of parts is cleared. The stored numbers expire, so later samples
- * must store them again.
- */
+/** In ms. The stored numbers of parts expire, so later samples must store them again. */
 const REMEMBERED_MS = DAY_MS;
 
 /** Bytes that a server counts for a row in addition to its block, with headers and timestamps, rounded up. Cassandra 5.0 counts 114. */
 const ROW_WEIGHT = 150;
 
-/**
- * The properties of a device that writes of samples need. `bytes` and the ids of sensors are the same Buffer objects in
- * all messages of the device.
- */
+/** `bytes` and the ids of sensors are the same Buffer objects in all messages of the device. */
 type SampleDevice = { id?: string; bytes: Buffer; sensors: { size: number } };
 
 /**
- * Receives the blocks of each device in the order in which the messages of the device arrived. Blocks may be committed in another
- * order.
+ * Receives the blocks of each device in the order in which the messages of the device arrived. Blocks may be committed in another order.
  */
 export interface BlockObserver<Place = unknown> {
-  /** called before a block of the device is written; returns the place of the block in the order */
+  /** called before a block is written; returns the place of the block in the order */
   expect(device: SampleDevice): Place;
-  /**
-   * called when the block is committed, with the rows of `message` that hold it; without rows: the block was
-   * not committed
-   */
+  /** called after the commit, with the rows of `message` that hold the block; without rows: the block was not committed */
   settle(place: Place, bucket: number, rows: Query[]): void;
 }
 
@@ -72,9 +62,9 @@ export class SampleWrites {
   #now;
   #partitions = new DevicePartitions();
   #blocks: BlockObserver | null = null;
-  /** Number of parts that is committed for an hour, by device id and hour. */
+  /** Committed number of parts, by device id and hour. */
   #spread: WeakMap<Buffer, Map<number, number>> = new WeakMap();
-  /** Time at which `#spread` was last cleared, in ms of `#now`. */
+  /** When `#spread` was last cleared, in ms of `#now`. */
   #rememberedAt;
 
   constructor({
@@ -86,7 +76,6 @@ export class SampleWrites {
     session: Pick<Session, 'write' | 'writeMerged'>;
     retry: Pick<Retry, 'run' | 'wait' | 'noteAnswer'>;
     watch: Pick<PartitionWatch, 'note'>;
-    /** ms of a monotonic clock */
     now?: () => number;
   }) {
     this.#session = session;
@@ -97,14 +86,13 @@ export class SampleWrites {
     this.#rows = new PendingRows({ session, retry });
   }
 
-  /** Sets the observer of all blocks that are written from now on. */
   observeBlocks(blocks: BlockObserver) {
     this.#blocks = blocks;
   }
 
   /**
-   * Commits the samples of a message. Each hour is encoded only when it is sent. Otherwise the 8,760 encoded requests of
-   * a message with a year of hourly samples would take 75 times the memory of the message.
+   * Each hour is encoded only when it is sent. Otherwise the 8,760 encoded requests of a message with a year
+   * of hourly samples would take 75 times the memory of the message.
    * @param series one series for each sensor
    * @returns the hours of the message; settles when all of them are committed
    * @throws {MillraceError} `rejected`: the database refuses these samples
@@ -115,8 +103,7 @@ export class SampleWrites {
     const [only] = hours;
     if (hours.length !== 1 || !only || parts > 1) return this.#writeHours(device, hours, parts);
     const row = this.#join(device, only);
-    // `then` instead of an async function saves memory: every message would keep the state of an async function until
-    // its commit.
+    // `then` instead of an async function saves memory: every message would keep the state of an async function until its commit.
     return row.done.then(
       () => hours,
       async (error) => {
@@ -126,7 +113,6 @@ export class SampleWrites {
     );
   }
 
-  /** @param hours of one message @returns `hours` */
   async #writeHours(device: SampleDevice, hours: Hour[], parts: number): Promise<Hour[]> {
     const buckets = new Set(hours.map(({ bucket }) => bucket));
     const unknown =
@@ -143,8 +129,8 @@ export class SampleWrites {
   }
 
   /**
-   * Commits the hours of a message. Before this function returns its promise, every hour has its place in the order of the
-   * device. The next message of the device may be written in the same microtask.
+   * Before this function returns its promise, every hour has its place in the order of the device. The next
+   * message of the device may be written in the same microtask.
    * @param first the commit that the hours wait for
    */
   async #commitInOrder(device: SampleDevice, hours: Hour[], first: Promise<void> | null) {
@@ -166,7 +152,6 @@ export class SampleWrites {
     if (failed) throw failed.reason;
   }
 
-  /** @param place place of the hour in the order of the device */
   async #commit(device: SampleDevice, hour: Hour, place?: unknown) {
     const row = place === undefined ? this.#join(device, hour) : this.#open(device, hour, place);
     // A later message must not join a row that has an earlier place.
@@ -178,7 +163,7 @@ export class SampleWrites {
     }
   }
 
-  /** Adds the samples of one hour to the row of its partition that is not sent yet, or creates such a row. */
+  /** Uses the row of the partition that is not sent yet, if there is one. */
   #join(device: SampleDevice, hour: Hour): PendingRow<Hour> {
     const { open } = this.#partitions.find(device.bytes, hour.bucket, hour.part);
     if (open?.join(hour)) return open;
@@ -194,10 +179,7 @@ export class SampleWrites {
   }
 
   /**
-   * Commits the samples of one message in a row of its own, after the database refused a row with several messages. The
-   * reason of the refusal may be another message of the row, or the size of the row.
-   * @param row the row that failed
-   * @param hour the samples of the message in this hour
+   * The database refused a row with several messages. The reason may be another message of the row, or the size of the row.
    * @throws `error` if it is no refusal, or if the refused row had only this message
    */
   async #commitAlone(
@@ -215,7 +197,6 @@ export class SampleWrites {
     }
   }
 
-  /** @param bucket epoch ms */
   #knowsParts({ bytes }: SampleDevice, bucket: number, parts: number) {
     const now = this.#now();
     if (now - this.#rememberedAt > REMEMBERED_MS) {
@@ -225,12 +206,7 @@ export class SampleWrites {
     return this.#spread.get(bytes)?.get(bucket) === parts;
   }
 
-  /**
-   * Stores the number of parts of an hour, so that readers find all parts.
-   * @param device 16 bytes
-   * @param bucket epoch ms
-   * @param parts more than 1
-   */
+  /** Readers need the number to find all parts. @param parts more than 1 */
   async #commitParts(device: Buffer, bucket: number, parts: number) {
     const { key } = this.#partitions.find(device, bucket, 0);
     await this.#retry.run(() => this.#session.write(ADD_PARTS, [[parts], ...key]));
@@ -240,9 +216,7 @@ export class SampleWrites {
   }
 }
 
-/**
- * The waiting samples of one partition: of one device and one hour. They are stored as one block if it is small enough.
- */
+/** The waiting samples of one device and one hour. They are stored as one block if it is small enough. */
 export class PendingHour extends PendingRow<Hour> {
   declare device: SampleDevice;
   declare hour: Hour;
@@ -251,7 +225,6 @@ export class PendingHour extends PendingRow<Hour> {
   #blocks;
   #place;
 
-  /** @param hour of the first message @param queries the encoded row; then no message may join */
   constructor(
     partition: Partition,
     hour: Hour,
@@ -264,14 +237,13 @@ export class PendingHour extends PendingRow<Hour> {
       device: SampleDevice;
       watch: Pick<PartitionWatch, 'note'>;
       blocks: BlockObserver | null;
-      /** place of the row in the order of the device; default: the next place */
+      /** default: the next place in the order of the device */
       place?: unknown;
     },
     queries?: Query[],
   ) {
     super('write_measurements', partition, ROW_WEIGHT + 1 + hour.bytes, queries);
     this.device = device;
-    /** The samples of all messages in the row. */
     this.hour = hour;
     this.#watch = watch;
     this.#blocks = blocks;
@@ -285,8 +257,7 @@ export class PendingHour extends PendingRow<Hour> {
     // A block has the header of each sensor once. So pieces of sensors that the row already has need no header.
     const bytes = isAligned ? hour.bytes - SERIES_BYTES * width : hour.bytes;
     if (this.hour.bytes + bytes >= MAX_BLOCK_BYTES) return false;
-    // The hour is copied before samples are added, because the first message needs its own hour again if the database
-    // refuses the row.
+    // The hour is copied before samples are added, because the first message needs its own hour again if the database refuses the row.
     if (this.messages === 1) this.hour = { ...this.hour, pieces: [...pieces], isShared: true };
     this.messages++;
     this.hour.width = isAligned ? width : 0;
@@ -299,8 +270,7 @@ export class PendingHour extends PendingRow<Hour> {
   override toQueries() {
     const queries = encodeHour(this.partition, this.hour);
     this.#watch.note(this.device, this.hour, queries.length);
-    // The real size replaces the estimate. A block is smaller if its sensors share their times, so that more rows fit
-    // into the request.
+    // The real size replaces the estimate. A block is smaller if its sensors share their times, so that more rows fit into the request.
     this.bytes = 0;
     for (const { params } of queries) this.bytes += ROW_WEIGHT + (params.at(-1) as Buffer).length;
     return queries;
@@ -312,10 +282,8 @@ export class PendingHour extends PendingRow<Hour> {
 }
 
 /**
- * @param arriving pieces of the arriving message
- * @param pieces pieces of the row
+ * Whether the arriving message has the same sensors as the messages of the row, in the same order.
  * @param width number of pieces of each message in the row; 0: the messages have different sensors
- * @returns whether the arriving message has the same sensors as the messages of the row, in the same order
  */
 function hasSensorsOf(arriving: Piece[], pieces: Piece[], width: number): boolean {
   if (arriving.length !== width) return false;
@@ -325,15 +293,12 @@ function hasSensorsOf(arriving: Piece[], pieces: Piece[], width: number): boolea
 }
 
 /**
- * Caches the partitions of each device: those of the hour that was written last, and those with a row that is not sent
- * yet. So a routing key is computed once an hour. The key of the cache is the Buffer object of the device's id, which
- * ingest keeps as long as the device is cached.
+ * Caches the partitions of the hour that was written last, and those with a row that is not sent yet. So a routing key is computed once an
+ * hour. The key of the cache is the Buffer object of the device's id, which ingest keeps as long as the device is cached.
  */
 export class DevicePartitions {
-  /** By device, then by hour and part. */
   #devices: WeakMap<Buffer, Map<number, Partition>> = new WeakMap();
 
-  /** @param device 16 bytes @param bucket epoch ms */
   find(device: Buffer, bucket: number, part: number): Partition {
     // The sum is unique: a bucket is a multiple of an hour in ms, and parts are much smaller numbers.
     const key = bucket + part;
@@ -350,18 +315,14 @@ export class DevicePartitions {
     return partition;
   }
 
-  /**
-   * Closes the waiting rows of a device, so that no later message joins them.
-   * @param device 16 bytes
-   * @param part only rows of this part; default: of all parts
-   */
+  /** No later message may join these rows. @param part default: all parts */
   closeRows(device: Buffer, part?: number) {
     for (const [key, { open }] of this.#devices.get(device) ?? [])
       if (open && (part === undefined || key - bucketOf(key) === part)) open.close();
   }
 }
 
-/** Removes partitions of other hours that have no waiting row. */
+/** Partitions with a waiting row stay. */
 function forgetHours(partitions: Map<number, Partition>, bucket: number) {
   for (const [key, { open }] of partitions) if (!open && bucketOf(key) !== bucket) partitions.delete(key);
 }
@@ -370,16 +331,13 @@ function forgetHours(partitions: Map<number, Partition>, bucket: number) {
 const MAX_WATCHED = 100_000;
 
 /**
- * Warns about partitions that grow too large for a server, once per device and hour. The writes are not refused. Only
- * writes of this process are counted, and only for the newest hour of each device.
+ * Warns about partitions that grow too large for a server, once per device and hour. The writes are not
+ * refused. Only writes of this process are counted, and only for the newest hour of each device.
  */
 export class PartitionWatch {
   #logger;
   #onLarge;
-  /**
-   * Rows and bytes of the newest hour, by device id. The id is a text, because ingest replaces the object of a device
-   * every ten minutes.
-   */
+  /** By device id as text, because ingest replaces the object of a device every ten minutes. */
   #hours: LRUCache<
     string,
     { bucket: number; parts: Map<number, { rows: number; bytes: number }>; reported: boolean }
@@ -390,7 +348,6 @@ export class PartitionWatch {
     this.#onLarge = onLarge;
   }
 
-  /** Counts the rows and bytes of a write. @param hour the written part of an hour */
   note(
     device: SampleDevice,
     { bucket, part, bytes }: { bucket: number; part: number; bytes: number },

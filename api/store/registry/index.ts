@@ -38,26 +38,21 @@ const WRITE_SENSORS_AT = {
   cql: 'UPDATE device USING TIMESTAMP ? SET sensors_at = ? WHERE grp = ? AND device_id = ?',
 };
 
-/**
- * Creates the reads and writes of the registry: devices, their sensors, and the indexes by site, type and name.
- */
 export function createRegistryStore(session: Session) {
   const newest = createNewestReads(session);
 
   return {
-    /** @returns null: the device is not registered */
     async device({ group, bytes }: DeviceKey): Promise<DeviceRow | null> {
       const row = await session.one(SELECT_DEVICE, [group, bytes]);
       return row?.['registered_at'] ? deviceRow(row) : null;
     },
 
-    /** @returns epoch ms of the last retirement; null: the device was never retired */
+    /** @returns null: the device was never retired */
     async retiredAt({ group, bytes }: DeviceKey): Promise<number | null> {
       const row = await session.one(SELECT_RETIRED_AT, [group, bytes]);
       return row?.['retired_at']?.getTime() ?? null;
     },
 
-    /** @returns all sensors of the device, which has 10,000 at most */
     async sensors({ group, bytes }: DeviceKey): Promise<SensorRow[]> {
       const [rows, values] = await Promise.all([
         session.all(SELECT_SENSORS, [group, bytes], MAX_SENSORS_PER_DEVICE),
@@ -66,7 +61,6 @@ export function createRegistryStore(session: Session) {
       return rows.map((row) => sensorRow(row, values));
     },
 
-    /** @returns number of registered devices, counted partition by partition */
     async countDevices(groups: number): Promise<number> {
       let devices = 0;
       for (let group = 0; group < groups; group++) {
@@ -76,20 +70,13 @@ export function createRegistryStore(session: Session) {
       return devices;
     },
 
-    /**
-     * Writes a device to the index of devices by site. Commit this write before `writeDevice`: see `sensorWrites` for the
-     * reason.
-     * @param now epoch ms
-     * @param writeTimestamp epoch µs
-     */
+    /** Commit this write before `writeDevice`: see `sensorWrites` for the reason. @param writeTimestamp epoch µs */
     indexDevice: ({ group, bytes }: DeviceKey, site: string, now: number, writeTimestamp: number) =>
       session.write(INDEX_DEVICE, [site, group, bytes, int64(now), int64(writeTimestamp)]),
 
-    /** Stores the time at which sensors of a device changed. @param now epoch ms */
     writeSensorsAt: ({ group, bytes }: DeviceKey, now: number) =>
       session.write(WRITE_SENSORS_AT, [int64(now * 1000), int64(now), group, bytes]),
 
-    /** @param change undefined members do not change @param writeTimestamp epoch µs */
     writeDevice: (
       { group, bytes }: DeviceKey,
       change: {
@@ -113,7 +100,6 @@ export function createRegistryStore(session: Session) {
         int64(writeTimestamp),
       ]),
 
-    /** @param change undefined members do not change @param writeTimestamp epoch µs */
     writeStatus: (
       { group, bytes }: DeviceKey,
       change: { state: 'online' | 'offline' } & SessionChange,
@@ -127,9 +113,7 @@ export function createRegistryStore(session: Session) {
         bytes,
       ]),
 
-    /**
-     * Returns the writes that register sensors. Commit the writes one by one, in the order that `sensorWrites` describes.
-     */
+    /** Commit the writes one by one, in the order that `sensorWrites` describes. */
     sensorWrites,
 
     commit: ({ name, queries }: PartitionWrite) => session.writeBatch(name, queries),
@@ -147,5 +131,4 @@ const sessionCells = ({ session, endedSessions, clockOffset }: SessionChange) =>
   clockOffset === undefined ? undefined : int64(clockOffset),
 ];
 
-/** @param ms epoch ms */
 const optionalTime = (ms: number | undefined) => (ms === undefined ? undefined : int64(ms));

@@ -6,7 +6,6 @@ import { latestStamp } from '../latest/writes.ts';
 import type { Query, Row, Session } from '../sending/session.ts';
 import type { DeviceKey } from './rows.ts';
 
-/** Limit of concurrent requests of one retirement. */
 const CONCURRENT_REQUESTS = 16;
 
 const DEVICE_COLUMNS = [
@@ -54,18 +53,16 @@ const UNINDEX_SENSOR = {
 };
 
 /**
- * Creates the writes that remove a device from the registry. Each deletion has the write timestamp of the cell that it
- * deletes: of metadata the time of receipt, of a value the result of `latestStamp`. A deletion with the current time
- * would hide later values of the device after a new registration. `retired_at` is committed first. It is greater than
- * the write timestamps of all deletions, and a new registration gets write timestamps that are greater still. The row
- * with `retired_at` stays, so that the packer still finds the device.
+ * Each deletion has the write timestamp of the cell that it deletes: of metadata the time of receipt, of a value the result of
+ * `latestStamp`. A deletion with the current time would hide later values of the device after a new registration. `retired_at` is committed
+ * first. It is greater than the write timestamps of all deletions, and a new registration gets write timestamps that are greater still. The
+ * row with `retired_at` stays, so that the packer still finds the device.
  *
  * The registration itself is deleted last. So an interrupted retirement can be repeated.
  */
 export function createRetirementStore(session: Session) {
   const newest = createNewestReads(session);
 
-  /** @param partitions lists of rows, each of one partition */
   async function commit(name: string, partitions: Query[][]) {
     const batches = partitions.flatMap(cut);
     for (let from = 0; from < batches.length; from += CONCURRENT_REQUESTS) {
@@ -75,7 +72,7 @@ export function createRetirementStore(session: Session) {
   }
 
   return {
-    /** @param now epoch ms @returns false: the device is not registered */
+    /** @returns false: the device is not registered */
     async retire(key: DeviceKey, now: number): Promise<boolean> {
       const { group, bytes } = key;
       const device = await session.one(SELECT_DEVICE, [group, bytes]);
@@ -92,9 +89,8 @@ export function createRetirementStore(session: Session) {
         stamp: latestStamp(ts, before),
       }));
       const highestValue = values.reduce((max, { stamp }) => Math.max(max, stamp), 0);
-      // `retiredAt` exceeds all deleted values, so that values that are sent later get greater write timestamps. The
-      // limit of a day is for repeated retirements: they must not move write timestamps so far into the future that
-      // ScyllaDB refuses them.
+      // `retiredAt` exceeds all deleted values, so that values that are sent later get greater write timestamps. The limit of a day is for
+      // repeated retirements: they must not move write timestamps so far into the future that ScyllaDB refuses them.
       const aboveValues = Math.min(Math.floor(highestValue / 1000) + 1, now + DAY_MS);
       const retiredAt = Math.max(now, Math.ceil(highest / 1000), aboveValues);
       await session.write(WRITE_RETIRED_AT, [int64(retiredAt * 1000), int64(retiredAt), group, bytes]);
@@ -122,11 +118,9 @@ export function createRetirementStore(session: Session) {
 
 export type RetirementStore = ReturnType<typeof createRetirementStore>;
 
-/** @returns the greatest write timestamp of the columns, epoch µs */
 const newestWrite = (row: Row, columns: string[]): number =>
   Math.max(0, ...columns.map((column) => Number(row[`${column}_stamp`] ?? 0)));
 
-/** @returns deletions of the index rows of the sensors, grouped by partition */
 function indexPartitions(
   { group, bytes }: DeviceKey,
   sensors: Row[],
@@ -147,7 +141,6 @@ function indexPartitions(
   return [...partitions.values()];
 }
 
-/** @param queries of one partition */
 function cut(queries: Query[]): Query[][] {
   const parts = [];
   for (let from = 0; from < queries.length; from += MAX_STATEMENTS_PER_BATCH) {

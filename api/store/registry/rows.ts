@@ -2,13 +2,12 @@ import { uuidText } from '../../../schema/ids.ts';
 import type { Newest } from '../latest/reads.ts';
 import type { Row } from '../sending/session.ts';
 
-/** The key of a device: the first two columns of every registry key. `bytes`: the 16 bytes of the id */
+/** The first two columns of every registry key. `bytes`: the 16 bytes of the id */
 export type DeviceKey = { group: number; bytes: Buffer };
 
 export interface DeviceRow {
   name: string | null;
   site: string | null;
-  /** name of the device that people read */
   label: string | null;
   /** `online` or `offline`; null if no status was ever sent */
   state: string | null;
@@ -20,10 +19,7 @@ export interface DeviceRow {
   sessionStamp: number | null;
   /** starts of sessions that have ended, the newest last; empty also if they were not read */
   endedSessions: number[];
-  /**
-   * the clock of the device minus that of Millrace in ms; 0: no difference is known, or the column was not
-   * read
-   */
+  /** the clock of the device minus that of Millrace in ms; 0: no difference is known, or the column was not read */
   clockOffset: number;
   /** greatest write timestamp of state, session and description, epoch µs; 0 also if it was not read */
   stamp: number;
@@ -44,15 +40,12 @@ export interface SensorRow {
   type: string | null;
   unit: string | null;
   site: string | null;
-  /** name of the sensor that people read */
   label: string | null;
   /** expected time between two samples */
   intervalMs: number | null;
   /** epoch ms; null for a row that was written while its device was being retired */
   registeredAt: number | null;
-  /** epoch ms of the newest value */
   ts: number | null;
-  /** the newest value */
   value: number | null;
 }
 
@@ -75,7 +68,6 @@ export const deviceRow = (row: Row): DeviceRow => ({
   retiredAt: row['retired_at']?.getTime() ?? null,
 });
 
-/** @param row row of `sensor` @param newest newest values of the device, by sensor id */
 export function sensorRow(row: Row, newest?: Map<string, Newest>): SensorRow {
   const id = uuidText(row['sensor_id'].getBuffer());
   const { ts = null, value = null } = newest?.get(id) ?? {};

@@ -2,15 +2,14 @@ import { MAX_STATEMENTS_PER_BATCH } from '../../../schema/rules.ts';
 import { int32, int64 } from '../cql-encoding.ts';
 import type { DeviceKey } from './rows.ts';
 
-/** one request: rows of one partition of one table */
+/** One request: rows of one partition of one table. */
 export type PartitionWrite = { name: string; queries: Array<{ query: string; params: unknown[] }> };
 
 const WRITE_SENSOR =
   'INSERT INTO sensor (grp, device_id, sensor_id, device, name, type, unit, site, label, interval_ms, registered_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) USING TIMESTAMP ?';
 
 /**
- * The index tables of sensors. `column`: the indexed column; `partition`: returns the partition, within a group, for a value of the
- * column.
+ * The index tables of sensors. `column`: the indexed column; `partition`: returns the partition, within a group, for a value of the column.
  */
 const INDEXES: Array<{
   column: 'type' | 'site' | 'name';
@@ -37,9 +36,7 @@ const INDEXES: Array<{
   },
 ];
 
-/** A change of one sensor. Undefined columns stay as they are. */
 export interface SensorChange {
-  /** the 16 bytes of the id */
   bytes: Buffer;
   deviceName?: string;
   name?: string;
@@ -48,17 +45,15 @@ export interface SensorChange {
   site?: string;
   label?: string;
   intervalMs?: number;
-  /** epoch ms */
+  /** `partition` returns the partition within a group, for a value of the column. */
   registeredAt?: number;
   /** epoch µs */
   writeTimestamp: number;
 }
 
 /**
- * Returns the writes that register sensors. Commit `indexes` before `sensors`. If the process ends between the two commits, the device's
- * description is processed again: its sensors still differ from `sensor`, so the index is written again. In the other order the index
- * would stay incomplete.
- * @param now epoch ms
+ * Commit `indexes` before `sensors`. If the process ends between the two commits, the device's description is processed again: its sensors
+ * still differ from `sensor`, so the index is written again. In the other order the index would stay incomplete.
  */
 export function sensorWrites(
   key: DeviceKey,
@@ -72,7 +67,6 @@ export function sensorWrites(
   };
 }
 
-/** Splits a write into batches of limited size. */
 function cut({ name, queries }: PartitionWrite): PartitionWrite[] {
   const writes = [];
   for (let from = 0; from < queries.length; from += MAX_STATEMENTS_PER_BATCH) {
@@ -81,7 +75,6 @@ function cut({ name, queries }: PartitionWrite): PartitionWrite[] {
   return writes;
 }
 
-/** Groups the index rows by partition. @param now epoch ms */
 function indexWrites({ group, bytes }: DeviceKey, changes: SensorChange[], now: number) {
   const partitions: Map<string, PartitionWrite> = new Map();
   for (const change of changes) {

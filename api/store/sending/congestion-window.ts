@@ -9,18 +9,17 @@ import { Queue } from '../../../common/queue.ts';
 const TICK_MS = 100;
 const MIN_ANSWERS = 8;
 
-/** Least size of the window, in requests. Fewer requests in flight hardly load the database, and show nothing about its load. */
+/** In requests. Fewer requests in flight hardly load the database, and show nothing about its load. */
 const MIN_SIZE = 4;
 
-/** Size of the window of a new process, in requests. It grows within seconds. */
+/** In requests. The window of a new process grows within seconds. */
 const FIRST_SIZE = 32;
 
 /**
- * The wanted latency: a request may take `TOLERANCE` times as long as with few requests in flight, and in any case
- * `SLACK_MS` ms longer. Below this limit throughput still grows, because client and server wake up once for many
- * requests. Measured on two cores with one sample per message, a message takes ingest 74 µs of CPU with 16 requests in
- * flight, 65 µs with 64, 57 µs with 256, and 50 µs with 512. Above the limit requests only wait in the database
- * instead of in this process.
+ * The wanted latency: a request may take `TOLERANCE` times as long as with few requests in flight, and in any case `SLACK_MS` ms longer.
+ * Below this limit throughput still grows, because client and server wake up once for many requests. Measured on two cores with one sample
+ * per message, a message takes ingest 74 µs of CPU with 16 requests in flight, 65 µs with 64, 57 µs with 256, and 50 µs with 512. Above the
+ * limit requests only wait in the database instead of in this process.
  */
 const TOLERANCE = 8;
 const SLACK_MS = 8;
@@ -40,31 +39,27 @@ const AFTER_FAILURES = 0.5;
 const FAILURE_SHARE = 0.1;
 
 /**
- * Interval in ms between two probes under load. During a probe the window shrinks to `MIN_SIZE`, to measure the latency of
- * the unloaded database. A new process has no measurements yet, so its first probes follow each other faster.
+ * In ms, under load. During a probe the window shrinks to `MIN_SIZE`, to measure the latency of the unloaded
+ * database. A new process has no measurements yet, so its first probes follow each other faster.
  */
 const PROBE_EVERY_MS = 10_000;
 const FIRST_PROBES_EVERY_MS = 1000;
 const FIRST_PROBES = 3;
 
 /**
- * A probe ends after `PROBE_ANSWERS` answers, or after `PROBE_MS` ms if it has at least `MIN_ANSWERS` by then. The time
- * counts from the first request of the probe. Earlier requests are not counted, because in a busy database they may
- * take longer than the whole probe.
+ * A probe ends after `PROBE_ANSWERS` answers, or after `PROBE_MS` ms if it has at least `MIN_ANSWERS` by then. The time counts from the
+ * first request of the probe. Earlier requests are not counted, because in a busy database they may take longer than the whole probe.
  */
 const PROBE_ANSWERS = 32;
 const PROBE_MS = 300;
 
 /**
- * Number of unloaded latencies that are stored. They come from probes, or from times when no request waited. Their
- * median counts, so a disturbance in fewer than half of them has no effect.
+ * Unloaded latencies come from probes, or from times when no request waited. Their median counts, so a
+ * disturbance in fewer than half of them has no effect.
  */
 const PROBES_KEPT = 7;
 
-/**
- * A measurement with a small window. `since`: start of the probe; `began`: when its first request was sent; `answers`:
- * latencies in ms.
- */
+/** A measurement with a small window. `since`: start of the probe; `began`: when its first request was sent; `answers`: latencies in ms. */
 type Probe = { since: number; began: number; answers: number[] };
 
 /**
@@ -104,21 +99,15 @@ export class CongestionWindow {
     this.#probedAt = this.#tickedAt;
   }
 
-  /** Number of requests that may be in flight now. */
   get size() {
     return this.#probe ? this.#min : Math.floor(this.#size);
   }
 
-  /** Notes that a request waits because the window is full. */
   noteWaiting() {
     this.#isLimiting = true;
   }
 
-  /**
-   * Records the latency or the failure of a request, and changes the window when a tick is over.
-   * @param began when the request was sent
-   * @param failed the database did not answer, or was overloaded
-   */
+  /** @param began when the request was sent @param failed the database did not answer, or was overloaded */
   record(began: number, failed: boolean) {
     const now = this.#now();
     if (this.#probe && !failed) return this.#recordProbed(this.#probe, began, now);
@@ -146,7 +135,7 @@ export class CongestionWindow {
     this.#beginTick(now);
   }
 
-  /** @param median ms of the answers since the last tick */
+  /** @param median of the answers since the last tick, in ms */
   #adapt(median: number) {
     this.#latency = median;
     this.#calmest = Math.min(this.#calmest, median);
@@ -156,7 +145,6 @@ export class CongestionWindow {
     else if (this.#isLimiting) this.#size = Math.min(this.#max, this.#size * Math.min(GROWTH, gradient) + 1);
   }
 
-  /** @returns the wanted latency: the longest time that a request should take, in ms */
   #target(): number {
     const base = medianOf(this.#unloaded.length > 0 ? this.#unloaded : [this.#calmest]);
     return Math.max(base * TOLERANCE, base + SLACK_MS);
@@ -180,7 +168,6 @@ export class CongestionWindow {
     this.#beginTick(now);
   }
 
-  /** @param ms an unloaded latency */
   #remember(now: number, ms: number) {
     this.#probedAt = now;
     this.#calmest = Number.POSITIVE_INFINITY;
@@ -190,14 +177,10 @@ export class CongestionWindow {
   }
 }
 
-/**
- * @param numbers one or more numbers, in any order
- * @returns the median; if there are two middle numbers, the greater of them
- */
+/** The greater one if there are two middle numbers. @param numbers not empty, in any order */
 export const medianOf = (numbers: number[]): number =>
   Float64Array.from(numbers).sort()[numbers.length >> 1] as number;
 
-/** Bounds the requests in flight. */
 interface Bound {
   /** limit of requests in flight; read before each request */
   size: number;
@@ -208,9 +191,8 @@ interface Bound {
 }
 
 /**
- * The semaphore of requests to the database. Each request acquires a permit before it is sent, and returns the permit
- * when it is answered or has failed. A request that waits has no permit. So messages with many requests cannot block
- * each other, even with a bound of 1.
+ * Each request acquires a permit before it is sent, and returns the permit when it is answered or has failed. A request
+ * that waits has no permit. So messages with many requests cannot block each other, even with a bound of 1.
  */
 export class Permits {
   #bound;
@@ -221,7 +203,7 @@ export class Permits {
     this.#bound = bound;
   }
 
-  /** Acquires a permit. @returns settles when the request may be sent; undefined: it may be sent now */
+  /** @returns undefined: the request may be sent now */
   enter(): Promise<void> | undefined {
     if (this.#inUse < this.#bound.size && this.#waiting.size === 0) {
       this.#inUse++;
@@ -231,24 +213,20 @@ export class Permits {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
-  /**
-   * Returns the permit of a request. Call it once for each `enter`.
-   * @param began when the request was sent, in ms of `performance.now()`
-   * @param error the error of a failed request
-   */
+  /** Call it once for each `enter`. @param began in ms of `performance.now()` */
   leave(began: number, error?: unknown) {
     this.#inUse--;
     this.#bound.record?.(began, isFailure(error));
     this.admit();
   }
 
-  /** Returns a permit that was not used for a request. No latency was measured, so nothing is recorded. */
+  /** For a permit without a request. No latency was measured, so nothing is recorded. */
   cancel() {
     this.#inUse--;
     this.admit();
   }
 
-  /** Gives permits to waiting requests, as many as the bound allows. Several get a permit when the bound has grown. */
+  /** Several requests get a permit when the bound has grown. */
   admit() {
     while (this.#inUse < this.#bound.size) {
       const next = this.#waiting.shift();
@@ -258,16 +236,14 @@ export class Permits {
     }
   }
 
-  /** Number of permits in use, which is the number of requests in flight. */
   get inUse() {
     return this.#inUse;
   }
 
-  /** Number of requests that wait for a permit. */
   get waiting() {
     return this.#waiting.size;
   }
 }
 
-/** Returns whether an error shows a busy database. A refusal of the data is a normal answer. */
+/** A refusal of the data is a normal answer, and no sign of a busy database. */
 const isFailure = (error: unknown) => error instanceof MillraceError && error.code === 'unavailable';

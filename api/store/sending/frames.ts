@@ -22,10 +22,9 @@ import type { Query } from './session.ts';
  */
 
 type SendWrites = (queries: Query[], routingKey: Buffer | undefined) => Promise<unknown>;
-/** The driver's information about a prepared statement. */
 type PreparedInfo = { queryId?: Buffer; meta: unknown };
 
-/** The internal modules of the driver, which have no types. */
+/** The internal modules have no types. */
 interface Driver {
   ExecuteRequest: new (
     query: string,
@@ -59,7 +58,6 @@ interface BatchRequest extends DriverRequest {
 
 type PreparedQuery = { query: string; params: Buffer[]; queryId: Buffer; meta: unknown };
 
-/** Options of a request. */
 interface Options {
   getFetchSize: () => number;
   getConsistency: () => number;
@@ -72,35 +70,29 @@ interface Options {
 
 type Metadata = { getPreparedInfo: (keyspace: string, query: string) => PreparedInfo };
 
-/** Placeholder until the first statement is looked up. */
 const UNKNOWN: PreparedInfo = { meta: undefined };
 
-/** The protocol version of the frames that this file writes (native_protocol_v4.spec, sections 2, 4.1.6 and 4.1.7). */
+/** native_protocol_v4.spec, sections 2, 4.1.6 and 4.1.7 */
 const PROTOCOL_VERSION = 4;
 const HEADER_BYTES = 9;
 const EXECUTE = 0x0a;
 const BATCH = 0x0d;
 const UNLOGGED = 1;
 const PREPARED = 1;
-/** Flags in the frames of EXECUTE and BATCH. */
 const VALUES = 0x01;
 const PAGE_SIZE = 0x04;
 const SERIAL_CONSISTENCY = 0x10;
 const TIMESTAMP = 0x20;
 
-/** Stamps the writes of a session. */
 export type Stamps = Pick<CommitMarks, 'ready' | 'begin' | 'end'>;
 
-/** Stamps writes that no reader of changes reads. */
+/** For writes that no reader of changes reads. */
 function createPlainStamps(): Stamps {
   const stamps = new WriteTimestamps();
   return { ready: () => undefined, begin: (client) => Number(stamps.next(client)), end: () => true };
 }
 
-/**
- * Creates a function that sends prepared writes.
- * @returns uses the driver's public functions if its internal modules differ from the expected shape
- */
+/** Uses the driver's public functions if its internal modules differ from the expected shape. */
 export function createPreparedWrites(client: Client, stamps: Stamps = createPlainStamps()): SendWrites {
   // Readers of changes find blocks by their write timestamp, so the timestamps must follow the clock, even when it is set
   // back. All other writes use the driver's timestamps, which never go back. There, an overwrite or a deletion has to
@@ -122,7 +114,6 @@ export function createPreparedWrites(client: Client, stamps: Stamps = createPlai
   };
 }
 
-/** @returns `timestamp` in epoch µs */
 function createStampedWrites(
   client: Client,
 ): (queries: Query[], routingKey: Buffer | undefined, timestamp: number) => Promise<unknown> {
@@ -142,9 +133,8 @@ function createStampedWrites(
     let statement = '';
     let info = UNKNOWN;
     for (const { query, params } of queries) {
-      // The id of a statement is looked up for each request, because the driver may drop a statement and then no longer
-      // knows its id. The id is not looked up for each row, because a lookup joins the keyspace and the statement, and
-      // hashes some 130 characters.
+      // The id of a statement is looked up for each request, because the driver may drop a statement and then no longer knows its id. The
+      // id is not looked up for each row, because a lookup joins the keyspace and the statement, and hashes some 130 characters.
       if (query !== statement) info = metadata.getPreparedInfo(client.keyspace, query);
       statement = query;
       if (!info.queryId || !params.every(Buffer.isBuffer))
@@ -161,7 +151,6 @@ function createStampedWrites(
   };
 }
 
-/** Returns the internal modules of the driver, or null if they do not have the expected shape. */
 export function driverInternals(client: Client): { driver: Driver; metadata: Metadata } | null {
   const { metadata } = client as unknown as { metadata?: Metadata };
   if (typeof metadata?.getPreparedInfo !== 'function') return null;
@@ -182,13 +171,9 @@ export function driverInternals(client: Client): { driver: Driver; metadata: Met
   }
 }
 
-/** The driver's encoder. */
 type Encoder = { protocolVersion: number };
 
-/**
- * Creates subclasses of the driver's requests that write their frame into one Buffer. If a request has an unexpected
- * option, the method of the driver's class writes the frame.
- */
+/** Each frame is written into one Buffer. If a request has an unexpected option, the method of the driver's class writes the frame. */
 export function framesOf({ BatchRequest, ExecuteRequest }: Pick<Driver, 'BatchRequest' | 'ExecuteRequest'>) {
   class ExecuteFrame extends ExecuteRequest {
     override write(encoder: Encoder, streamId: number): Buffer {
@@ -237,7 +222,7 @@ export function framesOf({ BatchRequest, ExecuteRequest }: Pick<Driver, 'BatchRe
   return { ExecuteFrame, BatchFrame };
 }
 
-/** @returns whether a frame has nothing except statements, values, consistency and timestamp */
+/** A frame with only statements, values, consistency and timestamp. */
 const canEncode = (encoder: Encoder, options: Options): boolean =>
   encoder.protocolVersion === PROTOCOL_VERSION &&
   !options.isQueryTracing() &&
@@ -245,7 +230,6 @@ const canEncode = (encoder: Encoder, options: Options): boolean =>
   !options.getPageState() &&
   !options.getKeyspace();
 
-/** @param body bytes */
 function startFrame(opcode: number, streamId: number, body: number) {
   const frame = Buffer.allocUnsafe(HEADER_BYTES + body);
   frame.writeUInt8(PROTOCOL_VERSION, 0);
@@ -256,14 +240,12 @@ function startFrame(opcode: number, streamId: number, body: number) {
   return frame;
 }
 
-/** @returns bytes of the values in a frame */
 function valuesBytes(params: Buffer[]): number {
   let bytes = 2;
   for (const { length } of params) bytes += 4 + length;
   return bytes;
 }
 
-/** @param at offset in the frame @returns the offset after the values */
 function writeValues(frame: Buffer, at: number, params: Buffer[]): number {
   let next = frame.writeUInt16BE(params.length, at);
   for (const value of params) {
@@ -273,12 +255,10 @@ function writeValues(frame: Buffer, at: number, params: Buffer[]): number {
   return next;
 }
 
-/** @returns the offset after the bytes */
 function writeShortBytes(frame: Buffer, at: number, bytes: Buffer): number {
   return writeBytes(frame, frame.writeUInt16BE(bytes.length, at), bytes);
 }
 
-/** The driver's Long. */
 type Long = { high: number; low: number };
 
 const tailFlags = (serial: number | undefined, timestamp: Long | null) =>

@@ -5,10 +5,7 @@ import { routingKey } from './routing.ts';
 import type { Query, Session } from './session.ts';
 import type { Replicas } from './write-merger.ts';
 
-/**
- * A partition of a table. Use one object for all writes to a partition, because the cache of routing compares Buffers by
- * identity.
- */
+/** Use one object for all writes to a partition, because the cache of routing compares Buffers by identity. */
 export class Partition {
   declare key: Buffer[];
   declare routing: ReturnType<typeof routingKey>;
@@ -18,7 +15,7 @@ export class Partition {
   /** The newest uncommitted row, if rows of the partition are sent one after the other. */
   last: PendingRow | null = null;
 
-  /** @param key the CQL encoding of the partition key's columns, in order */
+  /** The CQL encoding of the partition key's columns, in order. */
   constructor(...key: Buffer[]) {
     this.key = key;
     this.routing = routingKey(...key);
@@ -28,11 +25,11 @@ export class Partition {
 const NOTHING = Promise.resolve();
 
 /**
- * A row that waits to be sent, or several rows of one partition that are sent as one write. Messages may add data to the
- * row ("join" it) until `encode` closes the row.
+ * A row that waits to be sent, or several rows of one partition that are sent as one write. Messages may add
+ * data to the row ("join" it) until `encode` closes the row.
  *
- * The properties `replicas`, `resolve` and `reject` belong to the write merger. Because they are part of the row, a write
- * needs no second object.
+ * The properties `replicas`, `resolve` and `reject` belong to the write merger. Because they are part of the
+ * row, a write needs no second object.
  * @template Message the data that a message adds to the row
  */
 export class PendingRow<Message = unknown> {
@@ -40,11 +37,9 @@ export class PendingRow<Message = unknown> {
   declare partition: Partition;
   declare bytes: number;
 
-  /** Number of messages in the row. */
   messages = 1;
-  /** Settles when the row is committed. */
   done: Promise<void> = NOTHING;
-  /** Whether the row is sent in a separate request, because it failed in a batch with other rows. */
+  /** The row failed in a batch with other rows, so it is sent in a separate request. */
   isAlone = false;
   replicas: Replicas | null = null;
   resolve: () => void = ignore;
@@ -54,9 +49,8 @@ export class PendingRow<Message = unknown> {
   #queries: Query[] | null;
 
   /**
-   * @param name name under which the latency of the request is reported
-   * @param bytes upper limit of the bytes that a server counts for the row. Encoding may replace the limit by a smaller
-   * number
+   * @param name name under which the latency is reported
+   * @param bytes upper limit of the bytes that a server counts; encoding may replace it by a smaller number
    * @param queries the encoded row; then no message may join
    */
   constructor(name: string, partition: Partition, bytes: number, queries?: Query[]) {
@@ -66,43 +60,35 @@ export class PendingRow<Message = unknown> {
     this.#queries = queries ?? null;
   }
 
-  /** Adds a message. @returns false: the row has no room for it */
+  /** @returns false: the row has no room for the message */
   join(_message: Message): boolean {
     return false;
   }
 
-  /** Counts bytes that a message adds to the row. */
   grow(bytes: number) {
     this.bytes += bytes;
     if (this.replicas) this.replicas.bytes += bytes;
   }
 
-  /** Encodes the messages. */
   toQueries(): Query[] {
     return [];
   }
 
-  /**
-   * Divides a row whose request timed out. The two parts write what the row writes.
-   * @returns empty: the row cannot be divided
-   */
+  /** Divides a row whose request timed out. @returns empty: the row cannot be divided */
   divide(): PendingRow[] {
     const queries = this.encode();
     if (queries.length < 2) return [];
     return halvesOf(queries).map((half) => new PendingRow(this.name, this.partition, this.bytes, half));
   }
 
-  /** @param _key key of a message, such as a device @returns whether the row may have data of the message */
+  /** Whether the row may have data of the message. @param _key key of a message, such as a device */
   has(_key: unknown): boolean {
     return true;
   }
 
-  /** Called when the row is committed, or has finally failed. */
   settled(_isCommitted: boolean) {}
 
-  /**
-   * Encodes the row when it is sent, and closes it. A repeated request uses the first encoding, so it has the same bytes.
-   */
+  /** A repeated request uses the first encoding, so it has the same bytes. */
   encode(): Query[] {
     if (this.#queries) return this.#queries;
     this.close();
@@ -110,7 +96,6 @@ export class PendingRow<Message = unknown> {
     return this.#queries;
   }
 
-  /** Closes the row, so that no further message joins. */
   close() {
     if (this.partition.open === this) this.partition.open = null;
   }
@@ -140,9 +125,8 @@ export class PendingRows {
     session: Pick<Session, 'writeMerged'>;
     retry: Pick<Retry, 'wait' | 'noteAnswer'>;
     /**
-     * whether only one row of a partition is in flight at a time, while further messages join the next row
-     * (default: false). A row that times out then leaves this order, and its messages wait for their parts of
-     * it: see `committed`
+     * Only one row of a partition is in flight at a time, while further messages join the next row (default: false). A
+     * row that times out then leaves this order, and its messages wait for their parts of it: see `committed`
      */
     isSequential?: boolean;
   }) {
@@ -151,7 +135,7 @@ export class PendingRows {
     this.#isSequential = isSequential;
   }
 
-  /** Queues a row for sending. Messages may join the row until it is sent. */
+  /** Messages may join the row until it is sent. */
   open<R extends PendingRow>(row: R): R {
     const { partition } = row;
     const before = partition.last;
@@ -161,23 +145,20 @@ export class PendingRows {
     return row;
   }
 
-  /** Sends a row in a separate request. @param row an encoded row, which no message may join */
+  /** @param row an encoded row, which no message may join */
   sendAlone(row: PendingRow) {
     row.isAlone = true;
     row.done = this.#send(row);
     return row.done;
   }
 
-  /** Sends a row after the row `before` has settled. */
   #sendAfter(row: PendingRow, before: PendingRow): Promise<void> {
     const send = () => this.#send(row);
     return before.done.then(send, send);
   }
 
   /**
-   * Sends a row. The function uses `then` instead of async. So the first attempt of a row needs no promise of the retry,
-   * and does not keep the state of two more functions.
-   * @returns settles when the row is committed
+   * `then` instead of async: the first attempt of a row needs no promise of the retry, and does not keep the state of two more functions.
    */
   #send(row: PendingRow): Promise<void> {
     const written = this.#session.writeMerged(row);
@@ -190,7 +171,6 @@ export class PendingRows {
     );
   }
 
-  /** @param error error of the first attempt */
   async #repeat(row: PendingRow, error: unknown) {
     let isCommitted = false;
     let failure = error;
@@ -231,7 +211,6 @@ export class PendingRows {
     if (!this.#isSequential) await Promise.all(parts.map(({ done }) => done));
   }
 
-  /** Ends the work on a row that is committed or has finally failed. */
   #leave(row: PendingRow, isCommitted: boolean) {
     row.close();
     if (row.partition.last === row) row.partition.last = null;
@@ -239,11 +218,7 @@ export class PendingRows {
   }
 }
 
-/**
- * Waits for the data of one message in a sequential row, also if the row was divided meanwhile.
- * @param key see `has`
- * @returns settles when the data are committed
- */
+/** Waits for the data of one message in a sequential row, also if the row was divided meanwhile. @param key see `has` */
 export async function committed(row: PendingRow, key: unknown): Promise<void> {
   await row.done;
   const parts = row.parts?.filter((part) => part.has(key)) ?? [];
@@ -252,6 +227,6 @@ export async function committed(row: PendingRow, key: unknown): Promise<void> {
 
 function ignore() {}
 
-/** @returns whether the database refuses the rows of a request, possibly because of another row */
+/** The reason may be another row of the request. */
 export const isRefusal = (error: unknown): boolean =>
   error instanceof MillraceError && error.code === 'rejected';

@@ -8,13 +8,10 @@ const { errors, types } = cassandra;
 /** Answers of a server to a request that is too large for it, but also to requests of a busy server (native_protocol_v4.spec, section 9). */
 const TIMEOUTS = new Set([types.responseErrorCodes.writeTimeout, types.responseErrorCodes.writeFailure]);
 
-/** Bytes of a statement in a frame in addition to its values: its id, the lengths and the number of values, rounded up. */
+/** The id of a statement, the lengths and the number of values, rounded up. */
 const STATEMENT_BYTES = 80;
 
-/**
- * Cuts the rows of a write into requests of limited size.
- * @returns at most 256 statements and 256 KiB each, unless a single statement is larger
- */
+/** At most 256 statements and 256 KiB each, unless a single statement is larger. */
 export function requestsOf(queries: Query[]): Query[][] {
   const requests: Query[][] = [];
   let request: Query[] = [];
@@ -32,7 +29,6 @@ export function requestsOf(queries: Query[]): Query[][] {
   return requests;
 }
 
-/** @returns bytes of the statement in a frame, rounded up */
 export function bytesOf({ params }: Query): number {
   let bytes = STATEMENT_BYTES;
   for (const value of params) {
@@ -42,13 +38,12 @@ export function bytesOf({ params }: Query): number {
   return bytes;
 }
 
-/** @param list at least two items */
 export function halvesOf<T>(list: T[]): [T[], T[]] {
   const middle = Math.ceil(list.length / 2);
   return [list.slice(0, middle), list.slice(middle)];
 }
 
-/** @param error of a session @returns whether a smaller request may succeed */
+/** A smaller request may succeed after a timeout. */
 export const isTimeout = (error: unknown): boolean =>
   error instanceof MillraceError && error.code === 'unavailable' && isTimeoutOfDriver(error.cause);
 

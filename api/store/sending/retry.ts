@@ -10,8 +10,8 @@ const LONGEST_PAUSE_MS = 2000;
 const REPORT_EVERY_MS = 10_000;
 
 /**
- * Retries requests after transient failures, without a limit. A broker redelivers an unacknowledged message only after a
- * reconnect. So if ingest gave up on a message, it would have to close the connection to get the message again.
+ * Retries without a limit. A broker redelivers an unacknowledged message only after a reconnect. So if ingest
+ * gave up on a message, it would have to close the connection to get the message again.
  */
 export class Retry {
   #logger;
@@ -30,11 +30,7 @@ export class Retry {
     setMaxListeners(0, this.#ending.signal);
   }
 
-  /**
-   * Sends a request until the database answers.
-   * @param request idempotent
-   * @throws {MillraceError} `rejected`, which is permanent; `unavailable` only while this process ends
-   */
+  /** @param request idempotent @throws {MillraceError} `rejected`, which is permanent; `unavailable` only while this process ends */
   async run<T>(request: () => Promise<T>): Promise<T> {
     for (let attempt = 0; ; attempt++) {
       try {
@@ -47,12 +43,7 @@ export class Retry {
     }
   }
 
-  /**
-   * Waits before a failed request is repeated, for callers with a loop of their own.
-   * @param error error of the last attempt
-   * @param attempt counting from 0
-   * @throws {MillraceError} as `run`
-   */
+  /** For callers with a loop of their own. @param attempt counting from 0 @throws {MillraceError} as `run` */
   async wait(error: unknown, attempt: number) {
     if (!(error instanceof MillraceError) || error.code !== 'unavailable') {
       this.#markAnswered();
@@ -64,33 +55,29 @@ export class Retry {
     await pause(attempt, this.#ending.signal);
   }
 
-  /** Records that a request succeeded. */
   noteAnswer() {
     if (this.#failingSince !== null) this.#logger.info('the database takes requests again');
     this.#markAnswered();
   }
 
-  /** How long requests have failed. @returns ms since requests began to fail; 0: the last request succeeded */
+  /** 0: the last request succeeded */
   get failingForMs(): number {
     return this.#failingSince === null ? 0 : performance.now() - this.#failingSince;
   }
 
-  /** When the database last answered. @returns ms of `performance.now()`; -Infinity before the first answer */
   get answeredAt(): number {
     return this.#answeredAt;
   }
 
-  /** Ends all retries. Waiting requests fail with `unavailable`. */
   abort() {
     return this.#ending.abort();
   }
 
-  /** Whether the retries have ended. */
   get isAborted() {
     return this.#ending.signal.aborted;
   }
 
-  /** Notes that the database answered. A rejection is an answer too, because it shows that the database is available. */
+  /** A rejection is an answer too, because it shows that the database is available. */
   #markAnswered() {
     this.#failingSince = null;
     this.#answeredAt = performance.now();
@@ -108,10 +95,7 @@ export class Retry {
   }
 }
 
-/**
- * Waits with jitter, so that clients that failed together do not retry together.
- * @param attempt counting from 0
- */
+/** With jitter, so that clients that failed together do not retry together. */
 async function pause(attempt: number, signal: AbortSignal) {
   const longest = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(attempt, 10));
   try {

@@ -3,7 +3,7 @@ import cassandra from 'cassandra-driver';
 
 const { policies, types } = cassandra;
 
-/** Time in ms after which the cache of replicas is cleared, because topology and replication may change. */
+/** In ms. Topology and replication may change. */
 const KEPT_MS = 30_000;
 
 /**
@@ -44,10 +44,7 @@ export class RememberedReplicasPolicy extends policies.loadBalancing.LoadBalanci
     );
   }
 
-  /**
-   * @param key routing key; the same Buffer object for the same partition
-   * @returns a name for the partition's set of replicas in the local data center; null: unknown
-   */
+  /** @returns a name for the partition's set of replicas in the local data center; null: unknown */
   replicaSetOf(keyspace: string, key: Buffer): string | null {
     const replicas = this.#replicasOf(keyspace, key);
     if (replicas.length === 0) return null;
@@ -65,7 +62,6 @@ export class RememberedReplicasPolicy extends policies.loadBalancing.LoadBalanci
     return this.#nodes.getOptions();
   }
 
-  /** @returns replicas in the local data center */
   #replicasOf(keyspace: string, key: Buffer): Host[] {
     const now = Date.now();
     if (Math.abs(now - this.#rememberedAt) > KEPT_MS) {
@@ -82,7 +78,7 @@ export class RememberedReplicasPolicy extends policies.loadBalancing.LoadBalanci
   }
 }
 
-/** @returns function that names the replica set of a partition; undefined: the client has another load balancing policy */
+/** @returns undefined: the client has another load balancing policy */
 export function findReplicaSets(client: Client): ((key: Buffer) => string | null) | undefined {
   // The driver's types lack the options of a client.
   const { options } = client as unknown as { options?: ClientOptions };
@@ -91,10 +87,7 @@ export function findReplicaSets(client: Client): ((key: Buffer) => string | null
   return (key) => policy.replicaSetOf(client.keyspace, key);
 }
 
-/**
- * Creates a query plan: first the replicas, then the other nodes.
- * @param replicas each replica has the same probability of being first
- */
+/** First the replicas, then the other nodes. Each replica has the same probability of being first. */
 function replicasFirst(replicas: Host[], others: Iterator<Host>): Iterator<Host, undefined> {
   const first = Math.floor(Math.random() * replicas.length);
   let taken = 0;
@@ -113,9 +106,8 @@ function replicasFirst(replicas: Host[], others: Iterator<Host>): Iterator<Host,
 }
 
 /**
- * Computes the routing key of a partition. Use one Buffer object for all writes to a partition. A composite key has the
- * length before each part and a zero byte after it, as the servers encode it (native_protocol_v4.spec leaves this to
- * drivers).
+ * A composite key has the length before each part and a zero byte after it, as the servers encode it
+ * (native_protocol_v4.spec leaves this to drivers).
  * @param parts the CQL encoding of the partition key's columns, in order
  */
 export function routingKey(...parts: Buffer[]): Buffer {

@@ -1,10 +1,7 @@
 import { isRefusal, type PendingRow } from './pending-rows.ts';
 import type { Query } from './session.ts';
 
-/**
- * Limits of a batch over several partitions. A batch for one partition of one table has no limits, because neither
- * Cassandra nor ScyllaDB checks its size.
- */
+/** A batch for one partition of one table has no limits, because neither Cassandra nor ScyllaDB checks its size. */
 export type BatchLimits = { partitions: number; bytes: number };
 
 /**
@@ -13,39 +10,31 @@ export type BatchLimits = { partitions: number; bytes: number };
  */
 export const DEFAULT_LIMITS: BatchLimits = { partitions: 10, bytes: 5 * 1024 };
 
-/**
- * Number of requests in flight to the same replicas from which on further rows wait for an answer of one of them.
- */
+/** From this number of requests in flight to the same replicas on, further rows wait for an answer of one of them. */
 const BUSY_REQUESTS = 1;
 
 /**
- * Longest time for which rows wait for an answer, in ms. Waiting saves time, because each request costs client and server a
- * read, a write and a wake-up, which take more time than a row.
+ * In ms. Waiting saves time, because each request costs client and server a read, a write and a wake-up, which take more time than a row.
  */
 const MAX_HOLD_MS = 5;
 
-/**
- * Number of waiting rows that do not fit into a batch, after which no more rows are tried and the batch is sent. Without
- * this limit, 20,000 large waiting rows cost 369 µs of CPU each.
- */
+/** After this number of rows that do not fit, the batch is sent. Without this limit, 20,000 large waiting rows cost 369 µs of CPU each. */
 const MAX_MISFITS = 32;
 
 /**
- * Limit of permits for which the merger waits at once. Permits are granted in the order of the requests. If the merger
- * waited for one permit behind 2,000 other requests, it would send one batch per round: 27 rows/s instead of 42,000.
+ * Permits are granted in the order of the requests. If the merger waited for one permit behind 2,000 other
+ * requests, it would send one batch per round: 27 rows/s instead of 42,000.
  */
 const MAX_PENDING_PERMITS = 64;
 
-/** A set of nodes that store a partition, and the rows that wait to be sent to these nodes. */
+/** The nodes that store a partition, and the rows that wait to be sent to these nodes. */
 export interface Replicas {
   name: string;
-  /** rows that are not sent yet, in order of arrival */
   rows: Set<PendingRow>;
-  /** total size of `rows`. It is kept up to date, because each tick compares it with the limit */
+  /** total size of `rows`, kept up to date because each tick compares it with the limit */
   bytes: number;
   /** true: the rows wait for an answer of a request in flight; false: the rows wait for a permit */
   isHeld: boolean;
-  /** number of requests without an answer */
   inFlight: number;
 }
 
@@ -71,13 +60,9 @@ export class WriteMerger {
   #replicasOf;
   #limits;
   #holdMs;
-  /** Rows that wait for a permit, in order of arrival. */
   #waiting: Set<PendingRow> = new Set();
-  /** Replica sets by name. */
   #replicas: Map<string, Replicas> = new Map();
-  /** Replica sets whose rows wait for an answer. */
   #held: Set<Replicas> = new Set();
-  /** Timer that ends the wait of all rows in `#held`. */
   #timer: NodeJS.Timeout | null = null;
   #isScheduled = false;
   #pendingPermits = 0;
@@ -110,16 +95,12 @@ export class WriteMerger {
     this.#holdMs = holdMs;
   }
 
-  /** Number of rows that wait for a permit. Rows that wait for an answer do not count, because they show no lack of permits. */
+  /** Rows that wait for an answer do not count, because they show no lack of permits. */
   get waiting() {
     return this.#waiting.size;
   }
 
-  /**
-   * @param row a row that does not wait here yet
-   * @returns settles when the row is committed
-   * @throws {MillraceError} `unavailable` or `rejected`
-   */
+  /** @param row does not wait here yet @throws {MillraceError} `unavailable` or `rejected` */
   write(row: PendingRow): Promise<void> {
     return new Promise((resolve, reject) => {
       row.resolve = resolve;
@@ -151,7 +132,7 @@ export class WriteMerger {
     return replicas;
   }
 
-  /** Makes the next rows of a replica set wait for an answer. @param replicas without rows */
+  /** Makes the next rows wait for an answer. @param replicas without rows */
   #hold(replicas: Replicas) {
     if (this.#holdMs === 0) return;
     replicas.isHeld = true;
@@ -163,14 +144,12 @@ export class WriteMerger {
     }, this.#holdMs).unref();
   }
 
-  /** Moves the rows of a replica set to the queue for permits. */
   #stopHolding(replicas: Replicas) {
     replicas.isHeld = false;
     this.#held.delete(replicas);
     for (const row of replicas.rows) this.#waiting.add(row);
   }
 
-  /** @returns whether the waiting rows fill a request */
   #isFull({ rows, bytes }: Replicas): boolean {
     const limits = this.#limits;
     return rows.size >= limits.partitions || bytes >= limits.bytes;
@@ -189,7 +168,6 @@ export class WriteMerger {
     });
   }
 
-  /** Acquires permits while more rows wait than permits are pending. */
   #dispatch() {
     while (this.#waiting.size > this.#pendingPermits && this.#pendingPermits < MAX_PENDING_PERMITS) {
       const permit = this.#acquire();
@@ -235,14 +213,13 @@ export class WriteMerger {
     );
   }
 
-  /** @param replicas replicas of a request that was answered, or that failed */
   #noteAnswer(replicas: Replicas) {
     replicas.inFlight--;
     if (replicas.isHeld) this.#schedule();
     else if (replicas.rows.size === 0 && replicas.inFlight === 0) this.#replicas.delete(replicas.name);
   }
 
-  /** @returns the row, and other rows for the same replicas that fit into the batch; empty if no row can be encoded */
+  /** Empty if no row can be encoded. */
   #gather(first: PendingRow): PendingRow[] {
     const limits = this.#limits;
     const batch: PendingRow[] = [];
@@ -259,11 +236,7 @@ export class WriteMerger {
     return batch;
   }
 
-  /**
-   * Adds a row to a batch if it fits. The first row is added even if it is too large.
-   * @param room bytes that still fit into the batch
-   * @returns bytes that were added
-   */
+  /** The first row is added even if it is too large. @param room bytes that still fit into the batch @returns bytes that were added */
   #take(row: PendingRow, batch: PendingRow[], room: number): number {
     try {
       if (row.bytes > room && batch.length > 0) return 0;
@@ -287,7 +260,6 @@ export class WriteMerger {
     row.reject(error);
   }
 
-  /** Removes a row from the queue for permits. */
   #remove(row: PendingRow) {
     this.#waiting.delete(row);
     const { replicas } = row;

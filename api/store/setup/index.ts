@@ -10,8 +10,7 @@ export { makeRoles } from './roles.ts';
 const MIGRATION = { applicationName: 'millrace-migrate', retryBusyServer: true, awaitsAgreement: false };
 
 /**
- * Migrates the schema of the database to the version of this program.
- * @returns versions of the schema before and after the migration
+ * @returns versions of the schema before and after
  * @throws {MillraceError} `database_away`, `bad_settings`, `schema_differs`, `unavailable`
  */
 export async function migrateDatabase(
@@ -34,7 +33,7 @@ export async function migrateDatabase(
   }
 }
 
-/** Translates an error. A rejected statement is a defect of the migration, so the driver's error stays unchanged. */
+/** A rejected statement is a defect of the migration, so the driver's error stays unchanged. */
 function unlessRejected(error: unknown) {
   const translated = translate(error, 'migrate');
   return translated instanceof MillraceError && translated.code === 'unavailable' ? translated : error;

@@ -7,9 +7,9 @@ import { connect } from '../connect.ts';
 import { innerErrors, reasonOf } from '../error-reason.ts';
 
 /**
- * Creates roles and grants their permissions. CQL_USERNAME must have the permission to create roles. Permissions can
- * only be granted in an existing keyspace, so the keyspace is created first, as the command `migrate` would create it.
- * So the role of `migrate` needs no permission beyond the keyspace.
+ * Creates roles and grants their permissions. CQL_USERNAME must have the permission to create roles.
+ * Permissions can only be granted in an existing keyspace, so the keyspace is created first, as the command
+ * `migrate` would create it. So the role of `migrate` needs no permission beyond the keyspace.
  * @param onDone called after each statement, and for a new keyspace
  * @throws {MillraceError} `database_away`, `bad_settings`, `failed` when the database refuses a statement
  */
@@ -42,7 +42,6 @@ export async function makeRoles(
   }
 }
 
-/** @returns advice for the operator */
 function hint(
   error: unknown,
   { isAuthenticated, role }: { isAuthenticated: boolean; role: string | undefined },
@@ -60,7 +59,6 @@ const UNAUTHORIZED = 0x2100;
 /** Message of Cassandra if it could not read the permissions. The error has the same code as a missing permission. */
 const PERMISSIONS_AWAY = /^unable to perform authorization/i;
 
-/** @param error of the driver */
 const refusal = (error: unknown) =>
   innerErrors(error).find(
     (inner) =>
@@ -69,13 +67,10 @@ const refusal = (error: unknown) =>
       !PERMISSIONS_AWAY.test(inner.message),
   );
 
-/** @param error of the driver @returns whether a permission is missing */
 export const isForbidden = (error: unknown): boolean => refusal(error) !== undefined;
 
 /**
- * Explains a missing permission with the command that grants it. A retry cannot help, so a starting process reports this
- * error and ends.
- * @param error of the driver
+ * Names the command that grants the permission. A retry cannot help, so a starting process reports this error and ends.
  * @returns null: the error is no missing permission
  */
 export function missingPermission(error: unknown, role: string | undefined): MillraceError | null {

@@ -1,9 +1,6 @@
 import { at, fromNumbers, type Wide } from './integers.ts';
 
-/**
- * @param code unsigned 64-bit number
- * @returns 7 bits per byte, lowest bits first; the top bit is set in every byte but the last
- */
+/** 7 bits per byte, lowest bits first; the top bit is set in every byte but the last. */
 function wideVarint([high, low]: Wide): Buffer {
   const bytes = [];
   let [hi, lo] = [high, low];
@@ -16,16 +13,15 @@ function wideVarint([high, low]: Wide): Buffer {
   return Buffer.from(bytes);
 }
 
-/** @param count 0 to 2^53 */
 export const varint = (count: number): Buffer => wideVarint(at(fromNumbers([count]), 0));
 
-/** @returns zigzag varint, which is short for small numbers of both signs */
+/** Zigzag: short for small numbers of both signs. */
 export const signedVarint = ([high, low]: Wide): Buffer => {
   const sign = high >> 31;
   return wideVarint([((high << 1) | (low >>> 31)) ^ sign, (low << 1) ^ sign]);
 };
 
-/** Reads a blob from its beginning, and refuses to read beyond its end. */
+/** Every method throws a RangeError instead of reading beyond the end of the blob. */
 export class Reader {
   #blob;
   #at = 0;
@@ -34,7 +30,6 @@ export class Reader {
     this.#blob = blob;
   }
 
-  /** @throws {RangeError} when no byte is left */
   byte() {
     const byte = this.#blob[this.#at++];
     if (byte === undefined)
@@ -42,7 +37,7 @@ export class Reader {
     return byte;
   }
 
-  /** @returns a view of the blob, not a copy @throws {RangeError} when fewer bytes are left */
+  /** A view of the blob, not a copy. */
   bytes(length: number): Uint8Array {
     const end = this.#at + length;
     if (end > this.#blob.length) {
@@ -53,7 +48,6 @@ export class Reader {
     return bytes;
   }
 
-  /** @returns unsigned number @throws {RangeError} */
   #varint(): Wide {
     let [high, low] = [0, 0];
     for (let shift = 0; shift < 64; shift += 7) {
@@ -67,14 +61,13 @@ export class Reader {
     throw new RangeError('packed samples hold a number of more than 64 bits');
   }
 
-  /** @throws {RangeError} */
   signedVarint(): Wide {
     const [high, low] = this.#varint();
     const sign = -(low & 1);
     return [(high >>> 1) ^ sign, ((low >>> 1) | (high << 31)) ^ sign];
   }
 
-  /** @param most maximum of the count, at most 2^53 @throws {RangeError} when the count is greater */
+  /** @param most at most 2^53 @throws {RangeError} when the count is greater */
   count(most: number): number {
     const [high, low] = this.#varint();
     const count = (high >>> 0) * 2 ** 32 + (low >>> 0);
@@ -82,7 +75,6 @@ export class Reader {
     return count;
   }
 
-  /** Checks that all bytes were read. @throws {RangeError} when bytes are left */
   end() {
     const left = this.#blob.length - this.#at;
     if (left > 0) throw new RangeError(`packed samples are followed by ${left} bytes of something else`);

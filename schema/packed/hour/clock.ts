@@ -1,25 +1,20 @@
 /**
- * A model of the times of samples: a clock that ticks at even intervals. Each sample belongs to a tick, and a tick may have no sample. Only
- * the differences between times and ticks are stored, because they contain the jitter of one time. A difference between two times would
- * contain the jitter of both times.
- * both in 2^-24 ms: `origin` is the time from the beginning of the hour to the first tick, `interval` the time between two ticks
+ * A clock that ticks at even intervals. Each sample belongs to a tick, and a tick may have no sample. Only the differences between times
+ * and ticks are stored, because they contain the jitter of one time. A difference between two times would contain the jitter of both. In
+ * 2^-24 ms: `origin` is the time from the beginning of the hour to the first tick, `interval` the time between two ticks
  */
 type Clock = { origin: number; interval: number };
 
-/** Origin and interval are stored in units of 1 / FRACTION ms. With this resolution, 65,536 intervals are exact to 0.01 ms. */
+/** Units per ms. With this resolution, 65,536 intervals are exact to 0.01 ms. */
 const FRACTION = 2 ** 24;
 
-/** The limit of times and intervals, in 1 / FRACTION ms. It is years from the hour, and a double is exact up to it. */
+/** In 1 / FRACTION ms. It is years from the hour, and a double is exact up to it. */
 export const MOST = 2 ** 53;
 
 /** The median of at most this many differences estimates the interval. */
 const LOOKED_AT = 63;
 
-/**
- * Fits a clock to the times by least squares.
- * @param offsets ms since the hour began, ascending
- * @param ticks the tick of each sample
- */
+/** By least squares. @param offsets ms since the hour began, ascending */
 export function fitClock(offsets: Float64Array, ticks: Float64Array): Clock {
   const [meanTick, meanOffset] = [meanOf(ticks), meanOf(offsets)];
   let [together, alone] = [0, 0];
@@ -35,20 +30,14 @@ export function fitClock(offsets: Float64Array, ticks: Float64Array): Clock {
   return { origin: Math.round(first * FRACTION), interval: Math.round(slope * FRACTION) };
 }
 
-/**
- * @returns time of the tick, in ms since the hour began
- * @throws {RangeError} when the time is beyond the limit, so the blob is damaged
- */
+/** In ms since the hour began. @throws {RangeError} when the time is beyond the limit, so the blob is damaged */
 export function tickAt({ origin, interval }: Clock, tick: number): number {
   const position = origin + interval * tick;
   if (Math.abs(position) > MOST) throw new RangeError('a packed time is far beyond its hour');
   return Math.floor(position / FRACTION);
 }
 
-/**
- * @param missed number of ticks without a sample before each sample
- * @returns the tick of each sample; 0 1 2 3 if every tick has a sample
- */
+/** @param missed ticks without a sample before each sample @returns 0 1 2 3 if every tick has a sample */
 export function ticksOf(missed: Int32Array | Float64Array): Float64Array {
   const ticks = new Float64Array(missed.length);
   let tick = -1;
@@ -59,10 +48,7 @@ export function ticksOf(missed: Int32Array | Float64Array): Float64Array {
   return ticks;
 }
 
-/**
- * @param offsets ms since the hour began, ascending
- * @returns number of ticks without a sample before each sample, for a clock with the usual interval
- */
+/** Ticks without a sample before each sample. @param offsets ms since the hour began, ascending */
 export function missedIn(offsets: Float64Array): Int32Array {
   const missed = new Int32Array(offsets.length);
   const usual = usualInterval(offsets);
@@ -73,7 +59,7 @@ export function missedIn(offsets: Float64Array): Int32Array {
   return missed;
 }
 
-/** @returns the mean of all differences that are near the median */
+/** The mean of all differences that are near the median. */
 function usualInterval(offsets: Float64Array): number {
   const steps = offsets.length - 1;
   const few = Math.min(LOOKED_AT, steps);

@@ -2,21 +2,14 @@ import { type Reader, signedVarint } from './bytes.ts';
 import { addUp, at, byWidth, codesOf, type Integers, minus, unzigzag, type Wide, zeros } from './integers.ts';
 import { type Plane, packPlane, planeOf, unpackPlane } from './plane.ts';
 
-/** 64-bit numbers in the encoding that probably takes the fewest bytes. */
+/** In the encoding that probably takes the fewest bytes. */
 export interface Column {
-  /**
-   * 0: each number is stored as the difference to one reference. 1: as the difference to the number before.
-   * 2: each difference between neighbors is stored as the difference to the difference before
-   */
+  /** stored differences. 0: to one reference; 1: to the number before; 2: to the difference before */
   order: number;
-  /**
-   * the numbers with which decoding starts. Order 0: the reference. Order 1: the predecessor of the first
-   * number. Order 2: the predecessor of the first number, and the first difference
-   */
+  /** order 0: the reference; 1 and 2: the predecessor of the first number; 2 also: the first difference */
   seeds: Wide[];
-  /** the bytes of the stored differences, lowest byte first; higher planes that are all zero are left out */
+  /** bytes of the stored differences, lowest first; higher planes that are all zero are left out */
   planes: Plane[];
-  /** estimated size in bytes */
   estimate: number;
 }
 
@@ -25,7 +18,6 @@ const MOST_PLANES = 8;
 /** The first byte of a column holds its order in this many lowest bits, and the number of its planes in the bits above. */
 const ORDER_BITS = 2;
 
-/** @param integers at least one number */
 export function columnOf(integers: Integers): Column {
   let best = column(integers, 0, [middleOf(integers)]);
   if (best.planes.length === 0) return best;
@@ -49,7 +41,7 @@ function column(integers: Integers, order: number, seeds: [Wide, Wide?]): Column
   return { order, seeds: seeds as Wide[], planes, estimate };
 }
 
-/** Returns the median of a few of the numbers: the differences to it need the fewest bits. */
+/** The median of a few of the numbers: the differences to it need the fewest bits. */
 function middleOf(integers: Integers) {
   const length = integers.hi.length;
   const few = Math.min(length, 9);
@@ -63,7 +55,6 @@ export const packColumn = ({ order, seeds, planes }: Column): Uint8Array[] => [
   ...planes.flatMap(packPlane),
 ];
 
-/** @throws {RangeError} */
 export function unpackColumn(reader: Reader, count: number): Integers {
   const head = reader.byte();
   const order = head & 3;

@@ -5,28 +5,20 @@ import { fromNumbers, type Integers, toNumbers } from './integers.ts';
  * hundredths. Division by the power of ten gives the same double again, bit by bit. Some sensors round to single precision before that.
  */
 
-/** Maximum number of decimal digits. With more digits, any double could count as a decimal by chance, which saves no bytes. */
+/** With more digits, any double could count as a decimal by chance, which saves no bytes. */
 export const MOST_DIGITS = 12;
 
-/** Limit of the whole numbers. Up to it, a double is exact, so a division by a power of ten is rounded correctly. */
+/** Up to it, a double is exact, so a division by a power of ten is rounded correctly. */
 const MOST = 2 ** 53;
 
 interface Decimals {
-  /** number of digits behind the decimal point */
   digits: number;
-  /**
-   * indexes of the values `-0`, because integers have no `-0`; devices that format values with printf send
-   * `-0.00`
-   */
+  /** indexes of `-0`, because integers have no `-0`; devices that format values with printf send `-0.00` */
   minusZeros: number[] | Float64Array;
-  /** the values times 10^digits */
   integers: Integers;
 }
 
-/**
- * @param single whether the values were rounded to binary32
- * @returns undefined: at least one value is no decimal fraction
- */
+/** @param single the values were rounded to binary32 @returns undefined: at least one value is no decimal fraction */
 export function asDecimals(values: Float64Array, single: boolean): Decimals | undefined {
   for (let digits = 0; digits <= MOST_DIGITS; digits++) {
     const scaled = single ? scaledSingles(values, 10 ** digits) : scaledDoubles(values, 10 ** digits);
@@ -37,7 +29,6 @@ export function asDecimals(values: Float64Array, single: boolean): Decimals | un
 
 // The next two functions have the same loop. One function with the rounding function as a parameter took three times as long.
 
-/** @param power a power of ten */
 function scaledDoubles(values: Float64Array, power: number) {
   const scaled = new Float64Array(values.length);
   for (let i = 0; i < values.length; i++) {
@@ -49,7 +40,6 @@ function scaledDoubles(values: Float64Array, power: number) {
   return scaled;
 }
 
-/** @param power a power of ten */
 function scaledSingles(values: Float64Array, power: number) {
   const scaled = new Float64Array(values.length);
   for (let i = 0; i < values.length; i++) {
@@ -67,7 +57,6 @@ function minusZerosOf(values: Float64Array) {
   return indexes;
 }
 
-/** @param single whether to round the values to binary32 */
 export function fromDecimals({ digits, minusZeros, integers }: Decimals, single: boolean): Float64Array {
   const values = toNumbers(integers);
   const power = 10 ** digits;

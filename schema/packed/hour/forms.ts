@@ -3,7 +3,7 @@ import { type Column, columnOf, packColumn, unpackColumn } from './column.ts';
 import { asDecimals, fromDecimals, MOST_DIGITS } from './decimals.ts';
 import { fromNumbers, type Integers, toNumbers, zeros } from './integers.ts';
 
-/** The encodings (forms) of the values. The second byte of a blob names the form. */
+/** The second byte of a blob names the form. */
 export const FORMS = {
   bits: 0,
   singleBits: 1,
@@ -14,7 +14,6 @@ export const FORMS = {
 
 type Tried = { form: number; parts: () => Uint8Array[]; estimate: number };
 
-/** Packs the values in the form that probably takes the fewest bytes. @param values at least one value */
 export function packValues(values: Float64Array): { form: number; parts: Uint8Array[] } {
   // Decimals are tried first: nearly all sensors send decimal fractions, and all other forms are much larger for them.
   const { form, parts } = decimals(values, false) ?? smallest(values);
@@ -56,7 +55,6 @@ const tried = (form: number, ...columns: Column[]): Tried => ({
   parts: () => columns.flatMap(packColumn),
 });
 
-/** @throws {RangeError} */
 export function unpackValues(reader: Reader, form: number, count: number): Float64Array {
   switch (form) {
     case FORMS.bits:
@@ -86,7 +84,7 @@ function readTable(reader: Reader, count: number) {
   return readIndexes(reader, count, size).map((index) => table[index] as number);
 }
 
-/** @param size number of entries of the array that the indexes refer to */
+/** @param size length of the array that the indexes refer to */
 function readIndexes(reader: Reader, count: number, size: number) {
   const indexes = toNumbers(unpackColumn(reader, count));
   for (const index of indexes) {
@@ -96,13 +94,10 @@ function readIndexes(reader: Reader, count: number, size: number) {
   return indexes;
 }
 
-/**
- * A dictionary of the distinct values, for sensors with few distinct values, such as the 4,096 steps of a 12-bit converter.
- * `table`: ascending, so that near values have near indexes
- */
+/** For few distinct values, such as the 4,096 steps of a 12-bit converter. Ascending: near values have near indexes */
 export type Table = { table: Float64Array; indexes: Float64Array };
 
-/** Maximum number of distinct values in a table, as a fraction of the number of samples. A larger table saves too little. */
+/** As a fraction of the number of samples. A larger table saves too little. */
 const MOST = 1 / 4;
 
 export function tableOf(values: Float64Array): Table | undefined {
@@ -117,12 +112,8 @@ export function tableOf(values: Float64Array): Table | undefined {
   return { table, indexes: values.map((value) => indexOf.get(value) as number) };
 }
 
-/**
- * The next functions convert doubles to 64-bit integers by their bits, and float32 values to 32-bit integers. If two values are close and
- * have the same sign and magnitude, the difference of the integers is small, too.
- */
+/** The next functions take the bits of floats as integers: for close values of one sign, the difference of the integers is small, too. */
 
-/** @returns the bits of the values in binary64 */
 export function bitsOf(values: Float64Array): Integers {
   const integers = zeros(values.length);
   const view = new DataView(new ArrayBuffer(8));
@@ -145,7 +136,7 @@ export function fromBits({ hi, lo }: Integers): Float64Array {
   return values;
 }
 
-/** @returns their bits in binary32, signed; undefined: a value needs binary64 */
+/** undefined: a value needs binary64. */
 export function singleBitsOf(values: Float64Array): Integers | undefined {
   if (!values.every((value) => Math.fround(value) === value)) return undefined;
   const integers = zeros(values.length);

@@ -1,10 +1,6 @@
-/**
- * 64-bit integers in two's complement, as upper and lower halves. BigInts are not used, because each operation creates an object. Also,
- * the compiler of V8 11.3 (Node 20) crashed the process in a loop with BigInt.asUintN.
- */
+/** BigInts create an object for each operation. A loop with BigInt.asUintN crashed the compiler of V8 11.3 (Node 20). */
 export type Integers = { hi: Int32Array; lo: Int32Array };
 
-/** a single 64-bit integer */
 export type Wide = readonly [hi: number, lo: number];
 
 const WORD = 2 ** 32;
@@ -14,7 +10,7 @@ export const zeros = (length: number): Integers => ({
   lo: new Int32Array(length),
 });
 
-/** @param numbers integers from -2^53 to 2^53 */
+/** Exact from -2^53 to 2^53. */
 export function fromNumbers(numbers: ArrayLike<number>): Integers {
   const integers = zeros(numbers.length);
   const { hi, lo } = integers;
@@ -26,7 +22,7 @@ export function fromNumbers(numbers: ArrayLike<number>): Integers {
   return integers;
 }
 
-/** @returns exact from -2^53 to 2^53 */
+/** Exact from -2^53 to 2^53. */
 export function toNumbers({ hi, lo }: Integers): Float64Array {
   const numbers = new Float64Array(hi.length);
   for (let i = 0; i < hi.length; i++) {
@@ -38,22 +34,22 @@ export function toNumbers({ hi, lo }: Integers): Float64Array {
 
 export const at = ({ hi, lo }: Integers, index: number): Wide => [Number(hi[index]), Number(lo[index])];
 
-/** @returns a - b modulo 2^64 */
+/** Modulo 2^64. */
 export const minus = ([high, low]: Wide, [lessHigh, lessLow]: Wide): Wide => [
   (high - lessHigh - (low >>> 0 < lessLow >>> 0 ? 1 : 0)) | 0,
   (low - lessLow) | 0,
 ];
 
-/** Compares two numbers, for `sort`. */
 export const byWidth = (a: Wide, b: Wide) => a[0] - b[0] || (a[1] >>> 0) - (b[1] >>> 0);
 
 /**
- * Computes the difference of each number from its prediction, modulo 2^64, and encodes it as an unsigned code (zigzag): 0 -1 1 -2 2 become
- * 0 1 2 3 4. One loop does both steps, because after deflate this loop takes the most time of packing.
- * @param order the prediction of a number. 0: `start`. 1: the number before it. 2: the number before it plus the last difference
+ * Encodes the difference of each number from its prediction, modulo 2^64, as an unsigned code (zigzag): 0 -1 1 -2 2
+ * become 0 1 2 3 4. One loop does both steps, because after deflate this loop takes the most time of packing.
+ * @param order the prediction of a number. 0: `start`; 1: the number before it; 2: the number before it plus the last
+ *   difference
  * @param start with order 0 the prediction of all numbers, otherwise the predecessor of the first number
  * @param slope with order 2 the difference before the first number
- * @returns `bits`: number of bits of the greatest code
+ * @returns `bits`: of the greatest code
  */
 export function codesOf(
   { hi, lo }: Integers,
@@ -92,10 +88,7 @@ export function codesOf(
   return { codes, bits: anyHigh === 0 ? 32 - Math.clz32(anyLow) : 64 - Math.clz32(anyHigh) };
 }
 
-/**
- * Adds `start` to each number, in place.
- * @param running whether all preceding numbers are added to each number, too (a running sum)
- */
+/** In place. @param running all preceding numbers are added to each number, too (a running sum) */
 export function addUp({ hi, lo }: Integers, start: Wide, running: boolean) {
   let [high, low] = start;
   for (let i = 0; i < hi.length; i++) {
@@ -112,7 +105,7 @@ export function addUp({ hi, lo }: Integers, start: Wide, running: boolean) {
   }
 }
 
-/** Decodes the codes of `codesOf` to signed numbers, in place: 0 1 2 3 4 become 0 -1 1 -2 2. */
+/** In place: 0 1 2 3 4 become 0 -1 1 -2 2. */
 export function unzigzag({ hi, lo }: Integers) {
   for (let i = 0; i < hi.length; i++) {
     const high = hi[i] as number;

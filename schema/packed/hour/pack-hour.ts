@@ -17,12 +17,11 @@ import { packTimes } from './times.ts';
 export const HOUR_VERSION = 2;
 
 /**
- * Packs an hour of one sensor without loss in as few bytes as possible. If version 1 is smaller, as for a few samples, the result has
- * version 1. The call is synchronous. It takes 1 ms for an hour at 1 Hz, and 25 ms for the largest hour.
- * @param bucket epoch ms of the start of the hour
+ * Packs without loss in as few bytes as possible. If version 1 is smaller, as for a few samples, the result has version
+ * 1. The call is synchronous. It takes 1 ms for an hour at 1 Hz, and 25 ms for the largest hour.
+ * @param bucket start of the hour, in epoch ms
  * @param times epoch ms, strictly ascending, all within the hour
- * @param from index of the first sample to pack
- * @param to index after the last sample to pack, at most `from` + MAX_SAMPLES_PER_HISTORY_ROW
+ * @param to after the last sample to pack, at most `from` + MAX_SAMPLES_PER_HISTORY_ROW
  * @throws {RangeError} when there is no sample, a sample is not of this hour, or there are too many samples
  */
 export function packHour(bucket: number, times: Numbers, values: Numbers, from: number, to: number): Buffer {

@@ -1,29 +1,22 @@
 import { constants, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { type Reader, varint } from './bytes.ts';
 
-/**
- * A plane holds the bytes of the same position of all numbers in a column: the first plane all lowest bytes, the second plane all next
- * bytes, and so on. This separates noise in low bytes from repetition in high bytes, so that each plane gets its own compression.
- * `estimate`: estimated size in bytes after compression
- */
+/** All bytes of the same position. Noise in low bytes and repetition in high bytes get their own compression. `estimate`: in bytes */
 export type Plane = { bytes: Uint8Array; estimate: number };
 
 /** Entropy in bits per byte from which a plane is not deflated: deflate would save nothing, and it takes longest for noise. */
 const NOISE = 7.9;
 
 /**
- * Strategies of deflate. Each plane is deflated with both, and the shorter result is used. Z_RLE is best for noise: small differences take
- * a tenth less space, in a third of the time. Repetition needs string matches, and Z_FILTERED avoids matches that are too short.
+ * Each plane is deflated with both, and the shorter result is used. Z_RLE is best for noise: small differences take a tenth less space, in
+ * a third of the time. Repetition needs string matches, and Z_FILTERED avoids matches that are too short.
  */
 const STRATEGIES = [constants.Z_RLE, constants.Z_FILTERED];
 
-/** Estimated size of the Huffman table of a deflated plane, in bytes per distinct byte value. */
+/** The Huffman table of a deflated plane takes so many bytes per distinct byte value. */
 const TABLE_BYTES = 0.5;
 
-/**
- * @param words upper or lower halves of 64-bit numbers
- * @param shift number of bits to the right of the wanted byte
- */
+/** @param words upper or lower halves of 64-bit numbers @param shift bits to the right of the wanted byte */
 export function planeOf(words: Int32Array, shift: number): Plane {
   const bytes = new Uint8Array(words.length);
   const counts = new Uint32Array(256);
@@ -36,7 +29,7 @@ export function planeOf(words: Int32Array, shift: number): Plane {
   return { bytes, estimate: estimateOf(counts, words.length) };
 }
 
-/** Estimates the compressed size in bytes by Shannon's entropy. */
+/** Shannon's entropy, in bytes. */
 function estimateOf(counts: Uint32Array, total: number) {
   let [bits, distinct] = [0, 0];
   for (const count of counts) {
@@ -48,7 +41,7 @@ function estimateOf(counts: Uint32Array, total: number) {
   return Math.min(total, bits / 8 + TABLE_BYTES * distinct);
 }
 
-/** @returns 0 and one byte, if all bytes are equal; otherwise a length, followed by the deflated or the plain bytes */
+/** 0 and one byte, if all bytes are equal; otherwise a length, followed by the deflated or the plain bytes. */
 export function packPlane({ bytes, estimate }: Plane): Uint8Array[] {
   const [first] = bytes;
   if (bytes.every((byte) => byte === first)) return [Buffer.from([0, Number(first)])];
@@ -64,7 +57,6 @@ const deflate = (bytes: Uint8Array) =>
     tried.length < best.length ? tried : best,
   );
 
-/** @param count number of bytes in the plane @throws {RangeError} */
 export function unpackPlane(reader: Reader, count: number): Uint8Array {
   const length = reader.count(count);
   if (length === 0) return new Uint8Array(count).fill(reader.byte());

@@ -3,10 +3,7 @@ import { fitClock, MOST, missedIn, tickAt, ticksOf } from './clock.ts';
 import { columnOf, packColumn, unpackColumn } from './column.ts';
 import { fromNumbers, toNumbers } from './integers.ts';
 
-/**
- * @param offsets ms since the hour began, ascending
- * @returns the clock, the number of ticks without a sample before each sample, and the difference of each time to its tick
- */
+/** The clock, the number of ticks without a sample before each sample, and the difference of each time to its tick. */
 export function packTimes(offsets: Float64Array): Uint8Array[] {
   const even = clockColumns(offsets, new Int32Array(offsets.length));
   const missed = missedIn(offsets);
@@ -26,10 +23,7 @@ function clockColumns(offsets: Float64Array, missed: Int32Array) {
   return { clock, columns, estimate: columns.reduce((sum, { estimate }) => sum + estimate, 0) };
 }
 
-/**
- * @returns ms since the hour began, unchecked: the times may be out of order or outside the hour
- * @throws {RangeError}
- */
+/** In ms since the hour began, unchecked: the times may be out of order or outside the hour. @throws {RangeError} */
 export function unpackTimes(reader: Reader, count: number): Float64Array {
   const clock = { origin: reader.count(MOST), interval: reader.count(MOST) };
   const ticks = ticksOf(toNumbers(unpackColumn(reader, count)));

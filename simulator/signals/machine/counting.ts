@@ -2,13 +2,10 @@ import { rounded } from '../components.ts';
 import type { Signal } from '../index.ts';
 import { createRun } from './run.ts';
 
-/** Upper end of the range of a counter. A counter never decreases, and does not start at 0, because the machine is not new. */
+/** A counter never decreases, and does not start at 0, because the machine is not new. */
 const MOST = 1e15;
 
-/**
- * Creates a counter of the whole pieces that a working machine produces.
- * @param part time between two pieces at full load
- */
+/** Whole pieces that a working machine produces. @param part time between two pieces at full load */
 export const pieces = ({ everyMs }: { everyMs: number }): Signal => ({
   type: 'counter',
   unit: 'count',
@@ -23,7 +20,6 @@ export const pieces = ({ everyMs }: { everyMs: number }): Signal => ({
   },
 });
 
-/** Number of starts of the machine. */
 export const starts: Signal = {
   type: 'counter',
   unit: 'count',
@@ -40,10 +36,7 @@ export const starts: Signal = {
   },
 };
 
-/**
- * Creates a counter of used energy, in joules.
- * @param part watts at full load, and watts while the machine stands
- */
+/** Used energy. @param part watts at full load, and watts while the machine stands */
 export const energy = ({ rated, idle }: { rated: number; idle: number }): Signal => ({
   type: 'energy',
   unit: 'J',
@@ -58,7 +51,6 @@ export const energy = ({ rated, idle }: { rated: number; idle: number }): Signal
   },
 });
 
-/** Running time of the machine, in seconds. */
 export const runningTime: Signal = {
   type: 'running-time',
   unit: 's',

@@ -2,10 +2,7 @@ import { rounded, within } from '../components.ts';
 import type { Signal } from '../index.ts';
 import { createRun } from './run.ts';
 
-/**
- * Creates the current that a drive draws: little while the machine stands, and more with the load.
- * @param part amperes at full load
- */
+/** Little while the machine stands, and more with the load. @param part amperes at full load */
 export const current = ({ rated }: { rated: number }): Signal => ({
   type: 'current',
   unit: 'A',
@@ -16,10 +13,7 @@ export const current = ({ rated }: { rated: number }): Signal => ({
   },
 });
 
-/**
- * Creates the power that a machine draws.
- * @param part watts at full load, and watts while the machine stands
- */
+/** @param part watts at full load, and watts while the machine stands */
 export const power = ({ rated, idle }: { rated: number; idle: number }): Signal => ({
   type: 'power',
   unit: 'W',
@@ -30,7 +24,7 @@ export const power = ({ rated, idle }: { rated: number; idle: number }): Signal 
   },
 });
 
-/** Voltage of the mains: 400 V, and a little less when the machine draws much current. */
+/** Of the mains: 400 V, and a little less when the machine draws much current. */
 export const voltage: Signal = {
   type: 'voltage',
   unit: 'V',

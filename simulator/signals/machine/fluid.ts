@@ -2,10 +2,7 @@ import { createDrift, rounded, within } from '../components.ts';
 import type { Signal } from '../index.ts';
 import { createRun } from './run.ts';
 
-/**
- * Creates a pressure that a pump holds while the machine runs. The pressure falls slowly while the machine stands.
- * @param part pascals
- */
+/** A pump holds the pressure while the machine runs. The pressure falls slowly while the machine stands. @param part pascals */
 export const pressure = ({ rated }: { rated: number }): Signal => ({
   type: 'pressure',
   unit: 'Pa',
@@ -21,7 +18,7 @@ export const pressure = ({ rated }: { rated: number }): Signal => ({
   },
 });
 
-/** Creates the flow of a fluid that moves while the machine runs. @param part liters per second */
+/** The fluid moves while the machine runs. @param part liters per second */
 export const flow = ({ rated }: { rated: number }): Signal => ({
   type: 'flow',
   unit: 'l/s',
@@ -33,7 +30,7 @@ export const flow = ({ rated }: { rated: number }): Signal => ({
 });
 
 /**
- * Creates the level of a tank. The machine uses up the tank while it works, and the tank is filled up when it is low.
+ * The machine uses up the tank while it works, and the tank is filled up when it is low.
  * @param part time in which full load empties the tank
  */
 export const level = ({ lastsMs }: { lastsMs: number }): Signal => ({
@@ -51,7 +48,6 @@ export const level = ({ lastsMs }: { lastsMs: number }): Signal => ({
   },
 });
 
-/** Relative humidity of compressed air. */
 export const humidity: Signal = {
   type: 'humidity',
   unit: '%RH',

@@ -3,8 +3,7 @@ import type { Signal } from '../index.ts';
 import { createRun } from './run.ts';
 
 /**
- * Creates the acceleration of a bearing, root mean square. It grows with the square of the speed, and is sometimes higher because
- * of a loose part.
+ * Root mean square. It grows with the square of the speed, and is sometimes higher because of a loose part.
  * @param part m/s2 at full speed
  */
 export const vibration = ({ usual }: { usual: number }): Signal => ({
@@ -27,10 +26,7 @@ export const vibration = ({ usual }: { usual: number }): Signal => ({
   },
 });
 
-/**
- * Creates a rotation speed in revolutions per minute: the set speed, and a little less under load.
- * @param part revolutions per minute at the set speed
- */
+/** The set speed, and a little less under load. @param part revolutions per minute at the set speed */
 export const rotation = ({ rated }: { rated: number }): Signal => ({
   type: 'rotation',
   unit: '1/min',
@@ -45,7 +41,6 @@ export const rotation = ({ rated }: { rated: number }): Signal => ({
   },
 });
 
-/** Force with which a drive pushes. */
 export const force: Signal = {
   type: 'force',
   unit: 'N',
@@ -56,7 +51,7 @@ export const force: Signal = {
   },
 };
 
-/** The position error of an axis in meters, typically some micrometers. */
+/** The position error of an axis, typically some micrometers. */
 export const deviation: Signal = {
   type: 'deviation',
   unit: 'm',

@@ -1,16 +1,15 @@
 import type { Random } from '../../random.ts';
 import { createDrift, within } from '../components.ts';
 
-/** Mean time that a machine runs, mean time that it stands, and time constant of its start and stop. */
+/** Mean times that a machine runs and stands, and the time constant of start and stop. */
 const WORKS_MS = 2_400_000;
 const STANDS_MS = 300_000;
 const INERTIA_MS = 20_000;
 
 /**
- * Creates the state that all sensors of a machine share: whether the machine runs, how fast, and how hard it works. Each sensor
- * computes its own copy of the state. The copies are equal if each sensor advances its copy at every step, because they use the
- * same random numbers.
- * @param random generator of the machine
+ * The state that all sensors of a machine share: whether the machine runs, how fast, and how hard it works. Each sensor computes its own
+ * copy of the state. The copies are equal if each sensor advances its copy at every step, because they use the same random numbers.
+ * @param random of the machine
  * @returns advances the state by one step; speed and load are from 0 to 1
  */
 export function createRun(

@@ -1,10 +1,9 @@
 import type { Signal } from '../index.ts';
 import { createRun } from './run.ts';
 
-/** A switch is 1 when on and 0 when off. `/` is the SenML unit for the value of a switch. */
+/** 1 when on and 0 when off. `/` is the SenML unit for the value of a switch. */
 const SWITCH = { type: 'switch', unit: '/', range: [0, 1] as [number, number] };
 
-/** Whether the machine runs. */
 export const running: Signal = {
   ...SWITCH,
   create(_, intervalMs, machine) {
@@ -13,10 +12,7 @@ export const running: Signal = {
   },
 };
 
-/**
- * Creates an occasional state that lasts for a while, such as an open door or an alarm.
- * @param shape mean time between two states, and mean duration
- */
+/** Lasts for a while, such as an open door or an alarm. @param shape mean time between two states, and mean duration */
 export const occasional = ({ everyMs, lastsMs }: { everyMs: number; lastsMs: number }): Signal => ({
   ...SWITCH,
   create(random, intervalMs) {

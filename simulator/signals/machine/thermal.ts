@@ -3,7 +3,7 @@ import type { Signal } from '../index.ts';
 import { createRun } from './run.ts';
 
 /**
- * Creates the temperature of a part that warms up under load and cools down slowly. The hall around it is warmer by day.
+ * A part warms up under load and cools down slowly. The hall around it is warmer by day.
  * @param part kelvins above the hall at full load; time constant of the warming
  */
 export const thermal = ({ rise, memoryMs }: { rise: number; memoryMs: number }): Signal => ({
