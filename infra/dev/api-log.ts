@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { printable } from '../../common/printable.ts';
 import { beginLog } from '../engine/process/log.ts';
 
-/** Of pino. */
+/** The number of level `warn` in pino. */
 const WARN = 40;
 const REPEAT_MS = 10_000;
 const SHOWN_CHARACTERS = 200;

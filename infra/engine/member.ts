@@ -16,7 +16,7 @@ export interface Member {
   stop: () => Promise<void>;
   /** the node must run */
   nodetool: (args: string[]) => Promise<string>;
-  /** with its first arguments, for other processes; empty while the node does not run */
+  /** program and first arguments, for other processes; empty while the node does not run */
   nodetoolCommand: string[];
   /** settles when the process has ended */
   kill: () => Promise<void>;

@@ -13,7 +13,7 @@ interface Place {
   jars: string;
   /** directory in which nodetool keeps its history */
   home: string;
-  /** on loopback */
+  /** port on loopback */
   jmxPort: number;
 }
 

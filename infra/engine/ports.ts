@@ -27,7 +27,7 @@ function tryPort(port: number, host: string = HOST): Promise<number | null> {
 export const isPortFree = async (port: number, host?: string): Promise<boolean> =>
   (await tryPort(port, host)) !== null;
 
-/** On loopback, free a moment ago. */
+/** The port is on loopback and was free a moment ago. */
 export const freePort = async (): Promise<number> => Number(await tryPort(0));
 
 /** Below the ports that systems use for outgoing connections, because one of these could take the port of a server that restarts. */

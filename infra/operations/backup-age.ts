@@ -10,7 +10,7 @@ export const checked = (given: Given): Step[] =>
 
 const otherwise = (message: string): string => `|| { ${command('echo', message)} >&2; exit 1; }`;
 
-/** In s. */
+/** s */
 const most = ({ within }: Given): number => Math.round(within / 1000);
 
 function ofManager(given: Given): Step[] {

@@ -2,7 +2,6 @@ import { command } from './steps/shell.ts';
 
 /** The script is for a POSIX shell, and is printed or run unchanged. */
 export interface Step {
-  /** for the operator */
   title: string;
   script: string;
   /** missing: this machine */

@@ -123,7 +123,7 @@ function handedOn(given: Given): Step[] {
   return [delivered(given), ...restarted(given)];
 }
 
-/** One after the other, while the other processes keep serving. */
+/** Restarts one process after the other, while the other processes keep serving. */
 const restarted = (given: Given): Step[] =>
   given.need('nodes').flatMap((node) => [
     onNode(node, 'restarts and reads it', given['restart']),

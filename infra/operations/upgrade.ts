@@ -6,7 +6,7 @@ import { awaitOneSchema, expectAllUp, restarted } from './steps/nodes.ts';
 import { expectMachine, SERVICE } from './steps/service.ts';
 import { command } from './steps/shell.ts';
 
-/** Of the running database: `scylla --version` would print the installed version instead. */
+/** The version of the running database: `scylla --version` would print the installed version instead. */
 const RUNNING = {
   scylla: 'curl -fsS http://localhost:10000/storage_service/scylla_release_version | tr -d "\\""',
   cassandra: 'nodetool version | sed -n "s/^ReleaseVersion: *//p"',

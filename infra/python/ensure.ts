@@ -63,7 +63,10 @@ export async function ensurePython(options: {
   return { program: (name) => join(current, 'bin', name) };
 }
 
-/** For `readers.txt`, which only the long tests need. @throws {MillraceError} `tool_missing`, `install_failed` */
+/**
+ * The environment of `readers.txt`, which only the long tests need.
+ * @throws {MillraceError} `tool_missing`, `install_failed`
+ */
 export const ensureReaders = (
   options: Pick<Parameters<typeof ensurePython>[0], 'dataDir' | 'onStatus'>,
 ): Promise<PythonTools> =>

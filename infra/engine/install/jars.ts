@@ -13,7 +13,6 @@ const SILENT_MS = 180_000;
 export interface JarSet {
   /** path of a pom.xml */
   pom: string;
-  /** for the progress line */
   title: string;
   /** approximate, for the progress line */
   count: number;

@@ -11,7 +11,7 @@ export const JAVA_MAJOR = 17;
 /** Time limit for a Java to print its version, in ms. It is long, because a busy machine may stall. */
 const JAVA_ANSWERS_MS = 60_000;
 
-/** For a Java that is neither in JAVA_HOME nor on the PATH. */
+/** Places of a Java that is neither in JAVA_HOME nor on the PATH. */
 const JAVA_FOLDERS = [
   '/usr/lib/jvm',
   '/Library/Java/JavaVirtualMachines',
@@ -42,7 +42,7 @@ export async function findJava(
   return { java: null, others };
 }
 
-/** Some may not exist. */
+/** The paths may not exist. */
 async function candidates(environment: NodeJS.ProcessEnv): Promise<string[]> {
   const homes = environment.JAVA_HOME ? [environment.JAVA_HOME] : [];
   const onPath = (environment.PATH ?? '').split(delimiter).filter(Boolean);

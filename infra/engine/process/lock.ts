@@ -11,7 +11,7 @@ export interface Holder {
   stopping: boolean;
 }
 
-/** For a server other than Cassandra. */
+/** Identifies a server other than Cassandra among all processes. */
 export const homeArgument = (dir: string) => `-Dmillrace.home=${dir}`;
 
 const lockFile = (dir: string) => join(dir, 'engine.lock');

@@ -31,9 +31,7 @@ interface Server {
   /** `ADDRESS:PORT` */
   address: string;
   answers: () => Promise<boolean>;
-  /** for messages */
   boots: string;
-  /** for messages */
   memory: string;
 }
 
@@ -49,7 +47,6 @@ export async function runEngine({
 }: {
   command: { java: string; args: string[]; cwd: string };
   dir: string;
-  /** for messages */
   dataDir: string;
   log: { path: string; fd: number };
   server: Server;

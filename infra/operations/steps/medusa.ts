@@ -2,7 +2,7 @@ import { MillraceError } from '../../../common/errors.ts';
 import { onNode, type Step } from '../plan.ts';
 import { command } from './shell.ts';
 
-/** On every node. It holds the credentials of the object store, so no command line contains them. */
+/** This file on every node holds the credentials of the object store, so no command line contains them. */
 const SETTINGS = '/etc/medusa/medusa.ini';
 
 /** Regular expressions for names in the configuration of Medusa, by the prefix of `--location`. */

@@ -1,7 +1,7 @@
 import { onNode, type Step } from '../plan.ts';
 import { until } from './wait.ts';
 
-/** Up and normal (UN). The check ignores addresses, because this machine may use other addresses for the nodes. */
+/** All nodes must be up and normal (UN). The check ignores addresses, because this machine may use other addresses for the nodes. */
 const allUp = (count: number) =>
   `nodetool status | awk "/^[UD][NLJM] / {all++} /^UN / {up++} END {exit all != ${count} || up != ${count}}"`;
 

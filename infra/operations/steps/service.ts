@@ -1,14 +1,14 @@
 import { MillraceError } from '../../../common/errors.ts';
 
-/** As the package installs the database. The flags `--stop` and `--start` replace them. */
+/** Names from the package of the database. The flags `--stop` and `--start` replace them. */
 export const SERVICE = {
   scylla: { stop: 'sudo systemctl stop scylla-server', start: 'sudo systemctl start scylla-server' },
   cassandra: { stop: 'sudo systemctl stop cassandra', start: 'sudo systemctl start cassandra' },
 };
 
 /**
- * In Kubernetes only the operator stops and starts pods. In docker compose, compose.sh stops and starts the container. @throws
- * {MillraceError} `usage`
+ * In Kubernetes only the operator stops and starts pods. In docker compose, compose.sh stops and starts the container.
+ * @throws {MillraceError} `usage`
  */
 export function expectService(reach: string) {
   if (!/\bkubernetes\.sh\b/.test(reach)) return;

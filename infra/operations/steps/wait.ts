@@ -1,6 +1,6 @@
 import { durationText } from '../../../common/durations.ts';
 
-/** For tasks that take minutes. */
+/** Seconds. The tasks take minutes. */
 const LOOK_EVERY_S = 2;
 
 /** @param condition a command */
