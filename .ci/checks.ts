@@ -16,18 +16,16 @@ import { fileURLToPath } from 'node:url';
 import { testedVersions } from '../test/nodes/versions.ts';
 import { type Report, type Result, type Results, summaryOf } from './summary.ts';
 
-/** The seed of the gate. All commits use the same seed, so a failure comes from the commit. */
+/** All commits use the same seed, so a failure comes from the commit. */
 const FIXED_SEED = 1;
 
-/** Maximum number of failed test files that run a second time. If more files fail, no file does: so many failures are not flaky tests. */
+/** With more failed files, none runs a second time: so many failures are not flaky tests. */
 const MAX_SECOND_TRIES = 4;
 
-/** Exit code of test/run.ts (its `BREAKS_RULES`) when a CQL statement of the tests breaks a query rule. */
+/** `BREAKS_RULES` of test/run.ts: a CQL statement of the tests breaks a query rule. */
 const BREAKS_RULES = 2;
 
-/**
- * A command of npm or Node.js. `isSuite`: it runs tests by jest and reports the result of each file, so a failed file can run again.
- */
+/** `isSuite`: jest reports the result of each file, so a failed file can run again. */
 type Step = { command: string[]; isSuite: boolean };
 
 const step = (...command: string[]): Step => ({ command, isSuite: false });
@@ -37,18 +35,17 @@ const suite = (script: string, ...args: string[]): Step => ({
   isSuite: true,
 });
 
-/** A seed with which a run of this test file once failed. */
+/** This test file once failed with this seed. */
 type KnownSeed = { suite: string; file: string; seed: number };
 
-/** Returns the step that runs the unit tests on a version of Node.js. */
 const unitOn = (version: string): Step => ({
   command: ['npm', 'run', '--silent', 'test:nodes', '--', version, '--', `--seed=${FIXED_SEED}`],
   isSuite: true,
 });
 
 /**
- * Returns the step that runs all suites except `npm test` and `cluster` as one run. The longest files of each suite mostly wait. In
- * separate runs they would leave a processor idle at the end of each run.
+ * One run for all suites except `npm test` and `cluster`. The longest files of each suite mostly wait. In separate runs they would leave a
+ * processor idle at the end of each run.
  */
 const otherSuites = (...flags: string[]): Step => ({
   command: ['node', 'test/run.ts', '--thorough', '--browser', '--infra', '--contract', ...flags],
@@ -92,7 +89,6 @@ Examples:
   npm run test:all -- --seed=1184
 `;
 
-/** @returns exit code */
 async function main([plan, ...options]: string[]): Promise<number> {
   if (options.includes('--help')) {
     process.stdout.write(HELP);
@@ -123,14 +119,11 @@ async function main([plan, ...options]: string[]): Promise<number> {
   return isGreen ? 0 : 1;
 }
 
-/** @returns the content of a JSON file next to this file, which people edit */
+/** People edit these files. */
 const readList = async <T>(name: string): Promise<T[]> =>
   JSON.parse(await readFile(new URL(name, import.meta.url), 'utf8'));
 
-/**
- * Runs a step. Test files that fail run a second time, without the other files. A file that passes the second time is reported as flaky.
- * @param place folder of the output, and the number in the names of its files
- */
+/** Test files that fail run a second time, without the other files. A file that passes the second time is reported as flaky. */
 async function run(
   { command, isSuite }: Step,
   { folder, number }: { folder: string; number: number },
@@ -153,7 +146,7 @@ async function run(
   return report;
 }
 
-/** Runs a command once. Its output goes to the terminal and to a file. */
+/** The output goes to the terminal and to a file. */
 async function attempt(
   command: string[],
   { isSuite, path }: { isSuite: boolean; path: string },
@@ -192,7 +185,7 @@ async function attempt(
   };
 }
 
-/** @returns null: there is no file of results, because the suite did not start */
+/** @returns null: the suite did not start */
 async function readResults(path: string): Promise<Results | null> {
   try {
     return JSON.parse(await readFile(path, 'utf8'));
@@ -201,14 +194,13 @@ async function readResults(path: string): Promise<Results | null> {
   }
 }
 
-/** @returns paths of the failed files, relative to the repository */
 const failedFiles = (results: Results | null): string[] =>
   (results?.testResults ?? []).flatMap(({ name, status }) => (status === 'failed' ? relative('', name) : []));
 
 /** `ticks`: of all processors by kind, see proc(5) */
 type MachineState = { loadAverage: string; ticks: number[] };
 
-/** @returns load and CPU ticks; both are empty if the system has no /proc */
+/** Load and CPU ticks are empty if the system has no /proc. */
 async function machineState(): Promise<MachineState> {
   const [load, stat] = await Promise.all(
     ['/proc/loadavg', '/proc/stat'].map((path) => readFile(path, 'utf8').catch(() => '')),
@@ -221,10 +213,10 @@ async function machineState(): Promise<MachineState> {
   return { loadAverage: load?.split(' ')[0] ?? '', ticks };
 }
 
-/** Index of the stolen time among the CPU times in a line of /proc/stat: the time in which the hypervisor ran other machines. */
+/** Index of the stolen time in a line of /proc/stat: the time in which the hypervisor ran other machines. */
 const STEAL = 7;
 
-/** @returns e.g. `load 0.5 to 3.1, steal 2 %` */
+/** Such as `load 0.5 to 3.1, steal 2 %`. */
 function loadBetween(before: MachineState, after: MachineState): string {
   const spent = after.ticks.map((ticks, index) => ticks - (before.ticks[index] ?? 0));
   const all = spent.slice(0, STEAL + 1).reduce((sum, ticks) => sum + ticks, 0);

@@ -4,7 +4,6 @@
  */
 import { parseSync } from '@babel/core';
 
-/** Import and export statements. */
 const STATIC = /^(?:import|(?:import|export) (?!type )[^'";=()]*\bfrom) ['"]([^'"\s]+)['"];$/gm;
 
 /** `import('./x.ts')`, and imports of types only. */

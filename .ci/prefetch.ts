@@ -13,10 +13,10 @@ import { createStatusLine } from '../common/status-line.ts';
 import { ensurePackages, ensureTools } from '../infra/bootstrap/index.ts';
 import { SUITES } from '../test/suites.ts';
 
-/** Pauses between the attempts to install from a registry, in ms. A failed mirror is often available again within a minute. */
+/** A failed mirror is often available again within a minute. */
 const PAUSES_MS = [10_000, 60_000];
 
-/** Minimum free disk space in GiB; with less, this command fails. The tests start several databases, and each database writes files. */
+/** The tests start several databases, and each database writes files. */
 const FREE_GIB = 6;
 
 await runCommand(async () => {
@@ -58,8 +58,8 @@ await runCommand(async () => {
 });
 
 /**
- * Repeats an installation by npm, which gives up after some seconds. Programs, jars and Python packages need no repetition here: the code
- * that downloads them repeats its requests.
+ * npm gives up after some seconds. Programs, jars and Python packages need no repetition here: the code that downloads them repeats its
+ * requests.
  */
 async function repeatedly(install: () => Promise<unknown>) {
   for (const pause of PAUSES_MS) {
@@ -73,7 +73,6 @@ async function repeatedly(install: () => Promise<unknown>) {
   return install();
 }
 
-/** @returns the first line that the program prints */
 async function firstLine(program: string, flag: string): Promise<string> {
   const { stdout, stderr } = await promisify(execFile)(program, [flag]).catch((error) => error);
   return `${stdout}${stderr}`.trim().split('\n')[0] ?? '';

@@ -21,7 +21,7 @@ const NAME = /^(?:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[a-z][a-z0-9]*(?:_[a-z0-9]+)+)$/
 /** In code blocks with commands, only these names are checked, because commands also contain names of other programs. */
 const OUR_NAME = /^(?:iot_\w+|(?:MQTT|HTTP|CQL|BATCH|LATEST|HISTORY|LOG|READ|WRITE|TRUST)_[A-Z_]+)$/;
 const COMMANDS = new Set(['sh', 'console', 'ini', 'yaml']);
-/** Names of other programs: Cassandra, Scylla Manager, DuckDB, pandas. */
+/** Names of Cassandra, Scylla Manager, DuckDB and pandas. */
 const OTHER_NAMES = new Set([
   'BEARER_TOKEN',
   'max_hint_window',
@@ -112,7 +112,6 @@ function checkDocument(path: string) {
   });
 }
 
-/** @param pattern pattern of the names to check */
 function checkNames(code: string, pattern: RegExp, report: (text: string) => void) {
   for (const [, script = ''] of code.matchAll(SCRIPT))
     if (!scripts.includes(script)) report(`"npm run ${script}" is not in package.json`);
@@ -126,7 +125,7 @@ function checkNames(code: string, pattern: RegExp, report: (text: string) => voi
       report(`"${word}" is in no source file`);
 }
 
-/** @returns the text of the node; inline code becomes one word that may begin a sentence */
+/** Inline code becomes one word that may begin a sentence. */
 function textOf(node: Nodes): string {
   if (node.type === 'inlineCode') return 'Code';
   if (node.type === 'html') return '';

@@ -1,7 +1,7 @@
 /** Summarizes the results of the checks for a person who sees only the end of the output. */
 import { relative } from 'node:path';
 
-/** The fields of jest's `--json` output that this module reads. */
+/** The form of jest's `--json` output. */
 export interface Results {
   numPassedTests: number;
   numPendingTests: number;
@@ -10,10 +10,8 @@ export interface Results {
 }
 
 interface TestFile {
-  /** path of the file */
   name: string;
   status: string;
-  /** error message if the file failed */
   message: string;
   /** epoch ms */
   startTime: number;
@@ -22,12 +20,10 @@ interface TestFile {
   assertionResults: { status: string; fullName: string; failureMessages: string[] | null }[];
 }
 
-/**
- * One run of a command. `output` is the end of its output. `results` is null if the command runs no tests, or did not start.
- */
+/** `output` is the end of the output. `results` is null if the command runs no tests, or did not start. */
 export type Result = { code: number; breaksRules: boolean; output: string; results: Results | null };
 
-/** The result of a step. `secondTry` is the second run, which contains only the files that failed. */
+/** `secondTry` contains only the files that failed. */
 export type Report = Result & {
   title: string;
   isSuite: boolean;
@@ -36,17 +32,14 @@ export type Report = Result & {
   secondTry: Result | null;
 };
 
-/** Number of the slowest test files that are listed. */
 const SLOWEST = 10;
 
-/** The summary shows at most this many lines of the message of a failed test. */
 const MESSAGE_LINES = 40;
 
-/** Escape sequences of colors. */
 const COLORS = new RegExp(`${String.fromCharCode(27)}\\[[\\d;]*m`, 'g');
 
 /**
- * Summarizes a run of the checks. This function reads no file and never throws, whatever the reports contain.
+ * Reads no file and never throws, whatever the reports contain.
  * @param run `known`: the test files that flaky.json lists
  * @returns `isGreen`: all checks passed; a flaky file does not count as a failure
  */
@@ -115,7 +108,6 @@ function failuresOf({
   return [{ title: title + problem, detail: tail(output) }];
 }
 
-/** @param file a failed file */
 function failedTests({ name, message, assertionResults }: TestFile): { title: string; detail: string }[] {
   const path = relative('', name);
   const failed = assertionResults.filter(({ status }) => status === 'failed');

@@ -13,10 +13,9 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Licenses that a dependency in production may have. */
 const LICENSES = ['MIT', 'Apache-2.0', 'ISC', 'BSD-2-Clause', 'BSD-3-Clause', '0BSD', 'BlueOak-1.0.0'];
 
-/** Additional licenses that a development tool may have, because Millrace does not distribute the tools. */
+/** Millrace does not distribute its development tools. */
 const TOOL_LICENSES = [
   'MPL-2.0',
   'CC-BY-3.0',
@@ -29,8 +28,8 @@ const TOOL_LICENSES = [
 ];
 
 /**
- * Licenses of packages whose lock file entry names no license: their package.json has an older form, or only their readme states the
- * license. All these packages are dependencies of s3rver, the S3 server of the tests.
+ * The lock file names no license of these packages: their package.json has an older form, or only their readme states the license. All are
+ * dependencies of s3rver, the S3 server of the tests.
  */
 const STATED_ELSEWHERE: Record<string, string> = {
   busboy: 'MIT',
@@ -79,7 +78,7 @@ function checkPackages(locked: Record<string, Locked>): string[] {
   });
 }
 
-/** Installs the production dependencies in an empty directory, and starts the programs there. @returns problems */
+/** Installs in an empty directory. @returns problems */
 async function checkInstall(): Promise<string[]> {
   const directory = await mkdtemp(join(tmpdir(), 'millrace-supply-'));
   try {
@@ -110,7 +109,7 @@ async function checkInstall(): Promise<string[]> {
   }
 }
 
-/** Reads the known vulnerabilities. A registry without audits is logged, and counts as no problem. */
+/** A registry without audits is logged, and counts as no problem. */
 async function checkAudit(): Promise<string[]> {
   const { stdout = '' } = await run(
     'npm',

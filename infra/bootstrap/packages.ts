@@ -6,9 +6,7 @@ import { runShown } from './run-shown.ts';
 type Locked = { version?: string; optional?: boolean; devOptional?: boolean; link?: boolean };
 
 /**
- * Installs the npm packages of package-lock.json, unless exactly these packages are installed.
- * @param root the repository
- * @returns whether packages were installed
+ * Installs the npm packages of package-lock.json. False: exactly these packages are installed already.
  * @throws {MillraceError} `tool_missing`, `install_failed`
  */
 export async function ensurePackages(
@@ -26,9 +24,7 @@ export async function ensurePackages(
   return true;
 }
 
-/**
- * Checks that all packages are installed in their locked versions. File times are not compared: a `git checkout` changes them.
- */
+/** File times are not compared: a `git checkout` changes them. */
 export function isComplete(wanted: Record<string, Locked>, installed: Record<string, Locked>) {
   return Object.entries(wanted).every(([path, { version, optional, devOptional }]) => {
     const there = installed[path];
@@ -37,7 +33,7 @@ export function isComplete(wanted: Record<string, Locked>, installed: Record<str
   });
 }
 
-/** @returns packages by path; null: the file is missing or damaged */
+/** @returns null: the file is missing or damaged */
 async function readLock(path: string): Promise<Record<string, Locked> | null> {
   try {
     const { packages } = JSON.parse(await readFile(path, 'utf8'));
@@ -48,7 +44,6 @@ async function readLock(path: string): Promise<Record<string, Locked> | null> {
   }
 }
 
-/** @param total packages */
 async function install(
   root: string,
   total: number,

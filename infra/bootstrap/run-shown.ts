@@ -26,7 +26,6 @@ export async function runShown(
     describe?: (line: string) => string | null;
     env?: NodeJS.ProcessEnv;
     cwd?: string;
-    /** ends the program */
     signal?: AbortSignal;
   },
 ) {

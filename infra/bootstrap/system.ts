@@ -4,7 +4,6 @@ import { askRegistry } from './registry.ts';
 import { runShown } from './run-shown.ts';
 import type { PackagedName } from './tools.ts';
 
-/** The names of the tools that Millrace needs, in each package manager. */
 const MANAGERS: Record<'apt' | 'dnf' | 'brew', { command: string; names: Record<PackagedName, string> }> = {
   apt: {
     command: 'apt-get install -y',
@@ -58,7 +57,6 @@ const MANAGERS: Record<'apt' | 'dnf' | 'brew', { command: string; names: Record<
 
 const isRoot = () => process.getuid?.() === 0;
 
-/** @returns the package manager of this machine */
 async function manager(): Promise<'apt' | 'dnf' | 'brew' | null> {
   if (process.platform === 'darwin') return 'brew';
   if (await exists('/usr/bin/apt-get')) return 'apt';
@@ -72,7 +70,6 @@ const exists = (path: string) =>
     () => false,
   );
 
-/** @returns whether this process can install packages itself: as root on Debian */
 export async function canInstall(): Promise<boolean> {
   return isRoot() && (await isDebian()) && (await manager()) === 'apt';
 }
@@ -82,7 +79,6 @@ async function isDebian() {
   return /^ID=debian$/m.test(release);
 }
 
-/** @returns the command that installs the tools on this machine */
 export async function installCommand(tools: PackagedName[]): Promise<string> {
   const name = await manager();
   if (!name) return `(with this system's package manager) ${packagesOf('apt', tools).join(' ')}`;
@@ -94,10 +90,7 @@ const packagesOf = (name: 'apt' | 'dnf' | 'brew', tools: PackagedName[]) => [
   ...new Set(tools.map((tool) => MANAGERS[name].names[tool])),
 ];
 
-/**
- * Installs tools with apt, and does not start the services of their packages.
- * @throws {MillraceError} `install_failed`
- */
+/** Installs with apt, without starting services. @throws {MillraceError} `install_failed` */
 export async function installPackages(
   tools: PackagedName[],
   { onStatus, signal }: { onStatus: (text: string) => void; signal?: AbortSignal },
@@ -113,7 +106,7 @@ export async function installPackages(
   await askRegistry(
     'The mirror of Debian packages',
     async () => {
-      /** The error of a failed update of the package lists. Older lists may be good enough. */
+      /** Older package lists may be good enough. */
       const outdated: Error | null = await runShown('apt-get', [...options, 'update'], {
         ...shown,
         title: 'apt: package lists',

@@ -7,9 +7,8 @@ import { canInstall, installCommand, installPackages } from './system.ts';
 
 /** A program that is not an npm package. */
 interface Tool {
-  /** name of the program in messages */
   title: string;
-  /** file names of the program; the first name that is found is used */
+  /** the first that is found is used */
   names: string[];
   /** page that describes the installation, if no package manager has the program */
   byHand?: string;
@@ -41,7 +40,6 @@ const TOOLS = {
 
 export type ToolName = keyof typeof TOOLS;
 type ByHandName = 'terraform' | 'kubectl' | 'go';
-/** those that a package manager has */
 export type PackagedName = Exclude<ToolName, ByHandName>;
 /** `home` is a Java's JAVA_HOME */
 export type Found = { path: string; home?: string };
@@ -65,10 +63,7 @@ export async function ensureTools(
   return findTools(names);
 }
 
-/**
- * @returns the place of each program
- * @throws {MillraceError} `java_missing`, `tool_missing`; the message names all missing programs, and the command that installs them
- */
+/** @throws {MillraceError} `java_missing`, `tool_missing`, which names all missing programs and the command that installs them */
 export async function findTools(names: ToolName[]): Promise<Partial<Record<ToolName, Found>>> {
   const { found, missing, otherJavas } = await look(names);
   if (missing.length === 0) return found;
@@ -81,7 +76,6 @@ export async function findTools(names: ToolName[]): Promise<Partial<Record<ToolN
   );
 }
 
-/** @returns the command that installs packaged tools, then a page for each other tool */
 async function howToInstall(missing: ToolName[]): Promise<string[]> {
   const packaged = missing.filter(isPackaged);
   const pages = missing.flatMap((name) => {
@@ -109,7 +103,6 @@ async function look(names: ToolName[]) {
   return { found, missing: names.filter((name) => !found[name]), otherJavas };
 }
 
-/** @returns path of the first program that exists */
 async function findProgram(names: string[]): Promise<string | null> {
   const folders = [...(process.env.PATH ?? '').split(delimiter).filter(Boolean), ...MORE_FOLDERS];
   for (const path of names.flatMap((name) => folders.map((folder) => join(folder, name)))) {

@@ -2,11 +2,11 @@ import { createWriteStream } from 'node:fs';
 import { printable } from '../../common/printable.ts';
 import { beginLog } from '../engine/process/log.ts';
 
-/** The log level `warn` of pino. Higher levels are more severe. */
+/** The number of level `warn` in pino. */
 const WARN = 40;
 const REPEAT_MS = 10_000;
 const SHOWN_CHARACTERS = 200;
-/** Maximum number of texts whose last display time is kept in memory. It is limited, because each request may cause a new text. */
+/** Limited, because each request may cause a new text. */
 const MOST_REMEMBERED = 1000;
 
 /** Writes the log of the API to a file, and prints a short form of its warnings and errors. */
@@ -15,9 +15,7 @@ export function createApiLog(
   { print }: { print: (text: string) => void },
 ): { write: (line: string) => void; close: () => void } {
   const file = createWriteStream(path, { fd: beginLog(path) });
-  /**
-   * Time when each text was last shown, in epoch ms. A text that repeats a thousand times a second is shown once in 10 s.
-   */
+  /** Epoch ms. A text that repeats a thousand times a second is shown once in 10 s. */
   const shownAt: Map<string, number> = new Map();
   return {
     write(line) {
@@ -34,7 +32,7 @@ export function createApiLog(
   };
 }
 
-/** @param line from pino @returns the text that is printed; null: the line is not printed */
+/** @returns null: the line is not printed */
 export function summarize(line: string): string | null {
   const entry = parse(line);
   if (!entry || !(Number(entry.level) >= WARN)) return null;
@@ -46,7 +44,6 @@ export function summarize(line: string): string | null {
   );
 }
 
-/** @returns account and address of the client, for the end of the line */
 function who({ account, address }: { account?: string; address?: string }): string {
   const words = [account && `account ${account}`, address && `from ${address}`].filter(Boolean);
   return words.length > 0 ? ` (${words.join(', ')})` : '';

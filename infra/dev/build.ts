@@ -8,14 +8,13 @@ import { MillraceError } from '../../common/errors.ts';
 /** The lowest scheduling priority (nice value): the devices and the API need the processors more than a build. */
 const LOWEST_PRIORITY = 19;
 
-/** A build by a bundler. */
 interface Build {
   /** the npm script that does the same build */
   script: string;
   /** path of the bundler in node_modules */
   program: string;
   args: string[];
-  /** source folders; a build is up to date if it is newer than every file in these folders */
+  /** folders; a build is up to date if it is newer than every file in them */
   sources: string[];
   /** files that only a complete build has */
   results: string[];
@@ -43,14 +42,7 @@ const MANUAL: Build = {
  * Builds the dashboard, unless the last build is up to date. A build takes about two seconds.
  * @throws {MillraceError} `failed` with the output of the bundler
  */
-export async function buildDashboard({
-  root,
-  signal,
-}: {
-  /** the repository */
-  root: string;
-  signal?: AbortSignal;
-}) {
+export async function buildDashboard({ root, signal }: { root: string; signal?: AbortSignal }) {
   if (isBuilt(root, DASHBOARD)) return;
   const output = await run(DASHBOARD, { root, ...(signal && { signal }) });
   if (output !== null)
@@ -60,16 +52,12 @@ export async function buildDashboard({
 /** While this file has the number of a running process, the API shows that the manual is being built. */
 const MANUAL_MARK = 'dist/docs-build.pid';
 
-/**
- * Builds the manual that the API serves at `/docs/`, unless the last build is up to date. A build takes about ten seconds in the
- * background.
- */
+/** Builds the manual that the API serves at `/docs/`, unless it is up to date. A build takes about ten seconds in the background. */
 export async function buildManual({
   root,
   signal,
   print,
 }: {
-  /** the repository */
   root: string;
   signal: AbortSignal;
   /** gets a line at the end; everything else works without the manual */
@@ -85,7 +73,7 @@ export async function buildManual({
   else if (!signal.aborted) print(`✓ manual built in ${((Date.now() - began) / 1000).toFixed(1)} s`);
 }
 
-/** @returns the last lines of output of a failed build; null: the build succeeded, or was interrupted */
+/** @returns null: the build succeeded, or was interrupted */
 async function run(
   { program, args }: Build,
   { root, signal, priority }: { root: string; signal?: AbortSignal; priority?: number },
@@ -107,7 +95,7 @@ async function run(
   }
 }
 
-/** @returns whether no build is needed; also true if the bundler is missing, as in a production installation */
+/** Also true if the bundler is missing, as in a production installation. */
 function isBuilt(root: string, { program, sources, results }: Build): boolean {
   if (!existsSync(join(root, 'node_modules', program))) return true;
   // A file may be missing: a link may have no target, such as the lock of an editor, and another process may remove a file.

@@ -11,12 +11,9 @@ const LINES_KEPT = 30;
  * in the right order. A child has an IPC channel, which closes when this process ends.
  */
 export interface Child {
-  /**
-   * settles when the process has ended. null: it was stopped, or its exit code is 0. Otherwise it is an error
-   * with the last output of the process
-   */
+  /** null: it was stopped, or its exit code is 0; otherwise an error with its last output */
   exited: Promise<MillraceError | null>;
-  /** the signal that ended the process; null: the process runs, or has ended by itself */
+  /** null: the process runs, or has ended by itself */
   signal: NodeJS.Signals | null;
   /** sends SIGTERM, and kills the process after `withinMs` */
   stop: (options: { withinMs: number }) => Promise<void>;
@@ -32,12 +29,11 @@ export function startChild(
     env,
     onLine,
   }: {
-    /** name of the process in messages */
     title: string;
     args?: string[];
     nodeFlags?: string[];
     env: NodeJS.ProcessEnv;
-    /** gets each line of the output; missing: the process writes to this terminal */
+    /** missing: the process writes to this terminal */
     onLine?: (line: string) => void;
   },
 ): Child {
@@ -83,7 +79,7 @@ export function startChild(
   };
 }
 
-/** @returns an error with the last output of the process; the error code matches the exit code */
+/** The error code matches the exit code. */
 function explain(
   title: string,
   { code, signal, complaints }: { code: number | null; signal: string | null; complaints: string[] },

@@ -58,15 +58,13 @@ export interface DevFlags {
   /** ms */
   duration: number | undefined;
   fresh: boolean;
-  /** whether to start Kafka */
   kafka: boolean;
-  /** whether to build the manual */
   manual: boolean;
-  /** arguments of the simulator; null: the simulator does not run */
+  /** null: the simulator does not run */
   simulator: string[] | null;
 }
 
-/** @param argv without node and script @throws {MillraceError} `usage`, `help` */
+/** @throws {MillraceError} `usage`, `help` */
 export function readFlags(argv: string[]): DevFlags {
   const {
     duration,
@@ -82,7 +80,7 @@ export function readFlags(argv: string[]): DevFlags {
   return { duration, fresh: Boolean(fresh), kafka: Boolean(kafka), manual: !withoutManual, simulator };
 }
 
-/** @returns arguments for all values that differ from the defaults of the simulator */
+/** Only values that differ from the defaults of the simulator. */
 const wordsOf = (values: Record<string, number | string | boolean | undefined>): string[] =>
   Object.entries(values).flatMap(([name, value]) => {
     const { type, fallback } = FOR_SIMULATOR[name as keyof typeof FOR_SIMULATOR] as Flag;
@@ -90,7 +88,7 @@ const wordsOf = (values: Record<string, number | string | boolean | undefined>):
     return [`--${name}`, type === 'duration' ? durationText(Number(value)) : String(value)];
   });
 
-/** @param options `broker`: URL; `duration`: ms @returns the command line of the simulator */
+/** @param options `duration`: ms */
 export const simulatorArguments = (
   simulator: string[],
   { broker, duration }: { broker: string; duration?: number | undefined },

@@ -13,10 +13,8 @@ import { shownPath, welcome } from './welcome.ts';
 /** Time limit for the stop of all processes, in ms: all must have stopped within 10 s, with a margin. */
 const STOP_WITHIN_MS = 9500;
 
-/** The input that stage one of `npm run dev` passes to stage two. */
 interface Run {
   flags: DevFlags;
-  /** the repository */
   root: string;
   line: StatusLine;
   /** aborted when a person asks for a stop */
@@ -58,7 +56,6 @@ export async function runDev({ flags, root, line, stop, onKill }: Run) {
   print(`All stopped. The data stays in ${shownPath(root, config.dataDir)}`);
 }
 
-/** The arguments of `start`, in addition to those of `Run`. */
 interface StartOptions {
   print: (text: string) => void;
   processes: RunningProcesses;
@@ -114,9 +111,7 @@ async function start(
   }
 }
 
-/**
- * Returns a function that runs a step of the start. It shows the status of the current step, and prints a finished step with its duration.
- */
+/** Shows the status of the current step, and prints a finished step with its duration. */
 const stepsOf =
   (line: StatusLine) =>
   /** @param done text that is printed after the step, such as `database ready` */
@@ -134,10 +129,7 @@ const aborted = (signal: AbortSignal): Promise<void> =>
     else signal.addEventListener('abort', () => resolve(), { once: true });
   });
 
-/**
- * Returns a function that prints a line of text. The simulator shows its own status line on the same terminal, so the function clears this
- * status line first. The simulator then writes it again.
- */
+/** Clears the status line of the simulator first, which shares the terminal. The simulator then writes it again. */
 const onOwnLine = (line: StatusLine) => (text: string) => {
   if (process.stdout.isTTY) process.stdout.write('\r\u001b[2K');
   line.print(text);

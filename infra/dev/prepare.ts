@@ -17,7 +17,6 @@ import { checkPorts } from './settings.ts';
 export const KEPT_FOLDERS = ['engine', 'tls'];
 
 /**
- * Checks and prepares everything that a start needs: ports, data directory, disk space, programs and jars.
  * @throws {MillraceError} `usage`, `data_dir_taken`, `port_taken`, `not_ours`, `disk_full`, `java_missing`, `tool_missing`,
  * `install_failed`
  */

@@ -4,8 +4,7 @@ import type { Child } from './child.ts';
 const STEADY_MS = 5000;
 
 /**
- * Starts a child, and starts it again whenever a signal kills it: a person may kill it by mistake, or the system because of low memory. A
- * child that ends by itself, with or without an error, is not started again.
+ * A person may kill a child by mistake, or the system because of low memory. A child that ends by itself is not started again.
  * @returns `exited` settles when the child has ended and is not started again
  */
 export function restartWhenKilled(
@@ -14,7 +13,6 @@ export function restartWhenKilled(
     onKilled,
     clock = () => performance.now(),
   }: {
-    /** `again`: whether the child is started again */
     onKilled: (signal: NodeJS.Signals, again: boolean) => void;
     /** ms, monotonic */
     clock?: () => number;

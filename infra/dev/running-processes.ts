@@ -1,20 +1,16 @@
 /** Minimum time to stop each process, in ms, even if the processes before it have used all the time. */
 const LEAST_MS = 1000;
 
-/** A process that `npm run dev` has started, such as the database or the API. */
 interface RunningProcess {
   title: string;
-  /** time limit for stopping, in ms */
+  /** ms */
   stopTimeoutMs: number;
   exited: Promise<Error | null>;
   stop: (options: { withinMs: number }) => Promise<void>;
   kill: () => void;
 }
 
-/**
- * Creates the list of the running processes, in the order of their start. They are stopped in the reverse order.
- * @param options `withinMs`: time limit for the stop of all processes together
- */
+/** Processes stop in the reverse order of their start. @param options `withinMs`: time limit for all of them together */
 export function createRunningProcesses({
   withinMs,
   print,
@@ -24,7 +20,6 @@ export function createRunningProcesses({
 }) {
   const processes: RunningProcess[] = [];
   let fail: (error: Error) => void = () => {};
-  /** Rejects when a process fails. */
   const failed: Promise<never> = new Promise((_, reject) => {
     fail = reject;
   });

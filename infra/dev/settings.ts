@@ -3,10 +3,7 @@ import type { Config } from '../../common/settings/config.ts';
 import { readSettings } from '../../common/settings/index.ts';
 import { checkEnginePort, freePort, isPortFree } from '../engine/ports.ts';
 
-/**
- * Reads the settings of `npm run dev`, which are those of an API process with `ROLE=all`. Port 0 is replaced by a free port.
- * @throws {MillraceError} `bad_settings`
- */
+/** The settings of an API process with `ROLE=all`. @throws {MillraceError} `bad_settings` */
 export async function readDevSettings(): Promise<Config> {
   const config = readSettings({ ...process.env, ROLE: 'all' });
   // With port 0, the API process would choose a free port, and this process would not know it.
@@ -15,10 +12,7 @@ export async function readDevSettings(): Promise<Config> {
   return config;
 }
 
-/**
- * @param options `local`: whether `npm run dev` starts the database
- * @throws {MillraceError} `port_taken`; the message names the setting to change
- */
+/** @throws {MillraceError} `port_taken`; the message names the setting to change */
 export async function checkPorts({ http, mqtt, cql }: Config, { local }: { local: boolean }) {
   await checkPort('HTTP_PORT', http.port, http.host, 'the API and the dashboard');
   if (!mqtt.url) await checkPort('MQTT_PORT', mqtt.port, mqtt.host, 'the MQTT broker');
@@ -34,9 +28,8 @@ async function checkPort(setting: string, port: number, host: string, who: strin
 }
 
 /**
- * Returns the environment of the processes that `npm run dev` starts.
- * @param localEngine contact point of the database that `npm run dev` started; null: the settings name a cluster
- * @param localKafka address of the Kafka that `npm run dev` started; null: they use the Kafka of the settings, if any
+ * @param localEngine contact point; null: the settings name a cluster
+ * @param localKafka address; null: the Kafka of the settings, if any
  */
 export function childEnvironment(
   { dataDir, http, mqtt }: Config,
@@ -56,20 +49,18 @@ export function childEnvironment(
   return { ...common, ...unset(DATABASE_ACCESS), ...local };
 }
 
-/** Settings for access to an external database. They are unset for the local database, which does not use them. */
+/** The local database does not use them. */
 const DATABASE_ACCESS = ['CQL_TLS_CA', 'CQL_TLS_CERT', 'CQL_TLS_KEY'];
-/** Settings for access to an external Kafka. They are unset for the local Kafka, which does not use them. */
+/** The local Kafka does not use them. */
 const KAFKA_ACCESS = [
   ...['STREAM_TLS', 'STREAM_TLS_CA', 'STREAM_TLS_CERT', 'STREAM_TLS_KEY'],
   ...['STREAM_USERNAME', 'STREAM_PASSWORD', 'STREAM_PASSWORD_FILE'],
 ];
 
-/** Sets settings to an empty text, which counts as unset, even if `.env` has them. */
+/** An empty text counts as unset, even if `.env` has the setting. */
 const unset = (names: string[]): NodeJS.ProcessEnv => Object.fromEntries(names.map((name) => [name, '']));
 
-/** The default port of Kafka. */
 const KAFKA_PORT = 9092;
 
-/** @returns the port of the local Kafka: the port in STREAM_KAFKA, or the default port */
 export const kafkaPort = ({ stream }: Config): number =>
   Number(/:(\d+)$/.exec(stream.kafka?.[0] ?? '')?.[1] ?? KAFKA_PORT);

@@ -17,17 +17,13 @@ import type { RunningProcesses } from './running-processes.ts';
  */
 const STOP_TIMEOUT_MS = { simulator: 2000, api: 3500, kafka: 3000, engine: 7000 };
 
-/** The arguments of all functions of this module that start a process. */
 interface Context {
   config: Config;
-  /** the repository */
   root: string;
-  /** environment of the started processes */
   env: NodeJS.ProcessEnv;
   processes: RunningProcesses;
   /** prints a line that stays on the terminal */
   print: (text: string) => void;
-  /** shows the current status */
   onStatus: (text: string) => void;
   signal: AbortSignal;
 }
@@ -64,7 +60,6 @@ export async function startLocalKafka({
   return kafka.contactPoint;
 }
 
-/** Creates the topics in the local Kafka. */
 export const makeTopics = (context: Context) =>
   runToEnd(context, 'api/commands/stream.ts', ['init'], 'making of topics');
 
@@ -105,10 +100,7 @@ export async function startApi({ config, root, env, processes, print, onStatus, 
   });
 }
 
-/**
- * @param context `simulator`: arguments of the simulator; `duration` in ms; `onEnd`: called when the simulator has
- * ended by itself
- */
+/** @param context `simulator`: arguments of the simulator; `duration` in ms; `onEnd`: called when the simulator has ended by itself */
 export function startSimulator({
   config,
   root,
@@ -120,7 +112,7 @@ export function startSimulator({
   onEnd,
 }: Omit<Context, 'onStatus'> & { simulator: string[]; duration: number | undefined; onEnd: () => void }) {
   const startedAt = Date.now();
-  /** @returns the rest of the duration in ms, because a restarted simulator has already run for a while */
+  /** Ms. A restarted simulator has already run for a while. */
   const timeLeft = (): number | undefined => duration && Math.max(1, duration - (Date.now() - startedAt));
   const start = () =>
     startChild(join(root, 'simulator/index.ts'), {

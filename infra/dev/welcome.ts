@@ -2,7 +2,6 @@ import { relative } from 'node:path';
 import { addresses } from '../../common/addresses.ts';
 import type { Config } from '../../common/settings/config.ts';
 
-/** Returns the text that `npm run dev` prints when everything runs: addresses and data directory. */
 export function welcome(
   config: Config,
   {
@@ -24,10 +23,9 @@ ${kafka ? `  Kafka       ${kafka}, topics ${config.stream.prefix}.*\n` : ''}  Da
 `;
 }
 
-/** @returns the URL without its password */
 const hidePassword = (url: string): string => url.replace(/\/\/[^@/]*@/, '//');
 
-/** @param path absolute @returns a relative path inside the repository, otherwise the absolute path */
+/** @returns a relative path inside the repository, otherwise the absolute path */
 export function shownPath(root: string, path: string): string {
   const short = relative(root, path);
   return short === '' || short.startsWith('..') ? path : short;

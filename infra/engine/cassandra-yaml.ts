@@ -1,21 +1,17 @@
 import { join } from 'node:path';
 
-/** The place of a node in its cluster. */
 export interface Ring {
   /** end of the token range of the node */
   initialToken: string;
-  /**
-   * addresses for discovering the other nodes, including the node's own address, because a node does not
-   * start if all its seeds are dead
-   */
+  /** includes the own address, because a node does not start if all its seeds are dead */
   seeds: string[];
   /** true: the cluster has data, and the node fetches its share at its first start */
   joins?: boolean;
 }
 
-/** The TLS configuration for clients. Every client must use TLS, unless `optional` is true. */
+/** Every client must use TLS, unless `optional` is true. */
 export interface Tls {
-  /** path of a file that holds the unencrypted private key and its certificate */
+  /** path of the unencrypted private key and its certificate */
   pem: string;
   /** path of the authority's certificate */
   ca: string;
@@ -26,8 +22,8 @@ export interface Tls {
 }
 
 /**
- * Returns the complete cassandra.yaml of a node on loopback, in data center `datacenter1`, rack `rack1`. A double-quoted YAML string has
- * the syntax of JSON, so `JSON.stringify` escapes any path.
+ * The node is on loopback, in data center `datacenter1`, rack `rack1`. A double-quoted YAML string has the syntax of JSON, so
+ * `JSON.stringify` escapes any path.
  */
 export const cassandraYaml = ({
   dir,
@@ -40,16 +36,13 @@ export const cassandraYaml = ({
   ring,
   settings = {},
 }: {
-  /** absolute path of the directory with all files of the node */
+  /** absolute */
   dir: string;
   host: string;
   /** port for CQL */
   port: number;
   storagePort: number;
-  /**
-   * true: clients sign in with a role and its password; the first role is `cassandra` with password
-   * `cassandra`
-   */
+  /** true: clients sign in; the first role is `cassandra` with password `cassandra` */
   auth: boolean;
   /** true: the node answers a write when the write is on the disk */
   durable: boolean;
@@ -57,7 +50,6 @@ export const cassandraYaml = ({
   tls?: Tls;
   /** missing: the cluster has only this node */
   ring?: Ring;
-  /** additional settings of cassandra.yaml, by name */
   settings?: Record<string, string>;
 }) => `\
 # Written by infra/engine at every start: changes made here are lost.

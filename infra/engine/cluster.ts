@@ -26,13 +26,11 @@ export interface Cluster {
   start: () => Promise<void>;
   /** drains and stops all running nodes, and keeps their data */
   stop: () => Promise<void>;
-  /**
-   * writes the table definitions to disk. Without this call, a killed node may lose the latest definitions
-   */
+  /** without it, a killed node may lose the latest table definitions */
   keepSchema: () => Promise<void>;
   /** adds a node with half of the token range of the first node. The node joins the cluster at its start */
   add: () => Member;
-  /** stops a node that has left the cluster, and removes it from `nodes` */
+  /** the node must have left the cluster */
   forget: (member: Member) => Promise<void>;
 }
 
@@ -47,13 +45,11 @@ export async function startCluster({
   onStatus = () => {},
   signal,
 }: {
-  /** directory with the data of all nodes */
   dataDir: string;
-  /** folder of the jars; default: `engine` under the data directory */
+  /** default: `engine` under the data directory */
   engineDir?: string;
   /** number of nodes, 3 or more; it must be the same at every start with the same directory */
   size?: number;
-  /** is called with the current status, many times */
   onStatus?: (text: string) => void;
   /** aborts the start, and ends the processes that were started */
   signal?: AbortSignal;
@@ -129,7 +125,7 @@ export async function startCluster({
   };
 }
 
-/** Returns the token of a node, so that all nodes have equal shares of Murmur3's range, -2^63 to 2^63 - 1. */
+/** Equal shares of Murmur3's range, -2^63 to 2^63 - 1. */
 export const initialToken = (index: number, size: number) =>
   String((2n ** 64n / BigInt(size)) * BigInt(index) - 2n ** 63n);
 

@@ -21,13 +21,13 @@ const OPENS = [
   'jdk.management/com.sun.management.internal',
 ];
 
-/** Flags that allow the access to JDK internals that all programs of Cassandra need. */
+/** All programs of Cassandra need this access to JDK internals. */
 export const JDK_ACCESS = [
   ...EXPORTS.map((one) => `--add-exports=${one}=ALL-UNNAMED`),
   ...OPENS.map((one) => `--add-opens=${one}=ALL-UNNAMED`),
 ];
 
-/** Flag for a logging configuration that writes only warnings and milestones to standard output. */
+/** Only warnings and milestones go to standard output. */
 export const LOGGING = `-Dlogback.configurationFile=${new URL('logback.xml', import.meta.url)}`;
 
 const FAST = ['-Xms64m', '-Xmx512m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
@@ -68,10 +68,9 @@ const AMONG_OTHERS = [
   '-Dcassandra.shutdown_announce_in_ms=500',
 ];
 
-/** Returns the argument that identifies a running node among all processes. @param dir directory of the node */
+/** Identifies a running node among all processes. */
 export const storageArgument = (dir: string) => `-Dcassandra.storagedir=${dir}`;
 
-/** Returns the arguments of `java` for one node. */
 export const cassandraArguments = ({
   dir,
   jars,
@@ -80,11 +79,8 @@ export const cassandraArguments = ({
   profile,
   alone,
 }: {
-  /** directory with all files of the node */
   dir: string;
-  /** folder of the jars */
   jars: string;
-  /** path of its cassandra.yaml */
   config: string;
   jmxPort: number;
   profile: Profile;

@@ -4,7 +4,7 @@ import { MillraceError } from '../../common/errors.ts';
 /** Free disk space without which a local database does not start, in bytes: for the jars, a gigabyte of commit log and some data. */
 export const ROOM_NEEDED_BYTES = 2 * 1024 ** 3;
 
-/** @param dir an existing directory @throws {MillraceError} `disk_full` */
+/** @throws {MillraceError} `disk_full` */
 export async function checkDisk(dir: string, neededBytes: number = ROOM_NEEDED_BYTES) {
   const free = await freeBytes(dir);
   if (free >= neededBytes) return;
@@ -14,7 +14,7 @@ export async function checkDisk(dir: string, neededBytes: number = ROOM_NEEDED_B
   );
 }
 
-/** @param dir an existing directory @returns free bytes that an ordinary user may write */
+/** Bytes that an ordinary user may write. */
 export async function freeBytes(dir: string): Promise<number> {
   const { bavail, bsize } = await statfs(dir);
   return bavail * bsize;

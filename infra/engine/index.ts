@@ -10,32 +10,26 @@ export { startCluster } from './cluster.ts';
 export { installEngine, neededTools } from './install/index.ts';
 
 interface EngineOptions {
-  /** directory of all data; created if it is missing */
+  /** created if it is missing */
   dataDir: string;
-  /**
-   * CQL port on 127.0.0.1; the node chooses free ports for the rest, which stay the same at the next start
-   */
+  /** CQL port on 127.0.0.1; the node chooses free ports for the rest, which stay the same at the next start */
   port: number;
-  /** folder of the jars; default: `engine` under the data directory */
+  /** default: `engine` under the data directory */
   engineDir?: string;
   /** true: profile `fast`, which needs less CPU and memory and has a lower throughput, for tests */
   fast?: boolean;
-  /** how the node uses the machine; default: `fast` if `fast` is set, otherwise `full` */
+  /** default: `fast` if `fast` is set, otherwise `full` */
   profile?: Profile;
-  /**
-   * true: clients sign in with a role and its password; the first role is `cassandra`, password `cassandra`
-   */
+  /** true: clients sign in; the first role is `cassandra`, password `cassandra` */
   auth?: boolean;
-  /** TLS for clients; missing: clients connect without TLS */
+  /** missing: clients connect without TLS */
   tls?: Tls;
-  /** additional settings of cassandra.yaml */
   settings?: Record<string, string>;
   /**
    * true: the node answers a write only when the write is on the disk, because no replica has it. The highest
    * rate is then less than half
    */
   durable?: boolean;
-  /** is called with the current status, many times */
   onStatus?: (text: string) => void;
   /** aborts the start, and ends the processes that were started */
   signal?: AbortSignal;

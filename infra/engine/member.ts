@@ -3,25 +3,22 @@ import { type Place, startNode } from './node.ts';
 /** Time limit for the stop of a node, in ms. A drain writes the memory to disk, possibly while other nodes drain, too. */
 const STOP_WITHIN_MS = 60_000;
 
-/** One node of a cluster. It can be stopped or killed, and started again with its data. */
+/** Can be stopped or killed, and started again with its data. */
 export interface Member {
   /** such as `node 1` */
   name: string;
   /** `ADDRESS:PORT` */
   contactPoint: string;
   running: boolean;
-  /** starts the node, unless it runs; the promise settles when the node answers CQL */
+  /** settles when the node answers CQL */
   start: () => Promise<void>;
   /** drains and stops the node, and keeps its data */
   stop: () => Promise<void>;
-  /** runs nodetool for the node, which must run */
+  /** the node must run */
   nodetool: (args: string[]) => Promise<string>;
-  /**
-   * the program nodetool with its first arguments, for use in other processes; empty while the node does not
-   * run
-   */
+  /** program and first arguments, for other processes; empty while the node does not run */
   nodetoolCommand: string[];
-  /** ends the node by SIGKILL; the promise settles when the process has ended */
+  /** settles when the process has ended */
   kill: () => Promise<void>;
 }
 
@@ -33,12 +30,9 @@ export function createMember({
   signal,
 }: {
   name: string;
-  /** data directory of this node */
   dataDir: string;
-  /** folder of the jars */
   engineDir: string;
   place: Place;
-  /** aborts a start */
   signal?: AbortSignal;
 }): Member {
   let engine: Awaited<ReturnType<typeof startNode>> | null = null;

@@ -12,7 +12,6 @@ import { beginLog } from './process/log.ts';
 import { awaitPrevious, NODE_FOLDER } from './process/previous.ts';
 import { type Engine, runEngine } from './process/run.ts';
 
-/** The address of a node, and its place in its cluster. */
 export interface Place {
   /** default: 127.0.0.1 */
   host?: string;
@@ -30,18 +29,15 @@ export interface Place {
  * @throws {MillraceError} the same codes as `startEngine`
  */
 export async function startNode(options: {
-  /** directory of all data; created if it is missing */
+  /** created if it is missing */
   dataDir: string;
   place: Place;
-  /** folder of the jars */
   engineDir: string;
   profile: Profile;
   auth?: boolean;
   tls?: Tls;
   durable?: boolean;
-  /** additional settings of cassandra.yaml */
   settings?: Record<string, string>;
-  /** is called with the current status, many times */
   onStatus: (text: string) => void;
   /** aborts the start, and ends the processes that were started */
   signal?: AbortSignal;

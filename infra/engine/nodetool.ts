@@ -8,19 +8,15 @@ const run = promisify(execFile);
 /** Maximum size of nodetool's output, in bytes. The repair of a large table stays below it. */
 const MOST_OUTPUT_BYTES = 64 * 1024 * 1024;
 
-/** The values that nodetool needs to connect to a running node. */
 interface Place {
-  /** path of the program `java` */
   java: string;
-  /** folder of the jars */
   jars: string;
   /** directory in which nodetool keeps its history */
   home: string;
-  /** JMX port of the node, on loopback */
+  /** port on loopback */
   jmxPort: number;
 }
 
-/** @returns the program and its first arguments, which replace the command `nodetool` */
 export const nodetoolCommand = ({ java, jars, home, jmxPort }: Place): [string, ...string[]] => [
   java,
   ...['-Xmx128m', '-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', `-Duser.home=${home}`, LOGGING],
@@ -30,17 +26,13 @@ export const nodetoolCommand = ({ java, jars, home, jmxPort }: Place): [string, 
 ];
 
 /**
- * Creates a function that runs nodetool for a node. nodetool has operations that CQL lacks: repair, snapshots, removal of the node.
+ * nodetool has operations that CQL lacks: repair, snapshots, removal of the node.
  * @param options `signal` ends nodetool, but not the operation that nodetool started in the node
  */
 export function createNodetool({ signal, ...place }: Place & { signal?: AbortSignal }) {
   const command = nodetoolCommand(place);
   const [program, ...first] = command;
-  /**
-   * @param args such as `['repair', '-full', 'iot']`
-   * @returns output of nodetool
-   * @throws {Error} when nodetool fails; the message has its output
-   */
+  /** @throws {Error} when nodetool fails; the message has its output */
   const nodetool = async (args: string[]): Promise<string> => {
     const { stdout } = await run(program, [...first, ...args], { maxBuffer: MOST_OUTPUT_BYTES, signal });
     return stdout;

@@ -2,7 +2,6 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { MillraceError } from '../../common/errors.ts';
 
-/** The address on which a single local server listens. */
 export const HOST = '127.0.0.1';
 
 /**
@@ -25,17 +24,13 @@ function tryPort(port: number, host: string = HOST): Promise<number | null> {
   });
 }
 
-/** @returns whether no process listens on the port */
 export const isPortFree = async (port: number, host?: string): Promise<boolean> =>
   (await tryPort(port, host)) !== null;
 
-/** @returns a loopback port that was free a moment ago */
+/** The port is on loopback and was free a moment ago. */
 export const freePort = async (): Promise<number> => Number(await tryPort(0));
 
-/**
- * Range of ports that servers keep over restarts. It is below the ports that systems use for outgoing connections, because an outgoing
- * connection could take the port of a server that restarts.
- */
+/** Below the ports that systems use for outgoing connections, because one of these could take the port of a server that restarts. */
 const STEADY = { from: 20_000, to: 32_000 };
 
 /**
@@ -54,12 +49,7 @@ async function isFreeAtAll(port: number, hosts: string[]) {
   return true;
 }
 
-/**
- * Returns a loopback port for each name: the port of the last start if it is still free, otherwise a new port. The ports are stored in a
- * file.
- * @param file path of the file with the ports
- * @param hosts addresses; each port must be free at all of them
- */
+/** `file` keeps the ports. A port of the last start that is taken is replaced. Each port must be free at all `hosts`. */
 export async function rememberedPorts<Name extends string>(
   file: string,
   names: Name[],
@@ -83,7 +73,7 @@ async function readPorts(file: string): Promise<Record<string, number | undefine
   }
 }
 
-/** @param port port for CQL @throws {MillraceError} `port_taken` */
+/** @throws {MillraceError} `port_taken` */
 export async function checkEnginePort(port: number, host: string = HOST) {
   if (await isPortFree(port, host)) return;
   throw new MillraceError(

@@ -7,16 +7,10 @@ const OPTIONS = Buffer.from([0x04, 0, 0, 0, 0x05, 0, 0, 0, 0]);
 const RESPONSE_V4 = 0x84;
 const SUPPORTED = 0x06;
 
-/**
- * The server to check. With TLS, `ca` is the path of the authority's certificate, and `pem` the path of the server's own key and
- * certificate, which the server also accepts as those of a client.
- */
+/** `ca`: path of the authority's certificate. `pem`: path of the server's own key and certificate, which it also accepts as a client's. */
 type Target = { host: string; port: number; ca?: string; pem?: string };
 
-/**
- * Checks if a CQL server answers: sends one OPTIONS frame and waits for SUPPORTED.
- * @returns false: the server refused, gave another answer, or did not answer in time
- */
+/** Sends one OPTIONS frame, and waits for SUPPORTED. @returns false: refused, another answer, or none in time */
 export function answersCql({
   host,
   port,

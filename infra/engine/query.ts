@@ -6,10 +6,7 @@ const HEADER_BYTES = 9;
 const CONSISTENCY = { ALL: 5, LOCAL_QUORUM: 6 };
 const TIMEOUT_MS = 5000;
 
-/**
- * Checks whether a node accepts a statement at a consistency level. This shows the state of a cluster without a driver.
- * @returns false: the node refused, answered with an error, or did not answer in time
- */
+/** Shows the state of a cluster without a driver. @returns false: refused, an error, or no answer in time */
 export function succeeds(
   cql: string,
   { contactPoint, consistency }: { contactPoint: string; consistency: keyof typeof CONSISTENCY },

@@ -27,7 +27,6 @@ const KAFKA_JARS: JarSet = {
   size: '45 MB',
 };
 
-/** The folder of Kafka in the data directory. */
 const FOLDER = 'kafka';
 
 const JAVA_FLAGS = [
@@ -42,7 +41,7 @@ const JAVA_FLAGS = [
 const CLUSTER_ID = 'millraceLocalKafka0000';
 
 export interface KafkaOptions {
-  /** directory of all data; created if it is missing */
+  /** created if it is missing */
   dataDir: string;
   /** port for clients on 127.0.0.1 */
   port: number;
@@ -52,7 +51,6 @@ export interface KafkaOptions {
   sasl?: KafkaSasl;
   /** clients must use TLS; `pem`: path of a file with the private key and its certificate */
   tls?: { pem: string };
-  /** is called with the current status, many times */
   onStatus?: (text: string) => void;
   /** aborts the start, and ends the processes that were started */
   signal?: AbortSignal;
@@ -61,7 +59,6 @@ export interface KafkaOptions {
 export const toolsForKafka = (engineDir: string): Promise<('java' | 'maven')[]> =>
   neededTools(engineDir, KAFKA_JARS);
 
-/** Downloads the jars of Kafka unless they exist. */
 export const installKafka = (
   engineDir: string,
   options: { onStatus: (text: string) => void; signal?: AbortSignal },
@@ -130,11 +127,10 @@ export async function startKafka(options: KafkaOptions): Promise<Engine> {
   });
 }
 
-/** Returns the account for the metadata of the cluster, where SCRAM reads it. PLAIN reads it from the settings. */
+/** For the metadata of the cluster, where SCRAM reads the account. PLAIN reads it from the settings. */
 const scramRecord = ({ mechanism, username, password }: KafkaSasl) =>
   `${mechanism}=[name=${username},password=${password}]`;
 
-/** @returns whether a process accepts connections on the port */
 const accepts = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connect({ host: HOST, port });

@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { MillraceError } from '../../common/errors.ts';
 import { HOST } from '../engine/ports.ts';
 
-/** The SASL mechanism and account of the local Kafka, for tests of clients that sign in. */
 export type KafkaSasl = {
   mechanism: 'PLAIN' | 'SCRAM-SHA-256' | 'SCRAM-SHA-512';
   username: string;
@@ -10,8 +9,7 @@ export type KafkaSasl = {
 };
 
 /**
- * Returns the complete configuration of the local Kafka. As in Kafka's default, no setting forces a sync to the disk: the operating system
- * writes its page cache.
+ * As in Kafka's default, no setting forces a sync to the disk: the operating system writes its page cache.
  * @throws {MillraceError} `bad_settings` when `dir` has a comma: `log.dirs` is a list, so Kafka would write to two other directories
  */
 export function serverProperties({
@@ -56,10 +54,7 @@ auto.create.topics.enable=false
 ${sasl ? signIn(sasl) : ''}${pem ? encrypted(pem) : ''}`;
 }
 
-/**
- * Escapes a text for a properties file, which Java reads as Latin-1, with backslash escapes.
- * @returns the value that Java reads as the text
- */
+/** Java reads a properties file as Latin-1, with backslash escapes. */
 const escaped = (text: string): string =>
   text.replace(/[\\\u0080-\uffff]/g, (unit) =>
     unit === '\\' ? '\\\\' : `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,

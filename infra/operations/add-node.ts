@@ -44,8 +44,8 @@ export const addNode = {
 } satisfies Operation;
 
 /**
- * Returns the cleanup steps. Until a cleanup, the old nodes keep rows of token ranges that they have lost. At the next change of the ring,
- * such rows could come back. ScyllaDB cleans up tables with tablets by itself, and one command cleans up all other tables on all nodes.
+ * Until a cleanup, the old nodes keep rows of token ranges that they have lost. At the next change of the ring, such rows could come back.
+ * ScyllaDB cleans up tables with tablets by itself, and one command cleans up all other tables on all nodes.
  */
 const cleanUps = ({ engine, keyspace, need }: Given) => {
   const nodes = need('nodes');

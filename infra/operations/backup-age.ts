@@ -4,14 +4,13 @@ import { sctool } from './steps/manager.ts';
 import { medusa, storesTo } from './steps/medusa.ts';
 import { command } from './steps/shell.ts';
 
-/** @returns steps that fail if the last backup is too old, or cannot be restored */
+/** Fails if the last backup is too old, or cannot be restored. */
 export const checked = (given: Given): Step[] =>
   given.engine === 'scylla' ? ofManager(given) : ofMedusa(given);
 
-/** @returns the end of a list of commands: prints the message and fails if the command before it failed */
 const otherwise = (message: string): string => `|| { ${command('echo', message)} >&2; exit 1; }`;
 
-/** @returns maximum age of the last backup, in s */
+/** s */
 const most = ({ within }: Given): number => Math.round(within / 1000);
 
 function ofManager(given: Given): Step[] {
@@ -29,10 +28,7 @@ ${hasSchema(given)}`,
   ];
 }
 
-/**
- * Returns a command that checks the snapshot `$tag`. Manager reads the schema by CQL. Without the schema, nobody can restore the data.
- * @returns the command, which fails if there is no snapshot, or if the snapshot has no schema
- */
+/** Manager reads the schema by CQL. Without the schema, nobody can restore the data. */
 export function hasSchema({ need, keyspace }: Given): string {
   const where = ['-c', need('cluster'), '-L', need('location')];
   const files = sctool('backup', 'files', ...where, '-K', keyspace);

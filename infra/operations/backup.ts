@@ -65,7 +65,6 @@ function byManager(given: Given): Step[] {
   ];
 }
 
-/** @param name name of a completed backup task of Manager */
 const complete = (given: Given, name: string) =>
   here(
     'the schema is in it',

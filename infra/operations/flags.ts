@@ -4,24 +4,24 @@ import { DATABASE_SETTINGS } from '../../common/settings/index.ts';
 import type { Step } from './plan.ts';
 import { expectService } from './steps/service.ts';
 
-/** The input of an operation: its flags by name, and values derived from them. */
+/** Flags, and values derived from them. */
 interface Known {
   engine: 'scylla' | 'cassandra';
   keyspace: string;
   /** name of the backup or task; default: the current time */
   tag: string;
-  /** number of the first step to run */
+  /** counted from 1 */
   from: number;
-  /** program that runs a script on a node, such as `ssh` */
+  /** runs a script on a node, as `ssh` does */
   reach: string;
-  /** time limit of each wait, in ms */
+  /** ms, for each wait */
   within: number;
   need: Need;
-  /** returns the commands of a service, replaced by `--stop` and `--start` where these flags are given */
+  /** replaced by `--stop` and `--start` where these flags are given */
   commands: <T extends { stop?: string; start?: string }>(service: T) => T;
 }
 
-/** Flags of single operations. A flag with a fallback has a value in each operation that takes it. */
+/** A flag with a fallback has a value in each operation that takes it. */
 interface Own {
   'dry-run'?: boolean;
   'rewrite-sstables'?: boolean;
@@ -46,28 +46,23 @@ interface Own {
 
 export type Given = Own & Known;
 
-/** The flags before they are checked. */
 type Read = Own &
   Pick<Known, 'keyspace' | 'from' | 'reach' | 'within'> &
   Record<'engine' | 'tag' | 'nodes', string | undefined>;
 
 export interface Operation {
-  /** one line of the help text */
   help: string;
   /** arguments after the name of the operation */
   examples: [string, ...string[]];
-  /** flags that the operation shares with other operations */
+  /** shared with other operations */
   shared: (keyof typeof SHARED)[];
-  /** flags that only this operation has */
   flags: Record<string, Flag>;
-  /** returns the steps of the operation */
   plan: (given: Given) => Step[] | Promise<Step[]>;
 }
 
-/** A function that returns the value of a required flag, and throws `usage` if the flag was not given. */
+/** Throws `usage` if the flag was not given. */
 type Need = { (flag: 'nodes'): [string, ...string[]]; (flag: string): string };
 
-/** Flags that several operations take. */
 const SHARED = {
   engine: { type: 'text', help: 'scylla or cassandra', fallback: 'scylla' },
   cluster: { type: 'text', help: 'ScyllaDB: name of the cluster in Manager' },
@@ -89,7 +84,6 @@ const SHARED = {
   },
 } satisfies Record<string, Flag>;
 
-/** Flags of every operation. */
 const COMMON = {
   from: { type: 'integer', help: 'starts with this step; the steps before it are done', fallback: 1, min: 1 },
   'dry-run': { type: 'switch', help: 'prints the commands as a script, and runs none' },
@@ -99,11 +93,7 @@ const COMMON = {
 const SAFE = /^[A-Za-z0-9_][A-Za-z0-9_.:@-]*$/;
 const CHECKED = ['cluster', 'location', 'keyspace', 'tag', 'into', 'to', 'node', 'dead', 'client-id'];
 
-/**
- * @param command the command as a person types it
- * @param argv arguments of the operation
- * @throws {MillraceError} `usage`, `help`
- */
+/** @throws {MillraceError} `usage`, `help` */
 export function readGiven(command: string, operation: Operation, argv: string[], now: Date): Given {
   const values: Record<string, unknown> = parseFlags(
     {
@@ -147,7 +137,7 @@ const flagsOf = ({ shared, flags }: Operation) => ({
   ...COMMON,
 });
 
-/** @throws {MillraceError} `usage`: `--nodes` contains `--node`, but must name only the other nodes */
+/** `--nodes` must name only the other nodes. */
 export function expectOther({ need, node }: Given) {
   if (node === undefined || !need('nodes').includes(node)) return;
   throw new MillraceError('usage', `--node ${node} is one of --nodes: those are the others, without it`);

@@ -23,7 +23,7 @@ export const removeNode = {
   },
 } satisfies Operation;
 
-/** Returns the steps that remove a running node, which first sends its data to the other nodes. */
+/** The node first sends its data to the other nodes. */
 function retired(given: Given) {
   const [nodes, node] = [given.need('nodes'), given.need('node')];
   const [first] = nodes;
@@ -40,8 +40,8 @@ function retired(given: Given) {
 }
 
 /**
- * Returns the steps that remove a dead node. The other nodes copy the data of the dead node from each other. The last writes to the dead
- * node may be missing on some nodes, so a repair follows.
+ * The other nodes copy the data of the dead node from each other. The last writes to the dead node may be missing on some nodes, so a
+ * repair follows.
  */
 function buried(given: Given) {
   const nodes = given.need('nodes');

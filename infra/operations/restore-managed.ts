@@ -7,10 +7,7 @@ import { SERVICE } from './steps/service.ts';
 import { command } from './steps/shell.ts';
 import { expectAllStopped } from './steps/stopped.ts';
 
-/**
- * Returns the steps of a restore by ScyllaDB Manager: first the schema, then the data. A node has the whole schema after its restart. All
- * nodes have the data after a repair.
- */
+/** A node has the whole schema after its restart. All nodes have the data after a repair. */
 export async function byManager(given: Given): Promise<Step[]> {
   const [cluster, nodes, { tag, keyspace }] = [given.need('cluster'), given.need('nodes'), given];
   const from = ['-L', given.need('location'), '-T', tag];
@@ -47,7 +44,7 @@ export async function byManager(given: Given): Promise<Step[]> {
   ];
 }
 
-/** @returns a command that restores the tombstone settings of all tables */
+/** Restores the tombstone settings of all tables. */
 async function collected(keyspace: string): Promise<string> {
   const text = (await readMigrations()).map((migration) => migration.text).join('\n');
   const tables = [...text.matchAll(/CREATE TABLE IF NOT EXISTS (\w+) \(([^;]*);/g)];

@@ -35,10 +35,7 @@ export const restore = {
   },
 } satisfies Operation;
 
-/**
- * Refuses a restore into another keyspace, because Manager and Medusa can only restore a keyspace under its own name.
- * @throws {MillraceError} `usage`
- */
+/** Manager and Medusa can only restore a keyspace under its own name. @throws {MillraceError} `usage` */
 function refuseElsewhere({ engine, into, location }: Given) {
   if (into === undefined || (engine === 'cassandra' && location === undefined)) return;
   throw new MillraceError(
@@ -52,7 +49,7 @@ const brought = (given: Given) => {
   return given.location ? byMedusa(given) : fromSnapshots(given);
 };
 
-/** Returns the steps of a restore by Medusa, which stops all nodes. */
+/** Stops all nodes. */
 function byMedusa(given: Given): Step[] {
   const nodes = given.need('nodes');
   const [first] = nodes;
@@ -80,8 +77,8 @@ function byMedusa(given: Given): Step[] {
 }
 
 /**
- * Returns the steps of a restore from snapshots of Cassandra. Every sample that was acknowledged before the snapshots is in the snapshots
- * of a quorum, so no repair has to follow. Existing rows stay, because samples are only added.
+ * Every sample that was acknowledged before the snapshots is in the snapshots of a quorum, so no repair has to follow. Existing rows stay,
+ * because samples are only added.
  */
 function fromSnapshots(given: Given): Step[] {
   const { tag, keyspace, into = keyspace } = given;

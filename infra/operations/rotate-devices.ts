@@ -13,7 +13,7 @@ export function deviceSecrets(given: Given): Step[] {
   ];
 }
 
-/** Returns the steps for Mosquitto, which reads the password file and the access file again at SIGHUP. */
+/** Mosquitto reads the password file and the access file again at SIGHUP. */
 const ofMosquitto = (given: Given, directory: string): Step[] => [
   here(
     'writes the files of Mosquitto',

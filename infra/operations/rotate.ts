@@ -44,9 +44,7 @@ export const rotate = {
   },
 } satisfies Operation;
 
-/**
- * The steps by kind of secret. The program that checks a secret gets the new secret before the processes that send it.
- */
+/** The program that checks a secret gets the new secret before the processes that send it. */
 const PLANS = {
   serve: (given) => [
     made(given),
@@ -72,7 +70,7 @@ const PLANS = {
   devices: deviceSecrets,
 } satisfies Record<string, (given: Given) => Step[]>;
 
-/** Returns the steps for a secret that only the API processes read. */
+/** Only the API processes read the secret. */
 const inFile = (given: Given): Step[] => [made(given), placed(given), ...handedOn(given)];
 
 const fresh = (given: Given) => `${given.need('file')}.new`;
@@ -83,10 +81,7 @@ const made = (given: Given) =>
     `(umask 077 && openssl rand -hex 24 >${quote(fresh(given))})`,
   );
 
-/**
- * Returns a command that writes the new secret into the existing file, which keeps its owner and permissions. If the command runs a
- * second time, it fails instead of emptying the file.
- */
+/** The existing file keeps its owner and permissions. If the command runs a second time, it fails instead of emptying the file. */
 const replaced = (given: Given) => {
   const next = quote(fresh(given));
   return `test -s ${next} && cat ${next} >${quote(given.need('file'))} && rm ${next}`;
@@ -97,9 +92,8 @@ const delivered = (given: Given) => here('puts it where the processes read it', 
 const placed = (given: Given) => here('puts it in the place of the old one', replaced(given));
 
 /**
- * Returns the steps that change the password of a role in the database. Open connections keep working. The database refuses a process
- * that connects between the change and its restart. A process that starts with a wrong password ends and stays down. Nodes accept the old
- * password for some more seconds, so a step first checks the new password.
+ * Open connections keep working. The database refuses a process that connects between the change and its restart. A process that starts
+ * with a wrong password ends and stays down. Nodes accept the old password for some more seconds, so a step first checks the new password.
  */
 function inDatabase(given: Given, duty: 'serve' | 'migrate', otherFile: string): Step[] {
   const other = duty === 'serve' ? 'migrate' : 'serve';
@@ -121,15 +115,15 @@ function inDatabase(given: Given, duty: 'serve' | 'migrate', otherFile: string):
 }
 
 /**
- * Returns the steps that deliver the new secret and restart the processes. The server refuses a process that starts with the old secret,
- * and the process ends. So the plan requires a command that delivers the new secret.
+ * The server refuses a process that starts with the old secret, and the process ends. So the plan requires a command that delivers the new
+ * secret.
  */
 function handedOn(given: Given): Step[] {
   expectMachine(given.reach, 'docs/how-to/operate-a-cluster.md has the commands, under New secrets.');
   return [delivered(given), ...restarted(given)];
 }
 
-/** @returns steps that restart one process after the other, while the other processes keep serving */
+/** Restarts one process after the other, while the other processes keep serving. */
 const restarted = (given: Given): Step[] =>
   given.need('nodes').flatMap((node) => [
     onNode(node, 'restarts and reads it', given['restart']),

@@ -8,7 +8,6 @@ import { commandLine, type Step } from './plan.ts';
 const SHOWN_EVERY_MS = 1000;
 
 /**
- * Runs the steps of a plan one after the other. Shows the progress, and prints the output of the steps.
  * @throws {MillraceError} `usage`: there is no step `from`; `failed`: a step failed. The message names the step, and the command that
  * continues at this step
  */
@@ -20,9 +19,9 @@ export async function runPlan(
     again,
     line,
   }: {
-    /** the program that runs a script on a node, see `commandLine` */
+    /** runs a script on a node, see `commandLine` */
     reach: string;
-    /** number of the first step, counted from 1; earlier steps are skipped */
+    /** counted from 1; earlier steps are skipped */
     from: number;
     /** arguments with which a repeated command gets the same steps */
     again: string;
@@ -52,7 +51,7 @@ export async function runPlan(
   }
 }
 
-/** @returns exit code, or the signal that ended the script */
+/** @returns exit code or signal */
 async function perform(script: string, line: StatusLine): Promise<number | string> {
   const child = spawn('sh', ['-euc', script], { stdio: ['ignore', 'pipe', 'pipe'] });
   for (const stream of [child.stdout, child.stderr]) {

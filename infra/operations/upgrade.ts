@@ -6,7 +6,7 @@ import { awaitOneSchema, expectAllUp, restarted } from './steps/nodes.ts';
 import { expectMachine, SERVICE } from './steps/service.ts';
 import { command } from './steps/shell.ts';
 
-/** Commands that print the version of the running database. `scylla --version` would print the installed version instead. */
+/** The version of the running database: `scylla --version` would print the installed version instead. */
 const RUNNING = {
   scylla: 'curl -fsS http://localhost:10000/storage_service/scylla_release_version | tr -d "\\""',
   cassandra: 'nodetool version | sed -n "s/^ReleaseVersion: *//p"',
@@ -63,17 +63,13 @@ function upgraded(node: string, given: Given, install: string): Step[] {
   ];
 }
 
-/** @param said command that prints the running version @param to expected version */
 const expectVersion = (said: string, to: string) => `said=$(${said})
 case $said in
   ${to} | ${to}-*) echo "$said" ;;
   *) echo "It runs \\"$said\\", not ${to}: check the installed version before you go on." >&2; exit 1 ;;
 esac`;
 
-/**
- * Adds steps that suspend Manager before and resume it after the given steps, because repairs and backups are not supported while nodes
- * have different versions.
- */
+/** Repairs and backups are not supported while nodes have different versions. */
 function withoutManager({ engine, cluster }: Given, steps: Step[]): Step[] {
   if (engine !== 'scylla' || !cluster) return steps;
   const resume = sctool('resume', '-c', cluster, '--start-tasks');

@@ -30,7 +30,7 @@ export async function ensurePython(options: {
   /** folder of the environment under `dataDir` */
   name?: string;
   onStatus: (text: string) => void;
-  /** the Python that makes the environment, 3.11 or newer */
+  /** 3.11 or newer */
   python?: string;
   signal?: AbortSignal;
 }): Promise<PythonTools> {
@@ -64,7 +64,7 @@ export async function ensurePython(options: {
 }
 
 /**
- * Returns the packages of `readers.txt`, which only the long tests need, from a separate environment.
+ * The environment of `readers.txt`, which only the long tests need.
  * @throws {MillraceError} `tool_missing`, `install_failed`
  */
 export const ensureReaders = (
@@ -112,16 +112,12 @@ function replaceLink(link: string, target: string) {
   renameSync(`${target}.link`, link);
 }
 
-/** @param path path of a YAML file @returns the document, without a type as `JSON.parse` */
 export async function readYaml(tools: PythonTools, path: string) {
   const { stdout } = await run(tools.program('python'), [inFolder('yaml_to_json.py'), path]);
   return JSON.parse(stdout);
 }
 
-/**
- * @param paths paths of HCL files
- * @returns the content of each file by its path; an expression is its source text, `${...}`
- */
+/** @returns the content of each file by its path; an expression is its source text, `${...}` */
 export async function readHcl(tools: PythonTools, paths: string[]) {
   const args = [inFolder('hcl_to_json.py'), ...paths];
   const { stdout } = await run(tools.program('python'), args, { maxBuffer: 64 * 1048576 });

@@ -29,12 +29,9 @@ export async function makeCertificates({
   renew,
 }: {
   openssl: Openssl;
-  /** directory; created if it is missing */
+  /** created if it is missing */
   out: string;
-  /**
-   * names and addresses, comma-separated; default: the hosts of the renewed certificate, otherwise
-   * `LOOPBACK_HOSTS`
-   */
+  /** names and addresses, comma-separated; default: the hosts of the renewed certificate, otherwise `LOOPBACK_HOSTS` */
   hosts?: string;
   /** name of the certificate's files, without extension */
   name: string;
@@ -91,7 +88,7 @@ export async function makeCertificates({
   }
 }
 
-/** Makes a serial number that is positive, and too long to occur twice. */
+/** Positive, and too long to occur twice. */
 const serial = () => `0x40${randomBytes(15).toString('hex')}`;
 
 async function checkLasts(openssl: Openssl, path: string) {

@@ -7,12 +7,7 @@ const DNS_NAME = /^(\*\.)?[a-z0-9]([a-z0-9-]{0,62})(\.[a-z0-9][a-z0-9-]{0,62})*$
 /** The hosts of a certificate if `--host` is not given: the names and addresses by which programs reach their own machine. */
 export const LOOPBACK_HOSTS = 'localhost,127.0.0.1,::1';
 
-/**
- * Converts a list of hosts to the subject alternative names of a certificate.
- * @param list names and addresses, comma-separated
- * @returns names in the syntax of OpenSSL's configuration: `DNS:localhost`, `IP:127.0.0.1`
- * @throws {MillraceError} `usage`
- */
+/** @returns in the syntax of OpenSSL's configuration: `DNS:localhost`, `IP:127.0.0.1` @throws {MillraceError} `usage` */
 export function alternativeNames(list: string): string[] {
   return list
     .split(',')
@@ -27,14 +22,11 @@ export function alternativeNames(list: string): string[] {
     });
 }
 
-/** @param names as `alternativeNames` returns them @returns the value of `--host` for these names */
+/** The value of `--host`. */
 export const hostList = (names: string[]): string =>
   names.map((name) => name.replace(/^(DNS|IP):/, '')).join(',');
 
-/**
- * @returns alternative names of the first certificate in `pem`, as `alternativeNames` returns them
- * @throws {Error} when `pem` has no certificate, or an alternative name is not a host
- */
+/** @throws {Error} when `pem` has no certificate, or an alternative name is not a host */
 export function namesIn(pem: string | Buffer): string[] {
   const names = new X509Certificate(pem).subjectAltName ?? '';
   return alternativeNames(names.replaceAll(/(DNS|IP Address):/g, ''));

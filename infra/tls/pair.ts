@@ -11,7 +11,7 @@ const fileExists = (path: string) =>
     () => false,
   );
 
-/** Returns whether the certificate and its key exist. Throws if only one of the two files exists. */
+/** Throws if only one of the two files exists. */
 export async function hasBoth({ certificate, key }: Pair) {
   const [hasCertificate, hasKey] = [await fileExists(certificate), await fileExists(key)];
   if (hasCertificate === hasKey) return hasKey;
@@ -22,7 +22,7 @@ export async function hasBoth({ certificate, key }: Pair) {
   );
 }
 
-/** @returns hosts of the existing certificate; null: it is missing or damaged */
+/** @returns null: the certificate is missing or damaged */
 export async function namesBefore(path: string): Promise<string[] | null> {
   try {
     return namesIn(await readFile(path));
@@ -31,11 +31,7 @@ export async function namesBefore(path: string): Promise<string[] | null> {
   }
 }
 
-/**
- * Throws if the certificate or its key exists already.
- * @param before the names of the existing certificate; null: the certificate is missing or damaged
- * @param wanted the requested names; null: no names were requested
- */
+/** @param before null: the certificate is missing or damaged @param wanted null: no names were requested */
 export async function refuseOverwriting(
   { certificate, key }: Pair,
   before: string[] | null,

@@ -4,11 +4,7 @@ const LONGEST_COMMON_NAME = 64;
 /** The subject of the authority. It differs from the subjects of all certificates, or a certificate would look self-signed. */
 export const AUTHORITY = '/O=Millrace/CN=Millrace development CA';
 
-/**
- * Returns OpenSSL's configuration for an authority and for a certificate that the authority signs. It is complete, so that the
- * configuration of the machine has no effect.
- * @param names alternative names, as `alternativeNames` returns them
- */
+/** Complete, so that the configuration of the machine has no effect. */
 export const configuration = (names: string[]) => `\
 [req]
 prompt = no

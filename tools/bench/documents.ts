@@ -4,19 +4,13 @@ import { type ClassResult, comparison, peerTables } from './peers/report.ts';
 import { figure, markdownTable } from './report/table.ts';
 import { type Results, targetsTable } from './targets.ts';
 
-/** The marks around the generated figures in a document. The peers have marks of their own, because a separate run measures them. */
+/** The peers have marks of their own, because a separate run measures them. */
 const MARKS = {
   bench: { begin: '<!-- bench: written by npm run bench:readme -->', end: '<!-- /bench -->' },
   peers: { begin: '<!-- peers: written by npm run bench:readme -->', end: '<!-- /peers -->' },
 };
 
-/**
- * Replaces the text between the marks of a section.
- * @param document Markdown
- * @param text Markdown with the new figures
- * @returns the document with the new text
- * @throws {RangeError} when the document has no marks of the section
- */
+/** @throws {RangeError} when the document has no marks of the section */
 export function insertBetweenMarks(
   document: string,
   text: string,
@@ -28,11 +22,7 @@ export function insertBetweenMarks(
   return `${document.slice(0, from + begin.length)}\n\n${text}\n\n${document.slice(to)}`;
 }
 
-/**
- * @param raw results that include measurements of the peers
- * @returns the document with the tables of the peers
- * @throws {RangeError} when the document has no marks of the peers
- */
+/** @throws {RangeError} when the document has no marks of the peers */
 export function insertPeers(document: string, raw: Raw): string {
   const tables = peerTables(raw.results.peers ?? []);
   const quick =
@@ -45,18 +35,12 @@ export function insertPeers(document: string, raw: Raw): string {
   return insertBetweenMarks(document, parts.join('\n\n'), 'peers');
 }
 
-/**
- * @param raw results that include measurements of the peers
- * @returns the document with a paragraph that compares the peers
- * @throws {RangeError} when the document has no marks of the peers
- */
+/** @throws {RangeError} when the document has no marks of the peers */
 export const insertComparison = (document: string, raw: Raw): string =>
   insertBetweenMarks(document, `${comparison(raw.results.peers ?? [])} ${machineOf(raw)}`, 'peers');
 
-/** @returns whether anything but the peers was measured */
 export const hasOthers = ({ results }: Raw): boolean => Object.keys(results).some((name) => name !== 'peers');
 
-/** @returns Markdown: a list of the figures that were measured, and the machine */
 export function headline(raw: Raw): string {
   const { throughput, disk, reading } = raw.results;
   const packed = throughput?.find(({ shape }) => shape === '1x60')?.rounds;
@@ -77,7 +61,6 @@ export function headline(raw: Raw): string {
   ].join('\n\n');
 }
 
-/** @returns Markdown: the machine, the table of targets, and all other tables */
 export function everything(raw: Raw): string {
   const parts = PARTS.filter(({ name, onRequest }) => !onRequest && raw.results[name] !== undefined);
   const targets = targetsTable(raw.results);
@@ -94,14 +77,13 @@ export function everything(raw: Raw): string {
 const machineOf = ({ began, commit, machine }: Raw) =>
   `Measured on ${began.replaceAll(/T[^,]*/g, '').replaceAll(',', ' and ')}, ${commitText(commit)}, on ${machine.processors} cores (${machine.model.trim()}, ${machine.memoryGiB} GiB, ${machine.system}, Node ${machine.node}), which publisher, broker, ingest and database share.`;
 
-/** @param commit as in a raw file @returns such as `at commit 1a2b3c4d5e6f`, `before commit 1a2b3c4` */
+/** Such as `at commit 1a2b3c4d5e6f`, `before commit 1a2b3c4`. */
 export function commitText(commit: string | null | undefined): string {
   if (!commit) return 'at an unknown commit';
   const [, before, name] = /^(before )?(.*)$/s.exec(commit) as RegExpExecArray;
   return `${before ? 'before' : 'at'} commit ${name?.replaceAll(',', ' and ')}`;
 }
 
-/** A raw file of the bench. */
 export interface Raw {
   /** start of the run in ISO 8601; for several runs: the days, separated by commas */
   began: string;
@@ -111,7 +93,6 @@ export interface Raw {
    */
   commit?: string | null;
   machine: { processors: number; model: string; memoryGiB: number; system: string; node: string };
-  /** flags of the run */
   flags?: { quick?: boolean };
   results: Results & { peers?: ClassResult[] } & Record<string, unknown>;
 }

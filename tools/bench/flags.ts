@@ -30,7 +30,7 @@ const LINE: CommandLine<typeof FLAGS> = {
   settings: ['DATA_DIR'],
 };
 
-/** @param argv without node and script @throws {MillraceError} `usage` */
+/** @throws {MillraceError} `usage` */
 export function readFlags(argv: string[]): BenchFlags {
   const { only, shapes, rounds, run, watch, classes, quick } = parseFlags(LINE, argv);
   const names = PARTS.map(({ name }) => name);

@@ -48,10 +48,7 @@ await runCommand(async () => {
   });
 });
 
-/**
- * Runs load until the JVM of the database has compiled its code. A fresh JVM is 3 to 8 times slower, so the first variant would
- * look slow.
- */
+/** A fresh JVM is 3 to 8 times slower, so the first variant would look slow. */
 async function warm(environment: Environment, forMs: number, onStatus: (text: string) => void) {
   const variants = [
     await environment.pipeline('packed'),

@@ -57,7 +57,6 @@ async function readRun(file: string): Promise<Raw> {
   return JSON.parse(await readFile(file, 'utf8'));
 }
 
-/** Merges several runs into one. @param runs at least one run */
 function together(runs: Raw[]): Raw {
   const results = Object.assign({}, ...runs.map((run) => run.results));
   const classes = new Map(
@@ -74,7 +73,6 @@ function together(runs: Raw[]): Raw {
   };
 }
 
-/** @returns path */
 async function newestRun(): Promise<string> {
   const home = join(readSettings().dataDir, 'bench');
   const runs = (await readdir(home).catch(() => [])).filter((name) => /^bench-.*\.json$/.test(name));

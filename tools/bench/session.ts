@@ -15,10 +15,7 @@ import { describeMachine } from './measure/machine.ts';
 const TOOLS = ['java', 'maven', 'mosquitto'] as const;
 const CHROMIUM = 'chromium' as const;
 
-/**
- * Runs the work of the commands `bench` and `soak`. It starts the environment, always stops it, and writes the results so far to
- * a file.
- */
+/** Runs the commands `bench` and `soak`. Always stops the environment, and writes the results so far to a file. */
 export async function runSession({
   name,
   flags,
@@ -27,9 +24,9 @@ export async function runSession({
 }: {
   /** name of the file, to which the time is appended */
   name: string;
-  /** flags of the run, written to the file */
+  /** written to the file */
   flags: object;
-  /** true: the work opens the dashboard in Chromium */
+  /** the work opens the dashboard in Chromium */
   needsDashboard?: boolean;
   work: (session: Session) => Promise<void>;
 }) {
@@ -94,18 +91,15 @@ interface Session {
   environment: Environment;
   /** members that the work adds are written to the file */
   results: Record<string, unknown>;
-  /** shows the present step; throws after the operator has stopped the run */
+  /** throws after the operator has stopped the run */
   status: (text: string) => void;
-  /** prints a line that the status line does not overwrite */
+  /** the status line does not overwrite it */
   print: (text: string) => void;
 }
 
 const ROOT = new URL('../..', import.meta.url);
 
-/**
- * Returns the commit of the running code, with the suffix `-dirty` if tracked files have changed since that commit.
- * @returns null: Git is missing, or this is not a clone
- */
+/** The suffix is `-dirty` if tracked files have changed since the commit. @returns null: Git is missing, or this is not a clone */
 export async function currentCommit(directory: URL | string = ROOT): Promise<string | null> {
   try {
     const args = ['describe', '--always', '--dirty', '--abbrev=12', '--exclude=*'];

@@ -22,10 +22,10 @@ const LINE: CommandLine<typeof FLAGS> = {
   settings: ['DATA_DIR'],
 };
 
-/** Length of the warm-up in ms. Its samples and latencies are not counted. */
+/** Samples and latencies of the warm-up are not counted. */
 const WARM_MS = 60_000;
 
-/** Interval of the memory readings, in ms. `SETTLING` is the share of the first readings, which do not count for the slope. */
+/** `SETTLING`: share of the first readings, which do not count for the slope. */
 const MEMORY_EVERY_MS = 5000;
 const SETTLING = 0.1;
 

@@ -17,21 +17,17 @@ import type { throughput } from './parts/throughput.ts';
 import { RATIOS } from './reading/kinds.ts';
 import { figure } from './report/table.ts';
 
-/** One line of the table of targets. */
 interface Target {
-  /** what is measured */
   figure: string;
-  /** the part of the bench that measures it */
   part: keyof Results;
-  /** lower limit; a target has either this limit or `atMost` */
+  /** either this limit or `atMost` */
   atLeast: number;
-  /** upper limit */
   atMost: number;
-  /** returns NaN if the figure was not measured */
+  /** NaN: the figure was not measured */
   read: (results: Required<Results>) => number;
 }
 
-/** The results of the parts. Parts that did not run are missing. */
+/** Parts that did not run are missing. */
 export interface Results {
   throughput?: Awaited<ReturnType<typeof throughput.run>>;
   latency?: Awaited<ReturnType<typeof latency.run>>;
@@ -48,10 +44,9 @@ export interface Results {
   opening?: Awaited<ReturnType<typeof opening.run>>;
 }
 
-/** Upper limit of a ratio whose expected value is 1. On a shared machine, smaller deviations are noise. */
+/** Limit of a ratio whose expected value is 1. On a shared machine, smaller deviations are noise. */
 const SAME = 1.4;
 
-/** The targets of the bench, in the order of importance. */
 const TARGETS: Array<Omit<Target, 'atLeast' | 'atMost'> & ({ atLeast: number } | { atMost: number })> = [
   overRows('1x60', 3.5),
   overRows('1x10', 1.8),
@@ -237,7 +232,7 @@ function whileStreaming(load: string) {
   };
 }
 
-/** Returns the targets for the first view of a new user, with all files and data. */
+/** The first view of a new user, with all files and data. */
 function firstView(fleet: string, part: 'dashboard' | 'opening') {
   const target = (unit: string, atMost: number, read: (weight: Weight) => number) => ({
     figure: `${unit} of the first view of the dashboard, ${fleet}`,
@@ -251,7 +246,7 @@ function firstView(fleet: string, part: 'dashboard' | 'opening') {
   return [target('requests', 8, requestsOf), target('KB', 250, ({ kilobytes }) => kilobytes)];
 }
 
-/** @returns table of the targets that were measured */
+/** The table has only targets that were measured. */
 export function targetsTable(results: Partial<Results>): { head: string[]; rows: string[][] } {
   const rows = TARGETS.flatMap((target) => {
     if (results[target.part] === undefined) return [];
@@ -266,10 +261,6 @@ export function targetsTable(results: Partial<Results>): { head: string[]; rows:
   return { head: ['figure', 'target', 'measured', 'holds'], rows };
 }
 
-/**
- * Returns the median of a figure at one load.
- * @returns the median of the rounds; NaN if the load was not run
- */
 function atLoad<Name extends string>(
   loads: Pick<Comparison<Name>, 'shape' | 'rounds'>[],
   load: string,

@@ -11,17 +11,15 @@ import { freePort } from '../../infra/engine/ports.ts';
 import { readStructure, STRUCTURE_FILE } from './structure.ts';
 
 const FOLDER = new URL('../../docs/images/', import.meta.url);
-/** Time limit in ms until the simulated devices send. The first start installs a database. */
+/** The first start installs a database. */
 const START_MS = 5 * 60_000;
 const THEMES = ['light', 'dark'] as const;
 
-/** A picture of the documents. */
 interface Picture {
-  /** name of the two files, before the theme */
+  /** without the theme */
   name: string;
-  /** of the view */
   path: string;
-  /** of the window, in px */
+  /** px, of the window */
   height: number;
 }
 
@@ -69,7 +67,7 @@ await runCommand(async () => {
 });
 
 /**
- * Starts `npm run dev` with 3,600 simulated sensors, on free ports and in a data directory of its own.
+ * On free ports and in a data directory of its own.
  * @param fill ms for which the devices send before the pictures
  * @throws {MillraceError} `failed`: the devices do not send in time
  */
@@ -94,10 +92,7 @@ async function startSystem(fill: number): Promise<{ url: string; stop: () => Pro
   throw new MillraceError('failed', 'The simulated devices did not send in time. Try: npm run dev');
 }
 
-/**
- * @param url URL of the dashboard
- * @throws {MillraceError} `failed`: the system does not answer, or has no sensor
- */
+/** @throws {MillraceError} `failed`: the system does not answer, or has no sensor */
 async function listPictures(url: string): Promise<Picture[]> {
   const response = await fetch(`${url}/api/v1/latest?limit=100`).catch(() => null);
   if (!response?.ok)
@@ -116,10 +111,7 @@ async function listPictures(url: string): Promise<Picture[]> {
   ];
 }
 
-/**
- * Opens a view, waits for its lines to fill, and saves a picture in each theme.
- * @param options `wait` in ms
- */
+/** @param options `wait`: ms for the lines to fill */
 async function take(page: Page, { name, path }: Picture, { url, wait }: { url: string; wait: number }) {
   await page.goto(url + path);
   await page.locator('.connection', { hasText: 'Live' }).waitFor();

@@ -4,7 +4,6 @@ import { fileURLToPath } from 'node:url';
 
 const WEB = fileURLToPath(new URL('../../web/', import.meta.url));
 
-/** The file with the structure that the pictures show. */
 export const STRUCTURE_FILE = new URL('../../docs/images/structure.json', import.meta.url);
 
 /** What each picture shows, as files and folders of `web`. Each picture also has header and navigation. */
@@ -19,21 +18,19 @@ const FRAME = ['app.tsx', 'kit/header.tsx', 'kit/navigation.tsx'];
 const ELEMENT = /<([a-z][a-z0-9]*)\s[^>]*?class="([^"]+)"/g;
 const TEXT = /<(h[1-6]|th|label|button|legend|summary|a|dt)\b[^>]*>\s*([^<{}\s][^<{}]*?)\s*</g;
 
-/** @param source of a component */
 export function structureOf(source: string): string[] {
   const elements = [...source.matchAll(ELEMENT)].map(([, tag, name]) => `${tag}.${name}`);
   const texts = [...source.matchAll(TEXT)].map(([, tag, text]) => `${tag}: ${text?.replace(/\s+/g, ' ')}`);
   return [...elements, ...texts];
 }
 
-/** @param path in `web` @returns the components there */
 async function componentsIn(path: string): Promise<string[]> {
   if (path.endsWith('.tsx')) return [path];
   const names = await readdir(join(WEB, path));
   return names.filter((name) => name.endsWith('.tsx')).map((name) => join(path, name));
 }
 
-/** Reads the structure of the views in the pictures from their components. @returns by picture, sorted */
+/** @returns by picture, sorted */
 export async function readStructure(): Promise<Record<string, string[]>> {
   const structure: Record<string, string[]> = {};
   for (const [picture, paths] of Object.entries({ frame: FRAME, ...SHOWN })) {

@@ -18,7 +18,6 @@ const record = (kind: string, properties: Record<string, object>) => ({
   properties: { kind: { const: kind }, ...properties },
 });
 
-/** JSON schemas of the records. */
 const JSON_SCHEMAS = {
   batch: record('batch', {
     device_id: ID,
@@ -198,11 +197,10 @@ function messagesOf(kind: TopicKind) {
   return Object.fromEntries(messages);
 }
 
-/** @returns such as `sendDeadLetters` */
+/** Such as `sendDeadLetters`. */
 const operationOf = (kind: TopicKind): string =>
   `send${kind.replace(/(?:^|-)([a-z])/g, (_, first) => first.toUpperCase())}`;
 
-/** Generates the AsyncAPI document of the Kafka topics that Millrace streams to. @returns JSON */
 export function kafkaTopics(): string {
   const kinds = Object.keys(TOPICS) as TopicKind[];
   const prefix = String(SETTINGS['STREAM_TOPIC_PREFIX']?.fallback);

@@ -14,7 +14,7 @@ starts. The statements are valid for ScyllaDB and Cassandra. [Data model](../exp
 This page is generated from \`schema/migrations\` by \`npm run docs:reference\`.
 `;
 
-/** @returns content of docs/reference/tables.md: all migrations in their order */
+/** All migrations in their order. */
 export const tablesPage = (): string =>
   [
     INTRODUCTION,
@@ -26,7 +26,6 @@ export const tablesPage = (): string =>
       ),
   ].join('\n');
 
-/** @param name such as `004-dead-letters.cql` */
 const titleOf = (name: string) =>
   name.replace(
     /^(\d+)-(.*)\.cql$/,

@@ -3,7 +3,7 @@ import { windowFor } from '../../schema/time-window.ts';
 
 const BENCH = '[benchmarks](benchmarks.md), 2026-11-26';
 
-/** Creates a constant from numbers that a measurement or another project states. */
+/** A measurement or another project states the numbers. */
 const constant = <V extends Record<string, number>>(label: string, values: V, source: string = BENCH) => ({
   label,
   values,
@@ -45,39 +45,27 @@ export const NODES: Record<string, { vcpus: number; diskBytes: number }> = Objec
   ),
 );
 
-/** A fleet, and the properties of the installation for it. */
 export interface Plan {
   fleet: Fleet;
   signal: 'decimals' | 'full';
-  /** number of copies of all data */
+  /** copies of all data */
   replication: number;
   node: { vcpus: number; diskBytes: number };
 }
 
-/** @returns number of samples of a sensor in a message */
 export const samplesPerMessage = ({ intervalMs, batchMs }: Fleet): number =>
   Math.max(1, Math.round(Math.max(intervalMs, batchMs) / intervalMs));
 
-/**
- * Returns how long rows stay on disk. The oldest row stays until its whole time window has expired: one window longer than the
- * retention.
- * @param days retention in days
- * @returns time on disk as a multiple of the retention
- */
+/** A multiple of the retention. The oldest row stays until its whole time window has expired: one window longer than the retention. */
 export const stayOf = (days: number): number => (days + windowFor(days).windowDays) / days;
 
-/**
- * Returns the CPU time of a message.
- * @param cost in µs
- * @param message `samples`: number of samples of each sensor
- * @returns CPU time in µs
- */
+/** µs. @param message `samples`: number of samples of each sensor */
 export const messageCost = (
   cost: { message: number; sensor: number; sample: number },
   { sensors, samples }: { sensors: number; samples: number },
 ): number => cost.message + cost.sensor * sensors + cost.sample * sensors * samples;
 
-/** @returns the needs of a fleet: rates per second, cores, and bytes */
+/** Rates per second, cores, and bytes. */
 export function needsOf({ fleet, signal, replication, node }: Plan) {
   const { ingest, database, broker, packing, packAhead, cluster, busy } = CONSTANTS;
   const { samples, messages, packedHours } = ratesOf(fleet);
@@ -124,7 +112,7 @@ export function needsOf({ fleet, signal, replication, node }: Plan) {
   };
 }
 
-/** @returns such as `48 kB`, `1.7 TB` */
+/** Such as `48 kB`, `1.7 TB`. */
 export function bytesText(bytes: number): string {
   const prefixes = ['', 'k', 'M', 'G', 'T', 'P', 'E'];
   let [rest, power] = [bytes, 0];
@@ -132,7 +120,7 @@ export function bytesText(bytes: number): string {
   return `${short(rest)} ${prefixes[power]}B`;
 }
 
-/** @returns such as `960`, `17 thousand`, `2.6 billion` */
+/** Such as `960`, `17 thousand`, `2.6 billion`. */
 export function countText(count: number): string {
   const words = [
     [1e12, ' trillion'],
@@ -144,7 +132,7 @@ export function countText(count: number): string {
   return `${short(count / (from === 1e4 ? 1e3 : from))}${word}`;
 }
 
-/** @returns the number with two digits, or as a whole number */
+/** Two digits, or a whole number. */
 const short = (number: number): string =>
   number >= 1000
     ? Math.round(number).toLocaleString('en')

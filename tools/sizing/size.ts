@@ -38,7 +38,7 @@ const LINE: CommandLine<typeof FLAGS> = {
   flags: FLAGS,
 };
 
-/** @param argv without node and script @throws {MillraceError} `usage`: the message lists every problem */
+/** @throws {MillraceError} `usage`: the message lists every problem */
 export function readPlan(argv: string[]): Plan {
   const flags = parseFlags(LINE, argv);
   const fleet = {
@@ -84,13 +84,11 @@ export function readPlan(argv: string[]): Plan {
   return { fleet, signal, replication: flags.replication, node: { vcpus, diskBytes } };
 }
 
-/** The maximum of BATCH_DAYS. */
 const MOST_BATCH_DAYS = 3650;
 
 const isDays = (days: number, least: number, most: number) =>
   Number.isInteger(days) && days >= least && days <= most;
 
-/** @returns the needs as a table, and the lines for .env */
 export function reportOf(plan: Plan): string {
   const { fleet, replication, node } = plan;
   const needs = needsOf(plan);

@@ -2,10 +2,7 @@ import { findTools } from '../../bootstrap/tools.ts';
 import { CASSANDRA_JARS, ensureJars, hasJars, type JarSet } from './jars.ts';
 
 /**
- * Finds a Java 17, and downloads the jars of a server unless they exist.
- * @param engineDir folder that keeps the jars
- * @param options `set`: default: Cassandra's
- * @returns paths
+ * Finds a Java 17, and downloads the jars of a server (default: Cassandra) unless they exist.
  * @throws {MillraceError} `java_missing`, `tool_missing`, `install_failed`, `disk_full`
  */
 export async function installEngine(
@@ -28,7 +25,7 @@ export async function installEngine(
   return { java: String(java?.path), jars };
 }
 
-/** @returns Maven is for fetching the jars alone */
+/** Maven is only for fetching the jars. */
 export const neededTools = async (
   engineDir: string,
   set: JarSet = CASSANDRA_JARS,

@@ -10,15 +10,13 @@ import { askRegistry } from '../../bootstrap/registry.ts';
 /** A download fails when Maven prints nothing for this time, in ms. */
 const SILENT_MS = 180_000;
 
-/** A set of jars that Maven fetches. */
 export interface JarSet {
-  /** path of the pom.xml that lists the jars */
+  /** path of a pom.xml */
   pom: string;
-  /** name of the program, for the progress line */
   title: string;
-  /** approximate number of jars, only for the progress line */
+  /** approximate, for the progress line */
   count: number;
-  /** approximate size of all jars, only for the progress line */
+  /** approximate, for the progress line */
   size: string;
 }
 
@@ -30,8 +28,8 @@ export const CASSANDRA_JARS: JarSet = {
 };
 
 /**
- * Returns the folder for a set of jars, which may not exist yet. Its name contains a digest of the pom, so a changed pom gets a new
- * folder. An existing folder is always complete, because one rename creates it.
+ * May not exist yet. The name contains a digest of the pom, so a changed pom gets a new folder. An existing folder is always complete,
+ * because one rename creates it.
  */
 export async function jarsDir(engineDir: string, { pom }: JarSet) {
   const digest = createHash('sha256')
@@ -40,7 +38,6 @@ export async function jarsDir(engineDir: string, { pom }: JarSet) {
   return join(engineDir, `lib-${digest.slice(0, 12)}`);
 }
 
-/** @returns whether all jars exist, so that no download is needed */
 export async function hasJars(engineDir: string, set: JarSet): Promise<boolean> {
   return stat(await jarsDir(engineDir, set)).then(
     () => true,
@@ -48,25 +45,17 @@ export async function hasJars(engineDir: string, set: JarSet): Promise<boolean> 
   );
 }
 
-/**
- * Downloads a set of jars with Maven, unless they exist.
- * @returns the folder of the jars
- * @throws {MillraceError} `install_failed`, `disk_full`
- */
+/** @returns the folder of the jars @throws {MillraceError} `install_failed`, `disk_full` */
 export async function ensureJars(options: {
-  /** folder that keeps the jars */
   engineDir: string;
   set: JarSet;
   /** the program `mvn` */
   maven: string;
   javaHome: string;
-  /** is called with the current status, many times */
   onStatus?: (text: string) => void;
-  /** ends Maven */
   signal?: AbortSignal;
   /** an attempt fails when Maven prints nothing for this time */
   silentMs?: number;
-  /** pauses between the attempts */
   pausesMs?: number[];
 }): Promise<string> {
   const { engineDir, set, maven, javaHome, onStatus = () => {}, signal } = options;
@@ -97,7 +86,7 @@ export async function ensureJars(options: {
   return whole;
 }
 
-/** Removes the files of interrupted downloads, but not those of downloads in progress. */
+/** Keeps the files of downloads in progress. */
 async function removeLeftovers(engineDir: string) {
   for (const name of await readdir(engineDir)) {
     const pid = /\.part-(\d+)$/.exec(name)?.[1];

@@ -11,7 +11,7 @@ export const JAVA_MAJOR = 17;
 /** Time limit for a Java to print its version, in ms. It is long, because a busy machine may stall. */
 const JAVA_ANSWERS_MS = 60_000;
 
-/** Folders in which packages install a Java that is neither in JAVA_HOME nor on the PATH. */
+/** Places of a Java that is neither in JAVA_HOME nor on the PATH. */
 const JAVA_FOLDERS = [
   '/usr/lib/jvm',
   '/Library/Java/JavaVirtualMachines',
@@ -42,7 +42,7 @@ export async function findJava(
   return { java: null, others };
 }
 
-/** @returns possible paths of `java`, which may not exist */
+/** The paths may not exist. */
 async function candidates(environment: NodeJS.ProcessEnv): Promise<string[]> {
   const homes = environment.JAVA_HOME ? [environment.JAVA_HOME] : [];
   const onPath = (environment.PATH ?? '').split(delimiter).filter(Boolean);
@@ -62,10 +62,7 @@ async function candidates(environment: NodeJS.ProcessEnv): Promise<string[]> {
   ];
 }
 
-/**
- * Reads the version and the home of a Java. `java -version` alone does not print the home.
- * @returns null: there is no Java at this path, or it does not run
- */
+/** `java -version` alone does not print the home. @returns null: no Java runs at this path */
 async function inspect(path: string): Promise<{ major: number; home: string } | null> {
   try {
     const { stderr } = await run(path, ['-XshowSettings:properties', '-version'], {

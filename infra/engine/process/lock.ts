@@ -3,20 +3,15 @@ import { join } from 'node:path';
 import { storageArgument } from '../command.ts';
 import { hasArgument } from './processes.ts';
 
-/**
- * The processes that use a data directory, as the supervisor records them in the lock file. The record is valid only while one of the two
- * processes lives.
- */
+/** The content of the lock file. It is valid only while one of the two processes lives. */
 export interface Holder {
-  /** pid of the supervisor */
   supervisor: number;
-  /** pid of the server, a Java process; null before it starts */
+  /** null before it starts */
   java: number | null;
-  /** whether the server is stopping */
   stopping: boolean;
 }
 
-/** Returns the argument that identifies a server other than Cassandra among all processes. */
+/** Identifies a server other than Cassandra among all processes. */
 export const homeArgument = (dir: string) => `-Dmillrace.home=${dir}`;
 
 const lockFile = (dir: string) => join(dir, 'engine.lock');
@@ -41,7 +36,7 @@ function readHolder(dir: string): Holder | null {
   }
 }
 
-/** Locks the directory for the calling process. @returns false: a living process has the lock */
+/** @returns false: a living process has the lock */
 export async function takeLock(dir: string): Promise<boolean> {
   if (await findLockHolder(dir)) return false;
   rmSync(lockFile(dir), { force: true });

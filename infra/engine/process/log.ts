@@ -13,10 +13,7 @@ const OUT_OF_MEMORY = /OutOfMemoryError:|Cannot allocate memory|insufficient mem
 /** The beginning of the last line that the supervisor writes into the log of a server that ended by itself. */
 export const ENDED = 'ERROR The server';
 
-/**
- * Starts a new log file, and renames the previous log file to `.old`.
- * @returns file descriptor, to be closed by the caller
- */
+/** Renames the previous log file to `.old`. @returns file descriptor, to be closed by the caller */
 export function beginLog(path: string): number {
   mkdirSync(dirname(path), { recursive: true });
   try {
@@ -27,7 +24,6 @@ export function beginLog(path: string): number {
   return openSync(path, 'a');
 }
 
-/** @returns the last 64 KiB of the file */
 async function tail(path: string): Promise<string> {
   const file = await open(path);
   try {
@@ -40,12 +36,7 @@ async function tail(path: string): Promise<string> {
   }
 }
 
-/**
- * Explains why a server ended, from the end of its log.
- * @param path path of the log
- * @param state `ready`: whether the server had answered before; `title`: name of the server; `memory`: the memory that it needs
- * @returns `disk_full` or `engine_failed`
- */
+/** @param state `ready`: the server had answered before; `memory`: what the server needs @returns `disk_full` or `engine_failed` */
 export async function explainEnd(
   path: string,
   {
@@ -71,7 +62,7 @@ export async function explainEnd(
   );
 }
 
-/** @param text a log @returns errors in the log, otherwise its last lines, without stack frames */
+/** Without stack frames. */
 function lastWords(text: string): string {
   const lines = text.split('\n').filter((line) => line.trim() !== '' && !/^\s+at |^\s+\.\.\. \d+/.test(line));
   const ends = lines.filter((line) => line.startsWith(ENDED)).slice(-1);

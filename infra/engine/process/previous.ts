@@ -4,7 +4,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MillraceError } from '../../../common/errors.ts';
 import { findLockHolder, type Holder } from './lock.ts';
 
-/** The folder of the database in a data directory. */
 export const NODE_FOLDER = 'cassandra';
 
 const POLL_MS = 200;
@@ -14,9 +13,8 @@ const STOP_TIMEOUT_MS = 20_000;
 const NOTICE_MS = 1000;
 
 /**
- * Waits until the previous server of this directory has stopped, such as the database of a `npm run dev` that has just ended.
- * @param dataDir data directory, which may not exist yet
- * @param options `folder`: folder of the server in the data directory; default: the folder of the database
+ * Such as the database of a `npm run dev` that has just ended.
+ * @param dataDir may not exist yet
  * @throws {MillraceError} `data_dir_taken` when a server runs there and does not stop in time
  */
 export async function awaitPrevious(

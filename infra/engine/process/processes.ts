@@ -8,9 +8,7 @@ const run = promisify(execFile);
 
 const GONE_MS = 2000;
 
-/**
- * Checks whether a process runs and was started with this argument. The pid alone is not enough, because the system reuses pids.
- */
+/** The pid alone is not enough, because the system reuses pids. */
 export async function hasArgument(pid: number, argument: string): Promise<boolean> {
   if (existsSync('/proc/self/cmdline')) {
     const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
@@ -23,11 +21,7 @@ export async function hasArgument(pid: number, argument: string): Promise<boolea
   return stdout.includes(argument);
 }
 
-/**
- * Sends a signal to a process, or to a process group if `pid` is negative.
- * @param signal 0: sends no signal, and only checks whether the process exists
- * @returns false: the process or group does not exist any more
- */
+/** @param pid negative: a process group @param signal 0: only checks @returns false: the process or group does not exist any more */
 export function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, signal);
@@ -37,10 +31,7 @@ export function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean 
   }
 }
 
-/**
- * Kills the remaining processes of a process group, and waits until they have ended and their ports are free.
- * @param leader pid of the first process of the group
- */
+/** Also waits until the ports of the group are free. */
 export async function killGroup(leader: number) {
   const deadline = Date.now() + GONE_MS;
   // In some containers no process reaps zombies, so the group never ends. Therefore the loop has a deadline.

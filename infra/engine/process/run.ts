@@ -15,41 +15,27 @@ const STOP_WITHIN_MS = 9000;
 /** Time for the supervisor to end after the Java process has ended, in ms. */
 const SUPERVISOR_MS = 500;
 
-/** A running server. */
 export interface Engine {
   /** `ADDRESS:PORT` */
   contactPoint: string;
-  /** path of the log file */
   log: string;
-  /**
-   * drains and ends the server within `withinMs` (default 9 s), and keeps its data; repeated calls are
-   * allowed
-   */
+  /** within `withinMs` (default 9 s); keeps the data; may be called again */
   stop: (options?: { withinMs?: number }) => Promise<void>;
-  /** ends the server at once */
   kill: () => void;
-  /** resolves when the server has ended; null: it was stopped; otherwise the reason */
+  /** null: it was stopped; otherwise the reason */
   exited: Promise<MillraceError | null>;
 }
 
-/** A kind of server, for messages and for the check that it answers. */
 interface Server {
-  /** name of the server, for messages */
   title: string;
   /** `ADDRESS:PORT` */
   address: string;
-  /** checks whether the server answers */
   answers: () => Promise<boolean>;
-  /** usual duration of a boot, for messages */
   boots: string;
-  /** memory that the server needs, for messages */
   memory: string;
 }
 
-/**
- * Starts one server under a supervisor, and waits until the server answers.
- * @throws {MillraceError} `engine_failed`, `disk_full`, `data_dir_taken`
- */
+/** @throws {MillraceError} `engine_failed`, `disk_full`, `data_dir_taken` */
 export async function runEngine({
   command,
   dir,
@@ -60,9 +46,7 @@ export async function runEngine({
   signal,
 }: {
   command: { java: string; args: string[]; cwd: string };
-  /** directory of all files of the server */
   dir: string;
-  /** data directory that messages name */
   dataDir: string;
   log: { path: string; fd: number };
   server: Server;

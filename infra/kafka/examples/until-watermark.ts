@@ -19,7 +19,6 @@ type Batch = {
   sensors: Array<{ sensor_id: string; sensor: string | null; samples: Array<[number, number]> }>;
 };
 
-/** Reads a topic from its first record to its current end. */
 async function readToEnd<T>(topic: string, onRecord: (value: T) => void) {
   const consumer = new Consumer({
     clientId: 'until-watermark',

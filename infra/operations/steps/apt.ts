@@ -1,18 +1,16 @@
-/** The packages of each database. `version` returns the pattern that matches all package versions of a release. */
+/** `version` returns the pattern that matches all package versions of a release. */
 const PACKAGES = {
   scylla: { name: 'scylla', version: (to: string) => `${to}-*` },
   cassandra: { name: 'cassandra', version: (to: string) => to },
 };
 
-/** The apt command for unattended use. It keeps configuration files that the operator has changed, instead of asking. */
+/** For unattended use: keeps configuration files that the operator has changed, instead of asking. */
 const APT = 'sudo env DEBIAN_FRONTEND=noninteractive apt-get -y -o Dpkg::Options::=--force-confold';
 
 /**
- * Returns the commands that download and install a version of the database from a package repository. They are separate, so that a node
- * is down only during the installation. The packages of a database depend on each other in the same version, but apt takes the newest
- * version of each. So all packages are pinned. The pin stays, and prevents automatic updates to a newer version.
- * @param to version
- * @returns scripts
+ * The commands are separate, so that a node is down only during the installation. The packages of a database depend on each other in the
+ * same version, but apt takes the newest version of each. So all packages are pinned. The pin stays, and prevents automatic updates to a
+ * newer version.
  */
 export function packages(engine: 'scylla' | 'cassandra', to: string): { fetch: string[]; install: string } {
   const { name, version } = PACKAGES[engine];

@@ -3,12 +3,9 @@ import { command } from './shell.ts';
 
 const LOOK_EVERY_S = 10;
 
-/** @returns a command of ScyllaDB Manager */
 export const sctool = (...words: string[]): string => command('sctool', ...words);
 
-/**
- * Returns the steps that start a task of ScyllaDB Manager and wait for its end. `sctool` itself returns as soon as a task is scheduled.
- */
+/** Waits for the end of the task: `sctool` itself returns as soon as a task is scheduled. */
 export const managed = (
   title: string,
   {
@@ -17,12 +14,10 @@ export const managed = (
     name,
     words,
   }: {
-    /** name of the cluster in Manager */
     cluster: string;
     type: 'backup' | 'repair' | 'restore';
     /** unique name, by which later commands refer to the task */
     name: string;
-    /** additional arguments of the `sctool` command */
     words: string[];
   },
 ): Step[] => [
@@ -30,7 +25,6 @@ export const managed = (
   awaitDone({ cluster, type, name }),
 ];
 
-/** @param task a task that runs, or is scheduled */
 export const awaitDone = ({ cluster, type, name }: { cluster: string; type: string; name: string }) =>
   here(
     `waits until ${type}/${name} is done`,

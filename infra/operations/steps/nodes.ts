@@ -1,23 +1,18 @@
 import { onNode, type Step } from '../plan.ts';
 import { until } from './wait.ts';
 
-/**
- * Returns a command that succeeds if `nodetool status` lists exactly `count` nodes, and all are up and normal (UN). The check ignores
- * addresses, because this machine may use other addresses for the nodes.
- */
+/** All nodes must be up and normal (UN). The check ignores addresses, because this machine may use other addresses for the nodes. */
 const allUp = (count: number) =>
   `nodetool status | awk "/^[UD][NLJM] / {all++} /^UN / {up++} END {exit all != ${count} || up != ${count}}"`;
 
 /**
- * Returns a step that fails while a node is down. No operation may begin then: it stops a second node, and two of three nodes are needed
- * for a quorum.
+ * No operation may begin while a node is down: it stops a second node, and two of three nodes are needed for a quorum.
  * @param viewer the node whose view of the cluster counts
- * @param count number of nodes
  */
 export const expectAllUp = (viewer: string, count: number) =>
   onNode(viewer, `all ${count} nodes are up, or this goes no further`, allUp(count));
 
-/** Returns a step that waits until all nodes are up. @param within ms */
+/** @param within ms */
 export const awaitAllUp = (viewer: string, count: number, within: number) =>
   onNode(
     viewer,
@@ -29,13 +24,13 @@ export const awaitAllUp = (viewer: string, count: number, within: number) =>
   );
 
 /**
- * A command that succeeds if all nodes have the same schema. It ignores unreachable nodes, because a node that has left the cluster is
- * listed as unreachable for days. `allUp` detects a node that is down.
+ * Ignores unreachable nodes, because a node that has left the cluster is listed as unreachable for days. `allUp` detects a node that is
+ * down.
  */
 const ONE_SCHEMA =
   'nodetool describecluster | awk "/Schema versions:/ {on = 1; next} /^[^\\t]/ {on = 0} /UNREACHABLE/ {next} on && /: \\[/ {n++} END {exit n != 1}"';
 
-/** Time limit for nodes to agree on one schema, in ms. Without a problem they agree within seconds. */
+/** Without a problem, nodes agree within seconds. */
 const AGREE_WITHIN_MS = 120_000;
 
 /** @param within ms */
@@ -49,10 +44,7 @@ export const awaitOneSchema = (viewer: string, within: number) =>
     }),
   );
 
-/**
- * Returns a step that waits until a node opens its port for clients. A node does this last, after it has joined and read its commit log.
- * @param within ms
- */
+/** A node opens its port for clients last, after it has joined and read its commit log. @param within ms */
 export const awaitServing = (node: string, within: number) =>
   onNode(
     node,
@@ -64,7 +56,7 @@ export const awaitServing = (node: string, within: number) =>
   );
 
 /**
- * Returns steps that restart one node while the other nodes serve. They end when the other nodes report the node as up again.
+ * Ends when the other nodes report the node as up again.
  * @param nodes all nodes of the cluster
  * @param commands `within`: time limit of each wait, in ms; `between`: steps while the node is stopped
  */

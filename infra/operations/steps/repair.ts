@@ -3,7 +3,7 @@ import { onNode, type Step } from '../plan.ts';
 import { managed } from './manager.ts';
 import { command } from './shell.ts';
 
-/** @returns steps of a repair, which gives every node the writes that it missed */
+/** Gives every node the writes that it missed. */
 export const repairAll = ({ engine, need, keyspace, tag }: Given): Step[] =>
   engine === 'scylla'
     ? managed('repairs all nodes', {
@@ -15,8 +15,8 @@ export const repairAll = ({ engine, need, keyspace, tag }: Given): Step[] =>
     : repairs(need('nodes'), keyspace);
 
 /**
- * Returns steps in which each node repairs its primary ranges. So every range is repaired once, and not once for each of three copies. A
- * full repair also covers the data that an incremental repair has marked as repaired.
+ * Each node repairs its primary ranges. So every range is repaired once, and not once for each of three copies. A full repair also covers
+ * the data that an incremental repair has marked as repaired.
  */
 export const repairs = (nodes: string[], keyspace: string) =>
   nodes.map((node) =>

@@ -1,13 +1,13 @@
 import { MillraceError } from '../../../common/errors.ts';
 
-/** Commands that stop and start the database, as its package installs it. The flags `--stop` and `--start` replace them. */
+/** Names from the package of the database. The flags `--stop` and `--start` replace them. */
 export const SERVICE = {
   scylla: { stop: 'sudo systemctl stop scylla-server', start: 'sudo systemctl start scylla-server' },
   cassandra: { stop: 'sudo systemctl stop cassandra', start: 'sudo systemctl start cassandra' },
 };
 
 /**
- * Refuses nodes in Kubernetes, where only the operator stops and starts pods. In docker compose, compose.sh stops and starts the container.
+ * In Kubernetes only the operator stops and starts pods. In docker compose, compose.sh stops and starts the container.
  * @throws {MillraceError} `usage`
  */
 export function expectService(reach: string) {
@@ -18,11 +18,7 @@ export function expectService(reach: string) {
   );
 }
 
-/**
- * Refuses nodes in containers.
- * @param instead sentence for the error message: the procedure for containers
- * @throws {MillraceError} `usage`
- */
+/** @param instead sentence for the error message: the procedure for containers @throws {MillraceError} `usage` */
 export function expectMachine(reach: string, instead: string) {
   if (!/\b(compose|kubernetes)\.sh\b/.test(reach)) return;
   throw new MillraceError('usage', `Containers have no packages and no settings of their own: ${instead}`);

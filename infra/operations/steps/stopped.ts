@@ -1,10 +1,7 @@
 import { here } from '../plan.ts';
 import { command } from './shell.ts';
 
-/**
- * Returns a step that fails while a process of the application runs. During a restore, a running packer would mark hours as packed before
- * their samples are restored, and this mark is permanent.
- */
+/** During a restore, a running packer would mark hours as packed before their samples are restored, and this mark is permanent. */
 export const expectAllStopped = (keyspace: string) =>
   here(
     'no process of the application runs, or this goes no further',

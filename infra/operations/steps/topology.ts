@@ -3,7 +3,7 @@ import type { Given } from '../flags.ts';
 import { onNode } from '../plan.ts';
 import { quote } from './shell.ts';
 
-/** Path of the database's configuration file, where its package installs it. */
+/** Where the package installs it. */
 const CONFIG = { scylla: '/etc/scylla/scylla.yaml', cassandra: '/etc/cassandra/cassandra.yaml' };
 
 export const configFlag = {
@@ -12,14 +12,13 @@ export const configFlag = {
 
 const configOf = ({ config, engine }: Given) => quote(config ?? CONFIG[engine]);
 
-/** Returns a command that sets `$id`. @param id host id; undefined: that of the node that runs the command */
+/** Sets `$id`. @param id host id; undefined: that of the node that runs the command */
 const whose = (id: string | undefined) =>
   id ? `id=${quote(id)}` : 'id=$(nodetool info | sed -n "s/^ID *: *//p")';
 
 /**
- * An awk program that checks whether enough nodes and racks stay for all copies. It counts the copies of one row, because all rows
- * of a keyspace have the same number of copies. A row of `nodetool status` ends with the rack. The column of the host id depends on the
- * number of tokens.
+ * Counts the copies of one row, because all rows of a keyspace have the same number of copies. A row of `nodetool status` ends with the
+ * rack. The column of the host id depends on the number of tokens.
  */
 const LEFT = `
 /^[0-9A-Fa-f.:]+$/ { copy[$1] }
@@ -39,11 +38,7 @@ END {
   exit 1
 }`;
 
-/**
- * Returns a step that fails if fewer nodes than copies would be left, or if a rack that the copies need would be lost.
- * @param viewer the node that runs the step
- * @param id host id of the node to remove; default: the node that runs the step
- */
+/** Also fails if a rack that the copies need would be lost. @param id host id; default: the node that runs the step */
 export const expectEnoughLeft = (viewer: string, { keyspace }: Given, id?: string) =>
   onNode(
     viewer,
@@ -52,11 +47,7 @@ export const expectEnoughLeft = (viewer: string, { keyspace }: Given, id?: strin
 { nodetool getendpoints ${quote(keyspace)} installation any; nodetool status; } | awk -v id="$id" '${LEFT}'`,
   );
 
-/**
- * Returns a step that prints a note if the node is a seed, because other nodes need a seed at their next start.
- * @param viewer the node that runs the step
- * @param id host id of the node to check; default: the node that runs the step
- */
+/** Other nodes need a seed at their next start. @param id host id; default: the node that runs the step */
 export const printSeed = (viewer: string, given: Given, id?: string) =>
   onNode(
     viewer,
@@ -68,9 +59,7 @@ if [ -n "$address" ] && grep -E "^[ -]*seeds:" ${configOf(given)} | grep -qwF "$
 fi`,
   );
 
-/**
- * Returns a step that fails if a new node is its own seed. Such a node creates a separate cluster, or joins without its share of the data.
- */
+/** A node that is its own seed creates a separate cluster, or joins without its share of the data. */
 export const expectOtherSeeds = (node: string, given: Given) =>
   onNode(
     node,

@@ -1,21 +1,18 @@
 import { durationText } from '../../../common/durations.ts';
 
-/** Interval of the checks of a task that takes minutes, in s. */
+/** Seconds. The tasks take minutes. */
 const LOOK_EVERY_S = 2;
 
-/**
- * @param condition a command that succeeds when the condition is met
- * @returns script that repeats the command until it succeeds, and fails when the time is over
- */
+/** @param condition a command */
 export const until = (
   condition: string,
   {
     within,
     late,
   }: {
-    /** time limit in ms */
+    /** ms */
     within: number;
-    /** message if the condition is not met in time: the state, and where to look for the cause */
+    /** the state, and where to look for the cause */
     late: string;
   },
 ): string =>

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { CDPSession, Page } from 'playwright-core';
 import { MillraceError } from '../../../common/errors.ts';
 
-/** The requests and bytes that the browser loads until a view is complete. */
+/** What the browser loads until a view is complete. */
 export interface Weight {
   /** requests for the page, its scripts and styles; files of the browser's cache do not count */
   files: number;
@@ -12,26 +12,23 @@ export interface Weight {
   kilobytes: number;
 }
 
-/** The weight of a first view with an empty cache, and of a reload. */
+/** `first`: with an empty cache. */
 export type Views = { first: Weight; reload: Weight };
 
-/** One request. `bytes`: bytes of the answer that have arrived so far. */
+/** `bytes`: that have arrived so far. */
 type Request = { isData: boolean; isStream: boolean; isCached: boolean; isOver: boolean; bytes: number };
 
 /** A view is complete when nothing has changed for this long, in ms, neither a request nor the snapshot of the stream. */
 const QUIET_MS = 500;
 
-/** A view must be complete within this time, in ms. */
 const COMPLETE_MS = 120_000;
 
 const LOOK_MS = 50;
 
-/** An expression that the page evaluates: whether it shows cells, and no row of its list waits for data. */
+/** The page evaluates it: it shows cells, and no row of its list waits for data. */
 const IS_DRAWN = "window.benchSeen?.firstCellsMs != null && document.querySelector('.waiting') === null";
 
-/** Counts the requests of a page and the bytes of the answers, from the events of the DevTools protocol. */
 export class RequestCount {
-  /** By request id. */
   #requests: Map<string, Request> = new Map();
   #changedAt = performance.now();
 
@@ -71,17 +68,16 @@ export class RequestCount {
     this.#changedAt = performance.now();
   }
 
-  /** Whether an answer is incomplete. The live stream never ends, so it does not count. */
+  /** The live stream never ends, so it does not count. */
   get isWaiting() {
     return [...this.#requests.values()].some(({ isOver, isStream }) => !isOver && !isStream);
   }
 
-  /** Time since the last change of a request, in ms. */
   get quietMs() {
     return performance.now() - this.#changedAt;
   }
 
-  /** @returns weight of the requests since the last call */
+  /** Weight of the requests since the last call. */
   take(): Weight {
     const sent = [...this.#requests.values()].filter(({ isCached }) => !isCached);
     this.#requests.clear();
@@ -92,7 +88,6 @@ export class RequestCount {
 }
 
 /**
- * Opens a view with an empty cache, reloads it, and measures the weight of both.
  * @param opened a new empty page, with the script that records its first cells
  * @throws {MillraceError} `failed`: the view was not complete within the time limit
  */

@@ -15,7 +15,6 @@ const ARGUMENTS = [
 ];
 const LOOK_MS = 50;
 
-/** A page must show cells within this time, in ms. */
 const SHOWN_MS = 120_000;
 
 const VIEWPORT = { width: 1360, height: 900 };
@@ -38,18 +37,18 @@ const WATCH = `(() => {
   requestAnimationFrame(look);
 })()`;
 
-/** The connection of a phone with poor reception: throughput in bytes/s, and latency of each answer in ms. */
+/** A phone with poor reception: throughput in bytes/s, and latency of each answer in ms. */
 const SLOW_NETWORK = { offline: false, latency: 300, downloadThroughput: 50_000, uploadThroughput: 50_000 };
 
-/** An expression that the page evaluates: ms from the navigation to the first paint; null: nothing is painted yet. */
+/** The page evaluates it: ms from the navigation; null: nothing is painted yet. */
 const FIRST_PAINT = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? null";
 
-/** Starts the Chromium of this machine, headless. The API must already serve a built dashboard. */
+/** Headless. The API must already serve a built dashboard. */
 export async function startChromium() {
   const { chromium: program } = await findTools(['chromium']);
   const browser = await chromium.launch({ executablePath: program?.path, args: ARGUMENTS });
   return {
-    /** Opens a page with a new profile, so that no earlier page has filled its cache. */
+    /** A new profile, so that no earlier page has filled its cache. */
     async open(url: string) {
       const context = await browser.newContext({ viewport: VIEWPORT });
       const page = await context.newPage();
@@ -65,7 +64,7 @@ export async function startChromium() {
         close: () => context.close(),
       };
     },
-    /** @returns ms from the navigation to the first text or picture, for a new user with a slow network */
+    /** Ms, for a new user with a slow network. */
     async firstPaint(url: string): Promise<number> {
       const context = await browser.newContext({ viewport: VIEWPORT });
       try {
@@ -79,7 +78,6 @@ export async function startChromium() {
         await context.close();
       }
     },
-    /** @returns requests and bytes of the first view of a new user, and of its reload */
     async weigh(url: string): Promise<Views> {
       const context = await browser.newContext({ viewport: VIEWPORT });
       try {
@@ -97,8 +95,7 @@ export async function startChromium() {
 }
 
 /**
- * Polls a page until it shows something. Playwright's own wait runs inside the page, and the security policy of the page forbids
- * that.
+ * Playwright's own wait runs inside the page, and the security policy of the page forbids that.
  * @param read returns null while nothing is shown
  * @throws {MillraceError} `failed`: the page shows nothing within the time limit
  */
@@ -111,36 +108,32 @@ async function untilShown<T>(url: string, read: () => Promise<T | null>): Promis
 }
 
 type LongTask = { at: number; ms: number; of: string };
-/** Times in ms since the navigation began. */
+/** Ms since the navigation began. */
 type Seen = { firstCellsMs: number | null; longTasks: LongTask[] };
 type OpenPage = Awaited<ReturnType<Awaited<ReturnType<typeof startChromium>>['open']>>;
 
-/** @returns MB that the JavaScript of the page keeps after a garbage collection */
+/** MB after a garbage collection. */
 async function heapOf({ debuggee }: OpenPage): Promise<number> {
   await debuggee.send('HeapProfiler.collectGarbage');
   const { usedSize } = await debuggee.send('Runtime.getHeapUsage');
   return usedSize / 1e6;
 }
 
-/**
- * @param heap MB, in order of time
- * @returns ratio of the last third to the first third, because single readings vary
- */
+/** Ratio of the last third to the first third, because single readings vary. */
 export function heapGrowth(heap: number[]): number {
   const third = Math.max(1, Math.floor(heap.length / 3));
   return median(heap.slice(-third)) / median(heap.slice(0, third));
 }
 
-/** Maximum length of a trace, in ms. A longer trace would fill the buffer of the browser. */
+/** A longer trace would fill the buffer of the browser. */
 const TRACE_MS = 20_000;
-/** Minimum length of a trace, in ms. The page draws once a second, so a shorter trace may have no frame. */
+/** The page draws once a second, so a shorter trace may have no frame. */
 const LEAST_TRACE_MS = 5000;
-/** Time until the first heap reading, in ms. Until then the heap still grows while the page loads. */
+/** Until then the heap still grows while the page loads. */
 const SETTLE_MS = 30_000;
-/** Length of a task from which people notice a delay, in ms. */
+/** People notice a delay from this length on. */
 export const LONG_MS = 50;
 
-/** Measures frames, long tasks and memory of an open dashboard. */
 export async function watchDashboard(opened: OpenPage, forMs: number): Promise<Watched> {
   const end = performance.now() + forMs;
   await sleep(Math.min(SETTLE_MS, forMs / 4));
@@ -200,7 +193,7 @@ async function commitToScreen({ page }: OpenPage) {
   return { p50: Number(p50), p99: Number(p99) };
 }
 
-/** An event of Chromium's trace. Times are in µs. */
+/** Times are in µs. */
 type TraceEvent = {
   name: string;
   cat: string;
@@ -214,7 +207,6 @@ type TraceEvent = {
 
 const CATEGORIES = ['devtools.timeline', 'v8', 'disabled-by-default-devtools.timeline'];
 
-/** Returns the trace events of the page's main thread while work runs. @param meanwhile the work */
 async function traceOf({ debuggee }: OpenPage, meanwhile: () => Promise<void>): Promise<TraceEvent[]> {
   const events: TraceEvent[] = [];
   const collect = ({ value }: { value: object[] }) => void events.push(...(value as TraceEvent[]));
@@ -231,7 +223,6 @@ async function traceOf({ debuggee }: OpenPage, meanwhile: () => Promise<void>): 
   return events;
 }
 
-/** The trace events of scripts and of the garbage collector. */
 const SCRIPT = new Set([
   'FunctionCall',
   'EvaluateScript',
@@ -243,12 +234,11 @@ const SCRIPT = new Set([
   'V8.GCIncrementalMarking',
 ]);
 
-/** The event at which a frame is passed on for drawing and ends. */
+/** A frame is passed on for drawing and ends. */
 const FRAME_END = 'Commit';
 
 /**
- * Returns the script time of each frame. All script time since the previous frame counts, including work for the stream between
- * two frames.
+ * All script time since the previous frame counts, including work for the stream between two frames.
  * @returns `ms`: wall time; `cpuMs`: CPU time
  */
 export function scriptOfFrames(events: TraceEvent[]): { ms: number; cpuMs: number }[] {
@@ -274,7 +264,7 @@ export function scriptOfFrames(events: TraceEvent[]): { ms: number; cpuMs: numbe
   return frames.slice(1);
 }
 
-/** @returns CPU time of the page's tasks that took more than `overMs`, in ms */
+/** CPU time in ms. */
 export function longTasksOf(events: TraceEvent[], overMs: number): number[] {
   const main = mainThread(events);
   return events.flatMap(({ name, pid, tid, tdur = 0 }) =>
@@ -282,7 +272,7 @@ export function longTasksOf(events: TraceEvent[], overMs: number): number[] {
   );
 }
 
-/** @returns the main thread of the page: the thread that calls most script functions */
+/** The thread that calls most script functions. */
 function mainThread(events: TraceEvent[]): string {
   const calls: Map<string, number> = new Map();
   for (const { name, pid, tid } of events) {

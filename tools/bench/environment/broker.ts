@@ -6,7 +6,6 @@ import { MillraceError } from '../../../common/errors.ts';
 import { findTools } from '../../../infra/bootstrap/index.ts';
 import { steadyPort } from '../../../infra/engine/ports.ts';
 
-/** A broker that the bench publishes to. */
 export interface Broker {
   url: string;
   /** missing: the broker runs in the ingest process */
@@ -15,10 +14,10 @@ export interface Broker {
 }
 
 /**
- * Starts a Mosquitto with persistence and with limits that never affect a measurement. The receive maximum of the subscriber
- * limits the messages in flight, and Mosquitto drops no message.
+ * Persistence is on, and no limit affects a measurement. The receive maximum of the subscriber limits the messages in flight, and Mosquitto
+ * drops no message.
  * @param dir folder of this broker; the broker reuses no files of another broker
- * @returns `kill`: ends the broker with SIGKILL; `start`: starts it again with the data that it had written
+ * @returns `kill`: with SIGKILL; `start`: again, with the data that it had written
  */
 export async function startBroker(
   dir: string,
@@ -39,10 +38,7 @@ export async function startBroker(
   return { ...broker, url: `mqtt://127.0.0.1:${port}`, pid: await broker.start() };
 }
 
-/**
- * @param dir folder of the queues of the broker
- * @returns lines of a configuration that listens on loopback and drops no message
- */
+/** Listens on loopback, and drops no message. */
 export const persistentOn = (port: number, dir: string): string[] => [
   // Without this line, Mosquitto changes from root to a user that cannot write here.
   ...(process.getuid?.() === 0 ? ['user root'] : []),
@@ -52,10 +48,9 @@ export const persistentOn = (port: number, dir: string): string[] => [
   'max_queued_messages 0',
 ];
 
-/** Interval in which a signal is repeated, in ms. Mosquitto may miss a signal that arrives before its main loop runs. */
+/** Mosquitto may miss a signal that arrives before its main loop runs. */
 const REMIND_MS = 200;
 
-/** Prepares a Mosquitto without starting it. @param configuration path of the configuration file */
 export function createMosquitto(command: string, configuration: string, options: SpawnOptions) {
   let child: ChildProcess | null = null;
 
@@ -71,11 +66,7 @@ export function createMosquitto(command: string, configuration: string, options:
   }
 
   return {
-    /**
-     * Starts Mosquitto, and waits until it listens.
-     * @returns pid of the process
-     * @throws {MillraceError} `failed`, with the output of Mosquitto, when Mosquitto ends instead
-     */
+    /** @returns pid, once it listens @throws {MillraceError} `failed`, with the output of Mosquitto, when Mosquitto ends instead */
     async start(): Promise<number> {
       const started = spawn(command, ['-c', configuration], {
         ...options,
@@ -94,10 +85,9 @@ export function createMosquitto(command: string, configuration: string, options:
       return Number(started.pid);
     },
 
-    /** Stops Mosquitto with SIGTERM, so that it writes its queues. */
     stop: () => end('SIGTERM'),
 
-    /** Kills Mosquitto. The messages since it last wrote its queues are lost. */
+    /** Messages since Mosquitto last wrote its queues are lost. */
     kill: () => end('SIGKILL'),
 
     signal: (name: NodeJS.Signals) => child?.kill(name),

@@ -11,13 +11,12 @@ export interface Database {
   contactPoint: string;
   pid: number;
   nodetool?: Nodetool;
-  /** ends it with SIGKILL */
   kill?: () => Promise<void>;
-  /** starts the database again after `kill`, with the data that it had written */
+  /** starts it again after `kill`, with the data that it had written */
   start?: () => Promise<void>;
 }
 
-/** Starts an empty Cassandra for the bench. It accepts batches of the same size as the Cassandra of `npm run dev`. */
+/** Accepts batches of the same size as the Cassandra of `npm run dev`. */
 export async function startDatabase({
   dir,
   engineDir,
@@ -26,9 +25,8 @@ export async function startDatabase({
   onStatus,
   signal,
 }: {
-  /** data folder, which is emptied */
+  /** folder that is emptied */
   dir: string;
-  /** folder of the jars */
   engineDir: string;
   /** default: `bench`, which runs at full speed with a heap of fixed size */
   profile?: Profile;

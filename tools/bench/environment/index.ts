@@ -14,23 +14,20 @@ import type { Database } from './database.ts';
 import { type Changed, type Front, startFlags, startFront, startIngest } from './ingest.ts';
 import { createLine, createPace, type Line, type Reading, type Variant } from './pipeline.ts';
 
-/** The context in which a part of the benchmark runs. */
 export interface Context {
   environment: Environment;
   flags: BenchFlags;
-  /** shows the present measurement */
   status: (text: string) => void;
-  /** writes the results so far into the raw file, in case the run fails later */
+  /** writes the results so far, in case the run fails later */
   keep?: (partial: unknown) => void;
 }
 
 export interface BenchFlags {
-  /** names of the parts to run */
   only: string[];
   shapes: string[];
   rounds: number;
   runMs: number;
-  /** warm-up before each run, while its load runs */
+  /** ms under load before each run */
   warmMs: number;
   /** time for which an open dashboard is watched */
   watchMs: number;
@@ -40,7 +37,7 @@ export interface BenchFlags {
   bootMs: number;
   /** durability classes in which the peers are compared */
   classes?: Array<'K' | 'P'>;
-  /** true: a rough run of a few minutes */
+  /** a rough run of a few minutes */
   quick?: boolean;
 }
 
@@ -48,23 +45,17 @@ const PUBLISHER = fileURLToPath(new URL('../publisher/main.ts', import.meta.url)
 const ALONE = fileURLToPath(new URL('../variants/alone.ts', import.meta.url));
 const DRIVER = fileURLToPath(new URL('../variants/driver.ts', import.meta.url));
 
-/** Number of connections from the publisher to a broker. */
 const CONNECTIONS = 8;
 
-/**
- * Opens the environment of all measurements: a database, one publisher, and the variants. Each variant starts when it is first
- * needed.
- */
+/** A database, one publisher, and the variants. Each variant starts when it is first needed. */
 export async function openEnvironment({
   dir,
   database,
   prefix = 'bench',
   onStatus,
 }: {
-  /** folder of all files of the environment */
   dir: string;
   database: Database;
-  /** prefix of the keyspaces */
   prefix?: string;
   onStatus: (text: string) => void;
 }) {
@@ -76,7 +67,7 @@ export async function openEnvironment({
 
   const { settings, migrate } = createKeyspaces(database, prefix);
 
-  /** Starts a variant, unless a variant of this name already runs. */
+  /** A variant of this name that already runs is used again. */
   async function once<C extends { close: () => Promise<void> }>(
     name: string,
     start: (home: string) => Promise<C>,
@@ -89,7 +80,7 @@ export async function openEnvironment({
     return variant;
   }
 
-  /** Starts a pipeline with its own broker. @param changed missing: ingest runs unchanged */
+  /** @param changed missing: ingest runs unchanged */
   const pipeline = (
     name: string,
     changed?: Changed,
@@ -98,7 +89,6 @@ export async function openEnvironment({
       wired = false,
       keyspace = name,
     }: {
-      /** further settings of ingest */
       more?: NodeJS.ProcessEnv;
       /** ingest reaches its broker through the publisher's wire */
       wired?: boolean;
@@ -119,12 +109,10 @@ export async function openEnvironment({
       return {
         ...line,
         broker,
-        /** The settings of the database in which the pipeline stores. */
         cql,
         pace: createPace({ ...parts, line }),
-        /** @returns latencies since the last call */
+        /** Latencies since the last call. */
         latencies: (): Promise<Reading> => publisher.ask('latencies', { reset: true }),
-        /** Kills ingest during a run. */
         kill: async () => signalProcess(ingest.pid, 'SIGKILL'),
         async start() {
           await ingest.stop();
@@ -134,34 +122,30 @@ export async function openEnvironment({
     });
 
   return {
-    /** The folder of all files. */
     dir,
 
-    /** The pid of the database. */
     get database() {
       return database.pid;
     },
 
-    /** `kill` ends the database with SIGKILL, and `start` starts it again. Both are missing if the bench did not start the database. */
+    /** `kill` ends the database with SIGKILL. Both are missing if the bench did not start the database. */
     kill: database.kill,
     start: database.start,
 
-    /** Cassandra's nodetool. Missing if the bench did not start the database. */
+    /** Missing if the bench did not start the database. */
     get nodetool() {
       return database.nodetool;
     },
 
-    /** The publisher, which all measurements share, and the number of its connections to a broker. */
+    /** All measurements share the publisher. */
     publisher,
     connections: CONNECTIONS,
 
-    /** @param broker URL @returns settings of a variant's processes */
     settings,
 
-    /** Starts another kind of variant, unless a variant of this name already runs. */
     variant: once,
 
-    /** Creates the tables of a variant that is not started yet, so that data can be loaded. */
+    /** Migrates a variant that is not started yet, so that data can be loaded. */
     prepare: (name: string): Promise<Config> => migrate(settings(name)),
 
     pipeline,
@@ -169,13 +153,12 @@ export async function openEnvironment({
     /** Ingest unchanged, with a wire on which its acknowledgements can be observed. */
     wired: () => pipeline('wired', undefined, { wired: true }),
 
-    /** Starts an API process that serves the data of a line. */
     front: (line: Line): Promise<Front> =>
       once(`${line.name}-front`, (home) =>
         startFront({ name: `${line.name}-front`, dir: home, settings: settings(line.name, line.url) }),
       ),
 
-    /** Starts ingest without a broker: the ingest process makes the messages itself. */
+    /** The ingest process makes the messages itself. */
     loop: (): Promise<Variant> =>
       once('loop', async (home) => {
         const env = settings('loop');
@@ -192,7 +175,7 @@ export async function openEnvironment({
         };
       }),
 
-    /** Starts the driver alone: a process that writes the rows of a load, and decodes no messages. */
+    /** Writes the rows of a load, and decodes no messages. */
     driver: () =>
       once('driver', async (home) => {
         const env = settings('driver');
@@ -201,29 +184,28 @@ export async function openEnvironment({
         return {
           cql,
           pid: child.pid,
-          /** @param options `rate`: samples/s */
+          /** `rate`: samples/s. */
           pace: (shape: Shape, options: { rate: number; forMs: number }): Promise<Latencies> =>
             child.ask('pace', { shape, ...options }),
           close: () => child.stop(),
         };
       }),
 
-    /** Starts a process that decodes, validates and encodes messages, and stores nothing. */
+    /** Decodes, validates and encodes messages, and stores nothing. */
     alone: () =>
       once('alone', async (home) => {
         const child = await startScript(ALONE, 'encoder', home);
         return {
-          /** @returns CPU µs per sample */
+          /** CPU µs per sample. */
           cost: (load: string, forMs: number): Promise<number> =>
             child.ask('cost', { shape: shapeOf(load), forMs }),
-          /** @returns CPU µs per message of one value */
+          /** CPU µs per message of one value. */
           jsonCost: (form: JsonForm, forMs: number): Promise<number> =>
             child.ask('jsonCost', { form, forMs }),
           close: () => child.stop(),
         };
       }),
 
-    /** Closes a variant that is no longer needed. */
     async close(name: string) {
       await open.get(name)?.close();
       open.delete(name);
@@ -238,13 +220,10 @@ export async function openEnvironment({
 
 export type Environment = Awaited<ReturnType<typeof openEnvironment>>;
 
-/** @param home folder of the log */
 const startScript = (script: string, title: string, home: string, env?: NodeJS.ProcessEnv) =>
   startChild(script, { title, log: join(home, `${title}.log`), nodeFlags: startFlags(), env });
 
-/** Creates a keyspace for each variant. @param prefix prefix of the keyspaces */
 const createKeyspaces = ({ contactPoint }: Database, prefix: string) => ({
-  /** @param broker URL @returns settings of the processes of a variant */
   settings: (name: string, broker?: string): NodeJS.ProcessEnv => ({
     CQL_CONTACT_POINTS: contactPoint,
     CQL_LOCAL_DC: 'datacenter1',
@@ -253,7 +232,7 @@ const createKeyspaces = ({ contactPoint }: Database, prefix: string) => ({
     MQTT_URL: broker,
   }),
 
-  /** Creates the keyspace if it is missing, with the table of one row per sample. */
+  /** Also creates the table of one row per sample. */
   async migrate(settings: NodeJS.ProcessEnv) {
     const config = readSettings(settings, { envFile: '' });
     await migrateDatabase(config);

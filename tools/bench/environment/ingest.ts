@@ -8,13 +8,9 @@ const API = fileURLToPath(new URL('../../../api/index.ts', import.meta.url));
 const PACKAGE = new URL('../../../package.json', import.meta.url);
 const VARIANT = fileURLToPath(new URL('../variants/main.ts', import.meta.url));
 
-/**
- * The differences to `npm start`: `store` names a store in variants/stores.ts, `gate` fixes the number of requests in flight, and
- * `loop` replaces the broker.
- */
+/** `store` names a store in variants/stores.ts, `gate` fixes the number of requests in flight, and `loop` replaces the broker. */
 export type Changed = { store?: string; gate?: boolean; loop?: boolean };
 
-/** Starts an ingest process as `npm start` does, or with one part replaced. */
 export async function startIngest({
   name,
   dir,
@@ -22,7 +18,6 @@ export async function startIngest({
   changed,
 }: {
   name: string;
-  /** folder of the files of the process */
   dir: string;
   settings: NodeJS.ProcessEnv;
   /** missing: the process runs as `npm start` does */
@@ -52,18 +47,14 @@ export async function startIngest({
 
 export type IngestProcess = Awaited<ReturnType<typeof startIngest>>;
 
-/**
- * Starts an API process that serves HTTP clients, as `npm run start:http` does. It receives nothing from the broker.
- */
+/** Like `npm run start:http`, it receives nothing from the broker. */
 export async function startFront({
   name,
   dir,
   settings,
 }: {
   name: string;
-  /** folder of the log and data of the process */
   dir: string;
-  /** settings of the ingest process whose data is served */
   settings: NodeJS.ProcessEnv;
 }) {
   const { url, pid, stop } = await startApi(API, {
@@ -84,7 +75,7 @@ export async function startFront({
 
 export type Front = Awaited<ReturnType<typeof startFront>>;
 
-/** @returns a child process that is ready, with the address of its API */
+/** The child process is ready. */
 async function startApi(
   script: string,
   {
@@ -105,17 +96,13 @@ async function startApi(
   return { ...child, url: `http://127.0.0.1:${JSON.parse(String(child.said)).httpPort}` };
 }
 
-/** @returns flags that `npm start` passes to Node; all variants get the same flags */
+/** All variants get the flags that `npm start` passes to Node. */
 export function startFlags(): string[] {
   const { scripts }: { scripts: { start: string } } = JSON.parse(readFileSync(PACKAGE, 'utf8'));
   return scripts.start.split(' ').filter((word) => word.startsWith('--'));
 }
 
-/**
- * Reads the metrics of a process from its /metrics page.
- * @param url of the process's HTTP root
- * @returns returns the sum of a metric over its labels; 0 for a missing metric
- */
+/** @returns the sum of a metric over its labels; 0 for a missing metric */
 export async function readMetrics(url: string): Promise<(name: string) => number> {
   const response = await fetch(`${url}/metrics`);
   if (!response.ok) throw new Error(`${url}/metrics answers ${response.status}`);

@@ -6,23 +6,15 @@ import type { Child } from '../process/child.ts';
 import type { Broker } from './broker.ts';
 import type { IngestProcess } from './ingest.ts';
 
-/**
- * Interval in which the publisher gets the number of committed samples, in ms. Each update costs ingest one rendering of its
- * metrics page.
- */
+/** Each update costs ingest one rendering of its metrics page. */
 const UPDATE_MS = 250;
 
-/**
- * Size of the backlog at the broker, so that ingest is never idle: this many seconds of the commit rate, and at least this many
- * messages.
- */
+/** Backlog at the broker, so that ingest is never idle: this many seconds of the commit rate, and at least this many messages. */
 const BACKLOG_SECONDS = 0.6;
 const LEAST_BACKLOG = 2000;
 
-/** Time limit for the commit of all samples after the last message was published, in ms. */
 const SETTLE_MS = 60_000;
 
-/** Creates a complete pipeline: a publisher, a broker, and an ingest process. */
 export function createLine({
   name,
   broker,
@@ -37,7 +29,6 @@ export function createLine({
     ask: (call: string, argument?: unknown) => Promise<unknown>;
   };
   publisher: Child;
-  /** number of connections of the publisher */
   connections: number;
 }) {
   let shape: Shape | null = null;
@@ -47,7 +38,7 @@ export function createLine({
 
   const committed = async () => (await ingest.metrics())('iot_ingest_samples_total');
 
-  /** Lets the publisher send as fast as ingest commits. */
+  /** Publishes as fast as ingest commits. */
   async function feed(running: Shape) {
     let last = { at: performance.now(), messages: 0 };
     let backlog = LEAST_BACKLOG;
@@ -62,11 +53,7 @@ export function createLine({
     }
   }
 
-  /**
-   * Waits until all published samples are committed.
-   * @param due number of published samples
-   * @throws {MillraceError} `failed`: samples are missing, or ingest refused messages
-   */
+  /** @throws {MillraceError} `failed`: samples are missing, or ingest refused messages */
   async function settle(due: number) {
     const deadline = Date.now() + SETTLE_MS;
     let there = 0;
@@ -87,9 +74,7 @@ export function createLine({
 
   return {
     name,
-    /** The URL of the broker. */
     url: broker.url,
-    /** The URL of the API. Peers have no API. */
     api: ingest.url,
     pids: {
       ingest: ingest.pid,
@@ -99,7 +84,7 @@ export function createLine({
     committed,
     metrics: ingest.metrics,
 
-    /** Sets the number of requests in flight of a process that was started with a gate. */
+    /** Works only for a process that was started with a gate. */
     inFlight: async (most: number) => {
       await ingest.ask('inFlight', most);
     },
@@ -113,7 +98,7 @@ export function createLine({
     },
 
     /**
-     * Stops publishing, and waits until all published samples are committed.
+     * Waits until all published samples are committed.
      * @throws {MillraceError} `failed`: samples are missing, or ingest refused messages
      */
     async end() {
@@ -123,11 +108,7 @@ export function createLine({
       await settle((await publisher.ask<Counts>('allow', 0)).published * samplesOf(load));
     },
 
-    /**
-     * Publishes at a fixed rate while something else is measured.
-     * @param rate samples/s
-     * @returns a function that ends the load as `end` does; `others`: samples that reached ingest in other ways
-     */
+    /** @param rate samples/s @returns ends the load as `end` does; `others`: samples that reached ingest in other ways */
     async hold(load: Shape, rate: number): Promise<(others?: number) => Promise<void>> {
       before = await committed();
       await publisher.ask('pace', { ...target, shape: load, rate, forMs: Infinity });
@@ -144,18 +125,15 @@ export function createLine({
 
 export type Line = ReturnType<typeof createLine>;
 
-/** A variant receives a load, and counts the samples that it committed. */
+/** Counts the samples that it committed. */
 export type Variant = Pick<Line, 'name' | 'pids' | 'committed' | 'inFlight' | 'begin' | 'end' | 'close'>;
 
 const LOOK_MS = 200;
 
-/** If no sample is committed for this time, in ms, missing messages count as lost. */
+/** After this time without a commit, missing messages count as lost. */
 const STUCK_MS = 30_000;
 
-/**
- * Creates the function that publishes at a fixed rate. The ingest process of the line must reach its broker through the
- * publisher's wire, so that the latency of each message is known.
- */
+/** The ingest process of the line must reach its broker through the publisher's wire, so that the latency of each message is known. */
 export const createPace =
   ({
     line,
@@ -168,11 +146,7 @@ export const createPace =
     publisher: Child;
     connections: number;
   }) =>
-  /**
-   * Publishes at a fixed rate, and waits until all samples are committed.
-   * @returns `published`: number of samples
-   * @throws {MillraceError} `failed`: a message was never acknowledged
-   */
+  /** Waits until all samples are committed. @throws {MillraceError} `failed`: a message was never acknowledged */
   async (
     shape: Shape,
     {
@@ -183,7 +157,7 @@ export const createPace =
       /** samples/s */
       rate: number;
       forMs: number;
-      /** called several times a second with the counts so far */
+      /** several times a second */
       onLook?: (counts: Counts) => Promise<void> | void;
     },
   ): Promise<{ published: number; latency: Reading }> => {
@@ -211,7 +185,6 @@ export const createPace =
     return { published: counts.published * samplesOf(shape), latency };
   };
 
-/** Numbers of samples. `published`: as the publisher sent them */
 type Counts = { published: number; committed: number };
 
 export type Reading = { published: Latencies; delivered: Latencies };

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Latency } from '../../../simulator/meter.ts';
 
 /**
- * Sends at a fixed rate, however long answers take (an open loop). Each call gets the time at which it was due. Its latency
- * counts from that time, so a delay because of a busy machine is included.
+ * An open loop: sends at a fixed rate, however long answers take. The latency of a call counts from the time at which it was due, so a
+ * delay because of a busy machine is included.
  * @returns number of calls
  */
 export async function pace({
@@ -13,15 +13,14 @@ export async function pace({
   flush = () => {},
   signal,
 }: {
-  /** calls a second */
+  /** calls per second */
   rate: number;
   /** Infinity: until `signal` aborts */
   forMs: number;
-  /** gets the time at which the call was due, in ms of `performance.now()` */
+  /** `intended`: when the call was due, in ms of `performance.now()` */
   send: (intended: number) => void;
   /** called after all calls that were due together */
   flush?: () => void;
-  /** ends the loop early */
   signal?: AbortSignal;
 }): Promise<number> {
   const began = performance.now();

@@ -2,24 +2,22 @@ import { encodeSenml } from '../../../simulator/payloads/senml.ts';
 import { createRandom } from '../../../simulator/random.ts';
 import type { Shape } from './shapes.ts';
 
-/** Number of digits of the device number in a device name. So all names, and all packets of a load, have the same length. */
+/** The number is padded, so all names, and all packets of a load, have the same length. */
 export const NUMBER_DIGITS = 6;
 
-/** Maximum number of devices that one process publishes for. */
 const MOST_DEVICES = 100_000;
 
 export const deviceName = (number: number): string => `bench-${String(number).padStart(NUMBER_DIGITS, '0')}`;
 
 /**
- * Creates an array that holds, for each device, the end of the time range of its last message, in epoch ms. A process keeps one
- * array for all of its loads. If a load began with earlier times, ingest would write no values to the table `latest`, because that
- * table keeps only the newest.
+ * End of the time range of the last message of each device, in epoch ms. A process keeps one array for all of its loads. If a load began
+ * with earlier times, ingest would write no values to the table `latest`, because that table keeps only the newest.
  */
 export const createClocks = () => new Float64Array(MOST_DEVICES);
 
 /**
- * Creates an iterator over the devices of a load. A message begins now, or right after the last message of its device if that is
- * later. So times are fresh, and no sample has the same time twice.
+ * A message begins now, or right after the last message of its device if that is later. So times are fresh, and no sample has the same time
+ * twice.
  */
 export function createDevices({
   clocks,
@@ -28,7 +26,6 @@ export function createDevices({
   samples,
 }: {
   clocks: Float64Array;
-  /** number of the first device */
   first: number;
   count: number;
   /** samples of a sensor in a message */
@@ -37,12 +34,11 @@ export function createDevices({
   let next = first;
 
   return {
-    /** The number of the device of the current message. */
     number: first,
-    /** The start time of the current message, in epoch ms. */
+    /** Start of the current message, in epoch ms. */
     time: 0,
 
-    /** Advances to the next message. @param now epoch ms */
+    /** @param now epoch ms */
     advance(now: number) {
       this.number = next;
       this.time = Math.max(now, clocks[next] as number);
@@ -52,25 +48,20 @@ export function createDevices({
   };
 }
 
-/** Number of different payloads of a load: so many that no cache makes a variant faster. */
+/** Different payloads of a load: so many that no cache makes a variant faster. */
 const VARIETY = 64;
 
-/** Time between two samples of a sensor in a message, in ms. It is short, so that a device can send often without repeating a time. */
+/** Time between two samples: short, so that a device can send often without repeating a time. */
 export const STEP_MS = 1;
 
-/** Placeholder for a time in a payload. It has as many digits as any time until the year 2286. */
+/** It has as many digits as any time until the year 2286. */
 const PLACEHOLDER_MS = 1_111_111_111_111;
 
-/** @param index index of a sensor in its device */
 export const sensorName = (index: number) => `sensor-${String(index).padStart(2, '0')}`;
 
-/** The samples of one sensor in a message. */
 type Series = { name: string; samples: Array<{ ts: number; value: number }> };
 
-/**
- * Returns the content of the messages of a load. It is the same for every encoding.
- * @returns series by message; times start at a placeholder
- */
+/** Every encoding gets the same messages. Times start at a placeholder. */
 export function messagesOf({ sensors, samples }: Shape): Series[][] {
   const random = createRandom(1);
   return Array.from({ length: VARIETY }, () =>
@@ -85,8 +76,7 @@ export function messagesOf({ sensors, samples }: Shape): Series[][] {
 }
 
 /**
- * Encodes the payloads of a load once, in SenML as the simulator sends it. Messages only differ in their base time, which has 14
- * characters at a known position.
+ * Encoded once, in SenML as the simulator sends it. Messages only differ in their base time, which has 14 characters at a known position.
  * @returns `timeAt`: position of the base time, the same in all payloads
  */
 export function encodePayloads(shape: Shape): { payloads: Buffer[]; timeAt: number } {
@@ -95,27 +85,27 @@ export function encodePayloads(shape: Shape): { payloads: Buffer[]; timeAt: numb
   return { payloads, timeAt };
 }
 
-/** @param at position of the time @param ms epoch ms, written as seconds */
+/** @param ms epoch ms, written as seconds */
 export function writeTime(bytes: Buffer, at: number, ms: number) {
   const seconds = Math.floor(ms / 1000);
   writeDigits(bytes, at, seconds, 10);
   writeDigits(bytes, at + 11, ms - seconds * 1000, 3);
 }
 
-/** The table of the peers, which InfluxDB calls a measurement. */
+/** InfluxDB calls a table a measurement. */
 export const LINE_TABLE = 'm';
 
 /** Digits of a time in epoch ms until the year 2286. */
 const TIME_DIGITS = 13;
 
-/** @param time epoch ms @returns one sample in InfluxDB's line protocol, precision ms */
+/** InfluxDB's line protocol, precision ms. */
 export const lineOf = (sensor: string, time: number, value: number): string =>
   `${LINE_TABLE},sensor=${sensor} value=${value} ${time}`;
 
-/** Returns the tag of a sensor at the peers, where sensors of all devices share one tag. */
+/** At the peers, sensors of all devices share one tag. */
 export const tagOf = (device: string, sensor: string) => `${device}/${sensor}`;
 
-/** A payload in which the device number and the times are replaced in each copy. */
+/** The device number and the times are replaced in each copy. */
 export interface Template {
   payload: Buffer;
   /** positions of the device number, one for each line */
@@ -124,10 +114,7 @@ export interface Template {
   writeTimes: (bytes: Buffer, from: number, time: number) => void;
 }
 
-/**
- * Encodes the payloads of a load once, in line protocol. Each line has the device number and a time. Both are written into every
- * line of a copy.
- */
+/** Each line has the device number and a time. Both are written into every line of a copy. */
 export const encodeLines = (shape: Shape): Template[] =>
   messagesOf(shape).map((series) => {
     const device = deviceName(0);
@@ -154,7 +141,7 @@ export const encodeLines = (shape: Shape): Template[] =>
     };
   });
 
-/** Writes a time in two halves, because 32-bit integers divide fastest. @param time epoch ms */
+/** Writes two halves, because 32-bit integers divide fastest. */
 function writeMilliseconds(bytes: Buffer, at: number, time: number) {
   const high = Math.floor(time / 1e6);
   writeDigits(bytes, at, high, TIME_DIGITS - 6);

@@ -1,24 +1,20 @@
-/**
- * Default number of devices of a load, and maximum number of sensors of all devices. Registering more sensors takes longer than a
- * round.
- */
+/** Registering more sensors than `SENSORS` takes longer than a round. */
 const DEVICES = 1000;
 const SENSORS = 10_000;
 
-/** The content of every message of a load. */
 export interface Shape {
   /** `SENSORSxSAMPLES` */
   name: string;
-  /** number of sensors of a device; every message has values of all of them */
+  /** sensors of a device; every message has values of all of them */
   sensors: number;
-  /** number of samples of each sensor in a message */
+  /** samples of each sensor in a message */
   samples: number;
   devices: number;
   /** default: SenML; `lines`: InfluxDB's line protocol */
   format?: 'senml' | 'lines';
 }
 
-/** The loads of the table: a minute of a collar's sensor, ten seconds of it, the simulator's collar, a factory, and a single reading. */
+/** A minute of one sensor, ten seconds of it, the simulator's collar, a factory, and a single reading. */
 export const SHAPES = ['1x60', '1x10', '4x10', '50x1', '1x1'];
 
 /** @param name `4x10` is four sensors with ten samples each */
@@ -30,12 +26,11 @@ export function shapeOf(name: string, devices?: number): Shape | null {
   return { name, sensors, samples, devices: devices ?? Math.min(DEVICES, Math.floor(SENSORS / sensors)) };
 }
 
-/** @param name name of a load @throws {RangeError} for a name that is no load */
+/** @throws {RangeError} for a name that is no load */
 export function loadOf(name: string, devices?: number): Shape {
   const shape = shapeOf(name, devices);
   if (!shape) throw new RangeError(`${name} is no load such as 4x10`);
   return shape;
 }
 
-/** @returns samples in a message */
 export const samplesOf = ({ sensors, samples }: Shape): number => sensors * samples;

@@ -18,10 +18,10 @@ import {
 
 type Into = 'history' | 'batches' | 'rows';
 
-/** Number of samples of a sensor in a message. */
+/** Samples of a sensor in a message. */
 const BATCH = 60;
 
-/** Builds a data set in a migrated keyspace. @returns number of committed samples */
+/** The keyspace must be migrated. @returns number of committed samples */
 export async function build({
   config,
   fleet,
@@ -35,10 +35,7 @@ export async function build({
   fleet: { seed: number; devices: number; sensors: number };
   set: DataSet;
   into: Into;
-  /**
-   * returns the commit time of the messages of an hour, epoch ms; default: now, so that most messages are
-   * late
-   */
+  /** epoch ms at which the messages of an hour are committed; default: now, so that most messages are late */
   arrival?: (hour: number) => number;
   onProgress?: (samples: number) => void;
   signal?: AbortSignal;
@@ -64,18 +61,14 @@ async function openStore(config: Config, into: Into) {
   return (STORES['rows'] as typeof connectStore)(parts);
 }
 
-/** Number of hours of devices that are written concurrently: enough to keep the database busy, and far below the limits of the driver. */
+/** Device hours at once: enough to keep the database busy, and far below the limits of the driver. */
 const AT_ONCE = 48;
 
-/**
- * The definition of a data set. The same definition always writes the same samples.
- * `from`, `to`: epoch ms, starts of hours
- */
+/** The same definition always writes the same samples. `from`, `to`: epoch ms, starts of hours */
 export type DataSet = Recipe & { from: number; to: number };
 
 /**
- * Writes a data set with the statements of the application: devices and sensors, the samples of every hour, and the latest value
- * of each sensor.
+ * Uses the statements of the application: devices and sensors, the samples of every hour, and the latest value of each sensor.
  * @returns number of committed samples
  */
 async function load({
@@ -90,7 +83,6 @@ async function load({
   write: HourWriter;
   fleet: LoadedDevice[];
   set: DataSet;
-  /** called often with the number of samples committed so far */
   onProgress?: (samples: number) => void;
   /** ends the work before the next hour */
   signal?: AbortSignal;
@@ -114,7 +106,6 @@ async function load({
   return { samples };
 }
 
-/** @param set the hours and devices, in order of time */
 function* hoursOf(fleet: LoadedDevice[], { from, to }: DataSet) {
   for (let hour = from; hour < to; hour += HOUR_MS) for (const device of fleet) yield { device, hour };
 }
@@ -128,7 +119,6 @@ async function writeLatest({ write }: Store, { name, bytes, group, sensors }: Lo
   await write.latest({ bytes, group, retiredAt: null }, newest);
 }
 
-/** @returns number of samples of the data set */
 export const samplesIn = (
   { devices, sensors }: { devices: number; sensors: number },
   { from, to, intervalMs }: DataSet,
@@ -136,10 +126,7 @@ export const samplesIn = (
 
 type SensorHour = { sensor: Buffer; series: Series };
 
-/**
- * Writes all samples of one device in one hour. The promise settles when the samples are committed.
- * @param hour epoch ms
- */
+/** Settles when the samples are committed. @param hour epoch ms */
 type HourWriter = (
   device: { bytes: Buffer; group: number },
   hour: number,
@@ -147,9 +134,9 @@ type HourWriter = (
 ) => Promise<void>;
 
 /**
- * Creates a writer that writes an hour as the packer does: the samples before their statistics. The writer does not write
- * `pack_progress`. The progress of a group depends on all its devices, and only the packer knows all of them.
- * @param readFrom time at which the packer would have read the hour, in epoch ms
+ * Writes an hour like the packer: the samples before their statistics. It does not write `pack_progress`. The progress of a group depends
+ * on all its devices, and only the packer knows all of them.
+ * @param readFrom when the packer would have read the hour, in epoch ms
  */
 const createHistoryWriter =
   (store: Store, readFrom: number): HourWriter =>
@@ -168,9 +155,8 @@ const createHistoryWriter =
   };
 
 /**
- * Creates a writer that writes an hour as ingest does, for a device whose sensors all measure at the same times.
- * @param arrival returns the commit time of the messages of an hour, epoch ms. The samples of messages that are late for their
- * hour are also written into history
+ * Writes an hour like ingest, for a device whose sensors all measure at the same times. The samples of messages that are late for their
+ * hour are also written into history.
  */
 function createMessageWriter({ write }: Store, arrival: (hour: number) => number): HourWriter {
   const retry = { run: <T>(request: () => Promise<T>) => request() };

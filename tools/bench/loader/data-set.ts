@@ -4,33 +4,33 @@ import { DAY_MS, HOUR_MS } from '../../../schema/rules.ts';
 import { createRandom } from '../../../simulator/random.ts';
 import { createDrift, rounded } from '../../../simulator/signals/components.ts';
 
-/** Number of digits of the number in a device name. With leading zeros, names sort in the order of the numbers. */
+/** With leading zeros, names sort in the order of the numbers. */
 const DEVICE_DIGITS = 6;
 const SENSOR_DIGITS = 3;
 
-/** Attributes of all sensors and devices, so that queries by type and by site find them. */
+/** Queries by type and by site find these attributes. */
 const TYPE = 'temperature';
 const UNIT = 'Cel';
 const SITE = 'load';
 
 interface LoadedSensor {
   name: string;
-  /** the 16 bytes of the id */
+  /** 16 bytes */
   bytes: Buffer;
 }
 
 export interface LoadedDevice {
   name: string;
   id: string;
-  /** the 16 bytes of the id */
+  /** 16 bytes */
   bytes: Buffer;
   group: number;
   sensors: LoadedSensor[];
 }
 
 /**
- * Returns the devices of a data set. Their names contain the seed, so two data sets with different seeds have no device in common.
- * @param options `sensors`: number of sensors of each device; `groups`: LATEST_GROUPS
+ * Names contain the seed, so two data sets with different seeds have no device in common.
+ * @param options `sensors`: of each device; `groups`: LATEST_GROUPS
  */
 export const fleetOf = ({
   seed,
@@ -61,7 +61,7 @@ function loadedSensor(deviceId: string, index: number): LoadedSensor {
   return { name, bytes };
 }
 
-/** Registers a device, as a birth message does. @param options `now`: epoch ms */
+/** Like a birth message. `now`: epoch ms */
 export async function register(
   registry: RegistryStore,
   { name, bytes, group, sensors }: LoadedDevice,
@@ -85,13 +85,13 @@ export async function register(
   for (const write of [...indexes, ...rows]) await registry.commit(write);
 }
 
-/** The simulated temperature in °C: mean, daily variation, drift within ten minutes, and noise of the instrument. */
+/** °C: mean, daily variation, drift within ten minutes, and noise of the instrument. */
 const MIDDLE = 21;
 const DAILY = 3;
 const DRIFT = { memoryMs: 600_000, deviation: 0.08 };
 const NOISE = 0.02;
 
-/** Number of decimals of a `decimals` signal. */
+/** Decimals of a `decimals` signal. */
 const DIGITS = 2;
 
 /**
@@ -107,13 +107,13 @@ export interface Recipe {
   signal: SignalKind;
   /** time between two samples, an hour at most */
   intervalMs: number;
-  /** maximum deviation of a sample from its regular time */
+  /** maximum deviation from the regular time, in ms */
   jitterMs: number;
 }
 
 /**
- * Generates the samples of one sensor in one hour. They depend only on the arguments, and not on other hours. So hours can be
- * generated in any order, and an hour has the same samples in every data set with these arguments.
+ * The samples depend only on the arguments, and not on other hours. So hours can be generated in any order, and an hour has the same
+ * samples in every data set with these arguments.
  * @param hour epoch ms
  * @returns times in epoch ms, strictly ascending, all within the hour
  */
@@ -141,5 +141,4 @@ export function samplesOfHour(
   return { times, values };
 }
 
-/** @returns number of samples of one sensor in one hour */
 export const samplesPerHour = (intervalMs: number): number => Math.floor(HOUR_MS / intervalMs);

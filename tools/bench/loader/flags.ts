@@ -6,13 +6,12 @@ import { DATABASE_SETTINGS } from '../../../common/settings/index.ts';
 import { bucketOf, HOUR_MS, PACK_DELAY_MS } from '../../../schema/rules.ts';
 import type { DataSet } from './build.ts';
 
-/** The tables into which a data set can be written. */
 export const TARGETS = ['history', 'batches', 'rows'] as const;
 
-/** Maximum deviation of a sample from its regular time, in ms. */
+/** Maximum deviation of a sample from its regular time. */
 const JITTER_MS = 20;
 
-/** Minimum interval of samples, in ms. With a shorter interval, the jitter could move a sample out of its interval. */
+/** With a shorter interval, the jitter could move a sample out of its interval. */
 const SHORTEST_MS = 2 * JITTER_MS + 1;
 
 const FLAGS = {
@@ -38,7 +37,7 @@ const LINE: CommandLine<typeof FLAGS> = {
   settings: DATABASE_SETTINGS,
 };
 
-/** @param argv without node and script @param now epoch ms @throws {MillraceError} `usage` */
+/** @param now epoch ms @throws {MillraceError} `usage` */
 export function readFlags(argv: string[], now: number) {
   const flags = parseFlags(LINE, argv);
   const { seed, days, interval, devices, sensors, into, force } = flags;
@@ -65,7 +64,7 @@ export function readFlags(argv: string[], now: number) {
 }
 
 /**
- * Refuses a cluster on other machines, because loaded data cannot be removed. It stays until it expires.
+ * On other machines, loaded data cannot be removed. It stays until it expires.
  * @throws {MillraceError} `usage`: the message names the addresses
  */
 export function checkCluster({ contactPoints }: Config['cql'], force: boolean) {

@@ -2,9 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { cpus, platform, release, totalmem } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** The CPU time that was used during a measurement. */
 interface Observed {
-  /** length of the measurement */
   seconds: number;
   /** CPU seconds by process name */
   cpu: Record<string, number>;
@@ -14,11 +12,6 @@ interface Observed {
   others: number;
 }
 
-/**
- * Starts to measure CPU time.
- * @param pids by process name
- * @returns ends the measurement and returns its result
- */
 export async function startObserving(pids: Record<string, number>): Promise<() => Promise<Observed>> {
   const before = await look(pids);
   return async () => {
@@ -35,11 +28,7 @@ export async function startObserving(pids: Record<string, number>): Promise<() =
   };
 }
 
-/**
- * Runs work and measures how much CPU time the bench did not get.
- * @param pids by process name
- * @returns result of the work, with the shares of the host and of other processes
- */
+/** @returns result of the work, with the shares of the host and of other processes */
 export async function withShares<T extends object>(
   pids: Record<string, number>,
   work: () => Promise<T>,
@@ -61,17 +50,13 @@ async function look(pids: Record<string, number>) {
   };
 }
 
-/**
- * CPU time of all processors since the start of the machine, in hundredths of a second.
- * `stolen`: time that the host took for other machines
- */
+/** Time since the start of the machine, in hundredths of a second. `stolen`: that the host took for other machines */
 type MachineTime = { all: number; idle: number; stolen: number };
 
 async function machineTime(): Promise<MachineTime> {
   return parseMachineTime(await readFile('/proc/stat', 'utf8'));
 }
 
-/** @param stat the text of /proc/stat */
 export function parseMachineTime(stat: string): MachineTime {
   // Fields: user nice system idle iowait irq softirq steal. The time of guests is already included in user (proc(5)).
   const [user, nice, system, idle, iowait, irq, softirq, steal] = stat
@@ -84,10 +69,7 @@ export function parseMachineTime(stat: string): MachineTime {
   return { all: used + unused + Number(steal), idle: unused, stolen: Number(steal) };
 }
 
-/**
- * @param ours CPU seconds of the bench's own processes between `before` and `after`
- * @returns shares of the machine's CPU time, 0 to 1: taken by the host, and used by processes outside the bench
- */
+/** @param ours CPU seconds of the bench's own processes */
 export function machineShares(
   before: MachineTime,
   after: MachineTime,
@@ -99,7 +81,6 @@ export function machineShares(
   return { steal: stolen / all, others: Math.max(0, used - ours * 100) / all };
 }
 
-/** Describes the machine on which the figures are measured. */
 export const describeMachine = () => ({
   processors: cpus().length,
   model: cpus()[0]?.model ?? '',
@@ -113,33 +94,29 @@ const TICKS_PER_SECOND = 100;
 
 const PAGE_BYTES = 4096;
 
-/** @returns CPU seconds that a process has used so far, user and system together */
+/** CPU seconds of user and system together. */
 async function cpuSeconds(pid: number): Promise<number> {
   const fields = await statFields(pid);
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }
 
-/** @returns resident memory of the process, in bytes */
 async function residentBytes(pid: number): Promise<number> {
   return Number((await statFields(pid))[21]) * PAGE_BYTES;
 }
 
-/**
- * Reads the fields after the process name: `state ppid …` (proc(5)). The name is in brackets and may contain any character.
- */
+/** The fields after the process name: `state ppid …` (proc(5)). The name is in brackets and may contain any character. */
 async function statFields(pid: number) {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
-/** Records the memory of a process over time. @param everyMs minimum time between two readings, in ms */
 export function watchMemory(pid: number, everyMs: number = 1000) {
   const points: MemoryPoint[] = [];
   const began = performance.now();
   let last = Number.NEGATIVE_INFINITY;
   return {
     points,
-    /** Reads the memory of the process, unless the last reading is more recent than `everyMs`. */
+    /** Skipped if the last reading is more recent than `everyMs`. */
     async look() {
       const now = performance.now();
       if (now - last < everyMs) return;
@@ -151,7 +128,7 @@ export function watchMemory(pid: number, everyMs: number = 1000) {
 
 export type MemoryPoint = { seconds: number; mb: number };
 
-/** @returns MB/h by least squares; NaN for fewer than two points */
+/** MB/h by least squares; NaN for fewer than two points. */
 export function slopeOf(points: MemoryPoint[]): number {
   const seconds = points.reduce((sum, point) => sum + point.seconds, 0) / points.length;
   const mb = points.reduce((sum, point) => sum + point.mb, 0) / points.length;
@@ -164,13 +141,9 @@ export function slopeOf(points: MemoryPoint[]): number {
   return alone === 0 ? Number.NaN : (together / alone) * 3600;
 }
 
-/** Interval in which the memory of a process is read while work runs, in ms. */
 const WATCH_EVERY_MS = 100;
 
-/**
- * Runs work while the memory of a process is recorded.
- * @returns `value`: result of the work; `mb`: maximum memory of the process during the work, in MB
- */
+/** @returns `mb`: maximum memory of the process during the work, in MB */
 export async function withPeakMemory<T>(pid: number, work: Promise<T>): Promise<{ value: T; mb: number }> {
   const { points, look } = watchMemory(pid, 0);
   let over = false;

@@ -6,13 +6,11 @@ import { loadOf, type Shape, samplesOf } from '../load/shapes.ts';
 import { startObserving } from './machine.ts';
 import { alternate, median, type Round } from './rounds.ts';
 
-/** Pause between two checks whether every device is registered, in ms. */
 const LOOK_MS = 250;
 
-/** If a variant commits nothing for this time while devices register, in ms, the measurement fails. */
+/** If a variant commits nothing for so long while devices register, the measurement fails. */
 const STUCK_MS = 60_000;
 
-/** The rate at which a variant committed a load, and the CPU time that it took. */
 export interface Rate {
   /** committed samples/s */
   rate: number;
@@ -24,11 +22,7 @@ export interface Rate {
   others: number;
 }
 
-/**
- * Measures the rate at which a variant commits a load.
- * @param options `database`: pid of the database
- * @throws {MillraceError} `failed`: the variant commits nothing
- */
+/** @param options `database`: pid @throws {MillraceError} `failed`: the variant commits nothing */
 export async function measureRate(
   variant: Variant,
   shape: Shape,
@@ -61,8 +55,7 @@ export async function measureRate(
 }
 
 /**
- * Waits until the first message of each device has registered it. Registration is not measured.
- * @param wanted number of committed samples to wait for
+ * The first message of each device registers it. Registration is not measured.
  * @throws {MillraceError} `failed`: nothing was committed for `stuckMs`
  */
 async function untilRegistered(variant: Variant, wanted: number, stuckMs: number) {
@@ -78,13 +71,10 @@ async function untilRegistered(variant: Variant, wanted: number, stuckMs: number
   }
 }
 
-/** Number of times that the highest rate is measured, for a part that runs at a share of it. */
+/** Repeats of the highest rate, for a part that runs at a share of it. */
 const TIMES = 2;
 
-/**
- * Measures the highest rate at which a variant commits a load.
- * @returns the median of the measured rates, samples/s
- */
+/** @returns the median of the measured rates, samples/s */
 export async function measurePeak(
   variant: Variant,
   shape: Shape,
@@ -100,15 +90,14 @@ export async function measurePeak(
 /** Length of one measurement of a sweep, as a share of a run. */
 export const SWEEP_PART = 1 / 3;
 
-/** A comparison of variants at one load: the result of each baseline's sweep, and the rounds. */
 export interface Comparison<Name extends string> {
   shape: string;
-  /** best number of requests in flight by baseline */
+  /** best number of requests in flight */
   sweeps: Partial<Record<Name, { best: number }>>;
   rounds: Round<Name, Rate>[];
 }
 
-/** Measures variants side by side at several loads, each variant as fast as it can commit. */
+/** Measures variants side by side, each as fast as it can commit. */
 export async function compare<Name extends string>(
   { environment, flags, status }: Context,
   {
@@ -160,13 +149,11 @@ export async function compare<Name extends string>(
   return done;
 }
 
-/** Finds the candidate with the highest rate. */
 export async function sweep<C>({
   candidates,
   measure,
 }: {
   candidates: C[];
-  /** returns samples/s with a candidate */
   measure: (candidate: C) => Promise<number>;
 }): Promise<{ tried: Array<{ candidate: C; rate: number }>; best: C }> {
   const tried = [];
@@ -175,5 +162,5 @@ export async function sweep<C>({
   return { tried, best };
 }
 
-/** @returns CPU µs per sample of ingest and database together */
+/** CPU µs per sample. */
 export const cpuOfBoth = ({ cpu }: Rate): number => Number(cpu['ingest']) + Number(cpu['database']);

@@ -1,12 +1,12 @@
-/** If the host takes a larger share of the machine's CPU time during a round, the round is repeated. */
+/** A round in which the host takes more of the CPU time is repeated. */
 export const MOST_STEAL = 0.05;
 
-/** Maximum number of repeats of a round. After these repeats, the run with the least steal counts, and the table shows its steal. */
+/** After these repeats, the run with the least steal counts, and the table shows its steal. */
 const MOST_REPEATS = 2;
 
 /**
- * Measures variants side by side. Every round measures each variant once, and every other round in the opposite order. So a slow
- * change of the machine, or the effect of one variant on the next, affects all variants.
+ * Every round measures each variant once, and every other round in the opposite order. So a slow change of the machine, or the effect of
+ * one variant on the next, affects all variants.
  */
 export async function alternate<R extends { steal: number; others: number }, Name extends string>({
   names,
@@ -15,13 +15,11 @@ export async function alternate<R extends { steal: number; others: number }, Nam
   mostRepeats = MOST_REPEATS,
   onStatus = () => {},
 }: {
-  /** names of the variants */
   names: Name[];
   rounds: number;
   measure: (name: Name) => Promise<R>;
-  /** maximum number of repeats of a round with too much steal */
+  /** repeats of a round with too much steal */
   mostRepeats?: number;
-  /** called before each measurement */
   onStatus?: (text: string) => void;
 }): Promise<Round<Name, R>[]> {
   async function once(order: Name[], title: string): Promise<Round<Name, R>> {
@@ -56,7 +54,7 @@ export type Round<Name extends string, R> = {
   repeats: number;
 };
 
-/** @returns the median: the middle number, or the mean of the two middle numbers; NaN for an empty list */
+/** The mean of the two middle numbers, if there are two; NaN for an empty list. */
 export function median(numbers: number[]): number {
   const sorted = [...numbers].sort((a, b) => a - b);
   const middle = sorted.length >> 1;
@@ -64,10 +62,7 @@ export function median(numbers: number[]): number {
   return sorted.length % 2 === 1 ? upper : (Number(sorted[middle - 1]) + upper) / 2;
 }
 
-/**
- * @param read returns a figure of one round, such as a ratio of two variants
- * @returns the median of the figure over all rounds
- */
+/** @param read returns a figure of one round, such as a ratio of two variants */
 export const medianOf = <Name extends string, R>(
   rounds: Round<Name, R>[],
   read: (results: Record<Name, R>) => number,

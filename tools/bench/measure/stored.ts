@@ -9,16 +9,12 @@ import { deviceName } from '../load/payloads.ts';
 
 const SELECT = 'SELECT samples FROM message WHERE device_id = ? AND bucket = ? AND part = 0';
 
-/** Number of partitions that are read concurrently. */
 const AT_ONCE = 16;
 
-/** The devices from number `first` (default 0), and the hours from `from` to `to` in epoch ms. */
+/** `first`: number of the first device (default 0); `from`, `to`: epoch ms */
 type Range = { first?: number; devices: number; from: number; to: number };
 
-/**
- * Counts the samples in the database itself, independently of the metrics of ingest.
- * @returns number of stored samples; no load publishes a time twice
- */
+/** Counts in the database itself, independently of the metrics of ingest. No load publishes a time twice. */
 export async function storedSamples(cql: Config['cql'], range: Range): Promise<number> {
   let samples = 0;
   await visitStored(cql, range, (_, times) => {
@@ -27,10 +23,7 @@ export async function storedSamples(cql: Config['cql'], range: Range): Promise<n
   return samples;
 }
 
-/**
- * Reads the samples of messages from the database itself.
- * @param visit called for each sensor of each row; times in epoch ms
- */
+/** @param visit called for each sensor of each row; times in epoch ms */
 export async function visitStored(
   cql: Config['cql'],
   range: Range,
@@ -59,8 +52,7 @@ function* partitionsOf({ first = 0, devices, from, to }: Range) {
 }
 
 /**
- * Returns the bytes on disk after a flush and a compaction, as Cassandra counts them.
- * @returns bytes by table, including indexes and filters
+ * Bytes after a flush and a compaction, as Cassandra counts them, including indexes and filters.
  * @throws {TypeError} for a database that the bench did not start
  */
 export async function tableBytes(

@@ -20,38 +20,37 @@ import type { Part } from './index.ts';
 const LOAD = '10x4';
 
 /**
- * The load during which reports are timed, and its share of the highest rate. As in the parts on latency and reading, it has 1,000
- * devices. With 10,000 devices, messages at half of the highest rate share so few requests that both cores are busy.
+ * As in the parts on latency and reading, the load has 1,000 devices. With 10,000 devices, messages at half of the highest rate share so
+ * few requests that both cores are busy.
  */
 const USUAL_LOAD = '4x10';
 const SHARE = 0.5;
 
-/** `rules`: number of rules, each for one device; `probes`: sensors whose alarms are timed */
+/** `rules`: each for one device; `probes`: sensors whose alarms are timed */
 type Sizes = { devices: number; rules: number; probes: number };
 
 const SIZES: Sizes = { devices: 10_000, rules: 10_000, probes: 200 };
 
-/** A limit that no value of a load reaches. So the measured rules never fire, like nearly all rules in practice. */
+/** No value of a load reaches it. So the measured rules never fire, like nearly all rules in practice. */
 const QUIET_LIMIT = 1000;
 
-/** Values of the probes, which are the sensors with timed alarms. They breach the limit and clear it in turn. */
+/** Sensors with timed alarms. Their values breach the limit and clear it in turn. */
 const PROBE = { device: 'probe', limit: 50, high: 100, low: 0 };
 
-/** Pause between two samples, in ms. The samples go to the probes in turn. */
+/** The samples go to the probes in turn. */
 const EVERY_MS = 50;
 
-/** Factor by which a run with probes is longer than a run of a comparison, because a p99 needs many alarms. */
+/** A run with probes is longer, because a p99 needs many alarms. */
 const LONGER = 8;
 
-/** Number of concurrent requests that create rules. One by one, 10,000 rules take more than two minutes. */
+/** One by one, 10,000 rules take more than two minutes. */
 const RULES_AT_ONCE = 16;
 
 const LOOK_MS = 250;
 
-/** Time limit until ingest knows all rules, in ms. Ingest reads the rules once a minute. */
+/** Ingest reads the rules once a minute. */
 const KNOWN_MS = 120_000;
 
-/** Time limit for the arrival of the last report, in ms. */
 const ARRIVES_MS = 30_000;
 
 /**
@@ -136,7 +135,6 @@ export const createAlarmsPart = ({ devices, rules, probes }: Sizes): Part<Result
 
 export const alarms = createAlarmsPart(SIZES);
 
-/** Starts a server that receives the reports of alarms. */
 async function startReceiver() {
   const arrivals: Map<string, number> = new Map();
   const server = createServer((req, res) => {
@@ -168,8 +166,8 @@ async function startReceiver() {
 }
 
 /**
- * Creates rules, starting with the rule of the probes. A new rule is a lightweight transaction on the single partition of all
- * rules. Too many concurrent transactions on one partition time out.
+ * The rule of the probes is first. A new rule is a lightweight transaction on the single partition of all rules. Too many concurrent
+ * transactions on one partition time out.
  * @throws {MillraceError} `failed`: ingest does not know the rules within the time limit
  */
 async function createRules(line: Line, count: number) {
@@ -189,17 +187,13 @@ async function createRules(line: Line, count: number) {
   }
 }
 
-/**
- * Sends samples that breach the limit of a sensor and clear it in turn, and times the reports.
- * @returns `sent`: number of samples
- * @throws {MillraceError} `failed`: a report did not arrive
- */
+/** @returns `sent`: number of samples @throws {MillraceError} `failed`: a report did not arrive */
 async function probe(
   line: Line,
   receiver: Awaited<ReturnType<typeof startReceiver>>,
   { probes, forMs }: { probes: number; forMs: number },
 ): Promise<{ reports: Latencies; sent: number }> {
-  /** Time at which the commit of each change was acknowledged, by the key of the report. */
+  /** When the commit of each change was acknowledged, by the key of the report. */
   const committed: Map<string, number> = new Map();
   const openedAt: Map<string, string> = new Map();
   const end = performance.now() + forMs;
@@ -230,7 +224,6 @@ async function probe(
 
 const sensorName = (index: number) => `p${index}`;
 
-/** @param index index of a probe */
 const sampleOf = (index: number, value: number) => ({ sensor_id: sensorName(index), ts: Date.now(), value });
 
 async function post({ api }: Line, path: string, body: unknown) {

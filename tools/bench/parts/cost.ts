@@ -4,7 +4,6 @@ import { alternate, median, medianOf, type Round } from '../measure/rounds.ts';
 import { figure, stealOf } from '../report/table.ts';
 import type { Part } from './index.ts';
 
-/** The loads whose cost is measured in detail. */
 const LOADS = ['1x60', '1x10', '50x1'];
 
 type Name = 'packed' | 'no-latest';
@@ -87,17 +86,15 @@ type Result = {
   json?: Array<{ plain: number; map: number }>;
 };
 
-/** The simulator's collar: four sensors per device. */
+/** The simulator's collar has four sensors per device. */
 const FLEET_LOAD = '4x10';
 
-/** Number of devices by the number of sensors of all devices. */
 const FLEETS = { '100 sensors': 25, '10,000 sensors': 2500, '100,000 sensors': 25_000 };
 
 type FleetName = keyof typeof FLEETS;
 
 const FLEET_NAMES = Object.keys(FLEETS) as FleetName[];
 
-/** Compares the same load from a few sensors and from very many sensors. */
 export const fleet: Part<Round<FleetName, Rate>[]> = {
   name: 'fleet',
   title: `From 100 to 100,000 sensors, load ${FLEET_LOAD}`,

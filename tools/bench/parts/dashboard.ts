@@ -13,12 +13,11 @@ import { type Child, startChild } from '../process/child.ts';
 import { figure, percent } from '../report/table.ts';
 import type { Part } from './index.ts';
 
-/** A fleet of the simulator. */
 interface Fleet {
   devices: number;
-  /** number of sensors of each device; default: as in the profile of the devices */
+  /** sensors of each device; default: as in the profile of the devices */
   sensors?: number;
-  /** time between two messages of a device */
+  /** between two messages of a device */
   batch: string;
 }
 
@@ -27,7 +26,7 @@ interface Sizes {
   wall: Fleet;
   /** fleets whose first view is measured in requests and bytes */
   viewed: Array<Fleet & { name: string }>;
-  /** number of first views before the dashboard stays open */
+  /** first views before the dashboard stays open */
   visits: number;
 }
 
@@ -43,10 +42,9 @@ const SIZES: Sizes = {
 
 const LOOK_MS = 500;
 
-/** Time limit until all sensors of a fleet have values, in ms. */
 const FILLED_MS = 300_000;
 
-/** Number of committed samples of each sensor, on average, from which a fleet counts as filled. */
+/** A fleet with so many samples per sensor on average counts as filled. */
 const SAMPLES = 10;
 
 /**
@@ -160,7 +158,7 @@ const weightCells = (weight: Views['first']) => [
   figure(weight.kilobytes),
 ];
 
-/** The views of a fleet. `sensors`: number of sensors of the fleet. */
+/** `sensors`: of the whole fleet */
 export type FleetViews = Views & { fleet: string; sensors: number };
 
 /**
@@ -180,14 +178,9 @@ const rowOf = (
   { p50, p95, most, count }: { p50: number; p95: number; most: number; count: number },
 ) => [name, figure(p50), figure(p95), figure(most), figure(count)];
 
-/** The processes that serve a fleet. `sensors`: number of sensors of the fleet. */
 type Running = { front: Front; pipeline: Line; simulator: Child; sensors: number };
 
-/**
- * Runs work while a simulated fleet publishes into its own pipeline. Fleet and pipeline end with the work.
- * @param options `name`: name of the pipeline
- * @param work begins when all sensors have values
- */
+/** Fleet and pipeline end with the work, which begins when all sensors have values. */
 async function withFleet<T>(
   { environment, status }: Context,
   { name, fleet }: { name: string; fleet: Fleet },
@@ -212,10 +205,7 @@ async function withFleet<T>(
   }
 }
 
-/**
- * Waits until all sensors of a fleet have values.
- * @throws {MillraceError} `failed`: the fleet is not filled within the time limit
- */
+/** @throws {MillraceError} `failed`: the fleet is not filled within the time limit */
 async function untilFilled({ front, pipeline, sensors }: Omit<Running, 'simulator'>) {
   const isFilled = async () => (await countSensors(front.url)) >= sensors;
   const deadline = performance.now() + FILLED_MS;
@@ -229,7 +219,6 @@ async function untilFilled({ front, pipeline, sensors }: Omit<Running, 'simulato
   }
 }
 
-/** @param url of the API */
 async function countSensors(url: string): Promise<number> {
   const response = await fetch(`${url}/api/v1/fleet`);
   if (!response.ok) throw new MillraceError('failed', `GET /fleet answered ${response.status}.`);
@@ -239,9 +228,8 @@ async function countSensors(url: string): Promise<number> {
 const SIMULATOR = fileURLToPath(new URL('../../../simulator/index.ts', import.meta.url));
 
 /**
- * Starts the simulator as `npm run simulator` does. Each sensor measures once a second. The first line of the output has the
- * number of sensors.
- * @param options `url`: URL of the broker; `log`: path of the log file
+ * As `npm run simulator` does. Each sensor measures once a second. The first line of the output has the number of sensors.
+ * @param options `url`: of the broker; `log`: path
  */
 const startSimulator = ({ url, devices, sensors, batch, log }: Fleet & { url: string; log: string }) =>
   startChild(SIMULATOR, {

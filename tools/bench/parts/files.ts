@@ -15,29 +15,25 @@ import { createHttpReader } from '../reading/http.ts';
 import { figure } from '../report/table.ts';
 import type { Part } from './index.ts';
 
-/** The samples of one sensor. */
 type Sizes = { days: number; intervalMs: number };
 
 const SIZES: Sizes = { days: 365, intervalMs: 1000 };
 
-/** Time at the old end of the retention that is left out, in ms. Otherwise hours could expire before the import ends. */
+/** Time left out at the old end of the retention. Otherwise hours could expire before the import ends. */
 const SPARE_MS = 4 * HOUR_MS;
 
 const IMPORT = fileURLToPath(new URL('../../../api/commands/import/index.ts', import.meta.url));
 
-/** A module that makes a process print its maximum memory at the end, in KiB. */
+/** Makes a process print its maximum memory at the end, in KiB. */
 const PEAK =
   "data:text/javascript,process.once('exit',()=>console.log('peak:'+process.resourceUsage().maxRSS))";
 
-/** The keyspace into which the file is imported. */
 const COPY = 'files-copy';
 
-/** An export or import of the file: its seconds, and `mb`: the maximum memory of its process. */
+/** `mb`: the maximum memory of the process */
 type Way = { seconds: number; mb: number };
 
-/**
- * Exports a year of a sensor as a Parquet file over HTTP, and imports the file twice into an empty keyspace. Nothing else runs.
- */
+/** Exports a year of a sensor as a Parquet file over HTTP, and imports the file twice into an empty keyspace. Nothing else runs. */
 export const createFilesPart = ({ days, intervalMs }: Sizes): Part<Result> => ({
   name: 'files',
   title: 'A year of a sensor at 1 Hz as a Parquet file, out and in, while nothing else runs',
@@ -106,21 +102,12 @@ interface Result {
   bytes: number;
   /** memory of the HTTP process before the export, in MB */
   before: number;
-  /** the export */
   out: Way;
-  /** the first import */
   first: Way;
-  /** the second import of the same file */
   again: Way;
 }
 
-/**
- * Downloads an export into a file.
- * @param url URL of the API
- * @param range epoch ms
- * @param path path of the file
- * @returns duration in seconds
- */
+/** @param range epoch ms @returns seconds */
 async function download(
   url: string,
   { from, to }: { from: number; to: number },
@@ -137,11 +124,7 @@ async function download(
   }
 }
 
-/**
- * Runs `npm run import`. The time includes the start and the end of the process.
- * @param samples number of samples in the file
- * @throws {MillraceError} `failed`: the import did not store all samples
- */
+/** The time includes the start and the end of the process. @throws {MillraceError} `failed`: the import did not store all samples */
 async function importFile({ dir, settings }: Environment, path: string, samples: number): Promise<Way> {
   const env = { ...process.env, ...settings(COPY), AUTO_REGISTER: 'true', DATA_DIR: dir };
   const began = performance.now();

@@ -12,9 +12,7 @@ import { disk } from './reading-disk.ts';
 import { streaming } from './streaming.ts';
 import { throughput } from './throughput.ts';
 
-/**
- * A part of the benchmark. Its result goes unchanged into the raw file and can be shown as tables at any time.
- */
+/** The result goes unchanged into the raw file and can be shown as tables at any time. */
 export interface Part<R> {
   /** name for --only */
   name: string;
@@ -27,7 +25,7 @@ export interface Part<R> {
   tables(result: R): Array<{ head: string[]; rows: string[][] }>;
 }
 
-/** All parts, in the order in which they run and are shown. */
+/** In the order in which they run and are shown. */
 export const PARTS: Part<unknown>[] = [
   throughput,
   latency,

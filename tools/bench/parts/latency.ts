@@ -12,10 +12,9 @@ import type { Part } from './index.ts';
 /** The simulator's collar. */
 const LOAD = '4x10';
 
-/** Rates of the runs, as shares of the highest rate. */
 const SHARES = { '25 %': 0.25, '50 %': 0.5, '75 %': 0.75 };
 
-/** Factor by which a run is longer than a run of a comparison, because a p99.9 needs many messages. */
+/** A run is longer than one of a comparison, because a p99.9 needs many messages. */
 const LONGER = 2;
 
 type Name = keyof typeof SHARES | 'driver';
@@ -91,10 +90,9 @@ type Measured = Latencies & { steal: number; others: number };
 
 type Result = { peak: number; rounds: Round<Name, Measured>[] };
 
-/** Factor of the highest rate at which the overload publishes. */
 const OVERLOAD_SHARE = 2;
 
-/** Factor by which the overload is longer than a run of a comparison: 60 s if such a run takes 4 s. */
+/** Length as a multiple of a run of a comparison: 60 s if such a run takes 4 s. */
 const OVERLOAD_LONGER = 15;
 
 /**

@@ -8,26 +8,24 @@ import { figure, stealOf } from '../report/table.ts';
 import { type FleetViews, viewsTables } from './dashboard.ts';
 import type { Part } from './index.ts';
 
-/** The load, the simulator's collar with four sensors per device, and its share of the highest rate. */
+/** The simulator's collar with four sensors per device, at this share of its highest rate. */
 const LOAD = '4x10';
 const SHARE = 0.25;
 
-/** Number of devices: 25,000 devices with four sensors have 100,000 sensors. */
+/** 25,000 devices with four sensors have 100,000 sensors. */
 const DEVICES = 25_000;
 
-/** The name of this fleet in the table of views. */
+/** The name in the table of views. */
 const FLEET = '100,000 sensors';
 
-/** Factor by which a run is longer than a run of a comparison, because loading the dashboard takes seconds. */
+/** A run is longer than one of a comparison, because loading the dashboard takes seconds. */
 const LONGER = 2;
 
 type Name = 'alone' | 'opened';
 
 const NAMES = ['alone', 'opened'] as Name[];
 
-/**
- * Compares the acknowledgement latencies of ingest with and without a new user who opens the dashboard of the same process.
- */
+/** Compares the acknowledgement latencies of ingest with and without a new user who opens the dashboard of the same process. */
 export const createOpeningPart = (devices: number): Part<Result> => ({
   name: 'opening',
   title: `Acknowledgements while a dashboard on ${devices * 4} sensors opens, load ${LOAD}`,

@@ -8,23 +8,20 @@ import { measurePeak } from '../measure/rate.ts';
 import { figure, percent } from '../report/table.ts';
 import type { Part } from './index.ts';
 
-/** The load next to packing: the simulator's collar, at this share of its highest rate. The packing process itself ingests the load. */
+/** The simulator's collar, at this share of its highest rate. The packing process itself ingests the load. */
 const LOAD = '4x10';
 const SHARE = 0.5;
 
-/** Number of sensors of a device. */
 const SENSORS = 4;
 
-/** Pause between two checks of the progress, and the longest time without progress, in ms. */
+/** `STUCK_MS`: longest time without progress. */
 const LOOK_MS = 100;
 const STUCK_MS = 120_000;
 
 /** A new installation packs the hours from three hours before its start. Two of these hours can be packed at once. */
 const DUE = { first: 3, hours: 2 };
 
-/**
- * `devices`: devices to pack, with four sensors at 1 Hz and a message a minute; `loadDevices`: devices of the load
- */
+/** `devices`: to pack, with four sensors at 1 Hz and a message a minute; `loadDevices`: of the load */
 type Sizes = { devices: number; loadDevices: number };
 
 const SIZES: Sizes = { devices: 500, loadDevices: 1000 };
@@ -93,13 +90,10 @@ export const createPackingPart = (sizes: Sizes): Part<Result> => ({
 
 export const packing = createPackingPart(SIZES);
 
-/** Returns the number of sensors at 1 Hz whose samples are packed as fast as they arrive. */
+/** Sensors at 1 Hz whose samples are packed as fast as they arrive. */
 export const sensorsOf = ({ samples, seconds }: Phase): number => samples / seconds;
 
-/**
- * Measures packing from the next packed hour until `until` hours are packed in total, or until packing makes no progress.
- * @param until number of packed hours, counted per sensor
- */
+/** Measures from the next packed hour until `until` hours, counted per sensor, are packed in total, or until packing makes no progress. */
 async function watch(pipeline: Line, pids: Record<string, number>, until: number): Promise<Phase> {
   const look = async () => {
     const metric = await pipeline.metrics();
@@ -129,7 +123,7 @@ async function watch(pipeline: Line, pids: Record<string, number>, until: number
   };
 }
 
-/** `hours`: packed hours, counted per sensor, within `seconds` */
+/** `hours`: counted per sensor */
 type Phase = { hours: number; samples: number; seconds: number; steal: number; others: number };
 
 type Result = { peak: number; loaded: Phase; alone: Phase };

@@ -15,24 +15,19 @@ import type { Class } from '../peers/settings.ts';
 import { ensurePrograms, type Programs } from '../peers/tools.ts';
 import type { Part } from './index.ts';
 
-/** Share of the slowest pipeline's highest rate. Latencies and reads are measured at this rate. */
+/** Share of the highest rate of the slowest pipeline. Latencies and reads are measured at this rate. */
 const SHARE = 0.5;
 
 /** Length of the load before the kill, and again after the restart, in ms. */
 const KILL_RUN_MS = { quick: 1500, usual: 5000 };
 
-/**
- * The processes that are killed in each durability class. Class K is for kills. Class P differs only in the databases, so only the
- * databases are killed.
- */
+/** Class K is for kills. Class P differs only in the databases, so only the databases are killed. */
 const VICTIMS: Record<Class, { ours: string[]; theirs: string[] }> = {
   K: { ours: ['ingest', 'Mosquitto', 'database'], theirs: ['Telegraf', 'Mosquitto', 'database'] },
   P: { ours: ['database'], theirs: ['database'] },
 };
 
-/**
- * Sends the same messages through the peers: Mosquitto, Telegraf, and QuestDB or InfluxDB, in two classes of durability.
- */
+/** Compares with Mosquitto, Telegraf, and QuestDB or InfluxDB, in two classes of durability. */
 export const peers: Part<ClassResult[]> = {
   name: 'peers',
   title: 'The peers: Telegraf with QuestDB and InfluxDB, side by side with Millrace',
@@ -60,7 +55,6 @@ export const peers: Part<ClassResult[]> = {
   tables: peerTables,
 };
 
-/** Measures class P with a separate Cassandra. */
 async function measureDurable(context: Context, dataDir: string, programs: Programs) {
   const { status } = context;
   const dir = join(context.environment.dir, 'durable');
@@ -78,7 +72,6 @@ async function measureDurable(context: Context, dataDir: string, programs: Progr
   });
 }
 
-/** Measures the pipelines in one durability class. */
 async function measureClass(
   context: Context,
   durability: Class,
@@ -123,7 +116,7 @@ function slowestAt(rates: ShapeRates[], load: string, rivals: Rival[]) {
   return Math.min(...rivals.map(({ name }) => medianOf(rounds, (results) => results[name].rate)));
 }
 
-/** Runs work, and stops things afterwards, even if the work fails. */
+/** Stops things even if the work fails. */
 async function closing<T>(things: Array<{ stop: () => Promise<void> }>, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

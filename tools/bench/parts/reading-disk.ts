@@ -5,21 +5,18 @@ import { tableBytes } from '../measure/stored.ts';
 import { figure } from '../report/table.ts';
 import type { Part } from './index.ts';
 
-/**
- * Number of stored days of one sensor at 1 Hz: as packed hours, as batches of a minute, and as rows. Rows take long to write.
- */
+/** Stored days of one sensor at 1 Hz: as packed hours, as batches of a minute, and as rows. Rows take long to write. */
 type Sizes = { packedDays: number; batchDays: number; rowDays: number };
 
 const SIZES: Sizes = { packedDays: 30, batchDays: 10, rowDays: 2 };
 
-/** The target of the loader for each layout. */
 const INTO = { packed: 'history', batches: 'batches', rows: 'rows' } as const;
 
 const TABLES = ['history', 'history_stat', 'message', 'measurement_row'];
 
 /**
- * Measures the bytes per sample on disk after a flush and a compaction, as Cassandra itself counts them. The layouts are packed
- * hours, batches as devices send them, and one row per sample as in the usual model.
+ * Bytes after a flush and a compaction, as Cassandra itself counts them. The layouts are packed hours, batches as devices send them, and
+ * one row per sample as in the usual model.
  */
 export const createReadingDiskPart = (sizes: Sizes): Part<Result[]> => ({
   name: 'disk',

@@ -22,7 +22,7 @@ import { openStoreReader } from '../reading/store.ts';
 import { figure, percent, stealOf } from '../report/table.ts';
 import type { Part } from './index.ts';
 
-/** The load during the reads: the simulator's collar, at this share of its highest rate. */
+/** The simulator's collar, at this share of its highest rate. */
 const LOAD = '4x10';
 const SHARE = 0.5;
 
@@ -145,23 +145,20 @@ const rowOf = (label: string, of: (read: (measured: Measured) => number) => numb
 ];
 
 interface Result {
-  /** highest rate, samples/s */
+  /** samples/s */
   peak: number;
-  /** number of loaded samples */
+  /** samples */
   loaded: { small: number; large: number };
-  /** number of stored samples at the end */
+  /** samples stored at the end */
   stored: { small: number; large: number };
   rounds: Round<Name, Measured>[];
   longest: Measured;
 }
 
-/**
- * The result of a reading, and the state of the machine during the reading.
- * `mb`: maximum memory of the HTTP process, in MB
- */
+/** `mb`: maximum memory of the HTTP process, in MB */
 type Measured = Read & { mb: number; steal: number; others: number };
 
-/** Opens a reader of the data of a line. @param config configuration of that line */
+/** @param config of that line */
 async function openReader(environment: Environment, line: Line, config: Config) {
   const front = await environment.front(line);
   const http = createHttpReader(front.url);

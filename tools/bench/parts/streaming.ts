@@ -14,7 +14,7 @@ import { alternate, medianOf, type Round } from '../measure/rounds.ts';
 import { figure, stealOf } from '../report/table.ts';
 import type { Part } from './index.ts';
 
-/** The loads: a minute of one sensor, the simulator's collar, and a single reading. */
+/** A minute of one sensor, the simulator's collar, and a single reading. */
 const LOADS = ['1x60', '4x10', '1x1'];
 
 const PREFIX = 'bench';
@@ -22,7 +22,6 @@ const PARTITIONS = 6;
 
 const LOOK_MS = 250;
 
-/** Time limit after a run until Kafka has all waiting blocks, in ms. */
 const DRAINS_MS = 60_000;
 
 type Name = 'none' | 'streaming';
@@ -111,7 +110,6 @@ export const createStreamingPart = ({
 
 export const streaming = createStreamingPart();
 
-/** Starts Kafka with all topics. */
 const openKafka = (environment: Environment, engineDir: string, onStatus: (text: string) => void) =>
   environment.variant('kafka', async (home) => {
     const engine = await startKafka({ dataDir: home, port: await steadyPort(), engineDir, onStatus });
@@ -121,7 +119,7 @@ const openKafka = (environment: Environment, engineDir: string, onStatus: (text:
     return { address, pid, close: () => engine.stop() };
   });
 
-/** Creates the topics. The Kafka client is imported here, because other parts and the reports do not need it. */
+/** The Kafka client is imported here, because other parts and the reports do not need it. */
 async function makeTopics(address: string) {
   const { Admin } = await import('@platformatic/kafka');
   const { TOPICS, topicName } = await import('../../../api/stream-out/index.ts');
@@ -138,7 +136,7 @@ async function makeTopics(address: string) {
 const skippedBlocks = async (line: Line) => (await line.metrics())('iot_stream_skipped_total');
 
 /**
- * Waits until Kafka has the blocks that waited at the end of a run. Otherwise these blocks would slow the next run.
+ * Blocks that waited at the end of a run would slow the next run.
  * @throws {MillraceError} `failed`: blocks still wait after the time limit
  */
 async function drain(line: Line) {

@@ -5,30 +5,26 @@ import { MillraceError } from '../../../common/errors.ts';
 import { type Program, startProgram } from '../process/program.ts';
 import type { Kind } from './settings.ts';
 
-/** A database of a peer, as the comparison uses it. */
 export interface PeerDatabase {
   kind: Kind;
   url: string;
   pid: number;
-  /** returns the number of samples so far; cheap enough for four calls a second */
+  /** cheap enough for four calls a second */
   counted: () => Promise<number>;
-  /** returns the number of samples, counted by the database itself */
+  /** counted by the database itself */
   stored: () => Promise<number>;
-  /** writes line protocol, precision ms */
   write: (lines: string) => Promise<void>;
-  /** deletes all samples */
   clear: () => Promise<void>;
-  /** waits until `samples` samples are merged completely, and returns their bytes on disk */
+  /** bytes on disk, once `samples` samples are merged completely */
   bytes: (samples: number) => Promise<number>;
-  /** reads the newest sample of each sensor; returns the number of samples */
+  /** reads the newest sample of each sensor; returns their number */
   latest: (sensors: string[]) => Promise<number>;
-  /** reads mean, minimum and maximum by bins; returns the number of bins */
+  /** mean, minimum and maximum by bins; returns the number of bins */
   series: (month: Month) => Promise<number>;
-  /** returns the samples since `from`; both times in epoch ms */
+  /** since `from`; both times in epoch ms */
   samples: (from: number) => Promise<Array<[sensor: string, time: number]>>;
-  /** kills the database with SIGKILL */
   kill: () => Promise<void>;
-  /** starts the database again after `kill` */
+  /** starts it again after `kill` */
   start: () => Promise<void>;
   stop: () => Promise<void>;
 }
@@ -56,14 +52,10 @@ export class DatabaseProcess {
   }
 }
 
-/** Time limit for the answer to a request, in ms. Reads of several MB take time on a busy machine, but a hung request must end. */
+/** Reads of several MB take time on a busy machine, but a hung request must end. */
 const ANSWER_MS = 60_000;
 
-/**
- * Sends a request to a database.
- * @returns an answer with status 2xx
- * @throws {MillraceError} `failed`, with the text of the answer
- */
+/** The answer has status 2xx. @throws {MillraceError} `failed`, with the text of the answer */
 export async function request(url: string, options?: RequestInit): Promise<Response> {
   const answer = await fetch(url, { ...options, signal: AbortSignal.timeout(ANSWER_MS) });
   if (answer.ok) return answer;
@@ -71,11 +63,11 @@ export async function request(url: string, options?: RequestInit): Promise<Respo
   throw new MillraceError('failed', `${url} answers ${answer.status}: ${text.slice(0, 500)}`);
 }
 
-/** A merge is over when the bytes on disk have not changed for this time, in ms. The second limit is for the whole merge. */
+/** A merge is over when the bytes on disk have not changed for `STEADY_MS`. */
 const STEADY_MS = 10_000;
 const MERGED_WITHIN_MS = 180_000;
 
-/** Waits until the bytes of some folders no longer change. @returns bytes that the folders take on disk */
+/** Waits until the bytes on disk no longer change. */
 export async function settledBytes(dirs: string[]): Promise<number> {
   const deadline = Date.now() + MERGED_WITHIN_MS;
   let bytes = Number.NaN;
@@ -93,10 +85,7 @@ export async function settledBytes(dirs: string[]): Promise<number> {
 /** Unit of `blocks` in stat(2). */
 const BLOCK_BYTES = 512;
 
-/**
- * Counts blocks, because the databases allocate larger files than their data.
- * @returns bytes of its files on disk
- */
+/** Counts blocks, because the databases allocate larger files than their data. */
 async function bytesIn(dir: string): Promise<number> {
   let bytes = 0;
   for (const entry of await readdir(dir, { withFileTypes: true }).catch(() => [])) {

@@ -7,7 +7,7 @@ import { DatabaseProcess, type Month, type PeerDatabase, request, settledBytes }
 import { DATABASE, influxdbConf } from './settings.ts';
 import type { Programs } from './tools.ts';
 
-/** Time without writes after which InfluxDB compacts a shard in full. A short time gives the final size soon. The default is 4 h. */
+/** InfluxDB then compacts a shard in full. A short time gives the final size soon. The default is 4 h. */
 const SOON = '3s';
 
 export class InfluxDb extends DatabaseProcess implements PeerDatabase {
@@ -15,7 +15,7 @@ export class InfluxDb extends DatabaseProcess implements PeerDatabase {
   #dir;
   #programs;
   #ports;
-  /** Number of samples that were written before the present process started. */
+  /** Samples written before the present process started. */
   #before = 0;
 
   constructor(dir: string, programs: Programs, ports: { http: number; rpc: number }) {
@@ -25,7 +25,6 @@ export class InfluxDb extends DatabaseProcess implements PeerDatabase {
     this.#ports = ports;
   }
 
-  /** @returns a running InfluxDB with its database */
   static async open({ dir, programs }: { dir: string; programs: Programs }): Promise<InfluxDb> {
     mkdirSync(dir, { recursive: true });
     const ports = { http: await freePort(), rpc: await freePort() };
@@ -52,7 +51,7 @@ export class InfluxDb extends DatabaseProcess implements PeerDatabase {
     });
   }
 
-  /** Reads InfluxDB's counter of written points, because a count(*) would read all points. */
+  /** InfluxDB's counter of written points, because a count(*) would read all points. */
   async counted() {
     const { write } = (await (await request(`${this.url}/debug/vars`)).json()) as {
       write?: { values: { pointReq: number } };
@@ -110,7 +109,6 @@ export class InfluxDb extends DatabaseProcess implements PeerDatabase {
     await this.start(coldAfter);
   }
 
-  /** @returns rows of all series */
   async #query(query: string): Promise<unknown[][]> {
     return (await this.#series(query)).flatMap(({ values }) => values);
   }

@@ -10,11 +10,11 @@ import { openOurs, openPeer } from './pipelines.ts';
 import { KNOWN_TUNING } from './settings.ts';
 import type { Programs } from './tools.ts';
 
-/** The load: few devices, so that all samples can be read back quickly. */
+/** Few devices, so that all samples can be read back quickly. */
 const LOAD = loadOf('1x10', 100);
 const MESSAGES_PER_SECOND = 2000;
 
-/** Time between the kill and the restart of the victim, in ms. */
+/** Between the kill and the restart of the victim. */
 const AWAY_MS = 1000;
 
 /**
@@ -24,27 +24,24 @@ const AWAY_MS = 1000;
 const LOOK_MS = 1000;
 const LOST_AFTER_MS = 20_000;
 
-/** A process that can be killed and started again. */
 type Victim = { kill: () => Promise<unknown>; start: () => Promise<unknown> };
 
 interface Target {
-  /** of the broker */
+  /** URL of the broker */
   url: string;
   format: 'senml' | 'lines';
-  /** the process that reads from the broker */
+  /** reads from the broker */
   consumer: Victim;
-  /** processes by name */
   victims: Record<string, Victim>;
-  /** returns the samples stored since `from`, epoch ms */
+  /** stored since `from`, epoch ms */
   samples: (from: number) => Promise<Array<[sensor: string, time: number]>>;
 }
 
-/** Numbers of samples after a kill. */
+/** Numbers of samples. */
 export type Kill = { victim: string; acknowledged: number; missing: number };
 
 /**
- * Kills each victim in the middle of a run. A ledger counts the samples that the broker acknowledged to the publisher but that
- * are not stored.
+ * In the middle of a run. A ledger counts the samples that the broker acknowledged to the publisher but that are not stored.
  * @param options `forMs`: load before the kill, and again after the restart
  */
 export async function killEach(
@@ -106,7 +103,6 @@ export async function peerTarget(
   };
 }
 
-/** @returns Millrace with unchanged ingest */
 export async function ourTarget(environment: Environment): Promise<Target> {
   const ours = await openOurs(environment, { wired: false });
   // Earlier measurements are flushed, because replaying their gigabyte of commit log would take a minute.

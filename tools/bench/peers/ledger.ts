@@ -7,22 +7,18 @@ import { createPackets } from '../publisher/packets.ts';
 /** Maximum number of messages without the broker's PUBACK. */
 const WINDOW = 500;
 
-/** Number of the first device of the ledger. No load uses these devices, so their samples are read back quickly. */
+/** No load uses these devices, so their samples are read back quickly. */
 export const FIRST_DEVICE = 90_000;
 
-/** Pause between two rounds of sending, and between two attempts to connect, in ms. */
 const TICK_MS = 10;
 const RECONNECT_MS = 100;
 
-/** Time limit for the broker's last acknowledgements after the last message, in ms. */
 const LAST_PUBACK_MS = 5000;
 
-/** Records the published messages, and finds acknowledged messages that are not stored. */
+/** Finds acknowledged messages that are not stored. */
 export class Ledger {
   #shape;
-  /**
-   * Unacknowledged messages in the order of sending, which is also the order of their PUBACKs (MQTT 3.1.1, 4.6).
-   */
+  /** In the order of sending, which is also the order of the PUBACKs (MQTT 3.1.1, 4.6). */
   #pending: Array<{ device: number; time: number }> = [];
   #acknowledged: Array<{ device: number; time: number }> = [];
 
@@ -34,30 +30,25 @@ export class Ledger {
     return this.#pending.length;
   }
 
-  /** Number of samples whose message the broker acknowledged. */
   get acknowledged() {
     return this.#acknowledged.length * this.#shape.sensors * this.#shape.samples;
   }
 
-  /** @param time time of the first sample, epoch ms */
+  /** @param time of the first sample, epoch ms */
   send(device: number, time: number) {
     this.#pending.push({ device, time });
   }
 
-  /** @param count number of PUBACKs */
   acknowledge(count: number) {
     this.#acknowledged.push(...this.#pending.splice(0, count));
   }
 
-  /** Removes pending messages after the connection is lost, because the broker has not acknowledged them. */
+  /** After a lost connection, the broker has not acknowledged the pending messages. */
   forget() {
     this.#pending = [];
   }
 
-  /**
-   * @param stored stored samples, with sensor names as at the peers
-   * @returns number of acknowledged samples that are not stored
-   */
+  /** @param stored sensor names as at the peers @returns number of acknowledged samples that are not stored */
   missing(stored: Iterable<[sensor: string, time: number]>): number {
     const known = new Set();
     for (const [sensor, time] of stored) known.add(`${sensor}@${time}`);
@@ -74,18 +65,13 @@ export class Ledger {
   }
 }
 
-/**
- * Publishes at a fixed rate and records the messages in a ledger. The publisher reconnects to a broker that was killed, and sends
- * no message twice.
- * @returns a function that ends the run when all sent messages are acknowledged
- */
+/** Reconnects to a broker that was killed, and sends no message twice. @returns ends the run when all sent messages are acknowledged */
 export async function publishByLedger({
   url,
   shape,
   rate,
   ledger,
 }: {
-  /** URL of the broker */
   url: string;
   shape: Shape;
   /** messages/s */

@@ -15,7 +15,7 @@ import { type Name, OURS, openOurs, type Rival } from './pipelines.ts';
 import { byName, STEADY_LOAD } from './rates.ts';
 import { KNOWN_TUNING } from './settings.ts';
 
-/** Time between two samples of a sensor, in ms. */
+/** Time between two samples of a sensor. */
 const INTERVAL_MS = 1000;
 const QUICK_INTERVAL_MS = 30_000;
 
@@ -24,14 +24,10 @@ const BINS = 500;
 const SENSORS = 4;
 const LATEST = 100;
 
-/** The recipe of the samples, which is the same for all pipelines. */
+/** All pipelines get the same samples. */
 const RECIPE = { seed: 1, signal: 'decimals' as const, jitterMs: 20 };
 
-/**
- * Defines a month of samples of four sensors.
- * @param intervalMs time between two samples of a sensor
- * @param now epoch ms
- */
+/** The month has four sensors. @param now epoch ms */
 export function monthOf(intervalMs: number, now: number) {
   const to = bucketOf(now) - PACK_DELAY_MS;
   const [device] = fleetOf({ seed: RECIPE.seed, devices: 1, sensors: SENSORS, groups: 1 });
@@ -42,7 +38,7 @@ export function monthOf(intervalMs: number, now: number) {
 
 type MonthSet = ReturnType<typeof monthOf>;
 
-/** Writes the month into a peer, hour by hour. @returns number of samples */
+/** Writes hour by hour. @returns number of samples */
 async function loadPeer(
   database: PeerDatabase,
   { device, sensors, set }: MonthSet,
@@ -61,9 +57,7 @@ async function loadPeer(
   return samples;
 }
 
-/**
- * Stores the same month in all databases. Measures bytes per sample on disk, and reads while devices publish.
- */
+/** The same month in all databases: bytes per sample on disk, and reads while devices publish. */
 export async function measureMonth(
   context: Context,
   {
@@ -73,7 +67,7 @@ export async function measureMonth(
   }: {
     rivals: Rival[];
     databases: PeerDatabase[];
-    /** samples/s that devices publish during the reads */
+    /** samples/s during the reads */
     rate: number;
   },
 ) {
@@ -104,7 +98,7 @@ export async function measureMonth(
   return { samples, bytes, rate, rounds: await readMonth(context, { rivals, databases, rate, month }) };
 }
 
-/** The tables of packed hours. The messages that devices send during the reads are in other tables. */
+/** The messages that devices send during the reads are in other tables. */
 const HISTORY = ['history', 'history_stat'];
 
 async function readMonth(
@@ -169,5 +163,5 @@ async function readMonth(
   }
 }
 
-/** Time for the registration of new devices by their first message, in ms. */
+/** New devices register by their first message. */
 const REGISTER_MS = 1000;

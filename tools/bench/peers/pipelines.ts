@@ -8,7 +8,7 @@ import type { PeerDatabase } from './database.ts';
 import { type Tuning, telegrafToml } from './settings.ts';
 import type { Programs } from './tools.ts';
 
-/** A pipeline of the comparison, in one durability class. */
+/** A pipeline in one durability class. */
 export interface Rival {
   name: Name;
   format: 'senml' | 'lines';
@@ -23,7 +23,6 @@ export interface Rival {
 
 export type Name = 'millrace' | 'questdb' | 'influxdb';
 
-/** @returns Millrace with unchanged ingest */
 export const ourselves = (environment: Environment): Rival => ({
   name: 'millrace',
   format: 'senml',
@@ -33,23 +32,18 @@ export const ourselves = (environment: Environment): Rival => ({
   wired: async () => (await openOurs(environment, { wired: true })).pace,
 });
 
-/** The keyspace and client of Millrace for all measurements. One keyspace is used, because its migration takes up to a minute. */
+/** One keyspace is used for all measurements, because its migration takes up to a minute. */
 export const OURS = 'peers';
 
-/** The names of the Millrace processes in the environment. Only one of them runs at a time, since they share the keyspace. */
+/** Only one of these processes runs at a time, since they share the keyspace. */
 const OUR_NAMES = ['ours', 'ours-wired'];
 
-/**
- * Starts Millrace with unchanged ingest.
- * @param options `wired`: ingest reaches its broker through the publisher's wire
- */
 export async function openOurs(environment: Environment, { wired }: { wired: boolean }) {
   const [name, other] = wired ? [...OUR_NAMES].reverse() : OUR_NAMES;
   await environment.close(String(other));
   return environment.pipeline(String(name), undefined, { wired, keyspace: OURS });
 }
 
-/** Ends the Millrace processes. */
 export async function closeOurs(environment: Environment) {
   for (const name of OUR_NAMES) await environment.close(name);
 }
@@ -76,7 +70,7 @@ export const behindTelegraf = (
 });
 
 /**
- * Opens the whole pipeline of a peer: its own Mosquitto, Telegraf, and its database.
+ * Each peer has its own Mosquitto, Telegraf, and database.
  * @returns a pipeline that is started once for each name
  */
 export const openPeer = (
@@ -119,14 +113,10 @@ export const openPeer = (
     return {
       broker,
 
-      /** Kills Telegraf during a run. */
       kill: async () => telegraf?.kill(),
       start,
 
-      /**
-       * Restarts Telegraf with these settings, unless it already runs with them.
-       * @param samples number of samples in a message
-       */
+      /** Restarts Telegraf, unless it already runs with these settings. @param samples in a message */
       async line(tuning: Tuning, samples: number): Promise<Line> {
         const wanted = { ...tuning, samples };
         if (JSON.stringify(wanted) !== JSON.stringify(tuned)) {

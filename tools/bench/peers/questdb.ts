@@ -9,10 +9,10 @@ import { DatabaseProcess, type Month, type PeerDatabase, request, settledBytes }
 import { type Class, QUESTDB_TABLE, questdbConf } from './settings.ts';
 import type { Programs } from './tools.ts';
 
-/** Time limit until acknowledged samples are visible, in ms. They are visible when QuestDB has applied its log to the table. */
+/** Acknowledged samples are visible when QuestDB has applied its log to the table. */
 const APPLIED_WITHIN_MS = 60_000;
 
-/** Returns the width of a bin in whole seconds, which is fine enough for SAMPLE BY. */
+/** Whole seconds are fine enough for SAMPLE BY. */
 const binSeconds = ({ from, to, bins }: Month) => Math.round((to - from) / 1000 / bins);
 
 export class QuestDb extends DatabaseProcess implements PeerDatabase {
@@ -28,7 +28,6 @@ export class QuestDb extends DatabaseProcess implements PeerDatabase {
     this.#port = port;
   }
 
-  /** @returns a running QuestDB with its table */
   static async open({
     dir,
     programs,
@@ -122,7 +121,6 @@ export class QuestDb extends DatabaseProcess implements PeerDatabase {
     return Number(row?.[0]);
   }
 
-  /** @returns rows */
   async #query(sql: string): Promise<unknown[][]> {
     const { dataset = [] } = (await (await request(this.#queryUrl('exec', sql))).json()) as {
       dataset?: unknown[][];

@@ -6,14 +6,14 @@ import { alternate, type Round } from '../measure/rounds.ts';
 import type { Name, Rival } from './pipelines.ts';
 import { KNOWN_TUNING, TUNINGS, type Tuning } from './settings.ts';
 
-/** The result of one load: the best tuning of Telegraf, and the rounds. */
+/** Rates at the best tuning of Telegraf. */
 export interface ShapeRates {
   shape: string;
   sweeps: Partial<Record<Name, { best: Tuning }>>;
   rounds: Round<Name, Rate>[];
 }
 
-/** Measures the highest rate of each pipeline at its best tuning. The pipelines run in turns. */
+/** Each pipeline runs at its best tuning. The pipelines run in turns. */
 export async function measureRates({ flags, status }: Context, rivals: Rival[]): Promise<ShapeRates[]> {
   const timing = { warmMs: flags.warmMs, forMs: flags.runMs };
   const tunings = flags.quick ? [KNOWN_TUNING] : TUNINGS;
@@ -42,9 +42,7 @@ export async function measureRates({ flags, status }: Context, rivals: Rival[]):
   return done;
 }
 
-/**
- * Runs all pipelines for a while before anything is measured, because a fresh JVM is several times slower than a warm JVM.
- */
+/** A fresh JVM is several times slower than a warm JVM. */
 export async function warmUp({ flags, status }: Context, rivals: Rival[]) {
   const loads = ['1x60', '1x1'];
   for (const rival of rivals) {
@@ -56,13 +54,10 @@ export async function warmUp({ flags, status }: Context, rivals: Rival[]) {
   }
 }
 
-/** The load at which latencies and reads are measured, which is the simulator's collar. */
+/** Latencies and reads are measured at this load, the simulator's collar. */
 export const STEADY_LOAD = '4x10';
 
-/**
- * Measures latencies from the intended publish to the acknowledgement of the subscriber. All pipelines run at the same rate.
- * @param rate samples/s
- */
+/** From the intended publish to the acknowledgement of the subscriber. All pipelines run at the same rate. @param rate samples/s */
 export async function measureLatencies({ flags, status }: Context, rivals: Rival[], rate: number) {
   async function paceOne({ format, wired }: Rival, forMs: number) {
     const shape = { ...loadOf(STEADY_LOAD), format };

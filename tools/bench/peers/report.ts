@@ -12,11 +12,10 @@ const TITLES: Record<Name, string> = {
   influxdb: 'Telegraf, InfluxDB',
 };
 
-/** The results of one durability class. */
 export interface ClassResult {
   durability: Class;
   rates: ShapeRates[];
-  /** number of samples that a peer counted but does not store */
+  /** samples that a peer counted but does not store */
   unstored: Partial<Record<Name, number>>;
   latency: { rate: number; rounds: Awaited<ReturnType<typeof measureLatencies>> };
   kills: Partial<Record<Name, Kill[]>>;
@@ -40,10 +39,10 @@ export const peerTables = (classes: ClassResult[]): Array<{ head: string[]; rows
   },
 ];
 
-/** The loads of the comparison: many samples per message, and one. */
+/** Many samples per message, and one. */
 const COMPARED = ['1x60', '4x10', '1x1'];
 
-/** @returns Markdown: Millrace next to QuestDB, in one paragraph */
+/** Markdown: Millrace next to QuestDB, in one paragraph. */
 export function comparison(classes: ClassResult[]): string {
   const fast = classes.find(({ durability }) => durability === 'K') ?? classes[0];
   const month = classes.find((result) => result.month)?.month;
@@ -64,7 +63,7 @@ export function comparison(classes: ClassResult[]): string {
     .join(' ');
 }
 
-/** @returns Millrace is the first name */
+/** Millrace is first. */
 const namesIn = ({ rates }: ClassResult): Name[] =>
   (Object.keys(rates[0]?.rounds[0]?.results ?? {}) as Name[]).sort(
     (one, other) => Object.keys(TITLES).indexOf(one) - Object.keys(TITLES).indexOf(other),

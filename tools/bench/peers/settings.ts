@@ -3,33 +3,26 @@ import { LINE_TABLE } from '../load/payloads.ts';
 /** Class K: an acknowledged sample survives the kill of any process. Class P: it survives a power cut. */
 export type Class = 'K' | 'P';
 
-/**
- * The settings of Telegraf that a sweep tries.
- * `undelivered`: maximum number of unacknowledged messages; `batch`: samples in one request to the database
- */
+/** `undelivered`: maximum number of unacknowledged messages; `batch`: samples in one request to the database */
 export type Tuning = { undelivered: number; batch: number };
 
-/** The best tuning of an earlier sweep on a quiet machine. It is used where no sweep runs. */
+/** The best tuning of an earlier sweep on a quiet machine, used where no sweep runs. */
 export const KNOWN_TUNING: Tuning = { undelivered: 5000, batch: 10_000 };
 
 export const TUNINGS: Tuning[] = [1000, 5000, 20_000].flatMap((undelivered) =>
   [5000, 10_000].map((batch) => ({ undelivered, batch })),
 );
 
-/** Minimum size of Telegraf's buffer, in samples. Telegraf drops samples when the buffer is full. */
+/** Samples. Telegraf drops samples when the buffer is full. */
 const BUFFER = 1_000_000;
 
-/** The database that Telegraf writes to. `questdb` accepts version 2 of InfluxDB's API. */
+/** `questdb` accepts version 2 of InfluxDB's API. */
 export type Kind = 'questdb' | 'influxdb';
 
-/** Name of the database in InfluxDB. QuestDB ignores the name. */
+/** QuestDB ignores the name. */
 export const DATABASE = 'bench';
 
-/**
- * Returns Telegraf's configuration. Telegraf acknowledges a message after the database has answered (`persistent_session`, QoS
- * 1).
- * @returns TOML
- */
+/** Telegraf acknowledges a message after the database has answered (`persistent_session`, QoS 1). */
 export function telegrafToml({
   kind,
   broker,
@@ -43,7 +36,7 @@ export function telegrafToml({
   /** `http://host:port` */
   database: string;
   tuning: Tuning;
-  /** number of samples in a message, from which the size of the buffer follows */
+  /** samples in a message, from which the size of the buffer follows */
   samples: number;
 }): string {
   const buffer = Math.max(BUFFER, 2 * undelivered * samples);
@@ -75,10 +68,10 @@ export function telegrafToml({
 ${kind === 'questdb' ? '' : `  database = "${DATABASE}"\n  skip_database_creation = true\n`}`;
 }
 
-/** The table of the samples of all sensors, as QuestDB advises it for telemetry. A sample that is delivered twice is stored once. */
+/** QuestDB advises this table for telemetry. A sample that is delivered twice is stored once. */
 export const QUESTDB_TABLE = `CREATE TABLE IF NOT EXISTS ${LINE_TABLE} (ts TIMESTAMP, sensor SYMBOL CAPACITY 100000, value DOUBLE) TIMESTAMP(ts) PARTITION BY HOUR WAL DEDUP UPSERT KEYS(ts, sensor)`;
 
-/** @returns QuestDB's server.conf with only HTTP, on loopback */
+/** QuestDB serves only HTTP, on loopback. */
 export const questdbConf = ({ port, durability }: { port: number; durability: Class }): string => `\
 http.bind.to=127.0.0.1:${port}
 http.min.enabled=false
@@ -90,10 +83,7 @@ cairo.commit.mode=${durability === 'P' ? 'sync' : 'nosync'}
 cairo.wal.purge.interval=5000
 `;
 
-/**
- * Returns InfluxDB's configuration. InfluxDB syncs its log before it answers: `wal-fsync-delay` has its default 0.
- * @returns TOML
- */
+/** InfluxDB syncs its log before it answers: `wal-fsync-delay` has its default 0. */
 export const influxdbConf = ({
   dir,
   ports,

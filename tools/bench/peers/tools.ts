@@ -9,10 +9,10 @@ import { runShown } from '../../../infra/bootstrap/run-shown.ts';
 
 const run = promisify(execFile);
 
-/** The versions are pinned, because a figure is valid only for one version. */
+/** A figure is valid only for one version. */
 const VERSIONS = { telegraf: '1.37.2', questdb: '9.3.4', influxdb: '1.6.7' };
 
-/** The Telegraf plugins of the comparison. A build with all plugins would take minutes and 300 MB. */
+/** A build with all plugins would take minutes and 300 MB. */
 const PLUGINS = [
   'custom',
   'inputs.mqtt_consumer',
@@ -21,12 +21,11 @@ const PLUGINS = [
   'parsers.influx',
 ].join(',');
 
-/** The paths of the programs that the comparison runs. */
 export type Programs = { telegraf: string; questdb: string; influxdb: string; java: string };
 
 /**
- * Builds or downloads the missing programs. Each program appears by one rename, so an existing program is complete.
- * @param dir folder in which programs are kept between runs
+ * Each program appears by one rename, so an existing program is complete.
+ * @param dir is kept between runs
  * @throws {MillraceError} `tool_missing`, `java_missing`, `install_failed`
  */
 export async function ensurePrograms(dir: string, onStatus: (text: string) => void): Promise<Programs> {
@@ -66,10 +65,8 @@ export async function ensurePrograms(dir: string, onStatus: (text: string) => vo
 }
 
 /**
- * Builds Telegraf with some plugins, unless the program exists.
- * @param dir folder in which programs are kept between runs
- * @param options `go`: path of the compiler; `name`: name of the build, because builds differ in their plugins; `plugins`:
- * build tags
+ * @param dir is kept between runs
+ * @param options `go`: path of the compiler; `name`: of the build, because builds differ in their plugins; `plugins`: build tags
  * @returns path of the program
  * @throws {MillraceError} `install_failed`
  */
@@ -116,9 +113,7 @@ async function installOnce(
   return whole;
 }
 
-/**
- * Unpacks Debian's package without installing it. No service is started, and nothing outside of the folder changes.
- */
+/** Debian's package is not installed. No service is started, and nothing outside of the folder changes. */
 async function unpackInfluxdb(part: string, onStatus: (text: string) => void) {
   if (!existsSync('/usr/bin/apt-get'))
     throw new Error(`InfluxDB ${VERSIONS.influxdb} is a package of Debian 12: run this on Debian 12.`);

@@ -7,7 +7,7 @@ import { MillraceError } from '../../../common/errors.ts';
 
 const STOP_MS = 10_000;
 
-/** Starts a Node.js process of the bench. All its output goes into a log file. */
+/** All output goes into a log file. */
 export async function startChild(
   script: string,
   {
@@ -18,18 +18,13 @@ export async function startChild(
     log,
     isReady,
   }: {
-    /** name for messages */
     title: string;
     args?: string[];
     /** variables in addition to those of this process */
     env?: NodeJS.ProcessEnv;
     nodeFlags?: string[];
-    /** path of the log file */
     log: string;
-    /**
-     * gets each line of output; the process is ready when a truthy value is returned. Without it, the process
-     * is ready with its first IPC message
-     */
+    /** the process is ready when a truthy value is returned; missing: with its first IPC message */
     isReady?: (line: string) => unknown;
   },
 ) {
@@ -100,8 +95,7 @@ export async function startChild(
 export type Child = Awaited<ReturnType<typeof startChild>>;
 
 /**
- * Runs inside a process of the bench. It answers requests of the parent process over IPC, each with the function of that name in
- * `answers`. The process ends with its parent.
+ * Answers requests of the parent process over IPC, each with the function of that name in `answers`. The process ends with its parent.
  * @param onEnd closes open resources; the process waits for it
  */
 export function serve(

@@ -5,7 +5,6 @@ import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MillraceError } from '../../../common/errors.ts';
 
-/** @returns whether the answer has status 2xx */
 export const answers = (url: string): Promise<boolean> =>
   fetch(url).then(
     ({ ok }) => ok,
@@ -17,7 +16,7 @@ const READY_MS = 60_000;
 const STOP_MS = 20_000;
 
 /**
- * Starts a program of another project. It runs until it is stopped or killed, or until this process ends.
+ * It runs until it is stopped or killed, or until this process ends.
  * @throws {MillraceError} `failed`: the program ended, or was not ready in time
  */
 export async function startProgram({
@@ -30,9 +29,9 @@ export async function startProgram({
   title: string;
   command: string;
   args: string[];
-  /** path of the file that gets all output */
+  /** gets all output */
   log: string;
-  /** called often with the output so far */
+  /** called often; `log`: the output so far */
   isReady: (log: string) => Promise<boolean> | boolean;
 }): Promise<Program> {
   mkdirSync(dirname(log), { recursive: true });
@@ -71,5 +70,5 @@ export async function startProgram({
   };
 }
 
-/** `stop`: ends it with SIGTERM; `kill`: with SIGKILL */
+/** `stop`: with SIGTERM; `kill`: with SIGKILL */
 export type Program = { pid: number; stop: () => Promise<void>; kill: () => Promise<void> };

@@ -7,10 +7,7 @@ const ANSWER_BYTES = 4;
 const CONNACK = 0x20;
 const PUBACK = 0x40;
 
-/**
- * Opens an MQTT 3.1.1 connection that publishes and counts acknowledgements, and does nothing else.
- * @throws {Error} the broker refuses the connection
- */
+/** MQTT 3.1.1. It publishes and counts acknowledgements, and does nothing else. @throws {Error} the broker refuses the connection */
 export async function openConnection({
   url,
   clientId,
@@ -21,9 +18,9 @@ export async function openConnection({
   /** mqtt://host:port */
   url: string;
   clientId: string;
-  /** gets the number of PUBACKs that arrived together */
+  /** PUBACKs that arrived together */
   onAcknowledged: (count: number) => void;
-  /** called when the socket accepts more data after `send` returned false */
+  /** the socket accepts more data after `send` returned false */
   onDrain: () => void;
   onBroken: (error: Error) => void;
 }) {

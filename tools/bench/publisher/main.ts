@@ -41,7 +41,7 @@ async function open(load: Load) {
 const counts = () => ({ published: publisher?.published ?? 0, committed });
 
 serve({
-  /** Starts a load that publishes as fast as `allow` permits. */
+  /** Publishes as fast as `allow` permits. */
   async start(load: Load) {
     await open(load);
   },
@@ -60,7 +60,7 @@ serve({
     return last;
   },
 
-  /** @returns URL to which a subscriber connects instead, so that its acknowledgements are observed */
+  /** A subscriber connects to this URL instead, so that its acknowledgements are observed. */
   async wire(brokerUrl: string): Promise<string> {
     wires.get(brokerUrl)?.close();
     const wire = await openWire(brokerUrl, (intended, delivered) => {
@@ -73,7 +73,7 @@ serve({
     return wire.url;
   },
 
-  /** Publishes at a fixed rate, however long commits take. @param load `rate`: samples/s */
+  /** Publishes at a fixed rate, however long commits take. `rate`: samples/s */
   async pace({ rate, forMs, ...load }: Load & { rate: number; forMs: number }) {
     const current = await open(load);
     committed = 0;
@@ -89,7 +89,6 @@ serve({
     });
   },
 
-  /** Settles when all messages are published. */
   paced: () => pacing,
 
   /** Ends a pace without a fixed end. */
@@ -99,7 +98,7 @@ serve({
     return counts();
   },
 
-  /** @param options true: the next reading starts from zero */
+  /** `reset`: the next reading starts from zero */
   latencies({ reset }: { reset: boolean }) {
     const reading = { published: latencies.published.read(), delivered: latencies.delivered.read() };
     if (reset) {

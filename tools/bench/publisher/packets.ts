@@ -11,8 +11,8 @@ import {
 import type { Shape } from '../load/shapes.ts';
 
 /**
- * Creates the PUBLISH packets of a load (MQTT 3.1.1, QoS 1). MQTT.js's own codec encodes some packets once. Each message is a
- * copy of such a packet with its own device number, packet id and time. A copy takes 1 µs, where MQTT.js takes 20 µs.
+ * MQTT 3.1.1, QoS 1. MQTT.js's own codec encodes some packets once. Each message is a copy of such a packet with its own device number,
+ * packet id and time. A copy takes 1 µs, where MQTT.js takes 20 µs.
  */
 export function createPackets(shape: Shape) {
   const encoded = shape.format === 'lines' ? encodeLines(shape) : encodeSenml(shape);
@@ -44,14 +44,10 @@ export function createPackets(shape: Shape) {
   let next = 0;
 
   return {
-    /** Length of the largest packet, in bytes. */
+    /** Bytes of the largest packet. */
     most: Math.max(...templates.map(({ packet }) => packet.length)),
 
-    /**
-     * @param device number of the device, and epoch ms of its first sample
-     * @param id packet id, 1 to 65,535
-     * @returns position for the next packet
-     */
+    /** @param device number, and epoch ms of its first sample @param id packet id, 1 to 65,535 @returns position for the next packet */
     write(
       target: Buffer,
       at: number,
@@ -70,7 +66,7 @@ export function createPackets(shape: Shape) {
   };
 }
 
-/** @returns templates with one base time each */
+/** Each template has one base time. */
 function encodeSenml(shape: Shape): Template[] {
   const { payloads, timeAt } = encodePayloads(shape);
   return payloads.map((payload) => ({

@@ -3,17 +3,17 @@ import type { Shape } from '../load/shapes.ts';
 import { openConnection } from './connection.ts';
 import { createPackets } from './packets.ts';
 
-/** Maximum number of bytes of one write: enough to make system calls cheap, and few enough to keep the broker from being idle. */
+/** Bytes of one write: enough to make system calls cheap, and few enough to keep the broker from being idle. */
 const CHUNK_BYTES = 64 * 1024;
 
-/** Maximum number of unacknowledged messages of a connection, if `allow` gives the number of messages. */
+/** Unacknowledged messages of a connection, if `allow` gives the number of messages. */
 const WINDOW = 500;
 
 const LAST_PACKET_ID = 65_535;
 
 /**
- * Creates a publisher with several connections, each for different devices. The broker acknowledges a message before it is
- * committed. `allow` keeps the broker's queue short: the pipeline counts the commits, and calls `allow` again and again.
+ * Several connections, each for different devices. The broker acknowledges a message before it is committed. `allow` keeps the broker's
+ * queue short: the pipeline counts the commits, and calls `allow` again and again.
  */
 export async function createPublisher({
   url,
@@ -27,7 +27,7 @@ export async function createPublisher({
   url: string;
   shape: Shape;
   connections: number;
-  /** result of `createClocks` */
+  /** from `createClocks` */
   clocks: Float64Array;
   onBroken: (error: Error) => void;
   /** called for each message that `due` published */
@@ -45,7 +45,7 @@ export async function createPublisher({
     let id = 0;
     let unacknowledged = 0;
     let drained = true;
-    /** intended times of the messages that are due */
+    /** intended times */
     let due: number[] = [];
 
     const connection = await openConnection({
@@ -62,10 +62,7 @@ export async function createPublisher({
       onBroken,
     });
 
-    /**
-     * @param most maximum number of messages
-     * @returns number of written messages, limited by the size of a chunk
-     */
+    /** @returns number of written messages, limited by the size of a chunk */
     function write(most: number, onEach?: (device: number, index: number) => void): number {
       const room = Math.max(1, Math.floor(CHUNK_BYTES / packets.most));
       const count = Math.min(most, room);
@@ -109,25 +106,21 @@ export async function createPublisher({
 
   const senders = await Promise.all(Array.from({ length: connections }, (_, index) => openSender(index)));
 
-  /** @returns index of the connection whose turn it is, so that all connections get an equal share */
+  /** All connections get an equal share. */
   const turn = (): number => {
     next = (next + 1) % senders.length;
     return next;
   };
 
   return {
-    /** @param messages total number of messages that may be published */
+    /** @param messages in total */
     allow(messages: number) {
       allowed = messages;
       const first = turn();
       for (let at = 0; at < senders.length; at++) senders[(first + at) % senders.length]?.pump();
     },
-    /**
-     * Adds a message that is due now, even if earlier messages are unacknowledged.
-     * @param intended intended time in ms of `performance.now()`
-     */
+    /** Adds a message even if earlier messages are unacknowledged. @param intended in ms of `performance.now()` */
     due: (intended: number) => senders[turn()]?.add(intended),
-    /** Sends the messages that are due. */
     flush() {
       for (const sender of senders) sender.flush();
     },

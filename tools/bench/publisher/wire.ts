@@ -10,17 +10,17 @@ const TYPE = 0xf0;
 const NUMBER_AT = 2 + 'iot/v1/'.length + deviceName(0).length - NUMBER_DIGITS;
 
 /**
- * Opens a proxy (the wire) between a broker and an ingest process. A broker acknowledges messages to the publisher when it has
- * queued them. Only the wire shows when ingest acknowledges, and so when a message was committed. Bytes pass through unchanged.
- * @param onCommitted called when ingest acknowledges a message. `intended`: when the publisher should have sent the message;
- * `delivered`: when the broker sent it to ingest; both in ms of `performance.now()`
+ * A proxy between a broker and an ingest process. A broker acknowledges messages to the publisher when it has queued them. Only the wire
+ * shows when ingest acknowledges, and so when a message was committed. Bytes pass through unchanged.
+ * @param onCommitted called when ingest acknowledges a message. `intended`: when the publisher should have sent it; `delivered`: when the
+ * broker sent it to ingest; both in ms of `performance.now()`
  */
 export async function openWire(
   brokerUrl: string,
   onCommitted: (intended: number, delivered: number) => void,
 ) {
   const { hostname, port } = new URL(brokerUrl);
-  /** Intended times of the messages of each device that are under way, in the order of their arrival. */
+  /** Intended times by device, in the order of arrival. */
   const expected: Map<number, number[]> = new Map();
   const sockets: Set<Socket> = new Set();
 
@@ -60,7 +60,6 @@ export async function openWire(
   return {
     url: `mqtt://127.0.0.1:${(server.address() as AddressInfo).port}`,
 
-    /** @param intended intended time of its next message */
     expect(device: number, intended: number) {
       const queue = expected.get(device);
       if (queue) queue.push(intended);
@@ -76,14 +75,13 @@ export async function openWire(
 
 export type Wire = Awaited<ReturnType<typeof openWire>>;
 
-/** @param body body of a PUBLISH @returns number of its device */
 function numberIn(body: Buffer): number {
   let number = 0;
   for (let at = NUMBER_AT; at < NUMBER_AT + NUMBER_DIGITS; at++) number = number * 10 + Number(body[at]) - 48;
   return number;
 }
 
-/** Splits a stream of bytes into MQTT packets. @returns gets the chunks of one side */
+/** @returns gets the chunks of one side */
 export function createCutter(onPacket: (type: number, body: Buffer) => void): (chunk: Buffer) => void {
   let rest: Buffer = Buffer.alloc(0);
   return (chunk) => {
@@ -99,7 +97,7 @@ export function createCutter(onPacket: (type: number, body: Buffer) => void): (c
   };
 }
 
-/** @returns start and end of a packet's body; null: the packet is incomplete */
+/** @returns null: the packet is incomplete */
 function headAt(bytes: Buffer, at: number): { begin: number; end: number } | null {
   let length = 0;
   let factor = 1;

@@ -5,27 +5,27 @@ import type { Line } from '../environment/pipeline.ts';
 import type { Shape } from '../load/shapes.ts';
 import { build } from '../loader/build.ts';
 
-/** The amount of data that is stored before reading is measured. */
+/** Stored before reading is measured. */
 export interface Sizes {
   small: { sensors: number; days: number };
   /** `longDays`: days of one additional sensor */
   large: { sensors: number; days: number; longDays: number };
-  /** time between two samples of a sensor */
+  /** between two samples of a sensor */
   intervalMs: number;
-  /** number of devices that publish during the reads, with four sensors each */
+  /** publish during the reads, with four sensors each */
   devices: number;
 }
 
 const RECIPE = { signal: 'decimals' as const, jitterMs: 20 };
 
-/** The seeds of two data sets with one device each: the device of the fleet, and the device with a long history. */
+/** Data sets with one device each: the device of the fleet, and the device with a long history. */
 const FLEET = 1;
 const LONG = 2;
 
-/** Time at the old end of the retention that is left out, in ms. Otherwise data could expire before the last round has read it. */
+/** Time left out at the old end of the retention. Otherwise data could expire before the last round has read it. */
 const SPARE_MS = 4 * HOUR_MS;
 
-/** Returns the data to load, and the parts of the data to read. @param now epoch ms */
+/** The data to load, and the parts of it to read. @param now epoch ms */
 export function planOf({ small, large, intervalMs }: Sizes, now: number) {
   const to = bucketOf(now) - PACK_DELAY_MS;
   const month = { from: dayOf(to) - large.days * DAY_MS, to: dayOf(to) };
@@ -49,7 +49,7 @@ const sensorOf = (seed: number) => ({ device: `load-${seed}-000000`, sensor: 'se
 
 type Loaded = ReturnType<typeof planOf>['large'][number];
 
-/** Loads data sets one after the other. @returns number of stored samples */
+/** Loads one data set after the other. @returns number of stored samples */
 export async function loadAll(
   config: Config,
   list: Loaded[],
@@ -71,7 +71,7 @@ export async function loadAll(
 
 export type Plan = ReturnType<typeof planOf>;
 
-/** Creates simulated devices that publish at a fixed rate during the reads, into one line at a time. */
+/** Publishes at a fixed rate during the reads, into one line at a time. */
 export function createBackground({
   shape,
   rate,
@@ -80,7 +80,7 @@ export function createBackground({
   shape: Shape;
   /** samples/s */
   rate: number;
-  /** wait after each change of the line, in ms */
+  /** ms, after each change of the line */
   warmMs: number;
 }) {
   let current: Line | null = null;
@@ -102,7 +102,6 @@ export function createBackground({
       await sleep(warmMs);
     },
 
-    /** Settles when all samples are committed. */
     stop,
   };
 }

@@ -5,10 +5,7 @@ import { MillraceError } from '../../../common/errors.ts';
 
 const LINE_FEED = 10;
 
-/**
- * Creates a reader over HTTP that keeps its connections open, as a browser does.
- * @param url URL of the API process
- */
+/** Keeps its connections open, as a browser does. */
 export function createHttpReader(url: string) {
   const agent = new Agent({ keepAlive: true });
 
@@ -26,7 +23,7 @@ export function createHttpReader(url: string) {
     /** @template T the answer, as the API describes it */
     json: async <T>(path: string): Promise<T> => (await json(await open(path))) as T,
 
-    /** @returns number of lines of the answer, which is read as a stream */
+    /** The answer is read as a stream. */
     async lines(path: string, accept: string): Promise<number> {
       let lines = 0;
       for await (const chunk of await open(path, accept)) lines += lineFeedsIn(chunk);

@@ -4,11 +4,8 @@ import type { Plan } from './data.ts';
 import type { HttpReader } from './http.ts';
 import type { StoreReader } from './store.ts';
 
-/** The data to read. */
 export interface Target {
-  /** name of the device */
   device: string;
-  /** name of the sensor */
   sensor: string;
   /** epoch ms */
   from: number;
@@ -16,10 +13,10 @@ export interface Target {
   to: number;
 }
 
-/** `items`: number of items in one answer, such as samples */
+/** `items`: in one answer, such as samples */
 export type Read = Latencies & { items: number };
 
-/** The readings. Each reading has a data set, a way to read, and a target of the plan. */
+/** Each reading has a data set, a way to read, and a target of the plan. */
 export const READINGS = {
   smallLatest: {
     system: 'small',
@@ -54,10 +51,8 @@ export type Name = keyof typeof READINGS;
 
 export const NAMES = Object.keys(READINGS) as Name[];
 
-/** The reads of one round. */
 type Reads = Record<Name, Read>;
 
-/** The ratios of two readings. */
 export const RATIOS = {
   latestAgainstRows: {
     label: 'p99 of a page of 100 of latest, against one read of 100 rows from the store',
@@ -81,7 +76,7 @@ export const RATIOS = {
   },
 } satisfies Record<string, { label: string; ratio: (reads: Reads) => number }>;
 
-/** Number of points of a series, and of items of a page, as the dashboard requests them. */
+/** The dashboard requests these numbers. */
 const POINTS = 500;
 const PAGE = 100;
 
@@ -89,23 +84,21 @@ type Items = { items: unknown[] };
 type Points = { points: unknown[] };
 type Sources = { http: HttpReader; store: StoreReader };
 
-/** The ways to read. Each function reads once and returns the number of items, points, samples, rows or hours. */
+/** Each function reads once and returns the number of items, points, samples, rows or hours. */
 export const KINDS = {
-  /** Reads the newest values of a fleet. */
   latestPage: async ({ http }: Sources) =>
     (await http.json<Items>(`/api/v1/latest?limit=${PAGE}`)).items.length,
 
   /** Reads as many rows as a page has items, in one partition of the database. */
   rows: ({ store }: Sources, target: Target) => store.rows(target, PAGE),
 
-  /** Reads the newest samples of a sensor. */
   samplesPage: async ({ http }: Sources, target: Target) =>
     (await http.json<Items>(`${pathOf(target)}/measurements?limit=${PAGE}`)).items.length,
 
   series: async ({ http }: Sources, target: Target) =>
     (await http.json<Points>(`${pathOf(target)}/series?${rangeOf(target)}&points=${POINTS}`)).points.length,
 
-  /** Reads the statistics of all hours from the store, without HTTP. */
+  /** Reads all hours from the store, without HTTP. */
   statistics: ({ store }: Sources, target: Target) => store.statistics(target),
 
   export: ({ http }: Sources, target: Target) =>
@@ -114,11 +107,7 @@ export const KINDS = {
 
 export type Kind = keyof typeof KINDS;
 
-/**
- * Repeats one reading, and measures each read.
- * @param read returns the number of items
- * @param forMs duration; at least one read is made
- */
+/** @param read returns the number of items @param forMs at least one read is made */
 export async function readRepeatedly(read: () => Promise<number>, forMs: number): Promise<Read> {
   const latencies = new Histogram();
   const end = performance.now() + forMs;

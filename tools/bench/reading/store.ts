@@ -8,7 +8,7 @@ import type { Target } from './kinds.ts';
 const SELECT_ROWS =
   'SELECT device_id, sensor_id, device, name, type, unit, site FROM sensor WHERE grp = ? LIMIT ?';
 
-/** Opens a reader of the store without HTTP. The bench compares reads over HTTP with these reads. */
+/** The bench compares reads over HTTP with these reads. */
 export async function openStoreReader({ cql, retention }: Config) {
   const client = await connect(cql, { keyspace: cql.keyspace, applicationName: 'bench' });
   const store = await connectStore({ cql, retention, observe: () => {}, onStaleIndex: () => {} });
@@ -20,14 +20,11 @@ export async function openStoreReader({ cql, retention }: Config) {
   }
 
   return {
-    /** @returns number of rows that were read from one partition */
+    /** All rows are in one partition. */
     rows: async (target: Target, limit: number): Promise<number> =>
       (await client.execute(SELECT_ROWS, [keyOf(target).group, limit])).rows.length,
 
-    /**
-     * Reads the statistics of all hours, with one concurrent request for each year.
-     * @returns number of hours
-     */
+    /** Sends one concurrent request for each year. @returns number of hours */
     async statistics(target: Target): Promise<number> {
       const key = keyOf(target);
       const { from, to } = target;

@@ -1,8 +1,6 @@
 import { MOST_STEAL } from '../measure/rounds.ts';
 
-/**
- * Formats a plain-text table. The first column is left-aligned. All other columns hold figures and are right-aligned.
- */
+/** The first column is left-aligned. All other columns hold figures and are right-aligned. */
 export function textTable(head: string[], rows: string[][]) {
   const all = [head, ...rows];
   const widths = head.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)));
@@ -17,7 +15,6 @@ export function textTable(head: string[], rows: string[][]) {
   return [line(head), widths.map((width) => '-'.repeat(width)).join('  '), ...rows.map(line)].join('\n');
 }
 
-/** Formats a Markdown table. */
 export function markdownTable(head: string[], rows: string[][]) {
   const line = (row: string[]) => `| ${row.join(' | ')} |`;
   return [line(head), line(head.map((_, column) => (column === 0 ? '---' : '---:'))), ...rows.map(line)].join(
@@ -25,7 +22,7 @@ export function markdownTable(head: string[], rows: string[][]) {
   );
 }
 
-/** @param digits number of significant digits @returns such as `1.28`, `12.8`, `128`, `1280` */
+/** @param digits significant digits @returns such as `1.28`, `12.8`, `128`, `1280` */
 export function figure(number: number, digits: number = 3): string {
   if (!Number.isFinite(number)) return '-';
   if (number === 0) return '0';
@@ -33,13 +30,10 @@ export function figure(number: number, digits: number = 3): string {
   return number.toFixed(decimals);
 }
 
-/** @param part from 0 to 1 @returns such as `0.1 %` */
+/** @param part from 0 to 1 */
 export const percent = (part: number): string => `${(part * 100).toFixed(1)} %`;
 
-/**
- * Returns the maximum share of CPU time that the host took in any run that the table shows.
- * @returns such as `0.2 %`, `0.4 %, 1 repeated`, `17.0 %, 2 repeated, not quieter`
- */
+/** The maximum over the runs that the table shows, such as `0.2 %`, `0.4 %, 1 repeated`, `17.0 %, 2 repeated, not quieter`. */
 export function stealOf(rounds: Array<{ steal: number; repeats: number }>): string {
   const most = Math.max(...rounds.map(({ steal }) => steal));
   const repeats = rounds.reduce((sum, round) => sum + round.repeats, 0);
@@ -50,6 +44,6 @@ export function stealOf(rounds: Array<{ steal: number; repeats: number }>): stri
   ].join(', ');
 }
 
-/** @returns the maximum CPU share of other processes in any run that the table shows */
+/** The maximum over the runs that the table shows. */
 export const othersOf = (rounds: Array<{ others: number }>): string =>
   percent(Math.max(...rounds.map(({ others }) => others)));

@@ -8,24 +8,23 @@ import { createClocks, createDevices, deviceName, encodePayloads, writeTime } fr
 import { type Shape, samplesOf } from '../load/shapes.ts';
 import { serve } from '../process/child.ts';
 
-/** JSON of one value: `{"sensor_id", "ts", "value"}` (`plain`), or a map of sensors (`map`). */
+/** `plain`: `{"sensor_id", "ts", "value"}`; `map`: a map of sensors */
 export type JsonForm = 'plain' | 'map';
 
-/** Number of messages between two readings of the clock. */
 const STRETCH = 500;
 
 // Measures the work that every message needs: parsing, validation, packing, digest, and the layout of a row.
 serve({
-  /** @returns CPU µs per sample; the first half of the time only warms up */
+  /** CPU µs per sample. The first half of the time only warms up. */
   cost: ({ shape, forMs }: { shape: Shape; forMs: number }): number =>
     cpuOf(createWork(shape), forMs) / samplesOf(shape),
 
-  /** @param load messages of one value @returns CPU µs per message */
+  /** CPU µs per message of one value. */
   jsonCost: ({ form, forMs }: { form: JsonForm; forMs: number }): number =>
     cpuOf(createJsonWork(form), forMs),
 });
 
-/** @param work for one message @param forMs the first half only warms up @returns CPU µs per message */
+/** CPU µs per message. The first half of the time only warms up. */
 function cpuOf(work: () => void, forMs: number): number {
   const until = (end: number) => {
     let messages = 0;
@@ -39,7 +38,7 @@ function cpuOf(work: () => void, forMs: number): number {
   return (user + system) / messages;
 }
 
-/** @returns a function that does the work for one message */
+/** The work for one message. */
 function createJsonWork(form: JsonForm): () => void {
   const store = createStore(1);
   const time = Date.now();
@@ -52,7 +51,7 @@ function createJsonWork(form: JsonForm): () => void {
   return () => store(payloads[next++ % payloads.length] as Buffer, 0, Date.now());
 }
 
-/** @returns a function that does the work for one message */
+/** The work for one message. */
 function createWork(shape: Shape): () => void {
   const store = createStore(shape.devices);
   const { payloads, timeAt } = encodePayloads(shape);
@@ -72,14 +71,14 @@ function createWork(shape: Shape): () => void {
   };
 }
 
-/** @returns a function that reads a message and lays out its rows */
+/** Reads a message and lays out its rows. */
 function createStore(devices: number): (payload: Buffer, device: number, now: number) => void {
   const partitions = new DevicePartitions();
   const identities = Array.from({ length: devices }, (_, number) => {
     const identity = identifyDevice(deviceName(number));
     return identity as Identity;
   });
-  /** ids of the sensors of one device; other devices would cost as much */
+  /** Ids of the sensors of one device; other devices would cost as much. */
   const sensors: Map<string, Buffer> = new Map();
 
   function sensorOf(ref: string) {

@@ -19,7 +19,7 @@ const clocks = createClocks();
 
 serve(
   {
-    /** @param load `rate`: samples/s */
+    /** `rate`: samples/s */
     async pace({ shape, rate, forMs }: { shape: Shape; rate: number; forMs: number }) {
       const write = createWriter(shape);
       const latencies = new Histogram();
@@ -46,14 +46,14 @@ serve(
   () => client.shutdown(),
 );
 
-/** Runs a request without retries, so that a failure ends the round. */
+/** A failure ends the round. */
 const NO_RETRY = {
   run: <T>(request: () => Promise<T>) => request(),
   wait: (error: unknown) => Promise.reject(error),
   noteAnswer() {},
 };
 
-/** @returns a function that writes the next message; its promise settles when rows and newest values are committed */
+/** Writes the next message. Settles when rows and newest values are committed. */
 function createWriter({ devices: count, sensors, samples }: Shape): () => Promise<unknown> {
   const send = createPreparedWrites(client);
   const deps = {
@@ -95,7 +95,6 @@ function createWriter({ devices: count, sensors, samples }: Shape): () => Promis
   };
 }
 
-/** @param number number of a device */
 function identify(number: number, sensors: number) {
   const { id, bytes: device } = identifyDevice(deviceName(number)) as Identity;
   const ids = Array.from({ length: sensors }, (_, index) => {

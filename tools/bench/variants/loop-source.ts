@@ -5,12 +5,12 @@ import { parseTopic } from '../../../schema/topics.ts';
 import { createClocks, createDevices, deviceName, encodePayloads, writeTime } from '../load/payloads.ts';
 import type { Shape } from '../load/shapes.ts';
 
-/** Number of messages that ingest processes at once: as many as the subscriber accepts from a broker. */
+/** Messages at once: as many as the subscriber accepts from a broker. */
 const AT_ONCE = 512;
 
 /**
- * Creates a message source without a broker. It makes the messages of a load in this process, and passes them to `handleMessage`.
- * The difference between this rate and the rate behind a broker is the cost of MQTT.
+ * A source without a broker: it makes the messages of a load in this process, and passes them to `handleMessage`. The difference between
+ * this rate and the rate behind a broker is the cost of MQTT.
  */
 export function createLoopSource(
   { clock }: { clock: () => number },

@@ -6,10 +6,7 @@ import type { Query, Session } from '../../../api/store/sending/session.ts';
 import type { Numbers } from '../../../schema/packed/series.ts';
 import { DAY_MS } from '../../../schema/rules.ts';
 
-/**
- * Returns the CQL of the table of the usual model, with a partition for each sensor and day.
- * @param window table options for time-window compaction
- */
+/** The usual model, with a partition for each sensor and day. @param window table options for time-window compaction */
 export const ROW_TABLE = (window: string) => `
 CREATE TABLE IF NOT EXISTS measurement_row (
   device_id uuid,
@@ -23,9 +20,8 @@ CREATE TABLE IF NOT EXISTS measurement_row (
 const INSERT = 'INSERT INTO measurement_row (device_id, sensor_id, day, ts, value) VALUES (?, ?, ?, ?, ?)';
 
 /**
- * Writes one row per sample in the best known way: with prepared statements, and with an unlogged batch for each partition of a
- * message, all concurrently. It replaces the packed rows of ingest, and everything else stays the same.
- * @returns a session that writes the samples of a waiting hour as single rows
+ * Writes rows in the best known way: with prepared statements, and with an unlogged batch for each partition of a message, all
+ * concurrently. It replaces the packed rows of ingest, and everything else stays the same.
  */
 export function withRowWrites(session: Session): Session {
   const daysOf = rememberDays();
@@ -67,7 +63,7 @@ export function withRowWrites(session: Session): Session {
 /** Queries of one partition share the same Buffer as `routing`. */
 type RoutedQuery = Query & { routing: Buffer };
 
-/** @returns queries by partition, in the order of the first query of each partition */
+/** The order is that of the first query of each partition. */
 function byPartition(queries: RoutedQuery[]): RoutedQuery[][] {
   const partitions: Map<Buffer, RoutedQuery[]> = new Map();
   for (const query of queries) {
@@ -93,8 +89,7 @@ function eachRow<Q>(
 }
 
 /**
- * Remembers the present day's partition of each sensor, by the Buffer of the sensor id, which ingest keeps. Millrace's own store
- * remembers hours in this way.
+ * Finds the present day's partition by the Buffer of the sensor id, which ingest keeps. Millrace's own store remembers hours in this way.
  */
 function rememberDays(): (
   device: Buffer,

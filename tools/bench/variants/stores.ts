@@ -7,10 +7,7 @@ import { DDL, dialectOf } from '../../../schema/migrate/cluster.ts';
 import { windowOptions } from '../../../schema/migrate/files.ts';
 import { ROW_TABLE, withRowWrites } from './row-writes.ts';
 
-/**
- * Creates the table of one row per sample next to the usual tables, with the TTL of messages.
- * @param config configuration of an existing keyspace
- */
+/** The table stands next to the usual tables, with the TTL of messages. The keyspace must exist. */
 export async function createRowTable({ cql, retention }: Config) {
   const client = await connect(cql, { keyspace: cql.keyspace, applicationName: 'bench' });
   try {
@@ -21,9 +18,7 @@ export async function createRowTable({ cql, retention }: Config) {
   }
 }
 
-/**
- * Opens a store that does not write the table of latest values. The difference shows the cost of that table.
- */
+/** The difference shows the cost of the table of latest values. */
 const connectWithoutLatest: typeof connectStore = (parts) =>
   connectStore({
     ...parts,
@@ -39,7 +34,6 @@ const connectWithoutLatest: typeof connectStore = (parts) =>
     },
   });
 
-/** The stores with which ingest is measured. */
 export const STORES: { packed: typeof connectStore; [name: string]: typeof connectStore } = {
   packed: connectStore,
   'no-latest': connectWithoutLatest,
