@@ -38,7 +38,7 @@ const SORTED_BYTES = 8 * 1024 * 1024;
 /**
  * Completes the topics of Kafka when an hour has closed: it sends the blocks of each device whose digests the notes of sent blocks lack.
  * The queue had no room for them, or the process was killed before. Hours of devices with late messages are compared again. Then a
- * watermark says that the topic has every block of earlier hours. Each topic has its own progress, so a topic that Kafka refuses delays no
+ * watermark is sent: the topic has every block of earlier hours. Each topic has its own progress, so a topic that Kafka refuses delays no
  * other topic. The watermark is exact for the same reason as packing: a message that may be committed after the comparison is late, and
  * ingest notes it before the acknowledgement.
  */
