@@ -17,14 +17,10 @@ import type { FileOptions } from '../../import/options.ts';
 import type { Ingest } from '../../ingest/index.ts';
 import { proposalLines, proposeFor, siteOfPath } from './proposal.ts';
 
-/** Suffix of the file of refused lines. It is added to the name of the imported file. */
+/** Added to the name of the imported file. */
 export const REFUSED_SUFFIX = '.refused.csv';
 
-/**
- * Imports a file, and handles its saved state, its refused lines and its progress.
- * @returns number of refused samples and lines
- * @throws {MillraceError} `failed` after a stop
- */
+/** Returns the number of refused samples and lines. Throws `failed` after a stop. */
 export async function importOne(
   ingest: Ingest,
   file: Parameters<typeof importFile>[1],
@@ -36,9 +32,8 @@ export async function importOne(
     signal,
   }: {
     flags: { device: string | undefined; 'dry-run': boolean | undefined; restart: boolean | undefined };
-    /** how the file is written */
     options: FileOptions;
-    /** settings of the database that gets the samples */
+    /** of the database that gets the samples */
     cql: Config['cql'];
     statusLine: StatusLine;
     signal: AbortSignal;
@@ -89,7 +84,7 @@ export async function importOne(
   return progress.refused;
 }
 
-/** @param began by `performance.now()` */
+/** `began`: by `performance.now()`. */
 const progressText = ({ rows, samples, refused }: Progress, began: number) =>
   `${rows} rows, ${samples} samples, ${refused} refused, ${Math.round((samples / (performance.now() - began)) * 1000)} samples/s`;
 
@@ -116,8 +111,7 @@ const mergedText = (lines: MergedLine[]) =>
     .map((merged) => `line ${merged.line}: has the time and sensor of line ${merged.same_as}`);
 
 /**
- * Remembers how many rows of a file are committed. The state is valid only for the same size and modification time of the file,
- * the same options, and the same database.
+ * The number of committed rows is valid only for the same size and modification time of the file, the same options, and the same database.
  */
 function createState(
   path: string,
@@ -129,7 +123,7 @@ function createState(
   const target = { device, keyspace, contactPoints: contactPoints ?? [`127.0.0.1:${localPort}`] };
   const subject = { size, mtimeMs, ...target, ...(Object.keys(options).length > 0 && { options }) };
   return {
-    /** @returns number of committed rows */
+    /** Committed rows. */
     read(): number {
       try {
         const { rows, ...known } = JSON.parse(readFileSync(place, 'utf8'));
@@ -146,13 +140,12 @@ function createState(
   };
 }
 
-/** Limit of refused lines that are shown if no file collects them. Further lines are not shown. */
+/** Limit of refused lines that are shown if no file collects them. */
 const SHOWN = 20;
 
 /**
- * Collects refused lines in a file. The first refused line creates the file.
- * @param path null: the lines are shown instead
- * @param continues whether an earlier import may have begun the file
+ * The first refused line creates the file. With `path` null the lines are shown instead. `continues`: an earlier import may have begun the
+ * file.
  */
 function createRefusedFile(path: string | null, continues: boolean) {
   // An import that begins with the first row makes the refused lines of an earlier import out of date.
@@ -172,7 +165,7 @@ function createRefusedFile(path: string | null, continues: boolean) {
       }
       file.write(`${line},${code},"${rule.replaceAll('"', '""')}"\n`);
     },
-    /** @returns lines to print */
+    /** Lines to print. */
     async end(): Promise<string[]> {
       if (!file) return shown;
       await new Promise((resolve) => file?.end(() => resolve(undefined)));

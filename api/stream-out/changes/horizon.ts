@@ -13,8 +13,8 @@ const IGNORE_AFTER_MS = LEASE_MS + 5000;
 /**
  * The time up to which all commits are visible, and to which no commit is added: the smallest mark of all processes that commit.
  *
- * The marks come from one read, and the list of processes from the next. So a process that is not in the list joined after the marks were read,
- * and continues after the greatest of them.
+ * The marks come from one read, and the list of processes from the next. So a process that is missing in the list joined after the marks
+ * were read, and continues after the greatest of them.
  */
 export class CommitHorizon {
   #marks;
@@ -52,8 +52,8 @@ export class CommitHorizon {
   }
 
   async #readMarks() {
-    // This process joins too. So there is always a mark that goes on, even if no other process commits. If it cannot join, because its clock
-    // is wrong, the marks of the others go on.
+    // This process joins too, so that a mark goes on even if no other process commits. If its clock is wrong, it cannot join, and the
+    // marks of the others go on.
     await this.#marks.ready()?.catch(() => {});
     const rows = await this.#marks.readAll();
     const now = this.#monotonic();
