@@ -12,7 +12,6 @@ export type Fill = 'none' | 'previous' | 'null';
 /** The sensors of an answer are added up by this key; `sensor`: no addition. */
 type Grouping = 'sensor' | 'device' | 'site' | 'type';
 
-/** All series of the answer have the same bins. */
 export interface AlignedShape {
   grid: Grid;
   aggregates: Aggregate[];
@@ -45,7 +44,7 @@ export const orderOf = (group: Grouping): ((a: SelectedSensor, b: SelectedSensor
   };
 };
 
-/** A table names a series by these columns. */
+/** Columns that name a series in a table. */
 const LABELS: Record<Grouping, string[]> = {
   sensor: ['device', 'sensor', 'unit'],
   device: ['device', 'unit'],
@@ -53,7 +52,6 @@ const LABELS: Record<Grouping, string[]> = {
   type: ['type', 'unit'],
 };
 
-/** In the order of a table. */
 export const columnsOf = ({ group, aggregates }: AlignedShape): string[] => [
   'ts',
   ...LABELS[group],
@@ -69,7 +67,6 @@ function kindOf(name: string, { group }: AlignedShape): Kind {
   return name === 'count' ? 'count' : 'number';
 }
 
-/** Null: the units differ. */
 function unitOf(sensors: SelectedSensor[]): string | null {
   const [first, ...others] = sensors.map(({ row }) => row.unit);
   return first !== undefined && others.every((unit) => unit === first) ? first : null;
@@ -88,7 +85,6 @@ function labelsOf(sensors: SelectedSensor[], group: Grouping): Record<string, st
   return Object.fromEntries(LABELS[group].map((label) => [label, labels[label] ?? null]));
 }
 
-/** One column for each aggregate. */
 function columnsIn(bins: Bins, { aggregates, fill }: AlignedShape): Array<Array<number | null>> {
   const columns = aggregates.map((aggregate) => bins.column(aggregate));
   if (fill !== 'previous') return columns;

@@ -46,7 +46,6 @@ export interface RouteDeps {
   credentials: CredentialService;
   unmatchedTopics: UnmatchedTopics;
   unwatchedTime: Pick<UnwatchedTime, 'read'>;
-  /** the broker that devices connect to */
   mqtt: () => ReturnType<typeof mqttItem>;
   live: Live;
   /** in ms; a channel of `/stream` then reads `latest` again */
@@ -58,9 +57,9 @@ export interface RouteDeps {
   batchDays: number;
   maxClockSkewMs: number;
   maxMessageBytes: number;
-  /** of an imported Parquet file */
+  /** limit of an imported Parquet file over HTTP */
   maxImportBytes: number;
-  /** setting `AUTO_REGISTER` */
+  /** setting `AUTO_REGISTER`: the first message of a device registers it */
   autoRegister: boolean;
   dataDir: string;
   takesMqtt: boolean;

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { claimDataDir } from '../../common/data-dir.ts';
 import { MillraceError } from '../../common/errors.ts';
 
-/** In ms. */
 const VALID_MS = 24 * 3_600_000;
 
 const MAC_BYTES = 16;

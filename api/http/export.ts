@@ -40,9 +40,7 @@ function createTimes(): (ts: number) => string {
 
 /** Numbers and times need no quotes, and no spreadsheet reads them as formulas. */
 interface Format {
-  /** of the file name */
   extension: string;
-  /** before the first line */
   head: string;
   line: (time: string, value: number) => string;
 }
@@ -56,10 +54,8 @@ const FORMATS: Record<'application/x-ndjson' | 'text/csv', Format> = {
   'text/csv': { extension: 'csv', head: 'ts,value\n', line: (time, value) => `${time},${value}\n` },
 };
 
-/** Of a table. */
 export type TextType = keyof typeof FORMATS;
 
-/** Of samples. */
 type ExportType = TextType | ColumnType;
 
 const TEXT_TYPES = Object.keys(FORMATS) as TextType[];

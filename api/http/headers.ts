@@ -29,7 +29,6 @@ export const safeHeaders = ({ encrypted }: { encrypted: boolean }): RequestHandl
     xXssProtection: false,
   });
 
-/** For answers that are written without the app. */
 export function safeHeaderLines(options: { encrypted: boolean }): string[] {
   const req = new IncomingMessage(new Socket());
   const res = new ServerResponse(req);

@@ -74,7 +74,6 @@ export function createWaitingLimit(concurrency: number) {
 
 export type WaitingLimit = ReturnType<typeof createWaitingLimit>;
 
-/** `message`: of the error at the limit. */
 export function createConcurrencyLimit(limit: number, message: string) {
   let running = 0;
   return {

@@ -68,10 +68,8 @@ export function createManual({
   return router;
 }
 
-/** In s, while the manual is built. */
 const RETRY_S = '2';
 
-/** Epoch ms; null: no process builds the manual. */
 function buildBegan(mark: string): number | null {
   try {
     process.kill(Number(readFileSync(mark, 'utf8')), 0);
@@ -82,7 +80,6 @@ function buildBegan(mark: string): number | null {
   }
 }
 
-/** Empty if the dashboard is not built. */
 function styleOf(dashboardDir: string): string {
   const index = join(dashboardDir, 'index.html');
   const [link = ''] = existsSync(index)

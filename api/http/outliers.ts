@@ -8,10 +8,9 @@ import { type JudgedItem, keyOf } from './stream/latest-cache.ts';
  * value of each sensor by hour). So a client gets the most unusual of 100,000 sensors without receiving all of them.
  */
 
-/** In standard deviations from the mean. */
 export const OUTLIER_SIGMAS = 4.5;
 
-/** In ms. Many dashboards send the same request. */
+/** An answer is reused for this time in ms, because many dashboards send the same request. */
 const MAX_AGE_MS = 2000;
 
 type OutlierFilter = { type: string | undefined; site: string | undefined };
@@ -20,7 +19,7 @@ type Judged = JudgedItem & { sigmas: number; ts: string; value: number };
 
 interface Group {
   site: string | null;
-  /** null: the group is a site */
+  /** null: the group is a site, not a device */
   deviceId: string | null;
   device: string | null;
   sensors: number;
@@ -42,7 +41,6 @@ export function createRanking({
 }) {
   const recent: Map<string, { at: number; answer: Promise<unknown> }> = new Map();
 
-  /** Reuses a recent answer to the same question. */
   function once<T>(question: string, compute: () => Promise<T>): Promise<T> {
     const now = clock();
     for (const [asked, { at }] of recent) if (Math.abs(now - at) >= MAX_AGE_MS) recent.delete(asked);

@@ -28,7 +28,7 @@ export class PagePolicy {
   }: {
     /** a generator wrote style attributes into the pages */
     inlineStyles?: boolean;
-    /** a program on the page compiles schemas */
+    /** a program on the page compiles schemas, which needs `eval` */
     evaluation?: boolean;
   } = {}): string {
     const builtAt = statSync(this.#index, { throwIfNoEntry: false })?.mtimeMs ?? 0;
@@ -53,7 +53,6 @@ export class PagePolicy {
 
 const INLINE_SCRIPT = /<script(?![^>]*\ssrc=)[^>]*>([\s\S]*?)<\/script>/g;
 
-/** Each hash once. */
 function hashesOf(pages: string[]): string[] {
   const scripts = pages.flatMap((path) =>
     [...readFileSync(path, 'utf8').matchAll(INLINE_SCRIPT)].map(([, script = '']) => script),

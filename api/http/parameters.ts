@@ -18,7 +18,7 @@ export const digits = (min: number, max: number) =>
 
 const BAD_OFFSET = 'a whole number of minutes from -1439 to 1439';
 
-/** In minutes, less than a day. */
+/** Offset from UTC in minutes, less than a day. */
 const utcOffset = z
   .string()
   .regex(/^-?\d{1,4}$/, BAD_OFFSET)
@@ -29,10 +29,9 @@ const utcOffset = z
 /** Epoch ms, or a duration before now in ms (`ago`). */
 export type TimeParameter = number | { ago: number };
 
-/** A time before now, such as `-1h`. */
 const AGO = /^-(\d{1,9}(?:ms|[smhdy]))$/;
 
-/** Greatest distance from 1970, in ms. */
+/** Range of `Date`: the greatest distance from 1970, in ms. */
 const MAX_TIME_MS = 8.64e15;
 
 const time = z.string().transform((text, context) => {

@@ -9,7 +9,6 @@ import type { RouteDeps } from './api.ts';
 import { parseDevice } from './parameters.ts';
 import { noSuchDevice } from './routes/devices.ts';
 
-/** A sensor must match all conditions. */
 interface Selection {
   /** ids or names; empty: all devices */
   devices: string[];
@@ -21,7 +20,6 @@ interface Selection {
 
 export type SelectedSensor = AlignedSensor & { row: LatestRow };
 
-/** Groups or devices that are read concurrently. */
 const AT_ONCE = 8;
 
 const PAGE = 1000;
@@ -37,7 +35,7 @@ export async function selectSensors(
   { store, groups }: Pick<RouteDeps, 'store' | 'groups'>,
   { devices, sensors, site, type }: Selection,
   options: {
-    /** of sensors that match */
+    /** maximum number of sensors that match */
     limit: number;
     /** end of the range that will be read, in epoch ms */
     to: number;

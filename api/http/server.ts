@@ -33,7 +33,7 @@ export function createHttpServer(deps: {
   port: number;
   tls?: OwnCertificate | null;
   stopStreams: () => void;
-  /** in which a request must arrive with its body */
+  /** time in ms in which a request must arrive with its body */
   requestMs: number;
   /** a response is dropped if its client reads nothing for this time */
   stallMs: number;
@@ -114,7 +114,7 @@ function repeatWhileListening(server: Server, call: () => void, everyMs: number)
  * packet. A client that pipelines must expect a closed connection (RFC 9112, 9.3.2).
  */
 function disablePipelining(app: RequestListener): RequestListener {
-  /** with a running request */
+  /** connections with a running request, and the request that waits */
   const busy: WeakMap<Socket, { next?: () => void }> = new WeakMap();
 
   const serve: RequestListener = (req, res) => {
@@ -140,7 +140,7 @@ function disablePipelining(app: RequestListener): RequestListener {
 /** In ms. A client that may still be sending its request can read the refusal, then the connection is closed. */
 const LINGER_MS = 2000;
 
-/** by Node's error code */
+/** codes of Millrace by the error codes of Node.js */
 const REFUSALS: Record<string, ErrorCode> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',
   ERR_HTTP_REQUEST_TIMEOUT: 'too_slow',
@@ -189,9 +189,7 @@ export function createStalledResponses({
   elapsed = () => performance.now(),
 }: {
   pending: PendingConnections;
-  /** without progress */
   stallMs: number;
-  /** monotonic */
   elapsed?: () => number;
 }) {
   const running: Map<ServerResponse, { socket: Socket; written: number; since: number }> = new Map();

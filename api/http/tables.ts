@@ -48,7 +48,7 @@ export async function sendTable(
   }: {
     limit: ConcurrencyLimit;
     type: TextType;
-    /** of the file, without its extension */
+    /** file name without its extension */
     name: string;
     columns: string[];
     /** each row has all columns, in their order */

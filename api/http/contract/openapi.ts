@@ -175,7 +175,7 @@ const pathParameters = (path: string): object[] =>
     return { name, in: 'path', required: true, ...described };
   });
 
-/** `meta` of each field has its description. */
+/** The field's `meta` has its description and example. */
 const queryParameters = (shape: ZodRawShape): object[] =>
   Object.entries(shape).map(([name, field]) => {
     const schema = field as z.ZodType;

@@ -10,10 +10,10 @@ import { LineRefusal, Refusal } from './schemas/index.ts';
  * answer against them.
  */
 export interface Operation {
-  /** unique, in camel case */
+  /** `operationId` of OpenAPI: unique, in camel case */
   id: string;
   tag: keyof typeof TAGS;
-  /** of the token; `open`: no token is needed */
+  /** that a token needs; `open`: no token is needed */
   scope: 'open' | Scope;
   /** for clients of InfluxDB 1: the query parameter `p` may have the token */
   tokenInQuery?: boolean;
@@ -42,7 +42,7 @@ export type Content = Record<string, Body>;
 /** A schema of `SCHEMAS` or `PAYLOADS` for JSON; or the description of a text or of bytes. */
 export type Body = ZodType | { text: string; example?: string };
 
-/** In the order of the document. */
+/** Groups of routes, in the order of the document. */
 export const TAGS = {
   latest: 'The latest value of each sensor, and a live stream of changes.',
   devices: 'Devices and their sensors.',
@@ -130,7 +130,6 @@ const problemOf = (code: Code) =>
     })
     .meta({ description: `${ERRORS[code].title}.` });
 
-/** RFC 9457. */
 export const PROBLEMS = Object.fromEntries(PROBLEM_CODES.map((code) => [code, problemOf(code)])) as Record<
   string,
   ZodType
@@ -140,7 +139,6 @@ export const PROBLEMS = Object.fromEntries(PROBLEM_CODES.map((code) => [code, pr
 export const problemName = (code: Code): string =>
   `${code.replace(/(?:^|_)(\w)/g, (_, first) => first.toUpperCase())}Problem`;
 
-/** By status. */
 export function problemsOf({ problems, scope }: Operation): Map<number, Code[]> {
   const codes = [...new Set([...problems, ...(scope === 'open' ? ANYWHERE_OPEN : ANYWHERE)])];
   const statuses = [...new Set(codes.map(statusOf))].sort((a, b) => a - b);

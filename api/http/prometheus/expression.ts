@@ -11,11 +11,10 @@ export type Labels = Record<string, string>;
 /** Millrace answers this part of PromQL: a selector over a window of time, and at most one aggregation of its series. */
 export interface Expression {
   matchers: Matcher[];
-  /** of the samples of a window */
+  /** how the samples of a window become one value */
   aggregate: Aggregate;
   /** null: the selector has no window of its own */
   windowMs: number | null;
-  /** the series keep the label `__name__` */
   keepsName: boolean;
   /** null: each series by itself */
   group: { operator: SeriesOperator; labels: string[] } | null;
@@ -49,7 +48,7 @@ const MAX_EXPRESSION = 16_000;
 /** The parser takes 0.4 s for 3,000 of `sum(`. */
 const MAX_BRACKETS = 200;
 
-/** A sensor has six labels. */
+/** More than enough: a sensor has six labels. */
 const MAX_MATCHERS = 30;
 
 /** `budget`: of all expressions of a request. Throws `bad_parameter` if the text is not PromQL, or is not supported. */
@@ -136,7 +135,6 @@ function readMatchers(selector: SyntaxNode, { text, budget }: Source): Matcher[]
   return name ? [createMatcher(NAME_LABEL, '=', textOf(name, text)), ...matchers] : matchers;
 }
 
-/** Without brackets. */
 const onlyChild = (node: SyntaxNode): SyntaxNode => {
   const children = [];
   for (let child = node.firstChild; child; child = child.nextSibling)

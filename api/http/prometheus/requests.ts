@@ -76,7 +76,7 @@ export const withPrometheusErrors =
 
 export const success = (data: unknown) => ({ status: 'success', data });
 
-/** The parameters are in the query string. */
+/** For a route whose parameters are in the query string. */
 export const operationOf = (
   id: string,
   summary: string,

@@ -56,7 +56,6 @@ export async function* evaluate(
     yield { labels, values: aggregateSeries(group.operator, columns) };
 }
 
-/** Of a series of the result. */
 function shownLabels(labels: Labels, { group, keepsName }: Expression): Labels {
   const isShown = (label: string) =>
     (keepsName || label !== NAME_LABEL) && (group === null || group.labels.includes(label));

@@ -32,14 +32,13 @@ export class Windows {
     this.#rest = windowMs % this.#steps.step;
     this.#binsPerStep = this.#rest ? 2 : 1;
     this.#binsPerWindow = Math.floor(windowMs / this.#steps.step) * this.#binsPerStep + (this.#rest ? 1 : 0);
-    /** In epoch ms, without the end. */
+    /** In epoch ms; the end is not included. */
     this.range = { from: start - windowMs, to: start + (this.length - 1) * step };
     this.bins = (this.length - 1) * this.#binsPerStep + this.#binsPerWindow;
-    /** Additions of bins to the windows of a series. */
+    /** How often a bin is added to a window, for one series. */
     this.additions = this.length * this.#binsPerWindow;
   }
 
-  /** All windows consist of these bins. */
   grid(): Grid {
     const { from } = this.range;
     const { step } = this.#steps;
@@ -55,7 +54,6 @@ export class Windows {
     };
   }
 
-  /** Epoch ms of a step. */
   timeOf(index: number): number {
     return this.#steps.start + index * this.#steps.step;
   }
@@ -70,7 +68,7 @@ export class Windows {
     });
   }
 
-  /** `first`: index of the first bin. */
+  /** `first`: index of the window's first bin. */
   #valueOf({
     first,
     counts,

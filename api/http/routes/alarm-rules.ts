@@ -17,7 +17,6 @@ import { cutRange, fields, parseDevice, parseSensor, readQuery, timeOf } from '.
 /** In bytes. A rule with the longest texts, all characters escaped, fits. */
 const MAX_BYTES = 16 * 1024;
 
-/** Default range in ms. */
 const TEST_MS = 30 * DAY_MS;
 
 const RULE_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -163,7 +162,6 @@ async function readRule(req: Request, res: Response): Promise<Wanted> {
   }
 }
 
-/** Names the first invalid field. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof z.ZodError)) return 'it is not JSON.';
   const [issue] = error.issues;

@@ -21,14 +21,12 @@ const MAX_BYTES = 8 * 1024;
 const MAX_READ = 1000;
 const MAX_DAYS = 31;
 
-/** Rows that are read concurrently. */
 const ROWS_AT_ONCE = 100;
 
 const MAX_DELIVERIES = 1000;
 
 const DELIVERY_DAYS = 14;
 
-/** In ms. */
 const MAX_SHELVED_MS = 366 * DAY_MS;
 
 export const LIST = {
@@ -71,7 +69,6 @@ export const getAlarms =
       cursor === undefined ? { until: range.to - 1, skip: 0 } : cursors.open(scope, cursor);
     const { episodes } = store.alarms;
 
-    /** Newest first. */
     async function* read(): AsyncGenerator<{ alarms: Array<Alarm | null>; keys: EpisodeKey[] }> {
       const page = { until: after.until, limit: MAX_READ + after.skip + 1 };
       if (deviceBytes && sensorBytes) {
@@ -207,7 +204,7 @@ export const getDeliveries =
     res.json({ items });
   };
 
-/** No real device or sensor has this id. */
+/** For device and sensor. No real one has this id. */
 const TEST_ID = Buffer.alloc(16);
 
 /** `POST /alarm-deliveries/test`: sends a made-up alarm to the receivers. */

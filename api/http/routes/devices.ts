@@ -41,7 +41,7 @@ export const LIST = {
 
 const COLUMNS = ['device_id', 'name', 'site', 'state', 'online', 'last_seen'];
 
-/** Rows in each page that is read for a file. */
+/** Rows of a page that is read for a file. */
 const FILE_PAGE = 1000;
 
 /** `GET /devices`: a CSV or NDJSON file has the devices of all pages. */

@@ -50,7 +50,6 @@ export function createFleetCount({
   groups: number;
   clock: () => number;
 }) {
-  /** by group */
   const counted: Array<{ mark: string; count: SensorCount }> = [];
   let rotation = 0;
   let startedAt = Number.NEGATIVE_INFINITY;

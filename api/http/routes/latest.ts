@@ -28,7 +28,7 @@ export const QUERY = {
   format: fields.format,
 };
 
-/** Rows in each page that is read for a file. */
+/** Rows of a page that is read for a file. */
 const FILE_PAGE = 1000;
 
 const COLUMNS = ['ts', 'device', 'sensor', 'unit', 'value', 'type', 'site', 'device_id', 'sensor_id'];
@@ -135,7 +135,7 @@ const SUBSCRIPTION = {
     }),
 };
 
-/** Schemas of the data, by event name. */
+/** Schemas of the data of events, by event name. */
 export const EVENTS: Record<string, z.ZodType> = {
   snapshot: SCHEMAS.Snapshot,
   delta: SCHEMAS.Delta,

@@ -49,7 +49,6 @@ const V1_QUERY = {
   consistency: ignored('The consistency level.'),
 };
 
-/** Other names of units in version 1. */
 const V1_UNITS: Record<string, Precision> = { n: 'ns', u: 'us', µ: 'us' };
 
 /** `POST /api/v2/write`: answers after the commit. */

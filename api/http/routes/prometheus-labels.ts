@@ -60,7 +60,7 @@ export const getLabelValues = (deps: Deps): RequestHandler =>
     answerTexts(deps, req, res, (labels) => labels[String(req.params['label'])] ?? []),
   );
 
-/** `textsOf`: the texts to which a sensor leads. */
+/** `textsOf`: texts of an answer from the labels of one sensor. */
 async function answerTexts(
   deps: Deps,
   req: Request,

@@ -20,7 +20,7 @@ import {
 import { evaluate, type Series } from '../prometheus/vector.ts';
 import { Windows } from '../prometheus/windows.ts';
 
-/** Points of a series, as in Prometheus. */
+/** The same limit as in Prometheus. */
 const MAX_STEPS = 11_000;
 
 /** In ms, for a selector without a window. A longer step replaces it. */

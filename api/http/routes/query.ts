@@ -46,7 +46,7 @@ const AGGREGATES = ['avg', 'min', 'max', 'count', 'sum', 'first', 'last'] as con
 
 const FORMATS = ['json', 'rows', 'csv', 'ndjson', 'parquet', 'arrow'] as const;
 
-/** In ms, or a unit of the calendar. */
+/** Width of a bin: in ms, or a unit of the calendar. */
 export type Step = number | CalendarUnit;
 
 const BAD_STEP = 'a whole number with its unit from 1ms to 3650d, such as 15m or 1h; or day, week or month';
@@ -69,7 +69,6 @@ const aggregates = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-/** `most`: limit of repetitions. */
 const repeated = (most: number, description: string, example: string) =>
   z
     .union([z.string(), z.array(z.string())], 'a text, which may be repeated')

@@ -8,7 +8,7 @@ import { json, type Operation } from '../contract/operation.ts';
 import { SCHEMAS } from '../contract/schemas/index.ts';
 import { readQuery } from '../parameters.ts';
 
-/** In ms. Older refusals do not count. */
+/** In ms. Only refusals of this time count. */
 const WINDOW_MS = 300_000;
 
 const HOUR_MS = 3_600_000;
@@ -17,7 +17,7 @@ const HOUR_MS = 3_600_000;
 const MAX_AGE_MS = 10_000;
 const MAX_SHARE = 10;
 
-/** Those with the most refusals are listed. */
+/** The devices with the most refusals are listed. */
 const MAX_DEVICES = 1000;
 
 /** `GET /dead-letters/devices`: devices whose measurements were refused within the last five minutes. */
@@ -69,7 +69,6 @@ export function createRefusedDevices({
   }
 
   return {
-    /** Devices with the most refusals come first. */
     read(): Promise<RefusedDevices> {
       if (answer && monotonic() < validUntil) return answer;
       validUntil = Number.POSITIVE_INFINITY;

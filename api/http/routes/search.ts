@@ -44,7 +44,7 @@ export function getSearch({
 /** A site, a device or a sensor. A member that does not apply is null. */
 export interface SearchResult {
   kind: 'site' | 'device' | 'sensor';
-  /** or the id if there is no name */
+  /** name, or the id if there is no name */
   name: string;
   device_id: string | null;
   sensor_id: string | null;
@@ -99,10 +99,9 @@ const MAX_COLLECTED = 1000;
 /** From best to worst: the name equals the text, the name begins with the text, the name contains the text, the words match elsewhere. */
 const RANKS = 4;
 
-/** Order within a rank. */
 const KINDS = { site: 0, device: 1, sensor: 2 };
 
-/** In lower case. `text` is searched. */
+/** Texts in lower case. `text` is searched. */
 export type Entry = { name: string; text: string; result: SearchResult };
 
 /**
@@ -169,7 +168,6 @@ export function findEntries(entries: Entry[], text: string, limit: number): Sear
     .map(({ result }) => result);
 }
 
-/** `whole`: the searched text. */
 function rankOf(name: string, whole: string) {
   if (name === whole) return 0;
   if (name.startsWith(whole)) return 1;

@@ -22,7 +22,6 @@ export interface ChannelDeps {
   baselines: Pick<RouteDeps['baselines'], 'judge' | 'onChange'>;
   groups: number;
   limit: LimitFunction;
-  /** in ms */
   periods: { coalesce: number; resync: number };
   clock: () => number;
   logger: Logger;
@@ -40,7 +39,7 @@ export function createChannel(subscription: Subscription, deps: ChannelDeps) {
   const readers: Set<Reader> = new Set();
   let timer: NodeJS.Timeout | undefined;
   let sentAt = Number.NEGATIVE_INFINITY;
-  /** shared by readers that join at the same time */
+  /** newest snapshot, shared by readers that join at the same time */
   let snapshot: Frames | undefined;
   let open = true;
   let loaded = false;

@@ -21,7 +21,7 @@ import { readSubscription, type Subscription } from './subscription.ts';
  */
 const PERIODS_MS = { coalesce: 250, stats: 1000, heartbeat: 15_000, rest: 60_000 };
 
-/** Pages of `latest`, for all readers together. */
+/** Limit for all readers together. */
 const CONCURRENT_READS = 4;
 
 const WHOLE_FLEET: Subscription = { devices: new Map(), sensors: new Map(), everything: true };
@@ -47,7 +47,7 @@ export function createStream(
   );
   const readers: Set<Reader> = new Set();
   metrics.gauge('iot_http_streams', 'Readers of the live stream', () => readers.size);
-  /** run while there is a reader */
+  /** run while there is at least one reader */
   let timers: NodeJS.Timeout[] = [];
 
   deps.live.onAlarm((alarm) => {
@@ -212,7 +212,7 @@ export type Reader = ReturnType<typeof createReader>;
 function createChannels(deps: ChannelDeps, restMs: number) {
   type Held = { channel: Channel; holders: number; rest: NodeJS.Timeout | undefined };
   const channels: Map<string, Held> = new Map();
-  /** the longest resting first */
+  /** channels without readers, the longest resting first */
   const resting: Map<string, Held> = new Map();
 
   function end(key: string, held: Held) {
@@ -260,6 +260,5 @@ function createChannels(deps: ChannelDeps, restMs: number) {
   };
 }
 
-/** Equal for equal subscriptions. */
 const keyOf = ({ devices, sensors }: Subscription): string =>
   [...[...devices.keys()].sort(), ...[...sensors.keys()].sort()].join(' ');

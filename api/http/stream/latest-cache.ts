@@ -13,7 +13,6 @@ export type JudgedItem = LiveItem & { sigmas: number | undefined };
 export interface Entry {
   /** a copy, changed in place */
   item: JudgedItem;
-  /** of its last change */
   position: number;
   /** number of the last resync that found the sensor */
   resync: number;
@@ -38,7 +37,6 @@ const sameLabels = (a: LiveItem, b: LiveItem) => LABELS.every((label) => a[label
  */
 export class LatestCache {
   #entries: Map<string, Entry> = new Map();
-  /** changed after `#sentPosition` */
   #unsent: Set<Entry> = new Set();
   #position = 0;
   #sentPosition = 0;
@@ -101,7 +99,6 @@ export class LatestCache {
     if (this.#entries.size < before) this.#position++;
   }
 
-  /** Entries that changed after this position. */
   since(position: number): Entry[] {
     const candidates = position >= this.#sentPosition ? this.#unsent : this.#entries.values();
     return [...candidates].filter((entry) => entry.position > position);
@@ -176,10 +173,9 @@ export function createResync({
   logger,
 }: {
   pages: () => AsyncIterator<LatestRow[]>;
-  /** false: the last page was read before */
+  /** reads one page into the cache; false: the last page was read before */
   takePage: (read: () => Promise<LatestRow[] | null>) => Promise<boolean>;
   begin: () => void;
-  /** after a complete read */
   end: () => void;
   everyMs: number;
   logger: Logger;

@@ -7,9 +7,8 @@ const MAX_NAMES = 2000;
 
 /** A reader that names neither devices nor sensors follows the whole fleet. */
 export interface Subscription {
-  /** by id */
   devices: Map<string, Identity>;
-  /** by `device id/sensor id` */
+  /** key: `device id/sensor id` */
   sensors: Map<string, { device: Identity; sensor: Identity }>;
   everything: boolean;
 }
