@@ -56,7 +56,6 @@ export class AbsenceWatch {
   #timer: NodeJS.Timeout | undefined;
   #renewedAt = Number.NEGATIVE_INFINITY;
   #unwatched: Promise<Omit<Watch, 'since'>> | null = null;
-  /** Whether the last read of watched time failed. */
   #isUnwatchedUnknown = false;
   #round: Promise<void> = Promise.resolve();
   /** Earliest time that counts for sensors without a sample, in epoch ms; null: not read yet. */

@@ -104,7 +104,7 @@ export function createAlarms(
     onResult: (target, result) => metrics.alarmDeliveries.inc({ target, result }),
     onDelivered: (seconds) => metrics.alarmDeliverySeconds.observe(seconds),
   });
-  /** Entries of changes that are not written yet. */
+  /** Outbox entries of changes that are not written yet. */
   const noted: WeakMap<Alarm, Noted[]> = new WeakMap();
   const evaluator = new Evaluator({
     reading,
@@ -116,7 +116,7 @@ export function createAlarms(
     announce: ({ alarm, kinds }) => announce(alarm, kinds),
   });
 
-  /** Must run before the change is written. */
+  /** Must run before the change itself is written. */
   async function announce(alarm: Alarm, kinds: AlarmEventKind[]) {
     await deliveries.begin(alarm, kinds);
     if (!outbox) return;
@@ -265,7 +265,7 @@ export function createAlarms(
     /** `device`: 16 bytes of the id of a retired device. */
     endOfDevice: (device: Buffer) => openEpisodes.endOfDevice(device),
 
-    /** @throws {MillraceError} `not_found` */
+    /** Throws `not_found`. */
     async acknowledge(
       key: EpisodeKey,
       { by, comment }: { by: string; comment: string | null },
@@ -280,7 +280,7 @@ export function createAlarms(
       return alarm;
     },
 
-    /** @throws {MillraceError} `not_found` */
+    /** Throws `not_found`. */
     async shelve(
       key: EpisodeKey,
       { by, until, comment }: { by: string; until: number; comment: string | null },

@@ -50,7 +50,6 @@ export class OpenEpisodes {
       await this.#evaluateAll(group, (key) => ended.some(({ bytes }) => bytes.equals(key.rule)));
   }
 
-  /** `device`: 16 bytes of the id. */
   async endOfDevice(device: Buffer) {
     await this.#evaluateAll(groupOf(device, this.#deps.groups), (key) => key.device.equals(device));
   }

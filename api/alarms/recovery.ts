@@ -47,7 +47,7 @@ export class Recovery {
     scheduler: EvaluationScheduler;
     clock: () => number;
     logger: Logger;
-    /** must survive a restart */
+    /** name of this process, which a restart keeps */
     process: string;
     groups: number;
     everyMs: number;

@@ -7,9 +7,8 @@ import { WatchedSensor } from './watched-sensor.ts';
 export interface WatchedDevice {
   id: string;
   bytes: Buffer;
-  /** by sensor id */
   sensors: Map<string, WatchedSensor>;
-  /** when the first of these sensors may be absent */
+  /** epoch ms at which the first of these sensors may be absent */
   dueAt: number;
 }
 

@@ -20,7 +20,7 @@ const SILENT_MS = 5000;
 export interface Watch {
   /** this process has watched without a break since then */
   since: number;
-  /** no process watched; oldest first */
+  /** epoch ms of periods in which no process watched, oldest first */
   unwatched: Array<{ from: number; to: number }>;
   /** `unwatched` is complete from then on; infinite: no such time is known */
   recordedFrom: number;
@@ -45,7 +45,7 @@ export class WatchedSensor {
   ts;
   #subject;
   #rules;
-  /** Newest sample at the previous judgment. */
+  /** Newest sample at the previous judgment, in epoch ms. */
   #seen: number;
   #queuedAt = Number.NEGATIVE_INFINITY;
   /** Newest sample for which all rules have evaluated the silence; NaN: no sample. */

@@ -8,7 +8,6 @@ import type { createReceivers } from './receivers.ts';
 /** Age in ms at which a delivery becomes a dead letter. */
 export const GIVE_UP_MS = DAY_MS;
 
-/** Pause in ms between two attempts. */
 const FIRST_PAUSE_MS = 1000;
 export const LONGEST_PAUSE_MS = HOUR_MS;
 

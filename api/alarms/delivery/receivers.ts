@@ -5,7 +5,6 @@ import type { Alarm } from '../../store/alarms/episodes.ts';
 import { changeId } from '../../store/index.ts';
 import type { AlarmItem } from '../alarm-item.ts';
 
-/** In ms, until the answer. */
 const TIMEOUT_MS = 10_000;
 
 /** Alertmanager resolves an alert that is not repeated for this time, in ms. */

@@ -4,7 +4,7 @@ import type { RuleCondition } from '../rules/rule.ts';
 
 export interface Threshold {
   breaches: (value: number) => boolean;
-  /** false also between the limit and `clear` */
+  /** whether a value ends an episode; false also between the limit and `clear` */
   clears: (value: number) => boolean;
   worse: (a: number, b: number) => number;
   /** whether a sample of the hour may clear */
@@ -15,7 +15,6 @@ export interface Threshold {
   mayBreach: (hour: HourStatistics) => boolean;
   worst: (hour: HourStatistics) => number;
   isRate: boolean;
-  /** in ms */
   forMs: number;
   /** number of samples that must breach before an episode opens */
   forSamples: number;
@@ -132,7 +131,7 @@ export class EpisodeTracker {
     this.#run = null;
   }
 
-  /** Not null even before the run opens an episode. */
+  /** Also a run that has not opened an episode yet; null: no run. */
   get run() {
     return this.#run;
   }

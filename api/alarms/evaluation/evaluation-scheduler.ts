@@ -24,7 +24,6 @@ const MAX_WAITING = 50_000;
  */
 export const SETTLE_MS = 15 * 60_000;
 
-/** Pause in ms before a task is evaluated again. */
 const RECHECK_MS = { first: 1000, longest: 60_000 };
 
 /**
@@ -36,7 +35,6 @@ const SHORT_RANGE_MS = 60_000;
 interface Due {
   from: number;
   to: number;
-  /** of the oldest of these samples */
   committedAt: number;
   /** a silence that had lasted long enough at this time is an absence; -Infinity: none is */
   silentAt: number;
@@ -49,7 +47,7 @@ interface EvaluationTask {
   rule: Rule;
   due: Due | null;
   current: Due | null;
-  /** by `performance.now()` */
+  /** earliest evaluation, by `performance.now()` */
   notBefore: number;
   run: { start: number; samples: number; opened: number | null } | null;
   /** number of samples of the run since the last evaluation */
@@ -158,7 +156,6 @@ export class EvaluationScheduler {
     return Number.isFinite(this.#overflowedAt);
   }
 
-  /** `times` must be ascending. */
   takeSamples(
     device: MonitoredSensor['device'],
     sensor: MonitoredSensor['sensor'],
@@ -313,7 +310,6 @@ export class EvaluationScheduler {
     this.#next();
   }
 
-  /** With all versions that this process knows. */
   #newest(rule: Rule): Rule {
     return this.#rules.find(rule.id) ?? rule;
   }

@@ -9,7 +9,7 @@ import { readWindow, type Window } from './windows.ts';
 
 export interface MonitoredSensor {
   device: { id: string; bytes: Buffer; group: number; name: string | null };
-  /** `ts`: newest sample; null: unknown */
+  /** `ts`: epoch ms of the newest sample; null: unknown */
   sensor: {
     id: string;
     bytes: Buffer;
@@ -37,7 +37,7 @@ export interface Evaluated {
   changes: AlarmChange[];
   /** around the samples, including those that did not change */
   episodes: number;
-  /** even before it opens an episode */
+  /** also a run that has not opened an episode yet; null: no run */
   run: Window['run'];
 }
 
@@ -219,7 +219,7 @@ export class Evaluator {
     return null;
   }
 
-  /** Null: no change has to be reported. */
+  /** Null: there is nothing to report. */
   async #store(
     task: { subject: MonitoredSensor; rule: Rule; version: RuleVersion; now: number; readAt: Buffer },
     episode: Episode,

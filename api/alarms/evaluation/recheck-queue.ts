@@ -16,7 +16,7 @@ export class RecheckQueue<Task extends { subject: { device: { id: string } } }> 
     run,
     onBatchEnd,
   }: {
-    /** `running` must hold the task meanwhile */
+    /** evaluates a task; `running` must hold it meanwhile */
     run: (task: Task, running: Set<Task>) => Promise<void>;
     onBatchEnd: () => void;
   }) {

@@ -15,9 +15,9 @@ import {
 
 /** A range of time whose episodes no sample outside of it can change. */
 export interface Window {
-  /** earliest start of an episode, in epoch ms */
+  /** earliest start of an episode in the window, in epoch ms */
   from: number;
-  /** latest start of an episode, in epoch ms */
+  /** latest start of an episode in the window, in epoch ms */
   to: number;
   /** in order of time; the last episode may be open */
   episodes: Episode[];

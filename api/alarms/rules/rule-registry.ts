@@ -10,7 +10,7 @@ export const MAX_RULES = 10_000;
 /** Each attempt reads the newest version again, because another process may have changed the rule concurrently. */
 const TRIES = 5;
 
-/** In ms, even if no change was noticed. */
+/** In ms. All rules are read even if no change was noticed. */
 const READ_ALL_EVERY_MS = 60_000;
 
 type NamedSensor = { id: string; name: string | null; type: string | null; site: string | null };
@@ -65,7 +65,7 @@ export class RuleRegistry {
     return [...this.#rules.values()].filter((rule) => !newestOf(rule).removed);
   }
 
-  /** Also finds a removed rule. */
+  /** Also finds a rule that was removed. */
   find(id: string): Rule | undefined {
     return this.#rules.get(id);
   }
@@ -155,7 +155,6 @@ export class RuleRegistry {
     return this.#rules.get(ruleId) as Rule;
   }
 
-  /** `rows`: of all rules. */
   #takeAll(rows: StoredRule[]) {
     const byRule: Map<string, StoredRule[]> = new Map();
     for (const row of rows) {
@@ -197,7 +196,7 @@ const versionOf = (ruleId: string, version: number, since: number, definition: D
   removed: false,
 });
 
-/** By the narrowest member of its scope. */
+/** Each rule is listed under the narrowest member of its scope. */
 function indexOf(rules: Iterable<Rule>) {
   const index = { device: new Map(), type: new Map(), site: new Map() };
   for (const rule of rules) {

@@ -85,7 +85,6 @@ const Condition = z.discriminatedUnion('kind', [
     }),
 ]);
 
-/** Each member narrows the scope. */
 const Scope = z
   .strictObject({
     type: Name.optional().meta({ description: 'Sensors of this type.' }),
@@ -140,19 +139,17 @@ export type RuleCondition = z.infer<typeof Condition>;
 export interface RuleVersion {
   version: number;
   since: number;
-  /** infinite for the newest */
+  /** epoch ms, exclusive; infinite for the newest version */
   until: number;
   definition: Definition;
   removed: boolean;
-  /** resolved from the scope */
   ids: { device: string | null; sensor: string | null };
 }
 
 export interface Rule {
   id: string;
-  /** of the id */
   bytes: Buffer;
-  /** ascending, at least one */
+  /** in order of their numbers, at least one */
   versions: RuleVersion[];
 }
 
