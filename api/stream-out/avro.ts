@@ -190,7 +190,6 @@ export function crc64(bytes: Buffer): bigint {
   return fingerprint;
 }
 
-/** Of the canonical form of the schema. */
 const fingerprintOf = (type: Type): bigint => crc64(Buffer.from(JSON.stringify(type.schema())));
 
 function compile(record: AvroRecord): { head: Buffer; type: Type } {

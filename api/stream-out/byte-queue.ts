@@ -1,7 +1,6 @@
 /** Heap bytes of a waiting item in addition to its payload. Measured: 314 bytes. */
 const ITEM_BYTES = 320;
 
-/** `size`: bytes. `committedAt`: epoch ms. */
 export type Waiting = { size: number; committedAt: number };
 
 /** Limited in bytes. An item without room stays in its table, and the completion sends it when its hour has closed. */

@@ -75,7 +75,6 @@ export class CompletionLoop {
     steps: Steps;
     pauseMs: number;
     logger: Logger;
-    /** name in the log */
     target: string;
     onFailure?: () => void;
   }) {

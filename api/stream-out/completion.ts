@@ -242,7 +242,6 @@ export function createCompletion(deps: {
     }
   }
 
-  /** @param hour epoch ms */
   async function completeTopic(topic: CompletedTopic, group: number, hour: number, progress: Progress) {
     if (topic === 'batches') await completeWithLatest(group, hour, progress);
     else await sendAnnounced(group, hour, KINDS[topic], 'completion');

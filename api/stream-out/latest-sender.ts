@@ -17,7 +17,6 @@ export class LatestSender {
   #running = Promise.resolve();
 
   constructor(deps: {
-    /** used by nothing else */
     sender: KafkaSender;
     /** false: the signal aborted before records could be encoded */
     prepare: (signal: AbortSignal) => Promise<boolean>;

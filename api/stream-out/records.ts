@@ -18,7 +18,6 @@ export interface Block {
 export interface Names {
   id: string;
   name: string | null;
-  /** by sensor id */
   sensor: (sensorId: string) => string | null;
 }
 
@@ -86,7 +85,6 @@ export function openBatchText(block: Block, names: Names): string {
   return `${text}]`;
 }
 
-/** The progress of a shard of devices. */
 export interface Watermark {
   shard: number;
   shards: number;

@@ -45,12 +45,12 @@ const NAMES = { max: 10_000, ttl: 60_000 };
  */
 export interface Position {
   step: Step;
-  /** the hour of the step, or the end of its window */
+  /** epoch ms: the hour of the step, or the end of its window */
   at: number;
   from: number;
   /** end of the last piece of the window; missing: the whole window is left */
   begun?: number;
-  /** end of the piece that is being read */
+  /** end of the piece that is being read, in epoch ms */
   until?: number;
   join?: number;
   /** the reader wants only blocks that are written after `join` */
@@ -318,7 +318,7 @@ export function createChanges({
       return (await horizon.read()) >= wanted ? 0 : ASK_EVERY_MS;
     },
 
-    /** For a reader that wants only later commits. */
+    /** The position of a reader that wants only later commits. */
     async fromNow(): Promise<Position> {
       const join = await presentJoin();
       const from = bucketOf(join) - HOUR_MS;
@@ -348,7 +348,7 @@ export function createChanges({
 /** Blocks of the hour that are written from this epoch ms on are late, and come with the step `late`. */
 const lateFrom = (bucket: number): number => closingOf(bucket) - LATE_MARGIN_MS;
 
-/** The first window that ends after `ts`. */
+/** End of the first window that ends after `ts`. Both are epoch ms. */
 const windowEnd = (ts: number): number => (Math.floor(ts / WINDOW_MS) + 1) * WINDOW_MS;
 
 /** End of the last piece of a window. */

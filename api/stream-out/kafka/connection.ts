@@ -4,7 +4,6 @@ import type { Config } from '../../../common/settings/config.ts';
 
 const PORT = 9092;
 
-/** In ms, until the answer. */
 const REQUEST_MS = 10_000;
 
 /** Of every Kafka client. It must not retry, because the caller retries with a new client. */

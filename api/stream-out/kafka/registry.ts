@@ -1,6 +1,5 @@
 import type { Config } from '../../../common/settings/config.ts';
 
-/** In ms, until the answer. */
 const REQUEST_MS = 10_000;
 
 /** The subject does not exist, or does not have this schema. */
@@ -9,7 +8,6 @@ const UNKNOWN = [40401, 40403];
 export class RegistryError extends Error {
   declare code: number | undefined;
 
-  /** `code`: of the registry. */
   constructor(message: string, { code, cause }: { code?: number; cause?: unknown } = {}) {
     super(message, { cause });
     this.name = 'RegistryError';

@@ -23,7 +23,7 @@ const PAUSE_MS = { first: 100, longest: 4000 };
 
 const REPORT_EVERY_MS = 10_000;
 
-/** Overhead of a record: key, headers, lengths. */
+/** Bytes of a record in addition to its value: key, headers, lengths. */
 const RECORD_BYTES = 200;
 
 /** MESSAGE_TOO_LARGE and RECORD_LIST_TOO_LARGE. */
@@ -96,7 +96,7 @@ export class KafkaSender {
     /** gets records of one topic that Kafka has taken */
     onSent: (records: OutRecord[]) => void;
     onFailure: () => void;
-    /** shared by several senders */
+    /** several senders may share it */
     throttle?: LogThrottle;
     /** repeats records of a topic that Kafka refuses, too */
     waitsForTopics?: boolean;
@@ -156,7 +156,7 @@ export class KafkaSender {
     return true;
   }
 
-  /** Since the first failure; 0: requests succeed. */
+  /** Time in ms since the first failure; 0: requests succeed. */
   get failingForMs(): number {
     return this.#failingSince ? performance.now() - this.#failingSince : 0;
   }

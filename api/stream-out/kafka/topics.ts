@@ -44,7 +44,6 @@ export const COMPLETED_TOPICS = [
 
 export type CompletedTopic = (typeof COMPLETED_TOPICS)[number];
 
-/** Such as `millrace.batches.v1`. */
 export const topicName = (prefix: string, kind: TopicKind): string => `${prefix}.${kind}.v1`;
 
 export const usedTopics = (stream: Config['stream']): TopicKind[] =>

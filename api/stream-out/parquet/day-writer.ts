@@ -17,9 +17,9 @@ interface ListedFile {
   path: string;
   rows: number;
   bytes: number;
-  /** ISO 8601, the earliest row */
+  /** time of the earliest row, ISO 8601 */
   first: string;
-  /** ISO 8601, the latest row */
+  /** time of the latest row, ISO 8601 */
   last: string;
 }
 

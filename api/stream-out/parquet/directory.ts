@@ -7,9 +7,9 @@ export interface Target {
   has: (path: string) => Promise<boolean>;
   /** null: no such file */
   read: (path: string) => Promise<string | null>;
-  /** atomic */
+  /** replaces the file atomically */
   write: (path: string, chunks: Uint8Array[]) => Promise<void>;
-  /** succeeds without the file, too */
+  /** also succeeds if there is no such file */
   remove: (path: string) => Promise<void>;
 }
 

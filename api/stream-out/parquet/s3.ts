@@ -4,7 +4,7 @@ import type { Target } from './directory.ts';
 
 const REQUEST_MS = 60_000;
 
-/** Of a request that S3 answered with 429 or 5xx. */
+/** Further attempts after an answer of 429 or 5xx. */
 const RETRIES = 3;
 
 /** The bucket is addressed by path. One request writes an object, so readers see it whole or not at all. `signal` ends all requests. */
