@@ -1,4 +1,3 @@
-/** By the value of the option `delimiter`. */
 export const DELIMITERS = { comma: ',', semicolon: ';', tab: '\t', pipe: '|' } as const;
 
 /** Excel marks the delimiter with this line. */

@@ -32,7 +32,6 @@ const NUMBER_AS_TEXT = 'must be a number, without quotation marks';
 /** Limit of the length of a cell in a message. */
 const MAX_CELL = 60;
 
-/** One sample of the line was refused. */
 export type RefusedLine = { line: number; code: ErrorCode; rule: string };
 
 /** Two samples have the same time, so one of the two is stored. */
@@ -44,7 +43,6 @@ export type MergedLine = { line: number; same_as: number };
  */
 export type Progress = { rows: number; samples: number; merged: number; refused: number };
 
-/** `local`: time in the zone of the import. */
 export type StoredRow = {
   line: number;
   device: string;
@@ -63,7 +61,6 @@ type Owner = { identity: Identity; site: string | null; device: Device | null };
 interface Entry {
   refusal: { code: ErrorCode; rule: string } | null;
   owner: Owner | null;
-  /** id or name */
   ref: string;
   sensor: Sensor | null;
   described: { type?: string; unit?: string };
@@ -90,7 +87,6 @@ export class Importer {
   #byId: Map<string, Entry> = new Map();
   #filled: Set<Entry> = new Set();
   #buffered = 0;
-  /** Names of sensors in `#entries`. */
   #resolved = 0;
   #progress: Progress;
   #gathered;
@@ -372,7 +368,7 @@ const refusalOf = (code: ErrorCode, sensor: string) => ({
   rule: code === 'bad_id' ? `the sensor ${brokenNameRule(sensor)}` : ruleOf(code),
 });
 
-/** Adds column and text to the rule. */
+/** Adds the name of the column and the text of the cell to the rule. */
 function about(column: string | undefined, cell: unknown, rule: string): string {
   if (column === undefined) return rule;
   const text = printable(typeof cell === 'object' ? JSON.stringify(cell) : String(cell ?? ''));

@@ -42,7 +42,7 @@ export function formatOf(path: string): FileFormat {
 export type ImportOptions = FileOptions & RunOptions;
 
 interface RunOptions {
-  /** of all rows, if the file does not name it */
+  /** device of all rows, if the file does not name it */
   device: string | undefined;
   /** rows at the start of the file that an earlier import has committed */
   skip: number;
@@ -54,7 +54,7 @@ interface RunOptions {
   signal: AbortSignal;
 }
 
-/** `first`: the first samples as they are stored. */
+/** `first`: some samples as they are stored, for a dry run. */
 export type Imported = { progress: Progress; first: StoredRow[]; mergedLines: MergedLine[] };
 
 /** Throws `bad_file`. */

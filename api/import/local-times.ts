@@ -38,7 +38,6 @@ type Run = { before: number | undefined; rows: TwiceRow[]; turns: number };
 export class LocalTimes {
   #format;
   #zone;
-  /** By series. */
   #last: Map<string, number> = new Map();
   #runs: Map<string, Run> = new Map();
   #held: Rows[] = [];
@@ -80,7 +79,7 @@ export class LocalTimes {
     return { ...rows, ts: times };
   }
 
-  /** Null: known later. */
+  /** Null: the time is not known before later rows are read. */
   #timeOf(raw: unknown, rows: Rows, times: unknown[], index: number): number | BadTime | null {
     const parsed = parseFileTime(raw, this.#format);
     if (parsed === null) return new BadTime(raw);

@@ -19,7 +19,7 @@ const columns = (description: string, example: string) =>
     .optional()
     .meta({ description, example });
 
-/** The first value is the default. */
+/** An optional parameter; the first value is the default. */
 const choice = <T extends string>(values: readonly [T, ...T[]], description: string) =>
   z
     .enum(values, `one of ${values.join(', ')}`)

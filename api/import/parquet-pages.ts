@@ -57,7 +57,6 @@ export class ColumnReader {
   #maxValues;
   /** The first page that later windows need, by its offset in the file. */
   #next;
-  /** Offset in the file. */
   #dictionary: number | null = null;
 
   /** `columns`: number of columns that are read together. */
@@ -113,7 +112,6 @@ export class ColumnReader {
     return convert(data, this.#decoder);
   }
 
-  /** `from` and `to` are relative to the page. */
   #copyPage(
     page: Page,
     dictionary: DecodedArray | undefined,
@@ -177,7 +175,6 @@ export class ColumnReader {
   }
 }
 
-/** `begin`, `end`: offsets in the file. */
 type Page = {
   header: PageHeader;
   begin: number;

@@ -22,7 +22,7 @@ const DICTIONARY = new Set(['PLAIN_DICTIONARY', 'RLE_DICTIONARY']);
 
 export interface Storage {
   meta: ColumnMetaData;
-  /** in bits; 0: the column has no such level */
+  /** bits of a level; 0: the column has no such level */
   widths: { repetition: number; definition: number };
   /** definition level of a value that is not null */
   present: number;
@@ -44,7 +44,7 @@ export function checkRuns(page: Uint8Array, header: PageHeader, storage: Storage
   return 0;
 }
 
-/** Total bytes of the prefixes of texts. */
+/** Returns the total bytes of the prefixes of texts. */
 function checkPage(
   stored: Uint8Array,
   { data_page_header: counts, uncompressed_page_size: size }: PageHeader,
@@ -118,7 +118,7 @@ const readerOf = ({ buffer, byteOffset, byteLength }: Uint8Array): DataReader =>
   offset: 0,
 });
 
-/** These runs follow their size in bytes. */
+/** For runs that follow their size in bytes. */
 function checkSized(reader: DataReader, width: number, values: number) {
   const size = reader.view.getUint32(reader.offset, true);
   reader.offset += 4;

@@ -8,7 +8,7 @@ import type { Rows } from './rows.ts';
  * with the next rows, with `null` after the last ones, or with an error.
  */
 
-/** Numbers, or indexes into few different texts. */
+/** Numbers, or indexes into a few different texts. */
 export type PackedColumn = Float64Array | unknown[] | { texts: unknown[]; indexes: Uint32Array };
 
 export type PackedRows = {

@@ -4,7 +4,6 @@ import type { FileFormat } from './index.ts';
 import { proposeColumns } from './proposed-columns.ts';
 import { isPlausible } from './time-formats.ts';
 
-/** A proposal looks at the first lines only. */
 const MAX_LINES = 200;
 
 export const PROPOSAL_BYTES = 256 * 1024;
@@ -19,7 +18,6 @@ export interface Proposal {
   columns: string[];
 }
 
-/** `rows`: the first ones. */
 export type Table = { names: string[]; rows: string[][]; delimiter: string };
 
 /**

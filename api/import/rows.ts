@@ -29,7 +29,7 @@ export interface Rows {
 
 type Role = 'ts' | 'clock' | 'device' | 'group' | 'sensor' | 'value' | 'type' | 'unit' | 'site';
 
-/** In lower case. */
+/** Common names of columns, in lower case. */
 const NAMES: Partial<Record<Role, string[]>> = {
   ts: ['ts', 'time', 'timestamp', 'datetime', 'date'],
   device: ['device', 'device_id'],
@@ -60,13 +60,11 @@ const MAX_NAMED = 12;
 const INDEX = /^(?:__index_level_\d+__)?$/;
 
 export interface Layout {
-  /** column of each role */
   roles: Partial<Record<Role, string>>;
   /** columns with the values of one sensor each; null: each row has one sample */
   wide: string[] | null;
   /** only sensors whose names differ from the column */
   sensors: Map<string, { name: string; unit: string | null }> | null;
-  /** cells without a value */
   missing: Set<string> | null;
   /** the file is a table that Millrace wrote for spreadsheets */
   isGuarded: boolean;
@@ -167,7 +165,6 @@ function rolesOf(names: string[], options: LayoutOptions): Layout['roles'] {
   return { ...(isWhole ? program : { ...(program?.ts && { ts: program.ts }) }), ...roles };
 }
 
-/** Only roles that the options name. */
 function namedRoles(names: string[], options: LayoutOptions): Layout['roles'] {
   const roles: Layout['roles'] = {};
   const pair = (first: Role, second: Role, option: 'time' | 'sensor_column') => {

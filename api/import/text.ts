@@ -45,12 +45,12 @@ type Head = {
   width: number;
 };
 
-/** Reads to the last line before the data. */
+/** Reads the lines of a CSV file up to the last one before the data. */
 class HeadReader {
   head: Head | null = null;
   #options;
   #delimiter: string | undefined;
-  /** Kept while the next line has units. */
+  /** The line of names, kept until the line of units is read. */
   #names: string | null = null;
 
   constructor(options: LayoutOptions) {
@@ -58,7 +58,6 @@ class HeadReader {
     this.#delimiter = options.delimiter && DELIMITERS[options.delimiter];
   }
 
-  /** True: the line is data. */
   read(text: string, line: number): boolean {
     const { header_line: wanted, comment, units } = this.#options;
     if (text.trim() === '') return false;
@@ -88,7 +87,6 @@ class HeadReader {
     return false;
   }
 
-  /** The reason why there is no data. */
   end(lines: number): MillraceError {
     const { header_line: wanted = 0 } = this.#options;
     if (wanted <= lines) return new MillraceError('bad_file', 'The file is empty.');

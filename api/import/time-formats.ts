@@ -92,7 +92,7 @@ function ofCalendar(text: string, format: TimeFormat): ParsedTime | null {
   return null;
 }
 
-/** `index`: of the pattern. Returns epoch ms. */
+/** `index`: of the pattern that matched. Returns epoch ms. */
 function dateOf(
   index: number,
   { year = '', first = '', last = '', month }: Record<string, string | undefined>,
@@ -123,7 +123,6 @@ function dayOf(year: number, month: number, day: number): number | null {
   return date.getUTCMonth() === month - 1 && date.getUTCDate() === day ? ms : null;
 }
 
-/** In ms since midnight. */
 function clockOf({
   hour,
   minute = '0',

@@ -48,7 +48,6 @@ export function valueReader({ decimal, thousands }: NumberStyle): ReadValue {
   };
 }
 
-/** For refusals, the usual styles first. */
 export const STYLES: NumberStyle[] = (['point', 'comma'] as const).flatMap((decimal) =>
   (Object.keys(THOUSANDS) as Array<keyof typeof THOUSANDS>)
     .filter((thousands) => thousands !== decimal)

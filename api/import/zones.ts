@@ -12,7 +12,7 @@ const MAX_TIME_MS = 8e15;
 /** A zone of the tz database, or a fixed offset from UTC. */
 export class Zone {
   name;
-  /** In ms, for clocks that never change. */
+  /** Offset from UTC in ms, of clocks that never change. */
   #fixed: number | null;
 
   constructor(name: string, fixed: number | null) {
@@ -62,6 +62,6 @@ export class Zone {
   }
 }
 
-/** `offset`: ms. Returns such as `+01:00`. */
+/** `offset` is in ms. An example of the result: `+01:00`. */
 export const offsetText = (offset: number): string =>
   `${offset < 0 ? '-' : '+'}${new Date(Math.abs(offset)).toISOString().slice(11, 16)}`;
