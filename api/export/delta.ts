@@ -52,7 +52,6 @@ function packBlock(writer: ByteWriter, values: Float64Array, from: number, to: n
   }
 }
 
-/** Bits of the greatest delta in [from, to). */
 function widthOf(least: number, from: number, to: number): number {
   let greatest = 0;
   for (let index = from; index < to; index++) {

@@ -41,7 +41,7 @@ export const COLUMN_FORMATS: Record<
 
 export type ColumnType = keyof typeof COLUMN_FORMATS;
 
-/** Yields the samples unchanged. */
+/** Yields the samples unchanged, and counts them on the way. */
 export async function* countSamples(
   source: AsyncIterable<Samples>,
   onSamples: (samples: number) => void,

@@ -102,7 +102,7 @@ interface Column {
   /** encoded definition levels: which rows have a value */
   levels?: Uint8Array;
   data: Uint8Array;
-  /** form of `data` */
+  /** compressed form of `data` */
   compressed?: { bytes: Uint8Array; codec: CompressionCodec };
   statistics: Statistics;
 }

@@ -20,7 +20,6 @@ export interface Samples {
 
 export const LABELS = ['device', 'sensor', 'type', 'unit'] as const;
 
-/** In the order of the file. */
 export const COLUMNS = ['ts', ...LABELS, 'value'] as const;
 
 /** Labels are stored once for a run of rows, because the samples of a sensor follow each other. */
@@ -76,7 +75,7 @@ export async function* rowGroups(
   if (group.count > 0) yield group;
 }
 
-/** `index` points into `values`; -1: null. */
+/** `index`: position in `values`, or -1 for null. */
 export function labelRuns(
   { runs }: RowGroup,
   name: (typeof LABELS)[number],

@@ -90,7 +90,7 @@ export async function* encodeArrowTable(
   yield bytes.take();
 }
 
-/** `cells` must not be empty. */
+/** `cells`: one or more. */
 function arrowColumn({ kind }: TableColumn, cells: unknown[]): Data {
   const [data] = vectorFromArray(cells, ARROW_TYPES[kind]).data;
   return data as Data;

@@ -57,7 +57,7 @@ export class ValueDictionary {
   }
 }
 
-/** The search for a double begins at this slot. */
+/** Slot of the hash table at which the search for a double begins. */
 const slotOf = (low: number, high: number): number =>
   (Math.imul(low ^ Math.imul(high, 0x9e3779b1), 0x85ebca6b) >>> 8) % SLOTS;
 
