@@ -9,7 +9,6 @@ import { createIngest } from '../ingest/index.ts';
 import { createSubscriber, unsubscribe } from '../mqtt/external/index.ts';
 import { createContext } from '../observability/index.ts';
 
-/** In ms. */
 const CHECK_EVERY_MS = 100;
 
 /** In ms. Messages that are not finished by then stay in the session. */

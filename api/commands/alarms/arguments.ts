@@ -35,7 +35,7 @@ const GROUP: CommandGroup<typeof COMMANDS> = {
 
 export interface Arguments {
   command: keyof typeof COMMANDS;
-  /** of the rules; empty for `list` */
+  /** path of the file of rules; empty for `list` */
   file: string;
   prune: boolean;
   days: number;

@@ -8,19 +8,16 @@ import { type Arguments, readArguments } from './arguments.ts';
 import { issue, list, revoke, rotate } from './commands.ts';
 import { mosquitto } from './mosquitto.ts';
 
-/** Each command gets these. */
 export interface CommandParts {
   credentialService: CredentialService;
   given: Arguments;
   installation: { username?: string | undefined; password?: string | undefined };
-  /** of MQTT_MAPPINGS */
+  /** from the setting MQTT_MAPPINGS */
   mappings: Mappings;
-  /** HOME_ASSISTANT_PREFIX */
   homeAssistantPrefix?: string;
-  /** devices register by their first message */
   autoRegister: boolean;
   print: (text: string) => void;
-  /** for a person, on standard error */
+  /** prints a line for a person, to standard error */
   note: (text: string) => void;
 }
 

@@ -108,7 +108,6 @@ export const INSTALLATION_RIGHTS = [
   'topic read $SYS/broker/publish/messages/dropped',
 ];
 
-/** For the installation. */
 const readRights = ({ filters }: Mappings): string[] =>
   [...filters.shared, ...filters.own].map((filter) => `topic read ${filter}`);
 

@@ -12,7 +12,7 @@ import { show } from './show.ts';
 
 export interface CommandParts {
   store: Store;
-  /** must not be started yet */
+  /** pipeline that is not started */
   ingest: Ingest;
   given: Arguments;
   print: (text: string) => void;

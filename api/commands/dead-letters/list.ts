@@ -73,7 +73,6 @@ const lineOf = ({ id, receivedAt, topic, codes, content }: StoredDeadLetter) =>
 
 export const countText = (count: number) => (count === 1 ? '1 dead letter' : `${count} dead letters`);
 
-/** Such as `2 not_numeric, 1 too_old`. */
 export const codesText = (codes: Record<string, number>): string =>
   Object.entries(codes)
     .sort(([, a], [, b]) => b - a)

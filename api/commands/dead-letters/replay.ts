@@ -8,7 +8,7 @@ import { addCodes } from '../../store/index.ts';
 import type { CommandParts } from './index.ts';
 import { codesText, countText, matchingIds, NOT_FOUND } from './list.ts';
 
-/** Each dead letter in memory may have 64 KiB. */
+/** Each replay holds a dead letter of up to 64 KiB in memory. */
 const CONCURRENT_REPLAYS = 16;
 
 /**

@@ -34,7 +34,7 @@ export async function show({ store, given, print }: CommandParts) {
   for (const line of payloadLines(content)) print(line);
 }
 
-/** Limits of a binary payload in the output. */
+/** Of a binary payload, which is shown in hexadecimal. */
 const MAX_HEX_BYTES = 1024;
 const HEX_BYTES_PER_LINE = 32;
 
@@ -69,7 +69,6 @@ const isShallow = (value: unknown, levels: number = MAX_LEVELS): boolean =>
   value === null ||
   (levels > 0 && Object.values(value).every((each) => isShallow(each, levels - 1)));
 
-/** Undefined: neither JSON nor SenML in CBOR. */
 function parse(payload: Buffer, text: string | null): unknown {
   try {
     if (text !== null) return JSON.parse(text);
@@ -83,7 +82,6 @@ function parse(payload: Buffer, text: string | null): unknown {
   }
 }
 
-/** Null: the payload is no text. */
 function textOf({ payload, contentType }: StoredContent): string | null {
   try {
     return decodeText(payload, charsetOf(contentType));

@@ -17,7 +17,7 @@ import type { FileOptions } from '../../import/options.ts';
 import type { Ingest } from '../../ingest/index.ts';
 import { proposalLines, proposeFor, siteOfPath } from './proposal.ts';
 
-/** Added to the name of the imported file. */
+/** The file of refused lines has the name of the imported file with this suffix. */
 export const REFUSED_SUFFIX = '.refused.csv';
 
 /** Returns the number of refused samples and lines. Throws `failed` after a stop. */
@@ -33,7 +33,6 @@ export async function importOne(
   }: {
     flags: { device: string | undefined; 'dry-run': boolean | undefined; restart: boolean | undefined };
     options: FileOptions;
-    /** of the database that gets the samples */
     cql: Config['cql'];
     statusLine: StatusLine;
     signal: AbortSignal;
@@ -84,7 +83,6 @@ export async function importOne(
   return progress.refused;
 }
 
-/** `began`: by `performance.now()`. */
 const progressText = ({ rows, samples, refused }: Progress, began: number) =>
   `${rows} rows, ${samples} samples, ${refused} refused, ${Math.round((samples / (performance.now() - began)) * 1000)} samples/s`;
 
@@ -123,7 +121,6 @@ function createState(
   const target = { device, keyspace, contactPoints: contactPoints ?? [`127.0.0.1:${localPort}`] };
   const subject = { size, mtimeMs, ...target, ...(Object.keys(options).length > 0 && { options }) };
   return {
-    /** Committed rows. */
     read(): number {
       try {
         const { rows, ...known } = JSON.parse(readFileSync(place, 'utf8'));
@@ -165,7 +162,6 @@ function createRefusedFile(path: string | null, continues: boolean) {
       }
       file.write(`${line},${code},"${rule.replaceAll('"', '""')}"\n`);
     },
-    /** Lines to print. */
     async end(): Promise<string[]> {
       if (!file) return shown;
       await new Promise((resolve) => file?.end(() => resolve(undefined)));

@@ -13,7 +13,6 @@ export function proposeFor({ path, format }: { path: string; format: FileFormat 
   }
 }
 
-/** Only what the file shows beyond the options in `given`. */
 export function proposalLines({ options, questions }: Proposal, given: Record<string, unknown>): string[] {
   const flags = Object.entries(options)
     .filter(([option]) => given[option] === undefined)
@@ -29,7 +28,6 @@ export function proposalLines({ options, questions }: Proposal, given: Record<st
   ];
 }
 
-/** Quoted for a shell. */
 const flagText = (option: string, value: string): string =>
   `--${option.replaceAll('_', '-')} ${/^[\w.,:/+#…-]+$/.test(value) ? value : `'${value.replaceAll("'", "'\\''")}'`}`;
 

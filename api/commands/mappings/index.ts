@@ -19,7 +19,7 @@ import {
 import type { ParsedMessage } from '../../ingest/mappings/mapping.ts';
 import { readArguments } from './arguments.ts';
 
-/** `test` omits further values. */
+/** Limit of values that `test` prints. */
 const MAX_PRINTED = 200;
 
 const print = (text: string) => process.stdout.write(`${text}\n`);
