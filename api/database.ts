@@ -8,7 +8,7 @@ import { ClockGuard, connectStore, logSecurityProblems, type Store } from './sto
 export async function openDatabase(
   { config, clock, logger, metrics }: Context,
   deps: {
-    /** for tests and benchmarks */
+    /** tests and benchmarks replace it */
     openStore?: typeof connectStore;
     /** difference between `clock` and the clock of the database, in ms; only for tests that set `clock` */
     clockDifference?: () => Promise<number>;

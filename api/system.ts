@@ -37,7 +37,7 @@ import {
 } from './observability/index.ts';
 import type { connectStore } from './store/index.ts';
 
-/** From one address. */
+/** Limit for one address. */
 const WRONG_TOKENS = { most: 10, windowMs: 60_000 };
 
 /**
@@ -49,14 +49,13 @@ export async function startSystem(parts: {
   config: Config;
   version: string;
   logger: Logger;
-  /** the process cannot continue */
   onFatal: (error: Error) => void;
   clock?: () => number;
   periods?: Periods;
   wrongTokens?: Rate;
-  /** for benchmarks */
+  /** benchmarks replace it */
   openStore?: typeof connectStore;
-  /** for benchmarks */
+  /** benchmarks replace it */
   openSource?: typeof createMessageSource;
   /** difference between `clock` and the clock of the database, in ms; only for tests that set `clock` */
   clockDifference?: () => Promise<number>;
