@@ -164,7 +164,7 @@ export async function sendColumns(
   });
 }
 
-/** Streams a file of columns while it is encoded. Throws `busy`, and the errors of `encode`. */
+/** Throws `busy`, and the errors of `encode`. */
 export async function sendEncoded(
   req: Request,
   res: Response,

@@ -7,11 +7,8 @@ export interface Threshold {
   /** whether a value ends an episode; false also between the limit and `clear` */
   clears: (value: number) => boolean;
   worse: (a: number, b: number) => number;
-  /** whether a sample of the hour may clear */
   mayClear: (hour: HourStatistics) => boolean;
-  /** whether the hour certainly has a sample that clears */
   mustClear: (hour: HourStatistics) => boolean;
-  /** whether a sample of the hour may breach */
   mayBreach: (hour: HourStatistics) => boolean;
   worst: (hour: HourStatistics) => number;
   isRate: boolean;
