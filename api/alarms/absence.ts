@@ -28,6 +28,7 @@ const UNWATCHED_MS = 31 * DAY_MS;
 /** A group of devices whose lease this process holds. */
 interface HeldGroup {
   devices: Map<string, WatchedDevice>;
+  /** by `performance.now()`; -Infinity: not read yet */
   readAt: number;
   /** generation of the rules with which the sensors were read */
   generation: number;

@@ -43,7 +43,7 @@ export class AlarmSender {
     try {
       // A withdrawn alarm is not reported as opened.
       if (!(event === 'opened' && alarm.withdrawn)) {
-        const shelvedUntil = await this.#bring(delivery, alarm);
+        const shelvedUntil = await this.#deliver(delivery, alarm);
         if (shelvedUntil !== null) {
           await this.postpone(delivery, shelvedUntil);
           return false;
@@ -70,7 +70,7 @@ export class AlarmSender {
    * If another change was stored meanwhile, it sends the alarm again: the report of that change may have arrived first. So the last report
    * at the receiver is correct. Returns the epoch ms until which the alarm is shelved, and has to be sent again; null: it is delivered.
    */
-  async #bring({ key, target, event }: Delivery, alarm: Alarm): Promise<number | null> {
+  async #deliver({ key, target, event }: Delivery, alarm: Alarm): Promise<number | null> {
     const receiver = this.#deps.receivers[target];
     let sent = alarm;
     await receiver?.(sent, event);

@@ -52,7 +52,7 @@ const LOOK_BACK_MS = [15_000, 60_000];
 /** Length in ms of the first stored range that a search reads. */
 const FIRST_MS = 4 * HOUR_MS;
 
-const ALL = Number.POSITIVE_INFINITY;
+const NO_LIMIT = Number.POSITIVE_INFINITY;
 
 /**
  * The window begins after the last value before the changed samples that clears, and ends with the first value after them that clears. So
@@ -79,7 +79,7 @@ export async function readWindow(
 async function readYoung(
   reading: Pick<Reading, 'samplesOf'>,
   threshold: Threshold,
-  { sensor, from, since, until, most = ALL }: Part,
+  { sensor, from, since, until, most = NO_LIMIT }: Part,
   lookBackMs: number,
 ): Promise<Window | null> {
   const begin = Math.max(since, from - lookBackMs);
@@ -102,7 +102,7 @@ async function readYoung(
 async function readOld(
   reading: Pick<Reading, 'hours' | 'samplesOf'>,
   threshold: Threshold,
-  { sensor, from, to, since, until, openBefore, most = ALL }: Part,
+  { sensor, from, to, since, until, openBefore, most = NO_LIMIT }: Part,
 ): Promise<Window> {
   const begin = await findClear(reading, threshold, sensor, { from: since, to: from });
   const open = begin === since && openBefore ? await openBefore() : null;
@@ -191,7 +191,7 @@ async function readAbsences(
   condition: Extract<RuleCondition, { kind: 'absent' }>,
   part: Part,
 ): Promise<Window> {
-  const { sensor, intervalMs, registration, from, to, since, until, now, most = ALL } = part;
+  const { sensor, intervalMs, registration, from, to, since, until, now, most = NO_LIMIT } = part;
   const silenceMs = silenceOf(condition, intervalMs);
   if (silenceMs === null) return { from, to, episodes: [], count: 0, first: null, run: null };
   const unsent = unsentAbsence(registration.at, registration.since, silenceMs);

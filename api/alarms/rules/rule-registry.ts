@@ -8,7 +8,7 @@ import { covers, type Definition, newestOf, type Rule, toRule } from './rule.ts'
 export const MAX_RULES = 10_000;
 
 /** Each attempt reads the newest version again, because another process may have changed the rule concurrently. */
-const TRIES = 5;
+const MAX_ATTEMPTS = 5;
 
 /** In ms. All rules are read even if no change was noticed. */
 const READ_ALL_EVERY_MS = 60_000;
@@ -138,7 +138,7 @@ export class RuleRegistry {
    * exists any more.
    */
   async replace(ruleId: string, definition: Definition | null, since: number): Promise<Rule | null> {
-    for (let attempt = 0; attempt < TRIES; attempt++) {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const newest = (await this.#store.versions(ruleId)).at(-1);
       if (!newest || newest.removed) return null;
       const next = { ...newest, version: newest.version + 1, since, removed: definition === null };
