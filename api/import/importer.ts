@@ -21,8 +21,7 @@ const MAX_BUFFERED = 1_000_000;
 /** At about 500 bytes for each name of a sensor. At the limit all names are dropped, and each sensor is looked up again when it occurs. */
 const MAX_ENTRIES = 300_000;
 
-/** Number of samples that a dry run shows. */
-const SHOWN = 20;
+const DRY_RUN_SAMPLES = 20;
 
 /** An import lists only the first lines with merged samples. */
 const MAX_MERGED_LINES = 100;
@@ -207,7 +206,7 @@ export class Importer {
       const line = lines[index] as number;
       const sample = this.#check(line, entry, rows, index, ts[index], value[index]);
       if (sample === null) continue;
-      if (this.#first.length < SHOWN) this.#first.push(this.#shown(rows, index, sample));
+      if (this.#first.length < DRY_RUN_SAMPLES) this.#first.push(this.#shown(rows, index, sample));
       if (entry.samples === null) {
         entry.samples = new SampleSeries();
         this.#filled.add(entry);

@@ -26,7 +26,7 @@ const COUNTER =
 const CLOCK = /^\d{1,2}[:.h]\d\d(?:[:.]\d\d(?:[.,]\d+)?)?\s*(?:[ap]\.?m\.?)?$/i;
 
 /** Share of the cells of a column that must have a form. */
-const MOST = 0.9;
+const MOSTLY_SHARE = 0.9;
 
 /** More different texts than this are not proposed as marks of missing values. */
 const MAX_MISSING = 5;
@@ -117,7 +117,8 @@ function formatsOf(cells: string[]): TimeFormat[] {
   return formats.filter((format) => mostly(cells, (cell) => isPlausible(cell, format)));
 }
 
-const mostly = <T>(list: T[], test: (item: T) => boolean) => list.filter(test).length >= MOST * list.length;
+const mostly = <T>(list: T[], test: (item: T) => boolean) =>
+  list.filter(test).length >= MOSTLY_SHARE * list.length;
 
 function proposeTime(
   times: Column[],
