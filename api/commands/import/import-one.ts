@@ -105,7 +105,7 @@ const shownRows = (rows: StoredRow[]) =>
 
 const mergedText = (lines: MergedLine[]) =>
   lines
-    .slice(0, SHOWN)
+    .slice(0, MAX_SHOWN)
     .map((merged) => `line ${merged.line}: has the time and sensor of line ${merged.same_as}`);
 
 /**
@@ -138,7 +138,7 @@ function createState(
 }
 
 /** Limit of refused lines that are shown if no file collects them. */
-const SHOWN = 20;
+const MAX_SHOWN = 20;
 
 /**
  * The first refused line creates the file. With `path` null the lines are shown instead. `continues`: an earlier import may have begun the
@@ -152,7 +152,7 @@ function createRefusedFile(path: string | null, continues: boolean) {
   return {
     add({ line, code, rule }: RefusedLine) {
       if (path === null) {
-        if (shown.length < SHOWN) shown.push(`line ${line}: ${code}: ${rule}`);
+        if (shown.length < MAX_SHOWN) shown.push(`line ${line}: ${code}: ${rule}`);
         return;
       }
       if (!file) {
