@@ -17,7 +17,7 @@ import { cutRange, fields, parseDevice, parseSensor, readQuery, timeOf } from '.
 /** In bytes. A rule with the longest texts, all characters escaped, fits. */
 const MAX_BYTES = 16 * 1024;
 
-const TEST_MS = 30 * DAY_MS;
+const DEFAULT_TEST_MS = 30 * DAY_MS;
 
 const RULE_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -91,7 +91,7 @@ export const postTest =
     const { from, to, device, sensor } = readQuery(req, TEST);
     const { since: _, ...definition } = await readRule(req, res);
     const now = deps.clock();
-    const range = cutRange({ from: from ?? now - TEST_MS, to: to ?? now }, deps);
+    const range = cutRange({ from: from ?? now - DEFAULT_TEST_MS, to: to ?? now }, deps);
     if (sensor !== undefined && device === undefined)
       throw new MillraceError('bad_parameter', 'sensor: must stand with device');
     if (device !== undefined) {
