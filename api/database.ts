@@ -3,19 +3,14 @@ import type { Metrics } from './observability/metrics.ts';
 import { ClockGuard, connectStore, logSecurityProblems, type Store } from './store/index.ts';
 
 /**
- * Opens the database of a process. Returns the store, and the clock guard, which compares the clock of the process with the clock of the
- * database.
- * @throws {MillraceError} `database_away`, `bad_settings`, `schema_differs`
+ * The clock guard compares the clock of the process with that of the database. Throws `database_away`, `bad_settings`, `schema_differs`.
  */
 export async function openDatabase(
   { config, clock, logger, metrics }: Context,
   deps: {
-    /** opens the store; tests and benchmarks replace it */
+    /** tests and benchmarks replace it */
     openStore?: typeof connectStore;
-    /**
-     * returns the difference between `clock` and the clock of the database, in ms; only for tests that set
-     * `clock`
-     */
+    /** difference between `clock` and the clock of the database, in ms; only for tests that set `clock` */
     clockDifference?: () => Promise<number>;
     /** how often the two clocks are compared; tests shorten it */
     comparing?: ConstructorParameters<typeof ClockGuard>[0]['periods'];
@@ -44,7 +39,7 @@ export async function openDatabase(
   return { store, clockGuard };
 }
 
-/** Registers the gauges of the database. Prometheus reads their values at each scrape. */
+/** Prometheus reads the values of these gauges at each scrape. */
 function exposeDatabase(
   { gauge, states }: Metrics,
   { store, clockGuard }: { store: Store; clockGuard: ClockGuard },

@@ -87,10 +87,7 @@ async function drain(config: Config, logger: Logger, end: End, orNone: boolean =
 
 type End = ReturnType<typeof createEnd>;
 
-/**
- * Watches for the end of this process: a signal, the end of its parent process (`disconnect`), or a fatal error. `reached` resolves
- * with the signal or `disconnect`, and rejects with the fatal error.
- */
+/** Resolves `reached` with the signal or `disconnect` (the parent process ended), and rejects it with a fatal error. */
 function createEnd() {
   let fail: (error: Error) => void = () => {};
   const reached: Promise<string> = new Promise((resolve, reject) => {

@@ -37,34 +37,27 @@ import {
 } from './observability/index.ts';
 import type { connectStore } from './store/index.ts';
 
-/** Limit of wrong access tokens from one address: `most` tokens within `windowMs`. */
+/** Limit for one address. */
 const WRONG_TOKENS = { most: 10, windowMs: 60_000 };
 
 /**
- * Starts the whole system. The database is created first, then ingest, the message source, packing, live values,
- * alarms and HTTP. A process with the ROLE `http` has no broker and ingests the measurements that clients post to
- * it. A process with the ROLE `ingest` answers only health checks and metrics.
- * @throws {MillraceError} if the process cannot start; the error has the reason
+ * Starts the database first, then ingest, the message source, packing, live values, alarms and HTTP. A process with the ROLE `http` has no
+ * broker and ingests the measurements that clients post to it. A process with the ROLE `ingest` answers only health checks and metrics.
+ * Throws a MillraceError with the reason if the process cannot start.
  */
 export async function startSystem(parts: {
   config: Config;
   version: string;
   logger: Logger;
-  /** called when the process cannot continue */
   onFatal: (error: Error) => void;
-  /** epoch ms */
   clock?: () => number;
   periods?: Periods;
-  /** limit of wrong tokens per address */
   wrongTokens?: Rate;
-  /** opens the store; benchmarks replace it */
+  /** benchmarks replace it */
   openStore?: typeof connectStore;
-  /** creates the message source; benchmarks replace it */
+  /** benchmarks replace it */
   openSource?: typeof createMessageSource;
-  /**
-   * returns the difference between `clock` and the clock of the database, in ms; only for tests that set
-   * `clock`
-   */
+  /** difference between `clock` and the clock of the database, in ms; only for tests that set `clock` */
   clockDifference?: () => Promise<number>;
 }) {
   const { config, version, onFatal, periods = PERIODS_MS, wrongTokens = WRONG_TOKENS } = parts;
@@ -252,8 +245,7 @@ export async function startSystem(parts: {
   });
 
   /**
-   * Stops the system in reverse order of the start. First no new messages are accepted, unsettled messages are settled,
-   * and HTTP clients get their answers. Then all other components stop.
+   * In reverse order of the start. First no new messages are accepted, unsettled messages are settled, and HTTP clients get their answers.
    */
   async function stop() {
     await Promise.all([

@@ -19,42 +19,31 @@ const RENEW_EVERY_MS = 5000;
 /** Limit of leases that are renewed concurrently. One after the other, 1,000 renewals take longer than a lease lasts. */
 const LEASES_AT_ONCE = 16;
 
-/**
- * Period in ms after which the sensors of a group of devices are read again, because sensors are added and their reporting
- * intervals change.
- */
+/** The sensors of a group are read again after this time in ms, because sensors are added and reporting intervals change. */
 const REREAD_EVERY_MS = 60_000;
 
-/**
- * Age in ms up to which periods without a watching process are read. Only a rule that counts reporting intervals can wait for a
- * longer silence.
- */
+/** Age in ms up to which unwatched periods are read. Only a rule that counts reporting intervals can wait for a longer silence. */
 const UNWATCHED_MS = 31 * DAY_MS;
 
 /** A group of devices whose lease this process holds. */
 interface HeldGroup {
   devices: Map<string, WatchedDevice>;
-  /** when the sensors of the group were read, by `performance.now()` */
+  /** by `performance.now()`; -Infinity: not read yet */
   readAt: number;
-  /** number of the state of the rules with which the sensors were read */
+  /** generation of the rules with which the sensors were read */
   generation: number;
   /** whether open episodes were taken over after the last read of the sensors */
   isTakenOver: boolean;
   /** whether `devices` were read before this process took the lease */
   isResumed: boolean;
-  /** the time in which silence counts; it begins when this process took the lease */
   watch: Watch;
 }
 
 /**
- * Detects silent sensors. Processes share the groups of devices by leases. The holder of a lease knows for each sensor when its
- * silence becomes too long, and then reads the newest sample of the sensor again. So an absence is found in time, whichever
- * process receives the samples. After each read of the sensors of a group, the holder also takes over the open episodes of the
- * group. So the open episodes of a process that ended are still followed.
- *
- * A process that cannot receive or commit samples must not judge silence, so it holds no lease. It reads and keeps the newest
- * samples at its start, and whenever it can no longer watch. When it holds a lease again, it compares these samples with newer
- * samples. So it also finds a silence that ended before the lease.
+ * Finds silent sensors in time, whichever process receives the samples: the holder of a group's lease knows when each silence becomes too
+ * long, and then reads the newest sample again. It also takes over the group's open episodes after each read of the sensors. A process that
+ * cannot receive or commit samples must not judge silence, so it holds no lease. The samples it kept before that time show a silence that
+ * ended before its next lease.
  */
 export class AbsenceWatch {
   #deps;
@@ -63,19 +52,15 @@ export class AbsenceWatch {
   #rereadMs;
   #renewMs;
   #kept;
-  /** Groups whose leases this process holds, by group number. */
   #held: Map<number, HeldGroup> = new Map();
   #generation = 0;
   #timer: NodeJS.Timeout | undefined;
   #renewedAt = Number.NEGATIVE_INFINITY;
-  /** Periods without a watching process, read once for all leases of one round. */
   #unwatched: Promise<Omit<Watch, 'since'>> | null = null;
-  /** Whether the last read of watched time failed. */
   #isUnwatchedUnknown = false;
   #round: Promise<void> = Promise.resolve();
   /** Earliest time that counts for sensors without a sample, in epoch ms; null: not read yet. */
   #unsentFrom: number | null = null;
-  /** Whether this process could receive and commit samples in the last round. */
   #isWatching = false;
   #stopped = false;
 
@@ -86,25 +71,18 @@ export class AbsenceWatch {
     scheduler: EvaluationScheduler;
     takeOverOpenEpisodes: (group: number) => Promise<void>;
     peek: (id: string) => Device | undefined;
-    /** whether the role of this process lets it receive samples */
     receives: boolean;
     /** whether this process receives samples now, and can commit them */
     watches: () => boolean;
     unwatchedTime: Pick<UnwatchedTime, 'read'>;
-    /** epoch ms */
     clock: () => number;
     logger: Logger;
-    /** identifier that no other process has */
     owner: string;
-    /** number of groups (`LATEST_GROUPS`) */
     groups: number;
-    /** pause between two checks */
     everyMs: number;
-    /** pause in ms until the sensors of a group are read again */
     rereadMs?: number;
-    /** pause in ms until the leases are renewed */
     renewMs?: number;
-    /** limit in ms of a read of the newest samples of all groups */
+    /** limit for a read of the newest samples of all groups */
     readWithinMs?: number;
   }) {
     this.#deps = deps;
@@ -116,16 +94,12 @@ export class AbsenceWatch {
     deps.rules.onChange(() => this.#generation++);
   }
 
-  /**
-   * Starts to check for silent sensors. Must be called before devices can send.
-   * @returns resolves after the newest samples were read, or after 3 s
-   */
+  /** Must be called before devices can send. Resolves after the newest samples were read, or after 3 s. */
   async start(): Promise<void> {
     if (this.#deps.receives) await this.#keepNewest();
     this.#later();
   }
 
-  /** Stops, and releases the leases. */
   async stop() {
     this.#stopped = true;
     clearTimeout(this.#timer);
@@ -133,7 +107,6 @@ export class AbsenceWatch {
     await this.#release();
   }
 
-  /** Number of groups whose leases this process holds. */
   get held() {
     return this.#held.size;
   }
@@ -158,7 +131,7 @@ export class AbsenceWatch {
     }
   }
 
-  /** Releases the leases, and keeps the newest samples of all groups for the next leases. */
+  /** Keeps the newest samples of all groups for the next leases. */
   async #pause() {
     await this.#release();
     if (!this.#isWatching) return;
@@ -167,7 +140,6 @@ export class AbsenceWatch {
     await this.#keepNewest();
   }
 
-  /** Reads and keeps the newest samples of each group without kept samples. */
   async #keepNewest() {
     const rules = this.#rulesOfAbsence();
     if (rules.length === 0) return;
@@ -182,12 +154,10 @@ export class AbsenceWatch {
     return readDevices(this.#deps.store.fleet, { ...options, unsentFrom: this.#unsentFrom });
   }
 
-  /** Keeps the samples that were read of a group when its lease ends. */
   #keep(group: number, { devices, readAt, isResumed }: HeldGroup) {
     if (isResumed || readAt !== Number.NEGATIVE_INFINITY) this.#kept.keep(group, devices);
   }
 
-  /** Releases the leases. A lease that cannot be released expires. */
   async #release() {
     const groups = [...this.#held.keys()];
     for (const [group, held] of this.#held) this.#keep(group, held);
@@ -196,10 +166,7 @@ export class AbsenceWatch {
     await Promise.all(groups.map((group) => this.#deps.leases.release(group, this.#owner).catch(() => {})));
   }
 
-  /**
-   * Runs work for one group. A failure is logged, and does not delay the other groups.
-   * @returns undefined after a failure
-   */
+  /** A failure is logged, and does not delay the other groups. */
   async #try<T>(work: () => Promise<T>): Promise<T | undefined> {
     try {
       return await work();
@@ -209,7 +176,7 @@ export class AbsenceWatch {
     }
   }
 
-  /** Renews the leases, and takes free leases. The renewal is repeated soon enough that one failure does not let a lease expire. */
+  /** Renews soon enough that one failure does not let a lease expire. */
   async #renewIfDue() {
     if (performance.now() - this.#renewedAt < this.#renewMs) return;
     this.#unwatched = null;
@@ -239,11 +206,7 @@ export class AbsenceWatch {
     this.#held.set(group, { ...before, watch, ...never });
   }
 
-  /**
-   * Reads the periods in which no process watched. This process watches from now on, so the list stays complete while it holds
-   * the lease.
-   * @param now epoch ms
-   */
+  /** This process watches from now on, so the list of unwatched periods stays complete while it holds the lease. */
   async #readUnwatched(now: number): Promise<Omit<Watch, 'since'>> {
     const from = now - UNWATCHED_MS;
     try {
@@ -260,7 +223,6 @@ export class AbsenceWatch {
     }
   }
 
-  /** Warns that watched time cannot be read. No alarm of absence opens until it can be read. */
   #warn(error: unknown) {
     const code = error instanceof MillraceError ? error.code : 'internal';
     this.#deps.logger.warn(
@@ -277,7 +239,6 @@ export class AbsenceWatch {
     await this.#check(group);
   }
 
-  /** Takes over open episodes after the sensors were read. */
   async #takeOver(group: number) {
     const held = this.#held.get(group);
     if (!held || held.isTakenOver || this.#stopped) return;
@@ -321,10 +282,7 @@ export class AbsenceWatch {
     }
   }
 
-  /**
-   * Judges the silence of all sensors of a device.
-   * @returns false: a sensor may be absent, and its newest sample has to be read from the database
-   */
+  /** False: a sensor may be absent, and its newest sample has to be read from the database. */
   #judge(
     device: WatchedDevice,
     {
@@ -336,7 +294,6 @@ export class AbsenceWatch {
       watch: Watch;
       /** newest sample of each sensor, by sensor id, as far as known */
       newest: Map<string, { ts: number | null }> | undefined;
-      /** epoch ms, before the samples were read */
       now: number;
       /** whether `newest` was read from the database */
       isCertain: boolean;

@@ -3,13 +3,9 @@ import { uuidText } from '../../schema/ids.ts';
 import type { Alarm } from '../store/alarms/episodes.ts';
 import { alarmId } from '../store/index.ts';
 
-/** @param ms epoch ms */
 const timeOrNull = (ms: number | null) => (ms === null ? null : formatTime(ms));
 
-/**
- * Formats an alarm as clients and receivers get it.
- * @param text instructions of the rule that opened the alarm
- */
+/** `text`: instructions of the rule that opened the alarm. */
 export const alarmItem = (alarm: Alarm, text: string | null) => ({
   alarm_id: alarmId(alarm),
   rule_id: uuidText(alarm.rule),

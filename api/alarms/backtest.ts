@@ -8,19 +8,15 @@ import type { Subjects } from './subjects.ts';
 
 /** Limit of the sensors of one backtest. Further sensors are not tested. */
 export const MAX_SENSORS = 50;
-/** Limit of sensors that a backtest reads concurrently. */
 const SENSORS_AT_ONCE = 4;
 
-/** Limit of the episodes in an answer, and of the episodes of each sensor in memory. Further episodes are counted, but not returned. */
+/** Limit of episodes in an answer and in memory for each sensor. Further episodes are counted, but not returned. */
 export const MAX_EPISODES = 1000;
 
-/** Approximate share of the episodes that would remain with the limit that is suggested for fewer alarms. */
+/** Share of the episodes that remain with the limit suggested for fewer alarms. */
 const FEWER_SHARE = 1 / 2;
 
-/**
- * The limit that is suggested for more alarms is chosen from the quiet hours, whose values stay within the present limit.
- * Approximately this share of the quiet hours reaches the suggested limit.
- */
+/** Share of the quiet hours (hours within the present limit) that reach the limit suggested for more alarms. */
 const MORE_SHARE = 0.02;
 
 type PastEpisode = { subject: MonitoredSensor; episode: Episode };
@@ -28,23 +24,20 @@ type PastEpisode = { subject: MonitoredSensor; episode: Episode };
 export interface Backtest {
   /** by sensor, at most 1,000 */
   episodes: PastEpisode[];
-  /** number of all episodes */
   count: number;
   /** epoch ms of the oldest and the newest sample; null: no samples are stored */
   stored: { from: number; to: number } | null;
-  /** number of tested sensors */
   sensors: number;
   /** whether the scope of the rule has more sensors than were tested */
   isPartial: boolean;
   /** number of tested sensors for which an absence by intervals never opens */
   withoutInterval: number;
-  /** suggested limit, and the number of episodes with it */
+  /** `count`: number of episodes with the suggested limit */
   fewerAlarms: { limit: number; count: number } | null;
-  /** suggested limit, and the number of episodes with it */
   moreAlarms: { limit: number; count: number } | null;
 }
 
-/** Returns a function that computes when a rule would have opened alarms in the past, from stored samples. */
+/** Computes from stored samples when a rule would have opened alarms in the past. */
 export function createBacktest({
   reading,
   subjects,
@@ -52,10 +45,9 @@ export function createBacktest({
 }: {
   reading: Reading;
   subjects: Subjects;
-  /** epoch ms */
   clock: () => number;
 }) {
-  /** @param most limit of the episodes of each sensor that are returned; further episodes are counted */
+  /** `most`: limit of the episodes of each sensor that are returned; further episodes are counted. */
   async function episodesOf(
     list: MonitoredSensor[],
     condition: RuleCondition,
@@ -94,11 +86,7 @@ export function createBacktest({
     return { found, count, stored };
   }
 
-  /**
-   * Suggests a limit for fewer alarms by the peaks of the episodes, and a limit for more alarms by the extremes of the quiet
-   * hours.
-   * @param found the first episodes of each sensor
-   */
+  /** The peaks of the episodes suggest a limit for fewer alarms, the extremes of the quiet hours a limit for more alarms. */
   async function suggestions(
     list: MonitoredSensor[],
     condition: RuleCondition,
@@ -122,7 +110,7 @@ export function createBacktest({
     return { fewerAlarms: await judge(fewer), moreAlarms: await judge(more) };
   }
 
-  /** @returns the extreme value of each hour that stays within the limit; only hours with exact statistics */
+  /** The extreme value of each hour within the limit. Only hours with exact statistics count. */
   async function quietExtremes(
     list: MonitoredSensor[],
     { kind, limit }: Extract<RuleCondition, { kind: 'above' | 'below' }>,
@@ -142,11 +130,7 @@ export function createBacktest({
     return extremes;
   }
 
-  /**
-   * @param range epoch ms
-   * @param signal ends the reading
-   * @throws the reason with which `signal` was aborted
-   */
+  /** `range`: epoch ms. Throws the reason with which `signal` was aborted. */
   return async function backtest(
     version: Pick<RuleVersion, 'definition' | 'ids' | 'removed'> & { definition: Definition },
     range: { from: number; to: number },
@@ -177,12 +161,9 @@ export function createBacktest({
   };
 }
 
-/**
- * A range of stored samples, and the functions that read it. The functions throw after the signal of the backtest was aborted.
- */
+/** A range of samples, and functions to read it that throw after the signal was aborted. */
 type Task = { from: number; to: number; watched: Pick<Reading, 'hours' | 'samplesOf'> };
 
-/** @returns the functions of `reading`, which throw after `signal` was aborted */
 const endedBy = (reading: Reading, signal: AbortSignal): Task['watched'] => ({
   async *hours(...given) {
     signal.throwIfAborted();
@@ -198,17 +179,15 @@ const endedBy = (reading: Reading, signal: AbortSignal): Task['watched'] => ({
   },
 });
 
-/** @param from epoch ms @param to epoch ms */
 const around = (stored: Backtest['stored'], from: number, to: number) => ({
   from: Math.min(stored?.from ?? from, from),
   to: Math.max(stored?.to ?? to, to),
 });
 
-/** @param intervalMs of the sensor */
 const isNever = (condition: RuleCondition, intervalMs: number | null) =>
   condition.kind === 'absent' && silenceOf(condition, intervalMs) === null;
 
-/** @returns undefined: `values` is empty */
+/** Undefined if `values` is empty. */
 function quantile(values: number[], share: number): number | undefined {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];

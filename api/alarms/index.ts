@@ -27,48 +27,36 @@ export { CONDITION_KINDS, newestOf, RuleDefinition, SEVERITIES, toRule, WantedRu
 export { RuleRegistry } from './rules/rule-registry.ts';
 export { createSubjects } from './subjects.ts';
 
-/**
- * Age in ms at its commit from which a sample is late for alarms. Its day is noted before the acknowledgement, so that its
- * evaluation survives a crash.
- */
+/** Age in ms of a late sample. Its day is noted before the acknowledgement, so that its evaluation survives a crash. */
 const LATE_MS = 10 * 60_000;
 
-/** Time in ms for which ingest may get no answer from the database. After that the process counts as unable to commit samples. */
+/** Time in ms without an answer from the database after which the process counts as unable to commit samples. */
 const AWAY_MS = 1000;
 
-/** Minimum time in ms for which deliveries wait while the end of a shelving is changed. Writing the new end takes less time. */
+/** In ms. Deliveries wait at least this long while the end of a shelving is changed. Writing the new end takes less time. */
 const SHELVING_MS = 10_000;
 
-/** Time in ms for which an orderly stop waits for evaluations. */
 const STOP_WITHIN_MS = 3000;
 
-/** Pauses between two rounds of work, in ms. */
 export interface AlarmPeriods {
-  /** pause between two reads of the rules */
   rules: number;
-  /** pause between two checks for silent sensors */
   absence: number;
-  /** pause between two checks for ended processes */
   recovery: number;
-  /** pause between two checks for due deliveries */
   deliveries: number;
-  /** pause until the holder of a group's lease reads its sensors and open alarms again */
+  /** for the holder of a group's lease, which reads its sensors and open alarms again */
   reread?: number;
-  /** minimum pause between two evaluations of a rule for a sensor */
   spacing?: number;
-  /** first pause before an open alarm is evaluated again */
   recheck?: number;
 }
 
-/** A change of an alarm, as `/stream` and the topic `iot/live/alarms` send it. */
+/** As `/stream` and the topic `iot/live/alarms` send it. */
 export type AlarmMessage = { event: AlarmEventKind | 'shelved'; alarm: AlarmItem };
 
 /**
- * Returns the alarms of the installation: their rules, the episodes in which sensors fulfill a rule, and the delivery of alarms.
- * Episodes are computed from committed samples by their time of measurement, never by their order of arrival.
- * `evaluation/windows.ts` computes episodes, and `evaluation/evaluation-scheduler.ts` decides when. `recovery.ts` handles
- * crashes. `absence.ts` handles silent sensors. `open-episodes.ts` handles open episodes that no sample of this process ends.
- * This module uses no MQTT.
+ * Alarm rules, the episodes in which sensors fulfill them, and the delivery of alarms. Episodes are computed from committed samples by
+ * their time of measurement, never by their order of arrival. `evaluation/windows.ts` computes episodes,
+ * `evaluation/evaluation-scheduler.ts` decides when, and `recovery.ts` handles crashes. `absence.ts` handles silent sensors,
+ * `open-episodes.ts` open episodes that no sample of this process ends.
  */
 export function createAlarms(
   context: Context,
@@ -77,11 +65,10 @@ export function createAlarms(
     reading: Reading;
     clockGuard: Pick<ClockGuard, 'now'>;
     ingest: Pick<Ingest, 'setSampleObserver' | 'peek'>;
-    /** whether this process receives samples of devices, and the periods in which no process did */
+    /** `unwatchedTime`: periods in which no process received samples of devices */
     watch: { watches: () => boolean; unwatchedTime: Pick<UnwatchedTime, 'read'> };
-    /** sends a message to the clients of `/stream` and MQTT */
     publish: (message: AlarmMessage) => void;
-    /** outbox of streaming out; null: nothing is streamed out */
+    /** null: nothing is streamed out */
     outbox: Outbox | null;
     periods: AlarmPeriods;
   },
@@ -95,7 +82,6 @@ export function createAlarms(
   const subjects = createSubjects(store, groups);
   const toItem = (alarm: Alarm) => alarmItem(alarm, rules.textOf(alarm));
 
-  /** @returns all open alarms */
   async function open(): Promise<Alarm[]> {
     const alarms: Alarm[] = [];
     for (let group = 0; group < groups; group++) {
@@ -118,7 +104,7 @@ export function createAlarms(
     onResult: (target, result) => metrics.alarmDeliveries.inc({ target, result }),
     onDelivered: (seconds) => metrics.alarmDeliverySeconds.observe(seconds),
   });
-  /** Outbox entries of a change, until the change is written. */
+  /** Outbox entries of changes that are not written yet. */
   const noted: WeakMap<Alarm, Noted[]> = new WeakMap();
   const evaluator = new Evaluator({
     reading,
@@ -130,7 +116,7 @@ export function createAlarms(
     announce: ({ alarm, kinds }) => announce(alarm, kinds),
   });
 
-  /** Stores the deliveries and the outbox entries of a change before the change is written. */
+  /** Must run before the change itself is written. */
   async function announce(alarm: Alarm, kinds: AlarmEventKind[]) {
     await deliveries.begin(alarm, kinds);
     if (!outbox) return;
@@ -141,7 +127,7 @@ export function createAlarms(
     noted.set(alarm, await Promise.all(notes));
   }
 
-  /** Reports a change whose alarm and history are committed. */
+  /** The alarm and its history must be committed. */
   function report({ alarm, kinds }: Pick<AlarmChange, 'alarm' | 'kinds'>) {
     deliveries.send(alarm);
     for (const each of noted.get(alarm) ?? []) outbox?.send(each);
@@ -173,8 +159,7 @@ export function createAlarms(
     scheduler,
     clock,
     logger,
-    // Processes with the ROLE http may share a client id, so each start uses a new name. Other processes notice its end by its
-    // silence.
+    // Processes with the ROLE http may share a client id, so each start uses a new name. Other processes notice its end by its silence.
     process: config.role === 'http' ? owner : config.mqtt.clientId,
     groups,
     everyMs: periods.recovery,
@@ -258,7 +243,7 @@ export function createAlarms(
 
   return {
     rules,
-    /** Number of pairs of a sensor and a rule that wait for evaluation, or are being evaluated. */
+    /** Pairs of a sensor and a rule that wait for evaluation, or are being evaluated. */
     get waiting() {
       return scheduler.waiting;
     },
@@ -266,10 +251,7 @@ export function createAlarms(
     open,
     toItem,
     testDelivery: ((alarm) => deliveries.test(alarm)) satisfies Deliveries['test'],
-    /**
-     * Evaluates a rule over the stored samples since the start of its newest version, which may be in the past. It ends early
-     * when alarms stop.
-     */
+    /** Evaluates stored samples since the start of the rule's newest version, which may be in the past. Ends early when alarms stop. */
     async evaluatePast(ruleId: string) {
       const rule = rules.find(ruleId);
       const version = rule?.versions.at(-1);
@@ -280,10 +262,10 @@ export function createAlarms(
       }
     },
 
-    /** Ends the open alarms of a device that was retired. @param device 16 bytes */
+    /** `device`: 16 bytes of the id of a retired device. */
     endOfDevice: (device: Buffer) => openEpisodes.endOfDevice(device),
 
-    /** @throws {MillraceError} `not_found` */
+    /** Throws `not_found`. */
     async acknowledge(
       key: EpisodeKey,
       { by, comment }: { by: string; comment: string | null },
@@ -298,7 +280,7 @@ export function createAlarms(
       return alarm;
     },
 
-    /** @throws {MillraceError} `not_found` */
+    /** Throws `not_found`. */
     async shelve(
       key: EpisodeKey,
       { by, until, comment }: { by: string; until: number; comment: string | null },
@@ -325,7 +307,7 @@ export function createAlarms(
       deliveries.start();
     },
 
-    /** Stops when all committed samples are evaluated, or after three seconds. */
+    /** Waits at most three seconds for the evaluation of all committed samples. */
     async stop() {
       rules.stop();
       ingest.setSampleObserver(null);

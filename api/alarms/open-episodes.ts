@@ -7,13 +7,9 @@ import type { Rule } from './rules/rule.ts';
 import type { RuleRegistry } from './rules/rule-registry.ts';
 import type { Subjects } from './subjects.ts';
 
-/** Limit of episodes that are read concurrently. */
 const AT_ONCE = 8;
 
-/**
- * Evaluates or ends open episodes that no sample of this process ends: episodes of a process that ended, of a rule that changed,
- * and of a device that was retired.
- */
+/** Handles open episodes that no sample of this process ends: of a process that ended, a changed rule, or a retired device. */
 export class OpenEpisodes {
   #deps;
   /** The change of a rule and the takeover of a group may end an episode at the same time. The end is then reported once. */
@@ -27,19 +23,15 @@ export class OpenEpisodes {
     subjects: Subjects;
     scheduler: EvaluationScheduler;
     evaluator: Pick<Evaluator, 'end'>;
-    /** called after a change is committed */
     onChange: (change: AlarmChange) => void;
-    /** epoch ms */
     clock: () => number;
-    /** number of groups of devices (`LATEST_GROUPS`) */
     groups: number;
-    /** `HISTORY_DAYS` in ms */
     historyMs: number;
   }) {
     this.#deps = deps;
   }
 
-  /** Evaluates the open episodes of a group of devices that no task of this process follows. */
+  /** Skips episodes that a task of this process follows. */
   async takeOver(group: number) {
     const { episodes, scheduler, clock } = this.#deps;
     await forEachConcurrently(AT_ONCE, await episodes.open(group), async (key) => {
@@ -51,7 +43,6 @@ export class OpenEpisodes {
     });
   }
 
-  /** Ends the open episodes of older versions of the changed rules. */
   async endOld(changed: Rule[]) {
     const ended = changed.filter(({ versions }) => versions.length > 1);
     if (ended.length === 0) return;
@@ -59,7 +50,6 @@ export class OpenEpisodes {
       await this.#evaluateAll(group, (key) => ended.some(({ bytes }) => bytes.equals(key.rule)));
   }
 
-  /** Ends the open episodes of a device that was retired. @param device 16 bytes */
   async endOfDevice(device: Buffer) {
     await this.#evaluateAll(groupOf(device, this.#deps.groups), (key) => key.device.equals(device));
   }
@@ -70,7 +60,6 @@ export class OpenEpisodes {
       if (isWanted(key)) await this.#evaluateAgain(key, await episodes.find(key));
   }
 
-  /** @param alarm as it is stored */
   async #evaluateAgain(key: EpisodeKey, alarm: Alarm | null) {
     const { rules, subjects, scheduler, clock } = this.#deps;
     // A removed rule still ends its episodes.
@@ -83,22 +72,21 @@ export class OpenEpisodes {
     if (subject && rule) scheduler.evaluate(subject, rule, { from: key.start, to: clock() });
   }
 
-  /** Ends an episode, and reports the end. */
   async #end(key: EpisodeKey, rule: Rule | undefined) {
     const { evaluator, onChange, groups } = this.#deps;
     const change = await evaluator.end(key, { group: groupOf(key.device, groups), rule });
     if (change) onChange(change);
   }
 
-  /** @param alarm null: the alarm has expired, or is not written yet */
+  /** `alarm` is null if it has expired, or is not written yet. */
   #isOver({ start }: EpisodeKey, alarm: Alarm | null) {
     if (alarm) return alarm.withdrawn || alarm.cleared !== null;
     return start < this.#deps.clock() - this.#deps.historyMs;
   }
 
   /**
-   * Whether an alarm began after its version of the rule had ended. No evaluation covers such an alarm any more. Either the
-   * process that wrote the alarm did not yet know the change of the rule, or the clock of the device is ahead.
+   * No evaluation covers an alarm that began after its version of the rule had ended. The process that wrote it did not know the change of
+   * the rule yet, or the clock of the device is ahead.
    */
   #isOutlived(alarm: Alarm | null) {
     if (!alarm) return false;

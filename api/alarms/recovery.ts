@@ -10,30 +10,24 @@ import type { Rule } from './rules/rule.ts';
 import type { RuleRegistry } from './rules/rule-registry.ts';
 import type { Subjects } from './subjects.ts';
 
-/** Time in ms without stored progress after which a process counts as dead. */
+/** In ms without stored progress. */
 const DEAD_AFTER_MS = 45_000;
 
-/** Margin in ms for the column `last_seen` of a device. It is written once a minute, and a clock may differ by two minutes. */
+/** In ms. `last_seen` of a device is written once a minute, and a clock may differ by two minutes. */
 const SEEN_MARGIN_MS = 3 * 60_000;
 
-/** Limit of devices that are evaluated concurrently. */
 const DEVICES_AT_ONCE = 8;
 
-/** Limit of waiting evaluations. Above it, a recovery waits before it queues further evaluations. */
+/** Above this limit of evaluations a recovery waits before it queues more. */
 const MAX_WAITING = 5000;
-/** Pause in ms between two checks whether waiting evaluations have ended. */
 const DRAIN_MS = 20;
 
-/**
- * Limit of notes of the current hour that this process remembers. Above the limit it forgets them and writes some notes again,
- * which changes nothing.
- */
+/** Above this limit the notes of the hour are forgotten, and some are written again, which changes nothing. */
 const MAX_REMEMBERED = 100_000;
 
 /**
- * Ensures that every committed sample is evaluated, even if a process crashes. Each process stores the time up to which its
- * committed samples are evaluated. If a process crashes, another process evaluates the samples of all devices since that time
- * again, and the days of late samples.
+ * Every committed sample is evaluated, even if a process crashes. Each process stores the time up to which its committed samples are
+ * evaluated. Another process then evaluates the samples of all devices since that time, and the days of late samples.
  */
 export class Recovery {
   #deps;
@@ -51,25 +45,22 @@ export class Recovery {
     subjects: Subjects;
     rules: RuleRegistry;
     scheduler: EvaluationScheduler;
-    /** epoch ms */
     clock: () => number;
     logger: Logger;
     /** name of this process, which a restart keeps */
     process: string;
-    /** number of groups of devices (`LATEST_GROUPS`) */
     groups: number;
-    /** pause between two checks */
     everyMs: number;
   }) {
     this.#deps = deps;
   }
 
-  /** Evaluates the samples that the previous start of this process left, and then checks periodically for processes that crashed. */
+  /** Starts with the samples that the previous start of this process left. */
   start() {
     this.#later(0);
   }
 
-  /** Stops. If all samples are evaluated and no run of breaching samples is unfinished, the next process has nothing left to evaluate. */
+  /** If all samples are evaluated and no run of breaching samples is unfinished, the next process has nothing left to evaluate. */
   async stop() {
     this.#stopped = true;
     clearTimeout(this.#timer);
@@ -90,11 +81,7 @@ export class Recovery {
     }
   }
 
-  /**
-   * Notes the days of late samples of a device. Each day is noted once an hour.
-   * @param instants epoch ms
-   * @returns undefined: all days are noted already
-   */
+  /** Notes each day of late samples once an hour. Undefined: all days are noted already. `instants`: epoch ms. */
   note(
     device: { id: string; bytes: Buffer; group: number },
     instants: Iterable<number>,
@@ -115,11 +102,7 @@ export class Recovery {
       });
   }
 
-  /**
-   * Evaluates the samples that all devices sent since a commit time.
-   * @param since commit time, in epoch ms
-   * @param only rules that are evaluated; default: all rules
-   */
+  /** `since`: commit time in epoch ms. `only`: default all rules. */
   async evaluateSince(since: number, only: Rule[] | null = null) {
     const { store, groups, clock } = this.#deps;
     const now = clock();
@@ -138,15 +121,15 @@ export class Recovery {
     }
   }
 
-  /** Waits until the number of waiting evaluations is below the limit. @returns false: this process is stopping */
+  /** False: this process is stopping. */
   async waitForRoom(): Promise<boolean> {
     await this.#drain(() => this.#deps.scheduler.waiting > MAX_WAITING);
     return !this.#stopped;
   }
 
   /**
-   * Queues evaluations for all sensors of a device. Before each evaluation it waits until the queue has room. A device may have
-   * more sensors than the queue has room for, and a range that finds no room would be lost.
+   * Waits for room before each evaluation. A device may have more sensors than the queue has room for, and a range that finds no room would
+   * be lost.
    */
   async #evaluateDevice(device: Buffer, range: { from: number; to: number }, only: Rule[] | null) {
     for (const subject of await this.#deps.subjects.ofDevice(device)) {
@@ -158,7 +141,6 @@ export class Recovery {
     }
   }
 
-  /** Waits until `isBusy` returns false, or this process ends. */
   async #drain(isBusy: () => boolean) {
     while (isBusy() && !this.#stopped) await sleep(DRAIN_MS, undefined, { ref: false });
   }
@@ -190,10 +172,7 @@ export class Recovery {
     }
   }
 
-  /**
-   * Evaluates the samples that were not queued, because too many tasks waited. They count as not evaluated until all of them are
-   * queued.
-   */
+  /** Samples that were not queued count as not evaluated until all of them are queued. */
   async #evaluateOverflow() {
     const { scheduler } = this.#deps;
     const since = scheduler.takeOverflow();
@@ -207,7 +186,7 @@ export class Recovery {
     }
   }
 
-  /** Whether a process ended and left samples that are not evaluated. @param now epoch ms */
+  /** Whether a process ended without evaluating all of its samples. */
   #isLeft({ process, run, evaluatedUntil }: EvaluationProgress, now: number) {
     if (run === this.#run) return false;
     // A process name has one running process at a time. So an entry of an earlier start of this process is left over.

@@ -5,26 +5,17 @@ import type { SensorRow } from '../store/registry/rows.ts';
 import type { MonitoredSensor } from './evaluation/evaluator.ts';
 import { covers, type RuleVersion } from './rules/rule.ts';
 
-/** The state of a sensor in the registry. */
 export interface SensorState {
-  /** epoch ms of the newest acknowledged sample; null: unknown */
+  /** of the newest acknowledged sample; null: unknown */
   newest: number | null;
-  /**
-   * epoch ms at which the device of the sensor was retired, or the caller's `now` if that time is unknown;
-   * null: the sensor is registered
-   */
+  /** retirement of the device, or the caller's `now` if that time is unknown; null: the sensor is registered */
   goneAt: number | null;
 }
 
-/**
- * Returns functions that find the sensors of rules in the registry.
- * @param groups number of groups of devices (`LATEST_GROUPS`)
- */
 export function createSubjects(store: Pick<Store, 'fleet' | 'devices'>, groups: number) {
-  /** Reads of devices. The alarms of a device are evaluated together, and share a read. */
+  /** The alarms of a device are evaluated together, and share a read. */
   const joined: JoinedCalls<MonitoredSensor[]> = new JoinedCalls();
 
-  /** @param bytes 16 bytes of the device id @returns the registered sensors of the device */
   function ofDevice(bytes: Buffer): Promise<MonitoredSensor[]> {
     const id = uuidText(bytes);
     return joined.call(id, async () => {
@@ -49,7 +40,6 @@ export function createSubjects(store: Pick<Store, 'fleet' | 'devices'>, groups: 
     ofDevice,
     find,
 
-    /** Finds the newest sample of a sensor, and whether its device was retired. @param now epoch ms */
     async stateOf({ device, sensor }: { device: Buffer; sensor: Buffer }, now: number): Promise<SensorState> {
       const found = await find({ device, sensor });
       if (found) return { newest: found.sensor.ts, goneAt: null };

@@ -4,32 +4,25 @@ import type { LatestRow } from '../store/devices/latest-rows.ts';
 import { covers, newestOf, type Rule } from './rules/rule.ts';
 import { WatchedSensor } from './watched-sensor.ts';
 
-/** A device with the sensors that an absence rule covers. */
 export interface WatchedDevice {
   id: string;
   bytes: Buffer;
-  /** by sensor id */
   sensors: Map<string, WatchedSensor>;
   /** epoch ms at which the first of these sensors may be absent */
   dueAt: number;
 }
 
-/** Reads the devices of a group that absence rules cover, with their newest samples. @returns devices by id */
+/** Devices by id that absence rules cover, with their newest samples. */
 export async function readDevices(
   fleet: Pick<Fleet, 'latestOfGroup'>,
   options: {
     group: number;
-    /** absence rules */
     rules: Rule[];
-    /**
-     * epoch ms: a sensor without a sample counts if it was registered, or the rule began, at this time or later
-     */
+    /** a sensor without a sample counts if it was registered, or the rule began, at this time or later */
     unsentFrom: number;
-    /** the devices as they were read before */
     before?: Map<string, WatchedDevice>;
-    /** whether this process did not watch the group after it read `before` */
+    /** this process did not watch the group after it read `before` */
     isResumed?: boolean;
-    /** ends the read early */
     signal?: AbortSignal;
   },
 ): Promise<Map<string, WatchedDevice>> {

@@ -3,37 +3,30 @@ import type { MonitoredSensor } from './evaluation/evaluator.ts';
 import { newestOf, type Rule } from './rules/rule.ts';
 
 /**
- * Limit in ms of the extra wait after a watch begins, or while queued samples arrive. Then a silence has to last for its full
- * time again, but for no longer than this limit.
+ * Limit in ms of the wait after a watch begins, or while queued samples arrive. In this wait a silence has to last for its full time again.
  */
 export const GRACE_MS = 5 * 60_000;
 
 /**
- * Limit in ms by which new watches may delay an absence in total. Otherwise a process that restarts every four minutes would
- * find no absence of more than four minutes.
+ * Total delay in ms of an absence by new watches. Otherwise a process that restarts every four minutes would find no absence of more than
+ * four minutes.
  */
 const MAX_DELAY_MS = 3 * GRACE_MS;
 
-/** Minimum pause in ms before a silent sensor is judged again. If the silence of the rule is longer, the pause is that long. */
+/** In ms. A silent sensor is judged again after this pause, or after the silence of the rule if that is longer. */
 const SILENT_MS = 5000;
 
-/**
- * The time in which silence counts. In other times no process could receive samples: they may still wait in their devices, or in
- * the broker.
- */
+/** In other times no process could receive samples: they may still wait in their devices, or in the broker. */
 export interface Watch {
-  /** epoch ms from which this process has watched without a break */
+  /** this process has watched without a break since then */
   since: number;
-  /** earlier periods in which no process watched, in epoch ms, oldest first */
+  /** epoch ms of periods in which no process watched, oldest first */
   unwatched: Array<{ from: number; to: number }>;
-  /** epoch ms from which `unwatched` is complete; infinite: no such time is known */
+  /** `unwatched` is complete from then on; infinite: no such time is known */
   recordedFrom: number;
 }
 
-/**
- * Evaluates a rule. `silentAt` permits the evaluation to open an absence that has lasted until that time. The result false means
- * that the evaluation has to be repeated.
- */
+/** `silentAt` permits the evaluation to open an absence that has lasted until then. False: the evaluation has to be repeated. */
 export type Evaluate = (rule: Rule, range: { from: number; to: number; silentAt?: number }) => boolean;
 
 /**
@@ -48,30 +41,21 @@ export type Evaluate = (rule: Rule, range: { from: number; to: number; silentAt?
  * as after a restart, delays an absence by 15 minutes of watched time at most.
  */
 export class WatchedSensor {
-  /** Epoch ms of the newest sample known; -Infinity: the sensor has sent nothing yet. */
+  /** Of the newest sample known; -Infinity: the sensor has sent nothing yet. */
   ts;
   #subject;
   #rules;
   /** Newest sample at the previous judgment, in epoch ms. */
   #seen: number;
-  /** When old samples last arrived, in epoch ms. */
   #queuedAt = Number.NEGATIVE_INFINITY;
-  /** Newest sample for which all rules have evaluated the silence, in epoch ms; NaN: no sample. */
+  /** Newest sample for which all rules have evaluated the silence; NaN: no sample. */
   #found = Number.NaN;
-  /**
-   * A silence that lasted long enough for a rule, but is not due yet, in epoch ms. It may have ended since.
-   */
+  /** Lasted long enough for a rule, but was not due yet. It may have ended since. */
   #missed: { from: number; dueAt: number } | null = null;
-  /**
-   * The newest sample before the time in which no process watched, in epoch ms; null: that time is judged already.
-   */
+  /** The newest sample before the unwatched time; null: that time is judged already. */
   #lastBefore: number | null = null;
 
-  /**
-   * @param ts epoch ms of the newest sample of the sensor; null: none
-   * @param before the same sensor, as it was read before
-   * @param isResumed whether this process did not watch after it read `before`
-   */
+  /** `ts`: newest sample, in epoch ms; null: none. `isResumed`: this process did not watch after it read `before`. */
   constructor(
     subject: MonitoredSensor,
     rules: Rule[],
@@ -104,11 +88,8 @@ export class WatchedSensor {
   }
 
   /**
-   * Judges the silence after the newest sample, or after the registration.
-   * @param now epoch ms, before the newest sample was read
-   * @param isCertain whether the newest sample was read from the database
-   * @returns epoch ms of the next judgment; null: the sensor may be absent, and its newest sample has to be read from the
-   * database
+   * Returns the epoch ms of the next judgment; null: the sensor may be absent, and its newest sample has to be read from the database.
+   * `now` must be taken before that read. `isCertain`: the newest sample was read from the database.
    */
   judge(now: number, watch: Watch, isCertain: boolean, evaluate: Evaluate): number | null {
     const isNew = this.ts > this.#seen;
@@ -147,17 +128,13 @@ export class WatchedSensor {
     return Math.min(next, this.#judgeMissed(now, evaluate));
   }
 
-  /** @returns ms; null: the rule finds no absence of this sensor */
+  /** In ms; null: the rule finds no absence of this sensor. */
   #silenceOf(rule: Rule): number | null {
     const { condition } = newestOf(rule).definition;
     return condition.kind === 'absent' ? silenceOf(condition, this.#subject.sensor.intervalMs) : null;
   }
 
-  /**
-   * @param start epoch ms at which the silence began
-   * @param opened epoch ms at which it was too long
-   * @returns epoch ms at which an absence is due
-   */
+  /** Epoch ms at which an absence is due, with unwatched time left out. `start`: begin of the silence. `opened`: when it was too long. */
   #dueAt(start: number, opened: number, { since, unwatched, recordedFrom }: Watch): number {
     let dueAt = opened;
     for (const { from, to } of unwatched) if (to > start && from < dueAt) dueAt += to - Math.max(from, start);
@@ -167,10 +144,8 @@ export class WatchedSensor {
   }
 
   /**
-   * Handles the time in which this process did not watch. A silence may have begun and ended in it. That silence is judged after
-   * the device had time to send its queued samples.
-   * @param from epoch ms of the newest sample before that time
-   * @param since epoch ms at which the new watch began
+   * A silence may have begun and ended in the time without a watch. It is judged after the device had time to send its queued samples.
+   * `from`: newest sample before that time; `since`: begin of the new watch, both in epoch ms.
    */
   #resume(from: number, since: number) {
     const ended = this.#rules
@@ -180,17 +155,14 @@ export class WatchedSensor {
     this.#missed = ended.length === 0 ? null : { from, dueAt: since + grace };
   }
 
-  /** @param dueAt epoch ms */
   #miss(dueAt: number) {
     const { from, dueAt: before } = this.#missed ?? { from: this.ts, dueAt };
     this.#missed = { from, dueAt: Math.max(before, dueAt) };
   }
 
   /**
-   * Judges a silence that ended before it was due. Such a silence lies between two samples. No later sample starts its
-   * evaluation, because no absence is open.
-   * @param now epoch ms
-   * @returns epoch ms at which the silence has to be judged; infinite: no silence waits for judgment
+   * A silence that ended before it was due lies between two samples. No later sample starts its evaluation, because no absence is open.
+   * Returns when it has to be judged, in epoch ms; infinite: none waits for judgment.
    */
   #judgeMissed(now: number, evaluate: Evaluate): number {
     if (!this.#missed) return Number.POSITIVE_INFINITY;

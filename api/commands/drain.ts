@@ -9,28 +9,24 @@ import { createIngest } from '../ingest/index.ts';
 import { createSubscriber, unsubscribe } from '../mqtt/external/index.ts';
 import { createContext } from '../observability/index.ts';
 
-/** Pause in ms between two checks whether the session is empty. */
 const CHECK_EVERY_MS = 100;
 
-/** Time in ms for which a stop waits for messages in progress. Messages that are not finished by then stay in the session. */
+/** In ms. Messages that are not finished by then stay in the session. */
 const SETTLE_MS = 2000;
 
 /**
- * Empties the session of a process at an external broker, and ends the session. It is for a process that will not come back. The
- * broker keeps assigning messages to an offline member of a shared subscription, so the session must not stay.
- * @returns number of messages that the session had
- * @throws {MillraceError} `bad_settings`, `broker_away`, `session_taken`, `no_session`; `failed` after a stop: the session is
- * kept
+ * Empties and ends the session of a process that will not come back. The external broker keeps assigning messages to an offline member of a
+ * shared subscription, so the session must not stay. Returns the number of its messages. Throws `bad_settings`, `broker_away`,
+ * `session_taken`, `no_session`; `failed` after a stop: the session is kept.
  */
 export async function drainSession(deps: {
   config: Config;
-  /** version of this program */
   version: string;
   logger: Logger;
   /** `reached` settles when this process has to end early */
   end: { reached: Promise<unknown>; fail: (error: Error) => void };
   onStatus: (text: string) => void;
-  /** whether a missing session counts as an empty session */
+  /** a missing session counts as an empty one */
   orNone: boolean;
   periods?: Periods;
 }): Promise<number> {
@@ -81,8 +77,8 @@ export async function drainSession(deps: {
   }
 
   /**
-   * Waits until the broker has no more messages for the session. Silence alone proves nothing, because the network may be the
-   * cause. So the broker must also answer a request, which it does after all earlier messages.
+   * Silence alone proves nothing, because the network may be the cause. So the broker must also answer a request, which it does after all
+   * earlier messages.
    */
   async function untilEmpty() {
     while (!stopped) {

@@ -66,7 +66,7 @@ await runCommand(async () => {
   }
 });
 
-/** @throws {MillraceError} `usage` */
+/** Throws `usage`. */
 function readSelection({ site, type, device: ref }: Record<string, string | undefined>): Selection {
   if (ref === undefined) return { site, type };
   const device = identifyDevice(ref);
@@ -74,7 +74,7 @@ function readSelection({ site, type, device: ref }: Record<string, string | unde
   return { site, type, device };
 }
 
-/** @param now epoch ms @throws {MillraceError} `usage` */
+/** Throws `usage`. */
 function readRange(given: Record<string, string | undefined>, config: Config, now: number) {
   const [from, to] = [parseMoment(given['from'], now), parseMoment(given['to'], now)];
   const problems = [];
@@ -87,7 +87,7 @@ function readRange(given: Record<string, string | undefined>, config: Config, no
   };
 }
 
-/** @param now epoch ms @returns epoch ms; retention removes samples before this time */
+/** Retention removes samples before this time, in epoch ms. */
 function oldestAt({ retention }: Config, now: number): number {
   return now - retention.historyDays * DAY_MS;
 }

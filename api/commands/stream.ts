@@ -66,13 +66,12 @@ const GROUP: CommandGroup<typeof COMMANDS> = {
   settings: [...DATABASE_SETTINGS, 'STREAM_KAFKA', 'SCHEMA_REGISTRY_URL'],
 };
 
-/** Client id of this command at Kafka. */
 const CLIENT_ID = 'millrace-stream';
 
-/** Kafka's error code for a topic that exists already (TOPIC_ALREADY_EXISTS). */
+/** TOPIC_ALREADY_EXISTS in Kafka's protocol. */
 const TOPIC_EXISTS = 36;
 
-/** Timestamp that requests the newest offset of a partition in ListOffsets. */
+/** In ListOffsets, this requests the newest offset of a partition. */
 const NEWEST = -1n;
 
 // npm run stream: creates the topics, shows the progress and replays records of streaming out, with the settings of npm start.
@@ -91,7 +90,7 @@ await runCommand(async () => {
   return replay(config, flags, print);
 });
 
-/** Runs `work` with a connection to Kafka's admin interface. @throws {MillraceError} `broker_away` */
+/** Throws `broker_away`. */
 async function withAdmin<T>({ stream }: Config, work: (admin: Admin) => Promise<T>): Promise<T> {
   const admin = new Admin({ ...connectionOptions(stream, CLIENT_ID), retries: 3, retryDelay: 500 });
   try {
@@ -134,8 +133,8 @@ async function init(
 }
 
 /**
- * Prints how to replay records that were sent to topics with other names. Streaming out stores its progress without the names of
- * topics, so new topics do not get these records by themselves.
+ * Streaming out stores its progress without the names of topics, so new topics do not get records that were sent to topics with other
+ * names.
  */
 async function printReplay(config: Config, print: (text: string) => void) {
   // The topics can be created before the tables of the database exist.
@@ -153,20 +152,14 @@ async function printReplay(config: Config, print: (text: string) => void) {
   }
 }
 
-/**
- * Finds the ids of the schemas in the registry. If the registry lacks a schema, it is registered.
- * @throws {MillraceError} `broker_away`
- */
+/** Registers schemas that the registry lacks. Throws `broker_away`. */
 async function registerSchemas({ stream }: Config, print: (text: string) => void) {
   const schemas = new Schemas(stream, createLogger('silent'));
   for (const { subject, id, isNew } of await toMillraceError(() => schemas.loadAll()))
     print(`${isNew ? '✓ registered' : '✓ is there'}  schema ${id} of ${subject}`);
 }
 
-/**
- * Runs `work`, and converts the error for a refused topic.
- * @throws {MillraceError} `broker_away`: Kafka refuses a topic, or the registry refuses its schema
- */
+/** Throws `broker_away` if Kafka refuses a topic, or the registry its schema. */
 async function toMillraceError<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -228,7 +221,7 @@ async function printProgress(config: Config, store: Store, print: (text: string)
   print(`Complete until ${formatTime(until)}, ${hours} hours ago; one to two hours are normal`);
 }
 
-/** @returns the progress of each shard of devices that has begun streaming */
+/** Of each shard of devices that has begun streaming. */
 async function readBegun({ retention }: Config, store: Store) {
   const all = await Promise.all(
     Array.from({ length: retention.latestGroups }, async (_, group) => {

@@ -15,14 +15,14 @@ import {
 } from 'apache-arrow';
 import { LABELS, labelRuns, type RowGroup, rowGroups, type Samples } from './rows.ts';
 
-/** Limit of rows in a batch. A batch is in memory as a whole, with 32 bytes per row. */
+/** A batch is in memory as a whole, with 32 bytes per row. */
 const ROWS_PER_BATCH = 2 ** 16;
 const TWO_32 = 2 ** 32;
 
 const TIME = new TimestampMillisecond('UTC');
 const VALUE = new Float64();
 
-/** The label columns. The id of a column links it to its dictionary in each batch. */
+/** The id of a column links it to its dictionary in each batch. */
 const LABEL_COLUMNS = LABELS.map((name, id) => ({ name, type: new Dictionary(new Utf8(), new Int32(), id) }));
 
 const SCHEMA = new Schema([
@@ -31,7 +31,7 @@ const SCHEMA = new Schema([
   new Field('value', VALUE, false),
 ]);
 
-/** Collects the bytes of a batch until they are sent. The queue of apache-arrow has no bound, so a batch is taken at once. */
+/** The queue of apache-arrow has no bound, so a batch is taken as soon as it is written. */
 export class BatchBytes extends AsyncByteQueue {
   #chunks: Uint8Array[] = [];
 
@@ -39,7 +39,6 @@ export class BatchBytes extends AsyncByteQueue {
     this.#chunks.push(chunk);
   }
 
-  /** @returns bytes that were written since the last call */
   take(): Uint8Array {
     const bytes = Buffer.concat(this.#chunks);
     this.#chunks = [];
@@ -47,10 +46,7 @@ export class BatchBytes extends AsyncByteQueue {
   }
 }
 
-/**
- * Encodes samples as an Arrow IPC stream, batch by batch. Labels are stored in dictionaries. Each batch replaces the dictionaries, so that
- * they have only the labels of the batch.
- */
+/** Each batch replaces the dictionaries of labels, so that they have only the labels of the batch. */
 export async function* encodeArrow(source: AsyncIterable<Samples>): AsyncGenerator<Uint8Array, void> {
   const bytes = new BatchBytes();
   const writer = new RecordBatchStreamWriter().reset(bytes, SCHEMA);
@@ -92,10 +88,7 @@ function labelData(group: RowGroup, { name, type }: (typeof LABEL_COLUMNS)[numbe
   return makeData({ type, length, nullCount, nullBitmap: present, data: indexes, dictionary });
 }
 
-/**
- * Encodes whole numbers as 64-bit integers. Each number is written as two words of 32 bits, since a BigInt for each number would
- * cost more than all other work.
- */
+/** Writes each number as two words of 32 bits, because a BigInt for each would cost more than all other work. */
 function wholeNumbers(numbers: Float64Array, count: number) {
   const whole = new BigInt64Array(count);
   const words = new Int32Array(whole.buffer);

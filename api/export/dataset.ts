@@ -10,17 +10,13 @@ import { encodeParquet } from './parquet.ts';
 import type { Samples } from './rows.ts';
 import { type ExportedSensor, listSensors, readSensors, type Selection } from './sensors.ts';
 
-/** Progress of an export. `path`: the newest file */
 type DatasetProgress = { files: number; samples: number; bytes: number; path: string };
 
 /**
- * Writes a data set of Parquet files, one for each site and UTC day that has samples:
- * `site=NAME/day=2026-11-21/part-0.parquet`. All sensors of the export are in memory, but not their samples. A file has
- * the whole day. A file gets its final name when it is complete, and then replaces the file of an earlier export.
- *
- * No other file is changed. If a device has moved to another site, its files under the former site stay, because they
- * may belong to another installation.
- * @throws the reason with which `signal` was aborted
+ * Writes one Parquet file for each site and UTC day that has samples: `site=NAME/day=2026-11-21/part-0.parquet`. All sensors of the export
+ * are in memory, but not their samples. A file gets its final name when it is complete, and then replaces the file of an earlier export. No
+ * other file is changed. If a device has moved to another site, its files under the former site stay, because they may belong to another
+ * installation. Throws the reason with which `signal` was aborted.
  */
 export async function writeDataset(
   {
@@ -30,15 +26,14 @@ export async function writeDataset(
   }: {
     store: Pick<Store, 'fleet' | 'devices'>;
     reading: Pick<Reading, 'all'>;
-    /** `LATEST_GROUPS` */
     groups: number;
   },
   options: {
     directory: string;
     selection: Selection;
-    /** time to export; every UTC day that the range touches is written */
+    /** every UTC day that the range touches is exported as a whole */
     range: Range;
-    /** returns the epoch ms before which retention removes samples */
+    /** epoch ms before which retention removes samples */
     oldest: () => number;
     signal: AbortSignal;
     onFile: (progress: DatasetProgress) => void;
@@ -66,7 +61,7 @@ export async function writeDataset(
   return progress;
 }
 
-/** @returns the UTC days that the range touches, in epoch ms */
+/** UTC days that the range touches, in epoch ms. */
 function daysOf({ from, to }: Range): number[] {
   const days = [];
   for (let day = dayOf(from); from < to && day < to; day += DAY_MS) days.push(day);
@@ -85,14 +80,13 @@ async function sensorsBySite(
   return sites;
 }
 
-/** Limit of a directory name in common file systems, in bytes. `directoryOf` shortens longer names. */
+/** Of a directory name in common file systems, in bytes. */
 const MAX_DIRECTORY_BYTES = 255;
 
 /**
- * Returns the name of a site's directory. Every character except a-z, A-Z, digits and a few marks is percent-encoded,
- * because readers of data sets decode such names. If the name is too long for a directory, characters of other alphabets
- * are not encoded. If the name is still too long, a digest of the site replaces it. The name must always be valid,
- * because a device chooses its site, and one device must not stop the export of all others.
+ * Readers of data sets decode percent-encoded names, so all characters except a-z, A-Z, digits and a few marks are encoded. If the name is
+ * too long for a directory, characters of other alphabets are not encoded. If it is still too long, a digest of the site replaces it. A
+ * device chooses its site, and one device must not stop the export of all others.
  */
 function directoryOf(site: string): string {
   const encoded = `site=${encodeURIComponent(site)}`;
@@ -103,15 +97,13 @@ function directoryOf(site: string): string {
 }
 
 /**
- * Returns the directory of a site and a day. Sensors without a site are in `site=`, since no site has an empty name. The
- * usual name of a missing value is `__HIVE_DEFAULT_PARTITION__`, but pandas 3.1 cannot read a data set that has both this
- * name and names of sites.
- * @param day epoch ms
+ * Sensors without a site are in `site=`, since no site has an empty name. The usual name of a missing value is
+ * `__HIVE_DEFAULT_PARTITION__`, but pandas 3.1 cannot read a data set that has both this name and names of sites.
  */
 const partitionOf = (site: string | null, day: number): string =>
   join(directoryOf(site ?? ''), `day=${new Date(day).toISOString().slice(0, 10)}`);
 
-/** @returns null: there are no samples, so no file was written */
+/** Null: there are no samples, so no file was written. */
 async function writePart(
   path: string,
   source: AsyncGenerator<Samples, void>,

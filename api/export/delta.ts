@@ -1,6 +1,6 @@
 import type { ByteWriter } from 'hyparquet-writer';
 
-/** Number of values in a block, and number of parts in a block. All values of a part have the same bit width. */
+/** Values and parts of a block. All values of a part have the same bit width. */
 const BLOCK = 128;
 const PARTS = 4;
 const PART = BLOCK / PARTS;
@@ -14,15 +14,13 @@ const LOW_WIDTH = 24;
 const LOW = 2 ** LOW_WIDTH;
 
 const deltas = new Float64Array(BLOCK);
-/** Buffer for the packed deltas of one part. A delta takes 53 bits at most. */
+/** Packed deltas of one part. A delta takes 53 bits at most. */
 const packed = new Uint8Array((PART * 64) / 8);
 
 /**
- * Writes whole numbers as DELTA_BINARY_PACKED of INT64. The encoder of hyparquet-writer accepts 64-bit numbers only as BigInt, and takes
- * about 300 ns per value. This encoder takes about 10 ns.
- * @see https://parquet.apache.org/docs/file-format/data-pages/encodings/
- * @param values whole numbers, whose differences are below 2^52
- * @param count number of values, one or more
+ * Writes DELTA_BINARY_PACKED of INT64 (https://parquet.apache.org/docs/file-format/data-pages/encodings/). The encoder of hyparquet-writer
+ * accepts 64-bit numbers only as BigInt, and takes about 300 ns per value; this one takes about 10 ns. `values` are whole numbers whose
+ * differences are below 2^52; `count` is one or more.
  */
 export function packDeltas(writer: ByteWriter, values: Float64Array, count: number) {
   writer.appendVarInt(BLOCK);
@@ -54,7 +52,6 @@ function packBlock(writer: ByteWriter, values: Float64Array, from: number, to: n
   }
 }
 
-/** @returns bits that the greatest delta in [from, to) needs */
 function widthOf(least: number, from: number, to: number): number {
   let greatest = 0;
   for (let index = from; index < to; index++) {

@@ -4,19 +4,15 @@ import type { Samples } from './rows.ts';
 import { encodeArrowTable, encodeParquetTable, type Row, type TableColumn } from './table.ts';
 
 /**
- * Export: samples of many sensors, and rows of any columns, as files for analysis programs. Callers choose sensors and a
- * format, and get bytes. Memory does not grow with the range, because one group of rows is encoded at a time. This
- * folder does not depend on HTTP.
+ * Export: samples of many sensors, and rows of any columns, as files for analysis programs. Memory does not grow with the range, because
+ * one group of rows is encoded at a time. This folder does not depend on HTTP.
  */
 export { writeDataset } from './dataset.ts';
 export { encodeParquet } from './parquet.ts';
 export { exportedSensor, labelsOf, listSensors, readSensors } from './sensors.ts';
 
-/** A file format that stores columns. */
 interface ColumnFormat {
-  /** value of the parameter `format` */
   name: string;
-  /** extension of a file's name */
   extension: string;
   encode: (source: AsyncIterable<Samples>) => AsyncGenerator<Uint8Array, void>;
   encodeTable: (
@@ -25,7 +21,6 @@ interface ColumnFormat {
   ) => AsyncGenerator<Uint8Array, void>;
 }
 
-/** Formats by media type. */
 export const COLUMN_FORMATS: Record<
   'application/vnd.apache.parquet' | 'application/vnd.apache.arrow.stream',
   ColumnFormat
@@ -46,7 +41,7 @@ export const COLUMN_FORMATS: Record<
 
 export type ColumnType = keyof typeof COLUMN_FORMATS;
 
-/** Yields samples unchanged, and calls a function with the number of samples in each item. */
+/** Yields the samples unchanged, and counts them on the way. */
 export async function* countSamples(
   source: AsyncIterable<Samples>,
   onSamples: (samples: number) => void,

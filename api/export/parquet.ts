@@ -8,15 +8,14 @@ import { COLUMNS, LABELS, labelRuns, type RowGroup, rowGroups, type Samples } fr
 import { splitBytes, ValueDictionary } from './values.ts';
 
 /**
- * Limit of rows in a row group. A group is in memory as a whole: 2 MiB of times and values, and less for its encoded form. The file's
- * footer has about 1 KB for each group.
+ * A group is in memory as a whole: 2 MiB of times and values, and less for its encoded form. The file's footer has about 1 KB for each
+ * group.
  */
 const ROWS_PER_GROUP = 2 ** 17;
 
-/** Labels that a sensor may lack, so that their columns may have nulls. */
+/** A sensor may lack these labels, so their columns may have nulls. */
 const OPTIONAL = new Set(['type', 'unit']);
 
-/** The column type of instants: epoch ms, UTC. */
 export const TIME: Omit<SchemaElement, 'name'> = {
   type: 'INT64',
   repetition_type: 'REQUIRED',
@@ -24,7 +23,6 @@ export const TIME: Omit<SchemaElement, 'name'> = {
   logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MILLIS' },
 };
 
-/** The column type of text that a row may lack. */
 export const OPTIONAL_TEXT: Omit<SchemaElement, 'name'> = {
   type: 'BYTE_ARRAY',
   repetition_type: 'OPTIONAL',
@@ -43,9 +41,8 @@ const SCHEMA: SchemaElement[] = [
   { name: 'value', type: 'DOUBLE', repetition_type: 'REQUIRED' },
 ];
 
-/** Collects the bytes of a row group. They are sent before the next group is encoded. */
+/** The bytes of a row group are sent before the next group is encoded. */
 export class ChunkWriter extends ByteWriter {
-  /** @returns bytes that were written since the last call */
   take(): Uint8Array {
     const bytes = this.getBytes().slice();
     this.index = 0;
@@ -53,9 +50,7 @@ export class ChunkWriter extends ByteWriter {
   }
 }
 
-/**
- * Opens a Parquet file. Its statistics have the minimum and maximum texts in full length, so that these bounds are exact.
- */
+/** The statistics have the minimum and maximum texts in full length, so that these bounds are exact. */
 export const openParquet = (writer: ChunkWriter, schema: SchemaElement[]) =>
   new ParquetWriter({
     writer,
@@ -65,8 +60,8 @@ export const openParquet = (writer: ChunkWriter, schema: SchemaElement[]) =>
   });
 
 /**
- * Encodes samples as a Parquet file, one row group after the other. `ParquetWriter` writes the head, the footer and the statistics. It
- * would encode columns in 1.1 to 2 µs per row, and store -0 as 0. So the columns are encoded here, in about 40 ns per row.
+ * `ParquetWriter` writes the head, the footer and the statistics. It would encode columns in 1.1 to 2 µs per row, and store -0 as 0. So the
+ * columns are encoded here, in about 40 ns per row.
  */
 export async function* encodeParquet(source: AsyncIterable<Samples>): AsyncGenerator<Uint8Array, void> {
   const writer = new ChunkWriter();
@@ -96,17 +91,15 @@ export async function* encodeParquet(source: AsyncIterable<Samples>): AsyncGener
   yield writer.take();
 }
 
-/** A column of a row group: its pages, and its entry in the footer. */
+/** Pages of a column, and its entry in the footer of a row group. */
 interface Column {
   name: (typeof COLUMNS)[number];
-  /** number of rows */
   count: number;
-  /** number of rows without a value (default: 0) */
   nulls?: number;
   encoding: Encoding;
-  /** a page with the distinct values in plain encoding */
+  /** the distinct values in plain encoding */
   dictionary?: { count: number; bytes: Uint8Array };
-  /** encoded definition levels, which show the rows that have a value */
+  /** encoded definition levels: which rows have a value */
   levels?: Uint8Array;
   data: Uint8Array;
   /** compressed form of `data` */
@@ -205,7 +198,7 @@ function writeLabels(writer: ChunkWriter, group: RowGroup, name: (typeof LABELS)
   });
 }
 
-/** Writes a run of one repeated value in Parquet's hybrid encoding (RLE). @param width bits of the value */
+/** A run in Parquet's hybrid encoding (RLE). `width`: bits of the value. */
 function appendRun(writer: ByteWriter, value: number, count: number, width: number) {
   writer.appendVarInt(count << 1);
   for (let bit = 0; bit < width; bit += 8) writer.appendUint8((value >>> bit) & 255);
@@ -242,7 +235,6 @@ function writeValues(writer: ChunkWriter, { values, count }: RowGroup, dictionar
   });
 }
 
-/** @param count one or more */
 function boundsOf(numbers: Float64Array, count: number) {
   let min = numbers[0] as number;
   let max = min;

@@ -1,52 +1,44 @@
 import type { Numbers } from '../../schema/packed/series.ts';
 
-/** The labels of a sensor, which each of its rows in a file repeats. */
 export interface Labels {
-  /** name of the device, or its id if it has no name */
+  /** the name of the device, or its id if it has no name */
   device: string;
-  /** name of the sensor, or its id if it has no name */
   sensor: string;
   type: string | null;
   unit: string | null;
 }
 
-/** Samples of one sensor: the elements of `times` and `values` at the indexes [from, to). */
+/** Elements of `times` and `values` at the indexes [from, to), of one sensor. */
 export interface Samples {
-  /** the same object for all samples of a sensor */
+  /** one object for all samples of a sensor */
   labels: Labels;
-  /** epoch ms */
   times: Numbers;
   values: Numbers;
   from: number;
   to: number;
 }
 
-/** Names of the label columns, which are the members of `Labels`. */
 export const LABELS = ['device', 'sensor', 'type', 'unit'] as const;
 
-/** The columns of a file, in their order. */
 export const COLUMNS = ['ts', ...LABELS, 'value'] as const;
 
-/** Rows of one group, column by column. Labels are stored once for a run of rows, because the samples of a sensor follow each other. */
+/** Labels are stored once for a run of rows, because the samples of a sensor follow each other. */
 export class RowGroup {
-  /** Times in epoch ms. */
   times;
   values;
   count = 0;
   runs: Array<{ labels: Labels; count: number }> = [];
 
-  /** @param capacity rows */
   constructor(capacity: number) {
     this.times = new Float64Array(capacity);
     this.values = new Float64Array(capacity);
   }
 
-  /** @returns whether the group is full */
   get isFull(): boolean {
     return this.count === this.times.length;
   }
 
-  /** Adds as many samples as fit into the group. @returns the index after the last sample that was added */
+  /** Adds as many samples as fit. Returns the index after the last added one. */
   add({ labels, times, values, from, to }: Samples): number {
     const end = Math.min(to, from + this.times.length - this.count);
     for (let index = from, at = this.count; index < end; index++, at++) {
@@ -66,11 +58,7 @@ export class RowGroup {
   }
 }
 
-/**
- * Gathers samples into groups of a fixed number of rows. One group is in memory at a time.
- * @param capacity rows of a group
- * @returns groups that are not empty. All groups are one object, which is filled again
- */
+/** All groups are one object, which is filled again. None is empty. */
 export async function* rowGroups(
   source: AsyncIterable<Samples>,
   capacity: number,
@@ -87,10 +75,7 @@ export async function* rowGroups(
   if (group.count > 0) yield group;
 }
 
-/**
- * Finds the distinct values of a label in a group, and the runs of rows that have them.
- * @returns `index`: index in `values`, or -1 for null
- */
+/** `index`: position in `values`, or -1 for null. */
 export function labelRuns(
   { runs }: RowGroup,
   name: (typeof LABELS)[number],

@@ -6,31 +6,24 @@ import type { LatestRow } from '../store/devices/latest-rows.ts';
 import type { Store } from '../store/index.ts';
 import type { Labels, Samples } from './rows.ts';
 
-/** Number of sensors per page that is read from the registry. */
 const PAGE = 100;
 
-/**
- * Number of sensors whose first samples are read while the samples of another sensor are encoded. Reading ahead hides the
- * round trips of sensors with few samples.
- */
+/** The first samples of these sensors are read while another sensor is encoded. That hides the round trips of sensors with few samples. */
 const SENSORS_AHEAD = 4;
 
 export interface ExportedSensor {
   key: Sensor;
   labels: Labels;
   site: string | null;
-  /** epoch ms after which the sensor has no sample */
   newest: number;
 }
 
-/** the sensors to export; a sensor must match all properties that are set */
 export interface Selection {
   site?: string;
   type?: string;
   device?: Identity;
 }
 
-/** Lists the sensors of an export, device by device. @param groups `LATEST_GROUPS` */
 export async function* listSensors(
   store: Pick<Store, 'fleet' | 'devices'>,
   groups: number,
@@ -58,10 +51,7 @@ export async function* listSensors(
   } while (after);
 }
 
-/**
- * Creates a function that returns whether a device was ever retired. It caches the result for the last device, since the
- * sensors of a device follow each other.
- */
+/** Caches the result for the last device, since the sensors of a device follow each other. */
 function createRetirementLookUp(
   store: Pick<Store, 'devices'>,
   groups: number,
@@ -77,7 +67,6 @@ function createRetirementLookUp(
   };
 }
 
-/** @param newest see `ExportedSensor` @param groups `LATEST_GROUPS` */
 export function exportedSensor(row: LatestRow, newest: number, groups: number): ExportedSensor {
   const device = uuidBytes(row.deviceId);
   return {
@@ -99,7 +88,7 @@ export const labelsOf = (
   unit,
 });
 
-/** Reads the samples of sensors, one sensor after the other, oldest first. @param range within retention */
+/** Reads one sensor after the other, oldest sample first. `range` must be within retention. */
 export async function* readSensors(
   reading: Pick<Reading, 'all'>,
   sensors: AsyncIterable<ExportedSensor> | Iterable<ExportedSensor>,
@@ -130,10 +119,7 @@ async function* readSensor(
   }
 }
 
-/**
- * Starts a generator at once, so that its first item is computed before it is needed.
- * @returns generator of the same items
- */
+/** Starts a generator at once, so that its first item is computed before it is needed. */
 function begun<T>(generator: AsyncGenerator<T, void>): AsyncGenerator<T, void> {
   const first = generator.next();
   // A failure is reported when the first item is read. It must not be an unhandled rejection until then.

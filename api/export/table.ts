@@ -17,15 +17,13 @@ import type { SchemaElement } from 'hyparquet';
 import { BatchBytes } from './arrow.ts';
 import { ChunkWriter, OPTIONAL_TEXT, openParquet, TIME } from './parquet.ts';
 
-/**
- * Kinds of cells in a column. A `time` is a text in the format of RFC 3339. Only cells of the kinds `text` and `number` may be null.
- */
+/** A `time` is RFC 3339. Only cells of the kinds `text` and `number` may be null. */
 export type Kind = 'time' | 'text' | 'number' | 'count';
 export type TableColumn = { name: string; kind: Kind };
-/** cells by the names of columns */
+/** by the name of the column */
 export type Row = Record<string, string | number | boolean | null>;
 
-/** Number of rows that are encoded without a pause. Other requests of the process are served in between. */
+/** Rows that are encoded without a pause. Other requests of the process are served in between. */
 const ROWS_AT_ONCE = 2 ** 13;
 
 const ARROW_TYPES: Record<Kind, DataType> = {
@@ -42,7 +40,6 @@ const PARQUET_TYPES: Record<Kind, Omit<SchemaElement, 'name'>> = {
   count: { type: 'INT64', repetition_type: 'REQUIRED' },
 };
 
-/** Encodes rows of any columns as a Parquet file, some rows at a time. */
 export async function* encodeParquetTable(
   columns: TableColumn[],
   source: AsyncIterable<Iterable<Row>>,
@@ -73,7 +70,7 @@ function parquetColumn({ name, kind }: TableColumn, data: unknown[]) {
   };
 }
 
-/** Encodes rows of any columns as an Arrow IPC stream, some rows at a time. Such rows are one batch. */
+/** Rows that are encoded without a pause are one batch. */
 export async function* encodeArrowTable(
   columns: TableColumn[],
   source: AsyncIterable<Iterable<Row>>,
@@ -93,13 +90,13 @@ export async function* encodeArrowTable(
   yield bytes.take();
 }
 
-/** @param cells one or more */
+/** `cells`: one or more. */
 function arrowColumn({ kind }: TableColumn, cells: unknown[]): Data {
   const [data] = vectorFromArray(cells, ARROW_TYPES[kind]).data;
   return data as Data;
 }
 
-/** @returns chunks of rows, which are never empty */
+/** Chunks are never empty. */
 async function* chunksOf(source: AsyncIterable<Iterable<Row>>): AsyncGenerator<Row[], void> {
   let rows: Row[] = [];
   for await (const some of source) {
@@ -113,7 +110,7 @@ async function* chunksOf(source: AsyncIterable<Iterable<Row>>): AsyncGenerator<R
   if (rows.length > 0) yield rows;
 }
 
-/** @returns cells of the column, with 64-bit integers as BigInt */
+/** 64-bit integers as BigInt. */
 function cellsOf(rows: Row[], { name, kind }: TableColumn): unknown[] {
   if (kind === 'time') return rows.map((row) => BigInt(Date.parse(String(row[name]))));
   if (kind === 'count') return rows.map((row) => BigInt(Number(row[name])));

@@ -1,14 +1,14 @@
-/** Limit of distinct values in a dictionary. With more values the column is stored without one, because it would save little. */
+/** A column with more distinct values is stored without a dictionary, because it would save little. */
 const MAX_DISTINCT = 2 ** 15;
 const SLOTS = 2 * MAX_DISTINCT;
 
-/** A dictionary is used if the column with it takes at most this share of the bytes of plain values. */
+/** Greatest share of the bytes of plain values that the column may take with its dictionary. */
 const WORTHWHILE = 0.8;
 const DOUBLE_BYTES = 8;
 
 /**
- * Finds the distinct doubles of a group. It compares their bits, so that -0 and 0 are different values. The dictionaries of
- * hyparquet-writer are Maps, which replace -0 by 0.
+ * Compares the bits of doubles, so that -0 and 0 are different values. The dictionaries of hyparquet-writer are Maps, which replace -0 by
+ * 0.
  */
 export class ValueDictionary {
   #slots = new Int32Array(SLOTS);
@@ -16,15 +16,11 @@ export class ValueDictionary {
   #words = new Uint32Array(this.#values.buffer);
   #indexes;
 
-  /** @param capacity rows of a group */
   constructor(capacity: number) {
     this.#indexes = new Uint32Array(capacity);
   }
 
-  /**
-   * @returns the distinct values, the index of each value, and the width of an index in bits; null: plain values take about as few bytes.
-   * The arrays are valid until the next call
-   */
+  /** `width`: bits of an index. The arrays are valid until the next call. Null: plain values take about as few bytes. */
   encode(
     values: Float64Array,
     count: number,
@@ -61,13 +57,13 @@ export class ValueDictionary {
   }
 }
 
-/** @param high the words of a double @returns slot at which the search for the double begins */
+/** Slot of the hash table at which the search for a double begins. */
 const slotOf = (low: number, high: number): number =>
   (Math.imul(low ^ Math.imul(high, 0x9e3779b1), 0x85ebca6b) >>> 8) % SLOTS;
 
 /**
- * Encodes doubles as BYTE_STREAM_SPLIT: all first bytes, then all second bytes, and so on. Neighboring values of a signal share sign,
- * exponent and high digits, so these bytes compress well.
+ * BYTE_STREAM_SPLIT: all first bytes, then all second bytes, and so on. Neighboring values of a signal share sign, exponent and high
+ * digits, so these bytes compress well.
  */
 export function splitBytes(values: Float64Array, count: number): Uint8Array {
   const given = new Uint8Array(values.buffer, values.byteOffset, DOUBLE_BYTES * count);

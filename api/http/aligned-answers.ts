@@ -8,12 +8,10 @@ import { sendPieces } from './json-pieces.ts';
 import type { SelectedSensor } from './sensor-selection.ts';
 import type { Cell, TableRow } from './tables.ts';
 
-/** How bins without samples are filled. */
 export type Fill = 'none' | 'previous' | 'null';
-/** The key by which the sensors of an answer are added up; `sensor`: no addition. */
+/** The sensors of an answer are added up by this key; `sensor`: no addition. */
 type Grouping = 'sensor' | 'device' | 'site' | 'type';
 
-/** The shape of an answer with aligned series: all series have the same bins. */
 export interface AlignedShape {
   grid: Grid;
   aggregates: Aggregate[];
@@ -30,7 +28,7 @@ export const GROUP_KEYS: Record<Grouping, (sensor: SelectedSensor) => string> = 
   type: ({ row }) => row.type ?? '',
 };
 
-/** Returns a comparison that puts the sensors of a group next to each other, then orders by names and ids. */
+/** Puts the sensors of a group next to each other, then orders by names and ids. */
 export const orderOf = (group: Grouping): ((a: SelectedSensor, b: SelectedSensor) => number) => {
   const keyOf = (sensor: SelectedSensor) => [
     group === 'site' || group === 'type' ? GROUP_KEYS[group](sensor) : '',
@@ -46,7 +44,7 @@ export const orderOf = (group: Grouping): ((a: SelectedSensor, b: SelectedSensor
   };
 };
 
-/** The columns that name a series in a table. */
+/** Columns that name a series in a table. */
 const LABELS: Record<Grouping, string[]> = {
   sensor: ['device', 'sensor', 'unit'],
   device: ['device', 'unit'],
@@ -54,31 +52,26 @@ const LABELS: Record<Grouping, string[]> = {
   type: ['type', 'unit'],
 };
 
-/** @returns the names of the columns of a table */
 export const columnsOf = ({ group, aggregates }: AlignedShape): string[] => [
   'ts',
   ...LABELS[group],
   ...aggregates,
 ];
 
-/** @returns the columns of `columnsOf`, with the kinds of their cells */
 export const typedColumnsOf = (shape: AlignedShape): TableColumn[] =>
   columnsOf(shape).map((name) => ({ name, kind: kindOf(name, shape) }));
 
-/** @param name of a column */
 function kindOf(name: string, { group }: AlignedShape): Kind {
   if (name === 'ts') return 'time';
   if (LABELS[group].includes(name)) return 'text';
   return name === 'count' ? 'count' : 'number';
 }
 
-/** @returns the unit of the sensors; null: their units differ */
 function unitOf(sensors: SelectedSensor[]): string | null {
   const [first, ...others] = sensors.map(({ row }) => row.unit);
   return first !== undefined && others.every((unit) => unit === first) ? first : null;
 }
 
-/** @param sensors of a group */
 function labelsOf(sensors: SelectedSensor[], group: Grouping): Record<string, string | null> {
   const [first] = sensors;
   const { row } = first as SelectedSensor;
@@ -92,7 +85,6 @@ function labelsOf(sensors: SelectedSensor[], group: Grouping): Record<string, st
   return Object.fromEntries(LABELS[group].map((label) => [label, labels[label] ?? null]));
 }
 
-/** @returns a column for each aggregate */
 function columnsIn(bins: Bins, { aggregates, fill }: AlignedShape): Array<Array<number | null>> {
   const columns = aggregates.map((aggregate) => bins.column(aggregate));
   if (fill !== 'previous') return columns;
@@ -106,7 +98,7 @@ function columnsIn(bins: Bins, { aggregates, fill }: AlignedShape): Array<Array<
   return columns;
 }
 
-/** @returns the rows of one group after the other, each group in order of time */
+/** One group after the other, each in order of time. */
 export async function* tableRows(
   groups: AsyncIterable<Group<SelectedSensor>>,
   shape: AlignedShape,
@@ -127,10 +119,7 @@ function* rowsOf(sensors: SelectedSensor[], bins: Bins, shape: AlignedShape): Ge
   }
 }
 
-/**
- * Writes the answer as columns: first the starts of the bins, then a series for each sensor or group.
- * @param signal aborts when the client disconnects
- */
+/** First the starts of the bins, then a series for each sensor or group. */
 export async function sendColumns(
   res: Response,
   groups: AsyncIterable<Group<SelectedSensor>>,
@@ -164,10 +153,7 @@ function seriesLabels(sensors: SelectedSensor[], group: Grouping) {
   return { [group]: row[group], unit, sensors: length };
 }
 
-/**
- * Writes the answer as an array of objects. Each bin of each series is one object.
- * @param signal aborts when the client disconnects
- */
+/** An array of objects, one for each bin of each series. */
 export async function sendRows(
   res: Response,
   groups: AsyncIterable<Group<SelectedSensor>>,

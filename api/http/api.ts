@@ -27,7 +27,6 @@ import { API_ROUTES, LINE_ROUTES, PROMETHEUS_PATH, PROMETHEUS_ROUTES } from './r
 import { serve } from './serve.ts';
 import { createStream } from './stream/index.ts';
 
-/** The dependencies of routes. */
 export interface RouteDeps {
   access: Access;
   store: Store;
@@ -47,36 +46,29 @@ export interface RouteDeps {
   credentials: CredentialService;
   unmatchedTopics: UnmatchedTopics;
   unwatchedTime: Pick<UnwatchedTime, 'read'>;
-  /** describes the broker that devices connect to */
   mqtt: () => ReturnType<typeof mqttItem>;
   live: Live;
-  /** interval in which a channel of `/stream` reads `latest` again */
+  /** in ms; a channel of `/stream` then reads `latest` again */
   resyncMs: number;
   stats: Pick<InstallationStats, 'read' | 'health' | 'recent'>;
   maxConcurrent?: typeof MAX_CONCURRENT;
-  /** `LATEST_GROUPS` */
   groups: number;
   historyDays: number;
   batchDays: number;
   maxClockSkewMs: number;
   maxMessageBytes: number;
-  /** limit of an imported Parquet file */
+  /** limit of an imported Parquet file over HTTP */
   maxImportBytes: number;
-  /** `AUTO_REGISTER` */
+  /** setting `AUTO_REGISTER`: the first message of a device registers it */
   autoRegister: boolean;
   dataDir: string;
-  /** whether this process receives messages over MQTT */
   takesMqtt: boolean;
-  /** epoch ms */
   clock: () => number;
   logger: Logger;
   metrics: Metrics;
 }
 
-/**
- * Creates the router of all routes under `/api/v1`, and of the routes for clients of InfluxDB and Prometheus.
- * @param given `mqttPort`: the port of the embedded broker
- */
+/** All routes under `/api/v1`, and those for clients of InfluxDB and Prometheus. `mqttPort`: port of the embedded broker. */
 export function createApi(
   { config, clock, logger, metrics }: Context,
   given: Omit<RouteDeps, keyof ReturnType<typeof settingsOf> | 'mqtt' | 'clock' | 'logger' | 'metrics'> & {

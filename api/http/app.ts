@@ -22,10 +22,7 @@ import { serve, timed, unknown } from './serve.ts';
 // The files of this folder: `server.ts` listens, this file builds the app, and `api.ts` has all routes below `/api/v1`.
 // `contract/` describes the routes, and `stream/` is the live stream. The folder does not depend on CQL or MQTT.
 
-/**
- * Creates the Express app. It serves health and metrics in every role. It serves the API, its documents and the dashboard only
- * if `api` is given.
- */
+/** Serves health and metrics in every role; the API, its documents and the dashboard only if `api` is given. */
 export function createApp({
   api,
   readiness,
@@ -35,10 +32,8 @@ export function createApp({
   logger,
   metrics,
 }: {
-  /** null: this process serves no API */
   api: Api | null;
   readiness: Readiness;
-  /** version of this program */
   version: string;
   access: Access;
   settings: Pick<Config['http'], 'host' | 'tls' | 'trustProxy' | 'requestsPerSecond'>;
@@ -56,8 +51,7 @@ export function createApp({
     demandHost,
     hostGuard({ settings, access }),
   );
-  // If tokens are required or a proxy is trusted, requests from loopback may come from other people. So they are limited as
-  // well.
+  // If tokens are required or a proxy is trusted, requests from loopback may come from other people. So they are limited as well.
   const exemptLoopback = !access.isRequired && settings.trustProxy === 0;
   app.use(limitRequests({ most: 10 * settings.requestsPerSecond, windowMs: 10_000 }, { exemptLoopback }));
 
@@ -89,8 +83,8 @@ const HOST = /^(?:\[[\da-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/
 const ABSOLUTE = /^https?:\/\/([^/?#]+)/i;
 
 /**
- * Refuses a request without exactly one valid host (RFC 9112, 3.2). The authority of an absolute request target replaces the
- * header `Host` (3.2.2). So every later step reads the host from `req.headers.host`.
+ * A request needs exactly one valid host (RFC 9112, 3.2). The authority of an absolute request target replaces the header `Host` (3.2.2).
+ * So every later step reads the host from `req.headers.host`.
  */
 const demandHost: RequestHandler = (req, res, next) => {
   const hosts = req.headersDistinct['host'] ?? [];
@@ -113,9 +107,8 @@ const isOriginForm = (target: string) => target.startsWith('/') || target === '*
 const refuse = (res: Response, detail: string) => sendProblem(res, new MillraceError('bad_request', detail));
 
 /**
- * Returns middleware that serves only loopback host names if the server listens on loopback. It refuses requests of a web page
- * whose host name was pointed at this machine (DNS rebinding). Behind a proxy, clients use the host name of the proxy, and such
- * a page would need a token.
+ * A server on loopback serves only loopback host names. So it refuses a web page whose host name was pointed at this machine (DNS
+ * rebinding). Behind a proxy, clients use the host name of the proxy, and such a page would need a token.
  */
 const hostGuard = ({
   settings,
@@ -134,13 +127,10 @@ const hostGuard = ({
   };
 };
 
-/** Request ids of clients that are safe to copy into logs and answers. */
+/** Ids of clients that are safe to copy into logs and answers. */
 const SAFE_ID = /^[\w.:+/=@-]{1,128}$/;
 
-/**
- * Gives each request an id: a safe id from the header `X-Request-Id`, or a new id. The header of the answer, problem documents
- * and log lines contain this id.
- */
+/** A safe id from the header `X-Request-Id`, or a new id. The header of the answer, problem documents and log lines contain it. */
 const requestId: RequestHandler = (req, res, next) => {
   const given = req.get('X-Request-Id') ?? '';
   const id = SAFE_ID.test(given) ? given : randomUUID();

@@ -4,15 +4,11 @@ import type { LatestRow } from '../store/devices/latest-rows.ts';
 import type { RouteDeps } from './api.ts';
 import { cutRange } from './parameters.ts';
 
-/** Limit of sensors that are read concurrently. */
 const AT_ONCE = 16;
 
 /**
- * Replaces the latest values by the newest values at or before an instant.
- * @param instant epoch ms
- * @param signal aborts when the client disconnects
- * @returns rows in the order of `rows`; without a value at the instant, `ts` and `value` of a row are null
- * @throws the reason with which `signal` was aborted
+ * The newest values at or before `instant` (epoch ms), in the order of `rows`. Without such a value, `ts` and `value` of a row are null.
+ * Throws the reason with which `signal` was aborted.
  */
 export async function rowsAsOf(
   deps: RouteDeps,
@@ -24,8 +20,8 @@ export async function rowsAsOf(
   const retained = cutRange({ to: instant + 1 }, deps);
   const devices = new Map(rows.map((row) => [row.deviceId, uuidBytes(row.deviceId)]));
   /**
-   * Devices that were retired and registered again. Samples from before the retirement may be later than the time in `latest`,
-   * so these devices are read in any case.
+   * Devices that were retired and registered again. Samples from before the retirement may be later than the time in `latest`, so these
+   * devices are read in any case.
    */
   const retired: Set<string> = new Set();
   await forEachConcurrently(AT_ONCE, devices, async ([id, bytes]) => {

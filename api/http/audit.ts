@@ -2,10 +2,7 @@ import type { Response } from 'express';
 import type { Logger } from 'pino';
 
 /**
- * Logs an act of an administrator: one line for each act, never throttled, and never with a secret.
- * @param res response to the request of the act
- * @param act the log line, such as `a device was retired`
- * @param target the device, account or dead letter
+ * One log line for each act of an administrator, never throttled, and never with a secret. `target`: the device, account or dead letter.
  */
 export function audit(logger: Logger, res: Response, act: string, target: string) {
   const { caller, requestId } = res.locals;

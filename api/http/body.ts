@@ -4,10 +4,10 @@ import type { Request, Response } from 'express';
 import { charsetOf, decodeText } from '../../common/encodings.ts';
 import { MillraceError } from '../../common/errors.ts';
 
-/** Time in ms for which the rest of a body may still arrive after an early answer. Then the connection is closed. */
+/** In ms. The rest of a body may still arrive after an early answer, then the connection is closed. */
 const LINGER_MS = 2000;
 
-/** The content codings of a compressed body (RFC 9110, 8.4.1; RFC 7932). `x-gzip` is another name of gzip. */
+/** Content codings (RFC 9110, 8.4.1; RFC 7932). `x-gzip` is another name of gzip. */
 const CODINGS = new Map([
   ['gzip', promisify(gunzip)],
   ['x-gzip', promisify(gunzip)],
@@ -15,17 +15,14 @@ const CODINGS = new Map([
   ['br', promisify(brotliDecompress)],
 ]);
 
-/** Accepted content codings, as the header `Accept-Encoding` lists them. */
+/** For the header `Accept-Encoding`. */
 const ACCEPTED = 'gzip, deflate, br';
 
 /**
- * Prepares the read of a request body. The body is read on demand and never buffered beyond the limit. The server's
- * `requestTimeout` limits the time of the read.
- * @param limit bytes
- * @param options `compressed`: the body may be compressed; the limit applies to the compressed and to the decompressed body
- * @returns `bytes`: size of the body, or the limit if the size is unknown; `signal` aborts when the client disconnects
- * @throws {MillraceError} `too_large`, `unknown_format`; `read` also throws `bad_request` if the client disconnects, and
- * `malformed` if the body does not have its declared compression
+ * The body is read on demand and never buffered beyond `limit` (bytes), which applies to the compressed and to the decompressed body. The
+ * server's `requestTimeout` limits the time of the read. `bytes` is the size of the body, or the limit if the size is unknown; `signal`
+ * aborts when the client disconnects. Throws `too_large`, `unknown_format`; `read` also throws `bad_request` if the client disconnects, and
+ * `malformed` if the body does not have its declared compression.
  */
 export function bodyOf(
   req: Request,
@@ -50,23 +47,14 @@ export function bodyOf(
   };
 }
 
-/**
- * Reads the text of a JSON body.
- * @param limit bytes
- * @throws {MillraceError} `unknown_format`, `too_large`, `malformed`: the body is no text of its charset
- */
+/** `limit`: bytes. Throws `unknown_format`, `too_large`, and `malformed` if the body is no text of its charset. */
 export async function readJsonText(req: Request, res: Response, limit: number): Promise<string> {
   const { read } = bodyOf(req, res, limit);
   if (!req.is('application/json')) throw new MillraceError('unknown_format', 'Send application/json.');
   return decodeText(await read(), charsetOf(req.headers['content-type']));
 }
 
-/**
- * Reads the content coding of a body. It refuses a coding that is not accepted.
- * @param compressed whether the body may be compressed
- * @returns a key of `CODINGS`, or `identity`
- * @throws {MillraceError} `unknown_format`
- */
+/** A key of `CODINGS`, or `identity`. Throws `unknown_format` for a coding that is not accepted. */
 export function codingOf(req: Request, res: Response, compressed: boolean): string {
   const coding = req.headers['content-encoding']?.toLowerCase() ?? 'identity';
   if (coding === 'identity' || (compressed && CODINGS.has(coding))) return coding;
@@ -96,7 +84,7 @@ function readBody(req: Request, limit: number): Promise<Buffer> {
   });
 }
 
-/** @param options `limit`: bytes of the result @throws {MillraceError} `too_large`, `malformed` */
+/** `limit`: bytes of the result. Throws `too_large`, `malformed`. */
 async function decompressed(
   body: Buffer,
   {
@@ -118,8 +106,8 @@ async function decompressed(
 }
 
 /**
- * Keeps the connection open for a while after an answer that came before the end of the request body. If the connection closed
- * at once, a client that still sends would lose the answer. The rest of the body is discarded.
+ * For an answer that comes before the end of the request body. If the connection closed at once, a client that still sends would lose the
+ * answer. The rest of the body is discarded.
  */
 export function closeUnread(req: Request, res: Response) {
   res.once('finish', () => {
@@ -130,5 +118,4 @@ export function closeUnread(req: Request, res: Response) {
   });
 }
 
-/** @param limit bytes */
 const tooLarge = (limit: number) => new MillraceError('too_large', `The limit of a body is ${limit} bytes.`);

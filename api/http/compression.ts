@@ -3,26 +3,22 @@ import { constants, createBrotliCompress, createGzip } from 'node:zlib';
 import compression from 'compression';
 import type { Request, RequestHandler, Response } from 'express';
 
-/** Size in bytes below which an answer is not compressed, because it fits in one packet anyway. */
+/** In bytes. A smaller answer fits in one packet anyway. */
 const THRESHOLD = 1024;
 
-/** Compression levels of gzip (1 to 9) and brotli (0 to 11). They are fast levels, because an export is compressed while it is read. */
+/** Fast levels of gzip (1 to 9) and brotli (0 to 11), because an export is compressed while it is read. */
 const GZIP_LEVEL = 4;
 const BROTLI_QUALITY = 4;
 
 const TYPES = /^application\/(?:(?:[\w.-]+\+)?json|x-ndjson)\b|^text\/csv\b/i;
 
 /**
- * Routes that are not compressed here. Answers under `credentials` and `session` contain a secret next to texts that the client
- * chose, so their compressed length would reveal the secret (BREACH). `stream` compresses its events itself, by
- * `compressEvents`.
+ * Answers under `credentials` and `session` contain a secret next to texts that the client chose, so their compressed length would reveal
+ * the secret (BREACH). `stream` compresses its events itself, by `compressEvents`.
  */
 const EXCLUDED = /^\/api\/v1\/(?:credentials|session|stream)(?:\/|$)/i;
 
-/**
- * Returns middleware that compresses answers with brotli or gzip, as `Accept-Encoding` allows.
- * @param types content types that are compressed; default: JSON, CSV and NDJSON
- */
+/** With brotli or gzip, as `Accept-Encoding` allows. `types`: content types that are compressed. */
 export function compressAnswers(types: RegExp = TYPES): RequestHandler {
   const compress = compression({
     threshold: THRESHOLD,
@@ -40,9 +36,8 @@ export function compressAnswers(types: RegExp = TYPES): RequestHandler {
 const EVENTS_BROTLI = { [constants.BROTLI_PARAM_QUALITY]: 1, [constants.BROTLI_PARAM_LGWIN]: 18 };
 
 /**
- * Compresses an endless answer with brotli or gzip, as `Accept-Encoding` allows. The compression sends each event at once. The
- * headers must not be sent yet.
- * @returns stream for the events: a compressor, or the answer itself if the client accepts neither compression
+ * For an endless answer: each event is sent at once. The headers must not be sent yet. Returns the answer itself if the client accepts
+ * neither brotli nor gzip.
  */
 export function compressEvents(req: Request, res: Response): Writable {
   res.vary('Accept-Encoding');
@@ -60,8 +55,5 @@ export function compressEvents(req: Request, res: Response): Writable {
   return encoder;
 }
 
-/**
- * Sends the bytes that the compression of an answer still buffers. Otherwise a client of an export would wait for a full block.
- * @param res response, compressed or not
- */
+/** Otherwise a client of an export would wait for a full block of the compression. */
 export const flushCompressed = (res: Response & { flush?: () => void }) => res.flush?.();

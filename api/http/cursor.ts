@@ -4,12 +4,11 @@ import { join } from 'node:path';
 import { claimDataDir } from '../../common/data-dir.ts';
 import { MillraceError } from '../../common/errors.ts';
 
-/** Time in ms for which a cursor is valid. */
 const VALID_MS = 24 * 3_600_000;
 
 const MAC_BYTES = 16;
 
-/** Limit of the length of a cursor, in characters. A longer cursor is refused. Real cursors have a tenth of this length. */
+/** Real cursors have a tenth of this length. */
 const MAX_CHARACTERS = 2048;
 
 const ADVICE =
@@ -30,16 +29,15 @@ export function createCursors({ secret, clock }: { secret: string; clock: () => 
     createHmac('sha256', key).update(`${scope}\0${body}`).digest().subarray(0, MAC_BYTES);
 
   return {
-    /** @param scope route and conditions of the listing @param position JSON */
+    /** `scope`: route and conditions of the listing. `position`: JSON. */
     seal(scope: string, position: unknown, validMs: number = VALID_MS): string {
       const body = JSON.stringify([clock() + validMs, position]);
       return Buffer.concat([sign(scope, body), Buffer.from(body)]).toString('base64url');
     },
 
     /**
-     * @template T position that `seal` got for this scope
-     * @returns the position
-     * @throws {MillraceError} `bad_cursor`: changed, from another listing, or expired
+     * `T` is the type that `seal` got for this scope. Throws `bad_cursor` if the cursor was changed, is from another listing, or has
+     * expired.
      */
     open<T>(scope: string, cursor: string): T {
       const bytes = Buffer.from(cursor.slice(0, MAX_CHARACTERS), 'base64url');
@@ -65,8 +63,8 @@ export function createCursors({ secret, clock }: { secret: string; clock: () => 
 export type Cursors = ReturnType<typeof createCursors>;
 
 /**
- * Returns the key that signs cursors if no setting provides a key. It is random, and stored for the next start.
- * @throws {MillraceError} `bad_settings` if the file of the key is empty
+ * For an installation without a key in its settings: random, and stored for the next start. Throws `bad_settings` if the file of the key is
+ * empty.
  */
 export async function cursorSecret(dataDir: string): Promise<string> {
   const path = join(dataDir, 'cursor-secret');
@@ -76,7 +74,6 @@ export async function cursorSecret(dataDir: string): Promise<string> {
   throw new MillraceError('bad_settings', `${path} is empty: remove it, or set CURSOR_SECRET.`);
 }
 
-/** @returns null: the file does not exist */
 async function readIfThere(path: string): Promise<string | null> {
   try {
     return await readFile(path, 'utf8');
@@ -86,15 +83,14 @@ async function readIfThere(path: string): Promise<string | null> {
   }
 }
 
-/** Errors of a file system that has no hard links, such as exFAT. */
+/** A file system without hard links, such as exFAT, answers with these. */
 const NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
 
-/** @returns the secret in the file, which another process may have created */
+/** Another process may have created the file meanwhile. */
 async function createSecret(path: string): Promise<string> {
   const draft = `${path}.${randomUUID()}`;
   try {
-    // A full disk would leave an incomplete file. So the secret is written under another name and linked when
-    // it is complete.
+    // A full disk would leave an incomplete file. So the secret is written under another name and linked when it is complete.
     const secret = randomBytes(32).toString('base64url');
     await writeFile(draft, secret, { flag: 'wx', mode: 0o600 });
     // If two processes start at the same time, one of them creates the file and both read it.

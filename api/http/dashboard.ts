@@ -12,7 +12,7 @@ const NOT_BUILT = `<!doctype html><html lang="en"><title>Millrace</title>
 <p>The dashboard is not built. Run <code>npm run build</code>, then reload this page.</p>
 <p>The latest values are at <a href="/api/v1/latest">/api/v1/latest</a>.</p></html>`;
 
-/** The addresses of the dashboard's views. `web/routes.ts` lists the same addresses, and a test compares the two lists. */
+/** `web/routes.ts` lists the same addresses, and a test compares the two lists. */
 export const VIEWS = [
   '/',
   '/devices/:device',
@@ -41,8 +41,8 @@ const ASSET_HEADERS = {
 };
 
 /**
- * Serves the dashboard that `npm run build` has written: its page for every view, and its files below `/assets`, compressed. At
- * an unknown address, a browser gets the dashboard's page "not found". Other clients go to the next router.
+ * Serves the page that `npm run build` has written for every view, and its files below `/assets`, compressed. At an unknown address, a
+ * browser gets the dashboard's page "not found". Other clients go to the next router.
  */
 export function createDashboard({ dir = DASHBOARD_DIR }: { dir?: string } = {}): express.Router {
   const router = express.Router();
@@ -58,8 +58,7 @@ export function createDashboard({ dir = DASHBOARD_DIR }: { dir?: string } = {}):
   router.use(
     '/assets',
     sirv(join(dir, 'assets'), {
-      // A later build has files with other names. With `dev`, the folder is read for each request. Without `dev`, it is read
-      // only once.
+      // A later build has files with other names. With `dev`, the folder is read for each request. Without `dev`, it is read only once.
       dev: true,
       brotli: true,
       gzip: true,
@@ -77,7 +76,7 @@ export function createDashboard({ dir = DASHBOARD_DIR }: { dir?: string } = {}):
   return router;
 }
 
-/** @returns answers clients that prefer HTML to a problem document; other clients go to the next router */
+/** Clients that prefer a problem document to HTML go to the next router. */
 const forBrowsers =
   (answer: express.RequestHandler): express.RequestHandler =>
   (request, response, next) =>
@@ -96,9 +95,8 @@ function createPage(dir: string): (status: number) => express.RequestHandler {
 }
 
 /**
- * Sends a file. A browser asks each time whether its copy is current (304). The modification time is not enough for that: after
- * a return to an older build, a browser would keep the newer page, whose assets are gone.
- * @param caching value of `Cache-Control`
+ * A browser asks each time whether its copy is current (304). The modification time is not enough for that: after a return to an older
+ * build, a browser would keep the newer page, whose assets are gone. `caching`: value of `Cache-Control`.
  */
 function sendFile(response: express.Response, path: string, caching: string = 'no-cache') {
   const { size, mtimeMs } = statSync(path);

@@ -11,7 +11,7 @@ import { createWrite } from './write.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** The texts that end a formatted time: `00:00.` to `59:59.`, and `000Z` to `999Z`. */
+/** A formatted time ends with these: `00:00.` to `59:59.`, and `000Z` to `999Z`. */
 const SECONDS = Array.from(
   { length: 3600 },
   (_, second) => `${pad(Math.floor(second / 60), 2)}:${pad(second % 60, 2)}.`,
@@ -22,11 +22,7 @@ function pad(number: number, digits: number) {
   return String(number).padStart(digits, '0');
 }
 
-/**
- * Returns a function that formats times as `formatTime` does. It joins three cached texts. For many times in one hour,
- * formatting is three times as fast with the cache.
- * @returns `ts` in whole epoch ms
- */
+/** Like `formatTime`, for whole epoch ms. It joins three cached texts, which is three times as fast for many times in one hour. */
 function createTimes(): (ts: number) => string {
   let hour = Number.NaN;
   let beginning = '';
@@ -42,17 +38,13 @@ function createTimes(): (ts: number) => string {
   };
 }
 
-/** A text format of samples. Numbers and times need no quotes, and no spreadsheet reads them as formulas. */
+/** Numbers and times need no quotes, and no spreadsheet reads them as formulas. */
 interface Format {
-  /** extension of the file name */
   extension: string;
-  /** text before the first line */
   head: string;
-  /** formats a sample */
   line: (time: string, value: number) => string;
 }
 
-/** Text formats by media type. */
 const FORMATS: Record<'application/x-ndjson' | 'text/csv', Format> = {
   'application/x-ndjson': {
     extension: 'ndjson',
@@ -62,17 +54,15 @@ const FORMATS: Record<'application/x-ndjson' | 'text/csv', Format> = {
   'text/csv': { extension: 'csv', head: 'ts,value\n', line: (time, value) => `${time},${value}\n` },
 };
 
-/** of a table */
 export type TextType = keyof typeof FORMATS;
 
-/** of samples */
 type ExportType = TextType | ColumnType;
 
 const TEXT_TYPES = Object.keys(FORMATS) as TextType[];
 
 const TYPES = [...TEXT_TYPES, ...(Object.keys(COLUMN_FORMATS) as ColumnType[])];
 
-/** Media types by the value of the parameter `format`, which exists because a link cannot send `Accept`. */
+/** By the parameter `format`, which exists because a link cannot send `Accept`. */
 export const TYPE_OF = {
   json: null,
   ndjson: 'application/x-ndjson',
@@ -83,20 +73,17 @@ export const TYPE_OF = {
 
 export const hasColumns = (type: ExportType): type is ColumnType => Object.hasOwn(COLUMN_FORMATS, type);
 
-/** @param format replaces `Accept` @returns the file type that the client prefers; null: a page of JSON */
+/** `format` replaces `Accept`. Null: a page of JSON. */
 export const exportType = (req: Request, format: keyof typeof TYPE_OF | undefined): ExportType | null =>
   format === undefined ? preferred(req, TYPES) : TYPE_OF[format];
 
-/**
- * @param format replaces `Accept`
- * @returns the type of table that the client prefers; null: a page of JSON
- */
+/** `format` replaces `Accept`. Null: a page of JSON. */
 export const tableType = (req: Request, format: 'json' | 'csv' | 'ndjson' | undefined): TextType | null =>
   format === undefined ? preferred(req, TEXT_TYPES) : TYPE_OF[format];
 
 /**
- * Returns the type that the client prefers. Pages of JSON come first, so that they win a tie. Each type is also offered with its
- * charset, because an `Accept` with a charset matches only such a type.
+ * Pages of JSON come first, so that they win a tie. Each type is also offered with its charset, because an `Accept` with a charset matches
+ * only such a type.
  */
 function preferred<T extends ExportType>(req: Request, types: T[]): T | null {
   const served = ['application/json', ...types].flatMap((type) => [type, `${type}; charset=utf-8`]);
@@ -104,10 +91,7 @@ function preferred<T extends ExportType>(req: Request, types: T[]): T | null {
   return types.find((type) => wanted.startsWith(type)) ?? null;
 }
 
-/**
- * Streams the samples of a sensor in a range as a file.
- * @throws {MillraceError} `bad_parameter`, `busy`, `unavailable`
- */
+/** Streams a range of one sensor. Throws `bad_parameter`, `busy`, `unavailable`. */
 export async function sendExport(
   req: Request,
   res: Response,
@@ -152,10 +136,7 @@ export async function sendExport(
   });
 }
 
-/**
- * Streams samples of any number of sensors as a file of columns (Parquet or Arrow), oldest first.
- * @throws {MillraceError} `busy`, `unavailable`
- */
+/** Streams Parquet or Arrow, oldest samples first. Throws `busy`, `unavailable`. */
 export async function sendColumns(
   req: Request,
   res: Response,
@@ -168,7 +149,6 @@ export async function sendColumns(
   }: {
     limit: ConcurrencyLimit;
     type: ColumnType;
-    /** name of the file */
     name: string;
     read: (signal: AbortSignal) => AsyncIterable<Samples>;
     metrics: Metrics;
@@ -184,10 +164,7 @@ export async function sendColumns(
   });
 }
 
-/**
- * Streams a file of columns while it is encoded.
- * @throws {MillraceError} `busy`, and the errors of `encode`
- */
+/** Throws `busy`, and the errors of `encode`. */
 export async function sendEncoded(
   req: Request,
   res: Response,
@@ -199,7 +176,6 @@ export async function sendEncoded(
   }: {
     limit: ConcurrencyLimit;
     type: ColumnType;
-    /** name of the file */
     name: string;
     encode: (signal: AbortSignal) => AsyncIterable<Uint8Array>;
   },
@@ -216,7 +192,6 @@ export async function sendEncoded(
   });
 }
 
-/** Sends a file while it is made, and stops when the client disconnects. */
 async function sendFile(
   req: Request,
   res: Response,
@@ -244,12 +219,7 @@ async function sendFile(
   }
 }
 
-/**
- * Refuses the parameters of pages, because a file is the whole answer.
- * @param type media type of the file
- * @param others further parameters that this type does not support
- * @throws {MillraceError} `bad_parameter`
- */
+/** A file is the whole answer, so it has no pages. `others`: further parameters that `type` does not support. Throws `bad_parameter`. */
 export function refusePaging(req: Request, type: string, others: string[] = []) {
   const given = ['limit', 'cursor', ...others].filter((parameter) => parameter in req.query);
   if (given.length === 0) return;
@@ -258,14 +228,14 @@ export function refusePaging(req: Request, type: string, others: string[] = []) 
   });
 }
 
-/** Limit in bytes of a device or sensor name in a file name. Most systems allow 255 bytes: two such names and an extension fit. */
+/** In bytes. Most systems allow file names of 255 bytes: two names and an extension fit. */
 const MAX_BYTES = 120;
 
-/** Characters that some file system forbids, or that a shell interprets. */
+/** Some file system forbids these characters, or a shell interprets them. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are unsafe too
 const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069/\\:*?"'<>|`$;&]+/g;
 
-/** Returns the file name of an export: the names of device and sensor, or their ids if they have no names. */
+/** Of device and sensor, or their ids if they have no names. */
 export function fileName(
   {
     deviceId,
@@ -277,7 +247,7 @@ export function fileName(
   return `${safeName(row.deviceName ?? deviceId)}_${safeName(row.name ?? sensorId)}.${extension}`;
 }
 
-/** @returns the text without characters that a file system or a shell treats specially */
+/** Without characters that a file system or a shell treats specially. */
 export function safeName(text: string): string {
   const plain = text.replaceAll(UNSAFE, '-').replace(/^[\s.-]+/, '');
   let kept = '';
@@ -288,15 +258,12 @@ export function safeName(text: string): string {
   return kept.trim() || '-';
 }
 
-/** Number of characters of one write. Smaller writes would cost more than formatting their content. */
+/** In characters. Smaller writes would cost more than formatting their content. */
 export const CHUNK = 64 * 1024;
 
 /**
- * Writes samples, no faster than the client reads them. It sends nothing before the first samples are read. So if the database
- * is unavailable, the answer can still be a problem document.
- * @param res response with its headers set, but not sent
- * @param all series, each sorted by time
- * @param options samples outside [from, to) are left out; `signal` aborts when the client disconnects
+ * No faster than the client reads. It sends nothing before the first samples are read. So if the database is unavailable, the answer can
+ * still be a problem document. Samples outside [from, to) are left out.
  */
 async function sendSamples(
   res: Response,

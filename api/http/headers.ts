@@ -4,10 +4,8 @@ import type { RequestHandler } from 'express';
 import helmet from 'helmet';
 
 /**
- * Returns middleware that sets the security headers of every answer. Only the pages of the dashboard are meant to be shown, and
- * they replace this policy by their own policy. No answer has an `Access-Control-` header, so pages of other origins can read
- * nothing.
- * @param options whether this server ends TLS; a proxy that ends TLS sends its own header
+ * Only the pages of the dashboard are meant to be shown, and they replace this policy by their own. No answer has an `Access-Control-`
+ * header, so pages of other origins can read nothing. `encrypted`: this server ends TLS; a proxy that ends TLS sends its own header.
  */
 export const safeHeaders = ({ encrypted }: { encrypted: boolean }): RequestHandler =>
   helmet({
@@ -31,7 +29,6 @@ export const safeHeaders = ({ encrypted }: { encrypted: boolean }): RequestHandl
     xXssProtection: false,
   });
 
-/** Returns the security headers of `safeHeaders` for answers that are written without the app. */
 export function safeHeaderLines(options: { encrypted: boolean }): string[] {
   const req = new IncomingMessage(new Socket());
   const res = new ServerResponse(req);

@@ -10,10 +10,9 @@ import type { ProcessRow } from '../store/processes.ts';
 import type { DeviceRow, SensorRow } from '../store/registry/rows.ts';
 import type { FleetCount } from './routes/fleet.ts';
 
-/** Time in ms. A device without a status counts as online if its last message is younger. */
+/** In ms. A device without a status counts as online if its last message is younger. */
 const SEEN_WITHIN_MS = 300_000;
 
-/** @param ms epoch ms */
 export const optionalTime = (ms: number | null) => (ms === null ? null : formatTime(ms));
 
 export const latestItem = (row: LatestRow): LiveItem => ({
@@ -24,8 +23,7 @@ export const latestItem = (row: LatestRow): LiveItem => ({
   type: row.type,
   unit: row.unit,
   site: row.site,
-  // JSON omits a member that is `undefined`. A snapshot has an item for each sensor, so unknown intervals are omitted to save
-  // bytes.
+  // JSON omits a member that is `undefined`. A snapshot has an item for each sensor, so unknown intervals are omitted to save bytes.
   interval_ms: row.intervalMs ?? undefined,
   ts: optionalTime(row.ts),
   value: row.value,
@@ -49,9 +47,8 @@ export const eventItem = ({ ts, kind, clockOffset }: DeviceEvent) => ({
 });
 
 /**
- * Returns whether a device is online, by what it announced (birth, status or Sparkplug). A device that announced nothing is
- * online for five minutes after a message. Then it is not live: nobody knows whether it should send.
- * @param now epoch ms
+ * A device that announced nothing (birth, status or Sparkplug) is online for five minutes after a message. Then it is not live: nobody
+ * knows whether it should send.
  */
 export const presenceOf = (
   { state, lastSeen }: Pick<DeviceRow, 'state' | 'lastSeen'>,
@@ -65,7 +62,6 @@ export const presenceOf = (
       ? 'online'
       : 'offline';
 
-/** @param now epoch ms */
 export function deviceItem(row: DeviceRow & { id: string }, now: number) {
   const state = presenceOf(row, now);
   return {
@@ -92,7 +88,6 @@ export const nodeItem = ({ address, dataCenter, up }: DatabaseNode) => ({
   up,
 });
 
-/** @param now epoch ms */
 export function processItem(row: ProcessRow, now: number) {
   const { clientId, role, version, startedAt, seenAt, stats } = row;
   const {
@@ -120,10 +115,8 @@ export function processItem(row: ProcessRow, now: number) {
 }
 
 /**
- * Formats the state of streaming out of the whole installation.
- * @param rows rows of processes that are not silent
- * @param streamed `streamed_until` of each group of devices, in epoch ms
- * @returns null: no process streams
+ * State of streaming out of the whole installation. `rows`: processes that are not silent. `streamed`: `streamed_until` of each group of
+ * devices, in epoch ms. Null: no process streams.
  */
 export function streamItem(
   rows: ProcessRow[],
@@ -144,17 +137,13 @@ export function streamItem(
   };
 }
 
-/** Listen addresses that stand for all network interfaces of a machine. */
+/** These stand for all network interfaces of a machine. */
 const ALL_ADDRESSES = new Set(['0.0.0.0', '::', '[::]']);
 
 const MQTT_PORT = 1883;
 const MQTT_TLS_PORT = 8883;
 
-/**
- * Describes the broker that devices connect to.
- * @param port of the embedded broker
- * @returns null: this process knows no broker
- */
+/** `port`: of the embedded broker. Null: this process knows no broker. */
 export function mqttItem(
   { mqtt, role }: Pick<Config, 'mqtt' | 'role'>,
   port: number,

@@ -3,10 +3,8 @@ import { CHUNK } from './export.ts';
 import { createWrite } from './write.ts';
 
 /**
- * Writes the items of a JSON array, no faster than the client reads them. It sends nothing before the first items are read. So
- * if that read fails, the answer can still be a problem document.
- * @param frame `begin` and `end`: texts around the items
- * @param pieces items as JSON
+ * No faster than the client reads. It sends nothing before the first items are read. So if that read fails, the answer can still be a
+ * problem document. `pieces`: items as JSON.
  */
 export async function sendPieces(
   res: Response,

@@ -54,14 +54,13 @@ export const createConcurrencyLimits = (limits: typeof MAX_CONCURRENT) => ({
 });
 
 /**
- * Returns a function that runs at most `concurrency` answers at once. Further answers wait. A client that has disconnected gets
- * no answer. Without this limit, 500 concurrent requests for `latest` delayed acknowledgements and health checks by 0.9 s, and
- * 100 requests for a device of 10,000 sensors delayed them by 4.9 s. An answer ends when it is handed over to the socket,
- * however slowly the client reads.
+ * Runs at most `concurrency` answers at once. Without this limit, 500 concurrent requests for `latest` delayed acknowledgements and health
+ * checks by 0.9 s, and 100 requests for a device of 10,000 sensors delayed them by 4.9 s. An answer ends when it is handed over to the
+ * socket, however slowly the client reads.
  */
 export function createWaitingLimit(concurrency: number) {
   const limit = pLimit(concurrency);
-  /** @param res response; if its client has disconnected, `answer` is not called */
+  /** If the client has disconnected, `answer` is not called. */
   return (res: Response, answer: () => Promise<unknown>): Promise<void> =>
     limit(async () => {
       if (res.closed) return;
@@ -75,15 +74,10 @@ export function createWaitingLimit(concurrency: number) {
 
 export type WaitingLimit = ReturnType<typeof createWaitingLimit>;
 
-/** Returns a limit of concurrent requests. @param message message of the error when the limit is reached */
 export function createConcurrencyLimit(limit: number, message: string) {
   let running = 0;
   return {
-    /**
-     * Takes one of the places.
-     * @returns releases the place; further calls have no effect
-     * @throws {MillraceError} `busy`: no place is free
-     */
+    /** The result releases the place; further calls have no effect. Throws `busy`. */
     acquire(): () => void {
       if (running >= limit) throw new MillraceError('busy', message);
       running++;
@@ -98,7 +92,7 @@ export function createConcurrencyLimit(limit: number, message: string) {
 
 export type ConcurrencyLimit = ReturnType<typeof createConcurrencyLimit>;
 
-/** Runs `work` with a signal that aborts when the client disconnects. Errors after that are dropped. */
+/** Errors after a disconnect of the client are dropped. */
 export async function abortOnClose(res: Response, work: (signal: AbortSignal) => Promise<void>) {
   const closed = new AbortController();
   res.once('close', () => closed.abort());

@@ -7,20 +7,17 @@ import { PagePolicy } from './page-policy.ts';
 
 const MANUAL_DIR = fileURLToPath(new URL('../../dist/docs/', import.meta.url));
 
-/**
- * Content types that are compressed: pages, programs, styles, drawings and the search index. Pictures already have their own
- * compression.
- */
+/** Pictures already have their own compression. */
 const COMPRESSED = /^(?:text\/(?:html|css|javascript)|application\/(?:javascript|json)|image\/svg\+xml)\b/i;
 
 const DASHBOARD_DIR = fileURLToPath(new URL('../../dist/web/', import.meta.url));
 
-/** `npm run dev` writes the number of its process into this file next to the manual while it builds the manual. */
+/** `npm run dev` writes its process id into this file next to the manual while it builds the manual. */
 export const BUILD_MARK = 'docs-build.pid';
 
 /**
- * Serves the manual below `/docs/`, as `npm run docs:build` has written it. The manual may also be built while the process runs. Until
- * then, its pages show the progress.
+ * Serves what `npm run docs:build` has written. The manual may also be built while the process runs. Until then, its pages show the
+ * progress.
  */
 export function createManual({
   dir = MANUAL_DIR,
@@ -71,10 +68,8 @@ export function createManual({
   return router;
 }
 
-/** Interval in which the page is loaded again while the manual is built, in s. */
 const RETRY_S = '2';
 
-/** @param mark path @returns epoch ms; null: no process builds the manual */
 function buildBegan(mark: string): number | null {
   try {
     process.kill(Number(readFileSync(mark, 'utf8')), 0);
@@ -85,7 +80,6 @@ function buildBegan(mark: string): number | null {
   }
 }
 
-/** @returns the element that loads the style sheet of the dashboard; empty: it is not built */
 function styleOf(dashboardDir: string): string {
   const index = join(dashboardDir, 'index.html');
   const [link = ''] = existsSync(index)
@@ -94,7 +88,6 @@ function styleOf(dashboardDir: string): string {
   return link;
 }
 
-/** @param seconds since the build began */
 const buildingPage = (style: string, seconds: number) =>
   noticePage(`<meta http-equiv="refresh" content="${RETRY_S}">${style}`, [
     `<h1>The manual is being built (${Math.max(0, seconds)} s)</h1>`,
@@ -116,7 +109,6 @@ src="/mark.svg" alt="" width="28" height="28"><span>Millrace</span></a></div></h
 <main><div class="notice" role="status">${lines.join('\n')}
 <p class="notice-actions"><a class="button" href="/">To the dashboard</a></p></div></main></html>`;
 
-/** @returns paths */
 const pagesIn = (dir: string): string[] =>
   readdirSync(dir, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.html'))

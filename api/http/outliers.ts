@@ -8,45 +8,39 @@ import { type JudgedItem, keyOf } from './stream/latest-cache.ts';
  * value of each sensor by hour). So a client gets the most unusual of 100,000 sensors without receiving all of them.
  */
 
-/** Number of standard deviations from the mean from which a value is an outlier. */
 export const OUTLIER_SIGMAS = 4.5;
 
-/** Time in ms for which an answer is reused. Many dashboards send the same request. */
+/** An answer is reused for this time in ms, because many dashboards send the same request. */
 const MAX_AGE_MS = 2000;
 
 type OutlierFilter = { type: string | undefined; site: string | undefined };
 
 type Judged = JudgedItem & { sigmas: number; ts: string; value: number };
 
-/** Sensors that are shown as one entry: the sensors of a site, or of a device. */
 interface Group {
   site: string | null;
-  /** null: the group is a site */
+  /** null: the group is a site, not a device */
   deviceId: string | null;
-  /** name of the device */
   device: string | null;
   sensors: number;
-  /** number of sensors whose newest value was compared with a baseline */
+  /** newest values that were compared with a baseline */
   judged: number;
-  /** number of sensors whose newest value is an outlier */
+  /** newest values that are outliers */
   outliers: number;
-  /** the most unusual value; null: no sensor was judged */
+  /** null: no sensor was judged */
   worst: Judged | null;
 }
 
-/** Returns functions that rank sensors, sites and devices. */
 export function createRanking({
   latest,
   clock,
 }: {
-  /** reads the newest values; its items may change later, so answers hold copies */
+  /** its items may change later, so answers hold copies */
   latest: () => Promise<JudgedItem[]>;
-  /** epoch ms */
   clock: () => number;
 }) {
   const recent: Map<string, { at: number; answer: Promise<unknown> }> = new Map();
 
-  /** Computes an answer, or reuses a recent answer to the same question. */
   function once<T>(question: string, compute: () => Promise<T>): Promise<T> {
     const now = clock();
     for (const [asked, { at }] of recent) if (Math.abs(now - at) >= MAX_AGE_MS) recent.delete(asked);
@@ -61,7 +55,7 @@ export function createRanking({
   }
 
   return {
-    /** @returns numbers of all sensors that match the filter; the most unusual outlier comes first */
+    /** Counts all sensors that match the filter; the most unusual outlier comes first. */
     sensors: (filter: OutlierFilter): Promise<{ sensors: number; judged: number; outliers: Judged[] }> =>
       once(JSON.stringify(['sensors', filter]), async () => {
         const items = (await once('latest', latest)).filter((item) => isWanted(item, filter));
@@ -73,7 +67,7 @@ export function createRanking({
         return { sensors: items.length, judged: judged.length, outliers };
       }),
 
-    /** @returns the group with the most unusual value comes first */
+    /** The group with the most unusual value comes first. */
     groups: (by: 'site' | 'device', filter: OutlierFilter): Promise<Group[]> =>
       once(JSON.stringify([by, filter]), async () => {
         const groups: Map<string | null, Group> = new Map();
@@ -98,7 +92,7 @@ const isJudged = (item: JudgedItem): item is Judged =>
 
 const isOutlier = ({ sigmas }: Judged) => Math.abs(sigmas) >= OUTLIER_SIGMAS;
 
-/** Orders equally unusual values by key, so that every process gives the same order. */
+/** Equal values are ordered by key, so that every process gives the same order. */
 const byUnusual = (a: Judged, b: Judged) =>
   Math.abs(b.sigmas) - Math.abs(a.sigmas) || (keyOf(a) < keyOf(b) ? -1 : Number(keyOf(a) > keyOf(b)));
 

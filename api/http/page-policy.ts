@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 
 /**
- * The Content-Security-Policy of pages that a bundler wrote. It allows only files of this server and the inline scripts of these
- * pages. Each inline script is allowed by its hash (CSP level 3, 8.1). The pages may be built again while the process runs.
+ * The Content-Security-Policy of pages that a bundler wrote. It allows only files of this server, and inline scripts by their hashes (CSP
+ * level 3, 8.1). The pages may be built again while the process runs.
  */
 export class PagePolicy {
   #index;
@@ -11,10 +11,7 @@ export class PagePolicy {
   #builtAt = 0;
   #hashes: string[] = [];
 
-  /**
-   * @param index path of the first page, which every build writes
-   * @param listPages returns the paths of all pages
-   */
+  /** `index`: path of the first page, which every build writes. */
   constructor(index: string, listPages: () => string[] = () => [index]) {
     this.#index = index;
     this.#listPages = listPages;
@@ -24,14 +21,14 @@ export class PagePolicy {
     return statSync(this.#index, { throwIfNoEntry: false }) !== undefined;
   }
 
-  /** Returns the value of the header for a page. After a new build it computes the hashes again. */
+  /** After a new build it computes the hashes again. */
   header({
     inlineStyles = false,
     evaluation = false,
   }: {
-    /** whether the pages have style attributes, which a generator wrote */
+    /** a generator wrote style attributes into the pages */
     inlineStyles?: boolean;
-    /** whether a program on the page compiles schemas */
+    /** a program on the page compiles schemas, which needs `eval` */
     evaluation?: boolean;
   } = {}): string {
     const builtAt = statSync(this.#index, { throwIfNoEntry: false })?.mtimeMs ?? 0;
@@ -56,7 +53,6 @@ export class PagePolicy {
 
 const INLINE_SCRIPT = /<script(?![^>]*\ssrc=)[^>]*>([\s\S]*?)<\/script>/g;
 
-/** @param pages paths @returns hashes of the inline scripts of the pages, each hash once */
 function hashesOf(pages: string[]): string[] {
   const scripts = pages.flatMap((path) =>
     [...readFileSync(path, 'utf8').matchAll(INLINE_SCRIPT)].map(([, script = '']) => script),

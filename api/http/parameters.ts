@@ -7,7 +7,7 @@ import { type Identity, identifyDevice, identifySensor, isName } from '../../sch
 import { DAY_MS } from '../../schema/rules.ts';
 import type { RouteDeps } from './api.ts';
 
-/** A whole number, written in digits only. `Number` would also accept "1e2", " 5" and "0x10". */
+/** Digits only: `Number` would also accept "1e2", " 5" and "0x10". */
 export const digits = (min: number, max: number) =>
   z
     .string()
@@ -18,7 +18,7 @@ export const digits = (min: number, max: number) =>
 
 const BAD_OFFSET = 'a whole number of minutes from -1439 to 1439';
 
-/** Limits of a UTC offset, in minutes. Its absolute value is less than a day. */
+/** Offset from UTC in minutes, less than a day. */
 const utcOffset = z
   .string()
   .regex(/^-?\d{1,4}$/, BAD_OFFSET)
@@ -26,13 +26,12 @@ const utcOffset = z
   .refine((minutes) => Math.abs(minutes) < 1440, BAD_OFFSET)
   .meta({ means: { type: 'integer', minimum: -1439, maximum: 1439 } });
 
-/** A time in a query: an instant in epoch ms, or a duration before now in ms (`ago`). */
+/** Epoch ms, or a duration before now in ms (`ago`). */
 export type TimeParameter = number | { ago: number };
 
-/** Pattern of a time before now, such as `-1h`. */
 const AGO = /^-(\d{1,9}(?:ms|[smhdy]))$/;
 
-/** Maximum distance of a time from 1970, in ms. */
+/** Range of `Date`: the greatest distance from 1970, in ms. */
 const MAX_TIME_MS = 8.64e15;
 
 const time = z.string().transform((text, context) => {
@@ -45,7 +44,7 @@ const time = z.string().transform((text, context) => {
 // The usual cause of a bad time is an unencoded plus sign in its offset. In a query string, a plus sign means a space.
 const BAD_TIME = 'ISO 8601, integer milliseconds, now or -1h; write the plus of an offset as %2B';
 
-/** @returns null: not a time */
+/** Null: not a time. */
 export function parseTimeParameter(text: string): TimeParameter | null {
   if (text === 'now') return { ago: 0 };
   const ago = parseDuration(AGO.exec(text)?.[1] ?? '');
@@ -54,16 +53,10 @@ export function parseTimeParameter(text: string): TimeParameter | null {
   return ms !== null && Math.abs(ms) <= MAX_TIME_MS ? ms : null;
 }
 
-/** @param now epoch ms @returns epoch ms */
 const atTime = (given: TimeParameter | undefined, now: number): number | undefined =>
   typeof given === 'object' ? Math.max(now - given.ago, -MAX_TIME_MS) : given;
 
-/**
- * Converts the range of a request to absolute times. Relative times count back from `now`.
- * @param now epoch ms
- * @returns epoch ms, half-open
- * @throws {MillraceError} `bad_range`
- */
+/** Relative times count back from `now`. Returns a half-open range in epoch ms. Throws `bad_range`. */
 export function rangeAt(
   { from, to }: { from?: TimeParameter | undefined; to?: TimeParameter | undefined },
   now: number,
@@ -76,11 +69,8 @@ export function rangeAt(
 }
 
 /**
- * Reads a time of a request body. A time before `min` counts as `min`.
- * @param given ISO 8601, or epoch ms
- * @param bounds epoch ms
- * @returns epoch ms
- * @throws {MillraceError} `bad_timestamp`: `given` is not a time, or is after `max`
+ * For a time of a request body: ISO 8601, or epoch ms. A time before `min` counts as `min`. Returns epoch ms. Throws `bad_timestamp` if it
+ * is not a time, or is after `max`.
  */
 export function timeOf(
   given: string | number,
@@ -93,7 +83,7 @@ export function timeOf(
 
 const name = z.string().refine(isName, 'a text of 1 to 128 bytes without control characters');
 
-/** The JSON Schema of a time. It uses `anyOf`, because a validator that ignores formats takes every text as a date. */
+/** Uses `anyOf`, because a validator that ignores formats takes every text as a date. */
 const TIME = {
   means: {
     anyOf: [
@@ -106,8 +96,8 @@ const TIME = {
 };
 
 /**
- * The fields of query strings. `meta` has the texts of the documents: a `description` and an `example`. Its member `means` is
- * the schema of the value that the text stands for.
+ * `meta` has the texts of the documents: a `description` and an `example`. Its member `means` is the schema of the value that the text
+ * stands for.
  */
 export const fields = {
   limit: digits(1, 1000).default(100).meta({ description: 'The limit of items of one page.' }),
@@ -134,24 +124,17 @@ export const fields = {
   }),
   name: name.optional(),
   text: name,
-  /** Only a string here. `parseDevice` checks the text, because a text that is neither an id nor a name has its own error code. */
+  /** `parseDevice` checks the text, because a text that is neither an id nor a name has its own error code. */
   id: z.string().optional(),
 };
 
-/**
- * Reads a query string. One problem names all parameters that are unknown, repeated or out of range.
- * @throws {MillraceError} `bad_parameter`
- */
+/** One problem names all parameters that are unknown, repeated or out of range. Throws `bad_parameter`. */
 export function readQuery<S extends ZodRawShape>(req: Request, shape: S): z.infer<ZodObject<S>> {
   checkEncoding(req.url);
   return readParameters(req.query, z.strictObject(shape));
 }
 
-/**
- * Reads parameters by name.
- * @param given a parameter that was given several times is an array
- * @throws {MillraceError} `bad_parameter`
- */
+/** A parameter that was given several times is an array. Throws `bad_parameter`. */
 export function readParameters<T extends ZodObject>(given: Record<string, unknown>, schema: T): z.infer<T> {
   const result = schema.safeParse(given);
   if (result.success) return result.data;
@@ -164,7 +147,7 @@ export function readParameters<T extends ZodObject>(given: Record<string, unknow
   throw new MillraceError('bad_parameter', detail, { details: { parameters } });
 }
 
-/** Refuses invalid percent-encoding, which the query parser would decode wrongly. */
+/** The query parser would decode invalid percent-encoding wrongly. */
 export function checkEncoding(url: string) {
   try {
     decodeURIComponent(url.slice(url.indexOf('?') + 1));
@@ -178,14 +161,14 @@ export function checkEncoding(url: string) {
 const reasonOf = (issue: core.$ZodIssue) =>
   issue.code === 'invalid_type' ? 'must be given once, as a text' : issue.message;
 
-/** @param text device id or name, from the path or a filter @throws {MillraceError} `bad_id` */
+/** `text`: id or name, from the path or a filter. Throws `bad_id`. */
 export function parseDevice(text: string): Identity {
   const device = identifyDevice(text);
   if (!device) throw new MillraceError('bad_id', BAD_ID);
   return device;
 }
 
-/** @throws {MillraceError} `bad_id` */
+/** Throws `bad_id`. */
 export function parseSensor(deviceId: string, text: string): Identity {
   const sensor = identifySensor(deviceId, text);
   if (!sensor) throw new MillraceError('bad_id', BAD_ID);
@@ -196,10 +179,8 @@ const BAD_ID =
   'Devices and sensors are lower-case UUIDs, or names of 1 to 128 bytes of UTF-8 without control characters.';
 
 /**
- * Cuts the range of a request. The range starts no earlier than the retention of history, to the millisecond. It ends no later
- * than now plus the allowed clock skew.
- * @returns epoch ms, half-open; the range is empty if `from` is not before `to`
- * @throws {MillraceError} `bad_range`
+ * The range starts no earlier than the retention of history, to the millisecond. It ends no later than now plus the allowed clock skew.
+ * Returns a half-open range in epoch ms, which is empty if `from` is not before `to`. Throws `bad_range`.
  */
 export function cutRange(
   given: { from?: TimeParameter | undefined; to?: TimeParameter | undefined },

@@ -4,11 +4,7 @@ import type { Logger } from 'pino';
 import { MillraceError, refusalText } from '../../common/errors.ts';
 import type { IngestResult } from '../ingest/ingest-result.ts';
 
-/**
- * Makes a problem document (RFC 9457) from an error. The document contains no stack, no CQL and no host.
- * @param requestId missing if the request was not valid HTTP
- * @returns JSON
- */
+/** RFC 9457, as JSON. It contains no stack, no CQL and no host. `requestId` is missing if the request was not valid HTTP. */
 export function problemDocument(error: MillraceError, requestId?: string): string {
   const { code, status, details } = error;
   // The log has the internal cause. The client gets only the title of the code.
@@ -57,9 +53,8 @@ function toProblem(error: unknown): MillraceError {
 }
 
 /**
- * Answers a request that posts or replays measurements. The answer is 200 if all measurements are stored. Otherwise it is a
- * problem that lists the refused measurements. If the whole message was refused, the problem has the code of that refusal.
- * @throws {MillraceError} `refused`, or the code that refused the whole message
+ * For posted or replayed measurements. The answer is 200 if all are stored. Otherwise it is a problem that lists the refused ones. If the
+ * whole message was refused, the problem has the code of that refusal, else `refused`.
  */
 export function answerResult(res: Response, { accepted, refused }: IngestResult) {
   if (refused.length === 0) return void res.json({ accepted });
@@ -69,7 +64,6 @@ export function answerResult(res: Response, { accepted, refused }: IngestResult)
   throw new MillraceError(first.code, refusalText(first) || undefined, { details });
 }
 
-/** @param accepted number of stored measurements */
 const refusedText = (accepted: number) =>
   accepted === 0
     ? 'All measurements were refused, and nothing is stored.'

@@ -9,7 +9,6 @@ import type { RouteDeps } from './api.ts';
 import { parseDevice } from './parameters.ts';
 import { noSuchDevice } from './routes/devices.ts';
 
-/** Sensors that a request selects. A sensor must match all conditions. */
 interface Selection {
   /** ids or names; empty: all devices */
   devices: string[];
@@ -21,33 +20,30 @@ interface Selection {
 
 export type SelectedSensor = AlignedSensor & { row: LatestRow };
 
-/** Limit of groups or devices that are read concurrently. */
 const AT_ONCE = 8;
 
 const PAGE = 1000;
 
-/** Time after which other requests get a turn. Thirty patterns may take a millisecond for each sensor. */
+/** In ms. Thirty patterns may take a millisecond for each sensor, so other requests get a turn. */
 const MAX_TURN_MS = 10;
 
 /**
- * Finds the sensors of a selection, each with the time of its newest sample. No sample of the sensor is later than that time.
- * @returns sensors in no particular order
- * @throws {MillraceError} `bad_id`; `not_found`: a device does not exist, unless `skipsUnknown`; `query_too_large`
+ * Sensors in no particular order, each with a time after which it has no sample. Throws `bad_id`; `not_found` for a missing device, unless
+ * `skipsUnknown`; `query_too_large`.
  */
 export async function selectSensors(
   { store, groups }: Pick<RouteDeps, 'store' | 'groups'>,
   { devices, sensors, site, type }: Selection,
   options: {
-    /** maximum number of sensors */
+    /** maximum number of sensors that match */
     limit: number;
     /** end of the range that will be read, in epoch ms */
     to: number;
     signal: AbortSignal;
-    /** maximum number of sensors that are read to find those that match; default: the whole fleet */
+    /** of sensors that are read to find those that match; default: the whole fleet */
     maxRead?: number;
-    /** a further condition; default: every sensor */
     accepts?: (row: LatestRow) => boolean;
-    /** whether to skip devices that do not exist; default: they are an error */
+    /** default: a device that does not exist is an error */
     skipsUnknown?: boolean;
   },
 ): Promise<SelectedSensor[]> {
@@ -108,20 +104,19 @@ export async function selectSensors(
   return found;
 }
 
-/** A device id to test whether a text is a valid sensor id or name. No device has this id. */
+/** No device has this id. It only tests whether a text is a valid sensor id or name. */
 const NOBODY = '00000000-0000-0000-0000-000000000000';
 
 const matches = (row: LatestRow, { type, site }: { type: string | undefined; site: string | undefined }) =>
   (type === undefined || row.type === type) && (site === undefined || row.site === site);
 
-/** @throws {MillraceError} `bad_id` */
+/** Throws `bad_id`. */
 function sensorTest(sensors: string[]): (row: LatestRow) => boolean {
   if (sensors.length === 0) return () => true;
   for (const text of sensors)
     if (!identifySensor(NOBODY, text)) throw new MillraceError('bad_id', `${text} is not a sensor.`);
   const names = new Set(sensors);
-  // A sensor id is a digest that depends on its device, so the ids are computed for each device. The rows of a device follow
-  // each other.
+  // A sensor id is a digest that depends on its device, so the ids are computed for each device. The rows of a device follow each other.
   let device = '';
   let ids: Set<string | undefined> = new Set();
   return (row) => {
@@ -135,11 +130,9 @@ function sensorTest(sensors: string[]): (row: LatestRow) => boolean {
 }
 
 /**
- * Corrects the newest times of sensors whose device was retired and registered again. Such a device may have later samples than
- * the table `latest` shows. Only sensors whose newest sample is before the end of the range are checked. The other sensors have
- * samples until that end, so their newest time has no effect.
- * @param sensors changed in place
- * @param to epoch ms
+ * A device that was retired and registered again may have later samples than the table `latest` shows. So the newest times of its sensors
+ * are corrected in place. Only sensors whose newest sample is before the end of the range (`to`, epoch ms) are checked. The other sensors
+ * have samples until that end, so their newest time has no effect.
  */
 async function coverRetired(store: RouteDeps['store'], sensors: SelectedSensor[], to: number) {
   const silent = sensors.filter(({ newest }) => newest === null || bucketOf(newest) < bucketOf(to - 1));

@@ -7,9 +7,8 @@ import { sendProblem } from './problems.ts';
 import type { RouteOf } from './routes/index.ts';
 
 /**
- * Registers routes, each with a check of its scope. GET also serves HEAD. Other methods get 405. A request whose `Accept`
- * excludes all media types of the route gets 406.
- * @param deps dependencies of the routes
+ * Each route checks its scope. GET also serves HEAD. Other methods get 405. A request whose `Accept` excludes all media types of the route
+ * gets 406.
  */
 export function serve<P extends { access: Access }>(router: IRouter, routes: Array<RouteOf<P>>, deps: P) {
   for (const path of new Set(routes.map((route) => route.path))) {
@@ -37,10 +36,7 @@ function allowOnly(served: string[]): RequestHandler {
   };
 }
 
-/**
- * Returns middleware that refuses a request before its handler runs, if the request accepts none of the media types of the
- * route.
- */
+/** Refuses the request before its handler runs. */
 function acceptable({ answers }: Operation): RequestHandler {
   const types = [...new Set(Object.values(answers).flatMap((content) => Object.keys(content)))];
   if (types.length === 0) return (_req, _res, next) => next();
@@ -57,7 +53,6 @@ function acceptable({ answers }: Operation): RequestHandler {
 
 const LIST = new Intl.ListFormat('en', { type: 'conjunction' });
 
-/** @param method default: the method of the request */
 const named =
   (route: string, method?: string): RequestHandler =>
   (req, res, next) => {
@@ -70,10 +65,9 @@ export const unknown: RequestHandler = () => {
 };
 
 /**
- * Measures each request under its route instead of its path, because the number of labels must not grow with the fleet.
- * `req.route` of Express does not work here: it loses the prefix of the router when a handler fails. Files of the dashboard have
- * the label `other`. A method that a route does not serve also has the label `other`, because a client may send dozens of
- * methods.
+ * Measures each request under its route instead of its path, because the number of labels must not grow with the fleet. `req.route` of
+ * Express loses the prefix of the router when a handler fails. Files of the dashboard have the label `other`, and so have methods that a
+ * route does not serve, because a client may send dozens of methods.
  */
 export const timed =
   (metrics: Metrics): RequestHandler =>

@@ -12,38 +12,30 @@ import type { Metrics } from '../observability/metrics.ts';
 import { safeHeaderLines } from './headers.ts';
 import { problemDocument } from './problems.ts';
 
-/**
- * Limit of headers in bytes. An address of `/stream` with the maximum number of ids fits. The limit is more than ten times
- * Node's default of 16 KiB.
- */
+/** In bytes. An address of `/stream` with the maximum number of ids fits. The limit is more than ten times Node's default of 16 KiB. */
 const MAX_HEADER_BYTES = 200 * 1024;
 
-/** Interval of the checks for slow requests and stalled responses, in ms. */
+/** In ms, for slow requests and stalled responses. */
 const CHECK_EVERY_MS = 2000;
 
 /**
- * Time in ms for which an idle connection is kept. With Node's default of 5 s, a busy process closes connections on which the
- * next request has already arrived. The client then sees a reset.
+ * In ms, for an idle connection. With Node's default of 5 s, a busy process closes connections on which the next request has already
+ * arrived. The client then sees a reset.
  */
 const KEEP_ALIVE_MS = 65_000;
 
-/**
- * Limits of all connections, and of connections without a running request. A connection without a running request may hold a
- * header of `MAX_HEADER_BYTES`.
- */
+/** Of all connections, and of those without a running request, which may hold a header of `MAX_HEADER_BYTES`. */
 export const BOUNDS: Bounds = { connections: 10_000, pending: 1024 };
 
-/** Creates the HTTP server of an app. */
 export function createHttpServer(deps: {
   app: RequestListener;
   host: string;
   port: number;
-  /** default: without TLS */
   tls?: OwnCertificate | null;
   stopStreams: () => void;
   /** time in ms in which a request must arrive with its body */
   requestMs: number;
-  /** time in ms; a response is dropped if its client reads nothing for this time */
+  /** a response is dropped if its client reads nothing for this time */
   stallMs: number;
   metrics: Metrics;
   bounds?: Bounds;
@@ -54,8 +46,7 @@ export function createHttpServer(deps: {
     requestTimeout: requestMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
     connectionsCheckingInterval: Math.min(CHECK_EVERY_MS, requestMs),
-    // `app.ts` checks the header `Host`. Node's own refusal bypasses the event `request`, and with it the limit of running
-    // requests.
+    // `app.ts` checks the header `Host`. Node's own refusal bypasses the event `request`, and with it the limit of running requests.
     requireHostHeader: false,
   };
   const server = tls ? createTlsServer({ ...options, ...tls.options }) : createServer(options);
@@ -73,7 +64,7 @@ export function createHttpServer(deps: {
   server.on('clientError', clientErrorHandler({ encrypted: tls !== null }));
 
   return {
-    /** @throws {MillraceError} `port_taken` */
+    /** Throws `port_taken`. */
     async start() {
       server.listen(port, host);
       try {
@@ -99,7 +90,6 @@ export function createHttpServer(deps: {
       clearTimeout(rest);
     },
 
-    /** @returns the port on which it listens */
     get port(): number {
       const address = server.address();
       return address && typeof address === 'object' ? address.port : port;
@@ -107,7 +97,6 @@ export function createHttpServer(deps: {
   };
 }
 
-/** Calls a function periodically while a server listens. */
 function repeatWhileListening(server: Server, call: () => void, everyMs: number) {
   server.once('listening', () => {
     const timer = setInterval(call, everyMs);
@@ -125,7 +114,7 @@ function repeatWhileListening(server: Server, call: () => void, everyMs: number)
  * packet. A client that pipelines must expect a closed connection (RFC 9112, 9.3.2).
  */
 function disablePipelining(app: RequestListener): RequestListener {
-  /** connections with a running request */
+  /** connections with a running request, and the request that waits */
   const busy: WeakMap<Socket, { next?: () => void }> = new WeakMap();
 
   const serve: RequestListener = (req, res) => {
@@ -148,20 +137,16 @@ function disablePipelining(app: RequestListener): RequestListener {
   };
 }
 
-/** Time in ms for a client to read the refusal of a request that it may still be sending. Then the connection is closed. */
+/** In ms. A client that may still be sending its request can read the refusal, then the connection is closed. */
 const LINGER_MS = 2000;
 
-/** error codes of Millrace by Node's error code */
+/** codes of Millrace by the error codes of Node.js */
 const REFUSALS: Record<string, ErrorCode> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',
   ERR_HTTP_REQUEST_TIMEOUT: 'too_slow',
 };
 
-/**
- * Returns a listener that answers malformed HTTP with a problem document and closes the connection. Malformed HTTP never reaches
- * the app.
- * @returns listener for `clientError`
- */
+/** Answers malformed HTTP, which never reaches the app, with a problem document and closes the connection. */
 function clientErrorHandler(options: {
   encrypted: boolean;
 }): (error: NodeJS.ErrnoException, socket: Duplex) => void {
@@ -188,15 +173,15 @@ function clientErrorHandler(options: {
 }
 
 /**
- * Size in bytes of the largest write to a socket. A socket reports progress only when a whole write has left. So a response may
- * stall for another `stallMs` for each waiting portion of this size.
+ * Of the largest write to a socket, which reports progress only when a whole write has left. So a response may stall for another `stallMs`
+ * for each waiting portion of this size.
  */
 export const PIECE_BYTES = 2 * 1024 * 1024;
 
 /**
- * Closes connections whose client stops reading its response. A connection with a running response does not count as pending.
- * When the response has ended and only the client delays it, the connection counts as pending again. After `stallMs` without
- * progress the connection is destroyed. Node's own timeout does not help, because each byte that the client sends restarts it.
+ * Closes connections whose client stops reading its response. A connection with a running response does not count as pending. When the
+ * response has ended and only the client delays it, the connection counts as pending again. Node's own timeout does not help, because each
+ * byte that the client sends restarts it.
  */
 export function createStalledResponses({
   pending,
@@ -204,15 +189,12 @@ export function createStalledResponses({
   elapsed = () => performance.now(),
 }: {
   pending: PendingConnections;
-  /** time in ms without progress after which a response is dropped */
   stallMs: number;
-  /** ms of a monotonic clock */
   elapsed?: () => number;
 }) {
   const running: Map<ServerResponse, { socket: Socket; written: number; since: number }> = new Map();
 
   return {
-    /** Starts to watch a response. @param res the current response of its connection */
     begin(res: ServerResponse) {
       const { socket } = res.req;
       pending.pass(socket);
@@ -223,7 +205,7 @@ export function createStalledResponses({
       });
     },
 
-    /** Destroys stalled connections. The caller must call it periodically. */
+    /** Must be called periodically. */
     check() {
       const now = elapsed();
       for (const [res, progress] of running) {

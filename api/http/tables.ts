@@ -3,8 +3,7 @@ import { CHUNK, refusePaging, type TextType } from './export.ts';
 import { abortOnClose, type ConcurrencyLimit } from './long-requests.ts';
 import { createWrite } from './write.ts';
 
-// Tables are answers with one row for each item, as CSV or NDJSON. Unlike an export of samples, tables contain names, which
-// devices choose.
+// Tables are answers with one row for each item, as CSV or NDJSON. Unlike an export of samples, tables contain names, which devices choose.
 
 export type Cell = string | number | boolean | null;
 export type TableRow = Record<string, Cell>;
@@ -12,15 +11,15 @@ export type TableRow = Record<string, Cell>;
 const EXTENSIONS = { 'text/csv': 'csv', 'application/x-ndjson': 'ndjson' };
 
 /**
- * Texts that a spreadsheet would evaluate as a formula, also behind the apostrophes that `csvCell` puts in front. So an import can remove one
- * apostrophe from each text of this form.
+ * A spreadsheet would evaluate such a text as a formula, also behind the apostrophes that `csvCell` puts in front. So an import can remove
+ * one apostrophe from each text of this form.
  */
 const FORMULA = /^'*[=+\-@\t\r]/;
 
-/** Texts that need quotes: those with marks of CSV (RFC 4180), and those whose white space a reader would remove. */
+/** Texts with marks of CSV (RFC 4180) need quotes, and so do those whose white space a reader would remove. */
 const NEEDS_QUOTES = /[",\r\n]|^\s|\s$/;
 
-/** @returns the cell as CSV; a text that a spreadsheet would evaluate as a formula gets an apostrophe in front */
+/** A text that a spreadsheet would evaluate as a formula gets an apostrophe in front. */
 export function csvCell(cell: Cell): string {
   if (cell === null) return '';
   if (typeof cell !== 'string') return String(cell);
@@ -34,9 +33,8 @@ const lineOf = (type: TextType, columns: string[]): ((row: TableRow) => string) 
     : (row) => `${JSON.stringify(row)}\n`;
 
 /**
- * Streams a table as a file. It sends nothing before the first rows are read. So if that read fails, the answer can still be a
- * problem document.
- * @throws {MillraceError} `bad_parameter`, `busy`, and the errors of `read`
+ * It sends nothing before the first rows are read. So if that read fails, the answer can still be a problem document. Throws
+ * `bad_parameter`, `busy`, and the errors of `read`.
  */
 export async function sendTable(
   req: Request,
@@ -50,10 +48,10 @@ export async function sendTable(
   }: {
     limit: ConcurrencyLimit;
     type: TextType;
-    /** name of the file, without its extension */
+    /** file name without its extension */
     name: string;
     columns: string[];
-    /** reads rows; each row has all columns, in their order */
+    /** each row has all columns, in their order */
     read: (signal: AbortSignal) => AsyncIterable<Iterable<TableRow>>;
   },
 ) {
@@ -82,11 +80,7 @@ const describe = (res: Response, type: TextType, name: string) =>
     ? res
     : res.attachment(`${name}.${EXTENSIONS[type]}`).set('Content-Type', `${type}; charset=utf-8`);
 
-/**
- * Reads all pages of a listing.
- * @returns the rows of one page after the other
- * @throws the reason with which `signal` was aborted
- */
+/** The rows of one page after the other. Throws the reason with which `signal` was aborted. */
 export async function* allPages<T, P>(
   signal: AbortSignal,
   read: (after: P | null) => Promise<{ rows: T[]; next: P | null }>,

@@ -9,8 +9,8 @@ import { MillraceError } from '../../common/errors.ts';
 const directoryOf = (dataDir: string) => join(dataDir, 'imports');
 
 /**
- * Removes the upload files that a killed process has left. Uploads of another process with the same directory continue, because
- * that process keeps its files open.
+ * A killed process has left these files. Uploads of another process with the same directory continue, because that process keeps its files
+ * open.
  */
 export async function clearUploads(dataDir: string): Promise<void> {
   const directory = directoryOf(dataDir);
@@ -21,12 +21,7 @@ export async function clearUploads(dataDir: string): Promise<void> {
   await Promise.all(names.map((name) => rm(join(directory, name), { recursive: true, force: true })));
 }
 
-/**
- * Stores the body of a request in a file, and passes the file to `work`.
- * @param options `limit`: bytes
- * @param work the file is removed afterwards
- * @throws {MillraceError} `too_large`
- */
+/** `limit`: bytes. The file is removed after `work`. Throws `too_large`. */
 export async function withUpload<T>(
   req: Request,
   { dataDir, limit }: { dataDir: string; limit: number },
@@ -51,14 +46,11 @@ export async function withUpload<T>(
   }
 }
 
-/** @param limit bytes */
 const tooLarge = (limit: number) =>
   new MillraceError(
     'too_large',
     `A Parquet file may have ${limit} bytes over HTTP (IMPORT_MAX_BYTES). Use npm run import, or several files.`,
   );
 
-/**
- * Returns the chunks of a request body. If the caller stops early, the connection stays open, so the client can read the answer.
- */
+/** If the caller stops early, the connection stays open, so the client can read the answer. */
 export const chunksOf = (req: Request): AsyncIterable<Buffer> => req.iterator({ destroyOnReturn: false });

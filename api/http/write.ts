@@ -1,20 +1,14 @@
 import type { Response } from 'express';
 import { flushCompressed } from './compression.ts';
 
-/**
- * Returns a function that writes an answer of any length, no faster than the client reads it.
- * @param signal aborts when the client disconnects
- * @param encoding encoding of texts; latin1 is faster for ASCII
- * @returns writes a part; settles when the response accepts more
- */
+/** No faster than the client reads: a write resolves when the response accepts more. latin1 is faster for ASCII. */
 export function createWrite(
   res: Response,
   signal: AbortSignal,
   encoding: 'latin1' | 'utf8',
 ): (part: string | Uint8Array) => Promise<void> {
   let wake = () => {};
-  // One listener serves all writes. `compression` 1.8 moves a listener to its own stream, and `once` cannot remove the listener
-  // there.
+  // One listener serves all writes. `compression` 1.8 moves a listener to its own stream, and `once` cannot remove the listener there.
   res.on('drain', () => wake());
   signal.addEventListener('abort', () => wake(), { once: true });
   return async (part) => {

@@ -15,22 +15,15 @@ import { parseFileTime, timeRule, unitHint } from './time-formats.ts';
 import { numberRule, valueReader } from './values.ts';
 import { Zone } from './zones.ts';
 
-/**
- * Number of samples in memory from which they are written. A sample takes 20 bytes. During a write, the same number of
- * samples may be collected again.
- */
+/** Samples are written from this number on. A sample takes 20 bytes. During a write, the same number may be collected again. */
 const MAX_BUFFERED = 1_000_000;
 
-/**
- * Limit of names of sensors in memory, at about 500 bytes each. At the limit all names are dropped, and each sensor is
- * looked up again when it occurs.
- */
+/** At about 500 bytes for each name of a sensor. At the limit all names are dropped, and each sensor is looked up again when it occurs. */
 const MAX_ENTRIES = 300_000;
 
-/** Number of samples that a dry run shows. */
-const SHOWN = 20;
+const DRY_RUN_SAMPLES = 20;
 
-/** Limit of the lines with merged samples that an import lists. */
+/** An import lists only the first lines with merged samples. */
 const MAX_MERGED_LINES = 100;
 
 const NUMBER_AS_TEXT = 'must be a number, without quotation marks';
@@ -38,20 +31,17 @@ const NUMBER_AS_TEXT = 'must be a number, without quotation marks';
 /** Limit of the length of a cell in a message. */
 const MAX_CELL = 60;
 
-/** A line of the file of which a sample was refused. */
 export type RefusedLine = { line: number; code: ErrorCode; rule: string };
 
-/** A line whose sample has the time of the sample of an earlier line, so one of the two is stored. */
+/** Two samples have the same time, so one of the two is stored. */
 export type MergedLine = { line: number; same_as: number };
 
 /**
- * The progress of an import.
- * `rows`: number of rows from the start of the file whose samples are all committed or refused. `samples`: number of committed samples.
- * `merged`: number of samples that are not committed, because the file has another sample of the same sensor and time
+ * `rows`: from the start of the file, with all samples committed or refused. `samples`: committed. `merged`: not committed, because the
+ * file has another sample of the same sensor and time.
  */
 export type Progress = { rows: number; samples: number; merged: number; refused: number };
 
-/** A sample as it is stored. `local`: its time in the zone of the import */
 export type StoredRow = {
   line: number;
   device: string;
@@ -64,16 +54,12 @@ export type StoredRow = {
   site: string | null;
 };
 
-/** A device of the file. */
 type Owner = { identity: Identity; site: string | null; device: Device | null };
 
-/**
- * A sensor of the file. `sensor`: null before its registration. `described`: type and unit for its registration.
- */
+/** `sensor` is null before its registration, which uses `described` (type and unit). */
 interface Entry {
   refusal: { code: ErrorCode; rule: string } | null;
   owner: Owner | null;
-  /** id or name of the sensor */
   ref: string;
   sensor: Sensor | null;
   described: { type?: string; unit?: string };
@@ -89,19 +75,17 @@ const refusedEntry = (ref: string, refusal: { code: ErrorCode; rule: string }): 
   samples: null,
 });
 
-/** Collects the samples of a file by sensor, and commits them whenever a limited number of samples is in memory. */
+/** Commits whenever a limited number of samples is in memory. */
 export class Importer {
   #files;
   #times;
   #options;
-  /** Sensors by the texts of the file: by device, then by sensor. */
+  /** By the texts of the file: by device, then by sensor. */
   #entries: Map<string, Map<string, Entry>> = new Map();
-  /** Sensors by the ids of device and sensor, because a file may name a sensor by its id and by its name. */
+  /** By the ids of device and sensor, because a file may name a sensor by its id and by its name. */
   #byId: Map<string, Entry> = new Map();
-  /** Entries with samples that are not written yet. */
   #filled: Set<Entry> = new Set();
   #buffered = 0;
-  /** Number of names of sensors in `#entries`. */
   #resolved = 0;
   #progress: Progress;
   #gathered;
@@ -118,7 +102,7 @@ export class Importer {
     options,
   }: {
     files: ImportWriter;
-    /** bounds of accepted times, epoch ms */
+    /** accepted times, in epoch ms */
     times: { oldest: number; newest: number };
     options: ImportOptions;
   }) {
@@ -132,7 +116,7 @@ export class Importer {
     this.#zone = options.zone === undefined ? null : Zone.parse(options.zone);
   }
 
-  /** @returns settles when memory for more rows is free */
+  /** Resolves when memory for more rows is free. */
   async add(rows: Rows): Promise<void> {
     for (const { line, rule } of rows.malformed) this.#refuse(line, 'malformed', rule);
     if (this.#resolved > MAX_ENTRIES) await this.#forgetNames();
@@ -142,7 +126,6 @@ export class Importer {
     if (this.#buffered >= MAX_BUFFERED) await this.#flush();
   }
 
-  /** Writes the collected samples, and drops all names of sensors. */
   async #forgetNames() {
     await this.#flush();
     this.#entries.clear();
@@ -150,14 +133,13 @@ export class Importer {
     this.#resolved = 0;
   }
 
-  /** @returns settles when all samples are committed */
+  /** Resolves when all samples are committed. */
   async end(): Promise<{ progress: Progress; first: StoredRow[]; mergedLines: MergedLine[] }> {
     await this.#flush();
     await this.#writing;
     return { progress: this.#progress, first: this.#first, mergedLines: this.#mergedLines };
   }
 
-  /** Looks up the sensors of the rows that are not in memory yet. */
   async #resolve({ device, sensor, type, unit, site }: Rows) {
     const missing: Map<string, { site: string | null; sensors: Described }> = new Map();
     let lastDevice: unknown;
@@ -180,9 +162,7 @@ export class Importer {
     for (const [ref, owner] of missing) await this.#resolveDevice(ref, owner);
   }
 
-  /**
-   * Looks up a device and its sensors. Unknown ones are registered with their first sample that is stored.
-   */
+  /** Unknown devices and sensors are registered with their first sample that is stored. */
   async #resolveDevice(ref: string, { site, sensors }: { site: string | null; sensors: Described }) {
     const entries = this.#entries.get(ref) ?? new Map();
     this.#entries.set(ref, entries);
@@ -226,7 +206,7 @@ export class Importer {
       const line = lines[index] as number;
       const sample = this.#check(line, entry, rows, index, ts[index], value[index]);
       if (sample === null) continue;
-      if (this.#first.length < SHOWN) this.#first.push(this.#shown(rows, index, sample));
+      if (this.#first.length < DRY_RUN_SAMPLES) this.#first.push(this.#shown(rows, index, sample));
       if (entry.samples === null) {
         entry.samples = new SampleSeries();
         this.#filled.add(entry);
@@ -264,7 +244,7 @@ export class Importer {
     return refusedEntry('', { code: 'bad_id', rule });
   }
 
-  /** @param index of the sample in `rows` @returns null: the sample is refused */
+  /** Null: the sample is refused. `index`: in `rows`. */
   #check(
     line: number,
     { refusal }: Entry,
@@ -305,10 +285,7 @@ export class Importer {
     return null;
   }
 
-  /**
-   * Starts to write the collected samples. Meanwhile the next rows are collected.
-   * @returns settles when the previous write is committed
-   */
+  /** The next rows are collected during the write. Resolves when the previous write is committed. */
   async #flush(): Promise<void> {
     await this.#writing;
     if (!this.#options.dryRun) await this.#register();
@@ -348,7 +325,7 @@ export class Importer {
     if (room > 0) this.#mergedLines.push(...samples.mergedLines(room));
   }
 
-  /** Registers the devices and sensors that get their first samples. The samples of sensors that cannot be registered are refused. */
+  /** Refuses the samples of sensors that cannot be registered. */
   async #register() {
     const missing: Map<Owner, Entry[]> = new Map();
     for (const entry of this.#filled) {
@@ -390,7 +367,7 @@ const refusalOf = (code: ErrorCode, sensor: string) => ({
   rule: code === 'bad_id' ? `the sensor ${brokenNameRule(sensor)}` : ruleOf(code),
 });
 
-/** @returns the rule, with column and text */
+/** Adds the name of the column and the text of the cell to the rule. */
 function about(column: string | undefined, cell: unknown, rule: string): string {
   if (column === undefined) return rule;
   const text = printable(typeof cell === 'object' ? JSON.stringify(cell) : String(cell ?? ''));
@@ -398,7 +375,7 @@ function about(column: string | undefined, cell: unknown, rule: string): string 
   return `column \`${printable(column)}\`: \`${shown}\` ${rule}`;
 }
 
-/** @returns null: the cell cannot be a name */
+/** Null: the cell cannot be a name. */
 function textOf(cell: unknown): string | null {
   if (typeof cell === 'string') return cell;
   if (cell === null || cell === undefined) return '';
@@ -406,16 +383,15 @@ function textOf(cell: unknown): string | null {
   return typeof cell === 'bigint' || typeof cell === 'boolean' ? String(cell) : null;
 }
 
-/** @returns null: the cell is no valid type or unit */
+/** Null: the cell is no valid type or unit. */
 function nameOf(cell: unknown): string | null {
   const text = textOf(cell);
   return isName(text) ? copyOf(text) : null;
 }
 
 /**
- * Copies a text that stays in memory. A cell of CSV is a slice of the 64 KiB that were read at once. V8 would keep the 64 KiB in memory as
- * long as the slice.
- * @param text may have lone surrogates, so it is copied as UTF-16. UTF-8 would change them
+ * A cell of CSV is a slice of the 64 KiB that were read at once. V8 would keep the 64 KiB in memory as long as the slice. The text may have
+ * lone surrogates, which UTF-8 would change.
  */
 const copyOf = (text: string) => Buffer.from(text, 'utf16le').toString('utf16le');
 

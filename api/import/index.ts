@@ -15,8 +15,8 @@ export { FILE_OPTIONS, parseFileOptions } from './options.ts';
 export { PROPOSAL_BYTES, proposeOptions } from './proposal.ts';
 
 /**
- * Import: reads files of old measurements, and stores samples at their original times. Callers pass a file, or a stream of
- * CSV or NDJSON. `api/ingest` commits the samples.
+ * Import: stores old measurements from a file, or from a stream of CSV or NDJSON, at their original times. `api/ingest` commits the
+ * samples.
  */
 
 export type FileFormat = 'csv' | 'ndjson' | 'parquet';
@@ -29,7 +29,7 @@ const ENDINGS: Array<[ending: string, format: FileFormat]> = [
   ['.parquet', 'parquet'],
 ];
 
-/** @throws {MillraceError} `bad_file` */
+/** Throws `bad_file`. */
 export function formatOf(path: string): FileFormat {
   const format = ENDINGS.find(([ending]) => path.toLowerCase().endsWith(ending))?.[1];
   if (format) return format;
@@ -42,24 +42,22 @@ export function formatOf(path: string): FileFormat {
 export type ImportOptions = FileOptions & RunOptions;
 
 interface RunOptions {
-  /** the device of all rows, if the file does not name it */
+  /** device of all rows, if the file does not name it */
   device: string | undefined;
-  /** number of rows at the start of the file that an earlier import has committed */
+  /** rows at the start of the file that an earlier import has committed */
   skip: number;
-  /** true: nothing is stored */
+  /** nothing is stored */
   dryRun: boolean;
-  /** called for each refused sample or line */
   onRefused: (line: RefusedLine) => void;
-  /** called after each commit */
   onProgress: (progress: Progress) => void;
-  /** aborts the import after the commit that is in progress */
+  /** aborts after the commit that is in progress */
   signal: AbortSignal;
 }
 
-/** `first`: the first samples as they are stored */
+/** `first`: some samples as they are stored, for a dry run. */
 export type Imported = { progress: Progress; first: StoredRow[]; mergedLines: MergedLine[] };
 
-/** @throws {MillraceError} `bad_file` */
+/** Throws `bad_file`. */
 export async function importFile(
   ingest: Pick<Ingest, 'files' | 'acceptedTimes'>,
   { path, format }: { path: string; format: FileFormat },
@@ -74,14 +72,14 @@ export async function importFile(
   }
 }
 
-/** Imports a Parquet file that the caller has opened. @throws {MillraceError} `bad_file` */
+/** The caller opens and closes the file. Throws `bad_file`. */
 export const importParquet = (
   ingest: Pick<Ingest, 'files' | 'acceptedTimes'>,
   file: FileHandle,
   options: ImportOptions,
 ): Promise<Imported> => importRows(ingest, readParquet(file, options), options);
 
-/** Imports CSV or NDJSON while it arrives. @throws {MillraceError} `bad_file` */
+/** Imports while the source arrives. Throws `bad_file`. */
 export const importStream = (
   ingest: Pick<Ingest, 'files' | 'acceptedTimes'>,
   { source, format }: { source: AsyncIterable<Buffer>; format: 'csv' | 'ndjson' },

@@ -2,16 +2,15 @@ import { setImmediate } from 'node:timers/promises';
 import { TextStream } from '../../common/encodings.ts';
 import { MillraceError } from '../../common/errors.ts';
 
-/** Limit of the length of a line, in characters. */
+/** In characters. */
 const MAX_LINE = 1024 * 1024;
 
-/** Limit of lines in a turn of the event loop. A chunk of 64 KiB may be 65,536 empty lines, which take 70 ms. */
+/** Lines in a turn of the event loop. A chunk of 64 KiB may be 65,536 empty lines, which take 70 ms. */
 const LINES_A_TURN = 8192;
 
 /**
- * Reads the lines of a text. A line ends with a line feed; a carriage return before it stays.
- * @param encoding of a text that does not show its encoding; default UTF-8
- * @throws {MillraceError} `bad_file`
+ * A line ends with a line feed; a carriage return before it stays. `encoding` (default UTF-8) is for texts that do not show theirs. Throws
+ * `bad_file`.
  */
 export async function* linesOf(
   source: AsyncIterable<Buffer>,

@@ -2,25 +2,24 @@ import type { Rows } from './rows.ts';
 import { parseFileTime, type TimeFormat } from './time-formats.ts';
 import { offsetText, type Zone } from './zones.ts';
 
-/** Limit of samples that wait for the row that shows which pass of an hour they belong to. */
+/** Samples that wait for the row that shows which pass of an hour they belong to. */
 const MAX_HELD = 500_000;
 
-/** Limit of series whose last local time is in memory. */
 const MAX_SERIES = 500_000;
 
-/** A time that cannot be stored. It stands in the column of times instead of a time. */
+/** Stands in the column of times instead of a time that cannot be stored. */
 export class BadTime {
   declare raw: unknown;
   declare rule: string | null;
 
-  /** @param raw the cell @param rule null: the cell is not a time */
+  /** `rule` is null if the cell is not a time. */
   constructor(raw: unknown, rule: string | null = null) {
     this.raw = raw;
     this.rule = rule;
   }
 }
 
-/** A local time that comes twice. `cells`: its samples. */
+/** A local time that comes twice, with its samples. */
 type TwiceRow = {
   line: number;
   raw: unknown;
@@ -33,13 +32,12 @@ type TwiceRow = {
 type Run = { before: number | undefined; rows: TwiceRow[]; turns: number };
 
 /**
- * Converts the times of rows to epoch ms. In an hour that comes twice, the order of the rows decides: in the rising rows of a series, the
- * first pass ends where the clock does not rise. So rows wait until the series leaves the hour.
+ * In an hour that comes twice, the order of the rows decides: in the rising rows of a series, the first pass ends where the clock does not
+ * rise. So rows wait until the series leaves the hour.
  */
 export class LocalTimes {
   #format;
   #zone;
-  /** Last local time of each series. */
   #last: Map<string, number> = new Map();
   #runs: Map<string, Run> = new Map();
   #held: Rows[] = [];
@@ -49,7 +47,7 @@ export class LocalTimes {
     this.#zone = zone;
   }
 
-  /** @returns the same rows, whose times are epoch ms or `BadTime` */
+  /** Replaces the times by epoch ms or `BadTime`. */
   async *convert(source: AsyncIterable<Rows>): AsyncGenerator<Rows, void> {
     let samples = 0;
     for await (const rows of source) {
@@ -81,7 +79,7 @@ export class LocalTimes {
     return { ...rows, ts: times };
   }
 
-  /** @returns null: known later */
+  /** Null: the time is not known before later rows are read. */
   #timeOf(raw: unknown, rows: Rows, times: unknown[], index: number): number | BadTime | null {
     const parsed = parseFileTime(raw, this.#format);
     if (parsed === null) return new BadTime(raw);
@@ -119,7 +117,7 @@ export class LocalTimes {
     for (const [key, run] of this.#runs) this.#endRun(key, run);
   }
 
-  /** @param next local time of the next row of the series */
+  /** `next`: local time of the next row of the series. */
   #endRun(key: string, run: Run, next: number = Number.POSITIVE_INFINITY) {
     this.#runs.delete(key);
     const { before = Number.NEGATIVE_INFINITY, rows, turns } = run;

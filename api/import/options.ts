@@ -6,10 +6,7 @@ import { parseCells } from './dialect.ts';
 import { THOUSANDS } from './values.ts';
 import { Zone } from './zones.ts';
 
-/**
- * Options that describe a file. `POST /import` takes them as query parameters, and `npm run import` as flags. Defaults describe what
- * Millrace itself writes.
- */
+/** `POST /import` takes these options as query parameters, and `npm run import` as flags. Defaults describe what Millrace itself writes. */
 
 const column = (description: string, example: string) =>
   z.string().min(1, 'the name of a column').max(1000).optional().meta({ description, example });
@@ -22,7 +19,7 @@ const columns = (description: string, example: string) =>
     .optional()
     .meta({ description, example });
 
-/** @param values the first one is the default */
+/** An optional parameter; the first value is the default. */
 const choice = <T extends string>(values: readonly [T, ...T[]], description: string) =>
   z
     .enum(values, `one of ${values.join(', ')}`)
@@ -98,10 +95,9 @@ export const FILE_OPTIONS = {
 
 const SCHEMA = z.strictObject(FILE_OPTIONS);
 
-/** `encoding`: any charset that the decoder knows, because a content type may name it. */
+/** A content type may name any charset that the decoder knows. */
 export type FileOptions = Omit<z.infer<typeof SCHEMA>, 'encoding'> & { encoding?: string | undefined };
 
-/** @param input texts by the name of the option @throws {MillraceError} `usage` */
 export function parseFileOptions(input: Record<string, string | undefined>): FileOptions {
   const { success, data, error } = SCHEMA.safeParse(input);
   if (success) return data;

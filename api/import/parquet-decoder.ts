@@ -20,11 +20,8 @@ import {
 } from './rows.ts';
 
 /**
- * Decodes a Parquet file in windows of rows, so that the memory does not depend on the size of its row groups. A row has one sample, or a
- * column for each sensor.
- * @param fd file descriptor
- * @param options `skip`: number of rows at the start that need not be read
- * @throws {MillraceError} `bad_file`
+ * Decodes windows of rows, so that the memory does not depend on the size of row groups. `skip`: rows at the start that need not be read.
+ * Throws `bad_file`.
  */
 export async function* decodeParquet(
   fd: number,
@@ -107,12 +104,11 @@ async function readMetadata(file: FileBytes): Promise<{ metadata: FileMetaData; 
   return { metadata, tree: parquetSchema(metadata) };
 }
 
-/** Stands for a cell of a list or a struct. It is neither a name nor a number, so its sample is refused. */
+/** Replaces a list or a struct. It is neither a name nor a number, so its sample is refused. */
 const NESTED = Object.freeze({});
 
 const NESTED_READER: Pick<ColumnReader, 'read'> = { read: (from, to) => new Array(to - from).fill(NESTED) };
 
-/** @param source `columns`: names of the columns to read */
 function readersOf(
   file: FileBytes,
   {
@@ -136,7 +132,7 @@ function readersOf(
   return readers;
 }
 
-/** @returns number of decimal places, by the names of columns with decimals */
+/** By the names of columns with decimals. */
 function decimalPlacesOf(tree: SchemaTree): Map<string, number> {
   const places: Map<string, number> = new Map();
   for (const { element } of tree.children)
@@ -145,15 +141,14 @@ function decimalPlacesOf(tree: SchemaTree): Map<string, number> {
 }
 
 /**
- * Limit of the whole numbers of which `withDecimals` computes exact decimals. For smaller numbers, the rounding errors of
- * the library and of `withDecimals` are together below one half, so that rounding restores the whole number.
+ * Limit of whole numbers for exact decimals. Below it, the rounding errors of the library and of `withDecimals` are together below one
+ * half, so that rounding restores the whole number.
  */
 const MAX_EXACT = 2 ** 50;
 
 /**
- * Corrects decimals. The library multiplies a whole number by a power of ten such as 0.1, which is not exact
- * as a double: 3 * 0.1 is 0.30000000000000004. A division gives the nearest double.
- * @param places number of decimal places of the values; 0: the values need no correction
+ * The library multiplies a whole number by a power of ten such as 0.1, which is not exact as a double: 3 * 0.1 is 0.30000000000000004. A
+ * division gives the nearest double.
  */
 function withDecimals(column: unknown[], places: number = 0): unknown[] {
   if (places === 0) return column;
@@ -165,7 +160,6 @@ function withDecimals(column: unknown[], places: number = 0): unknown[] {
   });
 }
 
-/** @param columns of a window @returns slices of the rows of the window */
 function* slicesOf(
   columns: Map<string, unknown[]>,
   layout: Layout,

@@ -14,27 +14,26 @@ import { MillraceError } from '../../common/errors.ts';
 import { checkRuns, type Storage, storageOf } from './parquet-runs.ts';
 
 /**
- * Limits of a page. The library (hyparquet) decodes no smaller part of a file at once. Programs such as pyarrow, pandas, polars and DuckDB write
- * pages of at most about 1 MiB or one row group of a million values. `texts`: texts that are stored one by one, without a dictionary.
- * The library makes a view of about 100 bytes for each of them.
+ * The library (hyparquet) decodes no smaller part of a file than a page. Programs such as pyarrow, pandas, polars and DuckDB write pages of
+ * at most about 1 MiB or one row group of a million values. `texts`: texts without a dictionary, for each of which the library makes a view
+ * of about 100 bytes.
  */
 const PAGE_LIMITS = { values: 2 ** 20, texts: 2 ** 18, bytes: 2 ** 24 };
 
-/** Values of all columns that are decoded together. */
 export const WINDOW_VALUES = 2 ** 20;
 
 /**
- * How often a page may be decoded again, because it reaches into further windows. A column takes a part of the window, and a page of
- * 131,072 values in a table of 256 columns is decoded 32 times. This costs as much as to store its samples.
+ * A page that reaches into further windows is decoded again. A page of 131,072 values in a table of 256 columns is decoded 32 times. This
+ * costs as much as to store its samples.
  */
 const MAX_REPETITIONS = 32;
 
-/** Bytes in which a page header is looked for first, and the limit of its length. It may have long texts as statistics. */
+/** First read of a page header, and the limit of its length. It may have long texts as statistics. */
 const HEADER_BYTES = { first: 4096, most: 2 ** 20 };
 
 const DICTIONARY = /DICTIONARY/;
 
-/** Parsers that convert times directly to epoch ms. A Date object for each time would cost more than all other work. */
+/** A Date object for each time would cost more than all other work. */
 const PARSERS = {
   ...DEFAULT_PARSERS,
   timestampFromMilliseconds: (ms: bigint) => Number(ms),
@@ -48,7 +47,7 @@ type DataPage = ReturnType<typeof readDataPageV2>;
 
 export type FileBytes = { size: number; read: (start: number, end: number) => Uint8Array<ArrayBuffer> };
 
-/** A column chunk: a column of one row group. Reads its values page by page, so that only one page is in memory. */
+/** Reads a column of one row group page by page, so that only one page is in memory. */
 export class ColumnReader {
   #file;
   #storage: Storage;
@@ -56,12 +55,11 @@ export class ColumnReader {
   #rows;
   #end;
   #maxValues;
-  /** The first page that later windows need: its offset in the file, and its first row. */
+  /** The first page that later windows need, by its offset in the file. */
   #next;
-  /** Offset of the dictionary page. */
   #dictionary: number | null = null;
 
-  /** @param group `columns`: number of columns that are read together */
+  /** `columns`: number of columns that are read together. */
   constructor(
     file: FileBytes,
     { schema, tree, meta }: { schema: SchemaElement[]; tree: SchemaTree; meta: ColumnMetaData },
@@ -83,11 +81,7 @@ export class ColumnReader {
     );
   }
 
-  /**
-   * @param from row of the row group, at or after the end of the last read
-   * @returns values of the rows from `from` to before `to`
-   * @throws {MillraceError} `bad_file`
-   */
+  /** Rows [from, to) of the row group. `from` must not be before the end of the last read. Throws `bad_file`. */
   read(from: number, to: number): unknown[] {
     const values = new Array(to - from);
     let dictionary: DecodedArray | undefined;
@@ -118,7 +112,6 @@ export class ColumnReader {
     return convert(data, this.#decoder);
   }
 
-  /** @param target receives the rows from `from` to before `to`, both relative to the page */
   #copyPage(
     page: Page,
     dictionary: DecodedArray | undefined,
@@ -182,7 +175,6 @@ export class ColumnReader {
   }
 }
 
-/** A page. `begin`, `end`: offsets of its bytes in the file. */
 type Page = {
   header: PageHeader;
   begin: number;
@@ -192,7 +184,6 @@ type Page = {
   usesDictionary: boolean;
 };
 
-/** @param values limit of values @returns `bad_file` */
 const pageTooLarge = (values: number): MillraceError =>
   new MillraceError(
     'bad_file',
@@ -200,8 +191,8 @@ const pageTooLarge = (values: number): MillraceError =>
   );
 
 /**
- * The library trusts the counts in a page header, and allocates arrays of that length. So they are checked before.
- * @param rest number of bytes after the header
+ * The library trusts the counts in a page header, and allocates arrays of that length. So they are checked before. `rest`: bytes after the
+ * header.
  */
 function claimsOf(header: PageHeader, rest: number): { values: number; encoding: Encoding } {
   const { compressed_page_size: compressed, uncompressed_page_size: bytes } = header;

@@ -16,17 +16,15 @@ import { MillraceError } from '../../common/errors.ts';
  * add up to gigabytes, so they count as bytes of the row group.
  */
 
-/** Number of values in a group of packed bits. The last group may be longer than the number of remaining values. */
 const GROUP = 8;
 
 const DICTIONARY = new Set(['PLAIN_DICTIONARY', 'RLE_DICTIONARY']);
 
-/** How a column is stored. */
 export interface Storage {
   meta: ColumnMetaData;
   /** bits of a level; 0: the column has no such level */
   widths: { repetition: number; definition: number };
-  /** the definition level of a value that is not null */
+  /** definition level of a value that is not null */
   present: number;
 }
 
@@ -37,21 +35,16 @@ export function storageOf(schema: SchemaElement[], meta: ColumnMetaData): Storag
   return { meta, widths, present };
 }
 
-/** @param level the greatest level */
 const bitsOf = (level: number): number => 32 - Math.clz32(level);
 
-/**
- * @param page stored bytes of the page, whose size was checked before
- * @returns total bytes of the prefixes of texts in the page
- * @throws {MillraceError} `bad_file`
- */
+/** `page`: stored bytes, whose size was checked before. Returns the total bytes of the prefixes of texts. Throws `bad_file`. */
 export function checkRuns(page: Uint8Array, header: PageHeader, storage: Storage): number {
   if (header.type === 'DATA_PAGE') return checkPage(page, header, storage);
   if (header.type === 'DATA_PAGE_V2') return checkPageV2(page, header, storage);
   return 0;
 }
 
-/** @returns total bytes of the prefixes of texts */
+/** Returns the total bytes of the prefixes of texts. */
 function checkPage(
   stored: Uint8Array,
   { data_page_header: counts, uncompressed_page_size: size }: PageHeader,
@@ -78,31 +71,24 @@ function checkPage(
   return 0;
 }
 
-/** @returns whether the values may take more memory than the bytes of the page */
+/** Such values may take more memory than the bytes of the page. */
 const isChecked = (encoding: string): boolean =>
   encoding === 'RLE' || encoding === 'DELTA_BYTE_ARRAY' || DICTIONARY.has(encoding);
 
-/**
- * @param reader reader of levels that were checked
- * @param width bits of a level
- * @param values number of levels
- * @param present the level of a value that is not null
- * @returns number of values that are not null
- */
+/** Counts levels that equal `present`: values that are not null. The reader must be at checked levels. `width`: bits of a level. */
 function countPresent(reader: DataReader, width: number, values: number, present: number): number {
   const levels = new Array(values);
   readRleBitPackedHybrid(reader, width, levels);
   return levels.filter((level) => level === present).length;
 }
 
-/** @returns total bytes of all prefixes; a prefix is what a value repeats of the previous value */
+/** Total bytes. A prefix is what a value repeats of the previous value. */
 function prefixesOf(reader: DataReader, values: number): number {
   const prefixes = new Int32Array(values);
   if (values > 0) deltaBinaryUnpack(reader, values, prefixes);
   return prefixes.reduce((sum, bytes) => sum + Math.max(0, bytes), 0);
 }
 
-/** @returns total bytes of the prefixes of texts */
 function checkPageV2(
   stored: Uint8Array,
   { data_page_header_v2: counts, uncompressed_page_size: size }: PageHeader,
@@ -132,20 +118,14 @@ const readerOf = ({ buffer, byteOffset, byteLength }: Uint8Array): DataReader =>
   offset: 0,
 });
 
-/** Checks runs that follow their size in bytes. */
+/** For runs that follow their size in bytes. */
 function checkSized(reader: DataReader, width: number, values: number) {
   const size = reader.view.getUint32(reader.offset, true);
   reader.offset += 4;
   checkPart(reader, width, values, reader.offset + size);
 }
 
-/**
- * Checks the lengths of runs.
- * @param reader reader at the first run; moved to `end`
- * @param width bits of a value
- * @param values greatest number of values in the runs
- * @param end offset after the last run
- */
+/** Moves the reader from the first run to `end`. `width`: bits of a value. `values`: greatest number of values in the runs. */
 function checkPart(reader: DataReader, width: number, values: number, end: number) {
   // The size that the page declares is not the end of the loop, because the library reads runs until it has all values.
   for (let seen = 0; seen < values && reader.offset < reader.view.byteLength; ) {

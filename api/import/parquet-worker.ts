@@ -8,10 +8,9 @@ import type { Rows } from './rows.ts';
  * with the next rows, with `null` after the last ones, or with an error.
  */
 
-/** A column as it crosses to the main thread: numbers, or an index into few different texts. */
+/** Numbers, or indexes into a few different texts. */
 export type PackedColumn = Float64Array | unknown[] | { texts: unknown[]; indexes: Uint32Array };
 
-/** Rows as they cross to the main thread. */
 export type PackedRows = {
   end: number;
   isWide: Rows['isWide'];

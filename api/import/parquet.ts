@@ -7,14 +7,12 @@ import type { LayoutOptions, Rows } from './rows.ts';
 
 const THREAD = new URL('./parquet-worker.ts', import.meta.url);
 
-/** Limits of the heap of the thread. Arrays of a page are outside of it, and have limits of their own. */
+/** Heap of the thread. Arrays of a page are outside of it, and have limits of their own. */
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 48, maxYoungGenerationSizeMb: 16 };
 
 /**
- * Reads a Parquet file in a thread of its own, in slices of rows. The thread decodes the next slice while the caller works on one.
- * @param handle stays open until the generator has ended
- * @param options `skip`: number of rows at the start that need not be read
- * @throws {MillraceError} `bad_file`
+ * A thread decodes the next slice of rows while the caller works on one. `handle` stays open until the generator has ended. `skip`: rows at
+ * the start that need not be read. Throws `bad_file`.
  */
 export async function* readParquet(
   handle: FileHandle,

@@ -4,32 +4,25 @@ import type { FileFormat } from './index.ts';
 import { proposeColumns } from './proposed-columns.ts';
 import { isPlausible } from './time-formats.ts';
 
-/** Limit of lines that a proposal looks at. */
 const MAX_LINES = 200;
 
-/** Number of bytes that are enough for a proposal. */
 export const PROPOSAL_BYTES = 256 * 1024;
 
-/**
- * A question to somebody who knows the file. `choices`: usual answers. If the proposal has an answer, it is likely, but not sure.
- */
+/** For somebody who knows the file. `choices`: usual answers. An answer in the proposal is likely, but not sure. */
 type Question = { option: string; text: string; choices: string[] };
 
 export interface Proposal {
-  /** values of options that are not defaults, by name */
+  /** only values that are not defaults */
   options: Record<string, string>;
   questions: Question[];
-  /** names of the columns */
   columns: string[];
 }
 
-/** The table in a file. `rows`: cells of the first rows */
 export type Table = { names: string[]; rows: string[][]; delimiter: string };
 
 /**
- * Proposes options for a file from its first lines. What the lines do not show is a question.
- * @param bytes the beginning of the file
- * @param file `now`: epoch ms, for dates that may be in the future
+ * From the beginning of a file. Questions remain where its lines do not show the answer. `now`: epoch ms, for dates that may be in the
+ * future.
  */
 export function proposeOptions(
   bytes: Buffer,
@@ -104,7 +97,7 @@ function csvTable(lines: string[], { options }: Proposal): Table | null {
   return { names, rows: rows as string[][], delimiter };
 }
 
-/** Finds the delimiter with which most lines have the same number of cells. @returns `cells`: null for a comment or a broken line */
+/** The delimiter with which most lines have the same number of cells. A comment or a broken line has null `cells`. */
 function mostRegular(
   delimiters: string[],
   lines: string[],
@@ -130,7 +123,7 @@ function mostRegular(
 
 const isEmptyRow = (row: string[]) => row.every((cell) => cell === '');
 
-/** @returns whether the row has a time, or mostly numbers */
+/** A row of data has a time, or mostly numbers. */
 function isData(row: string[]): boolean {
   const filled = row.filter((cell) => cell !== '');
   if (filled.some((cell) => isCalendar(cell) || isEpoch(cell))) return true;
@@ -138,7 +131,6 @@ function isData(row: string[]): boolean {
   return numbers.length > filled.length / 2;
 }
 
-/** @returns whether the cell is a written date */
 const isCalendar = (cell: string): boolean =>
   /\d\D+\d|[a-z]/i.test(cell) &&
   (['iso', 'day-first', 'month-first'] as const).some((format) => isPlausible(cell, format));
@@ -150,7 +142,6 @@ const isEpoch = (cell: string) =>
 const isUnitRow = (row: string[]) =>
   row.some((cell) => isUnit(cell)) && row.every((cell) => isUnit(cell) || cell.length <= 10) && !isData(row);
 
-/** @param lines of NDJSON */
 function objectTable(lines: string[]): Table | null {
   const objects: Array<Record<string, unknown>> = [];
   for (const line of lines.slice(0, MAX_LINES)) {

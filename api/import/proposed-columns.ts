@@ -5,7 +5,7 @@ import { isPlausible, parseFileTime, type TimeFormat } from './time-formats.ts';
 import { type NumberStyle, STYLES, valueReader } from './values.ts';
 
 // cspell:disable
-/** Names of columns in English, German and French, in lower case, by the option that names the column. */
+/** In English, German and French, in lower case. */
 const NAMES = {
   device_column: /^(?:device|device_id|ger(?:ä|ae)t|logger|station|appareil|enregistreur)(?:name|[ _-]?id)?$/,
   sensor_column:
@@ -26,15 +26,15 @@ const COUNTER =
 const CLOCK = /^\d{1,2}[:.h]\d\d(?:[:.]\d\d(?:[.,]\d+)?)?\s*(?:[ap]\.?m\.?)?$/i;
 
 /** Share of the cells of a column that must have a form. */
-const MOST = 0.9;
+const MOSTLY_SHARE = 0.9;
 
-/** Limit of different texts without a value. */
+/** More different texts than this are not proposed as marks of missing values. */
 const MAX_MISSING = 5;
 
-/** Time that a clock may be ahead, in ms. A date beyond it is read in another order. */
+/** In ms ahead of the clock. A later date is read in another order. */
 const AHEAD_MS = 2 * 86_400_000;
 
-/** Proposes the options of columns, times and numbers. @param proposal is changed @param now epoch ms */
+/** Changes `proposal`. */
 export function proposeColumns({ names, rows, delimiter }: Table, proposal: Proposal, now: number) {
   const { options, questions } = proposal;
   const columns = names.map((name, index) => ({
@@ -78,10 +78,9 @@ export function proposeColumns({ names, rows, delimiter }: Table, proposal: Prop
     questions.push({ option: 'device', text: 'Which device measured this?', choices: [] });
 }
 
-/** A column of the table. `ref`: text by which options name it */
 type Column = { name: string; ref: string; cells: string[] };
 
-/** @returns the column with the time; or that with the date, and that with the time of day */
+/** The column of the time, or the two of date and time of day. */
 function timeColumns(columns: Column[]): Column[] {
   const rated = columns
     .map((column) => ({ column, rate: timeRate(column) }))
@@ -98,7 +97,7 @@ function timeColumns(columns: Column[]): Column[] {
     : [best.column];
 }
 
-/** @returns 0: the column has no times */
+/** 0: the column has no times. */
 function timeRate({ name, cells }: Column): number {
   if (cells.length === 0) return 0;
   const isNamed = TIME_NAME.test(name);
@@ -109,7 +108,7 @@ function timeRate({ name, cells }: Column): number {
 
 const isNumberFormat = (format: TimeFormat) => ['excel', 's', 'ms', 'us', 'ns'].includes(format);
 
-/** @returns formats that the cells may have, likely ones first */
+/** Formats that the cells may have, likely ones first. */
 function formatsOf(cells: string[]): TimeFormat[] {
   const isNumber = mostly(cells, (cell) => /^\d+(?:[.,]\d+)?$/.test(cell));
   const formats = (
@@ -118,7 +117,8 @@ function formatsOf(cells: string[]): TimeFormat[] {
   return formats.filter((format) => mostly(cells, (cell) => isPlausible(cell, format)));
 }
 
-const mostly = <T>(list: T[], test: (item: T) => boolean) => list.filter(test).length >= MOST * list.length;
+const mostly = <T>(list: T[], test: (item: T) => boolean) =>
+  list.filter(test).length >= MOSTLY_SHARE * list.length;
 
 function proposeTime(
   times: Column[],
@@ -162,7 +162,6 @@ function proposeTime(
     });
 }
 
-/** @returns undefined: the cells do not show it */
 function orderOf(formats: TimeFormat[], cells: string[], now: number): TimeFormat | undefined {
   if (formats.some((format) => isNumberFormat(format))) return formats[0];
   if (cells.some((cell) => /[ap]\.?m\.?/i.test(cell) && cell.includes('/'))) return 'month-first';
@@ -252,7 +251,7 @@ function proposeMissing(
     options['missing'] = texts.map(quoted).join(',');
 }
 
-/** Removes options without which the columns would have the same roles. */
+/** An option is dropped if the columns have the same roles without it. */
 function dropDefaults(names: string[], options: Proposal['options']) {
   const single = ['site_column', 'unit_column', 'device_column', 'sensor_column', 'values', 'time'];
   for (const dropped of [
@@ -279,6 +278,6 @@ function layoutText(names: string[], options: Record<string, string>) {
   }
 }
 
-/** @returns the name as a cell of CSV */
+/** As a cell of CSV. */
 const quoted = (name: string): string =>
   /[",]|^\s|\s$/.test(name) ? `"${name.replaceAll('"', '""')}"` : name;

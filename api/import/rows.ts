@@ -4,13 +4,13 @@ import { lineName, lineNames } from '../../schema/sensor-names.ts';
 import { parseCells, splitUnit } from './dialect.ts';
 import type { FileOptions } from './options.ts';
 
-/** The samples of some rows of a file, column by column. Element i of each column belongs to sample i. */
+/** Element i of each column belongs to sample i. */
 export interface Rows {
-  /** whether the format has only texts, as CSV. Elsewhere a text is no number */
+  /** the format has only texts, as CSV; elsewhere a text is no number */
   isText: boolean;
-  /** number of rows from the start of the file to the end of these rows */
+  /** rows from the start of the file to the end of these rows */
   end: number;
-  /** line number of each sample in the file, counted from 1 */
+  /** counted from 1 */
   lines: ArrayLike<number>;
   device: ArrayLike<unknown>;
   sensor: ArrayLike<unknown>;
@@ -18,13 +18,12 @@ export interface Rows {
   value: ArrayLike<unknown>;
   type: ArrayLike<unknown> | null;
   unit: ArrayLike<unknown> | null;
-  /** site of the device */
   site: ArrayLike<unknown> | null;
-  /** lines that have no sample */
+  /** lines without a sample */
   malformed: Array<{ line: number; rule: string }>;
-  /** whether the samples of a line have one time */
+  /** the samples of a line have one time */
   isWide?: boolean;
-  /** names of columns, for refusals. `value`: null if the sensor is the column */
+  /** for refusals; `value` is null if the sensor is the column */
   columns?: { ts: string; value: string | null };
 }
 
@@ -41,7 +40,7 @@ const NAMES: Partial<Record<Role, string[]>> = {
   site: ['site'],
 };
 
-/** Names in files of other programs, if a file has no common name of a time: Home Assistant, InfluxDB, pandas. */
+/** Home Assistant, InfluxDB and pandas, for files without a common name of a time. */
 const OTHER_PROGRAMS: Array<Partial<Record<Role, string>>> = [
   { ts: 'last_changed', sensor: 'entity_id', value: 'state' },
   { ts: 'last_updated', sensor: 'entity_id', value: 'state' },
@@ -49,40 +48,31 @@ const OTHER_PROGRAMS: Array<Partial<Record<Role, string>>> = [
   { ts: '__index_level_0__' },
 ];
 
-/** Approximate number of samples in one `Rows` object. */
 export const SAMPLES_AT_ONCE = 20_000;
 
-/** Limit of columns in a file, and of members in an object. A file with more columns is refused. */
+/** Of a file, and of members in an object. A file with more columns is refused. */
 const MAX_COLUMNS = 2000;
 
-/** Limit of names in a message. */
+/** Limit of names in one error message. */
 const MAX_NAMED = 12;
 
-/** Name of the index column of a pandas frame in CSV and Parquet. This column is not read as a sensor. */
+/** The index column of a pandas frame in CSV and Parquet is no sensor. */
 const INDEX = /^(?:__index_level_\d+__)?$/;
 
-/** How the columns of a file are read. */
 export interface Layout {
-  /** name of the column of each role */
   roles: Partial<Record<Role, string>>;
-  /** names of columns that have the values of one sensor each; null: each row has one sample */
+  /** columns with the values of one sensor each; null: each row has one sample */
   wide: string[] | null;
-  /** sensors of wide columns whose names differ from the column */
+  /** only sensors whose names differ from the column */
   sensors: Map<string, { name: string; unit: string | null }> | null;
-  /** texts of cells without a value */
   missing: Set<string> | null;
-  /** whether the file is a table that Millrace wrote for spreadsheets */
+  /** the file is a table that Millrace wrote for spreadsheets */
   isGuarded: boolean;
 }
 
 export type LayoutOptions = FileOptions & { device?: string | undefined };
 
-/**
- * Finds the role of each column.
- * @param names of the columns of a file
- * @param units units of the columns, from the row below the names
- * @throws {MillraceError} `bad_file`
- */
+/** `units` are from the row below the names. Throws `bad_file`. */
 export function layoutOf(names: string[], options: LayoutOptions, units: string[] | null = null): Layout {
   if (names.length > MAX_COLUMNS)
     throw new MillraceError('bad_file', `There are more than ${MAX_COLUMNS} columns.`);
@@ -136,9 +126,8 @@ const listed = (names: string[]) =>
     .join(', ') + (names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : '');
 
 /**
- * Finds columns by their exact name, else without regard to case, else by position, such as `#2`.
- * @param wanted one name, or names separated by commas
- * @throws {MillraceError} `bad_file`
+ * Finds columns by their exact name, else without regard to case, else by position, such as `#2`. `wanted` may have commas. Throws
+ * `bad_file`.
  */
 function columnsNamed(names: string[], wanted: string, option: string): string[] {
   const find = (text: string) =>
@@ -157,7 +146,7 @@ function columnsNamed(names: string[], wanted: string, option: string): string[]
   });
 }
 
-/** @param names of columns @returns name of the column of each role @throws {MillraceError} `bad_file` */
+/** Throws `bad_file`. */
 function rolesOf(names: string[], options: LayoutOptions): Layout['roles'] {
   const roles = namedRoles(names, options);
   for (const [role, known] of Object.entries(NAMES) as Array<[Role, string[]]>) {
@@ -176,7 +165,6 @@ function rolesOf(names: string[], options: LayoutOptions): Layout['roles'] {
   return { ...(isWhole ? program : { ...(program?.ts && { ts: program.ts }) }), ...roles };
 }
 
-/** @returns roles of the columns that the options name */
 function namedRoles(names: string[], options: LayoutOptions): Layout['roles'] {
   const roles: Layout['roles'] = {};
   const pair = (first: Role, second: Role, option: 'time' | 'sensor_column') => {
@@ -206,7 +194,7 @@ function namedRoles(names: string[], options: LayoutOptions): Layout['roles'] {
   return roles;
 }
 
-/** @throws {MillraceError} `bad_file` */
+/** Throws `bad_file`. */
 function sensorsOf(
   wide: string[],
   options: LayoutOptions,
@@ -232,10 +220,8 @@ function sensorsOf(
 }
 
 /**
- * Refuses a file with one sample per row that lacks the column of the sensor or of the value. Otherwise each column would
- * count as a sensor, and the values of all sensors would be stored under one name.
- * @param only the sensor of all rows
- * @throws {MillraceError} `bad_file`
+ * A file with one sample per row must not lack the column of the sensor or of the value. Otherwise each column would count as a sensor, and
+ * the values of all sensors would be stored under one name. `only`: the sensor of all rows. Throws `bad_file`.
  */
 function checkWide({ sensor, value }: Layout['roles'], wide: string[], only: string | undefined) {
   if (sensor !== undefined)
@@ -250,17 +236,16 @@ function checkWide({ sensor, value }: Layout['roles'], wide: string[], only: str
     );
 }
 
-/** Texts to which a spreadsheet guard was added: see `csvCell` in `api/http/tables.ts`. */
+/** A spreadsheet guard was added to these texts: see `csvCell` in `api/http/tables.ts`. */
 const GUARDED = /^''*[=+\-@\t\r]/;
 
 const withoutGuard = (name: unknown) =>
   typeof name === 'string' && GUARDED.test(name) ? name.slice(1) : name;
 
-/** @returns the name that line protocol gives to measurement and field */
+/** As line protocol names measurement and field. */
 const fieldName = (group: unknown, sensor: unknown): string =>
   lineName(lineNames(String(group ?? ''), []), String(sensor ?? ''));
 
-/** A `Rows` object to which rows are added one by one. */
 export class RowList {
   declare isText: boolean;
 
@@ -279,13 +264,12 @@ export class RowList {
   #device;
   #layout: Layout | undefined;
 
-  /** @param device device of rows that name no device @param isText as in `Rows` */
+  /** `device` is for rows that name none. `isText`: see `Rows`. */
   constructor(device: string | undefined, isText: boolean) {
     this.isText = isText;
     this.#device = device;
   }
 
-  /** Adds the samples of one row. @param read returns the cell of a column */
   add(line: number, layout: Layout, read: (name: string) => unknown) {
     const { roles, wide, sensors, missing } = layout;
     if (layout !== this.#layout) this.#begin(layout);
@@ -346,10 +330,9 @@ export class RowList {
 
 const joinTime = (date: unknown, clock: unknown): unknown => (isEmpty(clock) ? date : `${date} ${clock}`);
 
-/** @returns whether the cell has no value */
 export const isEmpty = (cell: unknown): boolean => cell === undefined || cell === null || cell === '';
 
-/** @returns epoch ms; null: the cell is neither ISO 8601 nor epoch ms */
+/** Epoch ms; null: the cell is neither ISO 8601 nor epoch ms. */
 export function readTime(raw: unknown): number | null {
   if (typeof raw === 'number') return Number.isInteger(raw) ? raw : null;
   if (typeof raw === 'bigint') return Number(raw);

@@ -1,11 +1,10 @@
-/** Times, values and lines of the samples of one sensor, in typed arrays outside the heap of V8. */
+/** Samples of one sensor, in typed arrays outside the heap of V8. */
 export class SampleSeries {
   #times = new Float64Array(64);
   #values = new Float64Array(64);
   #lines = new Uint32Array(64);
   length = 0;
 
-  /** @param time epoch ms */
   add(time: number, value: number, line: number) {
     if (this.length === this.#times.length) {
       this.#times = copied(this.#times, new Float64Array(2 * this.length));
@@ -29,7 +28,7 @@ export class SampleSeries {
     return this.#lines.subarray(0, this.length);
   }
 
-  /** @returns lines whose time an earlier line has */
+  /** Lines whose time an earlier line has. */
   mergedLines(limit: number): Array<{ line: number; same_as: number }> {
     const first: Map<number, number> = new Map();
     const merged = [];

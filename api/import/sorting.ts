@@ -3,10 +3,10 @@ import { greaterValue, isAscending, sortMerge } from '../../schema/packed/series
 
 type Samples = { times: Float64Array | number[]; values: Float64Array | number[] };
 
-/** Number of samples that are sorted in one turn of the event loop. The sorting of a million samples took 0.4 s. */
+/** Sorted in one turn of the event loop. Sorting a million samples took 0.4 s. */
 const SAMPLES_PER_TURN = 2 ** 15;
 
-/** Sorts samples of one sensor by time, as `sortMerge` does, in short turns of the event loop. */
+/** Like `sortMerge`, but in short turns of the event loop. */
 export async function sortInTurns({
   times,
   values,
@@ -33,7 +33,6 @@ export async function sortInTurns({
   return runs[0] as Samples;
 }
 
-/** @param a sorted, as `b` is */
 function mergeTwo(a: Samples, b: Samples): Samples {
   const times = new Float64Array(a.times.length + b.times.length);
   const values = new Float64Array(times.length);

@@ -4,12 +4,10 @@ import { DELIMITERS, declaredDelimiter, delimiterOf, isComment, parseCells } fro
 import { linesOf } from './lines.ts';
 import { type Layout, type LayoutOptions, layoutOf, RowList, type Rows, SAMPLES_AT_ONCE } from './rows.ts';
 
-/** Limit of lines in one `Rows` object. */
 const LINES_AT_ONCE = 5000;
 
 /**
- * Reads CSV: one sample per row, or a column for each sensor. A line names the columns. A quoted cell must not contain a newline.
- * @throws {MillraceError} `bad_file`
+ * One sample per row, or a column for each sensor. A line names the columns. A quoted cell must not contain a newline. Throws `bad_file`.
  */
 export async function* readCsv(
   source: AsyncIterable<Buffer>,
@@ -38,9 +36,7 @@ export async function* readCsv(
   yield list;
 }
 
-/**
- * The line of names of a CSV file. `text`: null if the file has none; `width`: number of its cells, of which the last may be empty.
- */
+/** `text`: line of names, null if there is none. `width`: number of its cells, of which the last may be empty. */
 type Head = {
   text: string | null;
   delimiter: string;
@@ -49,12 +45,12 @@ type Head = {
   width: number;
 };
 
-/** Reads the lines of a CSV file to the last one before the data. */
+/** Reads the lines of a CSV file up to the last one before the data. */
 class HeadReader {
   head: Head | null = null;
   #options;
   #delimiter: string | undefined;
-  /** The line of names, if the next line has units. */
+  /** The line of names, kept until the line of units is read. */
   #names: string | null = null;
 
   constructor(options: LayoutOptions) {
@@ -62,7 +58,6 @@ class HeadReader {
     this.#delimiter = options.delimiter && DELIMITERS[options.delimiter];
   }
 
-  /** @returns whether the line is data */
   read(text: string, line: number): boolean {
     const { header_line: wanted, comment, units } = this.#options;
     if (text.trim() === '') return false;
@@ -92,7 +87,6 @@ class HeadReader {
     return false;
   }
 
-  /** @param lines of the file @returns the reason why there is no data */
   end(lines: number): MillraceError {
     const { header_line: wanted = 0 } = this.#options;
     if (wanted <= lines) return new MillraceError('bad_file', 'The file is empty.');
@@ -102,7 +96,6 @@ class HeadReader {
     );
   }
 
-  /** @param units line of units */
   #begin(text: string, units: string | null) {
     // A comment may hold the names: `# time,temp`.
     const line = isComment(text) ? text.replace(/^#\s*/, '') : text;
@@ -138,9 +131,7 @@ function tooManyCells(cells: string[], { width, delimiter }: Head) {
   return delimiter === ',' && isFull ? `${rule}; values with a decimal comma need quotes` : rule;
 }
 
-/**
- * Reads NDJSON: objects with `ts`, `device`, `sensor` and `value`, or with `ts`, `device` and a member for each sensor.
- */
+/** Objects have `ts`, `device`, `sensor` and `value`, or `ts`, `device` and a member for each sensor. */
 export async function* readNdjson(
   source: AsyncIterable<Buffer>,
   options: LayoutOptions,
@@ -161,7 +152,7 @@ export async function* readNdjson(
   yield list;
 }
 
-/** Keeps the layout of the last object, because most objects of a file have the same members. */
+/** Most objects of a file have the same members, so the last layout is kept. */
 class LayoutCache {
   #options;
   #names: string[] = [];
@@ -171,7 +162,7 @@ class LayoutCache {
     this.#options = options;
   }
 
-  /** @throws {MillraceError} `bad_file` */
+  /** Throws `bad_file`. */
   of(names: string[]): Layout {
     const isSame =
       names.length === this.#names.length && names.every((name, index) => name === this.#names[index]);

@@ -2,10 +2,9 @@ import { parseTime } from '../../common/times.ts';
 
 export type TimeFormat = 'iso' | 'day-first' | 'month-first' | 'excel' | 's' | 'ms' | 'us' | 'ns';
 
-/** A parsed time. `local`: the text names no zone, and `ms` is read as if it were UTC. */
+/** `local`: the text names no zone, and `ms` is read as if it were UTC. */
 type ParsedTime = { ms: number; local: boolean };
 
-/** Milliseconds of the units of epoch times. */
 const UNITS: Partial<Record<TimeFormat, number>> = { s: 1000, ms: 1, us: 1e-3, ns: 1e-6 };
 
 const NUMBER = /^[+-]?\d+(?:[.,]\d+)?$/;
@@ -14,7 +13,6 @@ const NUMBER = /^[+-]?\d+(?:[.,]\d+)?$/;
 const EXCEL_EPOCH_DAYS = 25_569;
 const DAY_MS = 86_400_000;
 
-/** Matches the zone at the end of a text of ISO 8601, after the date. */
 const ISO_ZONE = /(?:Z|[+-]\d\d(?::?\d\d)?)$/i;
 
 const CLOCK = String.raw`(?:(?:[T,]?\s+|[T,])(?<hour>\d{1,2})(?::|h|\.)(?<minute>\d\d)(?:(?::|\.)(?<second>\d\d)(?:[.,](?<fraction>\d{1,9}))?)?)?`;
@@ -29,7 +27,7 @@ const PATTERNS = [
   String.raw`${WEEKDAY}(?<month>\p{L}{3,10})\.?\s+(?<first>\d{1,2}),?\s+(?<year>\d{4})`,
 ].map((date) => new RegExp(date + CLOCK + REST, 'iu'));
 
-/** The beginnings of months in English, German and French, without accents, such that each is one month. */
+/** In English, German and French, without accents, such that each is one month. */
 // cspell:disable
 const MONTHS = [
   /^jan/,
@@ -47,7 +45,6 @@ const MONTHS = [
 ];
 // cspell:enable
 
-/** Parses a time as the file writes it. */
 export function parseFileTime(raw: unknown, format: TimeFormat): ParsedTime | null {
   const unit = UNITS[format];
   if (typeof raw === 'number' || typeof raw === 'bigint') return ofNumber(Number(raw), format);
@@ -63,7 +60,7 @@ export function parseFileTime(raw: unknown, format: TimeFormat): ParsedTime | nu
   return ofCalendar(text, format);
 }
 
-/** @param parts a number, or the number of a date and that of a time of day */
+/** A number, or the number of a date and that of a time of day. */
 function ofNumbers(parts: string[], format: TimeFormat) {
   if (parts.length > 2 || !parts.every((part) => NUMBER.test(part))) return null;
   return ofNumber(
@@ -95,7 +92,7 @@ function ofCalendar(text: string, format: TimeFormat): ParsedTime | null {
   return null;
 }
 
-/** @param index of the pattern @returns epoch ms */
+/** `index`: of the pattern that matched. Returns epoch ms. */
 function dateOf(
   index: number,
   { year = '', first = '', last = '', month }: Record<string, string | undefined>,
@@ -109,24 +106,23 @@ function dateOf(
   return dayOf(fullYear(year), Number(isDayFirst ? last : first), Number(isDayFirst ? first : last));
 }
 
-/** @param year of two or four digits */
+/** Two digits mean 1970 to 2069. */
 const fullYear = (year: string) =>
   year.length === 4 ? Number(year) : Number(year) + (Number(year) < 70 ? 2000 : 1900);
 
-/** @returns 1 to 12; 0: no month */
+/** 1 to 12; 0: no month. */
 function monthOf(name: string): number {
   const plain = name.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
   return MONTHS.findIndex((pattern) => pattern.test(plain)) + 1;
 }
 
-/** @returns epoch ms; null: no such day */
+/** Null: no such day. */
 function dayOf(year: number, month: number, day: number): number | null {
   const ms = Date.UTC(year, month - 1, day);
   const date = new Date(ms);
   return date.getUTCMonth() === month - 1 && date.getUTCDate() === day ? ms : null;
 }
 
-/** @returns ms since midnight */
 function clockOf({
   hour,
   minute = '0',
@@ -155,7 +151,7 @@ function withZone(ms: number, zone: string | undefined): ParsedTime {
   return { ms: match[1] === '-' ? ms + size : ms - size, local: false };
 }
 
-/** @param raw a cell that is not a time in the format @returns the rule, and a remedy */
+/** The rule and a remedy, for a cell that is not a time in the format. */
 export function timeRule(raw: unknown, format: TimeFormat): string {
   const text = typeof raw === 'string' ? raw.trim() : raw;
   const others = (['day-first', 'month-first', 'iso', 'excel'] as TimeFormat[]).filter(
@@ -177,16 +173,15 @@ const RULES: Record<TimeFormat, string> = {
   ns: 'must be a number of nanoseconds since 1970',
 };
 
-/** Bounds of times that a proposal takes for times of measurements: 1990 and 2100. */
+/** A proposal takes only these years for times of measurements. */
 const PLAUSIBLE = { from: Date.UTC(1990, 0), to: Date.UTC(2100, 0) };
 
-/** @returns whether the cell is a time of a possible measurement */
 export function isPlausible(raw: unknown, format: TimeFormat): boolean {
   const time = parseFileTime(raw, format);
   return time !== null && time.ms >= PLAUSIBLE.from && time.ms < PLAUSIBLE.to;
 }
 
-/** @param raw a time that is too old or in the future @returns a remedy, if the number is a time in another unit; else empty */
+/** A remedy if the number is a time in another unit; else empty. */
 export function unitHint(raw: unknown): string {
   const isNumber = typeof raw === 'string' ? NUMBER.test(raw.trim()) : typeof raw !== 'object';
   if (!isNumber || isPlausible(raw, 'ms')) return '';

@@ -3,7 +3,7 @@ const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 const NOT_FINITE = /^[+-]?(?:nan|inf|infinity)$/i;
 const TRUE_OR_FALSE = /^(true|false)$/i;
 
-/** Characters that separate thousands, by the value of the option `thousands`. */
+/** By the value of the option `thousands`. */
 export const THOUSANDS = {
   none: '',
   point: '\\.',
@@ -12,10 +12,9 @@ export const THOUSANDS = {
   apostrophe: "['’]",
 } as const;
 
-/** How numbers are written. */
 export type NumberStyle = { decimal: 'point' | 'comma'; thousands: keyof typeof THOUSANDS };
 
-/** NaN: the number is not finite; null: the cell is not a number */
+/** NaN: not finite; null: not a number. */
 type ReadValue = (raw: unknown) => number | null;
 
 export function readValue(raw: unknown): number | null {
@@ -49,21 +48,20 @@ export function valueReader({ decimal, thousands }: NumberStyle): ReadValue {
   };
 }
 
-/** Styles that a refusal may propose, the usual ones first. */
 export const STYLES: NumberStyle[] = (['point', 'comma'] as const).flatMap((decimal) =>
   (Object.keys(THOUSANDS) as Array<keyof typeof THOUSANDS>)
     .filter((thousands) => thousands !== decimal)
     .map((thousands) => ({ decimal, thousands })),
 );
 
-/** @returns the options of a style that are not defaults, such as `decimal=comma` */
+/** Only options that are not defaults, such as `decimal=comma`. */
 const styleText = ({ decimal, thousands }: NumberStyle): string =>
   [
     decimal === 'comma' ? 'decimal=comma' : 'decimal=point',
     ...(thousands === 'none' ? [] : [`thousands=${thousands}`]),
   ].join('&');
 
-/** @param raw a cell that is not a number @param style of the import @returns the rule, and a remedy */
+/** The rule and a remedy, for a cell that is not a number in `style`. */
 export function numberRule(raw: unknown, style: NumberStyle): string {
   const text = typeof raw === 'string' ? raw.trim() : '';
   const others = STYLES.filter(
@@ -83,7 +81,7 @@ export function numberRule(raw: unknown, style: NumberStyle): string {
   return 'must be a number';
 }
 
-/** @returns styles in which the one mark separates thousands */
+/** Styles in which the one mark separates thousands. */
 const grouping = (styles: NumberStyle[], text: string): NumberStyle[] =>
   styles
     .filter(

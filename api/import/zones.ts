@@ -1,6 +1,6 @@
 import { candidates, isZone } from '../../common/zones.ts';
 
-/** Matches a fixed offset, such as `+01:00`, `UTC+1`, `GMT-05:00` or `UTC`. */
+/** A fixed offset, such as `+01:00`, `UTC+1`, `GMT-05:00` or `UTC`. */
 const FIXED = /^(?:(?:UTC|GMT)\s*)?([+-])(\d{1,2})(?::?(\d\d))?$|^(?:UTC|GMT|Z)$/i;
 
 const HOUR_MS = 3_600_000;
@@ -11,9 +11,8 @@ const MAX_TIME_MS = 8e15;
 
 /** A zone of the tz database, or a fixed offset from UTC. */
 export class Zone {
-  /** The text that names the zone. */
   name;
-  /** Offset of clocks that never change, in ms. */
+  /** Offset from UTC in ms, of clocks that never change. */
   #fixed: number | null;
 
   constructor(name: string, fixed: number | null) {
@@ -21,7 +20,7 @@ export class Zone {
     this.#fixed = fixed;
   }
 
-  /** @returns null: the text names no zone */
+  /** Null: the text names no zone. */
   static parse(text: string): Zone | null {
     const match = FIXED.exec(text.trim());
     if (!match) return isZone(text) ? new Zone(text, null) : null;
@@ -35,21 +34,20 @@ export class Zone {
   }
 
   /**
-   * @param local local time, read as if it were UTC, in epoch ms
-   * @returns instants with this local time, ascending: none in a gap, two in an hour that comes twice
+   * Instants (epoch ms) with this local time, which is read as if it were UTC. Ascending: none in a gap, two in an hour that comes twice.
    */
   candidates(local: number): number[] {
     if (Math.abs(local) > MAX_TIME_MS) return [local];
     return this.#fixed === null ? candidates(local, this.name) : [local - this.#fixed];
   }
 
-  /** @param local a time in a gap @returns the smaller of the offsets before and after it, in ms: usually that of winter */
+  /** For a local time in a gap: the smaller offset of before and after it, in ms, usually that of winter. */
   winterOffset(local: number): number {
     const days = [local - DAY_MS, local + DAY_MS];
     return Math.min(...days.map((day) => day - (this.candidates(day)[0] ?? day)));
   }
 
-  /** @param time epoch ms @returns local time with its offset, such as `2026-11-01 11:00:00.000 +01:00` */
+  /** Such as `2026-11-01 11:00:00.000 +01:00`. */
   format(time: number): string {
     const local = [-1, 0, 1, 2]
       .flatMap((days) => this.#localOf(time, days))
@@ -64,6 +62,6 @@ export class Zone {
   }
 }
 
-/** @param offset ms @returns such as `+01:00` */
+/** `offset` is in ms. An example of the result: `+01:00`. */
 export const offsetText = (offset: number): string =>
   `${offset < 0 ? '-' : '+'}${new Date(Math.abs(offset)).toISOString().slice(11, 16)}`;

@@ -6,13 +6,9 @@ import { chunks, type OutRecord } from './kafka/sender.ts';
 import { outboxDigest, outboxOwner } from './notes.ts';
 import type { RecordMaker, Source } from './record-maker.ts';
 
-/** Limit of outbox entries whose items are read concurrently. */
 const ENTRIES_AT_ONCE = 16;
 
-/**
- * Returns a function that sends the events, dead letters and alarms of a closed hour that no process has sent. The database has
- * notes with the digests of sent items.
- */
+/** Sends the events, dead letters and alarms of a closed hour that no process has sent: the notes lack their digests. */
 export function createAnnouncedCompletion({
   store,
   steps,
@@ -27,13 +23,7 @@ export function createAnnouncedCompletion({
 }) {
   const { streaming } = store;
 
-  /**
-   * Sends the items of one hour and kind whose entries are in the outbox, but not in the notes of sent items. A replay ignores
-   * the notes and sends all items.
-   * @param group shard of devices
-   * @param hour epoch ms
-   * @returns number of sent records
-   */
+  /** A replay ignores the notes of sent items, and sends all items. `hour`: epoch ms. Returns the number of sent records. */
   async function sendAnnounced(
     group: number,
     hour: number,
@@ -54,7 +44,7 @@ export function createAnnouncedCompletion({
     return count;
   }
 
-  /** Sends the items of outbox entries, and notes their digests as sent. @returns number of sent records */
+  /** Also notes the digests as sent. */
   async function sendEntries(
     { group, hour, source }: { group: number; hour: number; source: Source },
     entries: OutboxEntry[],

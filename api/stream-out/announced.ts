@@ -6,20 +6,19 @@ import { alarmId, changeId, eventId, parseAlarmId, parseEventId, type Store } fr
 import type { OutboxEntry } from '../store/outbox.ts';
 
 /**
- * Makes Kafka records of announcements. An announcement is a device event, a dead letter or a change of an alarm. This file also
- * reads announced items from the database, so that the completion of an hour can send them.
+ * An announcement is a device event, a dead letter or a change of an alarm. This file makes Kafka records of announcements, and also reads
+ * announced items from the database, so that the completion of an hour can send them.
  */
 
-/** Size of a record without texts and payload, in bytes: names, numbers, JSON. */
 const FIXED_BYTES = 1024;
 
 /**
- * Limit of the list of refused samples in a dead letter record, in characters of JSON. The record omits a longer list. So the
- * record has room for a topic of 64 KiB, even if JSON escapes every character of the topic.
+ * In characters of JSON. A dead letter record omits a longer list of refused samples. So it has room for a topic of 64 KiB, even if JSON
+ * escapes every character of the topic.
  */
 const MAX_DETAIL = 128 * 1024;
 
-/** The content of a Kafka record. All instants in `content` are in epoch ms, and `times` has the names of these members. */
+/** All instants in `content` are in epoch ms, and `times` has the names of these members. */
 export type AnnouncedRecord = {
   kind: Announcement['kind'];
   key: string;
@@ -105,16 +104,13 @@ function alarmRecord({ id, event, alarm }: Extract<Announcement, { kind: 'alarm'
 const stateOf = ({ cleared, withdrawn }: Alarm) =>
   withdrawn ? 'withdrawn' : cleared === null ? 'open' : 'cleared';
 
-/** @returns the record as JSON, with times in ISO 8601 */
 export function announcedText({ kind, content, times }: AnnouncedRecord): string {
   const texts = times.map((name) => [name, optionalTime(content[name] as number | null)]);
   return JSON.stringify({ kind, ...content, ...Object.fromEntries(texts) });
 }
 
-/** @param ms epoch ms */
 const optionalTime = (ms: number | null) => (ms === null ? null : formatTime(ms));
 
-/** @returns approximate size of the announcement in memory, in bytes */
 export function sizeOf(announcement: Announcement): number {
   if (announcement.kind !== 'dead_letter') return FIXED_BYTES;
   const { topic, content } = announcement.deadLetter;
@@ -122,10 +118,8 @@ export function sizeOf(announcement: Announcement): number {
 }
 
 /**
- * Finds the item that an outbox entry names. The item may not exist, because a process writes the entry before the commit and
- * may have ended in between.
- * @param group shard of devices
- * @returns null: the item is not committed, has changed since, or has expired
+ * The item may not exist, because a process writes the outbox entry before the commit and may have ended in between. Null: the item is not
+ * committed, has changed since, or has expired.
  */
 export async function findAnnounced(
   store: Pick<Store, 'events' | 'deadLetters' | 'devices' | 'alarms'>,

@@ -15,7 +15,6 @@ const NAMESPACE = 'millrace.v1';
 const INSTANT = { type: 'long', logicalType: 'timestamp-millis' };
 const NAME = ['null', 'string'];
 
-/** Avro schemas by the kind of record. */
 export const AVRO_SCHEMAS = {
   batch: {
     type: 'record',
@@ -164,7 +163,6 @@ export const AVRO_SCHEMAS = {
 
 export type AvroRecord = keyof typeof AVRO_SCHEMAS;
 
-/** The records that Millrace reads. Times are epoch ms. */
 interface Values {
   sample: { sensor_id: string; ts: number; value: number };
   batch: { sensors: Array<{ sensor_id: string; times: number[]; values: number[] }> };
@@ -175,7 +173,7 @@ type Decoded = {
   [R in AvroRecord]: { record: R; value: R extends keyof Values ? Values[R] : object };
 }[AvroRecord];
 
-/** CRC-64-AVRO of an empty input. The algorithm uses the same number as its polynomial. */
+/** CRC-64-AVRO of an empty input, which is also the polynomial. */
 const EMPTY = 0xc15d213aa4d7a795n;
 
 const TABLE = Array.from({ length: 256 }, (_, index) => {
@@ -184,7 +182,6 @@ const TABLE = Array.from({ length: 256 }, (_, index) => {
   return fingerprint;
 });
 
-/** @returns Rabin fingerprint of the bytes (CRC-64-AVRO), 64 bits */
 export function crc64(bytes: Buffer): bigint {
   let fingerprint = EMPTY;
   for (const byte of bytes) {
@@ -193,7 +190,6 @@ export function crc64(bytes: Buffer): bigint {
   return fingerprint;
 }
 
-/** @returns fingerprint of the canonical form of the schema */
 const fingerprintOf = (type: Type): bigint => crc64(Buffer.from(JSON.stringify(type.schema())));
 
 function compile(record: AvroRecord): { head: Buffer; type: Type } {
@@ -207,22 +203,21 @@ const COMPILED = Object.fromEntries(
   Object.keys(AVRO_SCHEMAS).map((record) => [record, compile(record as AvroRecord)]),
 ) as Record<AvroRecord, ReturnType<typeof compile>>;
 
-/** @returns first bytes of the record's single-object encoding, which name its schema */
+/** First bytes of the single-object encoding, which name the record's schema. */
 export const singleObjectHead = (record: AvroRecord): Buffer => COMPILED[record].head;
 
-/** @param head first bytes, which name the schema; default: the head of the single-object encoding */
 export const encodeAvro = (
   record: AvroRecord,
   value: object,
   head: Buffer = singleObjectHead(record),
 ): Buffer => Buffer.concat([head, COMPILED[record].type.toBuffer(value)]);
 
-/** First byte of the framing that Confluent's clients use. The id of the schema in the registry follows in 4 bytes, big-endian. */
+/** Magic byte of Confluent's framing. The id of the schema in the registry follows in 4 bytes, big-endian. */
 const CONFLUENT_MAGIC = 0;
 
 const CONFLUENT_HEAD_BYTES = 5;
 
-/** @param id of a schema in a registry @returns first bytes of a record in Confluent's framing */
+/** First bytes of a record in Confluent's framing. */
 export function confluentHead(id: number): Buffer {
   const head = Buffer.alloc(CONFLUENT_HEAD_BYTES, CONFLUENT_MAGIC);
   head.writeUInt32BE(id, 1);
@@ -230,10 +225,8 @@ export function confluentHead(id: number): Buffer {
 }
 
 /**
- * Decodes a record of any schema of Millrace.
- * @param bytes in the single-object encoding, or in Confluent's framing
- * @param recordOfId finds the kind of record by the schema id of Confluent's framing
- * @throws {RangeError} when no schema of Millrace has the fingerprint or id in `bytes`
+ * Reads the single-object encoding and Confluent's framing. `recordOfId` finds the kind of record by a schema id of that framing. Throws a
+ * RangeError for bytes that name no schema of Millrace.
  */
 export function decodeAvro(
   bytes: Buffer,

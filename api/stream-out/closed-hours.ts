@@ -4,7 +4,7 @@ import { closingOf } from '../../schema/rules.ts';
 import type { Leases, Steps } from '../history/packing/index.ts';
 import type { ClockGuard } from '../store/clock-guard.ts';
 
-/** Completes closed hours, each group of devices (shard) in order of time. The outputs to Kafka and to Parquet both use it. */
+/** Each group of devices (shard) is completed in order of time. The outputs to Kafka and to Parquet share this. */
 export function createClosedHours({
   groups,
   clock,
@@ -14,19 +14,13 @@ export function createClosedHours({
   completeHour,
   onUntil,
 }: {
-  /** number of groups (`LATEST_GROUPS`) */
   groups: number;
   clock: Pick<ClockGuard, 'now'>;
   steps: Steps;
   leases: Leases;
-  /** reads the progress of a group: all hours before this time, in epoch ms, are complete */
   readUntil: (group: number) => Promise<number>;
-  /**
-   * completes an hour, stores the progress of the group and returns it, in epoch ms; it may be repeated
-   * without harm
-   */
+  /** stores the progress and returns it, in epoch ms; may be repeated without harm */
   completeHour: (group: number, hour: number) => Promise<number>;
-  /** called with the progress of a group after each read or completed hour */
   onUntil: (group: number, until: number) => void;
 }) {
   async function completeIfDue(group: number) {
@@ -45,8 +39,8 @@ export function createClosedHours({
 
   return {
     /**
-     * Completes all closed hours that no other process is completing.
-     * @throws the error of the first group that failed, after the other groups were completed
+     * Skips hours that another process is completing. Throws the error of the first group that failed, after the other groups were
+     * completed.
      */
     async completeDue(): Promise<void> {
       const failures: unknown[] = [];
@@ -58,7 +52,6 @@ export function createClosedHours({
   };
 }
 
-/** Checks for closed hours periodically. */
 export class CompletionLoop {
   #completeDue;
   #steps;
@@ -79,12 +72,9 @@ export class CompletionLoop {
     onFailure = () => {},
   }: {
     completeDue: () => Promise<void>;
-    /** used only by this loop, and stopped with it */
     steps: Steps;
-    /** mean pause between two checks */
     pauseMs: number;
     logger: Logger;
-    /** name of the completed target in the log */
     target: string;
     onFailure?: () => void;
   }) {
@@ -105,7 +95,7 @@ export class CompletionLoop {
     }, pause).unref();
   }
 
-  /** Stops: no further step begins. @returns settles when the check under way has ended */
+  /** Settles when the check under way has ended. */
   stop(): Promise<void> {
     clearTimeout(this.#timer);
     this.#steps.stop();

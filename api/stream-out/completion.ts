@@ -19,47 +19,36 @@ import { ENCODED_AT_ONCE } from './topic-queue.ts';
 /** Limit of devices that are completed concurrently. */
 const DEVICES_AT_ONCE = 8;
 
-/** Limit of newest values in one request to Kafka. */
 const LATEST_AT_ONCE = 2000;
 
-/** Time until which each topic is complete for one group of devices, in epoch ms. */
 type Progress = Map<string, number>;
 
-/** The kind of outbox entries for each topic. */
 const KINDS = Object.fromEntries(
   Object.entries(ANNOUNCED_TOPICS).map(([kind, topic]) => [topic, kind]),
 ) as Record<Exclude<CompletedTopic, 'batches'>, OutboxKind>;
 
 const untilOf = (progress: Progress, topic: string) => progress.get(topic) as number;
 
-/** @returns epoch ms; all records before this time are in all topics */
 const leastOf = (progress: Progress): number =>
   Math.min(...COMPLETED_TOPICS.map((topic) => untilOf(progress, topic)));
 
-/**
- * Limit in bytes of the blocks of a device and hour that are sorted by time in memory. Beyond it, they are sorted and sent in
- * several portions. An hour of a device usually stays below it.
- */
+/** In bytes, of a device and hour. More blocks than this are sorted by time and sent in several portions, which is rare. */
 const SORTED_BYTES = 8 * 1024 * 1024;
 
 /**
- * Completes the topics of Kafka when an hour has closed. It compares the digests of each device's blocks with the notes of sent
- * blocks, and sends the missing blocks. The queue had no room for a missing block, or the process was killed before it sent the
- * block. Hours of devices with late messages are compared again. Then a watermark is sent: the topic has every block of the
- * hours before it. Each topic has its own progress. So a topic that Kafka refuses delays no other topic, and is completed hour
- * by hour when it accepts records again.
- *
- * The watermark is exact for the same reason as packing: a message that may be committed after the comparison is late, and
+ * Completes the topics of Kafka when an hour has closed: it sends the blocks of each device whose digests the notes of sent blocks lack.
+ * The queue had no room for them, or the process was killed before. Hours of devices with late messages are compared again. Then a
+ * watermark is sent: the topic has every block of earlier hours. Each topic has its own progress, so a topic that Kafka refuses delays no
+ * other topic. The watermark is exact for the same reason as packing: a message that may be committed after the comparison is late, and
  * ingest notes it before the acknowledgement.
  */
 export function createCompletion(deps: {
   store: Pick<Store, 'streaming' | 'devices' | 'fleet' | 'events' | 'deadLetters' | 'alarms'>;
-  /** number of groups of devices (`LATEST_GROUPS`) */
   groups: number;
   clock: Pick<ClockGuard, 'now'>;
   steps: Steps;
   leases: Leases;
-  /** used only by the completion; it waits for Kafka, but not for a topic that Kafka refuses */
+  /** used by nothing else; it waits for Kafka, but not for a topic that Kafka refuses */
   sender: KafkaSender;
   schemas: Pick<Schemas, 'load'>;
   records: RecordMaker;
@@ -70,13 +59,12 @@ export function createCompletion(deps: {
   const { store, groups, clock, steps, leases, sender, schemas, records, notes, sendsLatest, observer } =
     deps;
   const { streaming } = store;
-  /** Topics that Kafka refused in this check. The next check tries these topics again. */
+  /** Kafka refused these topics in this check. The next check tries them again. */
   const refused: Set<TopicKind> = new Set();
   /** Groups whose last watermark was refused. */
   const unmarked: Set<number> = new Set();
   const sendAnnounced = createAnnouncedCompletion({ store, steps, records, mustSend });
 
-  /** @param device 16 bytes */
   async function namesOf(group: number, device: Buffer): Promise<Names> {
     const key = { group, bytes: device };
     const row = await steps.run(() => store.devices.device(key));
@@ -86,7 +74,7 @@ export function createCompletion(deps: {
     return { id: uuidText(device), name: row?.name ?? null, sensor: (id) => sensors.get(id) ?? null };
   }
 
-  /** Sends blocks of one device and hour in order of time, and notes their digests as sent. */
+  /** Also notes the digests as sent. */
   async function send(
     { device, bucket, names, source }: { device: Buffer; bucket: number; names: Names; source: Source },
     blocks: StoredBlock[],
@@ -115,12 +103,7 @@ export function createCompletion(deps: {
     if (!(await sender.send(some))) throw new Stopped();
   }
 
-  /**
-   * Sends the wanted blocks of a device in one hour, in order of time.
-   * @param device 16 bytes
-   * @param bucket epoch ms
-   * @returns number of sent blocks
-   */
+  /** Blocks are sent in order of time. `bucket`: epoch ms. Returns the number of sent blocks. */
   async function sendHour(
     group: number,
     device: Buffer,
@@ -151,11 +134,7 @@ export function createCompletion(deps: {
     return sent;
   }
 
-  /**
-   * @param device 16 bytes
-   * @param bucket epoch ms
-   * @param onMeasured called if the device has a block in the hour
-   */
+  /** `onMeasured` is called if the device has a block in the hour. */
   async function completeHour(
     group: number,
     device: Buffer,
@@ -171,7 +150,6 @@ export function createCompletion(deps: {
     if (stored.size > 0) onMeasured(device);
   }
 
-  /** @param device 16 bytes @param bucket epoch ms @param missing digests, as hex */
   async function sendMissing(group: number, device: Buffer, bucket: number, missing: string[]) {
     const unread = new Set(missing);
     const count = await sendHour(group, device, bucket, 'completion', (digest) =>
@@ -182,7 +160,6 @@ export function createCompletion(deps: {
       throw new Incomplete(device, bucket, { unread: unread.size, missing: missing.length });
   }
 
-  /** @param device 16 bytes */
   async function latestRecords(group: number, device: Buffer): Promise<OutRecord[]> {
     const rows = await steps.run(() => store.fleet.latestOfDevice({ group, bytes: device }));
     return rows.flatMap((row) =>
@@ -204,10 +181,7 @@ export function createCompletion(deps: {
     );
   }
 
-  /**
-   * Sends the newest values of many devices in one request. One request for each of 250,000 devices would take longer than an
-   * hour.
-   */
+  /** One request for each of 250,000 devices would take longer than an hour. */
   async function sendLatest(group: number, devices: Iterable<Buffer> | AsyncIterable<Buffer>) {
     let waiting: OutRecord[] = [];
     const flush = async () => {
@@ -222,7 +196,6 @@ export function createCompletion(deps: {
     await flush();
   }
 
-  /** @param hour epoch ms */
   async function completeBatches(group: number, hour: number, onMeasured: (device: Buffer) => void) {
     await forEachConcurrently(
       DEVICES_AT_ONCE,
@@ -237,17 +210,12 @@ export function createCompletion(deps: {
   }
 
   /**
-   * Completes the batches of an hour, then the newest values of each device that measured in the hour. A process may have ended
-   * before it sent these values, or two processes may have sent them in another order. If Kafka refused the topic `latest`
-   * before, or the topic is new, it gets the values of all devices.
-   * @param hour epoch ms
+   * Sends the newest values after the batches. A process may have ended before it sent these values, or two processes may have sent them in
+   * another order. If Kafka refused the topic `latest` before, or the topic is new, it gets the values of all devices.
    */
   async function completeWithLatest(group: number, hour: number, progress: Progress) {
     const isBehind = (progress.get('latest') ?? 0) < hour;
-    /**
-     * Devices with a block in the hour, by id. The map removes repetitions, because a device may have late messages of many
-     * hours.
-     */
+    /** By id, because a device may have late messages of many hours. */
     const measured: Map<string, Buffer> = new Map();
     await completeBatches(group, hour, (device) => {
       if (sendsLatest && !isBehind) measured.set(device.toString('latin1'), device);
@@ -260,7 +228,7 @@ export function createCompletion(deps: {
     if (!refused.has('latest')) await steps.run(() => streaming.writeTopic(group, 'latest', hour + HOUR_MS));
   }
 
-  /** @returns false: Kafka refuses the topic */
+  /** False: Kafka refuses the topic. */
   async function unlessRefused(topic: TopicKind, work: () => Promise<unknown>): Promise<boolean> {
     if (refused.has(topic)) return false;
     try {
@@ -274,7 +242,6 @@ export function createCompletion(deps: {
     }
   }
 
-  /** @param hour epoch ms */
   async function completeTopic(topic: CompletedTopic, group: number, hour: number, progress: Progress) {
     if (topic === 'batches') await completeWithLatest(group, hour, progress);
     else await sendAnnounced(group, hour, KINDS[topic], 'completion');
@@ -290,9 +257,8 @@ export function createCompletion(deps: {
   }
 
   /**
-   * Completes the topics whose progress is at `hour`.
-   * @param hour start of a closed hour, in epoch ms
-   * @returns earliest hour that a topic needs next, in epoch ms; infinite if Kafka refuses all topics
+   * Completes the topics whose progress is at `hour`. Returns the earliest hour that a topic needs next, in epoch ms; infinite if Kafka
+   * refuses all topics.
    */
   async function completeGroup(group: number, hour: number): Promise<number> {
     await notes.writeBefore(hour + HOUR_MS);
@@ -312,7 +278,7 @@ export function createCompletion(deps: {
     return nextHour(progress);
   }
 
-  /** @returns without `latest`, if that topic was never complete */
+  /** Lacks `latest` if that topic was never complete. */
   async function readProgress(group: number): Promise<Progress> {
     const least = await streamedUntil(group);
     const progress = new Map(await steps.run(() => streaming.topicsUntil(group)));
@@ -325,16 +291,12 @@ export function createCompletion(deps: {
       ...COMPLETED_TOPICS.filter((topic) => !refused.has(topic)).map((topic) => untilOf(progress, topic)),
     );
 
-  /** Sends the watermarks that were refused before. */
   async function sendUnmarked() {
     for (const group of [...unmarked])
       await leases.hold(group, async () => sendWatermark(group, await readProgress(group)));
   }
 
-  /**
-   * Reads until when the topics of a group are complete.
-   * @returns epoch ms; for a new group: the hour in which streaming was first turned on
-   */
+  /** In epoch ms; for a new group: the hour in which streaming was first turned on. */
   async function streamedUntil(group: number): Promise<number> {
     const found = await steps.run(() => streaming.streamedUntil(group));
     if (found !== null) return found;
@@ -358,15 +320,12 @@ export function createCompletion(deps: {
   });
 
   return {
-    /**
-     * Stores the start of streaming before the first message is accepted. So every later commit is completed, even if this
-     * process ends early.
-     */
+    /** Must run before the first message is accepted. So every later commit is completed, even if this process ends early. */
     async begin() {
       for (let group = 0; group < groups; group++) await streamedUntil(group);
     },
 
-    /** Completes all closed hours that no other process is completing. A topic that Kafka refuses does not delay the other topics. */
+    /** A topic that Kafka refuses does not delay the other topics. */
     async completeDue() {
       refused.clear();
       await closedHours.completeDue();
@@ -374,11 +333,8 @@ export function createCompletion(deps: {
     },
 
     /**
-     * Sends all blocks of a range of hours again, and the events, dead letters and alarms that were committed in these hours.
-     * History has the samples of expired blocks, but a replay does not send them.
-     * @param range epoch ms; each hour that overlaps the range is sent completely
-     * @returns number of sent blocks, and of sent events, dead letters and alarms
-     * @throws {TopicRefused}
+     * Sends whole hours again that overlap the range (epoch ms): their blocks, and the items that were committed in them. History has the
+     * samples of expired blocks, but a replay does not send them. Throws `TopicRefused`.
      */
     async replay(
       { from, to }: { from: number; to: number },
@@ -405,9 +361,8 @@ export function createCompletion(deps: {
   };
 }
 
-/** Thrown if a read of an hour did not return all missing blocks. No watermark is sent then, and the next check compares the hour again. */
+/** A read of an hour did not return all missing blocks. No watermark is sent then, and the next check compares the hour again. */
 class Incomplete extends Error {
-  /** @param device 16 bytes @param bucket epoch ms */
   constructor(device: Buffer, bucket: number, { unread, missing }: { unread: number; missing: number }) {
     const hour = new Date(bucket).toISOString();
     super(
@@ -417,7 +372,6 @@ class Incomplete extends Error {
   }
 }
 
-/** Thrown if the process ends before Kafka has received the records. */
 class Stopped extends Error {
   constructor() {
     super('this process ends before Kafka took the records');

@@ -4,7 +4,6 @@ import type { Numbers } from '../../schema/packed/series.ts';
 import { type AvroRecord, decodeAvro } from './avro.ts';
 import type { Watermark } from './records.ts';
 
-/** Samples of one sensor. `sensor` is the sensor id. */
 type SentSamples = { sensor: string; times: Numbers; values: Numbers };
 
 type Sample = { sensor_id: string; ts: number; value: number };
@@ -13,10 +12,8 @@ type BatchText = { kind: 'batch'; sensors: Array<{ sensor_id: string; samples: A
 type WatermarkText = { shard: number; shards: number; until: string; topics: Record<string, string> };
 
 /**
- * Decodes a record of the topic `batches` in any format.
- * @param headers `bucket`: hour of the samples, in epoch ms
- * @param recordOfId finds the kind of record by its schema id in the registry
- * @throws {RangeError | SyntaxError} when `value` is not a record of batches
+ * Decodes any format. `bucket`: epoch ms. `recordOfId` finds the kind of record by its schema id in the registry. Throws a RangeError or
+ * SyntaxError if `value` is not a record of batches.
  */
 export function decodeBatch(
   value: Buffer,
@@ -45,14 +42,13 @@ const samplesOf = ({ sensor_id: sensor, ts, value }: Sample): SentSamples => ({
   values: [value],
 });
 
-/** @param bucket epoch ms */
 function samplesOfBlock(bucket: number, block: Buffer): SentSamples[] {
   const found: SentSamples[] = [];
   visitBlock(bucket, block, (sensor, series) => found.push({ sensor: uuidText(sensor), ...series() }));
   return found;
 }
 
-/** @param recordOfId of a schema registry */
+/** `recordOfId`: of a schema registry. */
 export function decodeWatermark(
   value: Buffer,
   recordOfId?: (id: number) => AvroRecord | null,

@@ -24,7 +24,6 @@ const jsonSamples = (block: Block, names: Names): Buffer[] => {
   });
 };
 
-/** Returns the first bytes of a record, which name its schema. */
 export type HeadOf = (record: AvroRecord) => Buffer;
 
 const avroBatch = (block: Block, names: Names, headOf: HeadOf): Buffer =>
@@ -65,15 +64,10 @@ const avroSamples = (block: Block, names: Names, headOf: HeadOf): Buffer[] =>
     ),
   );
 
-/**
- * Encodes a block as the values of its Kafka records: one record for the block, or one record for each sample.
- */
+/** One value for the block, or one for each sample. */
 type EncodeBlock = (block: Block, names: Names) => Buffer[];
 
-/**
- * Returns the encoder of blocks for the settings.
- * @param headOf of Avro; default: the single-object encoding
- */
+/** `headOf` of Avro: by default the single-object encoding. */
 export function createEncoder(
   { format, explode }: Pick<Config['stream'], 'format' | 'explode'>,
   headOf: HeadOf = singleObjectHead,
@@ -85,10 +79,7 @@ export function createEncoder(
   return explode ? jsonSamples : (block, names) => [Buffer.from(`${openBatchText(block, names)}}`)];
 }
 
-/**
- * Returns the encoder of all records that are not blocks. With the format `packed` these records are JSON.
- * @param headOf of Avro; default: the single-object encoding
- */
+/** For records that are not blocks. With the format `packed` they are JSON. `headOf`: see `createEncoder`. */
 export const createSmallEncoder = (format: Config['stream']['format'], headOf: HeadOf = singleObjectHead) =>
   format === 'avro'
     ? {

@@ -15,40 +15,29 @@ import { Resequencer } from './resequencer.ts';
 import type { Schemas } from './schemas.ts';
 import { TopicQueue } from './topic-queue.ts';
 
-/** Indexes of the parameters in a row of `message`. */
+/** Indexes in the parameters of a row of `message`. */
 const DIGEST = 4;
 const SAMPLES = 5;
 
-/** Share of STREAM_QUEUE_BYTES that each topic of events, dead letters or alarms has. The queue of blocks has the rest. */
+/** Share of STREAM_QUEUE_BYTES of each topic of announcements. The queue of blocks has the rest. */
 const ANNOUNCED_PART = 1 / 16;
 
-/** A block that waits for Kafka. */
 interface WaitingBlock {
   device: Device;
-  /** epoch ms */
   bucket: number;
-  /** 8 bytes */
   digest: Buffer;
-  /** as in the row of `message` */
   samples: Buffer;
-  /** of its samples, in bytes */
+  /** packed, in bytes */
   size: number;
-  /** epoch ms */
   committedAt: number;
   late: boolean;
 }
 
-/**
- * An announcement (device event, dead letter or alarm change) that waits for Kafka. After it is sent, its digest is noted for
- * its group of devices, not for one device.
- */
+/** After an announcement is sent, its digest is noted for its group of devices, not for one device. */
 interface WaitingAnnouncement {
   announcement: Announcement;
-  /** hour of its commit, in epoch ms */
   bucket: number;
-  /** bytes */
   size: number;
-  /** epoch ms */
   committedAt: number;
 }
 
@@ -64,12 +53,11 @@ export class HotPath {
   #metrics;
   #order;
   #blocks;
-  /** The queue of each kind of announcement. */
   #announced: Map<Announcement['kind'], TopicQueue<WaitingAnnouncement>>;
   #latest;
   /** Copies the blocks that wait. Without a copy, a block of 200 bytes kept 1.9 KB of the Buffer pool of Node.js alive. */
   #memory = new PayloadMemory();
-  /** The names of each device, one object for all its blocks. */
+  /** One object for all blocks of a device. */
   #names: WeakMap<Device, Names> = new WeakMap();
 
   constructor({
@@ -88,7 +76,6 @@ export class HotPath {
     records: RecordMaker;
     notes: SentNotes;
     sendsLatest: boolean;
-    /** epoch ms */
     clock: () => number;
     metrics: Metrics;
   }) {
@@ -124,20 +111,17 @@ export class HotPath {
     });
   }
 
-  /** Receives the committed blocks of ingest. */
+  /** Observes ingest. */
   get blocks() {
     return this.#order;
   }
 
-  /** Receives the sensors that have a newer value. */
   get noteLatest() {
     return this.#latest?.note ?? (() => {});
   }
 
-  /** Receives a device that was retired. */
   removeLatest = (device: Device) => this.#latest?.remove(device);
 
-  /** Queues an announcement: a device event, a dead letter, or a change of an alarm. */
   announce = ({ announcement, noticed }: Noted) => {
     const size = sizeOf(announcement);
     const queue = this.#announced.get(announcement.kind) as TopicQueue<WaitingAnnouncement>;
@@ -150,17 +134,15 @@ export class HotPath {
     for (const part of this.#parts) part.start();
   }
 
-  /** Stops after the requests that are being sent. @param withinMs time limit for sending the waiting items */
+  /** `withinMs`: time limit for sending the waiting items. */
   async stop(withinMs: number) {
     await Promise.all(this.#parts.map((part) => part.stop(withinMs)));
   }
 
-  /** Settles when all work has ended. */
   get ended() {
     return Promise.all(this.#parts.map(({ ended }) => ended));
   }
 
-  /** Whether the last request of a topic failed. */
   get isFailing() {
     return this.#parts.some(({ isFailing }) => isFailing);
   }
@@ -169,7 +151,6 @@ export class HotPath {
     return this.#queues.reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
-  /** Age of the item that has waited longest, in ms. */
   get lagMs() {
     const now = this.#clock();
     return Math.max(0, ...this.#queues.map(({ oldest }) => (oldest === null ? 0 : now - oldest)));
@@ -200,7 +181,6 @@ export class HotPath {
     return false;
   }
 
-  /** @param bucket epoch ms */
   #push(device: Device, bucket: number, rows: Query[]) {
     const committedAt = this.#clock();
     const late = isLate(bucket, committedAt);
@@ -212,7 +192,7 @@ export class HotPath {
   }
 }
 
-/** The names of a device and its sensors, which may change at any time. */
+/** The names may change at any time, so they are read late. */
 const createNames = (device: Device): Names => ({
   id: device.id,
   get name() {

@@ -26,35 +26,29 @@ export { Schemas } from './schemas.ts';
 
 const NOTES_EVERY_MS = 60_000;
 
-/** The state of streaming out that heartbeats report. */
 interface StreamState {
-  /** whether Kafka accepted the last request */
+  /** Kafka accepted the last request */
   ok: boolean;
-  /** age of the block that has waited longest */
   lag_ms: number;
-  /** bytes that wait for Kafka */
   queue_bytes: number;
-  /** limit of `queue_bytes` */
   queue_limit: number;
 }
 
 /**
- * Streams every committed block to Kafka. Imported samples of closed hours have no block, so they are never streamed. The table
- * of blocks is the outbox: nothing is written twice, and nothing is lost if Kafka or this process is unavailable. `hot-path.ts`
- * sends blocks after their commit, and `completion.ts` sends missing blocks when an hour has closed. `changes/index.ts` reads
- * the same blocks from the table for `GET /changes`, without Kafka. No acknowledgement waits for streaming out.
- * @param context with `STREAM_KAFKA`
+ * Streams every committed block to Kafka. Imported samples of closed hours have no block, so they are never streamed. The table of blocks
+ * is the outbox: nothing is written twice, and nothing is lost if Kafka or this process is unavailable. `hot-path.ts` sends blocks after
+ * their commit, and `completion.ts` sends missing blocks when an hour has closed. `changes/index.ts` reads the same blocks for `GET
+ * /changes`, without Kafka. No acknowledgement waits for streaming out.
  */
 export function createStreamOut(
   { config, clock, logger, metrics }: Context,
   deps: {
     store: Store;
     clockGuard: ClockGuard;
-    /** whether requests of ingest wait for the congestion window */
+    /** requests of ingest wait for the congestion window */
     isPressed: () => boolean;
-    /** of ingest and alarms; null: only for a replay */
+    /** null: only for a replay */
     outbox: Outbox | null;
-    /** mean pause between two checks for closed hours */
     pauseMs: number;
   },
 ) {
@@ -91,7 +85,6 @@ export function createStreamOut(
     metrics,
   });
   outbox?.subscribe(hot.announce);
-  /** Time until which each group of devices is streamed, in epoch ms. */
   const streamedUntil: Map<number, number> = new Map();
   const watermarkLagMs = () =>
     streamedUntil.size === 0 ? 0 : Math.max(0, clock() - Math.min(...streamedUntil.values()));
@@ -128,9 +121,7 @@ export function createStreamOut(
     logger,
     target: 'Kafka',
   });
-  /**
-   * Logs a failed write of notes. Without its note, a block is sent a second time when its hour has closed.
-   */
+  /** Without its note, a block is sent a second time when its hour has closed. */
   const onNotesFailed = (error: unknown) => {
     if (!retry.isAborted)
       logger.warn({ err: error }, 'streaming out: the list of sent blocks was not written');
@@ -138,7 +129,6 @@ export function createStreamOut(
   let notesTimer: NodeJS.Timeout | undefined;
 
   return {
-    /** Receives the committed blocks of ingest. */
     blocks: hot.blocks,
     noteLatest: hot.noteLatest,
     removeLatest: hot.removeLatest,
@@ -146,7 +136,6 @@ export function createStreamOut(
     completeDue: completion.completeDue,
     replay: completion.replay,
 
-    /** @param options whether this process completes closed hours */
     start({ completes }: { completes: boolean }) {
       hot.start();
       notesTimer = setInterval(() => void notes.writeDue().catch(onNotesFailed), NOTES_EVERY_MS).unref();
@@ -160,10 +149,7 @@ export function createStreamOut(
       queue_limit: stream.queueBytes,
     }),
 
-    /**
-     * Sends the waiting items if Kafka accepts them, and writes the notes of sent items. The completion sends the remaining
-     * items when their hour has closed.
-     */
+    /** Sends the waiting items only if Kafka accepts them. The completion sends the remaining items when their hour has closed. */
     async stop() {
       clearInterval(notesTimer);
       const ended = loop.stop();

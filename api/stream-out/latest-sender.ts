@@ -4,39 +4,32 @@ import { chunks, type KafkaSender } from './kafka/sender.ts';
 import type { RecordMaker } from './record-maker.ts';
 import { withTimeLimit } from './time-limit.ts';
 
-/** Period in ms in which newer values of a sensor replace older ones before they are sent. */
+/** In ms. Newer values of a sensor replace older ones before they are sent. */
 const EVERY_MS = 5000;
 
-/**
- * Sends the newest values of sensors to their compacted topic. While Kafka refuses the values, only the newest value of each
- * sensor is kept.
- */
+/** To the compacted topic. While Kafka refuses the values, only the newest value of each sensor is kept. */
 export class LatestSender {
   #deps;
-  /** Sensors with a newer value, by id. */
   #changed: Map<string, { device: Device; sensor: Sensor; isRemoved?: boolean }> = new Map();
   /** Ends the pause between two requests, so that changed values are sent a last time. */
   #ending = new AbortController();
-  /** Ends a request under way. */
   #stopping = new AbortController();
   #running = Promise.resolve();
 
   constructor(deps: {
-    /** only for this topic */
     sender: KafkaSender;
-    /** settles when records can be encoded; false: the signal aborted first */
+    /** false: the signal aborted before records could be encoded */
     prepare: (signal: AbortSignal) => Promise<boolean>;
     records: RecordMaker;
   }) {
     this.#deps = deps;
   }
 
-  /** Receives the sensors that have a newer value. */
   note = (device: Device, changed: Sensor[]) => {
     for (const sensor of changed) this.#changed.set(sensor.id, { device, sensor });
   };
 
-  /** Receives a device that was retired: the compacted topic forgets its sensors. */
+  /** The compacted topic forgets the sensors of a retired device. */
   remove = (device: Device) => {
     for (const sensor of device.sensors.values())
       this.#changed.set(sensor.id, { device, sensor, isRemoved: true });
@@ -46,7 +39,7 @@ export class LatestSender {
     this.#running = this.#run();
   }
 
-  /** Stops after the changed values are sent. @param withinMs time to send them */
+  /** `withinMs`: time limit for sending the changed values. */
   async stop(withinMs: number) {
     this.#ending.abort();
     if (!this.isFailing) await withTimeLimit(this.#running, withinMs);
@@ -54,12 +47,10 @@ export class LatestSender {
     await this.#deps.sender.stop();
   }
 
-  /** Settles when all work has ended. */
   get ended() {
     return this.#running;
   }
 
-  /** Whether the last request failed. */
   get isFailing() {
     return this.#deps.sender.failingForMs > 0;
   }
@@ -75,7 +66,7 @@ export class LatestSender {
     }
   }
 
-  /** @returns false: this process ends before Kafka has the values */
+  /** False: this process ends before Kafka has the values. */
   async #send(): Promise<boolean> {
     const { sender, records } = this.#deps;
     const changed = [...this.#changed.values()];

@@ -6,53 +6,41 @@ import type { OutboxEntry } from '../store/outbox.ts';
 import type { Retry } from '../store/sending/retry.ts';
 import type { StreamStore } from '../store/streaming.ts';
 
-/**
- * Time in ms between the first block of a note and the write of the note. If a process is killed, the blocks of its unwritten
- * notes are sent a second time.
- */
+/** In ms since the first block of a note. If a process is killed, the blocks of its unwritten notes are sent a second time. */
 const WRITE_AFTER_MS = 10 * 60_000;
 
 const WRITES_AT_ONCE = 16;
 
-/** Initial room of a note, in digests. The room doubles when it is full. A device with one message a minute needs 60 digests in an hour. */
+/** In digests. The room doubles when it is full. A device with one message a minute needs 60 digests in an hour. */
 const FIRST_DIGESTS = 16;
 
-/**
- * Returns the id under which the notes of a group's outbox entries are stored in place of a device id. No device has this id.
- * @param group shard of devices
- * @returns 16 bytes
- */
+/** Notes of a group's outbox entries are stored under these 16 bytes in place of a device id. No device has this id. */
 export function outboxOwner(group: number): Buffer {
   const owner = Buffer.alloc(16);
   owner.writeUInt32BE(group, 12);
   return owner;
 }
 
-/** @returns 8 bytes */
+/** 8 bytes. */
 export const outboxDigest = ({ kind, id }: OutboxEntry): Buffer => digestOf(Buffer.from(`${kind} ${id}`));
 
-/** An unwritten note: the digests of the sent blocks of one device and hour. */
+/** Digests of the sent blocks of one device and hour. */
 type OpenNote = { device: Buffer; bucket: number; digests: Buffer; length: number; since: number };
 
 /**
- * Collects the digests of blocks that are in Kafka, and writes them as compact rows, which are called notes: usually one row for
- * each device and hour. The completion of an hour sends only blocks that are missing in the notes.
+ * Collects the digests of blocks that are in Kafka, and writes them as compact rows (notes): usually one row for each device and hour. The
+ * completion of an hour sends only blocks that the notes lack.
  */
 export class SentNotes {
   #store;
   #retry;
   #clock;
-  /** Notes by the Buffer object of the device id, and by hour. */
+  /** By the Buffer object of the device id, and by hour. */
   #open: Map<Buffer, Map<number, OpenNote>> = new Map();
-  /**
-   * Ids for the notes of outbox entries, by group. `add` finds a note by the Buffer object, so each group needs the same object
-   * in each call.
-   */
+  /** By group. `add` finds a note by the Buffer object, so each group needs the same object in each call. */
   #owners: Map<number, Buffer> = new Map();
-  /** Full notes that wait to be written. */
   #full: OpenNote[] = [];
 
-  /** @param deps `clock`: epoch ms */
   constructor({
     store,
     retry,
@@ -63,11 +51,7 @@ export class SentNotes {
     this.#clock = clock;
   }
 
-  /**
-   * Adds the digest of a block that Kafka has.
-   * @param device 16 bytes; the same Buffer object in each call for a device
-   * @param bucket epoch ms
-   */
+  /** `device` must be the same Buffer object (16 bytes) in each call for a device. `bucket`: epoch ms. */
   add(device: Buffer, bucket: number, digest: Buffer) {
     const hours = this.#open.get(device) ?? new Map();
     if (hours.size === 0) this.#open.set(device, hours);
@@ -93,24 +77,18 @@ export class SentNotes {
     this.#full.push(note);
   }
 
-  /**
-   * Adds the digest of an outbox entry whose record Kafka has.
-   * @param group shard of devices
-   * @param noticed hour of the outbox entry, in epoch ms
-   */
+  /** `noticed`: hour of the outbox entry, in epoch ms. */
   addAnnounced(group: number, noticed: number, entry: OutboxEntry) {
     const owner = this.#owners.get(group) ?? outboxOwner(group);
     this.#owners.set(group, owner);
     this.add(owner, noticed, outboxDigest(entry));
   }
 
-  /** Writes the notes that are full, that began WRITE_AFTER_MS ago, or whose hour has ended. */
   async writeDue() {
     const now = this.#clock();
     await this.#write(({ since, bucket }) => now - since >= WRITE_AFTER_MS || bucket < bucketOf(now));
   }
 
-  /** Writes the notes of hours before `until`. @param until epoch ms */
   async writeBefore(until: number) {
     await this.#write(({ bucket }) => bucket < until);
   }

@@ -7,12 +7,10 @@ import type { OutRecord } from './kafka/sender.ts';
 import { ANNOUNCED_TOPICS, type TopicKind, topicName } from './kafka/topics.ts';
 import type { Block, LatestValue, Names, Watermark } from './records.ts';
 
-/**
- * Why a record is sent: its item was committed (`hot`), the completion of the hour found it missing, or an operator replays it.
- */
+/** `hot`: after the commit. `completion`: the hour lacked the item. `replay`: an operator sends it again. */
 export type Source = 'hot' | 'completion' | 'replay';
 
-/** Names of headers, encoded once. */
+/** Encoded once, not for each record. */
 const HEADER = Object.fromEntries(
   ['format', 'digest', 'bucket', 'late', 'committed_at', 'source'].map((name) => [name, Buffer.from(name)]),
 );
@@ -20,19 +18,14 @@ const TRUE = Buffer.from('true');
 const FALSE = Buffer.from('false');
 const NO_HEADERS = new Map();
 
-/** The key of the records of a device, with its hash. */
 type RecordKey = { key: Buffer; partition: number };
 
-/** @param id of a device */
 function recordKeyOf(id: string): RecordKey {
   const key = Buffer.from(id);
   return { key, partition: defaultPartitioner({ topic: '' }, key) };
 }
 
-/**
- * Returns functions that make the records of all topics from committed items. A record has a topic, a key, a value and headers.
- * @param headOf returns the first bytes of an Avro record, which name its schema
- */
+/** `headOf` returns the first bytes of an Avro record, which name its schema. */
 export function createRecordMaker({ format, explode, prefix }: Config['stream'], headOf: HeadOf) {
   const encode = createEncoder({ format, explode }, headOf);
   const small = createSmallEncoder(format, headOf);
@@ -40,9 +33,7 @@ export function createRecordMaker({ format, explode, prefix }: Config['stream'],
   const topics = { batches: name('batches'), latest: name('latest'), watermarks: name('watermarks') };
   const formatText = Buffer.from(format);
   const smallFormatText = Buffer.from(format === 'packed' ? 'json' : format);
-  /**
-   * Keys by the names of their device. The producer computes the hash of a key with big integers, 1 to 2 µs, so it is kept.
-   */
+  /** The producer would compute the hash of a key with big integers, 1 to 2 µs, so it is kept. */
   const recordKeys: WeakMap<Names, RecordKey> = new WeakMap();
 
   return {
@@ -77,7 +68,7 @@ export function createRecordMaker({ format, explode, prefix }: Config['stream'],
       headers: NO_HEADERS,
     }),
 
-    /** Makes a tombstone: compaction removes the earlier records of its key. */
+    /** A tombstone: compaction removes the earlier records of its key. */
     ofRemoved: (sensorId: string): OutRecord => ({
       topic: topics.latest,
       key: Buffer.from(sensorId),

@@ -3,27 +3,21 @@ import { uuidText } from '../../schema/ids.ts';
 import { visitBlock } from '../../schema/packed/block.ts';
 import type { Series } from '../../schema/packed/series.ts';
 
-/** A committed block of samples, with the data that its Kafka record also needs. */
 export interface Block {
-  /** hour of the samples, in epoch ms */
+  /** epoch ms */
   bucket: number;
   /** 8 bytes */
   digest: Buffer;
-  /** packed samples, as in the table `message` */
+  /** packed, as in the table `message` */
   samples: Buffer;
-  /** epoch ms */
   committedAt: number;
-  /** whether the block was committed while its hour was closing, or later */
+  /** committed while its hour was closing, or later */
   late: boolean;
 }
 
-/** The names of a device and its sensors. */
 export interface Names {
-  /** of the device */
   id: string;
-  /** of the device */
   name: string | null;
-  /** returns the name of a sensor */
   sensor: (sensorId: string) => string | null;
 }
 
@@ -38,15 +32,14 @@ export function samplesOf({ bucket, samples }: Block, names: Names): SensorSampl
   return sensors;
 }
 
-/** Formats a number for JSON, and keeps the negative zero that `JSON.stringify` loses. */
+/** `JSON.stringify` would lose the negative zero. */
 export const numberText = (value: number) => (Object.is(value, -0) ? '-0' : String(value));
 
 const MILLION = 1e6;
 
 /**
- * Returns a function that formats times as epoch ms. Consecutive times share all digits but the last six. These digits are kept,
- * because the engine formats small integers faster than integers of 13 digits: 230 ns a sample with its value, instead of 380 ns.
- * @returns `time`: epoch ms
+ * Formats epoch ms. Consecutive times share all digits but the last six. These are kept, because the engine formats small integers faster
+ * than integers of 13 digits: 230 ns a sample with its value, instead of 380 ns.
  */
 export function createTimeText(): (time: number) => string {
   let millions = 0;
@@ -63,7 +56,7 @@ export function createTimeText(): (time: number) => string {
   };
 }
 
-/** Appends the samples of a sensor as JSON. Appending to one text avoids a copy for each sensor. */
+/** Appending to one text avoids a copy for each sensor. */
 function withSensor(
   before: string,
   { id, name, series: { times, values } }: SensorSamples,
@@ -76,10 +69,7 @@ function withSensor(
   return `${text}]}`;
 }
 
-/**
- * Formats a block as JSON. `GET /changes` and Kafka send the same text.
- * @returns JSON without its closing brace, so that more members can follow
- */
+/** `GET /changes` and Kafka send the same text. It lacks the closing brace, so that more members can follow. */
 export function openBatchText(block: Block, names: Names): string {
   const { bucket, digest, late, committedAt } = block;
   const timeText = createTimeText();
@@ -95,13 +85,12 @@ export function openBatchText(block: Block, names: Names): string {
   return `${text}]`;
 }
 
-/** The streaming progress of a shard of devices. */
 export interface Watermark {
   shard: number;
   shards: number;
   /** epoch ms; the topic that is furthest behind has all records before it */
   until: number;
-  /** time until which each topic is complete, in epoch ms, by its kind; `GET /changes` omits it */
+  /** epoch ms for each kind of topic; `GET /changes` omits it */
   topics?: Record<string, number>;
 }
 
@@ -112,7 +101,6 @@ export function watermarkText({ shard, shards, until, topics }: Watermark) {
   return `${text},"topics":${JSON.stringify(Object.fromEntries(all))}}`;
 }
 
-/** The newest value of a sensor. */
 export interface LatestValue {
   device_id: string;
   device: string | null;
@@ -121,7 +109,6 @@ export interface LatestValue {
   type: string | null;
   unit: string | null;
   site: string | null;
-  /** epoch ms */
   ts: number;
   value: number;
 }

@@ -2,9 +2,7 @@ import type { Device } from '../ingest/registry/cache.ts';
 import type { BlockObserver } from '../store/measurements/writes.ts';
 import type { Query } from '../store/sending/session.ts';
 
-/**
- * The place of a block in the order of its device. `rows` is null until the block is committed or has failed.
- */
+/** `rows` is null until the block is committed or has failed. */
 type Place = { device: Device; bucket: number; rows: Query[] | null };
 
 /**
@@ -19,10 +17,7 @@ type Place = { device: Device; bucket: number; rows: Query[] | null };
 export class Resequencer implements BlockObserver<Place> {
   #accepts;
   #release;
-  /**
-   * Places of blocks by device id, in order of arrival. The key is the id, because the cache may replace the device object
-   * meanwhile.
-   */
+  /** In order of arrival, by device id, because the cache may replace the device object meanwhile. */
   #expected: Map<string, Place[]> = new Map();
 
   constructor({
@@ -37,7 +32,6 @@ export class Resequencer implements BlockObserver<Place> {
     this.#release = release;
   }
 
-  /** Adds a block that has arrived to the order of its device. */
   expect = (device: Device): Place => {
     const place: Place = { device, bucket: 0, rows: null };
     const places = this.#expected.get(device.id);
@@ -46,10 +40,7 @@ export class Resequencer implements BlockObserver<Place> {
     return place;
   };
 
-  /**
-   * Notes the committed rows of a block, and releases all blocks whose earlier blocks are settled.
-   * @param bucket epoch ms
-   */
+  /** Releases all blocks whose earlier blocks are settled. `bucket`: epoch ms. */
   settle = (place: Place, bucket: number, rows: Query[]) => {
     const { id } = place.device;
     place.bucket = bucket;
@@ -62,7 +53,7 @@ export class Resequencer implements BlockObserver<Place> {
     if (places.length === 0) this.#expected.delete(id);
   };
 
-  /** Number of devices with a block that is not yet released. */
+  /** Devices with a block that is not yet released. */
   get devices() {
     return this.#expected.size;
   }

@@ -7,12 +7,11 @@ import { SchemaRegistry } from './kafka/registry.ts';
 import { TopicRefused } from './kafka/sender.ts';
 import { type TopicKind, topicName, usedTopics } from './kafka/topics.ts';
 
-/** Pauses between requests to the registry, in ms. */
 const PAUSE_MS = { first: 200, longest: 10_000 };
 
 /**
- * Finds how Avro records name their schemas: by a fingerprint, or by the id in a schema registry. With a registry, each topic
- * has its own subject (`TopicNameStrategy`), and the records of a topic wait for the id. Ingest never waits for the id.
+ * Avro records name their schema by a fingerprint, or by its id in a registry. With a registry, each topic has its own subject
+ * (`TopicNameStrategy`), and the records of a topic wait for the id. Ingest never waits for the id.
  */
 export class Schemas {
   #stream;
@@ -27,21 +26,13 @@ export class Schemas {
     this.#registry = stream.registry && new SchemaRegistry(stream.registry);
   }
 
-  /**
-   * @param record kind of record whose topic was loaded
-   * @returns first bytes of its records, which name the schema
-   */
+  /** First bytes of a record. With a registry its topic must be loaded. */
   headOf = (record: AvroRecord): Buffer => this.#known.get(record)?.head ?? singleObjectHead(record);
 
-  /** @param id of a schema @returns kind of record; null: no loaded topic has this schema */
   recordOf = (id: number): AvroRecord | null =>
     [...this.#known].find(([, known]) => known.id === id)?.[0] ?? null;
 
-  /**
-   * Finds the id of a topic's schema, and registers the schema if the registry does not have it.
-   * @returns null: the topic needs no id
-   * @throws {TopicRefused}
-   */
+  /** Registers the schema of the topic if the registry does not have it. Null: the topic needs no id. Throws `TopicRefused`. */
   async load(topic: TopicKind): Promise<{ subject: string; id: number; isNew: boolean } | null> {
     const record = this.#recordOfTopic(topic);
     if (!this.#registry || this.#known.has(record)) return null;
@@ -56,14 +47,13 @@ export class Schemas {
     }
   }
 
-  /** Finds the ids of all topics. @throws {TopicRefused} */
   async loadAll(): Promise<Array<{ subject: string; id: number; isNew: boolean }>> {
     const found = [];
     for (const topic of usedTopics(this.#stream)) found.push(await this.load(topic));
     return found.filter((subject) => subject !== null);
   }
 
-  /** Repeats the request until the schema of a topic has its id. @returns false: the signal ended the wait */
+  /** False: the signal ended the wait. */
   async wait(topic: TopicKind, signal: AbortSignal): Promise<boolean> {
     for (let attempt = 0; !signal.aborted; attempt++) {
       try {

@@ -1,7 +1,6 @@
-/** Time limit in ms for each task when a process stops: sending the waiting items, writing notes, and finishing the present step. */
+/** In ms for each task of a stop: sending the waiting items, writing notes, and finishing the present step. */
 export const STOP_WITHIN_MS = 1500;
 
-/** Waits until work has settled, but no longer than the time limit. */
 export async function withTimeLimit(work: Promise<unknown>, withinMs: number = STOP_WITHIN_MS) {
   let limit: NodeJS.Timeout | undefined;
   const tooLong = new Promise((resolve) => {

@@ -5,10 +5,9 @@ import type { AlarmDeliveryStore, Delivery } from '../../store/alarms/deliveries
 import type { Alarm, AlarmStore } from '../../store/alarms/episodes.ts';
 import type { createReceivers } from './receivers.ts';
 
-/** Age at which a delivery becomes a dead letter, in ms. */
+/** Age in ms at which a delivery becomes a dead letter. */
 export const GIVE_UP_MS = DAY_MS;
 
-/** The first and the longest pause between two attempts, in ms. */
 const FIRST_PAUSE_MS = 1000;
 export const LONGEST_PAUSE_MS = HOUR_MS;
 
@@ -17,9 +16,8 @@ const REPORT_EVERY_MS = 60_000;
 export type DeliveryResult = 'delivered' | 'failed' | 'dead';
 
 /**
- * Attempts to deliver reports of alarms to receivers. A receiver may get the reports of two processes in the wrong order. So a
- * delivery is complete only if the stored alarm is still the alarm that was sent. After a day of attempts the delivery becomes a
- * dead letter.
+ * A receiver may get the reports of two processes in the wrong order. So a delivery is complete only if the stored alarm is still the alarm
+ * that was sent.
  */
 export class AlarmSender {
   #deps;
@@ -29,28 +27,23 @@ export class AlarmSender {
     receivers: ReturnType<typeof createReceivers>;
     store: AlarmDeliveryStore;
     episodes: AlarmStore;
-    /** epoch ms */
     clock: () => number;
     logger: Logger;
     onResult: (target: string, result: DeliveryResult) => void;
-    /** gets the time from the change of the alarm to the receiver's answer */
+    /** from the change of the alarm to the receiver's answer */
     onDelivered: (seconds: number) => void;
   }) {
     this.#deps = deps;
   }
 
-  /**
-   * Sends an alarm.
-   * @param alarm as it is now
-   * @returns false: the delivery is unfinished, and is attempted again later
-   */
+  /** False: the delivery is unfinished, and is attempted again later. */
   async attempt(delivery: Delivery, alarm: Alarm): Promise<boolean> {
     const { target, event, begunAt } = delivery;
     const { store, clock, onResult, onDelivered } = this.#deps;
     try {
       // A withdrawn alarm is not reported as opened.
       if (!(event === 'opened' && alarm.withdrawn)) {
-        const shelvedUntil = await this.#bring(delivery, alarm);
+        const shelvedUntil = await this.#deliver(delivery, alarm);
         if (shelvedUntil !== null) {
           await this.postpone(delivery, shelvedUntil);
           return false;
@@ -65,10 +58,7 @@ export class AlarmSender {
     }
   }
 
-  /**
-   * Moves a delivery of a shelved alarm to the end of the shelving. (Shelving mutes an alarm for a time.)
-   * @param until epoch ms
-   */
+  /** Moves a delivery of a shelved (temporarily muted) alarm to the end of the shelving. `until`: epoch ms. */
   async postpone(delivery: Delivery, until: number) {
     const { store, clock } = this.#deps;
     const now = clock();
@@ -77,12 +67,10 @@ export class AlarmSender {
   }
 
   /**
-   * Sends the alarm. If another change of the alarm was stored meanwhile, it sends the alarm again, because the report of that
-   * change may have arrived first. So the last report that the receiver gets is correct. While the alarm is shelved, the
-   * repetition has to wait.
-   * @returns epoch ms until which the alarm is shelved, and has to be sent again then; null: the alarm is delivered
+   * If another change was stored meanwhile, it sends the alarm again: the report of that change may have arrived first. So the last report
+   * at the receiver is correct. Returns the epoch ms until which the alarm is shelved, and has to be sent again; null: it is delivered.
    */
-  async #bring({ key, target, event }: Delivery, alarm: Alarm): Promise<number | null> {
+  async #deliver({ key, target, event }: Delivery, alarm: Alarm): Promise<number | null> {
     const receiver = this.#deps.receivers[target];
     let sent = alarm;
     await receiver?.(sent, event);
@@ -95,7 +83,7 @@ export class AlarmSender {
     }
   }
 
-  /** @returns true: the delivery has become a dead letter */
+  /** True: the delivery has become a dead letter. */
   async #fail(delivery: Delivery, error: string): Promise<boolean> {
     const { store, clock, logger, onResult } = this.#deps;
     const now = clock();
@@ -117,11 +105,9 @@ export class AlarmSender {
   }
 }
 
-/** @param now epoch ms */
 export const isShelved = ({ shelvedUntil }: Alarm, now: number) =>
   shelvedUntil !== null && shelvedUntil > now;
 
-/** @param until epoch ms @returns the delivery, with its begin moved to `until` */
 export const postponedTo = (delivery: Delivery, until: number): Delivery => ({
   ...delivery,
   begunAt: until,
@@ -129,12 +115,11 @@ export const postponedTo = (delivery: Delivery, until: number): Delivery => ({
   attempts: 0,
 });
 
-/** @param error of a receiver */
 export function reasonOf(error: unknown): string {
   const { message, cause } = error as Error;
   return cause instanceof Error ? `${message}: ${cause.message}` : message;
 }
 
-/** Whether both states cause the same report. The peak is not compared, because it grows all the time. */
+/** The peak is not compared, because it grows all the time. */
 const isSameState = (a: Alarm, b: Alarm) =>
   a.opened === b.opened && a.cleared === b.cleared && Boolean(a.withdrawn) === Boolean(b.withdrawn);

@@ -17,46 +17,39 @@ import {
 import { DeliveryChains } from './delivery-chains.ts';
 import type { createReceivers } from './receivers.ts';
 
-/** Time in ms in which only the process that began a delivery sends it. After that, the process with the lease for repetitions sends it. */
+/** Time in ms in which only the process that began a delivery sends it. After that, the holder of the lease for repetitions sends it. */
 const OWN_MS = 15_000;
 
 /** Age in ms up to which a round reads deliveries. The last attempt may come one pause later than a day after the begin. */
 const LOOK_BACK_MS = GIVE_UP_MS + 2 * LONGEST_PAUSE_MS;
 
-/**
- * Age in ms up to which the first round of a process reads deliveries. It is longer than for later rounds, because no process
- * may have run for days.
- */
+/** The first round of a process looks back further, because no process may have run for days. */
 const FIRST_LOOK_BACK_MS = DEAD_LETTER_DAYS * DAY_MS;
 
-/** Period in ms after which Alertmanager gets the open alarms again, because Alertmanager resolves alerts that are not repeated. */
+/** In ms. Alertmanager resolves alerts that are not repeated. */
 const REPEAT_EVERY_MS = 60_000;
-/** Limit of alarms in one request to Alertmanager. Further alarms are sent in the next request. */
+/** Limit of alarms in one request to Alertmanager. */
 const REPEATED_AT_ONCE = 500;
 
-/** Period in ms after which finished deliveries are removed. */
 const REMOVE_EVERY_MS = 60_000;
 
 /** Age in ms at which a finished delivery may be removed. Clocks differ by two minutes, and a write in flight takes some seconds. */
 const REMOVE_AFTER_MS = 180_000;
 
-/** Group number of the lease for repetitions. The groups of devices count from 0. */
+/** The groups of devices count from 0, so this number is free for the lease for repetitions. */
 const LEASE = -1;
 
 /**
- * Reports changes of alarms to the configured receivers, each change at least once. A delivery is stored before its alarm
- * changes, and finished when the receiver has accepted it. Each attempt sends the present state of the alarm, so a late
- * repetition reports nothing outdated. A delivery of a shelved alarm begins when the shelving ends.
+ * Reports each change of an alarm at least once. A delivery is stored before its alarm changes, and finished when the receiver has accepted
+ * it. Each attempt sends the present state of the alarm, so a late repetition reports nothing outdated. A delivery of a shelved alarm
+ * begins when the shelving ends.
  */
 export class Deliveries {
   #deps;
   #receivers;
   #sender;
   #chains;
-  /**
-   * Deliveries that this process has begun, until the change of their alarm is written. If that write fails, the garbage
-   * collector removes the entry together with the alarm object.
-   */
+  /** Deliveries whose alarm is not written yet. If that write fails, the garbage collector removes the entry together with the alarm. */
   #begun: WeakMap<Alarm, Delivery[]> = new WeakMap();
   #lookBackMs = FIRST_LOOK_BACK_MS;
   #pending = 0;
@@ -72,15 +65,13 @@ export class Deliveries {
     store: AlarmDeliveryStore;
     episodes: AlarmStore;
     leases: AlarmProgress;
-    /** all open alarms */
     open: () => Promise<Alarm[]>;
-    /** epoch ms */
     clock: () => number;
     logger: Logger;
     owner: string;
     everyMs: number;
     onResult: (target: string, result: DeliveryResult) => void;
-    /** gets the time from the change of the alarm to the receiver's answer */
+    /** from the change of the alarm to the receiver's answer */
     onDelivered: (seconds: number) => void;
   }) {
     const { receivers, store, episodes, clock } = deps;
@@ -96,15 +87,11 @@ export class Deliveries {
     });
   }
 
-  /** The names of the configured receivers. */
   get targets() {
     return ['webhook', 'alertmanager'].filter((target) => target in this.#receivers) as Delivery['target'][];
   }
 
-  /**
-   * Number of unfinished deliveries, as of the last round of this process. A process without the lease does not count the
-   * deliveries of other processes.
-   */
+  /** As of the last round of this process. Without the lease it does not count the deliveries of other processes. */
   get pending() {
     return Math.max(this.#pending, this.#chains.size);
   }
@@ -113,9 +100,7 @@ export class Deliveries {
     if (this.targets.length > 0) this.#later();
   }
 
-  /**
-   * Stops after the attempts under way. Another process, or the next start, repeats the remaining deliveries.
-   */
+  /** Waits for the attempts under way. Another process, or the next start, repeats the remaining deliveries. */
   async stop() {
     this.#stopped = true;
     clearTimeout(this.#timer);
@@ -123,7 +108,6 @@ export class Deliveries {
     if (this.targets.length > 0) await this.#deps.leases.release(LEASE, this.#deps.owner).catch(() => {});
   }
 
-  /** Stores the deliveries of a change, before the alarm itself is written. */
   async begin(alarm: Alarm, kinds: AlarmEventKind[]) {
     const { store, episodes, clock } = this.#deps;
     const now = clock();
@@ -141,11 +125,7 @@ export class Deliveries {
     this.#begun.set(alarm, begun);
   }
 
-  /**
-   * Moves the deliveries of a shelved alarm to a new end of the shelving.
-   * @param alarm with the previous end of the shelving
-   * @param until epoch ms; a time in the past ends the shelving now
-   */
+  /** `alarm` has the previous end of the shelving. `until` is epoch ms; a time in the past ends the shelving now. */
   async shelve(alarm: Alarm, until: number) {
     const { store, clock } = this.#deps;
     const now = clock();
@@ -157,19 +137,13 @@ export class Deliveries {
       if (alarmId(delivery.key) === id) await this.#sender.postpone(delivery, Math.max(until, now));
   }
 
-  /**
-   * Sends the deliveries that `begin` stored, after the alarm is written.
-   * @param alarm the object that `begin` got
-   */
+  /** Must get the same object as `begin`. */
   send(alarm: Alarm) {
     this.#chains.sendBegun(this.#begun.get(alarm) ?? [], alarm);
     this.#begun.delete(alarm);
   }
 
-  /**
-   * Sends an alarm to all receivers once, for a test button.
-   * @returns `error`: why the receiver refused it
-   */
+  /** Sends an alarm once to all receivers, for a test button. `error`: why the receiver refused it. */
   test(alarm: Alarm): Promise<Array<{ target: string; error: string | null }>> {
     return Promise.all(
       this.targets.map(async (target) => {
@@ -207,10 +181,7 @@ export class Deliveries {
     }, this.#deps.everyMs).unref();
   }
 
-  /**
-   * Takes or renews the lease, and starts the deliveries that are due. A round waits for no receiver. Otherwise the lease could
-   * expire while a receiver hangs.
-   */
+  /** A round waits for no receiver. Otherwise the lease could expire while a receiver hangs. */
   async #once() {
     const { leases, owner } = this.#deps;
     try {
@@ -240,7 +211,6 @@ export class Deliveries {
     await this.#deps.store.removeFinished(range, now - REMOVE_AFTER_MS);
   }
 
-  /** Sends the open alarms to Alertmanager again, without delaying deliveries. */
   #repeatOpen() {
     const { repeat } = this.#receivers;
     const now = this.#deps.clock();
@@ -254,7 +224,6 @@ export class Deliveries {
       });
   }
 
-  /** @param now epoch ms */
   async #sendOpen(repeat: (alarms: Alarm[]) => Promise<void>, now: number) {
     const { open, onResult } = this.#deps;
     const alarms = (await open()).filter((alarm) => !isShelved(alarm, now));
@@ -265,7 +234,6 @@ export class Deliveries {
     }
   }
 
-  /** @param error of the database */
   #report(error: unknown) {
     this.#deps.logger.debug(
       { reason: String(error) },

@@ -4,25 +4,21 @@ import type { Alarm, AlarmStore } from '../../store/alarms/episodes.ts';
 import { alarmId } from '../../store/index.ts';
 import { type AlarmSender, isShelved } from './alarm-sender.ts';
 
-/** Limit of chains of one target that are sent concurrently. A receiver that hangs occupies each of them for ten seconds. */
+/** Limit of chains that one target gets concurrently. A receiver that hangs occupies each of them for ten seconds. */
 const AT_ONCE = 16;
 
-/**
- * Limit of deliveries in memory for each target; further deliveries wait in the database. It is also the limit of remembered
- * finished chains.
- */
+/** Limit of deliveries in memory for each target, and of remembered finished chains. Further deliveries wait in the database. */
 const MAX_IN_MEMORY = 10_000;
 
 /**
- * Age in ms at which a delivery is finished unsent if its change is not written. A process writes the change right after the delivery,
- * with two requests that time out much sooner. If that failed, its repetition stores the delivery again.
+ * Age in ms at which a delivery is finished unsent if its change is not written. The change is written right after it, and times out much
+ * sooner. If the write failed, its repetition stores the delivery again.
  */
 const ABANDONED_MS = 120_000;
 
 /**
- * Sends deliveries in order. The deliveries of one alarm to one target are a chain: each delivery waits until the earlier
- * deliveries of the chain are complete or dead letters. Each target has its own limit, so a receiver that hangs does not delay
- * the other receivers.
+ * The deliveries of one alarm to one target are a chain: each waits until the earlier ones are complete or dead letters. Each target has
+ * its own limit, so a receiver that hangs does not delay the others.
  */
 export class DeliveryChains {
   #deps;
@@ -30,11 +26,9 @@ export class DeliveryChains {
     webhook: pLimit(AT_ONCE),
     alertmanager: pLimit(AT_ONCE),
   };
-  /** The newest job of each chain that is being sent. It ends after the earlier jobs of the chain. */
   #jobs: Map<string, Promise<void>> = new Map();
-  /** Number of deliveries in memory, by target. */
   #sizes: Record<Delivery['target'], number> = { webhook: 0, alertmanager: 0 };
-  /** Chains that have no unfinished delivery, as far as this process knows. */
+  /** As far as this process knows, these chains have no unfinished delivery. */
   #finished: Set<string> = new Set();
   #stopped = false;
 
@@ -42,44 +36,32 @@ export class DeliveryChains {
     sender: AlarmSender;
     store: AlarmDeliveryStore;
     episodes: AlarmStore;
-    /** epoch ms */
     clock: () => number;
-    /** called when the database fails */
     onError: (error: unknown) => void;
   }) {
     this.#deps = deps;
   }
 
-  /** Number of deliveries that are being sent, or wait for earlier deliveries of their chain. */
   get size() {
     return this.#sizes.webhook + this.#sizes.alertmanager;
   }
 
-  /** @returns names of the chains that are being sent */
   get busy(): Set<string> {
     return new Set(this.#jobs.keys());
   }
 
-  /** Stops after the attempts under way have ended. */
   async stop() {
     this.#stopped = true;
     await Promise.all(this.#jobs.values());
   }
 
-  /**
-   * Sends deliveries that this process has just begun.
-   * @param begun of one alarm
-   * @param alarm as it is now
-   */
+  /** `begun`: deliveries of one alarm that this process has just begun. */
   sendBegun(begun: Delivery[], alarm: Alarm) {
     for (const [chain, deliveries] of chainsOf(begun))
       this.#add(chain, deliveries, () => this.#attemptBegun(chain, deliveries, alarm));
   }
 
-  /**
-   * @param stored all unfinished deliveries
-   * @param busy chains that were being sent before these rows were read, so the rows may be old
-   */
+  /** `busy`: chains that were being sent before these rows were read, so the rows may be old. */
   sendDue(stored: Delivery[], busy: Set<string>) {
     const now = this.#deps.clock();
     for (const [chain, deliveries] of chainsOf(stored)) {
@@ -90,10 +72,8 @@ export class DeliveryChains {
   }
 
   /**
-   * Adds a job to a chain. If the target has too many deliveries in memory, the job is dropped, and the next round reads its
-   * deliveries again.
-   * @param deliveries deliveries of the chain, at least one
-   * @param job sends the deliveries; false: some deliveries are unfinished
+   * If the target has too many deliveries in memory, the job is dropped, and the next round reads its deliveries again. A job returns false
+   * if some deliveries are unfinished.
    */
   #add(chain: string, deliveries: Delivery[], job: () => Promise<boolean>) {
     const { target } = deliveries[0] as Delivery;
@@ -138,7 +118,7 @@ export class DeliveryChains {
     return true;
   }
 
-  /** @param deliveries all unfinished deliveries of a chain @returns false: some deliveries are unfinished */
+  /** `deliveries`: all unfinished deliveries of a chain. False: some are still unfinished. */
   async #attemptDue(deliveries: Delivery[]): Promise<boolean> {
     const { sender, store, episodes, clock } = this.#deps;
     let isFinished = true;
@@ -162,12 +142,11 @@ export class DeliveryChains {
   }
 }
 
-/** @returns rank of the event among events that begin in the same ms */
+/** Rank among events that begin in the same ms. */
 const rankOf = (event: string): number => (event === 'opened' ? 0 : event === 'cleared' ? 2 : 1);
 
 const byOrder = (a: Delivery, b: Delivery) => a.begunAt - b.begunAt || rankOf(a.event) - rankOf(b.event);
 
-/** @returns deliveries by the name of their chain, in the order in which the receiver gets them */
 function chainsOf(deliveries: Delivery[]): Map<string, Delivery[]> {
   const chains: Map<string, Delivery[]> = new Map();
   for (const delivery of [...deliveries].sort(byOrder)) {
@@ -179,6 +158,5 @@ function chainsOf(deliveries: Delivery[]): Map<string, Delivery[]> {
   return chains;
 }
 
-/** Whether the stored alarm contains the change that a delivery reports. */
 const isWritten = ({ event }: Delivery, { cleared, withdrawn, acknowledgedAt }: Alarm) =>
   event === 'cleared' ? cleared !== null || withdrawn : event !== 'acknowledged' || acknowledgedAt !== null;

@@ -5,41 +5,27 @@ import type { Alarm } from '../../store/alarms/episodes.ts';
 import { changeId } from '../../store/index.ts';
 import type { AlarmItem } from '../alarm-item.ts';
 
-/** Time in ms after which a request without an answer fails. */
 const TIMEOUT_MS = 10_000;
 
 /** Alertmanager resolves an alert that is not repeated for this time, in ms. */
 const KEPT_MS = 5 * 60_000;
 
-/**
- * Signs a body. The receiver computes the signature from the body and the time `t` of the header, and compares it.
- * @param now epoch ms
- * @returns `t=EPOCH,v1=HEX`
- */
+/** The header has the form `t=EPOCH,v1=HEX`. The receiver computes the signature from its `t` and the body, and compares it. */
 export function signatureOf(secret: string, now: number, body: string): string {
   const epoch = Math.floor(now / 1000);
   return `t=${epoch},v1=${createHmac('sha256', secret).update(`${epoch}.${body}`).digest('hex')}`;
 }
 
-/**
- * Reports a change of an alarm to a receiver.
- * @param sentBefore the state that the receiver got just before; `alarm` corrects it
- * @returns resolves when the receiver has accepted the report
- * @throws {Error} with the reason
- */
+/** Resolves when the receiver has accepted the report. `sentBefore`: the state it got just before, which `alarm` corrects. */
 type Send = (alarm: Alarm, event: string, sentBefore?: Alarm) => Promise<void>;
 
-/**
- * Returns the functions that send alarms to the configured receivers.
- * @returns only configured receivers; `repeat` sends open alarms to Alertmanager again
- */
+/** Returns functions of configured receivers only. `repeat` sends open alarms to Alertmanager again. */
 export function createReceivers(
   { webhookUrl, webhookSecret, alertmanagerUrl }: Config['alarms'],
   {
     clock,
     toItem,
   }: {
-    /** epoch ms */
     clock: () => number;
     toItem: (alarm: Alarm) => AlarmItem;
   },
@@ -85,7 +71,6 @@ async function post(url: string, body: string, headers: Record<string, string>) 
   if (!response.ok) throw new Error(`the receiver answered ${response.status}`);
 }
 
-/** @param now epoch ms */
 function alertOf(alarm: Alarm, item: AlarmItem, now: number) {
   const ended = alarm.withdrawn ? Math.max(now, alarm.opened) : alarm.cleared;
   const labels = {

@@ -2,29 +2,18 @@ import type { HourStatistics } from '../../../schema/packed/statistics.ts';
 import type { Episode } from '../../store/alarms/episodes.ts';
 import type { RuleCondition } from '../rules/rule.ts';
 
-/** A condition on the value of a sensor, or on its rate of change. */
 export interface Threshold {
-  /** whether a value is beyond the limit */
   breaches: (value: number) => boolean;
-  /**
-   * whether a value ends an episode; false for a value that breaches or lies between the limit and `clear`
-   */
+  /** whether a value ends an episode; false also between the limit and `clear` */
   clears: (value: number) => boolean;
-  /** returns the more extreme of two values */
   worse: (a: number, b: number) => number;
-  /** whether a sample of the hour may clear */
   mayClear: (hour: HourStatistics) => boolean;
-  /** whether the hour certainly has a sample that clears */
   mustClear: (hour: HourStatistics) => boolean;
-  /** whether a sample of the hour may breach */
   mayBreach: (hour: HourStatistics) => boolean;
-  /** returns the most extreme value of the hour */
   worst: (hour: HourStatistics) => number;
-  /** whether the values are rates of change */
   isRate: boolean;
-  /** time in ms for which the condition must hold before an episode opens */
   forMs: number;
-  /** number of samples for which the condition must hold before an episode opens */
+  /** number of samples that must breach before an episode opens */
   forSamples: number;
 }
 
@@ -86,25 +75,20 @@ export function thresholdOf(condition: Exclude<RuleCondition, { kind: 'absent' }
 export class EpisodeTracker {
   #threshold;
   #run: { start: number; opened: number | null; samples: number; peak: number } | null = null;
-  /** the previous sample, to compute a rate */
   #before: { ts: number; value: number } | null = null;
   #ended;
-  /** Epoch ms of the first sample; null: no samples yet. */
   first: number | null = null;
-  /** Epoch ms of the last value that cleared; -Infinity: no value has cleared. */
+  /** In epoch ms; -Infinity: no value has cleared. */
   clearedAt = Number.NEGATIVE_INFINITY;
 
-  /**
-   * @param most limit of episodes that are kept; further episodes are counted
-   * @param open an episode that is open before the first sample
-   */
+  /** `most`: limit of episodes that are kept; further episodes are counted. `open`: an episode that is open before the first sample. */
   constructor(threshold: Threshold, most: number, open: Episode | null = null) {
     this.#threshold = threshold;
     this.#ended = new EpisodeList(most);
     if (open) this.#run = { start: open.start, opened: open.opened, samples: 0, peak: Number(open.peak) };
   }
 
-  /** Takes a sample. @param ts epoch ms, later than all previous samples */
+  /** `ts`: epoch ms, later than all previous samples. */
   take(ts: number, value: number) {
     this.first ??= ts;
     const signal = this.#threshold.isRate ? this.#rateOf(ts, value) : value;
@@ -124,11 +108,7 @@ export class EpisodeTracker {
     if (this.#run && this.#run.opened === null && this.#isHeld(this.#run, ts)) this.#run.opened = ts;
   }
 
-  /**
-   * Takes all samples of an hour by their statistics, if the single samples would not change the state.
-   * @param end epoch ms
-   * @returns false: the samples of the hour have to be read
-   */
+  /** False: the statistics do not suffice, and the samples of the hour have to be read. */
   takeHour(hour: HourStatistics, end: number): boolean {
     const run = this.#run;
     if (run === null) {
@@ -142,18 +122,18 @@ export class EpisodeTracker {
     return true;
   }
 
-  /** Ends the run of breaching samples, because the rule ends or a value clears. @param ts epoch ms */
+  /** The rule ends, or a value clears. `ts`: epoch ms. */
   end(ts: number) {
     if (this.#run?.opened != null) this.#ended.add({ ...episodeOf(this.#run), cleared: ts });
     this.#run = null;
   }
 
-  /** The present run of breaching samples, even before it opens an episode; null: no run. */
+  /** Also a run that has not opened an episode yet; null: no run. */
   get run() {
     return this.#run;
   }
 
-  /** The episodes in order of time; the last episode may be open. */
+  /** In order of time. The last episode may be open. */
   get found() {
     return this.#run?.opened != null ? this.#ended.with(episodeOf(this.#run)) : this.#ended;
   }
@@ -162,7 +142,7 @@ export class EpisodeTracker {
     return ts - start >= this.#threshold.forMs && samples >= this.#threshold.forSamples;
   }
 
-  /** @param ts epoch ms @returns absolute change per second; null for the first sample */
+  /** Absolute change per second; null for the first sample. */
   #rateOf(ts: number, value: number): number | null {
     const before = this.#before;
     this.#before = { ts, value };
@@ -181,20 +161,17 @@ const episodeOf = ({
 }): Episode => ({ start, opened: Number(opened), cleared: null, peak });
 
 /**
- * Follows the times of the samples of one sensor, and finds its absences. An absence begins with the last sample before the
- * silence, and opens when the silence has lasted long enough. An absence begins no earlier than its version of the rule.
- * Otherwise two versions of a rule could find absences with the same start and write the same row.
+ * An absence begins with the last sample before the silence, and opens when the silence has lasted long enough. It begins no earlier than
+ * its version of the rule. Otherwise two versions could find absences with the same start and write the same row.
  */
 export class AbsenceTracker {
   #silenceMs;
   #since;
   #until;
   #open;
-  /** epoch ms of the newest sample */
   #last: number | null = null;
-  /** Epoch ms of the first sample; null: no samples yet. */
   first: number | null = null;
-  /** The absences in order of time; the last absence may be open. */
+  /** In order of time. The last absence may be open. */
   found;
 
   constructor({
@@ -204,13 +181,10 @@ export class AbsenceTracker {
     most,
     open,
   }: {
-    /** silence in ms that counts as an absence */
     silenceMs: number;
-    /** epoch ms from which the rule applies */
     since: number;
-    /** epoch ms at which the rule ends, not later than now */
+    /** epoch ms, not later than now */
     until: number;
-    /** limit of absences that are kept; further absences are counted */
     most: number;
     /** an absence that is open before the first sample */
     open: Episode | null;
@@ -222,19 +196,18 @@ export class AbsenceTracker {
     this.found = new EpisodeList(most);
   }
 
-  /** Takes a sample. @param ts epoch ms, later than all previous samples */
+  /** `ts`: epoch ms, later than all previous samples. */
   take(ts: number) {
     this.first ??= ts;
     this.#judge(ts);
     this.#last = ts;
   }
 
-  /** Judges the silence after the last sample. */
   end() {
     this.#judge(null);
   }
 
-  /** @param next epoch ms of the sample after the silence; null: the silence continues */
+  /** `next`: the sample after the silence; null: the silence continues. */
   #judge(next: number | null) {
     if (this.#last === null) {
       if (this.#open && (next === null || next > this.#open.opened))
@@ -249,10 +222,8 @@ export class AbsenceTracker {
 }
 
 /**
- * Returns the absence of a sensor that has sent nothing since its registration. Its start differs from `since`, because an absence
- * after a sample that is older than the rule starts then.
- * @param registeredAt epoch ms
- * @param since epoch ms from which the rule applies
+ * The absence of a sensor without a sample since its registration. Its start differs from `since`, because an absence after a sample that
+ * is older than the rule starts there.
  */
 export const unsentAbsence = (registeredAt: number, since: number, silenceMs: number): Episode => ({
   start: Math.max(registeredAt, since + 1),
@@ -261,13 +232,12 @@ export const unsentAbsence = (registeredAt: number, since: number, silenceMs: nu
   peak: null,
 });
 
-/** The first episodes in order of time, and the number of all episodes. */
+/** The first `most` episodes in order of time, and the number of all episodes. */
 export class EpisodeList {
   #most;
   episodes: Episode[] = [];
   count = 0;
 
-  /** @param most episodes that are kept */
   constructor(most: number) {
     this.#most = most;
   }
@@ -277,7 +247,6 @@ export class EpisodeList {
     this.count++;
   }
 
-  /** @returns a copy of the list with this episode at the end */
   with(episode: Episode): EpisodeList {
     const list = new EpisodeList(this.#most);
     list.episodes = [...this.episodes];
@@ -287,11 +256,7 @@ export class EpisodeList {
   }
 }
 
-/**
- * Returns the silence in ms that counts as an absence. The result is null if the rule counts reporting intervals, and the sensor
- * has announced no interval.
- * @param intervalMs reporting interval of the sensor, from its birth message
- */
+/** Null: the rule counts reporting intervals, and the sensor has announced none in its birth message (`intervalMs`). */
 export const silenceOf = (
   { for_ms, intervals = 3 }: Extract<RuleCondition, { kind: 'absent' }>,
   intervalMs: number | null,

@@ -7,92 +7,67 @@ import { type Threshold, thresholdOf } from './condition.ts';
 import type { AlarmChange, Evaluated, Evaluator, MonitoredSensor } from './evaluator.ts';
 import { RecheckQueue } from './recheck-queue.ts';
 
-/** Limit of tasks with new samples that are evaluated concurrently. */
 const AT_ONCE = 16;
 
-/**
- * Minimum pause between two evaluations of a task, in ms. A rate needs the samples of all processes, so a task with a rate waits
- * ten times as long.
- */
+/** In ms. A rate needs the samples of all processes, so a task with a rate waits ten times as long. */
 const SPACING_MS = 100;
 const RATE_FACTOR = 10;
 
-/** Pause before a failed task is tried again, in ms. */
 const RETRY_MS = 1000;
 
-/**
- * Limit of waiting tasks. Above it, new samples are not queued for evaluation. The process later evaluates all
- * samples that it has committed since then.
- */
+/** Above this limit of tasks new samples are not queued. The process later evaluates all samples that it has committed since then. */
 const MAX_WAITING = 50_000;
 
 /**
- * Time in ms after its last change for which a task is evaluated repeatedly. Another process, whose clock may be behind, may
- * still commit a sample of that time.
+ * Time in ms after its last change for which a task is evaluated repeatedly. A process whose clock is behind may still commit a sample of
+ * that time.
  */
 export const SETTLE_MS = 15 * 60_000;
 
-/** The first and the longest pause before a task is evaluated again, in ms. */
 const RECHECK_MS = { first: 1000, longest: 60_000 };
 
 /**
- * Range in ms of a usual repeated evaluation. Once a minute it is longer, up to `SETTLE_MS`. So alarms that change all the time do
- * not read minutes of samples every second.
+ * Range in ms of a repeated evaluation. Once a minute it is `SETTLE_MS`, so that alarms that change all the time do not read minutes of
+ * samples every second.
  */
 const SHORT_RANGE_MS = 60_000;
 
-/** New samples, or a silence, that a task has to evaluate. */
 interface Due {
-  /** epoch ms of the first sample */
   from: number;
-  /** epoch ms of the last sample */
   to: number;
-  /** commit time of the oldest of these samples, in epoch ms */
   committedAt: number;
-  /**
-   * epoch ms; a silence that had lasted long enough at this time is an absence; -Infinity: no silence is an
-   * absence
-   */
+  /** a silence that had lasted long enough at this time is an absence; -Infinity: none is */
   silentAt: number;
 }
 
-/**
- * The evaluation of one rule for one sensor. A task waits for its evaluation, or is evaluated repeatedly until its episodes are
- * settled.
- */
+/** A rule for a sensor that waits for its evaluation, or is evaluated repeatedly until its episodes are settled. */
 interface EvaluationTask {
   key: string;
   subject: MonitoredSensor;
   rule: Rule;
-  /** samples that wait for evaluation */
   due: Due | null;
-  /** samples that are being evaluated */
   current: Due | null;
-  /** earliest time of the next evaluation, by `performance.now()` */
+  /** earliest evaluation, by `performance.now()` */
   notBefore: number;
-  /** the present run of breaching samples, as of the last evaluation */
   run: { start: number; samples: number; opened: number | null } | null;
   /** number of samples of the run since the last evaluation */
   seen: number;
   /** epoch ms of the newest sample that this process received */
   newest: number;
-  /** epoch ms from which the task need not be evaluated repeatedly */
+  /** from then on the task is not evaluated repeatedly */
   settledAt: number;
-  /** pause in ms until the task is evaluated again */
   recheckMs: number;
-  /** epoch ms of the next repeated evaluation */
   recheckAt: number;
-  /** epoch ms of the earliest sample that a repeated evaluation reads */
+  /** first sample that a repeated evaluation reads */
   watchedFrom: number;
-  /** epoch ms at which the last repeated evaluation with the long range was queued */
+  /** when the last repeated evaluation with the long range was queued */
   longRangeAt: number;
 }
 
 /**
- * Decides when a rule is evaluated for a sensor. A sample that changes nothing costs one comparison: a value that clears while
- * no episode is open, or a value that breaches while an episode is open. All other samples are evaluated from the database,
- * after their commit. No acknowledgement waits for an evaluation. A task with an open episode is also evaluated again from time
- * to time, because another process may have committed the end of the episode.
+ * A sample that changes nothing costs one comparison: a value that clears while no episode is open, or breaches while one is open. All
+ * other samples are evaluated from the database, after their commit. No acknowledgement waits for an evaluation. A task with an open
+ * episode is evaluated again from time to time, because another process may have committed the end of the episode.
  */
 export class EvaluationScheduler {
   #evaluator;
@@ -104,21 +79,14 @@ export class EvaluationScheduler {
   #spacingMs;
   #recheckMs;
   #tasks: Map<string, EvaluationTask> = new Map();
-  /** Number of tasks by the id of their sensor. */
   #watched: Map<string, number> = new Map();
-  /** tasks that wait for evaluation, the longest waiting first */
   #waiting: Set<EvaluationTask> = new Set();
-  /** tasks with new samples that are being evaluated */
   #running: Set<EvaluationTask> = new Set();
-  /** Tasks without new samples. */
   #rechecks: RecheckQueue<EvaluationTask> = new RecheckQueue({
     run: (task, running) => this.#run(task, running),
     onBatchEnd: () => this.#next(),
   });
-  /**
-   * Commit time of the oldest samples that were not queued for evaluation, because too many tasks waited, in epoch ms. Infinite:
-   * all samples were queued.
-   */
+  /** Oldest commit time of samples that were not queued because too many tasks waited. */
   #overflowedAt = Number.POSITIVE_INFINITY;
   #thresholds: WeakMap<Rule, Threshold | null> = new WeakMap();
   #timer: NodeJS.Timeout | undefined;
@@ -128,15 +96,11 @@ export class EvaluationScheduler {
   constructor(deps: {
     evaluator: Pick<Evaluator, 'evaluate'>;
     rules: Pick<RuleRegistry, 'find'>;
-    /** epoch ms */
     clock: () => number;
     logger: Logger;
-    /** called after a change is committed */
     onChange: (change: AlarmChange) => void;
     onEvaluated: (ok: boolean, waitedMs: number) => void;
-    /** shortest pause between two evaluations of a task */
     spacingMs?: number;
-    /** first pause before a task is evaluated again */
     recheckMs?: number;
   }) {
     const { spacingMs = SPACING_MS, recheckMs = RECHECK_MS.first } = deps;
@@ -151,24 +115,22 @@ export class EvaluationScheduler {
     this.#recheckTimer = setInterval(() => this.#recheck(), recheckMs).unref();
   }
 
-  /** Number of tasks that wait, or are being evaluated. */
   get waiting() {
     return this.#waiting.size + this.#running.size + this.#rechecks.size;
   }
 
-  /** Number of tasks in memory. */
   get size() {
     return this.#tasks.size;
   }
 
-  /** Runs of breaching samples that have not opened an alarm yet. No other process knows these runs. */
+  /** No other process knows the runs that have not opened an alarm yet. */
   get unopenedRuns() {
     return [...this.#tasks.values()].flatMap(({ subject, run }) =>
       run && run.opened === null ? [{ device: subject.device, start: run.start }] : [],
     );
   }
 
-  /** @returns epoch ms; all samples that this process committed before this time are evaluated */
+  /** All samples that this process committed before this epoch ms are evaluated. */
   get evaluatedUntil(): number {
     let until = Math.min(this.#overflowedAt, this.#clock());
     for (const { due, current } of [...this.#waiting, ...this.#running, ...this.#rechecks.running])
@@ -176,11 +138,7 @@ export class EvaluationScheduler {
     return until;
   }
 
-  /**
-   * Returns from which commit time samples have to be evaluated later, once there is room for tasks again.
-   * @returns commit time of the oldest samples that were not queued, in epoch ms; null: all samples were queued, or too many
-   * tasks still wait
-   */
+  /** The commit time, in epoch ms, from which samples were not queued. Null: all were queued, or too many tasks still wait. */
   takeOverflow(): number | null {
     if (!this.isOverflowed || this.#waiting.size > MAX_WAITING / 2) return null;
     const since = this.#overflowedAt;
@@ -188,17 +146,16 @@ export class EvaluationScheduler {
     return since;
   }
 
-  /** @param since epoch ms; samples that were committed at this time or later were not queued */
+  /** Samples with this commit time (epoch ms) or a later one were not queued. */
   overflow(since: number) {
     this.#overflowedAt = Math.min(this.#overflowedAt, since);
   }
 
-  /** Whether samples were not queued, and `takeOverflow` has not returned their commit time yet. */
+  /** True until `takeOverflow` returns a commit time. */
   get isOverflowed() {
     return Number.isFinite(this.#overflowedAt);
   }
 
-  /** Takes committed samples of a sensor, in order of time. A usual sample costs only one comparison. */
   takeSamples(
     device: MonitoredSensor['device'],
     sensor: MonitoredSensor['sensor'],
@@ -218,11 +175,7 @@ export class EvaluationScheduler {
     this.evaluate({ device, sensor }, rule, { from, to });
   }
 
-  /**
-   * Queues the evaluation of a rule around a range of samples.
-   * @param range epoch ms; `silentAt`: see `Due`
-   * @returns false: too many tasks wait already, or this process ends
-   */
+  /** False: too many tasks wait already, or this process ends. `silentAt`: see `Due`. */
   evaluate(
     subject: MonitoredSensor,
     rule: Rule,
@@ -251,17 +204,14 @@ export class EvaluationScheduler {
     return true;
   }
 
-  /** Whether a task in memory follows this open episode. */
   watches({ sensor, rule, start }: EpisodeKey) {
     return this.#tasks.get(keyOf(sensor, rule))?.run?.start === start;
   }
 
-  /** Gives tasks the new versions of their rules. */
   renewRules() {
     for (const task of this.#tasks.values()) task.rule = this.#newest(task.rule);
   }
 
-  /** Stops after the present and the waiting evaluations. @param withinMs time limit */
   async stop(withinMs: number) {
     this.#stopped = true;
     clearInterval(this.#recheckTimer);
@@ -291,7 +241,7 @@ export class EvaluationScheduler {
     if (Number.isFinite(soonest)) this.#timer = setTimeout(() => this.#next(), soonest - now + 1).unref();
   }
 
-  /** @param running set that holds the task while it is evaluated */
+  /** `running` holds the task while it is evaluated. */
   async #run(task: EvaluationTask, running: Set<EvaluationTask>) {
     running.add(task);
     const current = task.due as Due;
@@ -342,7 +292,7 @@ export class EvaluationScheduler {
     else this.#watched.set(id, others);
   }
 
-  /** Evaluates tasks again, because another process may have committed a sample that changes their episodes. */
+  /** Another process may have committed a sample that changes the episodes. */
   #recheck() {
     const now = this.#clock();
     for (const task of this.#tasks.values()) {
@@ -360,7 +310,6 @@ export class EvaluationScheduler {
     this.#next();
   }
 
-  /** @returns the rule with all versions that this process knows */
   #newest(rule: Rule): Rule {
     return this.#rules.find(rule.id) ?? rule;
   }
@@ -404,13 +353,9 @@ const merged = (a: Due | null, b: Due): Due =>
       }
     : b;
 
-/** @param now epoch ms */
 const isSettled = (task: EvaluationTask, now: number) => task.run === null && now >= task.settledAt;
 
-/**
- * Whether samples may change an episode.
- * @param task undefined: no episode is open, and none has ended lately
- */
+/** `task` is undefined while no episode is open, and none has ended lately. */
 function isInteresting(
   { breaches, clears, forMs, forSamples }: Threshold,
   task: EvaluationTask | undefined,

@@ -7,10 +7,9 @@ import { covers, type Rule, type RuleCondition, type RuleVersion } from '../rule
 import type { SensorState } from '../subjects.ts';
 import { readWindow, type Window } from './windows.ts';
 
-/** A sensor with the labels that alarms show. */
 export interface MonitoredSensor {
   device: { id: string; bytes: Buffer; group: number; name: string | null };
-  /** `registeredAt`: epoch ms; `ts`: epoch ms of the newest sample, null: unknown */
+  /** `ts`: epoch ms of the newest sample; null: unknown */
   sensor: {
     id: string;
     bytes: Buffer;
@@ -26,28 +25,25 @@ export interface MonitoredSensor {
 
 export type AlarmEventKind = 'opened' | 'cleared' | 'acknowledged' | 'corrected';
 
-/** A change of an episode that has to be reported. */
 export type AlarmChange = { alarm: Alarm; group: number; kinds: AlarmEventKind[] };
 
-/** Time in ms after the opening of an episode. If an evaluation finds the episode even later, the alarm is marked as seen late. */
+/** An alarm is marked as seen late if an evaluation finds it more than this time in ms after its opening. */
 const LATE_AFTER_MS = 5 * 60_000;
 
-/** The row of an open episode is written again after this share of `HISTORY_DAYS`, because it would expire otherwise. */
+/** Share of `HISTORY_DAYS` after which the row of an open episode is written again, because it would expire otherwise. */
 const REWRITE_SHARE = 1 / 4;
 
-/** The result of an evaluation. */
 export interface Evaluated {
   changes: AlarmChange[];
-  /** number of episodes around the samples */
+  /** around the samples, including those that did not change */
   episodes: number;
-  /** the present run of breaching samples, even before it opens an episode; null: no run */
+  /** also a run that has not opened an episode yet; null: no run */
   run: Window['run'];
 }
 
 /**
- * Computes the episodes of a sensor and a rule around some samples, and writes the episodes that differ from the stored
- * episodes. It reads only committed samples. The write timestamp is the time before the read. So if two evaluations run in any
- * processes, the result of the later read wins.
+ * Writes the episodes around some samples that differ from the stored ones. It reads only committed samples, and the write timestamp is the
+ * time before the read. So if two processes evaluate at once, the result of the later read wins.
  */
 export class Evaluator {
   #deps;
@@ -59,17 +55,14 @@ export class Evaluator {
     historyMs: number;
     maxClockSkewMs: number;
     stateOf: (key: { device: Buffer; sensor: Buffer }, now: number) => Promise<SensorState>;
-    /** begins the deliveries, before the change is written */
     announce: (change: AlarmChange) => Promise<void>;
   }) {
     this.#deps = deps;
   }
 
   /**
-   * Evaluates a rule around new samples. A silence without a later sample may have ended already, because a sample may be on its
-   * way. So only the caller that watches for silence may open an absence, with `silentAt`. A stored absence continues in any
-   * case.
-   * @param range epoch ms of the new samples; a silence that had lasted long enough at `silentAt` is an absence
+   * A silence without a later sample may have ended already, because a sample may be on its way. So only the caller that watches for
+   * silence may open an absence, with `silentAt` (see `Due`). A stored absence continues in any case.
    */
   async evaluate(
     subject: MonitoredSensor,
@@ -88,8 +81,7 @@ export class Evaluator {
     const state = () => (read ??= this.#deps.stateOf({ device: device.bytes, sensor: sensor.bytes }, now));
     const result: Evaluated = { changes: [], episodes: 0, run: null };
     for (const version of rule.versions) {
-      // Skip versions of the rule that the samples cannot concern. An episode that ended with its version may begin before the
-      // samples.
+      // Skip versions of the rule that the samples cannot concern. An episode that ended with its version may begin before the samples.
       if (version.removed || version.until <= first || version.since > Math.max(to, now)) continue;
       const task = { subject, rule, version, state, now, readAt, silentAt };
       const { changes, episodes, run } = await this.#evaluateVersion(task, first, to);
@@ -101,10 +93,8 @@ export class Evaluator {
   }
 
   /**
-   * Ends an open episode of a sensor that is no longer registered. The episode ends at the end of its version of the rule, or
-   * now. Samples are not read.
-   * @param known `rule`: undefined if this process cannot read the rule
-   * @returns null: the episode is not open
+   * For a sensor that is no longer registered: the episode ends with its version of the rule, or now, and samples are not read. `rule` is
+   * undefined if this process cannot read it. Null: the episode is not open.
    */
   async end(
     key: EpisodeKey,
@@ -201,11 +191,8 @@ export class Evaluator {
   }
 
   /**
-   * Finds the time after which a sensor has no sample. The clock of a device may be ahead by `MAX_CLOCK_SKEW`, up to a day. Without
-   * the newest sample, each evaluation would read the empty hours of that day.
-   * @param now epoch ms
-   * @param to epoch ms of the last new sample
-   * @returns epoch ms, exclusive
+   * The exclusive epoch ms after which the sensor has no sample. The clock of a device may be ahead by `MAX_CLOCK_SKEW`, up to a day.
+   * Without the newest sample, each evaluation would read the empty hours of that day.
    */
   async #endOfSamples(state: () => Promise<SensorState>, now: number, to: number): Promise<number> {
     const latest = now + this.#deps.maxClockSkewMs;
@@ -214,11 +201,7 @@ export class Evaluator {
     return newest === null ? latest + 1 : Math.min(latest, Math.max(now, to, newest)) + 1;
   }
 
-  /**
-   * @param group group of the device
-   * @param bounds epoch ms
-   * @returns the oldest open episode that began at `until` or earlier, or the episode that began at `unsent`, as if it were open
-   */
+  /** The oldest open episode that began at `until` or earlier, or the episode that began at `unsent`, as if it were open. */
   async #openBefore(
     group: number,
     key: Omit<EpisodeKey, 'start'>,
@@ -236,7 +219,7 @@ export class Evaluator {
     return null;
   }
 
-  /** @param before the stored alarm @returns null: no change has to be reported */
+  /** Null: there is nothing to report. */
   async #store(
     task: { subject: MonitoredSensor; rule: Rule; version: RuleVersion; now: number; readAt: Buffer },
     episode: Episode,
@@ -273,7 +256,6 @@ export class Evaluator {
     return this.#write({ ...task, group: device.group }, alarm, kinds);
   }
 
-  /** Whether the row of an open episode is so old that it has to be written again. @param now epoch ms */
   #expires({ cleared, writtenAt }: Alarm, now: number) {
     return cleared === null && now - (writtenAt ?? now) > this.#deps.historyMs * REWRITE_SHARE;
   }
@@ -294,11 +276,7 @@ export class Evaluator {
   }
 }
 
-/**
- * Whether an episode is a continuing silence that no evaluation has yet found to be an absence.
- * @param known stored alarms by start
- * @param silentAt epoch ms
- */
+/** A continuing silence that no evaluation has yet found to be an absence. `known`: stored alarms by start. */
 function isUnjudged(
   { kind }: RuleCondition,
   { start, opened, cleared }: Episode,
@@ -309,24 +287,15 @@ function isUnjudged(
   return known.get(start)?.withdrawn !== false;
 }
 
-/** @param until end of the version of the rule, in epoch ms */
 const endedBy = (episode: Episode, until: number) =>
   Number.isFinite(until) && (episode.cleared === null || episode.cleared > until)
     ? { ...episode, cleared: until }
     : episode;
 
-/**
- * @param at epoch ms
- * @returns end of the episode in epoch ms; never before it opened, because samples may be ahead of the clock
- */
+/** Never before the opening, because samples may be ahead of the clock. */
 const endOf = ({ opened }: Episode, at: number): number => Math.max(opened, at);
 
-/**
- * Ends the last episode of a retired sensor at its stored end, or at the retirement. An episode that is not stored is dropped.
- * @param computed episodes; the last episode is open
- * @param known stored alarms by start
- * @param goneAt epoch ms
- */
+/** Ends the last episode (open) of a retired sensor at its stored end, or at the retirement. An episode that is not stored is dropped. */
 function endLast(computed: Episode[], known: Map<number, Alarm>, goneAt: number) {
   const last = computed.pop() as Episode;
   const stored = known.get(last.start);

@@ -13,72 +13,51 @@ import {
   unsentAbsence,
 } from './condition.ts';
 
-/** A range of time whose episodes are certain, because no sample outside of the range can change them. */
+/** A range of time whose episodes no sample outside of it can change. */
 export interface Window {
-  /** epoch ms; earliest start of an episode in the window */
+  /** earliest start of an episode in the window, in epoch ms */
   from: number;
-  /** epoch ms; latest start of an episode in the window */
+  /** latest start of an episode in the window, in epoch ms */
   to: number;
   /** in order of time; the last episode may be open */
   episodes: Episode[];
-  /** number of all episodes, including episodes that were not kept */
   count: number;
-  /** epoch ms of the oldest sample that was read; null: no sample was read */
+  /** epoch ms of the oldest sample that was read */
   first: number | null;
-  /** the run of breaching samples at the end of the window; null: no run */
   run: { start: number; samples: number; opened: number | null } | null;
 }
 
-/** The samples of one sensor that have to be evaluated, and the version of the rule that applies to them. */
 interface Part {
   sensor: Sensor;
-  /** reporting interval of the sensor */
   intervalMs: number | null;
-  /**
-   * `at`: epoch ms at which the sensor was registered; `since`: epoch ms from which the rule applies, even
-   * before all stored samples
-   */
+  /** `since`: epoch ms from which the rule applies, even before all stored samples */
   registration: { at: number; since: number; hasSent: boolean };
-  /** epoch ms of the first changed sample */
   from: number;
-  /** epoch ms of the last changed sample */
   to: number;
-  /** epoch ms from which the rule applies */
   since: number;
-  /** epoch ms at which the rule ends, exclusive */
   until: number;
-  /** epoch ms before which no samples are stored */
   historyFrom: number;
-  /** epoch ms */
   now: number;
-  /** limit of episodes that are kept; default: all */
   most?: number;
-  /**
-   * reads an open episode that began at `since` or earlier. For an absence, reads an open episode that began
-   * at `from` or earlier, or the episode that began at `unsent`
-   */
+  /** reads an open episode that began at `since` (of an absence: `from`) or earlier, or the episode that began at `unsent` */
   openBefore?: (unsent?: number) => Promise<Episode | null>;
 }
 
-/** Samples that are younger than this, in ms, are first searched without a look-up of packed hours. */
+/** Samples younger than this, in ms, are first searched without a look-up of packed hours. */
 const YOUNG_MS = 50 * 60_000;
 
-/**
- * Ranges in ms before a young sample that are searched for a value that clears, the shorter one first. A read of a range returns the
- * samples of all sensors of the device.
- */
+/** Ranges in ms before a young sample, the shorter one first. A read of a range returns the samples of all sensors of the device. */
 const LOOK_BACK_MS = [15_000, 60_000];
 
-/** Length in ms of the first range of stored hours that a search reads. */
+/** Length in ms of the first stored range that a search reads. */
 const FIRST_MS = 4 * HOUR_MS;
 
-/** No limit: all episodes are kept. */
-const ALL = Number.POSITIVE_INFINITY;
+const NO_LIMIT = Number.POSITIVE_INFINITY;
 
 /**
- * Computes the episodes around changed samples from the stored samples. The window begins after the last value before these
- * samples that clears, and ends with the first value after them that clears. So the evaluation needs no stored state, and finds
- * the same episodes in any order of arrival. Only an episode that began before all stored samples is continued from its row.
+ * The window begins after the last value before the changed samples that clears, and ends with the first value after them that clears. So
+ * the evaluation needs no stored state, and finds the same episodes in any order of arrival. Only an episode that began before all stored
+ * samples is continued from its row.
  */
 export async function readWindow(
   reading: Pick<Reading, 'hours' | 'samplesOf'>,
@@ -96,15 +75,11 @@ export async function readWindow(
   return readOld(reading, threshold, part);
 }
 
-/**
- * Reads the window in the usual case: the samples are minutes old, and a value shortly before them clears.
- * @param lookBackMs range before the samples that is searched
- * @returns null: no value that clears was found
- */
+/** The usual case: samples are minutes old, and a value within `lookBackMs` before them clears. Null: no such value was found. */
 async function readYoung(
   reading: Pick<Reading, 'samplesOf'>,
   threshold: Threshold,
-  { sensor, from, since, until, most = ALL }: Part,
+  { sensor, from, since, until, most = NO_LIMIT }: Part,
   lookBackMs: number,
 ): Promise<Window | null> {
   const begin = Math.max(since, from - lookBackMs);
@@ -123,13 +98,11 @@ async function readYoung(
   return windowOf(tracker, place.ts, until - 1);
 }
 
-/**
- * Reads the window of samples of any age. It skips hours whose statistics show that their samples change nothing.
- */
+/** For samples of any age. Skips hours whose statistics show that their samples change nothing. */
 async function readOld(
   reading: Pick<Reading, 'hours' | 'samplesOf'>,
   threshold: Threshold,
-  { sensor, from, to, since, until, openBefore, most = ALL }: Part,
+  { sensor, from, to, since, until, openBefore, most = NO_LIMIT }: Part,
 ): Promise<Window> {
   const begin = await findClear(reading, threshold, sensor, { from: since, to: from });
   const open = begin === since && openBefore ? await openBefore() : null;
@@ -162,12 +135,7 @@ async function readOld(
   return windowOf(tracker, earliest, until - 1);
 }
 
-/**
- * Finds the time from which evaluation can begin.
- * @param range epoch ms
- * @returns epoch ms of the last sample before `to` that clears (for a rate: of the sample before that sample); `from` if no
- * sample clears
- */
+/** The epoch ms of the last sample before `to` that clears (for a rate: of the sample before it), or `from`. */
 async function findClear(
   reading: Pick<Reading, 'hours' | 'samplesOf'>,
   threshold: Threshold,
@@ -187,12 +155,7 @@ async function findClear(
   return from;
 }
 
-/**
- * Finds the last sample that clears.
- * @param first index of the first sample that counts
- * @param before epoch ms
- * @returns the sample that clears; for a rate, `index` is the index of the sample before it
- */
+/** The last sample between `first` and `before` (epoch ms) that clears. For a rate, `index` is that of the sample before it. */
 function lastClear(
   { isRate, clears, breaches }: Threshold,
   { times, values }: Series,
@@ -228,7 +191,7 @@ async function readAbsences(
   condition: Extract<RuleCondition, { kind: 'absent' }>,
   part: Part,
 ): Promise<Window> {
-  const { sensor, intervalMs, registration, from, to, since, until, now, most = ALL } = part;
+  const { sensor, intervalMs, registration, from, to, since, until, now, most = NO_LIMIT } = part;
   const silenceMs = silenceOf(condition, intervalMs);
   if (silenceMs === null) return { from, to, episodes: [], count: 0, first: null, run: null };
   const unsent = unsentAbsence(registration.at, registration.since, silenceMs);
@@ -271,9 +234,8 @@ function absencesOf({ found: { episodes, count }, first }: AbsenceTracker, from:
 }
 
 /**
- * Finds the last sample before the changed samples, or the absence that takes its place. After the registration, an absence before
- * the first sample counts more than a sample before the registration, which may be of an earlier registration.
- * @param unsent epoch ms at which an absence before the first sample starts
+ * The last sample before the changed samples, or the absence that takes its place. After the registration, an absence before the first
+ * sample counts more than a sample before the registration, which may be of an earlier registration.
  */
 async function findLast(
   reading: Pick<Reading, 'hours' | 'samplesOf'>,
@@ -287,7 +249,6 @@ async function findLast(
   return { before: await findBefore(reading, sensor, { from: historyFrom, to: middle }), open };
 }
 
-/** @returns epoch ms of the newest sample in the range */
 async function findBefore(
   reading: Pick<Reading, 'hours' | 'samplesOf'>,
   sensor: Sensor,
@@ -309,7 +270,6 @@ async function findBefore(
   return null;
 }
 
-/** @param list in order of time @returns all samples in one series */
 const join = (list: Series[]): { times: number[]; values: number[] } => ({
   times: list.flatMap(({ times }) => [...times]),
   values: list.flatMap(({ values }) => [...values]),

@@ -5,26 +5,22 @@ import { uuidBytes, uuidText } from '../../../schema/ids.ts';
 import type { AlarmRuleStore, StoredRule } from '../../store/alarms/rules.ts';
 import { covers, type Definition, newestOf, type Rule, toRule } from './rule.ts';
 
-/** Limit of rules of an installation. */
 export const MAX_RULES = 10_000;
 
-/**
- * Limit of attempts to change a rule. Each attempt reads the newest version again, because another process may have changed the
- * rule concurrently.
- */
-const TRIES = 5;
+/** Each attempt reads the newest version again, because another process may have changed the rule concurrently. */
+const MAX_ATTEMPTS = 5;
 
-/** Period in ms after which all rules are read, even if no change was noticed. */
+/** In ms. All rules are read even if no change was noticed. */
 const READ_ALL_EVERY_MS = 60_000;
 
 type NamedSensor = { id: string; name: string | null; type: string | null; site: string | null };
 
-/** The rules of a sensor, with the state of the sensor and the rules for which they were found. */
+/** Rules of a sensor, with the state for which they were found. */
 type Found = { generation: number; type: string | null; site: string | null; rules: Rule[] };
 
 const NONE: Rule[] = [];
 
-/** The rules of the installation, in memory. Every few seconds a process checks whether the rules have changed. */
+/** Every few seconds a process checks whether the rules have changed. */
 export class RuleRegistry {
   #store;
   #clock;
@@ -50,7 +46,6 @@ export class RuleRegistry {
     everyMs,
   }: {
     store: AlarmRuleStore;
-    /** epoch ms */
     clock: () => number;
     logger: Logger;
     everyMs: number;
@@ -61,24 +56,22 @@ export class RuleRegistry {
     this.#everyMs = everyMs;
   }
 
-  /** Whether there is no rule. The pipeline reads this for each message. */
+  /** The pipeline reads this for each message. */
   get isEmpty() {
     return this.#rules.size === 0;
   }
 
-  /** @returns all rules that are not removed */
   list(): Rule[] {
     return [...this.#rules.values()].filter((rule) => !newestOf(rule).removed);
   }
 
-  /** @returns the rule, even if it was removed */
+  /** Also finds a rule that was removed. */
   find(id: string): Rule | undefined {
     return this.#rules.get(id);
   }
 
   /**
-   * Finds the instructions for an alarm, in the version of the rule that opened the alarm.
-   * @returns null: the version has no text, or the rule was removed, or this process does not know it yet
+   * The instructions of the version that opened the alarm. Null: it has none, the rule was removed, or this process does not know it yet.
    */
   textOf({ rule, version }: { rule: Buffer; version: number }): string | null {
     const known = this.#rules.get(uuidText(rule));
@@ -86,10 +79,7 @@ export class RuleRegistry {
     return known.versions.find((entry) => entry.version === version)?.definition.text ?? null;
   }
 
-  /**
-   * Finds the rules that cover a sensor now, or covered it earlier.
-   * @param sensor the same object in each call, because the found rules are cached by this object
-   */
+  /** Also rules that covered the sensor earlier. The result is cached by the object `sensor`. */
   rulesOf(device: { id: string }, sensor: NamedSensor): Rule[] {
     const { type, site } = sensor;
     const known = this.#found.get(sensor);
@@ -107,15 +97,11 @@ export class RuleRegistry {
     return rules;
   }
 
-  /**
-   * Adds a listener for changes of rules.
-   * @param listener called with the rules that are new to this process, or have a new version
-   */
+  /** The listener gets rules that are new to this process, or have a new version. */
   onChange(listener: (changed: Rule[]) => void) {
     this.#listeners.add(listener);
   }
 
-  /** Reads all rules, and then checks for changes periodically. */
   async start() {
     await this.refresh();
     this.#timer = setInterval(() => {
@@ -125,12 +111,10 @@ export class RuleRegistry {
     }, this.#everyMs).unref();
   }
 
-  /** Ends the periodic checks. */
   stop() {
     clearInterval(this.#timer);
   }
 
-  /** Reads the rules if they have changed. */
   async refresh() {
     const changedAt = await this.#store.changedAt();
     const now = performance.now();
@@ -140,7 +124,7 @@ export class RuleRegistry {
     this.#readAt = now;
   }
 
-  /** @param since epoch ms @throws {MillraceError} `too_large`: there are 10,000 rules */
+  /** Throws `too_large` at 10,000 rules. */
   async add(definition: Definition, since: number): Promise<Rule> {
     if (this.list().length >= MAX_RULES)
       throw new MillraceError('too_large', `An installation has at most ${MAX_RULES} alarm rules.`);
@@ -150,13 +134,11 @@ export class RuleRegistry {
   }
 
   /**
-   * Replaces or removes a rule. The new version applies to measurements from `since` on.
-   * @param definition null: the rule is removed
-   * @param since epoch ms
-   * @returns null: the rule does not exist, or was removed before
+   * `since`: epoch ms from which the new version applies to measurements. `definition` null removes the rule. Returns null if no such rule
+   * exists any more.
    */
   async replace(ruleId: string, definition: Definition | null, since: number): Promise<Rule | null> {
-    for (let attempt = 0; attempt < TRIES; attempt++) {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const newest = (await this.#store.versions(ruleId)).at(-1);
       if (!newest || newest.removed) return null;
       const next = { ...newest, version: newest.version + 1, since, removed: definition === null };
@@ -173,7 +155,6 @@ export class RuleRegistry {
     return this.#rules.get(ruleId) as Rule;
   }
 
-  /** @param rows of all rules */
   #takeAll(rows: StoredRule[]) {
     const byRule: Map<string, StoredRule[]> = new Map();
     for (const row of rows) {
@@ -187,7 +168,6 @@ export class RuleRegistry {
     this.#report(before);
   }
 
-  /** @param versions all stored versions of the rule */
   #take(id: string, versions: StoredRule[], before: Map<string, Rule>) {
     const known = before.get(id);
     try {
@@ -199,7 +179,6 @@ export class RuleRegistry {
     }
   }
 
-  /** Reports changed rules to the listeners. */
   #report(before: Map<string, Rule>) {
     const changed = [...this.#rules.values()].filter((rule) => before.get(rule.id) !== rule);
     if (changed.length === 0) return;
@@ -217,7 +196,7 @@ const versionOf = (ruleId: string, version: number, since: number, definition: D
   removed: false,
 });
 
-/** Indexes each rule by the narrowest member of its scope. */
+/** Each rule is listed under the narrowest member of its scope. */
 function indexOf(rules: Iterable<Rule>) {
   const index = { device: new Map(), type: new Map(), site: new Map() };
   for (const rule of rules) {

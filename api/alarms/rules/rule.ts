@@ -13,7 +13,6 @@ const Name = z
 const limit = z.number();
 const seconds = 'The change of the value in a second, without its sign.';
 
-/** How long, or for how many samples, a condition must hold. */
 const held = {
   for_ms: z
     .int()
@@ -40,7 +39,6 @@ const band = z
 
 const THRESHOLD = { clear: limit.optional(), ...held };
 
-/** The kinds of conditions that rules check. */
 export const CONDITION_KINDS = ['above', 'below', 'outside', 'rate', 'absent'] as const;
 
 const Condition = z.discriminatedUnion('kind', [
@@ -87,7 +85,6 @@ const Condition = z.discriminatedUnion('kind', [
     }),
 ]);
 
-/** Part of the devices and sensors that a rule is about. Each member narrows it. */
 const Scope = z
   .strictObject({
     type: Name.optional().meta({ description: 'Sensors of this type.' }),
@@ -111,7 +108,6 @@ const shape = {
   text: z.string().max(500).optional().meta({ description: 'What to do. It goes out with each alarm.' }),
 };
 
-/** A rule as a client sends it. */
 export const WantedRule = z
   .strictObject({
     ...shape,
@@ -134,36 +130,30 @@ export const WantedRule = z
     ],
   });
 
-/** A rule as it is stored. */
 export const RuleDefinition = z.strictObject(shape);
 
 export type Definition = z.infer<typeof RuleDefinition>;
 export type Wanted = z.infer<typeof WantedRule>;
 export type RuleCondition = z.infer<typeof Condition>;
 
-/** One version of a rule, which applies to the measurements of [since, until). */
 export interface RuleVersion {
   version: number;
-  /** epoch ms */
   since: number;
-  /** epoch ms; infinite for the newest */
+  /** epoch ms, exclusive; infinite for the newest version */
   until: number;
   definition: Definition;
   removed: boolean;
-  /** of the scope */
   ids: { device: string | null; sensor: string | null };
 }
 
-/** A rule with all its versions. */
 export interface Rule {
   id: string;
-  /** the 16 bytes of the id */
   bytes: Buffer;
-  /** in order; at least one */
+  /** in order of their numbers, at least one */
   versions: RuleVersion[];
 }
 
-/** @param rows of one rule, in order @param bytes the 16 bytes of the id */
+/** `rows`: ascending, of one rule. `bytes`: 16 bytes of the id. */
 export function toRule(rows: StoredRule[], bytes: Buffer): Rule {
   const versions = rows.map((row, index) => {
     const definition = RuleDefinition.parse(JSON.parse(row.definition));
@@ -188,7 +178,6 @@ function idsOf({ device, sensor }: Definition['scope']) {
 
 export const newestOf = (rule: Rule): RuleVersion => rule.versions.at(-1) as RuleVersion;
 
-/** Whether a version is about a sensor. */
 export function covers(
   { definition: { scope }, ids, removed }: Pick<RuleVersion, 'definition' | 'ids' | 'removed'>,
   deviceId: string,

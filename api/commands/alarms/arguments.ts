@@ -33,7 +33,6 @@ const GROUP: CommandGroup<typeof COMMANDS> = {
   settings: DATABASE_SETTINGS,
 };
 
-/** The parsed command line. */
 export interface Arguments {
   command: keyof typeof COMMANDS;
   /** path of the file of rules; empty for `list` */
@@ -42,11 +41,7 @@ export interface Arguments {
   days: number;
 }
 
-/**
- * Reads the command line.
- * @param argv arguments without node and script
- * @throws {MillraceError} `usage`, `help`
- */
+/** `argv`: without node and script. Throws `usage`, `help`. */
 export function readArguments(argv: string[]): Arguments {
   // The first word may be `rules`, which names the subject of the commands. It has no effect.
   const { command, flags, words } = parseGroup(GROUP, argv[0] === 'rules' ? argv.slice(1) : argv);

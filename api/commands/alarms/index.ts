@@ -38,10 +38,7 @@ async function list({ registry, print }: CommandParts) {
 async function apply({ registry, given, print }: CommandParts) {
   const wanted = readRules(given.file);
   const known: Map<string, Rule> = new Map();
-  /**
-   * Further rules with a name that `known` already has. Rules that were made over HTTP may share a name; rules of a file may
-   * not.
-   */
+  /** Rules that were made over HTTP may share a name; rules of a file may not. */
   const repeated: Rule[] = [];
   for (const rule of registry.list()) {
     const { name } = newestOf(rule).definition;
@@ -102,7 +99,6 @@ async function test({ store, groups, historyDays, given, print }: CommandParts) 
   }
 }
 
-/** @param days the requested days @returns message about the time range of the stored samples */
 function storedText({ stored }: Backtest, days: number): string {
   if (!stored) return `and the last ${counted(days, 'day')} have no samples`;
   return `in samples from ${formatTime(stored.from)} to ${formatTime(stored.to)}`;
@@ -117,7 +113,7 @@ const COMMANDS = { list, apply, test };
 
 const RULES = z.array(RuleDefinition);
 
-/** @throws {MillraceError} `failed` */
+/** Throws `failed`. */
 function readRules(file: string): Definition[] {
   try {
     const rules = RULES.parse(parse(readFileSync(file, 'utf8')));

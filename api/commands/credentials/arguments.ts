@@ -65,22 +65,15 @@ const GROUP: CommandGroup<typeof COMMANDS> = {
   settings: [...DATABASE_SETTINGS, 'MQTT_AUTH', 'MQTT_USERNAME'],
 };
 
-/** The parsed command line. */
 export interface Arguments {
   command: keyof typeof COMMANDS;
   accounts: string[];
   devices: string[];
-  /** path of a directory */
   out: string;
-  /** path of the file for secrets */
   file?: string;
 }
 
-/**
- * Reads the command line.
- * @param argv arguments without node and script
- * @throws {MillraceError} `usage`, `help`
- */
+/** `argv`: without node and script. Throws `usage`, `help`. */
 export function readArguments(argv: string[]): Arguments {
   const { command, flags, words: accounts } = parseGroup(GROUP, argv);
   const { devices, out = '', file } = flags;

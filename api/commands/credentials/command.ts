@@ -8,21 +8,16 @@ import { type Arguments, readArguments } from './arguments.ts';
 import { issue, list, revoke, rotate } from './commands.ts';
 import { mosquitto } from './mosquitto.ts';
 
-/** The parameters of each command. */
 export interface CommandParts {
   credentialService: CredentialService;
   given: Arguments;
-  /** account of the installation */
   installation: { username?: string | undefined; password?: string | undefined };
-  /** of MQTT_MAPPINGS */
+  /** from the setting MQTT_MAPPINGS */
   mappings: Mappings;
-  /** HOME_ASSISTANT_PREFIX */
   homeAssistantPrefix?: string;
-  /** whether devices register by their first message */
   autoRegister: boolean;
-  /** writes a line of the answer to standard output */
   print: (text: string) => void;
-  /** writes a line for a person to standard error */
+  /** prints a line for a person, to standard error */
   note: (text: string) => void;
 }
 
@@ -31,9 +26,8 @@ type OpenStore = { credentials: CredentialStore; close: () => Promise<unknown> }
 const COMMANDS = { issue, list, rotate, revoke, mosquitto };
 
 /**
- * Runs `npm run credentials`. It reads the arguments first, so a wrong argument is reported even without a database.
- * @param argv arguments without node and script
- * @throws {MillraceError} `usage`, `help`, `bad_settings`, `unavailable`, `failed`
+ * Reads the arguments first, so that a wrong one is reported even without a database. Throws `usage`, `help`, `bad_settings`,
+ * `unavailable`, `failed`.
  */
 export async function credentialsCommand(
   argv: string[],
@@ -44,7 +38,7 @@ export async function credentialsCommand(
     note,
   }: {
     readSettings: () => Pick<Config, 'cql' | 'retention' | 'mqtt' | 'live' | 'ingest'>;
-    /** opens the store, which is closed at the end */
+    /** the store is closed at the end */
     connect: (options: Parameters<typeof connectStore>[0]) => Promise<OpenStore>;
     print: CommandParts['print'];
     note: CommandParts['note'];

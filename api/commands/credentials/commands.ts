@@ -10,7 +10,7 @@ const ONCE = 'The secret is shown once: only a salted hash is stored.';
 const BIRTH =
   'A device registers by its birth, which it publishes before its first measurement: iot/v1/ACCOUNT/birth {"sensors":[{"sensor_id":"…"}]}.';
 
-/** Codes of errors that concern a single account. After such an error, the command continues with the next account. */
+/** These concern a single account, so the command continues with the next one. */
 const ACCOUNT_ERRORS = new Set(['bad_id', 'credential_exists', 'not_found']);
 
 export async function issue(parts: CommandParts) {
@@ -52,9 +52,8 @@ export async function list({ credentialService, print, note }: CommandParts) {
 }
 
 /**
- * Makes a secret for each account. It prints each secret, or adds it to the file, before it makes the next secret. So a failure
- * half-way loses no secret.
- * @returns number of accounts that succeeded
+ * Prints each secret, or adds it to the file, before it makes the next one. So a failure half-way loses no secret. Returns the number of
+ * accounts that succeeded.
  */
 async function outputEach(parts: CommandParts, make: (account: string) => Promise<Issued>): Promise<number> {
   const { given, print } = parts;
@@ -70,10 +69,7 @@ async function outputEach(parts: CommandParts, make: (account: string) => Promis
   }
 }
 
-/**
- * Runs an action for each account. It reports the error of an account and continues with the next account.
- * @returns number of accounts that succeeded
- */
+/** Reports the error of an account and continues with the next one. Returns the number of accounts that succeeded. */
 async function forEachAccount(
   { given, note }: CommandParts,
   act: (account: string) => Promise<void>,
@@ -91,7 +87,7 @@ async function forEachAccount(
   return completed;
 }
 
-/** @throws {MillraceError} `failed` */
+/** Throws `failed`. */
 function requireAll({ given: { command, accounts } }: CommandParts, completed: number) {
   if (completed === accounts.length) return;
   throw new MillraceError('failed', `${command}: done for ${completed} of ${accounts.length}.`);

@@ -9,10 +9,7 @@ import type { Mappings } from '../../ingest/mappings/index.ts';
 import type { Credential } from '../../store/credentials.ts';
 import type { CommandParts } from './command.ts';
 
-/**
- * Writes Mosquitto's `password_file` and `acl_file`. They contain every account that has a credential, and the account of the
- * installation.
- */
+/** The `password_file` and `acl_file` contain every account with a credential, and the account of the installation. */
 export async function mosquitto(parts: CommandParts) {
   const { credentialService, given, installation, mappings, homeAssistantPrefix, note } = parts;
   const { username, password } = installation;
@@ -61,18 +58,15 @@ const handOver = (directory: string) =>
   `Only the owner can read the files. If Mosquitto runs as another user: chown -R mosquitto: ${directory}. Later runs keep the owner.`;
 
 /**
- * File modes. Only the owner may read a new file. If the group may read the old file, it may also read the new file. On Debian
- * this is the group of the broker.
+ * Only the owner may read a new file. If the group may read the old file, it may also read the new file. On Debian this is the group of the
+ * broker.
  */
 const FOR_OWNER = 0o600;
 const GROUP_READS = 0o040;
 
 /**
- * Replaces a file atomically. The new file belongs to the owner of the old file. If there is no old file, it belongs to the
- * owner of the directory. So Mosquitto can still read a file whose owner was changed for it.
- * @param path path in an existing directory
- * @returns whether another user, or a group, can read the file
- * @throws {MillraceError} `failed`: this user may not change the owner, so the old file stays
+ * Replaces a file atomically. The new file belongs to the owner of the old file, or else of the directory. So Mosquitto can still read a
+ * file whose owner was changed for it. Throws `failed` if this user may not change the owner; the old file stays.
  */
 async function replaceFile(path: string, text: string): Promise<{ isHandedOver: boolean }> {
   const directory = await stat(dirname(path));
@@ -98,15 +92,14 @@ async function replaceFile(path: string, text: string): Promise<{ isHandedOver: 
   return { isHandedOver: isAnothers || (mode & GROUP_READS) !== 0 };
 }
 
-/** User names that Mosquitto's files cannot hold. A colon ends the name, a hash starts a comment, and white space is trimmed. */
+/** Mosquitto's files cannot hold these names. A colon ends the name, a hash starts a comment, and white space is trimmed. */
 const INVALID_NAME = /:|^#|^\s|\s$/;
 
-/** Wildcards of a topic filter. */
 const WILDCARD = /[+#]/;
-/** The name `group/node` of a Sparkplug edge node. The node ends lines of `acl_file`, so its name must not end in white space. */
+/** A Sparkplug edge node, `group/node`. The node ends lines of `acl_file`, so its name must not end in white space. */
 const NODE = /^([^/+#]+)\/([^/+#]*[^/+#\s])$/;
 
-/** The permissions of the installation, which are equal to those in `infra/compose/mosquitto.acl`. */
+/** Equal to those in `infra/compose/mosquitto.acl`. */
 export const INSTALLATION_RIGHTS = [
   'topic readwrite iot/#',
   ...EDGE_FILTERS.map((filter) => `topic read ${filter}`),
@@ -115,28 +108,20 @@ export const INSTALLATION_RIGHTS = [
   'topic read $SYS/broker/publish/messages/dropped',
 ];
 
-/** @returns permissions of the installation for mapped topics */
 const readRights = ({ filters }: Mappings): string[] =>
   [...filters.shared, ...filters.own].map((filter) => `topic read ${filter}`);
 
-/**
- * Home Assistant signs in with the account of the installation, so this account also gets the discovery topics.
- * @param prefix prefix of the discovery topics of Home Assistant
- * @returns permissions for the discovery topics
- */
+/** Home Assistant signs in with the account of the installation, so this account also gets the discovery topics. */
 const discoveryRights = (prefix?: string): string[] =>
   prefix === undefined ? [] : [`topic readwrite ${prefix}/#`];
 
-/** @returns whether Mosquitto allows this user name */
 export const isFit = (account: string): boolean => !INVALID_NAME.test(account);
 
-/** @param hash as `hashSecret` makes it @returns a line of the password file */
 export const passwordLine = (account: string, hash: string): string => `${account}:${hash}`;
 
 /**
- * Lists the permissions of an account, topic by topic. They are equal to its permissions at the embedded broker. Mosquitto's
- * patterns are not used, because a name such as `+` would be a wildcard in them.
- * @returns lines of the access file
+ * Equal to the permissions at the embedded broker, topic by topic. Mosquitto's patterns are not used, because a name such as `+` would be a
+ * wildcard in them.
  */
 export function rightsLines(credential: Credential, mappings: Mappings): string[] {
   const { speaksFor, ids } = deviceAccount(credential);
@@ -147,7 +132,6 @@ export function rightsLines(credential: Credential, mappings: Mappings): string[
   return [`user ${credential.account}`, ...topics, 'topic read spBv1.0/STATE/+'];
 }
 
-/** @param device name or id of the device @returns lines of the access file */
 function topicsOf(device: string): string[] {
   const [, group, node] = NODE.exec(device) ?? [];
   if (group && node) return topicsOfNode(group, node);
@@ -156,10 +140,7 @@ function topicsOf(device: string): string[] {
   return [...KINDS.map((kind) => `topic write iot/v1/${device}/${kind}`), `topic read iot/v1/${device}/#`];
 }
 
-/**
- * @param device name or id of the device
- * @returns permissions for mapped topics whose level {device} is this device
- */
+/** Mapped topics whose level {device} is this device. */
 const mappedTopicsOf = (device: string, { all }: Mappings): string[] =>
   // The name may stand at the end of a line, and Mosquitto trims lines. So names with outer white space are left out.
   device.includes('/') || WILDCARD.test(device) || device !== device.trim()

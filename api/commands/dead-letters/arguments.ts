@@ -63,24 +63,16 @@ const GROUP: CommandGroup<typeof COMMANDS> = {
   settings: DATABASE_SETTINGS,
 };
 
-/** The parsed command line. */
 export interface Arguments {
   command: keyof typeof COMMANDS;
-  /** ids of dead letters */
   ids: string[];
-  /** epoch ms */
   range: Range;
   code: string | undefined;
   device: string | undefined;
   limit: number | undefined;
 }
 
-/**
- * Reads the command line.
- * @param argv arguments without node and script
- * @param now epoch ms
- * @throws {MillraceError} `usage`, `help`
- */
+/** `argv`: without node and script. Throws `usage`, `help`. */
 export function readArguments(argv: string[], now: number): Arguments {
   const { command, flags: given, words: ids } = parseGroup(GROUP, argv);
   const [from, to] = [parseMoment(given['from'], now), parseMoment(given['to'], now)];
@@ -109,7 +101,6 @@ const WRONG_MOMENT = 'is ISO 8601, or a duration such as 2h';
 const isRefusal = (code: string) =>
   Object.hasOwn(ERRORS, code) && ERRORS[code as keyof typeof ERRORS].kind === 'refusal';
 
-/** @param now epoch ms */
 function rangeOf(from: number | null | undefined, to: number | null | undefined, now: number) {
   // The id of a dead letter has the time of another process, whose clock may be ahead.
   const end = Math.min(to ?? Number.POSITIVE_INFINITY, now + MOST_CLOCK_DIFFERENCE_MS);

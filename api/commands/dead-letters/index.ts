@@ -10,13 +10,11 @@ import { list, summary } from './list.ts';
 import { replay } from './replay.ts';
 import { show } from './show.ts';
 
-/** The parameters of each command. */
 export interface CommandParts {
   store: Store;
-  /** pipeline that is not started yet */
+  /** pipeline that is not started */
   ingest: Ingest;
   given: Arguments;
-  /** writes a line of the answer */
   print: (text: string) => void;
   statusLine: StatusLine;
 }

@@ -43,11 +43,7 @@ export async function summary({ store, given, print, statusLine }: CommandParts)
 
 const NOTHING = 'Nothing was refused in this range.';
 
-/**
- * Finds the dead letters that a command selects, in order of time. It yields the ids of each hour, so it holds the ids of one
- * hour in memory.
- * @returns ids of the selected dead letters of an hour
- */
+/** In order of time. One hour is in memory at a time. */
 export async function* matchingIds(
   { store, given, statusLine }: CommandParts,
   first: 'newest' | 'oldest',
@@ -77,7 +73,6 @@ const lineOf = ({ id, receivedAt, topic, codes, content }: StoredDeadLetter) =>
 
 export const countText = (count: number) => (count === 1 ? '1 dead letter' : `${count} dead letters`);
 
-/** @returns such as `2 not_numeric, 1 too_old` */
 export const codesText = (codes: Record<string, number>): string =>
   Object.entries(codes)
     .sort(([, a], [, b]) => b - a)

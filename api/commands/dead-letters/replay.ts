@@ -8,20 +8,18 @@ import { addCodes } from '../../store/index.ts';
 import type { CommandParts } from './index.ts';
 import { codesText, countText, matchingIds, NOT_FOUND } from './list.ts';
 
-/** Limit of concurrent replays. Each dead letter in memory may have 64 KiB. */
+/** Each replay holds a dead letter of up to 64 KiB in memory. */
 const CONCURRENT_REPLAYS = 16;
 
 /**
- * Replays the given dead letters, or all dead letters of a range. It begins with the oldest, so that a birth message precedes
- * the measurements that need it.
- * @throws {MillraceError} `not_all_replayed`
+ * Replays the given dead letters, or all of a range. It begins with the oldest, so that a birth message precedes the measurements that need
+ * it. Throws `not_all_replayed`.
  */
 export async function replay(parts: CommandParts) {
   const { store, ingest, given, statusLine, print } = parts;
   const report = createReport();
   const stopping = new AbortController();
-  // After SIGINT, the command finishes running replays, unless the database is unavailable. The report shows how far the command
-  // came.
+  // After SIGINT, the command finishes running replays, unless the database is unavailable. The report shows how far the command came.
   process.once('SIGINT', () => {
     stopping.abort();
     ingest.abort();
@@ -72,10 +70,9 @@ export async function replay(parts: CommandParts) {
   }
 }
 
-/** Limit of incomplete replays that the report lists. Further ones are only counted. */
+/** The report lists this many incomplete replays. Further ones are only counted. */
 const MAX_LISTED = 20;
 
-/** Collects the results of a replay. */
 function createReport() {
   const listed: string[] = [];
   const refusedAgain: Record<string, number> = {};
@@ -84,7 +81,7 @@ function createReport() {
   let incomplete = 0;
   let failed = 0;
 
-  /** @param line about a dead letter that is not stored completely */
+  /** `line`: about a dead letter that is not stored completely. */
   function listIncomplete(line: string) {
     incomplete++;
     if (incomplete <= MAX_LISTED) listed.push(line);

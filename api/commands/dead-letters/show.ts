@@ -8,7 +8,7 @@ import type { StoredContent } from '../../store/dead-letters/dead-letter.ts';
 import type { CommandParts } from './index.ts';
 import { codesText, NOT_FOUND } from './list.ts';
 
-/** @throws {MillraceError} `not_found` */
+/** Throws `not_found`. */
 export async function show({ store, given, print }: CommandParts) {
   const wanted = String(given.ids[0]);
   const deadLetter = await store.deadLetters.find(wanted);
@@ -34,19 +34,16 @@ export async function show({ store, given, print }: CommandParts) {
   for (const line of payloadLines(content)) print(line);
 }
 
-/** Limits of a binary payload in the output: the number of bytes, and the bytes in each line. */
+/** Of a binary payload, which is shown in hexadecimal. */
 const MAX_HEX_BYTES = 1024;
 const HEX_BYTES_PER_LINE = 32;
 
-/**
- * Limit of levels in a formatted structure. A deeper structure is shown as raw text, because JSON.stringify would need a deep
- * stack and make very long lines.
- */
+/** A deeper structure is shown as raw text, because JSON.stringify would need a deep stack and make very long lines. */
 const MAX_LEVELS = 32;
 
 /**
- * Formats a payload for people. An array (JSON or CBOR) is shown with one element per line, and each refused element with its
- * error code. Other JSON is indented. Any other payload is shown as text, or in hexadecimal if it is not text.
+ * An array (JSON or CBOR) is shown with one element per line, and each refused element with its error code. Other JSON is indented. Any
+ * other payload is shown as text, or in hexadecimal if it is not text.
  */
 export function payloadLines(content: StoredContent): string[] {
   const { payload } = content;
@@ -72,7 +69,6 @@ const isShallow = (value: unknown, levels: number = MAX_LEVELS): boolean =>
   value === null ||
   (levels > 0 && Object.values(value).every((each) => isShallow(each, levels - 1)));
 
-/** @returns the parsed value; undefined: the payload is neither JSON nor SenML in CBOR */
 function parse(payload: Buffer, text: string | null): unknown {
   try {
     if (text !== null) return JSON.parse(text);
@@ -86,7 +82,6 @@ function parse(payload: Buffer, text: string | null): unknown {
   }
 }
 
-/** @returns null: the payload is no text */
 function textOf({ payload, contentType }: StoredContent): string | null {
   try {
     return decodeText(payload, charsetOf(contentType));

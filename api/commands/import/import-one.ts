@@ -17,14 +17,10 @@ import type { FileOptions } from '../../import/options.ts';
 import type { Ingest } from '../../ingest/index.ts';
 import { proposalLines, proposeFor, siteOfPath } from './proposal.ts';
 
-/** Suffix of the file of refused lines. It is added to the name of the imported file. */
+/** The file of refused lines has the name of the imported file with this suffix. */
 export const REFUSED_SUFFIX = '.refused.csv';
 
-/**
- * Imports a file, and handles its saved state, its refused lines and its progress.
- * @returns number of refused samples and lines
- * @throws {MillraceError} `failed` after a stop
- */
+/** Returns the number of refused samples and lines. Throws `failed` after a stop. */
 export async function importOne(
   ingest: Ingest,
   file: Parameters<typeof importFile>[1],
@@ -36,9 +32,7 @@ export async function importOne(
     signal,
   }: {
     flags: { device: string | undefined; 'dry-run': boolean | undefined; restart: boolean | undefined };
-    /** how the file is written */
     options: FileOptions;
-    /** settings of the database that gets the samples */
     cql: Config['cql'];
     statusLine: StatusLine;
     signal: AbortSignal;
@@ -89,7 +83,6 @@ export async function importOne(
   return progress.refused;
 }
 
-/** @param began by `performance.now()` */
 const progressText = ({ rows, samples, refused }: Progress, began: number) =>
   `${rows} rows, ${samples} samples, ${refused} refused, ${Math.round((samples / (performance.now() - began)) * 1000)} samples/s`;
 
@@ -112,12 +105,11 @@ const shownRows = (rows: StoredRow[]) =>
 
 const mergedText = (lines: MergedLine[]) =>
   lines
-    .slice(0, SHOWN)
+    .slice(0, MAX_SHOWN)
     .map((merged) => `line ${merged.line}: has the time and sensor of line ${merged.same_as}`);
 
 /**
- * Remembers how many rows of a file are committed. The state is valid only for the same size and modification time of the file,
- * the same options, and the same database.
+ * The number of committed rows is valid only for the same size and modification time of the file, the same options, and the same database.
  */
 function createState(
   path: string,
@@ -129,7 +121,6 @@ function createState(
   const target = { device, keyspace, contactPoints: contactPoints ?? [`127.0.0.1:${localPort}`] };
   const subject = { size, mtimeMs, ...target, ...(Object.keys(options).length > 0 && { options }) };
   return {
-    /** @returns number of committed rows */
     read(): number {
       try {
         const { rows, ...known } = JSON.parse(readFileSync(place, 'utf8'));
@@ -146,13 +137,12 @@ function createState(
   };
 }
 
-/** Limit of refused lines that are shown if no file collects them. Further lines are not shown. */
-const SHOWN = 20;
+/** Limit of refused lines that are shown if no file collects them. */
+const MAX_SHOWN = 20;
 
 /**
- * Collects refused lines in a file. The first refused line creates the file.
- * @param path null: the lines are shown instead
- * @param continues whether an earlier import may have begun the file
+ * The first refused line creates the file. With `path` null the lines are shown instead. `continues`: an earlier import may have begun the
+ * file.
  */
 function createRefusedFile(path: string | null, continues: boolean) {
   // An import that begins with the first row makes the refused lines of an earlier import out of date.
@@ -162,7 +152,7 @@ function createRefusedFile(path: string | null, continues: boolean) {
   return {
     add({ line, code, rule }: RefusedLine) {
       if (path === null) {
-        if (shown.length < SHOWN) shown.push(`line ${line}: ${code}: ${rule}`);
+        if (shown.length < MAX_SHOWN) shown.push(`line ${line}: ${code}: ${rule}`);
         return;
       }
       if (!file) {
@@ -172,7 +162,6 @@ function createRefusedFile(path: string | null, continues: boolean) {
       }
       file.write(`${line},${code},"${rule.replaceAll('"', '""')}"\n`);
     },
-    /** @returns lines to print */
     async end(): Promise<string[]> {
       if (!file) return shown;
       await new Promise((resolve) => file?.end(() => resolve(undefined)));

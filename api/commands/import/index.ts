@@ -12,7 +12,7 @@ import { createIngest } from '../../ingest/index.ts';
 import { createContext, createLogger } from '../../observability/index.ts';
 import { importOne, REFUSED_SUFFIX } from './import-one.ts';
 
-/** Flags of the options that describe a file. */
+/** One flag for each option that describes a file. */
 const FILE_FLAGS: Record<string, Flag & { type: 'text' }> = Object.fromEntries(
   Object.entries(FILE_OPTIONS).map(([option, field]) => [
     option.replaceAll('_', '-'),
@@ -20,7 +20,6 @@ const FILE_FLAGS: Record<string, Flag & { type: 'text' }> = Object.fromEntries(
   ]),
 );
 
-/** @returns as help of a flag */
 function helpOf(description: string): string {
   const text = description.replace(/\.$/, '');
   return text.slice(0, 1).toLowerCase() + text.slice(1);
@@ -48,8 +47,7 @@ const LINE: CommandLine<typeof FLAGS> = {
 };
 
 /**
- * Whether a path is the file of refused lines of another given path. With `*.csv`, a shell lists both paths. The file of refused
- * lines must not be imported: the import of the other path replaces it.
+ * With `*.csv`, a shell lists this file and the path that it belongs to. It must not be imported: the import of the other path replaces it.
  */
 const isRefusedFile = (paths: string[], path: string) =>
   path.endsWith(REFUSED_SUFFIX) && paths.includes(path.slice(0, -REFUSED_SUFFIX.length));

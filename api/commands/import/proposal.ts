@@ -13,10 +13,6 @@ export function proposeFor({ path, format }: { path: string; format: FileFormat 
   }
 }
 
-/**
- * @param given options of the command
- * @returns what the first lines of the file show beyond the given options
- */
 export function proposalLines({ options, questions }: Proposal, given: Record<string, unknown>): string[] {
   const flags = Object.entries(options)
     .filter(([option]) => given[option] === undefined)
@@ -32,11 +28,10 @@ export function proposalLines({ options, questions }: Proposal, given: Record<st
   ];
 }
 
-/** @returns a flag as a shell takes it */
 const flagText = (option: string, value: string): string =>
   `--${option.replaceAll('_', '-')} ${/^[\w.,:/+#…-]+$/.test(value) ? value : `'${value.replaceAll("'", "'\\''")}'`}`;
 
-/** @param path of a file, maybe in a data set of `npm run export` @returns the site in the names of its directories */
+/** The path may be in a data set of `npm run export`, which has the site in the names of its directories. */
 export function siteOfPath(path: string): string | null {
   const encoded = /(?:^|\/)site=([^/]+)\//.exec(path)?.[1];
   if (encoded === undefined) return null;

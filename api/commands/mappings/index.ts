@@ -19,7 +19,7 @@ import {
 import type { ParsedMessage } from '../../ingest/mappings/mapping.ts';
 import { readArguments } from './arguments.ts';
 
-/** Limit of values that `test` prints; further values are omitted. */
+/** Limit of values that `test` prints. */
 const MAX_PRINTED = 200;
 
 const print = (text: string) => process.stdout.write(`${text}\n`);
@@ -51,8 +51,7 @@ function list(path: string | undefined) {
 }
 
 /**
- * @param source path of a file, or name of a preset
- * @throws {MillraceError} `usage`, `bad_settings`, and `failed` if a part of the message would not be stored
+ * `source`: path of a file, or name of a preset. Throws `usage`, `bad_settings`, and `failed` if a part of the message would not be stored.
  */
 function testMessage(source: string, { topic, payload }: { topic?: string; payload?: string }) {
   const problems = [];
@@ -90,7 +89,7 @@ function printDescription(mapping: Mapping, opened: ParsedMessage) {
   );
 }
 
-/** @throws {MillraceError} `failed` if a value is refused */
+/** Throws `failed` if a value is refused. */
 function printValues(mapping: Mapping, opened: ParsedMessage) {
   const decoder = new MessageDecoder({
     historyMs: readSetting('HISTORY_DAYS') * DAY_MS,
@@ -119,7 +118,6 @@ function printValues(mapping: Mapping, opened: ParsedMessage) {
   }
 }
 
-/** @returns lines with aligned columns */
 function table(rows: string[][]): string[] {
   const widths = (rows[0] ?? []).map((_, column) =>
     Math.max(...rows.map((row) => (row[column] ?? '').length)),
@@ -132,7 +130,7 @@ function table(rows: string[][]): string[] {
   );
 }
 
-/** @throws {MillraceError} `usage` */
+/** Throws `usage`. */
 function presetOf(name: string) {
   const presets = readPresets();
   const preset = presets.find((each) => each.name === name);
@@ -141,12 +139,11 @@ function presetOf(name: string) {
   throw usageError('npm run mappings --', [`${name} is neither a file nor a preset: ${names}`]);
 }
 
-/** @param preset name of the preset */
 function mappingsOf(preset: string): Mapping[] {
   return expandPreset(presetOf(preset)).map((spec) => new Mapping(spec));
 }
 
-/** @param payload text from the command line @throws {MillraceError} `failed` */
+/** `-` reads standard input, `@` a file. Throws `failed`. */
 function bytesOf(payload: string): Buffer {
   if (payload !== '-' && !payload.startsWith('@')) return Buffer.from(payload);
   try {

@@ -8,7 +8,6 @@ message are committed or in a dead letter. The content type of MQTT 5 selects th
 Times are whole milliseconds. The embedded broker supports MQTT 3.1.1 and 5. With MQTT 5 its PUBACK has the reason of a refusal: 0x99 wrong payload, 0x97 quota,
 0x87 not authorized or not registered, 0x83 rejected by the database, 0x90 unknown topic. The reason string begins with the error code.`;
 
-/** Describes the user property of a live message. */
 const WAITED_HEADER = {
   type: 'object',
   properties: { [WAITED]: { type: 'string', pattern: '^\\d+$', description: 'Whole milliseconds.' } },
@@ -28,7 +27,6 @@ const DEVICE = {
 const GROUP = { description: 'The group of Sparkplug.', examples: ['plant'] };
 const NODE = { description: 'The edge node. Its name as a device is `group/node`.', examples: ['edge-1'] };
 
-/** @param name of a schema */
 const jsonMessage = (contentType: string, name: string, summary: string) => ({
   contentType,
   summary,
@@ -48,7 +46,7 @@ const SPARKPLUG = {
   ),
 };
 
-/** All topics, their messages and their directions. A test compares these topics with the topics of ingest. */
+/** A test compares these topics with the topics of ingest. */
 export const CHANNELS = {
   measurements: {
     action: 'receive',
@@ -256,7 +254,6 @@ export const CHANNELS = {
   },
 };
 
-/** Makes the AsyncAPI document of the MQTT interface. */
 export function asyncApiDocument({ version }: { version: string }) {
   const channels = Object.entries(CHANNELS);
   const { Id, Name, Time, LatestItem, Alarm, AlarmMessage } = SCHEMAS;

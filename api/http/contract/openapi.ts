@@ -31,7 +31,6 @@ const NAMED: Record<string, z.ZodType> = {
 
 const nameOf = new Map(Object.entries(NAMED).map(([name, schema]) => [schema, name]));
 
-/** Makes the OpenAPI document of the HTTP interface from the table of routes. */
 export function openApiDocument({
   routes,
   version,
@@ -39,7 +38,6 @@ export function openApiDocument({
 }: {
   routes: Route[];
   version: string;
-  /** whether requests need a token */
   guarded: boolean;
 }) {
   const paths: Record<string, Record<string, object>> = {};
@@ -129,7 +127,6 @@ function mediaOf(body: Body) {
   return { schema: refTo(name) };
 }
 
-/** The parameters of paths. */
 const IN_PATH = {
   rule_id: {
     description: 'The `rule_id` of an alarm rule.',
@@ -168,14 +165,9 @@ const IN_PATH = {
   },
 };
 
-/** @returns the names of the parameters in the path */
 const named = (path: string): string[] => [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => String(name));
 
-/**
- * @param path path with its parameters in braces
- * @returns parameters as OpenAPI writes them
- * @throws {Error} a parameter has no description in `IN_PATH`
- */
+/** Throws if a parameter of the path has no description in `IN_PATH`. */
 const pathParameters = (path: string): object[] =>
   named(path).map((name) => {
     const described = IN_PATH[name as keyof typeof IN_PATH];
@@ -183,10 +175,7 @@ const pathParameters = (path: string): object[] =>
     return { name, in: 'path', required: true, ...described };
   });
 
-/**
- * @param shape shape of a query; `meta` of each field has its description
- * @returns parameters as OpenAPI writes them
- */
+/** The field's `meta` has its description and example. */
 const queryParameters = (shape: ZodRawShape): object[] =>
   Object.entries(shape).map(([name, field]) => {
     const schema = field as z.ZodType;
@@ -212,10 +201,7 @@ const queryParameters = (shape: ZodRawShape): object[] =>
     };
   });
 
-/**
- * @param named schemas by name
- * @returns schemas as JSON Schema; their references point to `#/components/schemas`
- */
+/** As JSON Schema, with references to `#/components/schemas`. */
 export function componentSchemas(named: Record<string, z.ZodType>): Record<string, object> {
   const registry: z.core.$ZodRegistry<{ id?: string | undefined }> = z.registry();
   for (const [id, schema] of Object.entries(named)) registry.add(schema, { ...schema.meta(), id });
@@ -226,8 +212,8 @@ export function componentSchemas(named: Record<string, z.ZodType>): Record<strin
 }
 
 /**
- * Removes `additionalProperties: {}`, which is the default of JSON Schema. With it, generated types would accept a member with a
- * misspelled name. An object without described members keeps it.
+ * Removes `additionalProperties: {}`, the default of JSON Schema. With it, generated types would accept a member with a misspelled name. An
+ * object without described members keeps it.
  */
 const withoutIndex = <T>(schema: T): T =>
   JSON.parse(JSON.stringify(schema), (_, value) => {
@@ -236,7 +222,7 @@ const withoutIndex = <T>(schema: T): T =>
     return rest;
   });
 
-/** @returns whether the value is a schema that describes members and allows any others */
+/** Such a schema describes members and allows any others. */
 const isOpenObject = (value: { properties?: unknown; additionalProperties?: unknown } | null): boolean =>
   Object.keys(value?.properties ?? {}).length > 0 &&
   typeof value?.additionalProperties === 'object' &&

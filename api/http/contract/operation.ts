@@ -6,42 +6,40 @@ import type { Scope } from '../../access/http/tokens.ts';
 import { LineRefusal, Refusal } from './schemas/index.ts';
 
 /**
- * The description of a route. The document at `/openapi.json` is made from it. The server checks requests against its media
- * types, and the tests check every answer against it.
+ * The document at `/openapi.json` is made from these. The server checks requests against their media types, and the tests check every
+ * answer against them.
  */
 export interface Operation {
-  /** unique name in camel case */
+  /** `operationId` of OpenAPI: unique, in camel case */
   id: string;
   tag: keyof typeof TAGS;
-  /** the scope that a token needs; `open`: no token is needed */
+  /** that a token needs; `open`: no token is needed */
   scope: 'open' | Scope;
-  /** whether the query parameter `p` may have the token, for clients of InfluxDB 1 */
+  /** for clients of InfluxDB 1: the query parameter `p` may have the token */
   tokenInQuery?: boolean;
-  /** a few words */
   summary: string;
-  /** details, in Markdown */
+  /** in Markdown */
   description?: string;
-  /** the shape that the handler passes to `readQuery` */
+  /** the handler passes it to `readQuery` */
   query?: ZodRawShape;
-  /** body of a request */
   body?: Content;
-  /** whether a request without a body is valid as well */
+  /** a request without a body is valid as well */
   emptyBody?: boolean;
-  /** answers by status, without problems */
+  /** by status, without problems */
   answers: Record<number, Content>;
-  /** links of a successful answer, in addition to the link to the next page */
+  /** of a successful answer, in addition to the link to the next page */
   links?: Record<string, Link>;
-  /** problems of this route, in addition to the problems of every route */
+  /** in addition to the problems of every route */
   problems: Code[];
 }
 
-/** id of an operation, and where this answer contains its parameters, as OpenAPI writes it */
+/** `to`: id of an operation. `parameters`: where this answer contains them, as OpenAPI writes it. */
 type Link = { to: string; parameters: Record<string, string> };
 
-/** body by media type */
+/** By media type. */
 export type Content = Record<string, Body>;
 
-/** a schema of `SCHEMAS` or `PAYLOADS` for JSON; or the description of a text or of bytes */
+/** A schema of `SCHEMAS` or `PAYLOADS` for JSON; or the description of a text or of bytes. */
 export type Body = ZodType | { text: string; example?: string };
 
 /** Groups of routes, in the order of the document. */
@@ -62,18 +60,18 @@ export const TAGS = {
 
 export const json = (schema: ZodType): Content => ({ 'application/json': schema });
 
-/** Codes of the problems of every listing with pages. */
+/** Every listing with pages has these problems. */
 export const PAGED: Code[] = ['bad_parameter', 'bad_cursor', 'unavailable'];
 
-/** Codes of all errors that can be the problem of a request. */
+/** Errors that can be the problem of a request. */
 export const PROBLEM_CODES = Object.entries(ERRORS)
   .filter(([, { kind }]) => kind !== 'stop')
   .map(([code]) => code) as Code[];
 
-/** Codes of the problems that can refuse a whole message. */
+/** These problems can refuse a whole message. */
 export const REFUSAL_CODES = PROBLEM_CODES.filter((code) => ERRORS[code].kind === 'refusal');
 
-/** Codes of the problems of every route, including problems before routing. */
+/** Every route has these problems, some of them before routing. */
 const ANYWHERE: Code[] = [
   'bad_request',
   'unauthorized',
@@ -86,7 +84,7 @@ const ANYWHERE: Code[] = [
   'internal',
 ];
 
-/** `ANYWHERE` without the two codes that a route without a scope never answers with. */
+/** A route without a scope never answers with the two others. */
 const ANYWHERE_OPEN: Code[] = ANYWHERE.filter((code) => !['unauthorized', 'forbidden'].includes(code));
 
 export const statusOf = (code: Code): number => (ERRORS[code] as { status?: number }).status ?? 500;
@@ -96,7 +94,7 @@ const INGEST_RESULT = {
   refused: z.array(Refusal),
 };
 
-/** Members of a problem in addition to the members of every problem, by code. */
+/** By code, in addition to the members of every problem. */
 const MEMBERS: Partial<Record<Code, ZodRawShape>> = {
   bad_parameter: {
     parameters: z.array(z.strictObject({ name: z.string(), reason: z.string() })).optional(),
@@ -113,7 +111,7 @@ const MEMBERS: Partial<Record<Code, ZodRawShape>> = {
   },
 };
 
-/** The members of `IngestResult`, all optional. A problem that refuses a whole message contains them if its measurements were counted. */
+/** A problem that refuses a whole message contains these members if its measurements were counted. */
 const OPTIONAL_RESULT = z.strictObject(INGEST_RESULT).partial().shape;
 
 const problemOf = (code: Code) =>
@@ -132,17 +130,15 @@ const problemOf = (code: Code) =>
     })
     .meta({ description: `${ERRORS[code].title}.` });
 
-/** The problem documents (RFC 9457), by code. */
 export const PROBLEMS = Object.fromEntries(PROBLEM_CODES.map((code) => [code, problemOf(code)])) as Record<
   string,
   ZodType
 >;
 
-/** @returns name of the problem's schema in the documents, such as `BadIdProblem` for `bad_id` */
+/** Such as `BadIdProblem` for `bad_id`. */
 export const problemName = (code: Code): string =>
   `${code.replace(/(?:^|_)(\w)/g, (_, first) => first.toUpperCase())}Problem`;
 
-/** @returns problems of the operation, by status */
 export function problemsOf({ problems, scope }: Operation): Map<number, Code[]> {
   const codes = [...new Set([...problems, ...(scope === 'open' ? ANYWHERE_OPEN : ANYWHERE)])];
   const statuses = [...new Set(codes.map(statusOf))].sort((a, b) => a - b);

@@ -6,9 +6,8 @@ import { BUCKETS } from '../../observability/index.ts';
 import { AnnotationText, SCHEMAS } from './schemas/index.ts';
 
 /**
- * The schemas of payloads. `api/ingest` has its own decoders, which are faster. If a message contains valid and invalid
- * measurements, the decoders accept the valid measurements. The schemas describe messages without errors. A property test
- * compares the schemas with the decoders.
+ * Schemas of messages without errors. If a message contains valid and invalid measurements, the decoders of `api/ingest`, which are faster,
+ * accept the valid ones. A property test compares the schemas with the decoders.
  */
 
 const { Name } = SCHEMAS;
@@ -30,18 +29,15 @@ const PlainMeasurement = z
   })
   .meta({ examples: [{ sensor_id: 'temperature', ts: '2026-11-21T08:00:00Z', value: 21.5 }] });
 
-/**
- * Names of members that mark an object as a measurement, or as SenML outside a pack. An object with such a member is not a map
- * of sensors.
- */
+/** An object with one of these members is a measurement, or SenML outside a pack, and no map of sensors. */
 const OTHERS = 'sensor_id|value|n|bn';
 
-/** Names for an object in an array. SenML labels are added, because an object with a SenML label makes the array a pack of SenML. */
+/** An object with a SenML label makes its array a pack of SenML. */
 const OTHERS_IN_ARRAY = `${OTHERS}|v|bt|vb|vs|vd|bver|s|bv|bs|bu|u|t`;
 
 const ArrayElement = z.union([z.number(), z.boolean(), z.string(), z.null()]);
 
-/** @param others pattern of names that a sensor in a map cannot have */
+/** `others`: names that a sensor in a map cannot have. */
 const sensorMap = (others: string) =>
   z.record(
     z.string().regex(new RegExp(`^(?!(?:${others})$)`)),
@@ -300,7 +296,7 @@ const SenmlPack = z
     ],
   });
 
-/** The schemas of HTTP bodies by their names in the documents. */
+/** HTTP bodies by their names in the documents. */
 export const PAYLOADS = {
   PlainMeasurement,
   PlainMeasurements,
@@ -323,7 +319,7 @@ export const PAYLOADS = {
   Shelving,
 };
 
-/** The schemas of messages that only MQTT carries. */
+/** Only MQTT carries these messages. */
 export const MESSAGES = {
   BirthSensor,
   Birth,

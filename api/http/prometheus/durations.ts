@@ -2,17 +2,13 @@ import { badQuery } from './bad-query.ts';
 
 const UNIT_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000, y: 31_536_000_000 };
 
-/** Durations with their units in order, as in Prometheus. */
+/** The units must come in this order, as in Prometheus. */
 const DURATION =
   /^(?=\d)(?:\d{1,9}y)?(?:\d{1,9}w)?(?:\d{1,9}d)?(?:\d{1,9}h)?(?:\d{1,9}m(?!s))?(?:\d{1,9}s)?(?:\d{1,15}ms)?$/;
 
 const SECONDS = /^\d{1,12}(?:\.\d{1,12})?$/;
 
-/**
- * Reads a duration of Prometheus, such as `1h30m`, or a number of seconds.
- * @returns ms, at least 1
- * @throws {MillraceError} `bad_parameter`
- */
+/** Such as `1h30m`, or a number of seconds. Returns ms, at least 1. Throws `bad_parameter`. */
 export function durationOf(text: string): number {
   const parts = DURATION.test(text) ? [...text.matchAll(/(\d+)(ms|[smhdwy])/g)] : null;
   const ms = parts

@@ -5,19 +5,16 @@ import { badQuery } from './bad-query.ts';
 import { durationOf } from './durations.ts';
 import { createMatcher, type Matcher, PatternBudget, unquote } from './matchers.ts';
 
-/** The labels of a series. A missing label counts as an empty text. */
+/** A missing label counts as an empty text. */
 export type Labels = Record<string, string>;
 
-/**
- * The part of PromQL that Millrace answers: a selector, over a window of time, and at most one aggregation of its series.
- */
+/** Millrace answers this part of PromQL: a selector over a window of time, and at most one aggregation of its series. */
 export interface Expression {
   matchers: Matcher[];
-  /** of the samples of a window */
+  /** how the samples of a window become one value */
   aggregate: Aggregate;
   /** null: the selector has no window of its own */
   windowMs: number | null;
-  /** whether the series keep the label `__name__` */
   keepsName: boolean;
   /** null: each series by itself */
   group: { operator: SeriesOperator; labels: string[] } | null;
@@ -25,7 +22,7 @@ export interface Expression {
 
 export type SeriesOperator = 'sum' | 'avg' | 'min' | 'max' | 'count';
 
-/** The label that has the name of the metric. */
+/** This label has the name of the metric. */
 export const NAME_LABEL = '__name__';
 
 const WINDOW_FUNCTIONS: Map<string, Aggregate> = new Map(
@@ -35,7 +32,7 @@ const WINDOW_FUNCTIONS: Map<string, Aggregate> = new Map(
   ]),
 );
 
-/** Aggregates that keep the label `__name__`, as in Prometheus. */
+/** They keep the label `__name__`, as in Prometheus. */
 const KEEPS_NAME: Aggregate[] = ['first', 'last'];
 
 const SERIES_OPERATORS: readonly string[] = ['sum', 'avg', 'min', 'max', 'count'];
@@ -45,20 +42,16 @@ const SUPPORTED = `Millrace supports selectors, the functions ${[...WINDOW_FUNCT
 /** Stops at the first syntax error. With its recovery from errors, the parser takes 1.2 s for 8 KB of `x{x{x{`. */
 const STRICT = parser.configure({ strict: true });
 
-/** Limit of characters of an expression. A hundred names of devices fit. */
+/** In characters. A hundred names of devices fit. */
 const MAX_EXPRESSION = 16_000;
 
-/** Limit of opening brackets. The parser takes 0.4 s for 3,000 of `sum(`. */
+/** The parser takes 0.4 s for 3,000 of `sum(`. */
 const MAX_BRACKETS = 200;
 
-/** Limit of matchers of a selector. A sensor has six labels. */
+/** More than enough: a sensor has six labels. */
 const MAX_MATCHERS = 30;
 
-/**
- * @param text PromQL
- * @param budget of all expressions of a request
- * @throws {MillraceError} `bad_parameter`: the text is not PromQL, or is not supported
- */
+/** `budget`: of all expressions of a request. Throws `bad_parameter` if the text is not PromQL, or is not supported. */
 export function parseExpression(text: string, budget: PatternBudget = new PatternBudget()): Expression {
   if (text.length > MAX_EXPRESSION) throw badQuery(`an expression has at most ${MAX_EXPRESSION} characters`);
   if (text.split('(').length > MAX_BRACKETS)
@@ -66,7 +59,7 @@ export function parseExpression(text: string, budget: PatternBudget = new Patter
   return readExpression(onlyChild(parse(text).topNode), { text, budget });
 }
 
-/** @throws {MillraceError} `bad_parameter` */
+/** Throws `bad_parameter`. */
 function parse(text: string) {
   try {
     return STRICT.parse(text);
@@ -76,11 +69,7 @@ function parse(text: string) {
   }
 }
 
-/**
- * Parses a selector, such as `millrace_value{device="press-1"}`.
- * @param budget of all selectors of a request
- * @throws {MillraceError} `bad_parameter`
- */
+/** Such as `millrace_value{device="press-1"}`. `budget`: of all selectors of a request. Throws `bad_parameter`. */
 export function parseSelector(text: string, budget?: PatternBudget): Matcher[] {
   const { matchers, windowMs, keepsName, group } = parseExpression(text, budget);
   if (windowMs !== null || !keepsName || group)
@@ -90,7 +79,6 @@ export function parseSelector(text: string, budget?: PatternBudget): Matcher[] {
   return matchers;
 }
 
-/** The text of an expression, and what its patterns may take. */
 type Source = { text: string; budget: PatternBudget };
 
 function readExpression(node: SyntaxNode, source: Source): Expression {
@@ -147,7 +135,6 @@ function readMatchers(selector: SyntaxNode, { text, budget }: Source): Matcher[]
   return name ? [createMatcher(NAME_LABEL, '=', textOf(name, text)), ...matchers] : matchers;
 }
 
-/** @returns its only child, without brackets */
 const onlyChild = (node: SyntaxNode): SyntaxNode => {
   const children = [];
   for (let child = node.firstChild; child; child = child.nextSibling)

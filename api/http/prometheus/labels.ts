@@ -5,13 +5,12 @@ import { type SelectedSensor, selectSensors } from '../sensor-selection.ts';
 import { type Labels, NAME_LABEL } from './expression.ts';
 import type { Matcher } from './matchers.ts';
 
-/** The metric of all sensors. */
 export const METRIC = 'millrace_value';
 
-/** Maximum number of devices that a query reads one by one. With more devices it reads the whole fleet. */
+/** A query with more devices reads the whole fleet. */
 const MAX_DEVICES = 100;
 
-/** @returns labels that the sensor does not have are missing; no label is inherited, because a query may ask for `constructor` */
+/** Labels that the sensor does not have are missing. No label is inherited, because a query may ask for `constructor`. */
 export function labelsOf({ deviceName, deviceId, name, id, type, unit, site }: LatestRow): Labels {
   const all = { [NAME_LABEL]: METRIC, device: deviceName ?? deviceId, sensor: name ?? id, type, unit, site };
   const own = Object.fromEntries(
@@ -21,11 +20,8 @@ export function labelsOf({ deviceName, deviceId, name, id, type, unit, site }: L
 }
 
 /**
- * Finds the sensors that at least one selector matches. A single selector narrows the read down. For several ones the whole fleet
- * is read.
- * @param options `to`: end of the range that will be read, in epoch ms; `accepts`: a further condition
- * @returns sensors in no particular order
- * @throws {MillraceError} `query_too_large`: more than `limit` sensors
+ * Sensors that at least one selector matches, in no particular order. A single selector narrows the read down. For several ones the whole
+ * fleet is read. `to`: end of the range that will be read, in epoch ms. Throws `query_too_large` for more than `limit` sensors.
  */
 export async function selectMatching(
   deps: Pick<RouteDeps, 'store' | 'groups'>,
@@ -62,14 +58,11 @@ export async function selectMatching(
 const matches = (labels: Labels, matchers: Matcher[]) =>
   matchers.every(({ label, accepts }) => accepts(labels[label] ?? ''));
 
-/** @returns undefined: several texts, or the empty text of a missing label */
+/** Undefined: several texts, or the empty text of a missing label. */
 const onlyName = (texts: string[] | null | undefined): string | undefined =>
   texts?.length === 1 && texts[0] ? texts[0] : undefined;
 
-/**
- * Lists the only values that a label may have.
- * @returns null: the matchers do not list the values, or list more than MAX_DEVICES
- */
+/** Null: the matchers do not list the values, or list more than MAX_DEVICES. */
 function allowedValues(matchers: Matcher[], label: string): string[] | null {
   const listed = matchers.find((matcher) => matcher.label === label && matcher.texts);
   return listed?.texts && listed.texts.length <= MAX_DEVICES ? listed.texts : null;

@@ -1,26 +1,24 @@
 import { RE2JS, RE2JSException } from 're2js';
 import { badQuery } from './bad-query.ts';
 
-/**
- * The condition of a selector on one label. `texts`: the only values that it accepts; null: it does not list them.
- */
+/** `texts`: the only values that it accepts; null: it does not list them. */
 export type Matcher = { label: string; texts: string[] | null; accepts: (value: string) => boolean };
 
 /**
- * Limits of regular expressions: `characters` of one, and the sums over a request. A match of one name takes up to 2.5 µs for each
- * instruction. `work` estimates the time to compile, about 15 µs for each unit.
+ * `characters` of one regular expression, and the sums over a request. A match of one name takes up to 2.5 µs for each instruction. `work`
+ * estimates the time to compile, about 15 µs for each unit.
  */
 const LIMITS = { characters: 1000, work: 2000, instructions: 300 };
 
-/** Units of `work` besides one for each character: each class such as `\p{L}`, and each range that ignores case, such as `(?i)[a-z]`. */
+/** In addition to one for each character: each class such as `\p{L}`, and each range that ignores case, such as `(?i)[a-z]`. */
 const WORK = { unicodeClass: 20, foldedRange: 300 };
 
-/** The remaining budget of the regular expressions of a request. */
+/** What the regular expressions of one request may still take. */
 export class PatternBudget {
   #work = LIMITS.work;
   #instructions = LIMITS.instructions;
 
-  /** @param text a pattern that is to be compiled @throws {MillraceError} `bad_parameter` */
+  /** Call it before `text` is compiled. Throws `bad_parameter`. */
   takeText(text: string) {
     const [classes, ranges] = [/\\p/gi, /-/g].map((part) => text.match(part)?.length ?? 0);
     const isFolded = /\(\?\w*i/.test(text);
@@ -29,7 +27,7 @@ export class PatternBudget {
     if (text.length > LIMITS.characters || this.#work < 0) throw tooLarge(text);
   }
 
-  /** @param instructions of the compiled pattern @throws {MillraceError} `bad_parameter` */
+  /** Throws `bad_parameter`. */
   takeInstructions(text: string, instructions: number) {
     this.#instructions -= instructions;
     if (this.#instructions < 0) throw tooLarge(text);
@@ -43,17 +41,17 @@ const tooLarge = (text: string) =>
 
 const shown = (text: string) => (text.length > 60 ? `${text.slice(0, 60)}…` : text);
 
-/** Limit of label values whose match is remembered. The sensors of a fleet have few sites, types and units. */
+/** The sensors of a fleet have few sites, types and units. */
 const MAX_REMEMBERED = 10_000;
 
-/** Matches `a` and `(a|b)`, without other operators of regular expressions. Grafana writes a variable with several values like this. */
+/** Matches `a` and `(a|b)`, without other operators. Grafana writes a variable with several values like this. */
 const ALTERNATIVES = (() => {
   const text = String.raw`(?:[^\\^$.|?*+()[\]{}]|\\[\\^$.|?*+()[\]{}])+`;
   const texts = String.raw`(${text}(?:\|${text})*)`;
   return new RegExp(String.raw`^(?:\(${texts}\)|${texts})$`, 's');
 })();
 
-/** @returns the texts of a list; null: the pattern is not a list */
+/** Null: the pattern is not a list of texts. */
 function alternativesOf(pattern: string): string[] | null {
   const [, inBrackets, bare] = ALTERNATIVES.exec(pattern) ?? [];
   const list = inBrackets ?? bare;
@@ -63,7 +61,7 @@ function alternativesOf(pattern: string): string[] | null {
     : (list.match(/(?:[^\\|]|\\.)+/gs) ?? []).map((text) => text.replaceAll(/\\(.)/gs, '$1'));
 }
 
-/** @throws {MillraceError} `bad_parameter` */
+/** Throws `bad_parameter`. */
 export function createMatcher(
   label: string,
   operator: string,
@@ -78,9 +76,8 @@ export function createMatcher(
 }
 
 /**
- * Compiles a regular expression of RE2, as in Prometheus. Its time grows with the length of a value, and not exponentially as
- * that of a hostile `RegExp`.
- * @throws {MillraceError} `bad_parameter`
+ * RE2, as in Prometheus. Its time grows with the length of a value, and not exponentially as that of a hostile `RegExp`. Throws
+ * `bad_parameter`.
  */
 function compile(text: string, budget: PatternBudget): (value: string) => boolean {
   budget.takeText(text);
@@ -94,7 +91,7 @@ function compile(text: string, budget: PatternBudget): (value: string) => boolea
   };
 }
 
-/** @throws {MillraceError} `bad_parameter` */
+/** Throws `bad_parameter`. */
 function compiled(text: string) {
   try {
     return RE2JS.compile(text, RE2JS.DOTALL);
@@ -125,7 +122,7 @@ const ESCAPES = new Map(
 );
 const ESCAPE = /\\(?:x([\da-fA-F]{2})|u([\da-fA-F]{4})|U([\da-fA-F]{8})|([0-7]{3})|(.))/gs;
 
-/** Reads a string literal with the escapes of Go. @param literal with its quotation marks @throws {MillraceError} `bad_parameter` */
+/** A string literal with its quotation marks and the escapes of Go. Throws `bad_parameter`. */
 export function unquote(literal: string): string {
   const text = literal.slice(1, -1);
   if (literal.startsWith('`')) return text;

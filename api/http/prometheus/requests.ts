@@ -30,11 +30,9 @@ const instant = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-/** Describes a parameter that is a time. */
 export const time = (description: string, example: string) =>
   instant.meta({ description, example, means: { type: 'string' } });
 
-/** The limit of an answer, as a parameter. */
 export const LIMIT = z
   .string()
   .regex(/^\d{1,9}$/, 'a whole number')
@@ -46,9 +44,8 @@ export const LIMIT = z
   });
 
 /**
- * Reads parameters from the query string, and for POST also from the form. A parameter of the form replaces that of the query
- * string. As in Prometheus, an empty parameter counts as missing, and an unknown one has no effect.
- * @throws {MillraceError} `bad_parameter`, `too_large`
+ * A parameter of the form (POST) replaces that of the query string. As in Prometheus, an empty parameter counts as missing, and an unknown
+ * one has no effect. Throws `bad_parameter`, `too_large`.
  */
 export async function parametersOf<S extends ZodRawShape>(
   req: Request,
@@ -62,8 +59,8 @@ export async function parametersOf<S extends ZodRawShape>(
 }
 
 /**
- * Wraps a handler. It answers an error of the client with 422 and the error body of Prometheus. The Go client of Prometheus
- * (`client_golang`, `api/prometheus/v1`) reads an error body only with 400 and 422. Other errors stay problem documents.
+ * Answers an error of the client with 422 and the error body of Prometheus. The Go client of Prometheus (`client_golang`,
+ * `api/prometheus/v1`) reads an error body only with 400 and 422. Other errors stay problem documents.
  */
 export const withPrometheusErrors =
   (answer: (req: Request, res: Response) => Promise<void>): RequestHandler =>
@@ -77,10 +74,9 @@ export const withPrometheusErrors =
     }
   };
 
-/** Makes a successful answer. */
 export const success = (data: unknown) => ({ status: 'success', data });
 
-/** Describes a route that reads its parameters from the query string. */
+/** For a route whose parameters are in the query string. */
 export const operationOf = (
   id: string,
   summary: string,
@@ -96,7 +92,7 @@ export const operationOf = (
   problems: ['bad_parameter', 'unavailable'],
 });
 
-/** Describes the same route for POST, whose parameters may stand in a form instead of the query string. */
+/** The same route for POST, whose parameters may stand in a form. */
 export function formOf({ query, ...operation }: ReturnType<typeof operationOf>): Operation {
   const names = Object.keys(query).map((name) => `\`${name}\``);
   return {

@@ -1,10 +1,7 @@
 import type { SeriesOperator } from './expression.ts';
 import { average, finite } from './windows.ts';
 
-/**
- * Aggregates the values of several series at each step.
- * @returns null: no series has a value at the step, or the sum is too large for a double
- */
+/** Null: no series has a value at the step, or the sum is too large for a double. */
 export const aggregateSeries = (
   operator: SeriesOperator,
   series: Array<Array<number | null>>,

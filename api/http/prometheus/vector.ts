@@ -7,23 +7,18 @@ import { labelsOf, selectMatching } from './labels.ts';
 import { aggregateSeries } from './series-aggregation.ts';
 import type { Windows } from './windows.ts';
 
-/** Limit of the series of one answer. */
 export const MAX_SERIES = 10_000;
 
-/** Limit of the bins of one series. They take about 100 bytes each. */
+/** Of one series, at about 100 bytes each. */
 const MAX_BINS = 100_000;
 
-/** Limit of the bins of all series of one answer, and of the additions of these bins to windows. */
+/** Of all series of one answer, and of the additions of these bins to windows. */
 const MAX_CELLS = 1_000_000;
 
-/** A series with at least one value. `values`: one for each window */
+/** At least one value is not null. `values`: one for each window. */
 export type Series = { labels: Labels; values: Array<number | null> };
 
-/**
- * @param options `signal` aborts when the client disconnects
- * @returns series in the order of their devices and sensors
- * @throws {MillraceError} `query_too_large`
- */
+/** In the order of devices and sensors. Throws `query_too_large`. */
 export async function* evaluate(
   deps: Pick<RouteDeps, 'store' | 'groups' | 'reading' | 'clock' | 'historyDays' | 'maxClockSkewMs'>,
   expression: Expression,
@@ -61,7 +56,6 @@ export async function* evaluate(
     yield { labels, values: aggregateSeries(group.operator, columns) };
 }
 
-/** @returns the labels that a series of the result has */
 function shownLabels(labels: Labels, { group, keepsName }: Expression): Labels {
   const isShown = (label: string) =>
     (keepsName || label !== NAME_LABEL) && (group === null || group.labels.includes(label));

@@ -1,7 +1,7 @@
 import type { Aggregate, Bins } from '../../history/reading/bins.ts';
 import type { Grid } from '../../history/reading/grid.ts';
 
-/** The steps of a query: `start`, `start + step` and so on until `end`, all in epoch ms. */
+/** `start`, `start + step` and so on until `end`, all in epoch ms. */
 type Steps = { start: number; end: number; step: number };
 
 /**
@@ -20,28 +20,25 @@ export class Windows {
   declare additions: number;
 
   #steps;
-  /** Width of the first of the two bins of a step, in ms; 0: a step has one bin. */
+  /** Width in ms of the first of the two bins of a step; 0: a step has one bin. */
   #rest;
   #binsPerStep;
   #binsPerWindow;
 
   constructor({ start, end, step }: Steps, windowMs: number) {
-    /** Number of steps. */
     this.length = Math.floor((end - start) / step) + 1;
     // With one step, the window is the only bin.
     this.#steps = { start, step: this.length === 1 ? windowMs : step };
     this.#rest = windowMs % this.#steps.step;
     this.#binsPerStep = this.#rest ? 2 : 1;
     this.#binsPerWindow = Math.floor(windowMs / this.#steps.step) * this.#binsPerStep + (this.#rest ? 1 : 0);
-    /** The instants that the windows cover, in epoch ms; the end is not included. */
+    /** In epoch ms; the end is not included. */
     this.range = { from: start - windowMs, to: start + (this.length - 1) * step };
-    /** Number of bins of a series. */
     this.bins = (this.length - 1) * this.#binsPerStep + this.#binsPerWindow;
-    /** Number of additions of bins to the windows of a series. */
+    /** How often a bin is added to a window, for one series. */
     this.additions = this.length * this.#binsPerWindow;
   }
 
-  /** @returns the bins of all windows */
   grid(): Grid {
     const { from } = this.range;
     const { step } = this.#steps;
@@ -57,15 +54,11 @@ export class Windows {
     };
   }
 
-  /** @returns the instant of a step, in epoch ms */
   timeOf(index: number): number {
     return this.#steps.start + index * this.#steps.step;
   }
 
-  /**
-   * @param bins of `grid`
-   * @returns for each window; null: no sample, or a sum that is too large for a double
-   */
+  /** `bins`: of `grid`. Null: no sample, or a sum that is too large for a double. */
   valuesOf(bins: Bins, aggregate: Aggregate): Array<number | null> {
     const counts = bins.column('count') as number[];
     const column = aggregate === 'count' ? counts : bins.column(aggregate);
@@ -75,7 +68,7 @@ export class Windows {
     });
   }
 
-  /** @param window `first`: index of its first bin */
+  /** `first`: index of the window's first bin. */
   #valueOf({
     first,
     counts,
@@ -100,10 +93,7 @@ export class Windows {
   }
 }
 
-/**
- * Merges the aggregates of two sets of samples, of which the second is later.
- * @param samples `result`, `total`: aggregate and number of the samples before; `value`, `count`: of the samples to merge
- */
+/** `result` and `total` are the aggregate and number of the samples before; `value` and `count` are those of later samples. */
 function mergeAggregates(
   aggregate: Aggregate,
   { result, total, value, count }: { result: number | null; total: number; value: number; count: number },
@@ -129,9 +119,9 @@ function mergeAggregates(
   }
 }
 
-/** @param ofParts computes the average from smaller parts, less exactly */
+/** `ofParts` computes the average from smaller parts, less exactly. */
 export const average = (sum: number, count: number, ofParts: () => number) =>
   Number.isFinite(sum) ? sum / count : ofParts();
 
-/** @returns null: too large for a double */
+/** Null: too large for a double. */
 export const finite = (value: number | null): number | null => (Number.isFinite(value) ? value : null);

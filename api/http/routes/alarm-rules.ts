@@ -14,17 +14,16 @@ import { SCHEMAS } from '../contract/schemas/index.ts';
 import { abortOnClose, type ConcurrencyLimit, MAX_CONCURRENT } from '../long-requests.ts';
 import { cutRange, fields, parseDevice, parseSensor, readQuery, timeOf } from '../parameters.ts';
 
-/** Limit of a rule in a request body, in bytes. A rule with the longest texts, all characters escaped, fits. */
+/** In bytes. A rule with the longest texts, all characters escaped, fits. */
 const MAX_BYTES = 16 * 1024;
 
-/** Default range of a test of a rule, in ms. */
-const TEST_MS = 30 * DAY_MS;
+const DEFAULT_TEST_MS = 30 * DAY_MS;
 
 const RULE_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 const NOT_FOUND = 'There is no such rule.';
 
-/** `GET /alarm-rules`: lists all rules. */
+/** `GET /alarm-rules` */
 export const getRules =
   ({ alarms }: RouteDeps): RequestHandler =>
   async (req, res) => {
@@ -33,7 +32,7 @@ export const getRules =
     res.json({ items: alarms.rules.list().map(ruleItem).sort(byName) });
   };
 
-/** `POST /alarm-rules`: adds a rule. */
+/** `POST /alarm-rules` */
 export const postRule =
   ({ alarms, clock, logger }: RouteDeps): RequestHandler =>
   async (req, res) => {
@@ -53,7 +52,7 @@ export const postRule =
     res.status(201).json(ruleItem(rule));
   };
 
-/** `PUT /alarm-rules/{rule_id}`: replaces a rule from now on. */
+/** `PUT /alarm-rules/{rule_id}` */
 export const putRule =
   ({ alarms, clock, logger }: RouteDeps): RequestHandler =>
   async (req, res) => {
@@ -65,7 +64,7 @@ export const putRule =
     res.json(ruleItem(rule));
   };
 
-/** `DELETE /alarm-rules/{rule_id}`: removes a rule. Its open alarms end. */
+/** `DELETE /alarm-rules/{rule_id}`: the open alarms of the rule end. */
 export const deleteRule =
   ({ alarms, clock, logger }: RouteDeps): RequestHandler =>
   async (req, res) => {
@@ -92,7 +91,7 @@ export const postTest =
     const { from, to, device, sensor } = readQuery(req, TEST);
     const { since: _, ...definition } = await readRule(req, res);
     const now = deps.clock();
-    const range = cutRange({ from: from ?? now - TEST_MS, to: to ?? now }, deps);
+    const range = cutRange({ from: from ?? now - DEFAULT_TEST_MS, to: to ?? now }, deps);
     if (sensor !== undefined && device === undefined)
       throw new MillraceError('bad_parameter', 'sensor: must stand with device');
     if (device !== undefined) {
@@ -118,7 +117,6 @@ export const postTest =
     }
   };
 
-/** @param range epoch ms */
 function backtestItem(found: Backtest, range: { from: number; to: number }) {
   const items = found.episodes.map(({ subject, episode }) => ({
     device_id: subject.device.id,
@@ -147,14 +145,14 @@ function backtestItem(found: Backtest, range: { from: number; to: number }) {
   };
 }
 
-/** @throws {MillraceError} `not_found` */
+/** Throws `not_found`. */
 function ruleId(req: Request) {
   const id = String(req.params['rule_id']);
   if (!RULE_ID.test(id)) throw new MillraceError('not_found', NOT_FOUND);
   return id;
 }
 
-/** @throws {MillraceError} `malformed` */
+/** Throws `malformed`. */
 async function readRule(req: Request, res: Response): Promise<Wanted> {
   const text = await readJsonText(req, res, MAX_BYTES);
   try {
@@ -164,7 +162,6 @@ async function readRule(req: Request, res: Response): Promise<Wanted> {
   }
 }
 
-/** @returns message that names the first invalid field */
 function reasonOf(error: unknown): string {
   if (!(error instanceof z.ZodError)) return 'it is not JSON.';
   const [issue] = error.issues;

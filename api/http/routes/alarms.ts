@@ -14,23 +14,19 @@ import { PAYLOADS } from '../contract/payloads.ts';
 import { SCHEMAS } from '../contract/schemas/index.ts';
 import { cutRange, fields, parseDevice, parseSensor, readQuery, timeOf } from '../parameters.ts';
 
-/** Limit of a request body with a comment, in bytes. The longest comment, all characters escaped, fits. */
+/** In bytes. The longest comment, all characters escaped, fits. */
 const MAX_BYTES = 8 * 1024;
 
-/** Limits of alarms and of days that one page reads if few alarms match. Such a page may have fewer alarms than requested. */
+/** Alarms and days that one page reads if few alarms match. Such a page may have fewer alarms than requested. */
 const MAX_READ = 1000;
 const MAX_DAYS = 31;
 
-/** Limit of rows that are read concurrently. */
 const ROWS_AT_ONCE = 100;
 
-/** Limit of deliveries in an answer. */
 const MAX_DELIVERIES = 1000;
 
-/** Retention of dead letters of deliveries, in days. */
 const DELIVERY_DAYS = 14;
 
-/** Limit of the time for which an alarm can be shelved, in ms. */
 const MAX_SHELVED_MS = 366 * DAY_MS;
 
 export const LIST = {
@@ -51,12 +47,10 @@ export const LIST = {
     .meta({ description: 'Alarms of this severity.', example: 'critical' }),
 };
 
-/**
- * The position of the next page: the start of an alarm, and the number of alarms with that start that earlier pages have read.
- */
+/** Start of an alarm, and the number of alarms with that start that earlier pages have read. */
 export type Place = { until: number; skip: number };
 
-/** `GET /alarms`: lists the alarms of the installation, newest first. */
+/** `GET /alarms`: newest first. */
 export const getAlarms =
   (deps: RouteDeps): RequestHandler =>
   async (req, res) => {
@@ -75,7 +69,6 @@ export const getAlarms =
       cursor === undefined ? { until: range.to - 1, skip: 0 } : cursors.open(scope, cursor);
     const { episodes } = store.alarms;
 
-    /** @returns newest first */
     async function* read(): AsyncGenerator<{ alarms: Array<Alarm | null>; keys: EpisodeKey[] }> {
       const page = { until: after.until, limit: MAX_READ + after.skip + 1 };
       if (deviceBytes && sensorBytes) {
@@ -139,7 +132,7 @@ async function* inChunks<K extends EpisodeKey>(keys: K[], read: (keys: K[]) => P
   }
 }
 
-/** `GET /alarms/{alarm_id}/events`: lists the changes of an alarm, and who made them. */
+/** `GET /alarms/{alarm_id}/events`: the changes of an alarm, and who made them. */
 export const getAlarmEvents =
   ({ store }: RouteDeps): RequestHandler =>
   async (req, res) => {
@@ -156,7 +149,7 @@ export const getAlarmEvents =
     res.json({ items });
   };
 
-/** `POST /alarms/{alarm_id}/acknowledge`: records that a person takes care of the alarm. */
+/** `POST /alarms/{alarm_id}/acknowledge`: a person takes care of the alarm. */
 export const postAcknowledgement =
   ({ alarms, logger }: RouteDeps): RequestHandler =>
   async (req, res) => {
@@ -189,7 +182,7 @@ export const postShelving =
     res.json(alarms.toItem(alarm));
   };
 
-/** `GET /alarm-deliveries`: lists the deliveries that receivers have not accepted. */
+/** `GET /alarm-deliveries`: deliveries that receivers have not accepted. */
 export const getDeliveries =
   ({ store, clock }: RouteDeps): RequestHandler =>
   async (req, res) => {
@@ -211,7 +204,7 @@ export const getDeliveries =
     res.json({ items });
   };
 
-/** The id of device and sensor in a test alarm. No real device or sensor has this id. */
+/** For device and sensor. No real one has this id. */
 const TEST_ID = Buffer.alloc(16);
 
 /** `POST /alarm-deliveries/test`: sends a made-up alarm to the receivers. */
@@ -249,14 +242,14 @@ export const postDeliveryTest =
 
 const NOT_FOUND = 'There is no such alarm, or it has expired.';
 
-/** @throws {MillraceError} `not_found` */
+/** Throws `not_found`. */
 function keyOf(req: Request): EpisodeKey {
   const key = parseAlarmId(String(req.params['alarm_id']));
   if (!key) throw new MillraceError('not_found', NOT_FOUND);
   return key;
 }
 
-/** @throws {MillraceError} `malformed` */
+/** Throws `malformed`. */
 async function readBody<S extends z.ZodType>(req: Request, res: Response, schema: S): Promise<z.infer<S>> {
   const text = await readJsonText(req, res, MAX_BYTES);
   try {

@@ -22,14 +22,14 @@ export const LIST = { limit: fields.limit, cursor: fields.cursor, device, from: 
 
 const ONE = { device };
 
-/** Limit of a request body, in bytes. The longest text and name, all characters escaped, fit. */
+/** In bytes. The longest text and name, all characters escaped, fit. */
 const MAX_BYTES = 16 * 1024;
 
-/** @returns 16 bytes of the device id; null: the installation @throws {MillraceError} `bad_id` */
+/** Null: the installation. Throws `bad_id`. */
 const deviceBytes = (ref: string | undefined): Buffer | null =>
   ref === undefined ? null : parseDevice(ref).bytes;
 
-/** `GET /annotations`: lists the annotations of a device or of the installation, newest first. */
+/** `GET /annotations`: newest first. */
 export const getAnnotations =
   (deps: RouteDeps): RequestHandler =>
   async (req, res) => {
@@ -46,7 +46,7 @@ export const getAnnotations =
     });
   };
 
-/** `POST /annotations`: stores an annotation, which is a text about an instant. */
+/** `POST /annotations` */
 export const postAnnotation =
   ({ store, clock, historyDays, maxClockSkewMs, logger }: RouteDeps): RequestHandler =>
   async (req, res) => {
@@ -62,7 +62,7 @@ export const postAnnotation =
     res.status(201).json(item);
   };
 
-/** `DELETE /annotations/{annotation}`: removes an annotation. */
+/** `DELETE /annotations/{annotation}` */
 export const deleteAnnotation =
   ({ store, logger }: RouteDeps): RequestHandler =>
   async (req, res) => {
@@ -75,7 +75,7 @@ export const deleteAnnotation =
     res.status(204).end();
   };
 
-/** @throws {MillraceError} `malformed` */
+/** Throws `malformed`. */
 function readWanted(body: string) {
   try {
     return PAYLOADS.WantedAnnotation.parse(JSON.parse(body));
@@ -86,14 +86,14 @@ function readWanted(body: string) {
   }
 }
 
-/** @returns epoch ms @throws {MillraceError} `bad_timestamp` */
+/** Throws `bad_timestamp`. */
 function instantOf(ts: string | number): number {
   const ms = typeof ts === 'number' ? ts : parseTime(ts);
   if (ms === null) throw new MillraceError('bad_timestamp');
   return ms;
 }
 
-/** @param device 16 bytes; null: the installation */
+/** `device` null: the installation. */
 const annotationItem = ({ id, ts, text }: Annotation, device: Buffer | null) => ({
   id: uuidText(id),
   ts: formatTime(ts),

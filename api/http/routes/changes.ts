@@ -10,10 +10,10 @@ import { abortOnClose, type ConcurrencyLimit } from '../long-requests.ts';
 import { digits, fields, parseTimeParameter, readQuery } from '../parameters.ts';
 import { createWrite } from '../write.ts';
 
-/** Limit of the time that an answer waits for its first change, in s. Proxies close a silent connection after a minute. */
+/** In s, until the first change. Proxies close a silent connection after a minute. */
 const MAX_WAIT_S = 20;
 
-/** Time in ms after which an answer ends. So a client gets a new cursor regularly, even if there are few changes. */
+/** In ms. An answer ends after this time, so that a client gets a new cursor regularly even if there are few changes. */
 const ANSWER_MS = 30_000;
 
 const SCOPE = 'changes';
@@ -30,10 +30,7 @@ const QUERY = {
     .meta({ description: 'How long the answer waits for a first change, in s.' }),
 };
 
-/**
- * `GET /changes`: streams committed samples as NDJSON, from a cursor or a time on. If there are no new changes, the request
- * waits for a while.
- */
+/** `GET /changes`: waits for a while if there are no new changes. */
 export function getChanges({
   store,
   groups,
@@ -50,7 +47,7 @@ export function getChanges({
   // A cursor at the oldest allowed time must stay valid until its client has moved past that time.
   const validMs = (days + 1 / 2) * DAY_MS;
 
-  /** @throws {MillraceError} `bad_parameter`, `bad_cursor`, `unavailable` */
+  /** Throws `bad_parameter`, `bad_cursor`, `unavailable`. */
   async function positionOf(since: string | undefined): Promise<Position> {
     if (since === undefined) return changes.fromNow();
     const time = parseTimeParameter(since);
@@ -64,7 +61,7 @@ export function getChanges({
     });
   }
 
-  /** @throws {MillraceError} `bad_cursor` */
+  /** Throws `bad_cursor`. */
   function openCursor(cursor: string): Position {
     const position: Position = cursors.open(SCOPE, cursor);
     if (position.at >= clock() - validMs) return position;

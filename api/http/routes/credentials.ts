@@ -13,12 +13,12 @@ import { fields, readQuery } from '../parameters.ts';
 
 export const LIST = { limit: fields.limit, cursor: fields.cursor };
 
-/** Limit of a request body, in bytes. A thousand of the longest names, all characters escaped, fit. */
+/** In bytes. A thousand of the longest names, all characters escaped, fit. */
 const MAX_BYTES = 1024 * 1024;
 
 const SCOPE = JSON.stringify(['credentials']);
 
-/** `GET /credentials`: lists the accounts of devices, page by page. */
+/** `GET /credentials` */
 export const getCredentials =
   ({ credentials, cursors }: RouteDeps): RequestHandler =>
   async (req, res) => {
@@ -28,7 +28,7 @@ export const getCredentials =
     res.json({ items: rows.map(credentialItem), next: next && cursors.seal(SCOPE, next) });
   };
 
-/** `POST /credentials`: issues a credential to a device. */
+/** `POST /credentials` */
 export const postCredential =
   ({ credentials, logger }: RouteDeps): RequestHandler =>
   async (req, res) => {
@@ -38,7 +38,7 @@ export const postCredential =
     res.status(201).json(issuedItem(issued));
   };
 
-/** `POST /credentials/{device}/rotate`: replaces the secret of an account. */
+/** `POST /credentials/{device}/rotate` */
 export const postRotation =
   ({ credentials, logger }: RouteDeps): RequestHandler =>
   async (req, res) => {
@@ -48,7 +48,7 @@ export const postRotation =
     res.json(issuedItem(issued));
   };
 
-/** `DELETE /credentials/{device}`: revokes a credential. */
+/** `DELETE /credentials/{device}` */
 export const deleteCredential =
   ({ credentials, logger }: RouteDeps): RequestHandler =>
   async (req, res) => {
@@ -59,7 +59,7 @@ export const deleteCredential =
     res.status(204).end();
   };
 
-/** @throws {MillraceError} `malformed` */
+/** Throws `malformed`. */
 function readWanted(text: string): { account: string; devices?: string[] } {
   try {
     return PAYLOADS.WantedCredential.parse(JSON.parse(text));

@@ -34,10 +34,10 @@ export const LIST = {
   }),
 };
 
-/** The end of a page. `before`: id in hexadecimal digits. */
+/** End of a page. `before`: id in hexadecimal digits. */
 type Position = { from: number; before: string };
 
-/** `GET /dead-letters`: lists the dead letters (messages with refused measurements), newest first. */
+/** `GET /dead-letters`: messages with refused measurements, newest first. */
 export const getDeadLetters =
   ({ store, cursors, clock }: RouteDeps): RequestHandler =>
   async (req, res) => {
@@ -54,7 +54,7 @@ export const getDeadLetters =
     });
   };
 
-/** `GET /dead-letters/{id}`: returns a dead letter. */
+/** `GET /dead-letters/{id}` */
 export const getDeadLetter =
   ({ store }: RouteDeps): RequestHandler =>
   async (req, res) => {
@@ -63,8 +63,8 @@ export const getDeadLetter =
   };
 
 /**
- * `GET /dead-letters/summary`: counts refused measurements by code and hour, newest first. If the range has too many dead
- * letters for one answer, `from` of the answer is later than requested. The client sends that time as `to` of its next request.
+ * `GET /dead-letters/summary`: refused measurements by code and hour, newest first. If the range has too many dead letters for one answer,
+ * `from` of the answer is later than requested. The client sends that time as `to` of its next request.
  */
 export const getDeadLetterSummary =
   ({ store, clock }: RouteDeps): RequestHandler =>
@@ -82,10 +82,7 @@ export const getDeadLetterSummary =
     });
   };
 
-/**
- * `POST /dead-letters/{id}/replay`: stores the refused measurements of a dead letter after the cause of the refusal is
- * corrected.
- */
+/** `POST /dead-letters/{id}/replay`: stores the refused measurements after the cause of the refusal is corrected. */
 export const postReplay =
   ({ store, replay, logger }: RouteDeps): RequestHandler =>
   async (req, res) => {
@@ -95,18 +92,14 @@ export const postReplay =
     answerResult(res, result);
   };
 
-/** @throws {MillraceError} `not_found` */
+/** Throws `not_found`. */
 async function findDeadLetter(store: Store, req: Request): Promise<StoredDeadLetter> {
   const deadLetter = await store.deadLetters.find(String(req.params['id']));
   if (!deadLetter) throw new MillraceError('not_found', 'There is no such dead letter, or it has expired.');
   return deadLetter;
 }
 
-/**
- * Returns the requested range, cut to the retention of dead letters. The default is the last 24 hours.
- * @param now epoch ms
- * @throws {MillraceError} `bad_range`
- */
+/** Cut to the retention of dead letters; default: the last 24 hours. Throws `bad_range`. */
 function readRange(
   given: { from?: TimeParameter | undefined; to?: TimeParameter | undefined },
   now: number,

@@ -39,13 +39,12 @@ export const LIST = {
   format: fields.format,
 };
 
-/** The names of the columns of a table of devices. */
 const COLUMNS = ['device_id', 'name', 'site', 'state', 'online', 'last_seen'];
 
-/** Number of rows in each page that is read for a file. */
+/** Rows of a page that is read for a file. */
 const FILE_PAGE = 1000;
 
-/** `GET /devices`: lists all devices, page by page. A CSV or NDJSON file has the devices of all pages. */
+/** `GET /devices`: a CSV or NDJSON file has the devices of all pages. */
 export const getDevices =
   ({
     store,
@@ -86,7 +85,7 @@ export const getDevices =
     res.json({ items: rows, next: next && cursors.seal(scope, next) });
   };
 
-/** `GET /devices/{device}`: returns a device with its sensors. */
+/** `GET /devices/{device}`: with its sensors. */
 export const getDevice =
   (deps: RouteDeps & { limits: { pages: WaitingLimit } }): RequestHandler =>
   async (req, res) => {
@@ -95,7 +94,7 @@ export const getDevice =
     await deps.limits.pages(res, async () => void res.json(await readItem(deps, device)));
   };
 
-/** @throws {MillraceError} `not_found` */
+/** Throws `not_found`. */
 async function readItem(
   { store, groups, clock }: Pick<RouteDeps, 'store' | 'groups' | 'clock'>,
   { id, bytes }: Identity,
@@ -111,7 +110,7 @@ async function readItem(
   };
 }
 
-/** `PUT /devices/{device}`: describes a device, and registers it if it is new. */
+/** `PUT /devices/{device}`: registers the device if it is new. */
 export const putDevice =
   (deps: RouteDeps): RequestHandler =>
   async (req, res) => {
@@ -126,7 +125,7 @@ export const putDevice =
     res.json(await readItem(deps, device));
   };
 
-/** `PATCH /devices/{device}/sensors/{sensor}`: describes a sensor. */
+/** `PATCH /devices/{device}/sensors/{sensor}` */
 export const patchSensor =
   (deps: RouteDeps): RequestHandler =>
   async (req, res) => {
@@ -144,11 +143,11 @@ export const patchSensor =
     res.json({ device_id: deviceId, ...sensorItem(row) });
   };
 
-/** @param limit bytes @returns a message in UTF-8, as devices send it */
+/** UTF-8, as devices send it. `limit`: bytes. */
 const readDescription = async (req: Request, res: Response, limit: number): Promise<Buffer> =>
   Buffer.from(await readJsonText(req, res, limit));
 
-/** `DELETE /devices/{device}`: retires a device. */
+/** `DELETE /devices/{device}`: retires the device. */
 export const deleteDevice =
   ({
     retire,
@@ -165,7 +164,7 @@ export const deleteDevice =
     res.status(204).end();
   };
 
-/** `GET /devices/{device}/sensors/{sensor}`: returns a sensor. */
+/** `GET /devices/{device}/sensors/{sensor}` */
 export const getSensor =
   (deps: RouteDeps): RequestHandler =>
   async (req, res) => {
@@ -174,7 +173,7 @@ export const getSensor =
     res.json({ device_id: deviceId, ...sensorItem(row) });
   };
 
-/** @throws {MillraceError} `bad_id`, `not_found` */
+/** Throws `bad_id`, `not_found`. */
 export async function findSensor(
   { store, groups }: Pick<RouteDeps, 'store' | 'groups'>,
   params: Request['params'],
@@ -189,10 +188,8 @@ export async function findSensor(
 }
 
 /**
- * Finds a sensor and the time of its newest sample. The table `latest` has that time, unless the device was retired. After a
- * retirement, older samples stay until they expire. Their times may be later than the time in `latest`.
- * @returns `newest`: no sample is later than this time, in epoch ms; null: the sensor has no samples
- * @throws {MillraceError} `bad_id`, `not_found`
+ * No sample of the sensor is later than `newest` (epoch ms); null: it has no samples. The table `latest` has that time, unless the device
+ * was retired: older samples stay until they expire, and may be later. Throws `bad_id`, `not_found`.
  */
 export async function findMeasured(
   deps: RouteDeps,
@@ -200,8 +197,7 @@ export async function findMeasured(
 ): Promise<Awaited<ReturnType<typeof findSensor>> & { newest: number | null }> {
   const found = await findSensor(deps, params);
   const { group, device } = found.key;
-  // This read must follow the read of the sensor. So if the device was registered again in between, this read sees its
-  // retirement.
+  // This read must follow the read of the sensor. So if the device was registered again in between, this read sees its retirement.
   const retiredAt = await deps.store.devices.retiredAt({ group, bytes: device });
   return { ...found, newest: retiredAt === null ? found.row.ts : Number.POSITIVE_INFINITY };
 }
@@ -318,7 +314,7 @@ export const readSensor: Operation = {
   problems: ['bad_parameter', 'bad_id', 'not_found', 'unavailable'],
 };
 
-/** `GET /devices/{device}/events`: lists births, online times and offline times of a device, newest first. */
+/** `GET /devices/{device}/events`: births, online times and offline times, newest first. */
 export const getEvents =
   (deps: RouteDeps): RequestHandler =>
   async (req, res) => {

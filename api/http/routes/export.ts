@@ -27,7 +27,7 @@ const QUERY = {
 
 export type ExportDeps = RouteDeps & { limits: { exports: ConcurrencyLimit } };
 
-/** `GET /export`: sends the samples of all matching sensors as one file. */
+/** `GET /export`: all matching sensors in one file. */
 export const getExport =
   (deps: ExportDeps): RequestHandler =>
   async (req, res) => {
@@ -36,7 +36,7 @@ export const getExport =
     await send(deps, { req, res, query: { ...query, device }, name: ref ?? query.site ?? 'samples' });
   };
 
-/** `GET /devices/{device}/export`: sends the samples of all sensors of a device as one file. */
+/** `GET /devices/{device}/export`: all sensors of the device in one file. */
 export const getDeviceExport =
   (deps: ExportDeps): RequestHandler =>
   async (req, res) => {

@@ -9,7 +9,7 @@ import { fleetItem, nodeItem, optionalTime, presenceOf, processItem, streamItem 
 import type { WaitingLimit } from '../long-requests.ts';
 import { cutRange, fields, readQuery } from '../parameters.ts';
 
-/** `GET /fleet`: returns the numbers of devices and sensors. */
+/** `GET /fleet` */
 export function getFleet({ store, groups, clock }: RouteDeps): RequestHandler {
   const fleet = createFleetCount({ tally: store.fleet.tally, groups, clock });
   return async (req, res) => {
@@ -18,32 +18,28 @@ export function getFleet({ store, groups, clock }: RouteDeps): RequestHandler {
   };
 }
 
-/** Maximum age of an answer in ms. A request for an older answer waits for a new count. */
+/** In ms. A request for an older answer waits for a new count. */
 const MAX_AGE_MS = 10_000;
 
 /** Age of an answer in ms from which a new count starts. The old answer is still served meanwhile, so a regular client never waits. */
 const RECOUNT_MS = 5000;
 
-/** Limit of types, and of sites, in an answer. The types and sites with the most sensors are listed. */
+/** Of types, and of sites: those with the most sensors are listed. */
 const MAX_TERMS = 1000;
 
 export type SensorCount = { sensors: number; types: Map<string, number>; sites: Map<string, number> };
 
 export interface FleetCount {
-  /** number of devices by their state */
   devices: { online: number; offline: number; not_live: number };
   sensors: number;
-  /** number of sensors by type */
   types: Map<string, number>;
-  /** number of sensors by site */
   sites: Map<string, number>;
 }
 
 /**
- * Counts all devices and sensors, once for all concurrent requests. It uses no stored counter, which could become wrong. Each
- * count reads four small columns of all devices. It reads the sensors only in groups in which a device has changed sensors. Each
- * count also reads the sensors of one further group in rotation. A process that dies between its two writes leaves a change
- * without a mark, and the rotation finds it.
+ * One count serves all concurrent requests. A stored counter could become wrong. Each count reads four small columns of all devices, and
+ * the sensors only of groups in which a device has changed sensors, and of one further group in rotation. A process that dies between its
+ * two writes leaves a change without a mark, and the rotation finds it.
  */
 export function createFleetCount({
   tally,
@@ -51,22 +47,16 @@ export function createFleetCount({
   clock,
 }: {
   tally: Tally;
-  /** number of groups of devices (`LATEST_GROUPS`) */
   groups: number;
-  /** epoch ms */
   clock: () => number;
 }) {
-  /** the last count of sensors, by group */
   const counted: Array<{ mark: string; count: SensorCount }> = [];
   let rotation = 0;
   let startedAt = Number.NEGATIVE_INFINITY;
   let answer: FleetCount | null = null;
   let counting: Promise<FleetCount> | null = null;
 
-  /**
-   * @param devices counts to which the devices are added
-   * @returns a mark, which differs from the last mark if sensors of the group have changed
-   */
+  /** Adds the devices to `devices`. Returns a mark, which differs from the last one if sensors of the group have changed. */
   async function countDevices(group: number, devices: FleetCount['devices']): Promise<string> {
     let registered = 0;
     let changes = 0;
@@ -127,7 +117,7 @@ export function createFleetCount({
   }
 
   return {
-    /** @throws {MillraceError} `unavailable` */
+    /** Throws `unavailable`. */
     async read(): Promise<FleetCount> {
       // Use the absolute value, so that an answer does not seem younger after the clock was set back.
       const age = Math.abs(clock() - startedAt);
@@ -197,7 +187,7 @@ An item that goes on ends now.`,
   problems: ['bad_parameter', 'bad_range', 'unavailable'],
 };
 
-/** `GET /pipeline/unwatched`: lists the periods in which no process received samples and evaluated alarms. */
+/** `GET /pipeline/unwatched`: periods in which no process received samples and evaluated alarms. */
 export const getUnwatchedTime =
   (deps: RouteDeps & { limits: { pages: WaitingLimit } }): RequestHandler =>
   async (req, res) => {
@@ -213,7 +203,7 @@ export const getUnwatchedTime =
     });
   };
 
-/** `GET /pipeline/recent`: returns the rates of the last five minutes. */
+/** `GET /pipeline/recent`: rates of the last five minutes. */
 export const getRecentStats =
   ({ stats }: RouteDeps): RequestHandler =>
   (req, res) => {
@@ -221,7 +211,7 @@ export const getRecentStats =
     res.json({ items: stats.recent() });
   };
 
-/** `GET /pipeline`: returns the state of the installation's processes, the database and the broker. */
+/** `GET /pipeline`: state of the processes, the database and the broker. */
 export const getPipeline =
   ({ store, groups, clock, autoRegister, mqtt }: RouteDeps): RequestHandler =>
   async (req, res) => {

@@ -20,7 +20,7 @@ import { abortOnClose, type ConcurrencyLimit } from '../long-requests.ts';
 import { digits, fields, parseDevice, readQuery } from '../parameters.ts';
 import { chunksOf, withUpload } from '../uploads.ts';
 
-/** Limit of refused lines that an answer lists. Its count includes further refused lines. */
+/** Refused lines that an answer lists. Its count includes further ones. */
 const MAX_LISTED = 1000;
 
 const QUERY = {
@@ -38,7 +38,6 @@ const QUERY = {
   ...FILE_OPTIONS,
 };
 
-/** File formats by media type. */
 const FORMATS = {
   'text/csv': 'csv',
   'application/x-ndjson': 'ndjson',
@@ -85,20 +84,20 @@ export const postImport =
     }
   };
 
-/** @throws {MillraceError} `unknown_format` */
+/** Throws `unknown_format`. */
 function formatOf(req: Request): (typeof FORMATS)[keyof typeof FORMATS] {
   const type = Object.entries(FORMATS).find(([media]) => req.is(media));
   if (type) return type[1];
   throw new MillraceError('unknown_format', `Send one of ${Object.keys(FORMATS).join(', ')}.`);
 }
 
-/** @returns the charset of the content type, which may be any that the decoder knows */
+/** The content type may name any charset that the decoder knows. */
 function declaredEncoding(req: Request): { encoding?: string } {
   const charset = charsetOf(req.headers['content-type']);
   return charset === undefined ? {} : { encoding: charset };
 }
 
-/** `POST /import/proposal`: proposes the options for a file from its beginning. */
+/** `POST /import/proposal`: options for a file from its beginning. */
 export const postProposal =
   ({ clock }: RouteDeps): RequestHandler =>
   async (req, res) => {

@@ -29,7 +29,6 @@ import * as service from './service.ts';
 import * as session from './session.ts';
 import * as unmatchedTopics from './unmatched-topics.ts';
 
-/** A route: a method at an address. */
 export interface RouteOf<P> {
   method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   /** full path as OpenAPI writes it, with parameters in braces */
@@ -38,7 +37,6 @@ export interface RouteOf<P> {
   operation: Operation;
 }
 
-/** A route, whatever its handler needs. */
 export type Route = RouteOf<never>;
 
 /**
@@ -310,7 +308,7 @@ export const API_ROUTES: Array<
   { method: 'delete', path: '/api/v1/session', create: session.deleteSession, operation: session.endSession },
 ];
 
-/** The routes on which clients of InfluxDB write line protocol. */
+/** Clients of InfluxDB write line protocol to these. */
 export const LINE_ROUTES: Array<RouteOf<RouteDeps>> = [
   {
     method: 'post',
@@ -326,10 +324,9 @@ export const LINE_ROUTES: Array<RouteOf<RouteDeps>> = [
   },
 ];
 
-/** Prefix of the routes for clients of Prometheus, which append the rest of a path to it. */
+/** Clients of Prometheus append the rest of a path to it. */
 export const PROMETHEUS_PATH = '/prometheus';
 
-/** The routes for clients of Prometheus. */
 export const PROMETHEUS_ROUTES: Array<RouteOf<Parameters<typeof prometheus.getRange>[0]>> = [
   ...getAndPost('query_range', prometheus.getRange, prometheus.rangeQuery),
   ...getAndPost('query', prometheus.getInstant, prometheus.instantQuery),
@@ -363,9 +360,7 @@ function getAndPost<P>(
   }));
 }
 
-/**
- * The routes that clients of InfluxDB request before they write. Only a process that serves the API serves them.
- */
+/** Clients of InfluxDB request these before they write. Only a process that serves the API serves them. */
 export const INFLUX_ROUTES: Array<RouteOf<InfluxDeps>> = [
   { method: 'get', path: '/ping', create: lineProtocol.getPing, operation: lineProtocol.pingInflux },
   {
@@ -376,14 +371,14 @@ export const INFLUX_ROUTES: Array<RouteOf<InfluxDeps>> = [
   },
 ];
 
-/** The routes that report the state of this process. A process in any role serves them. */
+/** The state of this process. A process in any role serves these. */
 export const SERVICE_ROUTES: Array<RouteOf<ServiceDeps>> = [
   { method: 'get', path: '/healthz', create: service.getHealth, operation: service.readHealth },
   { method: 'get', path: '/readyz', create: service.getReadiness, operation: service.readReadiness },
   { method: 'get', path: '/metrics', create: service.getMetrics, operation: service.readMetrics },
 ];
 
-/** The routes of the OpenAPI and AsyncAPI documents. Only a process that serves the API serves them. */
+/** Only a process that serves the API serves these. */
 export const DOCUMENT_ROUTES: Array<RouteOf<DocumentDeps>> = [
   { method: 'get', path: '/openapi.json', create: service.getOpenApi, operation: service.readOpenApi },
   { method: 'get', path: '/asyncapi.json', create: service.getAsyncApi, operation: service.readAsyncApi },

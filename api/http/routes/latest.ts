@@ -28,10 +28,9 @@ export const QUERY = {
   format: fields.format,
 };
 
-/** Number of rows in each page that is read for a file. */
+/** Rows of a page that is read for a file. */
 const FILE_PAGE = 1000;
 
-/** The names of the columns of a table of latest values. */
 const COLUMNS = ['ts', 'device', 'sensor', 'unit', 'value', 'type', 'site', 'device_id', 'sensor_id'];
 
 const tableRow = (row: LatestRow) => ({
@@ -46,9 +45,7 @@ const tableRow = (row: LatestRow) => ({
   sensor_id: row.id,
 });
 
-/**
- * `GET /latest`: lists the latest value of every sensor, page by page. A CSV or NDJSON file has the values of all pages.
- */
+/** `GET /latest`: a CSV or NDJSON file has the values of all pages. */
 export const getLatest =
   (deps: RouteDeps & { limits: { exports: ConcurrencyLimit; pages: WaitingLimit } }): RequestHandler =>
   async (req, res) => {
@@ -124,7 +121,7 @@ export const listLatest: Operation = {
   problems: [...PAGED, 'bad_id', 'busy'],
 };
 
-/** The query of `/stream`, only for the document. `readSubscription` reads the query itself, because a name may contain a slash. */
+/** Only for the document. `readSubscription` reads the query itself, because a name may contain a slash. */
 const SUBSCRIPTION = {
   device: z
     .array(z.string())
@@ -138,7 +135,7 @@ const SUBSCRIPTION = {
     }),
 };
 
-/** The schemas of the data of events, by event name. */
+/** Schemas of the data of events, by event name. */
 export const EVENTS: Record<string, z.ZodType> = {
   snapshot: SCHEMAS.Snapshot,
   delta: SCHEMAS.Delta,

@@ -11,16 +11,16 @@ import { json, type Operation } from '../contract/operation.ts';
 import { SCHEMAS } from '../contract/schemas/index.ts';
 import { readQuery } from '../parameters.ts';
 
-/** Limit of refused lines that an answer lists with a reason. Further refused lines are listed only by their numbers. */
+/** Refused lines that an answer lists with a reason. Further ones are listed only by their numbers. */
 const MAX_REASONS = 100;
 
-/** Limit of refused lines with a reason in the error message. The message is short, because clients write it to their logs. */
+/** Short, because clients write the message to their logs. */
 const MAX_REASONS_IN_MESSAGE = 3;
 
-/** Limit of line numbers in the error message; further numbers are omitted. */
+/** The error message omits further line numbers. */
 const MAX_NUMBERS_IN_MESSAGE = 20;
 
-/** Describes a parameter that clients of InfluxDB send, and that has no effect here. */
+/** Clients of InfluxDB send this parameter, which has no effect here. */
 const ignored = (description: string) =>
   z
     .string()
@@ -49,14 +49,13 @@ const V1_QUERY = {
   consistency: ignored('The consistency level.'),
 };
 
-/** Units of time by their other names in version 1. */
 const V1_UNITS: Record<string, Precision> = { n: 'ns', u: 'us', µ: 'us' };
 
-/** `POST /api/v2/write`: stores measurements in line protocol, and answers after their commit. */
+/** `POST /api/v2/write`: answers after the commit. */
 export const postV2 = (deps: RouteDeps): RequestHandler =>
   writeLines(deps, (req) => readQuery(req, V2_QUERY).precision);
 
-/** `POST /write`: stores measurements in line protocol from clients of InfluxDB 1. */
+/** `POST /write`: for clients of InfluxDB 1. */
 export const postV1 = (deps: RouteDeps): RequestHandler =>
   writeLines(deps, (req) => {
     const { precision } = readQuery(req, V1_QUERY);

@@ -29,7 +29,6 @@ const SERIES_QUERY = {
 };
 const MINUTE_MS = 60_000;
 
-/** The names of the columns of a table of points. */
 const POINT = ['ts', 'min', 'max', 'avg', 'count'];
 
 export const QUERY = {
@@ -48,8 +47,8 @@ export const QUERY = {
 };
 
 /**
- * `GET /devices/{device}/sensors/{sensor}/measurements`: returns the samples in [from, to). JSON has pages, newest first by
- * default. Its cursor holds the instant that the page reached. The other formats stream the whole range.
+ * `GET /devices/{device}/sensors/{sensor}/measurements`: samples in [from, to). JSON has pages, newest first by default, and its cursor
+ * holds the instant that the page reached. The other formats stream the whole range.
  */
 export const getMeasurements =
   (deps: RouteDeps & { limits: { exports: ConcurrencyLimit } }): RequestHandler =>
@@ -59,8 +58,7 @@ export const getMeasurements =
     const range = cutRange(given, deps);
     const sensor = await findMeasured(deps, req.params);
     const { deviceId, sensorId, key, newest } = sensor;
-    // End the range after the newest sample. Otherwise a page of a sensor that has been silent for long would read many empty
-    // hours.
+    // End the range after the newest sample. Otherwise a page of a sensor that has been silent for long would read many empty hours.
     range.to = newest === null ? range.from : Math.min(range.to, newest + 1);
     const type = exportType(req, format);
     const order = wanted ?? (type === null ? 'desc' : 'asc');
@@ -99,8 +97,7 @@ that ends normally is complete.`,
   query: QUERY,
   answers: {
     200: {
-      // The text types must come first. openapi-python-client reads every answer as the first type, and JSON can be read as a
-      // text.
+      // The text types must come first. openapi-python-client reads every answer as the first type, and JSON can be read as a text.
       'text/csv': {
         text: 'A line `ts,value`, then a line for each sample. Each line ends with a line feed.',
         example: 'ts,value\n2026-11-21T00:00:00.000Z,21.5\n',
@@ -155,8 +152,7 @@ The body may have \`Content-Encoding: gzip\`, \`deflate\` or \`br\`.
 refused, the problem has the code of that refusal. After \`busy\`, wait for the seconds in \`Retry-After\`.`,
   query: SUBMISSION_QUERY,
   body: {
-    // Use one type for both kinds of JSON. For two types of body that are arrays, openapi-python-client generates a broken
-    // client.
+    // Use one type for both kinds of JSON. For two types of body that are arrays, openapi-python-client generates a broken client.
     'application/json': PAYLOADS.Measurements,
     'application/senml+cbor': { text: 'SenML as CBOR (RFC 8428, section 6).' },
   },
@@ -164,9 +160,7 @@ refused, the problem has the code of that refusal. After \`busy\`, wait for the 
   problems: [...REFUSAL_CODES, 'bad_parameter', 'refused', 'busy', 'unavailable'],
 };
 
-/**
- * `GET /devices/{device}/sensors/{sensor}/series`: returns a signal, reduced to a requested number of points.
- */
+/** `GET /devices/{device}/sensors/{sensor}/series`: a signal, reduced to a requested number of points. */
 export const getSeries =
   (deps: RouteDeps & { limits: { series: ConcurrencyLimit; points: WaitingLimit } }): RequestHandler =>
   async (req, res) => {

@@ -27,7 +27,7 @@ export const GROUPS_QUERY = {
   site,
 };
 
-/** `GET /outliers`: lists the sensors whose newest value is unusual. */
+/** `GET /outliers`: sensors whose newest value is unusual. */
 export function getOutliers(deps: OutlierDeps): RequestHandler {
   const ranking = createRanking({ latest: deps.stream.latest, clock: deps.clock });
   return async (req, res) => {
@@ -42,7 +42,7 @@ export function getOutliers(deps: OutlierDeps): RequestHandler {
   };
 }
 
-/** `GET /outliers/groups`: lists sites or devices, each with its most unusual sensor. */
+/** `GET /outliers/groups`: sites or devices, each with its most unusual sensor. */
 export function getOutlierGroups(deps: OutlierDeps): RequestHandler {
   const ranking = createRanking({ latest: deps.stream.latest, clock: deps.clock });
   return async (req, res) => {
@@ -52,7 +52,7 @@ export function getOutlierGroups(deps: OutlierDeps): RequestHandler {
   };
 }
 
-/** `GET /devices/{device}/sensors/{sensor}/baseline`: returns the usual values of a sensor, hour by hour. */
+/** `GET /devices/{device}/sensors/{sensor}/baseline`: usual values of a sensor, hour by hour. */
 export const getBaseline =
   (deps: RouteDeps): RequestHandler =>
   async (req, res) => {

@@ -33,7 +33,7 @@ const MATCH = {
   limit: LIMIT,
 };
 
-/** `series` */
+/** `/prometheus/api/v1/series` */
 export const getSeries = (deps: Deps): RequestHandler =>
   withPrometheusErrors(async (req, res) => {
     const { 'match[]': texts, limit } = await parametersOf(req, res, MATCH);
@@ -50,17 +50,17 @@ export const getSeries = (deps: Deps): RequestHandler =>
     if (!res.closed) res.json(success(series));
   });
 
-/** `labels` */
+/** `/prometheus/api/v1/labels` */
 export const getLabels = (deps: Deps): RequestHandler =>
   withPrometheusErrors((req, res) => answerTexts(deps, req, res, (labels) => Object.keys(labels)));
 
-/** `label/{label}/values` */
+/** `/prometheus/api/v1/label/{label}/values` */
 export const getLabelValues = (deps: Deps): RequestHandler =>
   withPrometheusErrors((req, res) =>
     answerTexts(deps, req, res, (labels) => labels[String(req.params['label'])] ?? []),
   );
 
-/** @param textsOf returns the texts to which a sensor leads */
+/** `textsOf`: texts of an answer from the labels of one sensor. */
 async function answerTexts(
   deps: Deps,
   req: Request,
@@ -76,9 +76,8 @@ async function answerTexts(
 }
 
 /**
- * Reads the labels of each sensor that at least one selector matches. The sensors themselves are not kept, so that a fleet of any
- * size has an answer.
- * @param request `texts`: selectors
+ * Labels of sensors that at least one selector (`texts`) matches. The sensors themselves are not kept, so that a fleet of any size has an
+ * answer.
  */
 async function eachSensor(
   deps: Deps,
@@ -97,7 +96,7 @@ async function eachSensor(
   await deps.limits.promql(res, () => abortOnClose(res, read));
 }
 
-/** `metadata` */
+/** `/prometheus/api/v1/metadata` */
 export const getMetadata = (): RequestHandler => (req, res) => {
   const { metric } = req.query;
   const isKnown = metric === undefined || metric === '' || metric === METRIC;

@@ -20,13 +20,13 @@ import {
 import { evaluate, type Series } from '../prometheus/vector.ts';
 import { Windows } from '../prometheus/windows.ts';
 
-/** Limit of the points of a series, as in Prometheus. */
+/** The same limit as in Prometheus. */
 const MAX_STEPS = 11_000;
 
-/** Window of a selector that has none, in ms. A longer step replaces it. */
+/** In ms, for a selector without a window. A longer step replaces it. */
 const DEFAULT_WINDOW_MS = 5 * 60_000;
 
-/** The expression with which Grafana tests a data source, without its spaces. */
+/** Grafana tests a data source with this expression, here without its spaces. */
 const TEST_EXPRESSION = '1+1';
 
 const step = z.string().transform((text) => durationOf(text));
@@ -61,7 +61,7 @@ const RANGE_QUERY = {
   limit: LIMIT,
 };
 
-/** `query_range` */
+/** `/prometheus/api/v1/query_range` */
 export const getRange = (deps: Deps): RequestHandler =>
   withPrometheusErrors(async (req, res) => {
     const { query: text, start, end, step: width, limit } = await parametersOf(req, res, RANGE_QUERY);
@@ -90,7 +90,7 @@ export const getRange = (deps: Deps): RequestHandler =>
     }
   });
 
-/** `query` */
+/** `/prometheus/api/v1/query` */
 export const getInstant = (deps: Deps): RequestHandler =>
   withPrometheusErrors(async (req, res) => {
     const { query: text, time: instant = deps.clock(), limit } = await parametersOf(req, res, INSTANT_QUERY);
@@ -114,7 +114,7 @@ function windowsOf({ windowMs }: Expression, steps: { start: number; end: number
   return new Windows(steps, windowMs ?? Math.max(DEFAULT_WINDOW_MS, steps.step));
 }
 
-/** @param limit 0: no limit */
+/** `limit` 0: no limit. */
 async function* takeFirst<T>(items: AsyncIterable<T>, limit: number = 0): AsyncGenerator<T, void> {
   let count = 0;
   for await (const item of items) {

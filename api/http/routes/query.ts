@@ -34,8 +34,8 @@ import { selectSensors } from '../sensor-selection.ts';
 import { sendTable } from '../tables.ts';
 
 /**
- * Limits of one answer: sensors, sensors that are read to find them, bins, and cells (sensors times bins). Larger queries are refused. A month of 1,000 sensors by
- * hours is below the limits.
+ * Limits of one answer: sensors, sensors that are read to find them, bins, and cells (sensors times bins). A month of 1,000 sensors by
+ * hours is below them.
  */
 const MAX_SENSORS = 10_000;
 const MAX_READ = 100_000;
@@ -46,7 +46,7 @@ const AGGREGATES = ['avg', 'min', 'max', 'count', 'sum', 'first', 'last'] as con
 
 const FORMATS = ['json', 'rows', 'csv', 'ndjson', 'parquet', 'arrow'] as const;
 
-/** The width of a bin: in ms, or a unit of the calendar. */
+/** Width of a bin: in ms, or a unit of the calendar. */
 export type Step = number | CalendarUnit;
 
 const BAD_STEP = 'a whole number with its unit from 1ms to 3650d, such as 15m or 1h; or day, week or month';
@@ -69,7 +69,6 @@ const aggregates = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-/** Describes a parameter that may be repeated. @param most limit of repetitions */
 const repeated = (most: number, description: string, example: string) =>
   z
     .union([z.string(), z.array(z.string())], 'a text, which may be repeated')
@@ -186,12 +185,7 @@ export const getQuery =
 const badParameter = (name: string, reason: string) =>
   new MillraceError('bad_parameter', `${name}: ${reason}`, { details: { parameters: [{ name, reason }] } });
 
-/**
- * @param range a range that is not empty, in epoch ms
- * @param width width of a bin; undefined: one bin for the whole range
- * @param zone time zone of calendar bins
- * @throws {MillraceError} `query_too_large`
- */
+/** `range`: epoch ms, not empty. Without `width`, one bin has the whole range. `zone`: for calendar bins. Throws `query_too_large`. */
 function gridOf(range: { from: number; to: number }, width: Step | undefined, zone: string = 'utc'): Grid {
   if (width === undefined) return wholeGrid(range);
   const bins = typeof width === 'number' ? binsOf(range, width) : mostCalendarBins(range, width);
@@ -204,7 +198,7 @@ function gridOf(range: { from: number; to: number }, width: Step | undefined, zo
   return typeof width === 'number' ? uniformGrid(range, width) : calendarGrid(range, width, zone);
 }
 
-/** @throws {MillraceError} `query_too_large` */
+/** Throws `query_too_large`. */
 function checkCells(sensors: number, bins: number) {
   if (sensors * bins <= MAX_CELLS) return;
   throw new MillraceError(

@@ -8,21 +8,19 @@ import { json, type Operation } from '../contract/operation.ts';
 import { SCHEMAS } from '../contract/schemas/index.ts';
 import { readQuery } from '../parameters.ts';
 
-/** Time in ms for which a refusal of a device counts. */
+/** In ms. Only refusals of this time count. */
 const WINDOW_MS = 300_000;
 
 const HOUR_MS = 3_600_000;
 
-/** Time in ms for which an answer is cached. If a count takes long, its answer is cached for MAX_SHARE times the duration of the count. */
+/** Time in ms for which an answer is cached. After a long count it is MAX_SHARE times the duration of the count. */
 const MAX_AGE_MS = 10_000;
 const MAX_SHARE = 10;
 
-/** Limit of devices in an answer. The devices with the most refusals are listed. */
+/** The devices with the most refusals are listed. */
 const MAX_DEVICES = 1000;
 
-/**
- * `GET /dead-letters/devices`: lists the devices whose measurements were refused within the last five minutes.
- */
+/** `GET /dead-letters/devices`: devices whose measurements were refused within the last five minutes. */
 export function getRefusedDevices({ store, clock }: RouteDeps): RequestHandler {
   const { refusedByDevice, summary } = store.deadLetters;
   const refusedDevices = createRefusedDevices({ count: refusedByDevice, summarize: summary, clock });
@@ -36,7 +34,7 @@ export type RefusedDevice = { device_id: string; device: string; refused: number
 
 export type RefusedDevices = { items: RefusedDevice[]; dead_letters: number; from: string; to: string };
 
-/** Counts refusals, once for all concurrent requests. */
+/** One count serves all concurrent requests. */
 export function createRefusedDevices({
   count,
   summarize,
@@ -45,9 +43,7 @@ export function createRefusedDevices({
 }: {
   count: DeadLetterReads['refusedByDevice'];
   summarize: DeadLetterReads['summary'];
-  /** epoch ms */
   clock: () => number;
-  /** ms of a monotonic clock */
   monotonic?: () => number;
 }) {
   let answer: Promise<RefusedDevices> | null = null;
@@ -73,7 +69,6 @@ export function createRefusedDevices({
   }
 
   return {
-    /** @returns the devices with the most refusals first */
     read(): Promise<RefusedDevices> {
       if (answer && monotonic() < validUntil) return answer;
       validUntil = Number.POSITIVE_INFINITY;
@@ -89,8 +84,8 @@ export function createRefusedDevices({
 }
 
 /**
- * Adds up the refusals of each device, because a device may use its name and its id in topics. A text that is neither a name nor
- * an id belongs to no device, and is left out.
+ * A device may use its name and its id in topics, so its refusals are added up. A text that is neither a name nor an id belongs to no
+ * device, and is left out.
  */
 function itemsOf(counts: Awaited<ReturnType<DeadLetterReads['refusedByDevice']>>): RefusedDevice[] {
   const devices: Map<string, { device: string; refused: number; newest: number }> = new Map();

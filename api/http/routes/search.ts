@@ -16,7 +16,7 @@ export const QUERY = {
   limit: fields.results,
 };
 
-/** `GET /search`: finds sites, devices and sensors by any part of their names. */
+/** `GET /search`: sites, devices and sensors by any part of their names. */
 export function getSearch({
   store,
   stream,
@@ -25,9 +25,7 @@ export function getSearch({
 }: RouteDeps & { stream: ReturnType<typeof createStream> }): RequestHandler {
   const index = createSearchIndex({ read: stream.latest, clock });
 
-  /**
-   * Finds a device by its whole name or its id. Devices without sensors are not in the index, and are found only in this way.
-   */
+  /** By the whole name or the id. Devices without sensors are not in the index, and are found only in this way. */
   async function readDevice(text: string) {
     const { id, bytes } = parseDevice(text);
     const row = await store.devices.device({ group: groupOf(bytes, groups), bytes });
@@ -43,16 +41,13 @@ export function getSearch({
   };
 }
 
-/**
- * A search result: a site, a device or a sensor. A member that does not apply to the kind of result is null.
- */
+/** A site, a device or a sensor. A member that does not apply is null. */
 export interface SearchResult {
   kind: 'site' | 'device' | 'sensor';
   /** name, or the id if there is no name */
   name: string;
   device_id: string | null;
   sensor_id: string | null;
-  /** name of the device */
   device: string | null;
   type: string | null;
   site: string | null;
@@ -92,31 +87,26 @@ const siteResult = (site: string): SearchResult => ({
   site,
 });
 
-/** Maximum age of the index in ms. The next search after that builds it again. */
+/** In ms. The next search after that builds the index again. */
 const MAX_AGE_MS = 10_000;
 
-/** Number of items that are indexed in one go. Then other requests can run. */
+/** Items that are indexed in one go. Then other requests can run. */
 const ITEMS_PER_TURN = 5000;
 
-/** Limit of the matches of one rank that are collected; further matches are dropped. A text with more matches is too short to be useful. */
+/** Matches of one rank; further ones are dropped. A text with more matches is too short to be useful. */
 const MAX_COLLECTED = 1000;
 
-/**
- * Number of ranks of matches. From best to worst: the name equals the text, the name begins with the text, the name contains the
- * text, the words match elsewhere.
- */
+/** From best to worst: the name equals the text, the name begins with the text, the name contains the text, the words match elsewhere. */
 const RANKS = 4;
 
-/** Order of kinds within a rank: sites first. */
 const KINDS = { site: 0, device: 1, sensor: 2 };
 
-/** `name` and `text` in lower case; `text` is searched */
+/** Texts in lower case. `text` is searched. */
 export type Entry = { name: string; text: string; result: SearchResult };
 
 /**
- * Returns a search in the names of the fleet. The index is built from the newest values of the fleet at the first search, and
- * serves all searches of ten seconds. A search scans all texts: 5 MB for 100,000 sensors.
- * @param deps `clock`: epoch ms
+ * The index is built from the newest values of the fleet at the first search, and serves all searches of ten seconds. A search scans all
+ * texts: 5 MB for 100,000 sensors.
  */
 export function createSearchIndex({ read, clock }: { read: () => Promise<LiveItem[]>; clock: () => number }) {
   let entries: Promise<Entry[]> | null = null;
@@ -147,10 +137,7 @@ export function createSearchIndex({ read, clock }: { read: () => Promise<LiveIte
   }
 
   return {
-    /**
-     * @returns the best matches first; if there are more than `limit`, the list has one result more than `limit`
-     * @throws {MillraceError} `unavailable`
-     */
+    /** The best matches come first. If there are more than `limit`, the list has one more than `limit`. Throws `unavailable`. */
     find: async (text: string, limit: number): Promise<SearchResult[]> =>
       findEntries(await current(), text, limit + 1),
   };
@@ -181,7 +168,6 @@ export function findEntries(entries: Entry[], text: string, limit: number): Sear
     .map(({ result }) => result);
 }
 
-/** @param whole the searched text */
 function rankOf(name: string, whole: string) {
   if (name === whole) return 0;
   if (name.startsWith(whole)) return 1;

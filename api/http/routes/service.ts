@@ -11,12 +11,12 @@ export interface ServiceDeps {
   metrics: Metrics;
 }
 
-/** `GET /healthz`: reports that this process runs. */
+/** `GET /healthz`: reports only that this process runs. */
 export const getHealth = (): RequestHandler => (_req, res) => {
   res.json({ status: 'alive' });
 };
 
-/** `GET /readyz`: reports whether this process is ready. */
+/** `GET /readyz` */
 export const getReadiness =
   ({ readiness }: ServiceDeps): RequestHandler =>
   async (_req, res) => {
@@ -24,7 +24,7 @@ export const getReadiness =
     res.status(state.ready ? 200 : 503).json(state);
   };
 
-/** `GET /metrics`: returns the metrics of this process. */
+/** `GET /metrics` */
 export const getMetrics =
   ({ metrics }: ServiceDeps): RequestHandler =>
   async (_req, res) => {

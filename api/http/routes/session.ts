@@ -9,7 +9,7 @@ import { PAYLOADS } from '../contract/payloads.ts';
 import { SCHEMAS } from '../contract/schemas/index.ts';
 import { readQuery } from '../parameters.ts';
 
-/** Limit of a request body, in bytes. The longest token, all characters escaped, fits. */
+/** In bytes. The longest token, all characters escaped, fits. */
 const MAX_BYTES = 32 * 1024;
 
 /** `POST /session`: signs in. */
@@ -21,7 +21,7 @@ export const postSession =
     res.json(sessionItem(access, await access.signIn(req, res, token)));
   };
 
-/** `GET /session`: returns the scopes of the caller. */
+/** `GET /session`: the scopes of the caller. */
 export const getSession =
   ({ access }: RouteDeps): RequestHandler =>
   async (req, res) => {
@@ -38,7 +38,7 @@ export const deleteSession =
     res.status(204).end();
   };
 
-/** @throws {MillraceError} `malformed` */
+/** Throws `malformed`. */
 function readSignIn(text: string): { token: string } {
   try {
     return PAYLOADS.SignIn.parse(JSON.parse(text));

@@ -8,7 +8,7 @@ import { json, type Operation } from '../contract/operation.ts';
 import { SCHEMAS } from '../contract/schemas/index.ts';
 import { readQuery } from '../parameters.ts';
 
-/** `GET /unmatched-topics`: lists the topics outside the contract on which clients publish. */
+/** `GET /unmatched-topics`: topics outside the contract on which clients publish. */
 export const getUnmatchedTopics =
   ({ unmatchedTopics, takesMqtt, mqtt }: RouteDeps): RequestHandler =>
   (req, res) => {

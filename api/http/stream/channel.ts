@@ -15,26 +15,22 @@ import type { Reader } from './index.ts';
 import { createResync, type Entry, LatestCache } from './latest-cache.ts';
 import { follows, type Subscription } from './subscription.ts';
 
-/** The context of all channels of a process. */
 export interface ChannelDeps {
   store: Pick<Store, 'fleet'>;
   live: Live;
-  /** judge how unusual each value is */
+  /** judges how unusual each value is */
   baselines: Pick<RouteDeps['baselines'], 'judge' | 'onChange'>;
   groups: number;
-  /** limits concurrent reads of the database */
   limit: LimitFunction;
-  /** ms */
   periods: { coalesce: number; resync: number };
-  /** epoch ms */
   clock: () => number;
   logger: Logger;
   metrics: Metrics;
 }
 
 /**
- * Creates a channel. A channel is the shared state of all stream clients (readers) with the same subscription: the cache of
- * their newest values, and the events that carry the changes of the cache.
+ * The shared state of all stream clients (readers) with the same subscription: the cache of their newest values, and the events that carry
+ * the changes of the cache.
  */
 export function createChannel(subscription: Subscription, deps: ChannelDeps) {
   const { store, live, baselines, groups, limit, periods, clock, logger, metrics } = deps;
@@ -43,14 +39,14 @@ export function createChannel(subscription: Subscription, deps: ChannelDeps) {
   const readers: Set<Reader> = new Set();
   let timer: NodeJS.Timeout | undefined;
   let sentAt = Number.NEGATIVE_INFINITY;
-  /** the newest snapshot, shared by readers that join at the same time */
+  /** newest snapshot, shared by readers that join at the same time */
   let snapshot: Frames | undefined;
   let open = true;
   let loaded = false;
   let resyncPosition = 0;
   const cleanUps: Array<() => void> = [];
 
-  /** Sends the first change of a quiet channel at once. Later changes wait until `periods.coalesce` is over. */
+  /** The first change of a quiet channel is sent at once. Later changes wait until `periods.coalesce` is over. */
   function sendSoon() {
     if (!open) return;
     timer ??= setTimeout(sendAll, Math.max(0, sentAt + periods.coalesce - performance.now()));
@@ -60,7 +56,7 @@ export function createChannel(subscription: Subscription, deps: ChannelDeps) {
     timer = undefined;
     sentAt = performance.now();
     const { position } = cache;
-    /** changes by the position of readers; nearly all readers have the same position */
+    /** by the position of readers; nearly all readers have the same position */
     const deltas: Map<number, Frames> = new Map();
     for (const reader of readers) {
       if (reader.busy || reader.position === position) continue;
@@ -109,7 +105,7 @@ export function createChannel(subscription: Subscription, deps: ChannelDeps) {
     logger,
   });
 
-  /** Subscribes to changes, then reads all values. In this order no change between the two steps is lost. */
+  /** Subscribes first, then reads all values. In this order no change between the two steps is lost. */
   async function load() {
     const devices = subscription.everything
       ? [EVERY_DEVICE]
@@ -140,13 +136,12 @@ export function createChannel(subscription: Subscription, deps: ChannelDeps) {
   }
 
   return {
-    /** Settles when the cache is loaded; rejects if that fails. */
+    /** Rejects if the cache cannot be loaded. */
     loading,
 
     /**
-     * Sends a reader the changes since its last event, or a snapshot if that event is unknown. After that, the reader gets every
+     * Sends a reader the changes since its last event, or a snapshot if that event (`lastId`) is unknown. After that, the reader gets every
      * change.
-     * @param lastId id of the last event that the reader got; empty: none
      */
     join(reader: Reader, lastId: string) {
       const last = readEventId(lastId);
@@ -157,10 +152,9 @@ export function createChannel(subscription: Subscription, deps: ChannelDeps) {
       } else void send(reader, currentSnapshot());
     },
 
-    /** @returns entries of all sensors that the channel follows */
     entries: (): Entry[] => cache.all(),
 
-    /** Removes a device that was retired, so that new readers do not get it any more. @param device id */
+    /** New readers must not get a retired device any more. */
     removeDevice: (device: string) => cache.removeDevice(device),
 
     leave: (reader: Reader) => readers.delete(reader),
@@ -173,10 +167,8 @@ export type Channel = ReturnType<typeof createChannel>;
 
 const deviceOf = ({ device }: { device: { id: string } }) => device.id;
 
-/** Number of items in a page that is read from the table `latest`. */
 const PAGE = 1000;
 
-/** Reads the latest values of a subscription, in pages. */
 export async function* snapshotOf(
   fleet: Fleet,
   groups: number,

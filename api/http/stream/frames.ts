@@ -2,19 +2,17 @@ import { formatTime } from '../../../common/times.ts';
 import type { Entry } from './latest-cache.ts';
 
 /**
- * Limit of items in one event; further items go to the next event. A browser handles these items within 2 ms, so they fit
- * between two frames of the dashboard. Measured p95 of script time in a frame: 7.4 ms with 1000 items, 4.6 ms with 250.
+ * Further items go to the next event. A browser handles these items within 2 ms, so they fit between two frames of the dashboard. Measured
+ * p95 of script time in a frame: 7.4 ms with 1000 items, 4.6 ms with 250.
  */
 const MAX_ITEMS = 250;
 
-/**
- * The content of an event id. A reader that got the event with this id has all changes up to this position.
- */
+/** A reader that got the event with this id has all changes up to this position. */
 type Until = { channel: string; position: number };
 
 /**
- * Events that belong together, as bytes that any number of readers share. Only the last event has an id. If a reader gets only
- * some of the events, it continues from the previous id.
+ * Events that belong together, as bytes that any number of readers share. Only the last event has an id. If a reader gets only some of the
+ * events, it continues from the previous id.
  */
 export type Frames = { position: number; count: number; frame: (index: number) => Buffer };
 
@@ -22,10 +20,8 @@ export const createSnapshot = (entries: Entry[], until: Until) =>
   createFrames('snapshot', entries, until, (shown) => ({ items: itemsOf(shown) }));
 
 /**
- * Creates the events of changes. Each event has the time when it was made, and the commit time of its oldest value. Both times
- * are from one clock, so a reader can compute the delay of the values.
- * @param clock epoch ms
- * @param elapsed ms of the clock that `committedAt` uses
+ * Each event has the time when it was made, and the commit time of its oldest value. Both are from one clock, so a reader can compute the
+ * delay of the values. `elapsed`: clock of `committedAt`, in ms.
  */
 export const createDelta = (
   entries: Entry[],
@@ -49,9 +45,7 @@ export const createDelta = (
 
 const itemsOf = (entries: Entry[]) => entries.map(({ item }) => item);
 
-/**
- * Creates events, each one when the first reader needs it. If an entry has changed again by then, a later event contains it.
- */
+/** Makes each event when the first reader needs it. If an entry has changed again by then, a later event contains it. */
 function createFrames(
   event: 'snapshot' | 'delta',
   entries: Entry[],
@@ -79,7 +73,7 @@ function createFrames(
   };
 }
 
-/** @param id `Last-Event-ID` of a reader */
+/** `id`: `Last-Event-ID` of a reader. */
 export function readEventId(id: string): { channel: string; position: number } | null {
   const [, channel, position] = /^([0-9a-f]{16})-(\d{1,16})$/.exec(id) ?? [];
   return channel && position ? { channel, position: Number(position) } : null;

@@ -21,19 +21,18 @@ import { readSubscription, type Subscription } from './subscription.ts';
  */
 const PERIODS_MS = { coalesce: 250, stats: 1000, heartbeat: 15_000, rest: 60_000 };
 
-/** Limit of pages of `latest` that are read concurrently, for all readers together. */
+/** Limit for all readers together. */
 const CONCURRENT_READS = 4;
 
 const WHOLE_FLEET: Subscription = { devices: new Map(), sensors: new Map(), everything: true };
 
-/** Limit of channels that are kept without readers, for readers that reconnect. */
+/** Channels without readers, for readers that reconnect. */
 const MAX_RESTING = 100;
 
 /**
- * `GET /stream`: sends server-sent events. A reader gets a snapshot of its subscription, then the changes and the rates of the pipeline.
- * Every reader also gets the changes of all alarms, and requests the alarms again after a reconnect. A reader that reconnects sends
- * `Last-Event-ID` and gets the changes since that event. If its channel has ended, the reader gets a snapshot again. So a reader never
- * misses a newest value.
+ * `GET /stream`: server-sent events. A reader gets a snapshot of its subscription, then the changes and the rates of the pipeline. Every
+ * reader also gets the changes of all alarms, and requests the alarms again after a reconnect. A reader that reconnects sends
+ * `Last-Event-ID` and gets the changes since that event, or a snapshot if its channel has ended. So a reader never misses a newest value.
  */
 export function createStream(
   deps: Pick<RouteDeps, 'store' | 'live' | 'stats' | 'groups' | 'resyncMs' | 'clock' | 'logger' | 'metrics'> &
@@ -48,7 +47,7 @@ export function createStream(
   );
   const readers: Set<Reader> = new Set();
   metrics.gauge('iot_http_streams', 'Readers of the live stream', () => readers.size);
-  /** timers that run while there is a reader */
+  /** run while there is at least one reader */
   let timers: NodeJS.Timeout[] = [];
 
   deps.live.onAlarm((alarm) => {
@@ -109,9 +108,8 @@ export function createStream(
   return {
     handler,
     /**
-     * Reads the newest values of the whole fleet, with their judgment, from the channel that readers of the whole fleet share.
-     * If no such channel is open, it opens the channel, which is then kept for a minute.
-     * @throws {MillraceError} `unavailable`
+     * From the channel that readers of the whole fleet share. If it is not open, this opens it, and it is kept for a minute. Throws
+     * `unavailable`.
      */
     async latest(): Promise<JudgedItem[]> {
       const { channel, release } = channels.hold(WHOLE_FLEET);
@@ -126,7 +124,6 @@ export function createStream(
     removeDevice: channels.removeDevice,
 
     readers: (): number => readers.size,
-    /** Ends all streams. */
     stop() {
       for (const reader of readers) reader.end();
       channels.stop();
@@ -134,23 +131,18 @@ export function createStream(
   };
 }
 
-/**
- * Ends a stream when the session of its caller expires, because the caller has to sign in again.
- * @param now epoch ms
- */
+/** The caller of an expired session has to sign in again. */
 function endWithSession(res: Response, reader: Reader, now: number) {
   const { endsAt }: Caller = res.locals['caller'];
   return endsAt === null ? undefined : setTimeout(() => reader.end(), endsAt - now);
 }
 
-/** Limit of bytes that wait in the connection of a reader. Above it, the reader is too slow, and the next alarm closes its connection. */
+/** In the connection of a reader. Above it, the reader is too slow, and the next alarm closes its connection. */
 const MAX_WAITING_BYTES = 1024 * 1024;
 
 /**
- * Creates the connection to a reader. Unread data waits in the connection: one event, the alarms after it, and the bytes that
- * the socket itself buffers. So a slow reader costs little memory.
- * @param res response whose headers are sent
- * @param events receives the events: the response, or a compressor in front of it
+ * Unread data waits in the connection: one event, the alarms after it, and the bytes that the socket itself buffers. So a slow reader costs
+ * little memory. The headers of `res` must be sent. `events` may be a compressor in front of it.
  */
 export function createReader(res: Response, events: Writable = res) {
   let stalled = false;
@@ -164,22 +156,21 @@ export function createReader(res: Response, events: Writable = res) {
   const isBehind = () => events.writableNeedDrain;
 
   return {
-    /** Position of the channel up to which the reader has all changes. */
+    /** The reader has all changes up to this position of the channel. */
     position: 0,
 
-    /** Whether `send` runs. */
     busy: false,
 
     isOpen,
 
-    /** Sends an event that a reader may miss, unless earlier events still wait. */
+    /** A reader may miss this event: it is not sent while earlier ones wait. */
     sendIfWritable(frame: Buffer) {
       if (isOpen() && !isBehind()) events.write(frame);
     },
 
     /**
-     * Sends an alarm, also while earlier events wait. The connection of a reader that is too slow is closed. The reader connects
-     * again and requests the alarms.
+     * Alarms are sent even while earlier events wait. The connection of a reader that is too slow is closed. The reader connects again and
+     * requests the alarms.
      */
     sendAlarm(frame: Buffer) {
       if (!isOpen()) return;
@@ -187,10 +178,7 @@ export function createReader(res: Response, events: Writable = res) {
       else events.write(frame);
     },
 
-    /**
-     * Sends events one by one, as fast as the reader takes them.
-     * @returns settles when all are sent, or the reader has disconnected
-     */
+    /** As fast as the reader takes the events. Resolves when all are sent, or the reader has disconnected. */
     async send({ position, count, frame }: Frames): Promise<void> {
       this.busy = true;
       for (let index = 0; index < count; index++) {
@@ -204,8 +192,8 @@ export function createReader(res: Response, events: Writable = res) {
     },
 
     /**
-     * Sends a comment, so that proxies do not close a quiet stream. If the reader has read nothing since the last heartbeat, it
-     * is disconnected. The reader then reconnects and continues from its last event.
+     * The comment keeps proxies from closing a quiet stream. A reader that has read nothing since the last heartbeat is disconnected. It
+     * reconnects and continues from its last event.
      */
     heartbeat() {
       if (!isOpen()) return;
@@ -220,11 +208,7 @@ export function createReader(res: Response, events: Writable = res) {
 
 export type Reader = ReturnType<typeof createReader>;
 
-/**
- * Returns the channels of a process, by subscription. A channel without readers is kept for a while. So a reader that reconnects
- * continues from its last event.
- * @param restMs time in ms for which a channel without readers is kept
- */
+/** A channel without readers is kept for `restMs`. So a reader that reconnects continues from its last event. */
 function createChannels(deps: ChannelDeps, restMs: number) {
   type Held = { channel: Channel; holders: number; rest: NodeJS.Timeout | undefined };
   const channels: Map<string, Held> = new Map();
@@ -255,10 +239,7 @@ function createChannels(deps: ChannelDeps, restMs: number) {
   }
 
   return {
-    /**
-     * Opens a channel or joins the open channel of a subscription.
-     * @returns the caller must call `release` once
-     */
+    /** The caller must call `release` once. */
     hold(subscription: Subscription): { channel: Channel; release: () => void } {
       const key = keyOf(subscription);
       const held = channels.get(key) ?? open(key, subscription);
@@ -268,11 +249,7 @@ function createChannels(deps: ChannelDeps, restMs: number) {
       return { channel: held.channel, release: () => release(key, held) };
     },
 
-    /**
-     * Removes a retired device from the snapshots of new readers at once. Without this, the next resync would remove the device
-     * within a minute.
-     * @param device id
-     */
+    /** Without this, snapshots of new readers would have the retired device until the next resync, within a minute. */
     removeDevice(device: string) {
       for (const { channel } of channels.values()) channel.removeDevice(device);
     },
@@ -283,6 +260,5 @@ function createChannels(deps: ChannelDeps, restMs: number) {
   };
 }
 
-/** @returns a key, which is equal for equal subscriptions */
 const keyOf = ({ devices, sensors }: Subscription): string =>
   [...[...devices.keys()].sort(), ...[...sensors.keys()].sort()].join(' ');

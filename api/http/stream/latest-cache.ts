@@ -2,27 +2,21 @@ import type { Logger } from 'pino';
 import type { LiveItem } from '../../live/messages.ts';
 import type { LatestRow } from '../../store/devices/latest-rows.ts';
 
-/** Adds to an item how unusual its value is. */
 type Judge = (key: string, item: JudgedItem) => void;
 
 /**
- * An item with a judgment of its value. `sigmas` is the distance of the value from the sensor's usual value (baseline), in
- * standard deviations. It is undefined while no baseline is known, so JSON omits it.
+ * `sigmas` is the distance of the value from the sensor's usual value (baseline), in standard deviations. It is undefined while no baseline
+ * is known, so JSON omits it.
  */
 export type JudgedItem = LiveItem & { sigmas: number | undefined };
 
-/** The cached state of one sensor. */
 export interface Entry {
   /** a copy, changed in place */
   item: JudgedItem;
-  /** position of its last change */
   position: number;
   /** number of the last resync that found the sensor */
   resync: number;
-  /**
-   * commit time of its value in ms of `performance.now()`; `Infinity` if the value was read from the
-   * database, which does not have that time
-   */
+  /** ms of `performance.now()`; `Infinity` if the value was read from the database, which does not have that time */
   committedAt: number;
 }
 
@@ -43,28 +37,22 @@ const sameLabels = (a: LiveItem, b: LiveItem) => LABELS.every((label) => a[label
  */
 export class LatestCache {
   #entries: Map<string, Entry> = new Map();
-  /** entries that changed after `#sentPosition` */
   #unsent: Set<Entry> = new Set();
   #position = 0;
   #sentPosition = 0;
   #resync = 0;
   #judge;
 
-  /** @param judge default: no baseline is known for any sensor */
+  /** By default no baseline is known for any sensor. */
   constructor(judge: Judge = () => {}) {
     this.#judge = judge;
   }
 
-  /** @returns position of the last change: the number of changes so far */
   get position(): number {
     return this.#position;
   }
 
-  /**
-   * Takes a published item.
-   * @param committedAt ms of `performance.now()`
-   * @returns whether it changed the cache
-   */
+  /** `committedAt`: ms of `performance.now()`. True: the cache has changed. */
   update(item: LiveItem, committedAt: number): boolean {
     const key = keyOf(item);
     const entry = this.#entries.get(key);
@@ -72,16 +60,13 @@ export class LatestCache {
     return isNewer(item, entry.item) && this.#replace(key, entry, item, committedAt);
   }
 
-  /** Starts a resync. */
   beginResync() {
     this.#resync++;
   }
 
   /**
-   * Takes an item that a resync read from `latest`.
-   * @param since position of the cache when the read started
-   * @returns whether the item shows a change that the cache had missed; a new interval does not count, because published
-   * items have no interval
+   * `since`: position of the cache when the read from `latest` started. True: the cache had missed a change. A new interval does not count,
+   * because published items have no interval.
    */
   refresh(item: LiveItem, since: number): boolean {
     const key = keyOf(item);
@@ -98,10 +83,7 @@ export class LatestCache {
     return !isSame && this.#replace(key, entry, item, UNKNOWN);
   }
 
-  /**
-   * Ends a resync: removes entries that the resync did not find, and that have not changed since it started.
-   * @param since position of the cache when the resync started
-   */
+  /** Removes entries that the resync did not find, and that have not changed since it started (`since`). */
   endResync(since: number) {
     const before = this.#entries.size;
     for (const [key, entry] of this.#entries) {
@@ -111,14 +93,12 @@ export class LatestCache {
     if (this.#entries.size < before) this.#position++;
   }
 
-  /** Removes the sensors of a retired device. @param device id */
   removeDevice(device: string) {
     const before = this.#entries.size;
     for (const [key, { item }] of this.#entries) if (item.device_id === device) this.#entries.delete(key);
     if (this.#entries.size < before) this.#position++;
   }
 
-  /** @returns the entries that changed after this position */
   since(position: number): Entry[] {
     const candidates = position >= this.#sentPosition ? this.#unsent : this.#entries.values();
     return [...candidates].filter((entry) => entry.position > position);
@@ -128,7 +108,7 @@ export class LatestCache {
     return [...this.#entries.values()];
   }
 
-  /** Judges all values again after their baselines have changed. @returns whether the cache changed */
+  /** Call it after baselines have changed. True: the cache has changed. */
   judgeAgain(): boolean {
     const before = this.#position;
     for (const [key, entry] of this.#entries) {
@@ -139,7 +119,6 @@ export class LatestCache {
     return this.#position > before;
   }
 
-  /** Notes that all present changes were sent. */
   markSent() {
     this.#sentPosition = this.#position;
     this.#unsent = new Set();
@@ -158,8 +137,7 @@ export class LatestCache {
     own.ts = item.ts;
     own.value = item.value;
     this.#judge(key, own);
-    // Keep equal stored labels: they are long-lived objects already. New equal labels would only be more work for the garbage
-    // collector.
+    // Keep equal stored labels: they are long-lived objects already. New equal labels would only be more work for the garbage collector.
     if (!sameLabels(own, item)) for (const label of LABELS) own[label] = item[label];
     return this.#noteChange(entry, committedAt);
   }
@@ -175,19 +153,16 @@ export class LatestCache {
 export const keyOf = ({ device_id, sensor_id }: Pick<LiveItem, 'device_id' | 'sensor_id'>) =>
   `${device_id}/${sensor_id}`;
 
-/**
- * Whether an item is newer than the cached item. An equal time does not count: the database keeps only one of two values of an
- * instant, and the next resync reads that value.
- */
+/** An equal time does not count: the database keeps only one of two values of an instant, and the next resync reads that value. */
 const isNewer = (item: LiveItem, cached: LiveItem) =>
   item.ts !== null && (cached.ts === null || item.ts > cached.ts);
 
-/** Delay in ms before a failed resync is repeated; `everyMs` if that is shorter. */
+/** In ms, before a failed resync is repeated; `everyMs` if that is shorter. */
 const RETRY_MS = 5000;
 
 /**
- * Reads the sensors of a channel: once when the channel opens, then repeatedly. Each repeated read is spread over `everyMs`,
- * page by page. If live changes may have been lost, it reads all pages at once.
+ * Reads a channel's sensors when it opens, then repeatedly. Each repeated read is spread over `everyMs`, page by page. If live changes may
+ * have been lost, it reads all pages at once.
  */
 export function createResync({
   pages,
@@ -197,13 +172,10 @@ export function createResync({
   everyMs,
   logger,
 }: {
-  /** starts a read, and returns its pages */
   pages: () => AsyncIterator<LatestRow[]>;
   /** reads one page into the cache; false: the last page was read before */
   takePage: (read: () => Promise<LatestRow[] | null>) => Promise<boolean>;
-  /** called before a read */
   begin: () => void;
-  /** called after a complete read */
   end: () => void;
   everyMs: number;
   logger: Logger;
@@ -222,10 +194,7 @@ export function createResync({
       };
     });
 
-  /**
-   * @param pauseMs pause before each page
-   * @returns settles after the last page, or early after `refreshNow` or `stop`
-   */
+  /** `pauseMs`: before each page. Ends early after `refreshNow` or `stop`. */
   async function readAll(pauseMs: number): Promise<void> {
     const iterator = pages();
     const read = async () => {
@@ -259,7 +228,7 @@ export function createResync({
   }
 
   return {
-    /** @returns settles after the first complete read; rejects if that read fails */
+    /** Resolves after the first complete read, and rejects if that read fails. */
     async start(): Promise<void> {
       do {
         urgent = false;
@@ -268,7 +237,6 @@ export function createResync({
       void keepReading();
     },
 
-    /** Reads all pages now, without pauses. */
     refreshNow() {
       urgent = true;
       wake();

@@ -2,26 +2,20 @@ import { MillraceError } from '../../../common/errors.ts';
 import type { Identity } from '../../../schema/ids.ts';
 import { parseDevice, parseSensor } from '../parameters.ts';
 
-/** Limit of devices and sensors that one subscription may name. A longer subscription is refused. */
+/** Devices and sensors of one subscription. A longer one is refused. */
 const MAX_NAMES = 2000;
 
-/**
- * The devices and sensors that a reader follows. A reader that names neither devices nor sensors follows the whole fleet.
- */
+/** A reader that names neither devices nor sensors follows the whole fleet. */
 export interface Subscription {
-  /** devices by id */
   devices: Map<string, Identity>;
-  /** sensors by `device id/sensor id` */
+  /** key: `device id/sensor id` */
   sensors: Map<string, { device: Identity; sensor: Identity }>;
-  /** whether the reader follows the whole fleet */
   everything: boolean;
 }
 
 /**
- * Reads the query parameters `device=` and `sensor=DEVICE/SENSOR`, each any number of times. DEVICE and SENSOR are
- * percent-encoded separately. A name may contain a slash, so this function splits the raw query before it decodes the names.
- * @param url of the request
- * @throws {MillraceError} `bad_parameter`, `bad_id`
+ * `device=` and `sensor=DEVICE/SENSOR` may stand any number of times. DEVICE and SENSOR are percent-encoded separately. A name may contain
+ * a slash, so this function splits the raw query before it decodes the names. Throws `bad_parameter`, `bad_id`.
  */
 export function readSubscription(url: string): Subscription {
   const subscription: Subscription = { devices: new Map(), sensors: new Map(), everything: false };
@@ -60,7 +54,7 @@ function addSensor({ sensors }: Subscription, raw: string) {
   sensors.set(`${device.id}/${sensor.id}`, { device, sensor });
 }
 
-/** Replaces plus signs, because a plus sign in a query means a space. */
+/** A plus sign in a query means a space. */
 const plain = (text: string) => text.replaceAll('+', '%20');
 
 function decode(text: string) {

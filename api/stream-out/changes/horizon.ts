@@ -2,26 +2,25 @@ import { performance } from 'node:perf_hooks';
 import type { CommitMark, CommitMarks } from '../../store/commit-marks.ts';
 import { LEASE_MS } from '../../store/index.ts';
 
-/** Shortest time between two reads of the marks, in ms. */
 const READ_EVERY_MS = 500;
 
 /**
- * Time in ms without a new mark after which a process is ignored. It is longer than the lease, after which the process acknowledges nothing,
- * because two monotonic clocks do not run equally fast.
+ * Time in ms without a new mark after which a process is ignored. It is longer than the lease, after which the process acknowledges
+ * nothing, because two monotonic clocks do not run equally fast.
  */
 const IGNORE_AFTER_MS = LEASE_MS + 5000;
 
 /**
  * The time up to which all commits are visible, and to which no commit is added: the smallest mark of all processes that commit.
  *
- * The marks come from one read, and the list of processes from the next. So a process that is not in the list joined after the marks were read,
- * and continues after the greatest of them.
+ * The marks come from one read, and the list of processes from the next. So a process that is missing in the list joined after the marks
+ * were read, and continues after the greatest of them.
  */
 export class CommitHorizon {
   #marks;
   #monotonic;
   #everyMs;
-  /** Newest marks by process, and when they were first read. */
+  /** Newest marks by process, with the time of their first read. */
   #known: Map<string, { row: CommitMark; since: number }> = new Map();
   #until = 0;
   #readAt = Number.NEGATIVE_INFINITY;
@@ -33,7 +32,6 @@ export class CommitHorizon {
     everyMs = READ_EVERY_MS,
   }: {
     marks: Pick<CommitMarks, 'ready' | 'readAll'>;
-    /** ms */
     monotonic?: () => number;
     everyMs?: number;
   }) {
@@ -42,11 +40,7 @@ export class CommitHorizon {
     this.#everyMs = everyMs;
   }
 
-  /**
-   * Reads the marks, if the last read was a while ago.
-   * @returns epoch ms: a later read finds no further commit up to this time; it never decreases; 0: not known yet
-   * @throws {MillraceError} `unavailable`
-   */
+  /** In epoch ms. A later read finds no further commit up to this time, and it never decreases; 0: not known yet. Throws `unavailable`. */
   async read(): Promise<number> {
     if (this.#monotonic() - this.#readAt >= this.#everyMs) {
       this.#reading ??= this.#readMarks().finally(() => {
@@ -58,8 +52,8 @@ export class CommitHorizon {
   }
 
   async #readMarks() {
-    // This process joins too. So there is always a mark that goes on, even if no other process commits. If it cannot join, because its clock
-    // is wrong, the marks of the others go on.
+    // This process joins too, so that a mark goes on even if no other process commits. If its clock is wrong, it cannot join, and the
+    // marks of the others go on.
     await this.#marks.ready()?.catch(() => {});
     const rows = await this.#marks.readAll();
     const now = this.#monotonic();

@@ -10,83 +10,69 @@ import type { CommitHorizon } from './horizon.ts';
 
 export { CommitHorizon } from './horizon.ts';
 
-/**
- * Readers read blocks in windows of their write timestamps. A window has this width, in ms, and is read in pieces. Cursors rely on the width,
- * so it must not change.
- */
+/** Blocks are read in windows of their write timestamps, in ms. Cursors rely on this width, so it must not change. */
 const WINDOW_MS = 60_000;
 
-/** Width of a piece of a window in ms: at least this, and at least this for each device, because each piece reads all devices. */
+/** Minimum width of a piece of a window in ms. It grows with the devices, because each piece reads all of them. */
 const PIECE_MS = 1000;
 const PIECE_MS_PER_DEVICE = 2;
 
-/** Time in ms until a reader that waits asks again whether its step can be read. */
+/** A waiting reader asks again after this time in ms. */
 const ASK_EVERY_MS = 250;
 
-/** A reader that begins now does not wait for processes whose marks are older than this, in ms. */
+/** A new reader does not wait for processes whose marks are older than this, in ms. */
 const OLDEST_JOIN_MS = 150_000;
 
-/**
- * Limit in ms by which the newest sample of a block may be older than the window of its write. A window leaves out older blocks.
- * Readers get them when their hour has closed.
- */
+/** In ms. A window leaves out blocks whose newest sample is older than this. Readers get them when their hour has closed. */
 const ORDERLY_MS = 10 * 60_000;
 
-/** Limit in ms by which the hour of a block may be ahead of the window of its write: the default of MAX_CLOCK_SKEW. */
+/** In ms. The hour of a block may be this far ahead of its window: the default of MAX_CLOCK_SKEW. */
 const AHEAD_MS = 5 * 60_000;
 
-/** Limit of devices that a step reads concurrently. */
 const DEVICES_AT_ONCE = 16;
 
-/** Number behind all parts of a device's hour. A place with this part is after all blocks of the hour. */
+/** A place with this part is after all blocks of a device's hour. */
 const BEHIND_PARTS = Number.MAX_SAFE_INTEGER;
 
-/** Limit by which write timestamps of the driver may be ahead of its clock, in ms. */
+/** Write timestamps of the driver may be this far ahead of its clock, in ms. */
 const DRIFT_MS = 1000;
 
 const NAMES = { max: 10_000, ttl: 60_000 };
 
 /**
- * The position of a reader of changes. `from` is the first hour that is not complete. At the instant `join`, the reader changed
- * from closed hours to windows. The step `open` has sent the blocks that were written before `join`. A reader with `fresh` does
- * not want those blocks.
+ * The position of a reader of changes, with all instants in epoch ms. `from` is the first hour that is not complete. At `join`, the reader
+ * changed from closed hours to windows, and the step `open` has sent the blocks that were written before it.
  */
 export interface Position {
   step: Step;
   /** epoch ms: the hour of the step, or the end of its window */
   at: number;
-  /** epoch ms */
   from: number;
-  /** epoch ms: the end of the last piece of the window; missing: the whole window is left */
+  /** end of the last piece of the window; missing: the whole window is left */
   begun?: number;
-  /** epoch ms: the end of the piece that is being read */
+  /** end of the piece that is being read, in epoch ms */
   until?: number;
-  /** epoch ms */
   join?: number;
-  /** whether the reader wants only blocks that are written after `join` */
+  /** the reader wants only blocks that are written after `join` */
   fresh?: boolean;
-  /** the last change of the step that the reader has received */
+  /** the last change of the step that the reader has */
   after?: Place;
 }
 
 /**
- * - `hour`: all timely blocks of a closed hour
- * - `late`: the late blocks that were committed in an hour, whatever the hour of their samples
- * - `open`: the blocks of the hours that were open at `join`
- * - `window`: the blocks that were written in a minute, or in a piece of it
- * - `close`: the blocks of a closed hour that no window contained
+ * - `hour`: all timely blocks of a closed hour - `late`: the late blocks that were committed in an hour, whatever the hour of their samples
+ * - `open`: the blocks of the hours that were open at `join` - `window`: the blocks that were written in a minute, or in a piece of it -
+ * `close`: the blocks of a closed hour that no window contained
  */
 type Step = 'hour' | 'late' | 'open' | 'window' | 'close';
 
 /** `device` and `digest` as hex */
 type Place = { group: number; device: string; bucket: number; part: number; ts: number; digest: string };
 
-/**
- * A change: one block, or the message that all hours before `until` are complete. `text` is JSON without its closing brace.
- */
+/** One block, or the message that all hours before `until` are complete. `text` is JSON without its closing brace. */
 export type Change = { text: string; position: Position };
 
-/** The progress of a step: the reader has all changes of the step before this position. */
+/** The reader has all changes of the step before this position. */
 export type Progress = { text: null; position: Position };
 
 /**
@@ -107,21 +93,15 @@ export function createChanges({
   clock,
 }: {
   store: Pick<Store, 'streaming' | 'devices'>;
-  /** number of shards of devices (`LATEST_GROUPS`) */
   groups: number;
   horizon: Pick<CommitHorizon, 'read'>;
-  /** epoch ms */
   clock: () => number;
 }) {
   const { streaming } = store;
-  /** Number of devices that the last piece of a window read. */
   let deviceCount = 0;
   const known: LRUCache<string, Names> = new LRUCache(NAMES);
 
-  /**
-   * Returns the names of a device and its sensors. The cache is not used if it lacks a sensor of the block, because that sensor is new.
-   * @param bucket epoch ms
-   */
+  /** The cache is not used if it lacks a sensor of the block, because that sensor is new. */
   async function namesOf(group: number, device: Buffer, bucket: number, samples: Buffer): Promise<Names> {
     const id = uuidText(device);
     const found = known.get(id);
@@ -143,7 +123,6 @@ export function createChanges({
     return names;
   }
 
-  /** Reads the blocks of one device in one hour, beginning after a place. @param bucket epoch ms */
   async function* blocksOf(
     device: Buffer,
     bucket: number,
@@ -160,7 +139,7 @@ export function createChanges({
     }
   }
 
-  /** Makes a change of a block, with the position after the block. */
+  /** The change has the position after its block. */
   async function toChange(
     group: number,
     device: Buffer,
@@ -185,9 +164,7 @@ export function createChanges({
     return { text, position: { ...position, after } };
   }
 
-  /**
-   * Returns the hours that a step reads of each device. `has` decides whether a block belongs to the step.
-   */
+  /** Hours of each device that a step reads. `has` decides whether a block belongs to the step. */
   function hoursOf(
     position: Position,
   ): Array<{ bucket: number; since?: number; has: (block: StoredBlock) => boolean }> {
@@ -291,7 +268,7 @@ export function createChanges({
     }
   }
 
-  /** @param position of a finished step */
+  /** `position`: of a finished step. */
   function next({ step, at, from, until = at, join, fresh }: Position): Position | Promise<Position> {
     if (step === 'hour') return { step: 'late', at, from };
     if (step === 'late' && join === undefined) return begin(at + HOUR_MS);
@@ -307,17 +284,16 @@ export function createChanges({
     return { step: 'window', at: end + WINDOW_MS, ...joined, from: step === 'late' ? at + HOUR_MS : from };
   }
 
-  /** @param hour first hour that the reader wants, in epoch ms */
   async function begin(hour: number): Promise<Position> {
     if (clock() >= closingOf(hour)) return { step: 'hour', at: hour, from: hour };
     const join = await presentJoin();
     return { step: 'open', at: join, from: hour, join };
   }
 
-  /** Returns the time at which a reader that begins now changes to windows. @returns epoch ms */
+  /** When a reader that begins now changes to windows, in epoch ms. */
   const presentJoin = async (): Promise<number> => Math.max(await horizon.read(), clock() - OLDEST_JOIN_MS);
 
-  /** @returns end of the first piece of a window that is worth a read, in epoch ms */
+  /** End of the first piece of a window that is worth a read, in epoch ms. */
   const pieceEnd = (position: Position): number => {
     const { at, after, until } = position;
     // A cursor of version 0.4 in the middle of a window has no `until`, and stands for the whole window.
@@ -325,7 +301,7 @@ export function createChanges({
     return Math.min(at, begunOf(position) + Math.max(PIECE_MS, PIECE_MS_PER_DEVICE * deviceCount));
   };
 
-  /** Chooses the end of a piece of a window: all that can be read. */
+  /** The piece has all that can be read now. */
   async function withPiece(position: Position): Promise<Position> {
     const { step, at, after, until } = position;
     if (step !== 'window' || after || until !== undefined) return position;
@@ -333,7 +309,7 @@ export function createChanges({
   }
 
   return {
-    /** @returns time in ms after which it is worth asking again; 0: the step can be read now */
+    /** In ms until it is worth asking again; 0: the step can be read now. */
     async readableIn(position: Position): Promise<number> {
       const { step, at } = position;
       // Late messages are noted under the hour of their commit until that hour closes.
@@ -342,26 +318,19 @@ export function createChanges({
       return (await horizon.read()) >= wanted ? 0 : ASK_EVERY_MS;
     },
 
-    /** Returns the position of a reader that wants only later commits. */
+    /** The position of a reader that wants only later commits. */
     async fromNow(): Promise<Position> {
       const join = await presentJoin();
       const from = bucketOf(join) - HOUR_MS;
       return { step: 'window', at: windowEnd(join), begun: join, from, join, fresh: true };
     },
 
-    /**
-     * Returns the position of a reader that wants the hour of `since` and all later hours.
-     * @param since epoch ms
-     */
+    /** For a reader that wants the hour of `since` (epoch ms) and all later hours. */
     fromTime: (since: number): Promise<Position> => begin(bucketOf(Math.min(since, clock()))),
 
     /**
-     * Reads the changes of one step after the position. Between changes it also yields its progress, so that a reader can resume
-     * there.
-     * @param start position of a step that can be read already
-     * @param signal ends the read
-     * @returns yields changes and progress, and returns the position of the next step
-     * @throws the reason with which `signal` was aborted
+     * Reads one step, which must be readable, and returns the position of the next one. Between changes it also yields its progress, so
+     * that a reader can resume there. Throws the reason with which `signal` was aborted.
      */
     async *read(start: Position, signal: AbortSignal): AsyncGenerator<Change | Progress, Position> {
       const position = await withPiece(start);
@@ -376,35 +345,24 @@ export function createChanges({
   };
 }
 
-/**
- * @param bucket epoch ms
- * @returns epoch ms; blocks of the hour that are written from this time on are late, and come with the step `late`
- */
+/** Blocks of the hour that are written from this epoch ms on are late, and come with the step `late`. */
 const lateFrom = (bucket: number): number => closingOf(bucket) - LATE_MARGIN_MS;
 
-/** @param ts epoch ms @returns end of the first window that ends after this time, in epoch ms */
+/** End of the first window that ends after `ts`. Both are epoch ms. */
 const windowEnd = (ts: number): number => (Math.floor(ts / WINDOW_MS) + 1) * WINDOW_MS;
 
-/** @param position of a window @returns end of its last piece, in epoch ms */
+/** End of the last piece of a window. */
 const begunOf = ({ at, begun = at - WINDOW_MS }: Position): number => begun;
 
-/** Whether the block came with the window of its write timestamp. @param bucket epoch ms */
 function isInWindow({ writtenAt, ts }: StoredBlock, bucket: number) {
   const end = Math.ceil(writtenAt / WINDOW_MS) * WINDOW_MS;
   return ts >= end - WINDOW_MS - ORDERLY_MS && bucket <= bucketOf(end + AHEAD_MS);
 }
 
-/**
- * Whether the block was written before the windows of this reader began. The step `open` has already sent such a block, or the
- * reader does not want it.
- */
+/** The step `open` has already sent such a block, or the reader does not want it. */
 const isBeforeJoin = ({ writtenAt }: StoredBlock, bucket: number, { join = 0, fresh }: Position) =>
   writtenAt <= join && (fresh === true || bucket <= bucketOf(join + AHEAD_MS));
 
-/**
- * Returns the position after all blocks of a device in one hour.
- * @param hour device and hour that were read completely
- */
 const progressOf = (
   position: Position,
   { group, device, bucket }: { group: number; device: Buffer; bucket: number },
@@ -416,15 +374,11 @@ const progressOf = (
   },
 });
 
-/** Whether a block comes after a place in the order of the table: newest first, then by digest. */
+/** The table orders newest first, then by digest. */
 const isAfter = ({ ts, digest }: StoredBlock, place: Place) =>
   ts < place.ts || (ts === place.ts && digest.compare(Buffer.from(place.digest, 'hex')) > 0);
 
-/**
- * @param from epoch ms
- * @param to epoch ms
- * @returns all hours from `from` to `to`, both included, in epoch ms
- */
+/** In epoch ms, both ends included. */
 const bucketsBetween = (from: number, to: number): number[] =>
   Array.from({ length: Math.max(0, (to - from) / HOUR_MS + 1) }, (_, index) => from + index * HOUR_MS);
 

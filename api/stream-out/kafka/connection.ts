@@ -2,17 +2,11 @@ import { readFileSync } from 'node:fs';
 import type { BaseOptions } from '@platformatic/kafka';
 import type { Config } from '../../../common/settings/config.ts';
 
-/** Default port of Kafka. */
 const PORT = 9092;
 
-/** Time in ms after which a request without an answer fails. */
 const REQUEST_MS = 10_000;
 
-/**
- * Returns the options of every Kafka client: addresses, TLS and SASL from the settings. The client must not retry, because the
- * caller retries with a new client.
- * @param stream with `kafka`
- */
+/** Of every Kafka client. It must not retry, because the caller retries with a new client. */
 export function connectionOptions(
   { kafka, tls, tlsCa, certificate, sasl, username, password }: Config['stream'],
   clientId: string,

@@ -1,16 +1,13 @@
 import type { Config } from '../../../common/settings/config.ts';
 
-/** Time in ms after which a request without an answer fails. */
 const REQUEST_MS = 10_000;
 
-/** Error codes of the registry: the subject does not exist, or the subject does not have this schema. */
+/** The subject does not exist, or does not have this schema. */
 const UNKNOWN = [40401, 40403];
 
-/** Thrown if the registry refuses a request, or does not answer it. */
 export class RegistryError extends Error {
   declare code: number | undefined;
 
-  /** @param options `code`: of the registry */
   constructor(message: string, { code, cause }: { code?: number; cause?: unknown } = {}) {
     super(message, { cause });
     this.name = 'RegistryError';
@@ -18,7 +15,7 @@ export class RegistryError extends Error {
   }
 }
 
-/** A client of a schema registry with Confluent's HTTP interface, which Karapace, Apicurio and Redpanda also have. */
+/** Confluent's HTTP interface, which Karapace, Apicurio and Redpanda also have. */
 export class SchemaRegistry {
   #url;
   #headers;
@@ -33,12 +30,7 @@ export class SchemaRegistry {
     };
   }
 
-  /**
-   * Finds the id of a schema. If the registry does not have the schema, it is registered.
-   * @param schema of Avro
-   * @returns `isNew`: this call registered the schema
-   * @throws {RegistryError}
-   */
+  /** Registers the schema (Avro) if the registry does not have it. `isNew`: this call registered it. Throws `RegistryError`. */
   async idOf(subject: string, schema: object): Promise<{ id: number; isNew: boolean }> {
     const path = `/subjects/${encodeURIComponent(subject)}`;
     const body = { schema: JSON.stringify(schema) };
@@ -50,7 +42,6 @@ export class SchemaRegistry {
     return { id: await this.#post(`${path}/versions`, body), isNew: true };
   }
 
-  /** @returns the id in the answer */
   async #post(path: string, body: object): Promise<number> {
     const what = `Schema registry ${this.#url}${path}`;
     let answer: { ok: boolean; status: number; text: string };
@@ -73,7 +64,6 @@ export class SchemaRegistry {
   }
 }
 
-/** An answer of the registry, which has an id or an error. */
 type Answer = { id?: number; error_code?: number; message?: string };
 
 function parsed(text: string): Answer {

@@ -4,8 +4,8 @@ import type { Logger } from 'pino';
 import { LogThrottle } from '../../../common/log-throttle.ts';
 
 /**
- * A record to send. The same key always goes to the same partition. `partition`: hash of the key, of which the producer takes the
- * remainder by the number of partitions; without it the producer computes the hash. Without `value` it is a tombstone.
+ * The same key always goes to the same partition. `partition`: hash of the key, of which the producer takes the remainder by the number of
+ * partitions; without it the producer computes the hash. Without `value` it is a tombstone.
  */
 export type OutRecord = {
   topic: string;
@@ -15,13 +15,10 @@ export type OutRecord = {
   partition?: number;
 };
 
-/**
- * Limit of one request in bytes. By default Kafka refuses a batch of more than 1 MiB, and all records may
- * belong to one partition.
- */
+/** In bytes. By default Kafka refuses a batch of more than 1 MiB, and all records may belong to one partition. */
 export const MAX_REQUEST_BYTES = 900_000;
 
-/** Pauses between attempts to send a request, in ms. */
+/** Pause in ms between attempts to send a request. */
 const PAUSE_MS = { first: 100, longest: 4000 };
 
 const REPORT_EVERY_MS = 10_000;
@@ -29,13 +26,10 @@ const REPORT_EVERY_MS = 10_000;
 /** Bytes of a record in addition to its value: key, headers, lengths. */
 const RECORD_BYTES = 200;
 
-/** Kafka's errors for records that are too large together: MESSAGE_TOO_LARGE and RECORD_LIST_TOO_LARGE. */
+/** MESSAGE_TOO_LARGE and RECORD_LIST_TOO_LARGE. */
 const TOO_LARGE = [10, 18];
 
-/**
- * Kafka's errors that concern a single topic, while other topics accept records. The codes are from the table in Kafka's
- * protocol guide.
- */
+/** Errors that concern a single topic, while other topics accept records (Kafka protocol guide, "Error Codes"). */
 const REFUSALS = [
   3, // UNKNOWN_TOPIC_OR_PARTITION
   ...TOO_LARGE,
@@ -46,7 +40,7 @@ const REFUSALS = [
   100, // UNKNOWN_TOPIC_ID
 ];
 
-/** Thrown if a topic accepts no records, although other topics may. */
+/** A topic accepts no records, although other topics may. */
 export class TopicRefused extends Error {
   declare topic: string;
 
@@ -58,25 +52,22 @@ export class TopicRefused extends Error {
 }
 
 /**
- * Records that Kafka does not have yet, in order. `size` is the number of records in the next request. After a failure each part
- * has the records of one key. Keys whose records Kafka accepts are joined into one part again.
+ * Records that Kafka does not have yet, in order. `size`: records in the next request. After a failure each part has the records of one
+ * key. Keys whose records Kafka accepts are joined into one part again.
  */
 type Part = { records: OutRecord[]; size: number; hasFailed?: boolean };
 
-/** Limits the log lines of all senders of a process together. */
+/** For the log lines of all senders of a process together. */
 export const createSenderThrottle = () =>
   new LogThrottle({ everyMs: REPORT_EVERY_MS, clock: () => performance.now() });
 
 /**
- * Sends records with an idempotent producer (`acks=all`), one request at a time, and repeats a request until Kafka has its
- * records. So records with the same key arrive in the order of sending. The producer counts the records of a request only when
- * the request is answered. Kafka would treat the second of two concurrent requests as a repetition of the first, and drop it
- * with success. After a failure a new client begins, because the sequence numbers of the old client are uncertain. Kafka may
- * then have the records of that request twice.
- *
- * A request may have records of all partitions, and one partition may refuse it. So after a failure the records of each key are
- * sent separately, in order. Then the keys of other partitions are not sent again and again. Keys whose records Kafka accepts
- * are joined into larger requests again: 2, 4, 8 keys and so on.
+ * Sends records with an idempotent producer (`acks=all`), one request at a time, and repeats a request until Kafka has its records. So
+ * records with the same key arrive in the order of sending. The producer counts the records of a request only when the request is answered.
+ * Kafka would treat the second of two concurrent requests as a repetition of the first, and drop it with success. After a failure a new
+ * client begins, because the sequence numbers of the old client are uncertain. Kafka may then have the records of that request twice. One
+ * partition of a request may refuse it. So after a failure the records of each key are sent separately, in order, and the keys of other
+ * partitions are not sent again and again. Keys whose records Kafka accepts are joined into larger requests again: 2, 4, 8 keys and so on.
  */
 export class KafkaSender {
   #createProducer;
@@ -87,9 +78,8 @@ export class KafkaSender {
   #waitsForTopics;
   #producer: Pick<Producer, 'send' | 'close'> | null = null;
   #stopping = new AbortController();
-  /** Settles when all earlier requests have ended. */
   #turn: Promise<unknown> = Promise.resolve();
-  /** Time of the first failure by `performance.now()`, in ms; 0: Kafka accepted all records of the last call. */
+  /** By `performance.now()`; 0: Kafka accepted all records of the last call. */
   #failingSince = 0;
 
   constructor({
@@ -103,14 +93,13 @@ export class KafkaSender {
   }: {
     options: BaseOptions;
     logger: Logger;
-    /** receives records of one topic that Kafka has taken */
+    /** gets records of one topic that Kafka has taken */
     onSent: (records: OutRecord[]) => void;
     onFailure: () => void;
-    /** shared by several senders; default: a throttle of this sender alone */
+    /** several senders may share it */
     throttle?: LogThrottle;
-    /** whether records of a topic that Kafka refuses are repeated too; default: true */
+    /** repeats records of a topic that Kafka refuses, too */
     waitsForTopics?: boolean;
-    /** for tests */
     createProducer?: () => Pick<Producer, 'send' | 'close'>;
   }) {
     this.#createProducer = createProducer;
@@ -122,10 +111,8 @@ export class KafkaSender {
   }
 
   /**
-   * Sends records, and repeats failed requests until Kafka has all records.
-   * @param records records of one topic, with MAX_REQUEST_BYTES in total at most unless there is only one record
-   * @returns settles when Kafka has the records; false: this process ends first
-   * @throws {TopicRefused} unless the sender waits for topics
+   * Resolves when Kafka has the records; false: this process ends first. All records are of one topic, with at most MAX_REQUEST_BYTES
+   * unless there is only one record. Throws `TopicRefused` unless the sender waits for topics.
    */
   send(records: OutRecord[]): Promise<boolean> {
     const sent = this.#turn.then(() => this.#sendNow(records));
@@ -137,7 +124,7 @@ export class KafkaSender {
     const topic = records[0]?.topic ?? '';
     const parts: Part[] = [{ records, size: records.length }];
     let failures = 0;
-    /** Limit of keys that the next request joins: 2, 4, 8 and so on. After a failure it is 1: no keys are joined. */
+    /** 2, 4, 8 and so on. After a failure no keys are joined. */
     let together = 1;
     for (let part = parts[0]; part; part = parts[0]) {
       if (this.#stopping.signal.aborted) return false;
@@ -169,18 +156,17 @@ export class KafkaSender {
     return true;
   }
 
-  /** Returns how long requests have been failing. @returns ms since the first failure; 0: requests succeed */
+  /** Time in ms since the first failure; 0: requests succeed. */
   get failingForMs(): number {
     return this.#failingSince ? performance.now() - this.#failingSince : 0;
   }
 
-  /** Stops repeating, and closes the connection. */
   async stop() {
     this.#stopping.abort();
     await this.#close();
   }
 
-  /** @throws {TopicRefused} unless the sender waits for topics */
+  /** Throws `TopicRefused` unless the sender waits for topics. */
   async #fail(error: unknown, topic: string) {
     const refusal = refusalOf(error, topic);
     this.#failingSince ||= performance.now();
@@ -210,10 +196,8 @@ export class KafkaSender {
 }
 
 /**
- * Handles a failure of the first part. If the part has several keys, each key becomes a part. If the records of a single key
- * were too large together, the next request has half as many records. After any other failure, the part of a single key moves
- * behind the other parts.
- * @param parts are changed
+ * After a failure of the first part, each of its keys becomes a part. If the records of a single key were too large together, the next
+ * request has half as many. After any other failure, the part of a single key moves behind the other parts. Changes `parts`.
  */
 function divideFirst(parts: Part[], isTooLarge: boolean) {
   const [part] = parts.splice(0, 1);
@@ -226,11 +210,7 @@ function divideFirst(parts: Part[], isTooLarge: boolean) {
   else parts.push({ ...part, hasFailed: true });
 }
 
-/**
- * Joins the first parts into one request. Otherwise one failure of a request with 1,700 keys would cause 1,700 requests.
- * @param parts are changed
- * @param most limit of keys in the request
- */
+/** One failure of a request with 1,700 keys would otherwise cause 1,700 requests. Changes `parts`. `most`: limit of keys. */
 function joinFirst(parts: Part[], most: number) {
   let count = 0;
   while (count < most && parts[count] && !parts[count]?.hasFailed) count++;
@@ -239,7 +219,6 @@ function joinFirst(parts: Part[], most: number) {
   parts.unshift({ records, size: records.length });
 }
 
-/** @returns one part for each key */
 function byKey(records: OutRecord[]): Part[] {
   const keys: Map<string, OutRecord[]> = new Map();
   for (const record of records) {
@@ -251,10 +230,7 @@ function byKey(records: OutRecord[]): Part[] {
   return [...keys.values()].map((some) => ({ records: some, size: some.length }));
 }
 
-/**
- * Returns the reason of an error. For a missing topic it adds the command that creates the topic.
- * @returns the innermost reasons, which the client of Kafka wraps
- */
+/** The innermost reasons, which the client of Kafka wraps. A missing topic gets the command that creates it. */
 function reasonOf(error: unknown): string {
   const reason = innermostReasons(error);
   // The message of the client contains the topic, but no advice.
@@ -268,23 +244,16 @@ function innermostReasons(error: unknown): string {
     .slice(0, 300);
 }
 
-/** @param codes of Kafka */
 const hasCode = (error: unknown, codes: number[]) =>
   codes.some((code) => (error as Partial<GenericError> | null)?.findBy?.('apiCode', code));
 
-/**
- * Returns the error that a topic accepts no records.
- * @returns null: the error does not concern this topic alone
- */
+/** Null: the error does not concern this topic alone. */
 function refusalOf(error: unknown, topic: string): TopicRefused | null {
   const isMissing = innermostReasons(error).includes(`Unknown topic ${topic}`);
   return isMissing || hasCode(error, REFUSALS) ? new TopicRefused(topic, reasonOf(error)) : null;
 }
 
-/**
- * Divides records into requests.
- * @returns portions of MAX_REQUEST_BYTES at most; a single larger record is a portion of its own
- */
+/** Portions have at most MAX_REQUEST_BYTES; a single larger record is a portion of its own. */
 export function* chunks<R extends { value: Buffer | undefined }>(records: R[]): Generator<R[], void> {
   let from = 0;
   let bytes = 0;

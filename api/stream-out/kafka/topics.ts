@@ -1,9 +1,6 @@
 import type { Config } from '../../../common/settings/config.ts';
 
-/**
- * Topics by content, with the settings that `npm run stream -- init` applies. The name of each topic ends with the version of
- * its record format.
- */
+/** `npm run stream -- init` applies these settings. The name of each topic ends with the version of its record format. */
 export const TOPICS = {
   batches: {
     holds: 'Committed blocks of samples, by device',
@@ -33,14 +30,13 @@ export const TOPICS = {
 
 export type TopicKind = keyof typeof TOPICS;
 
-/** The topic of each kind of announcement. */
 export const ANNOUNCED_TOPICS = {
   event: 'events',
   dead_letter: 'dead-letters',
   alarm: 'alarms',
 } as const;
 
-/** Topics that are completed for each hour. A watermark has the progress of each of these topics. */
+/** A watermark has the progress of each of these topics. */
 export const COMPLETED_TOPICS = [
   'batches',
   ...Object.values(ANNOUNCED_TOPICS),
@@ -48,9 +44,7 @@ export const COMPLETED_TOPICS = [
 
 export type CompletedTopic = (typeof COMPLETED_TOPICS)[number];
 
-/** @param prefix `STREAM_TOPIC_PREFIX` @returns such as `millrace.batches.v1` */
 export const topicName = (prefix: string, kind: TopicKind): string => `${prefix}.${kind}.v1`;
 
-/** @returns the topics that get records with these settings */
 export const usedTopics = (stream: Config['stream']): TopicKind[] =>
   (Object.keys(TOPICS) as TopicKind[]).filter((kind) => kind !== 'latest' || stream.latest);

@@ -4,50 +4,44 @@ import { encodeParquet } from '../../export/index.ts';
 import type { Samples } from '../../export/rows.ts';
 import type { Target } from './directory.ts';
 
-/** Limit of rows in a Parquet file. Further rows go to the next file. A whole file is in memory: 18 MiB with random values. */
+/** Further rows go to the next file. A whole file is in memory: 18 MiB with random values. */
 export const ROWS_PER_FILE = 2 ** 21;
 
-/** Time in ms after which a replaced file is removed. Readers that have read the previous manifest need the file until then. */
+/** In ms. Readers that have read the previous manifest need the replaced file until then. */
 const KEEP_REPLACED_MS = HOUR_MS;
 
 const DIGEST_LENGTH = 16;
 
-/** A file, as the manifest lists it. */
 interface ListedFile {
-  /**
-   * from the root of the target; it ends with a digest of the content, so the content of a path never changes
-   */
+  /** from the root of the target; it ends with a digest of the content, so the content of a path never changes */
   path: string;
   rows: number;
   bytes: number;
-  /** ISO 8601, time of the earliest row */
+  /** time of the earliest row, ISO 8601 */
   first: string;
-  /** ISO 8601, time of the latest row */
+  /** time of the latest row, ISO 8601 */
   last: string;
 }
 
-/** The manifest of the Parquet files of one day and one group of devices. */
+/** The Parquet files of one day and one group of devices. */
 interface Manifest {
   kind: 'day';
   /** such as `2026-11-21` */
   day: string;
   group: number;
-  /** number of groups of devices */
   groups: number;
-  /** whether the files were written again a day after the day closed */
+  /** the files were written again a day after the day closed */
   settled: boolean;
-  /** total rows of all files */
   rows: number;
   /** together they have all rows of the day */
   files: ListedFile[];
-  /** files that the manifest listed until `at`; they are removed an hour later */
+  /** listed until `at`, and removed an hour later */
   replaced: Array<{ path: string; at: string }>;
 }
 
 /**
- * Returns a writer of Parquet files with a manifest: the samples of one day and one group of devices. The same samples give the
- * same files. The manifest is replaced after all its files exist, and the replaced files are removed later. So a reader of the
- * manifest always finds a whole day.
+ * The same samples give the same files. The manifest is replaced after all its files exist, and the replaced files are removed later. So a
+ * reader of the manifest always finds a whole day.
  */
 export function createDayWriter({
   target,
@@ -58,12 +52,9 @@ export function createDayWriter({
   rowsPerFile = ROWS_PER_FILE,
 }: {
   target: Target;
-  /** number of groups (`LATEST_GROUPS`) */
   groups: number;
-  /** epoch ms */
   clock: () => number;
   readDay: (group: number, day: number) => AsyncGenerator<Samples, void>;
-  /** called for each file that was written */
   onFile: (file: ListedFile) => void;
   rowsPerFile?: number;
 }) {
@@ -77,7 +68,7 @@ export function createDayWriter({
     if (text !== JSON.stringify(old)) await target.write(path, [Buffer.from(`${text}\n`)]);
   }
 
-  /** Removes the files that were replaced more than an hour ago. @returns replaced files that still exist */
+  /** Returns the files that are too young to be removed. */
   async function removeOld(replaced: Manifest['replaced']): Promise<Manifest['replaced']> {
     const kept = [];
     for (const file of replaced) {
@@ -87,7 +78,6 @@ export function createDayWriter({
     return kept;
   }
 
-  /** @param name path without digest @param samples at least one item */
   async function writeFile(name: string, samples: AsyncIterable<Samples>): Promise<ListedFile> {
     const times = new Bounds();
     const hash = createHash('sha256');
@@ -108,12 +98,7 @@ export function createDayWriter({
   }
 
   return {
-    /**
-     * Writes the files and the manifest of a day. Existing files of the day are replaced.
-     * @param day start of the day, in epoch ms
-     * @param settled whether the day has settled: it closed a day ago
-     * @returns whether replaced files wait to be removed
-     */
+    /** Replaces the files of a day (epoch ms). `settled`: the day closed a day ago. True: replaced files wait to be removed. */
     async write(group: number, day: number, settled: boolean): Promise<boolean> {
       const dayText = isoOf(day).slice(0, 10);
       const path = manifestPath(group, day);
@@ -134,11 +119,7 @@ export function createDayWriter({
       return replaced.length > 0;
     },
 
-    /**
-     * Removes the files of a day that were replaced more than an hour ago.
-     * @param day epoch ms
-     * @returns whether further replaced files wait to be removed
-     */
+    /** Removes files of the day that were replaced more than an hour ago. True: further ones wait. */
     async clean(group: number, day: number): Promise<boolean> {
       const path = manifestPath(group, day);
       const old = await readManifest(path);
@@ -152,13 +133,10 @@ export function createDayWriter({
 
 export type DayWriter = ReturnType<typeof createDayWriter>;
 
-/** @param ts epoch ms */
 const isoOf = (ts: number) => new Date(ts).toISOString();
 
-/** @param day epoch ms */
 const manifestPath = (group: number, day: number) => `manifest/day=${isoOf(day).slice(0, 10)}/${group}.json`;
 
-/** Counts the rows of a stream of samples, and finds its time range. */
 class Bounds {
   rows = 0;
   first = Number.POSITIVE_INFINITY;
@@ -176,12 +154,11 @@ class Bounds {
   }
 }
 
-/** Divides samples into portions of a given number of rows. */
 class Portions {
   #source;
   #rest: Samples | null = null;
 
-  /** @param source without empty items */
+  /** `source`: without empty items. */
   constructor(source: AsyncGenerator<Samples, void>) {
     this.#source = source;
   }
@@ -194,7 +171,6 @@ class Portions {
     return true;
   }
 
-  /** @returns the next `rows` rows, or all remaining rows if there are fewer */
   async *next(rows: number): AsyncGenerator<Samples, void> {
     for (let left = rows; left > 0 && (await this.hasMore()); ) {
       const samples = this.#rest as Samples;

@@ -2,21 +2,18 @@ import { randomUUID } from 'node:crypto';
 import { access, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-/** A place for files: a directory or a bucket. Paths are relative and separated by `/`. */
+/** A directory or a bucket. Paths are relative and separated by `/`. */
 export interface Target {
-  /** whether the file exists */
   has: (path: string) => Promise<boolean>;
-  /** null: the file does not exist */
+  /** null: no such file */
   read: (path: string) => Promise<string | null>;
-  /** replaces a file atomically */
+  /** replaces the file atomically */
   write: (path: string, chunks: Uint8Array[]) => Promise<void>;
-  /** also succeeds if the file does not exist */
+  /** also succeeds if there is no such file */
   remove: (path: string) => Promise<void>;
 }
 
-/**
- * Creates a target that writes files into a directory. A file gets its final name when all its bytes are on the disk.
- */
+/** A file gets its final name when all its bytes are on the disk. */
 export function createDirectoryTarget(directory: string): Target {
   const at = (path: string) => join(directory, path);
   return {
@@ -50,8 +47,8 @@ export function createDirectoryTarget(directory: string): Target {
 }
 
 /**
- * Flushes a folder to the disk, because a new file name is safe only after that. Otherwise a power failure could lose a file of
- * samples, but keep the later file with the progress.
+ * A new file name is safe only after this. Otherwise a power failure could lose a file of samples, but keep the later file with the
+ * progress.
  */
 async function syncFolder(folder: string) {
   const handle = await open(folder, 'r');
@@ -62,10 +59,7 @@ async function syncFolder(folder: string) {
   }
 }
 
-/**
- * Returns a handler of errors that returns `value` if a file does not exist.
- * @returns throws every other error
- */
+/** Throws errors other than a missing file. */
 const orIfMissing =
   <T>(value: T): ((error: unknown) => T) =>
   (error) => {

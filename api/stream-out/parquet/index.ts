@@ -15,23 +15,19 @@ import { createDirectoryTarget, type Target } from './directory.ts';
 import { createS3Target } from './s3.ts';
 
 /**
- * Writes finished days as Parquet files. When the last hour of a UTC day has closed, a process writes the day of each group of
- * devices, with a manifest. The day is written again a day later, when it settles, and again an hour after even later samples
- * arrived. The statistics of history follow the same rule. The samples come from history and batches, as in an export, so
- * imports are included.
- *
- * The progress of a group is stored next to its files. So a second directory has its own progress and gets all its days, and a
- * loss of the database loses no progress.
- * @param context with `STREAM_PARQUET`
+ * Writes finished days as Parquet files. When the last hour of a UTC day has closed, a process writes the day of each group of devices,
+ * with a manifest. The day is written again a day later, when it settles, and again an hour after even later samples arrived. The
+ * statistics of history follow the same rule. The samples come from history and batches, as in an export, so imports are included. The
+ * progress of a group is stored next to its files. So a second directory has its own progress and gets all its days, and a loss of the
+ * database loses no progress.
  */
 export function createParquetOut(
   { config, clock, logger, metrics }: Context,
   deps: {
     store: Store;
     clockGuard: ClockGuard;
-    /** whether requests of ingest wait for the congestion window */
+    /** requests of ingest wait for the congestion window */
     isPressed: () => boolean;
-    /** mean pause between two checks for closed hours */
     pauseMs: number;
   },
 ) {
@@ -40,7 +36,6 @@ export function createParquetOut(
   const ending = new AbortController();
   const target = openTarget(config, ending.signal);
   const retry = new Retry({ logger, onRetry: () => metrics.retries.inc() });
-  /** Time until which each group of devices is written, in epoch ms. */
   const writtenUntil: Map<number, number> = new Map();
   const lagMs = () =>
     writtenUntil.size === 0 ? 0 : Math.max(0, clock() - Math.min(...writtenUntil.values()));
@@ -89,7 +84,7 @@ export function createParquetOut(
 
     start: () => loop.start(),
 
-    /** Stops after the present step. If a day is not finished, the next process writes the whole day. */
+    /** The next process writes an unfinished day as a whole. */
     async stop() {
       const ended = loop.stop();
       ending.abort();
@@ -103,10 +98,7 @@ function openTarget({ stream }: Config, signal: AbortSignal): Target {
   return 'bucket' in place ? createS3Target(place, signal) : createDirectoryTarget(place.directory);
 }
 
-/**
- * Returns a function that reads all samples of a day of a group: device by device and sensor by sensor in the order of the
- * tables, the samples of each sensor oldest first. Each request to the database is a step.
- */
+/** The samples of a day of a group, sensor by sensor in the order of the tables, oldest first. Each request to the database is a step. */
 function createDayReader({
   store,
   steps,
@@ -134,15 +126,11 @@ function createDayReader({
     }
   }
 
-  /** @param day epoch ms of its start */
   return (group: number, day: number): AsyncGenerator<Samples, void> =>
     readSensors(reading, sensorsOf(group), { from: day, to: day + DAY_MS }, signal);
 }
 
-/**
- * Wraps a table so that each call is a step.
- * @param table all its members are functions that return a promise
- */
+/** Each call of the table's functions becomes a step. All of them must return a promise. */
 const inSteps = <T extends object>(table: T, steps: Steps): T =>
   new Proxy(table, {
     get(methods, name) {
@@ -151,13 +139,9 @@ const inSteps = <T extends object>(table: T, steps: Steps): T =>
     },
   });
 
-/**
- * The progress of a group of devices: all hours before `until` are written. `rewritten` lists the days with replaced files. All
- * times are epoch ms.
- */
+/** All hours before `until` are written. `rewritten` lists the days with replaced files. All times are epoch ms. */
 type GroupProgress = { until: number; rewritten: number[] };
 
-/** Reads and writes the progress of each group in a small file: `watermark/GROUP.json`. */
 function createProgress({
   target,
   groups,
@@ -183,8 +167,8 @@ function createProgress({
   }
 
   /**
-   * Stores and returns the progress of a new group. Its files begin with the day in which the Parquet output was first turned
-   * on. The day before is also written, when it settles.
+   * The files of a new group begin with the day in which the Parquet output was first turned on. The day before is also written, when it
+   * settles.
    */
   async function begin(group: number): Promise<GroupProgress> {
     const progress = { until: dayOf(await clock.now()), rewritten: [] };
@@ -205,10 +189,7 @@ function createProgress({
     read,
     write,
 
-    /**
-     * Returns the time until which a group is written. It reads the target only when the next hour may be due.
-     * @returns epoch ms
-     */
+    /** In epoch ms. Reads the target only when the next hour may be due. */
     async readUntil(group: number): Promise<number> {
       const last = known.get(group);
       if (last && (await clock.now()) < closingOf(last.until)) return last.until;
@@ -217,7 +198,6 @@ function createProgress({
   };
 }
 
-/** Returns a function that writes the days that are due when an hour has closed. */
 function createHourWriter({
   store,
   steps,
@@ -230,12 +210,10 @@ function createHourWriter({
   steps: Steps;
   days: DayWriter;
   progress: ReturnType<typeof createProgress>;
-  /** epoch ms */
   clock: () => number;
-  /** `HISTORY_DAYS` */
   historyDays: number;
 }) {
-  /** @param hour epoch ms @returns days that are due, in epoch ms; true: the day has settled */
+  /** Due days in epoch ms; true: the day has settled. */
   async function dueDays(group: number, hour: number): Promise<Map<number, boolean>> {
     const due: Map<number, boolean> = new Map();
     const noticed = iteratePages((after) => steps.run(() => store.packing.lateDayPage(group, hour, after)));
@@ -248,11 +226,7 @@ function createHourWriter({
     return due;
   }
 
-  /**
-   * Writes the due days, and returns the new progress of the group.
-   * @param hour epoch ms
-   * @returns epoch ms
-   */
+  /** Writes the due days, and returns the new progress of the group. Both times are epoch ms. */
   return async (group: number, hour: number): Promise<number> => {
     const { rewritten } = await progress.read(group);
     const waiting = new Set(rewritten);

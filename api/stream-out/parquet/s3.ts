@@ -2,17 +2,12 @@ import { AwsClient } from 'aws4fetch';
 import type { S3Place } from '../../../common/settings/config.ts';
 import type { Target } from './directory.ts';
 
-/** Time in ms after which a request fails. */
 const REQUEST_MS = 60_000;
 
-/** Limit of repetitions of a request that S3 answered with 429 or 5xx. Then the request fails. */
+/** Further attempts after an answer of 429 or 5xx. */
 const RETRIES = 3;
 
-/**
- * Creates a target that writes objects into an S3 bucket, addressed by path. One request writes an object, so readers see it
- * whole or not at all.
- * @param signal ends all requests
- */
+/** The bucket is addressed by path. One request writes an object, so readers see it whole or not at all. `signal` ends all requests. */
 export function createS3Target(
   { bucket, prefix, endpoint, region, keyId, secret }: S3Place,
   signal: AbortSignal,
@@ -28,11 +23,7 @@ export function createS3Target(
   const urlOf = (path: string) =>
     `${endpoint}/${[...folder, ...path.split('/')].map(encodeURIComponent).join('/')}`;
 
-  /**
-   * Sends a request to S3.
-   * @returns null: the object does not exist
-   * @throws {Error} S3 refused the request, or could not be reached
-   */
+  /** Null: the object does not exist. Throws if S3 refused the request, or could not be reached. */
   async function request(
     method: string,
     path: string,

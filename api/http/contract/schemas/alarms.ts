@@ -2,8 +2,6 @@ import { z } from 'zod';
 import { CONDITION_KINDS, RuleDefinition, SEVERITIES } from '../../../alarms/index.ts';
 import { Id, Name, name, pageOf, Time, time, value } from './shared.ts';
 
-/** Schemas of answers about alarm rules, alarms, and their delivery. */
-
 const AlarmRule = RuleDefinition.extend({
   rule_id: Id,
   version: z.int().positive().meta({ description: 'Each change makes a new version.' }),

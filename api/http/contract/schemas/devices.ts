@@ -1,8 +1,6 @@
 import { z } from 'zod';
 import { Counts, Id, name, pageOf, Time, time, value } from './shared.ts';
 
-/** Schemas of answers about devices: their sensors, events and annotations, the search, and the fleet. */
-
 const Sensor = z
   .strictObject({
     sensor_id: Id,
@@ -33,7 +31,6 @@ const Device = z
       '`state` is what the device announced. A device that announced nothing is `online` for five minutes after a message, and then `not_live`. `last_seen` is the time of its last message, to the minute.',
   });
 
-/** How far the clock of a device was off. */
 const clockOffset = z.int().nullable().meta({
   description:
     'The clock of the device minus that of the server in ms, when its newest session began: negative if it is behind. null: no difference is known.',
@@ -85,7 +82,6 @@ const Event = z.strictObject({
   }),
 });
 
-/** The text of an annotation: one line. */
 export const AnnotationText = z
   .string()
   .min(1)

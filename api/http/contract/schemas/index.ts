@@ -10,10 +10,7 @@ import { SHARED_SCHEMAS } from './shared.ts';
 export { AnnotationText } from './devices.ts';
 export { LineRefusal, Refusal } from './ingest.ts';
 
-/**
- * The schemas of all answers, by their names in the documents. The tests check every answer of a route against its schema. An
- * unknown member is an error.
- */
+/** By their names in the documents. The tests check every answer of a route against its schema. An unknown member is an error. */
 export const SCHEMAS = {
   ...SHARED_SCHEMAS,
   ...DEVICES_SCHEMAS,

@@ -1,8 +1,6 @@
 import { z } from 'zod';
 import { Id, Name, pageOf, Time } from './shared.ts';
 
-/** Schemas of answers about messages that were accepted, refused, or not matched. */
-
 const Codes = z.record(z.string(), z.int().positive()).meta({
   description: 'Counts of refused measurements, by code.',
   examples: [{ bad_timestamp: 2 }],

@@ -1,8 +1,6 @@
 import { z } from 'zod';
 import { Id, name, pageOf, Time, time, value } from './shared.ts';
 
-/** Schemas of answers about newest values, and their deviations from the usual. */
-
 const LatestItem = z
   .strictObject({
     device_id: Id,

@@ -1,8 +1,6 @@
 import { z } from 'zod';
 import { Id, Name, name, pageOf, Time, value } from './shared.ts';
 
-/** Schemas of answers with samples: pages, series, and aligned queries. */
-
 const Measurement = z.strictObject({ ts: Time, value: z.number() });
 
 const Point = z

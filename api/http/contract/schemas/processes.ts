@@ -3,8 +3,6 @@ import { SCOPES } from '../../../access/http/index.ts';
 import { MAX_UNWATCHED_SPANS } from '../../../observability/index.ts';
 import { Id, Name, pageOf, Time, time } from './shared.ts';
 
-/** Schemas of answers about processes, their health, and access rights. */
-
 const RATES = {
   samples_per_s: z.number().min(0),
   commit_ms: z.strictObject({ p50: z.number().min(0).nullable(), p99: z.number().min(0).nullable() }),

@@ -1,10 +1,8 @@
 import { z } from 'zod';
 
-/** Schemas of answers to clients of Prometheus. */
-
 const Labels = z.record(z.string(), z.string());
 
-/** A time in Unix seconds, and a value as a text. */
+/** Unix seconds, and a value as a text. */
 const Point = z.array(z.union([z.number(), z.string()])).length(2);
 
 const success = z.literal('success');

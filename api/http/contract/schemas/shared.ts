@@ -1,7 +1,5 @@
 import { z } from 'zod';
 
-/** Schemas that several subjects share: ids, names, times, pages. */
-
 export const Id = z
   .string()
   .regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
@@ -11,7 +9,7 @@ export const Id = z
     examples: ['0b61a3c4-8a0e-5a43-9d57-7b2c8f0f6c11'],
   });
 
-/** Checks a name like `isName`, except its checks of bytes and lone surrogates, which JSON Schema cannot express. */
+/** Like `isName`, except its checks of bytes and lone surrogates, which JSON Schema cannot express. */
 export const Name = z
   .string()
   .min(1)
