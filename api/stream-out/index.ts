@@ -5,7 +5,7 @@ import type { Context } from '../observability/index.ts';
 import type { ClockGuard } from '../store/clock-guard.ts';
 import { Retry, type Store } from '../store/index.ts';
 import { CompletionLoop } from './closed-hours.ts';
-import { createCompletion } from './completion.ts';
+import { createCompletion } from './completion/index.ts';
 import { HotPath } from './hot-path.ts';
 import { connectionOptions } from './kafka/connection.ts';
 import { createSenderThrottle, KafkaSender } from './kafka/sender.ts';
@@ -37,7 +37,7 @@ interface StreamState {
 /**
  * Streams every committed block to Kafka. Imported samples of closed hours have no block, so they are never streamed. The table of blocks
  * is the outbox: nothing is written twice, and nothing is lost if Kafka or this process is unavailable. `hot-path.ts` sends blocks after
- * their commit, and `completion.ts` sends missing blocks when an hour has closed. `changes/index.ts` reads the same blocks for `GET
+ * their commit, and `completion/index.ts` sends missing blocks when an hour has closed. `changes/index.ts` reads the same blocks for `GET
  * /changes`, without Kafka. No acknowledgement waits for streaming out.
  */
 export function createStreamOut(
