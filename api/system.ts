@@ -84,7 +84,7 @@ export async function startSystem(parts: {
   });
   const { outbox, processStats } = ingest;
   const streamOut = config.stream.kafka
-    ? (await import('./stream-out/index.ts')).createStreamOut(context, {
+    ? new (await import('./stream-out/index.ts')).StreamOut(context, {
         store,
         clockGuard,
         isPressed,

@@ -20,8 +20,8 @@ import type { Store } from '../store/index.ts';
 import {
   backlogOf,
   connectionOptions,
-  createStreamOut,
   Schemas,
+  StreamOut,
   TOPICS,
   type TopicKind,
   TopicRefused,
@@ -241,7 +241,7 @@ async function replay(config: Config, flags: GroupValues<typeof COMMANDS>, print
   const statusLine = createStatusLine(process.stderr);
   const context = quietContext(config);
   const { store, clockGuard } = await openDatabase(context);
-  const streamOut = createStreamOut(context, {
+  const streamOut = new StreamOut(context, {
     store,
     clockGuard,
     isPressed: () => false,

@@ -67,32 +67,7 @@ export function arrange(v: Values) {
       lineSkip: v.LINE_SKIP ?? [],
       maxInFlight: v.INGEST_MAX_IN_FLIGHT,
     },
-    stream: {
-      kafka: v.STREAM_KAFKA ?? null,
-      format: v.STREAM_FORMAT,
-      explode: v.STREAM_EXPLODE,
-      latest: v.STREAM_LATEST,
-      prefix: v.STREAM_TOPIC_PREFIX,
-      queueBytes: v.STREAM_QUEUE_BYTES,
-      tls: v.STREAM_TLS || v.STREAM_TLS_CA !== undefined,
-      tlsCa: v.STREAM_TLS_CA,
-      /** If not null, the connection uses a client certificate. */
-      certificate: pairOf(v.STREAM_TLS_CERT, v.STREAM_TLS_KEY),
-      sasl: v.STREAM_SASL,
-      username: v.STREAM_USERNAME,
-      password: v.STREAM_PASSWORD,
-      /** Null: there is no schema registry, and a record names its schema by a fingerprint. */
-      registry:
-        v.SCHEMA_REGISTRY_URL === undefined
-          ? null
-          : {
-              url: v.SCHEMA_REGISTRY_URL.replace(/\/+$/, ''),
-              username: v.SCHEMA_REGISTRY_USERNAME,
-              password: v.SCHEMA_REGISTRY_PASSWORD,
-            },
-      /** Null: no Parquet files are written. */
-      parquet: parquetPlace(v),
-    },
+    stream: streamOf(v),
     alarms: {
       webhookUrl: v.ALARM_WEBHOOK_URL,
       webhookSecret: v.ALARM_WEBHOOK_SECRET,
@@ -111,6 +86,33 @@ export function arrange(v: Values) {
 }
 
 export type Config = ReturnType<typeof arrange>;
+
+const streamOf = (v: Values) => ({
+  kafka: v.STREAM_KAFKA ?? null,
+  format: v.STREAM_FORMAT,
+  explode: v.STREAM_EXPLODE,
+  latest: v.STREAM_LATEST,
+  prefix: v.STREAM_TOPIC_PREFIX,
+  queueBytes: v.STREAM_QUEUE_BYTES,
+  tls: v.STREAM_TLS || v.STREAM_TLS_CA !== undefined,
+  tlsCa: v.STREAM_TLS_CA,
+  /** If not null, the connection uses a client certificate. */
+  certificate: pairOf(v.STREAM_TLS_CERT, v.STREAM_TLS_KEY),
+  sasl: v.STREAM_SASL,
+  username: v.STREAM_USERNAME,
+  password: v.STREAM_PASSWORD,
+  /** Null: there is no schema registry, and a record names its schema by a fingerprint. */
+  registry:
+    v.SCHEMA_REGISTRY_URL === undefined
+      ? null
+      : {
+          url: v.SCHEMA_REGISTRY_URL.replace(/\/+$/, ''),
+          username: v.SCHEMA_REGISTRY_USERNAME,
+          password: v.SCHEMA_REGISTRY_PASSWORD,
+        },
+  /** Null: no Parquet files are written. */
+  parquet: parquetPlace(v),
+});
 
 const secretsOf = (values: Values): string[] =>
   Object.entries(values)

@@ -3,7 +3,7 @@ import { connectStore, type Store } from '../../api/store/index.ts';
 import { forEachConcurrently } from '../../common/concurrency.ts';
 import { MillraceError } from '../../common/errors.ts';
 import type { Config } from '../../common/settings/config.ts';
-import { createDeviceComparison, type Stored } from './device.ts';
+import { DeviceComparison, type Stored } from './device.ts';
 import { partLedger } from './ledger-parts.ts';
 import { Findings } from './report.ts';
 
@@ -71,7 +71,7 @@ export async function compareLedger({
     const { acknowledged, messages, first, last } = parts.overview;
     progress.messages = messages;
     const compared = { from: range.from ?? first, to: range.to ?? last + 1 };
-    const compareDevice = createDeviceComparison({
+    const comparison = new DeviceComparison({
       store: retryingStore(store, pauseMs),
       groups,
       range: compared,
@@ -80,7 +80,7 @@ export async function compareLedger({
     });
     for (let part = 0; part < parts.count; part += 1) {
       await forEachConcurrently(CONCURRENT_DEVICES, await parts.read(part), async ([device, sensors]) => {
-        const counts = await compareDevice(device, sensors);
+        const counts = await comparison.compare(device, sensors);
         progress.devices += 1;
         progress.acknowledged += counts.acknowledged;
         progress.stored += counts.stored;

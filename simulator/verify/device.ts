@@ -9,25 +9,38 @@ import { SensorComparison, shown } from './sensor.ts';
 
 const NOTHING_SENT: Sent = { times: [], values: [], messages: [] };
 
-export function createDeviceComparison({
-  store,
-  groups,
-  range,
-  acknowledged,
-  findings,
-}: {
-  store: Stored;
-  groups: number;
-  range: { from: number; to: number };
-  acknowledged: Bitmap;
-  findings: Findings;
-}) {
-  const storedHours = new StoredHours(store);
+/** by sensor id */
+type Comparisons = Map<string, { name: string; comparison: SensorComparison }>;
 
-  function keyOf(device: Identity, id: string): Sensor {
-    const sensor = identifySensor(device.id, id);
-    if (!sensor) throw new RangeError(`the ledger has a sensor that cannot be: ${JSON.stringify(id)}`);
-    return { group: groupOf(device.bytes, groups), device: device.bytes, sensor: sensor.bytes };
+type LatestRow = Awaited<ReturnType<Stored['fleet']['latestOfDevice']>>[number];
+
+export class DeviceComparison {
+  #store;
+  #groups;
+  #range;
+  #acknowledged;
+  #findings;
+  #storedHours;
+
+  constructor({
+    store,
+    groups,
+    range,
+    acknowledged,
+    findings,
+  }: {
+    store: Stored;
+    groups: number;
+    range: { from: number; to: number };
+    acknowledged: Bitmap;
+    findings: Findings;
+  }) {
+    this.#store = store;
+    this.#groups = groups;
+    this.#range = range;
+    this.#acknowledged = acknowledged;
+    this.#findings = findings;
+    this.#storedHours = new StoredHours(store);
   }
 
   /**
@@ -35,50 +48,58 @@ export function createDeviceComparison({
    * @param sensors samples that each sensor sent, by sensor name
    * @returns numbers of different timestamps
    */
-  return async function compareDevice(
+  async compare(
     device: string,
     sensors: Map<string, Sent>,
   ): Promise<{ acknowledged: number; stored: number }> {
     const identity = identifyDevice(device);
     if (!identity) throw new RangeError(`the ledger has a device that cannot be: ${JSON.stringify(device)}`);
-    const comparisons: Map<string, { name: string; comparison: SensorComparison }> = new Map();
+    const comparisons: Comparisons = new Map();
     const add = (id: string, sensor: string, sent = NOTHING_SENT) => {
-      const comparison = new SensorComparison({ device, sensor, sent, acknowledged, range, findings });
+      const comparison = new SensorComparison({
+        device,
+        sensor,
+        sent,
+        acknowledged: this.#acknowledged,
+        range: this.#range,
+        findings: this.#findings,
+      });
       comparisons.set(id, { name: sensor, comparison });
     };
     for (const [name, sent] of sensors) add(identifySensor(identity.id, name)?.id ?? name, name, sent);
 
-    const latest = await latestOf(identity.bytes);
+    const latest = await this.#latestOf(identity.bytes);
     for (const id of latest.keys()) if (!comparisons.has(id)) add(id, id);
-    await compareHours(identity, comparisons, add);
-    await compareLatest(device, identity, comparisons, latest);
+    await this.#compareHours(identity, comparisons, add);
+    await this.#compareLatest(device, identity, comparisons, latest);
     return sumOf([...comparisons.values()].map(({ comparison }) => comparison.counts));
-  };
+  }
 
-  async function latestOf(bytes: Buffer) {
-    const rows = await store.fleet.latestOfDevice({ group: groupOf(bytes, groups), bytes });
+  #keyOf(device: Identity, id: string): Sensor {
+    const sensor = identifySensor(device.id, id);
+    if (!sensor) throw new RangeError(`the ledger has a sensor that cannot be: ${JSON.stringify(id)}`);
+    return { group: groupOf(device.bytes, this.#groups), device: device.bytes, sensor: sensor.bytes };
+  }
+
+  async #latestOf(bytes: Buffer) {
+    const rows = await this.#store.fleet.latestOfDevice({ group: groupOf(bytes, this.#groups), bytes });
     return new Map(rows.map((row) => [row.id, row]));
   }
 
   /**
    * Reads hour by hour.
-   * @param comparisons by sensor id
    * @param add adds the comparison of a sensor that has stored samples but sent none
    */
-  async function compareHours(
-    device: Identity,
-    comparisons: Map<string, { name: string; comparison: SensorComparison }>,
-    add: (id: string, name: string) => void,
-  ) {
-    const [from, to] = [bucketOf(range.from), bucketOf(range.to - 1) + HOUR_MS];
+  async #compareHours(device: Identity, comparisons: Comparisons, add: (id: string, name: string) => void) {
+    const [from, to] = [bucketOf(this.#range.from), bucketOf(this.#range.to - 1) + HOUR_MS];
     const hoursOf = async (id: string) => {
-      const sensor = keyOf(device, id);
-      return { sensor, hours: await storedHours.hoursOf(sensor, from, to) };
+      const sensor = this.#keyOf(device, id);
+      return { sensor, hours: await this.#storedHours.hoursOf(sensor, from, to) };
     };
     const entries = [...comparisons.keys()].map(async (id) => [id, await hoursOf(id)] as const);
     const sensors = new Map(await Promise.all(entries));
-    for (let bucket = from; bucket < range.to; bucket += HOUR_MS) {
-      const rows = await storedHours.readHour(bucket, device.bytes, sensors);
+    for (let bucket = from; bucket < this.#range.to; bucket += HOUR_MS) {
+      const rows = await this.#storedHours.readHour(bucket, device.bytes, sensors);
       for (const id of rows.keys()) if (!comparisons.has(id)) add(id, id);
       for (const [id, { comparison }] of comparisons) {
         comparison.addHour(bucket + HOUR_MS, rows.get(id) ?? []);
@@ -86,22 +107,22 @@ export function createDeviceComparison({
     }
   }
 
-  /** Compares the row of each sensor in the table `latest` with the newest stored sample. @param comparisons by sensor id */
-  async function compareLatest(
+  /** Compares the row of each sensor in the table `latest` with the newest stored sample. */
+  async #compareLatest(
     device: string,
     identity: Identity,
-    comparisons: Map<string, { name: string; comparison: SensorComparison }>,
-    latest: Awaited<ReturnType<typeof latestOf>>,
+    comparisons: Comparisons,
+    latest: Map<string, LatestRow>,
   ) {
     for (const [id, { name, comparison }] of comparisons) {
       const newest = comparison.newest();
       const row = latest.get(id);
       const actual = { ts: row?.ts ?? null, value: row?.value ?? null };
-      if (await isRight(identity, id, newest, actual)) continue;
+      if (await this.#isRight(identity, id, newest, actual)) continue;
       const is = actual.ts === null ? 'nothing' : `${shown(Number(actual.value))} at ${actual.ts}`;
       const should = newest === null ? 'nothing' : `${shown(newest.value)} at ${newest.ts}`;
       const finding = { device, sensor: name, ts: newest?.ts ?? null };
-      findings.add('latest', {
+      this.#findings.add('latest', {
         ...finding,
         message: `latest has ${is}; the newest that is stored is ${should}`,
       });
@@ -109,7 +130,7 @@ export function createDeviceComparison({
   }
 
   /** @param newest newest stored sample of the hours that were read */
-  async function isRight(
+  async #isRight(
     device: Identity,
     sensor: string,
     newest: { ts: number; value: number } | null,
@@ -120,8 +141,8 @@ export function createDeviceComparison({
     if (newest !== null && ts < newest.ts) return false;
     // A latest value after all read samples is right if it is the newest of its hour.
     const bucket = bucketOf(ts);
-    if (bucket >= bucketOf(range.from) && bucket < range.to) return false;
-    const rows = await storedHours.readSensorHour(keyOf(device, sensor), sensor, bucket);
+    if (bucket >= bucketOf(this.#range.from) && bucket < this.#range.to) return false;
+    const rows = await this.#storedHours.readSensorHour(this.#keyOf(device, sensor), sensor, bucket);
     const samples = rows.flatMap(({ times, values }) =>
       [...times].map((time, i) => ({ time, value: values[i] })),
     );

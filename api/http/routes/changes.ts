@@ -3,7 +3,7 @@ import type { RequestHandler } from 'express';
 import { z } from 'zod';
 import { MillraceError } from '../../../common/errors.ts';
 import { DAY_MS, LATE_DAY_DAYS } from '../../../schema/rules.ts';
-import { CommitHorizon, createChanges, type Position } from '../../stream-out/changes/index.ts';
+import { Changes, CommitHorizon, type Position } from '../../stream-out/changes/index.ts';
 import type { RouteDeps } from '../api.ts';
 import type { Operation } from '../contract/operation.ts';
 import { abortOnClose, type ConcurrencyLimit } from '../long-requests.ts';
@@ -40,7 +40,7 @@ export function getChanges({
   limits,
 }: RouteDeps & { limits: { changes: ConcurrencyLimit } }): RequestHandler {
   const horizon = new CommitHorizon({ marks: store.commitMarks });
-  const changes = createChanges({ store, groups, horizon, clock });
+  const changes = new Changes({ store, groups, horizon, clock });
   // The table of blocks keeps a block for BATCH_DAYS, and the notes of late samples expire after LATE_DAY_DAYS. Older changes
   // are not complete.
   const days = Math.min(batchDays, LATE_DAY_DAYS) - 1;

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { LimitFunction } from 'p-limit';
 import type { Logger } from 'pino';
 import { groupOf } from '../../../schema/ids.ts';
@@ -7,20 +6,19 @@ import { EVERY_DEVICE, type Live } from '../../live/index.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { Fleet } from '../../store/devices/index.ts';
 import type { LatestRow } from '../../store/devices/latest-rows.ts';
-import type { Store } from '../../store/index.ts';
 import type { RouteDeps } from '../api.ts';
 import { latestItem } from '../items.ts';
-import { createDelta, createSnapshot, type Frames, readEventId } from './frames.ts';
+import { FanOut } from './fan-out.ts';
 import type { Reader } from './index.ts';
 import { createResync, type Entry, LatestCache } from './latest-cache.ts';
 import { follows, type Subscription } from './subscription.ts';
 
 export interface ChannelDeps {
-  store: Pick<Store, 'fleet'>;
+  /** pages of the stored newest values */
+  storedPages: (subscription: Subscription) => AsyncIterator<LatestRow[]>;
   live: Live;
   /** judges how unusual each value is */
   baselines: Pick<RouteDeps['baselines'], 'judge' | 'onChange'>;
-  groups: number;
   limit: LimitFunction;
   periods: { coalesce: number; resync: number };
   clock: () => number;
@@ -32,138 +30,114 @@ export interface ChannelDeps {
  * The shared state of all stream clients (readers) with the same subscription: the cache of their newest values, and the events that carry
  * the changes of the cache.
  */
-export function createChannel(subscription: Subscription, deps: ChannelDeps) {
-  const { store, live, baselines, groups, limit, periods, clock, logger, metrics } = deps;
-  const id = randomBytes(8).toString('hex');
-  const cache = new LatestCache((key, item) => baselines.judge(key, item));
-  const readers: Set<Reader> = new Set();
-  let timer: NodeJS.Timeout | undefined;
-  let sentAt = Number.NEGATIVE_INFINITY;
-  /** newest snapshot, shared by readers that join at the same time */
-  let snapshot: Frames | undefined;
-  let open = true;
-  let loaded = false;
-  let resyncPosition = 0;
-  const cleanUps: Array<() => void> = [];
+export class Channel {
+  #subscription;
+  #live;
+  #baselines;
+  #limit;
+  #metrics;
+  #cache;
+  #fanOut;
+  #resync;
+  #open = true;
+  #loaded = false;
+  #resyncPosition = 0;
+  #cleanUps: Array<() => void> = [];
+  /** Rejects if the cache cannot be loaded. */
+  readonly loading: Promise<void>;
 
-  /** The first change of a quiet channel is sent at once. Later changes wait until `periods.coalesce` is over. */
-  function sendSoon() {
-    if (!open) return;
-    timer ??= setTimeout(sendAll, Math.max(0, sentAt + periods.coalesce - performance.now()));
+  constructor(subscription: Subscription, deps: ChannelDeps) {
+    const { live, baselines, limit, periods, clock, logger, metrics } = deps;
+    this.#subscription = subscription;
+    this.#live = live;
+    this.#baselines = baselines;
+    this.#limit = limit;
+    this.#metrics = metrics;
+    this.#cache = new LatestCache((key, item) => baselines.judge(key, item));
+    this.#fanOut = new FanOut({ cache: this.#cache, coalesceMs: periods.coalesce, clock });
+    this.#resync = createResync({
+      pages: () => deps.storedPages(subscription),
+      takePage: (read) => this.#takePage(read),
+      begin: () => {
+        this.#resyncPosition = this.#cache.position;
+        this.#cache.beginResync();
+      },
+      end: () => this.#cache.endResync(this.#resyncPosition),
+      everyMs: periods.resync,
+      logger,
+    });
+    this.loading = this.#load();
+    this.loading.catch(() => this.end());
   }
 
-  function sendAll() {
-    timer = undefined;
-    sentAt = performance.now();
-    const { position } = cache;
-    /** by the position of readers; nearly all readers have the same position */
-    const deltas: Map<number, Frames> = new Map();
-    for (const reader of readers) {
-      if (reader.busy || reader.position === position) continue;
-      const delta =
-        deltas.get(reader.position) ??
-        createDelta(cache.since(reader.position), { channel: id, position }, clock);
-      deltas.set(reader.position, delta);
-      void send(reader, delta);
-    }
-    cache.markSent();
+  /**
+   * Sends a reader the changes since its last event, or a snapshot if that event (`lastId`) is unknown. After that, the reader gets every
+   * change.
+   */
+  join(reader: Reader, lastId: string) {
+    this.#fanOut.join(reader, lastId);
   }
 
-  async function send(reader: Reader, frames: Frames) {
-    await reader.send(frames);
-    if (reader.isOpen() && reader.position < cache.position) sendSoon();
+  leave(reader: Reader) {
+    this.#fanOut.leave(reader);
   }
 
-  const onItems: Listener = (items, committedAt) => {
-    for (const item of items) if (follows(subscription, item) && cache.update(item, committedAt)) sendSoon();
-  };
-
-  function judgeAgain() {
-    if (cache.judgeAgain()) sendSoon();
+  entries(): Entry[] {
+    return this.#cache.all();
   }
 
-  const resync = createResync({
-    pages: () => snapshotOf(store.fleet, groups, subscription),
-    takePage: (read) =>
-      limit(async () => {
-        const since = cache.position;
-        const rows = await read();
-        if (!open || rows === null) return false;
-        let changes = 0;
-        for (const row of rows) if (cache.refresh(latestItem(row), since)) changes++;
-        if (!loaded || cache.position === since) return true;
-        metrics.resynced.inc(changes);
-        sendSoon();
-        return true;
-      }),
-    begin() {
-      resyncPosition = cache.position;
-      cache.beginResync();
-    },
-    end: () => cache.endResync(resyncPosition),
-    everyMs: periods.resync,
-    logger,
-  });
+  /** New readers must not get a retired device any more. */
+  removeDevice(device: string) {
+    this.#cache.removeDevice(device);
+  }
+
+  end() {
+    this.#open = false;
+    this.#fanOut.end();
+    this.#resync.stop();
+    for (const cleanUp of this.#cleanUps.splice(0)) cleanUp();
+  }
 
   /** Subscribes first, then reads all values. In this order no change between the two steps is lost. */
-  async function load() {
-    const devices = subscription.everything
+  async #load() {
+    const { everything, devices, sensors } = this.#subscription;
+    const followed = everything
       ? [EVERY_DEVICE]
-      : [...new Set([...subscription.devices.keys(), ...[...subscription.sensors.values()].map(deviceOf)])];
-    cleanUps.push(baselines.onChange(judgeAgain), live.onMissed(resync.refreshNow));
-    cleanUps.push(await live.listen(devices, onItems));
-    if (!open) return end();
-    await resync.start();
-    loaded = true;
+      : [...new Set([...devices.keys(), ...[...sensors.values()].map(deviceOf)])];
+    this.#cleanUps.push(
+      this.#baselines.onChange(this.#judgeAgain),
+      this.#live.onMissed(this.#resync.refreshNow),
+    );
+    this.#cleanUps.push(await this.#live.listen(followed, this.#onItems));
+    if (!this.#open) return this.end();
+    await this.#resync.start();
+    this.#loaded = true;
   }
 
-  function end() {
-    open = false;
-    clearTimeout(timer);
-    resync.stop();
-    for (const cleanUp of cleanUps.splice(0)) cleanUp();
-  }
-
-  const loading = load();
-  loading.catch(end);
-
-  function currentSnapshot() {
-    const { position } = cache;
-    if (snapshot?.position !== position) {
-      snapshot = createSnapshot(cache.all(), { channel: id, position });
+  #onItems: Listener = (items, committedAt) => {
+    for (const item of items) {
+      if (follows(this.#subscription, item) && this.#cache.update(item, committedAt)) this.#fanOut.sendSoon();
     }
-    return snapshot;
-  }
-
-  return {
-    /** Rejects if the cache cannot be loaded. */
-    loading,
-
-    /**
-     * Sends a reader the changes since its last event, or a snapshot if that event (`lastId`) is unknown. After that, the reader gets every
-     * change.
-     */
-    join(reader: Reader, lastId: string) {
-      const last = readEventId(lastId);
-      readers.add(reader);
-      if (last?.channel === id && last.position <= cache.position) {
-        reader.position = last.position;
-        if (last.position < cache.position) sendSoon();
-      } else void send(reader, currentSnapshot());
-    },
-
-    entries: (): Entry[] => cache.all(),
-
-    /** New readers must not get a retired device any more. */
-    removeDevice: (device: string) => cache.removeDevice(device),
-
-    leave: (reader: Reader) => readers.delete(reader),
-
-    end,
   };
-}
 
-export type Channel = ReturnType<typeof createChannel>;
+  #judgeAgain = () => {
+    if (this.#cache.judgeAgain()) this.#fanOut.sendSoon();
+  };
+
+  #takePage(read: () => Promise<LatestRow[] | null>): Promise<boolean> {
+    return this.#limit(async () => {
+      const since = this.#cache.position;
+      const rows = await read();
+      if (!this.#open || rows === null) return false;
+      let changes = 0;
+      for (const row of rows) if (this.#cache.refresh(latestItem(row), since)) changes++;
+      if (!this.#loaded || this.#cache.position === since) return true;
+      this.#metrics.resynced.inc(changes);
+      this.#fanOut.sendSoon();
+      return true;
+    });
+  }
+}
 
 const deviceOf = ({ device }: { device: { id: string } }) => device.id;
 

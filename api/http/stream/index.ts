@@ -6,7 +6,7 @@ import type { Caller } from '../../access/http/index.ts';
 import type { RouteDeps } from '../api.ts';
 import { compressEvents } from '../compression.ts';
 import type { ConcurrencyLimit } from '../long-requests.ts';
-import { type Channel, type ChannelDeps, createChannel } from './channel.ts';
+import { Channel, type ChannelDeps, snapshotOf } from './channel.ts';
 import type { Frames } from './frames.ts';
 import type { JudgedItem } from './latest-cache.ts';
 import { readSubscription, type Subscription } from './subscription.ts';
@@ -41,8 +41,9 @@ export function createStream(
 ) {
   const { limits, stats, resyncMs, clock, logger, metrics } = deps;
   const limit = pLimit(CONCURRENT_READS);
+  const storedPages = (of: Subscription) => snapshotOf(deps.store.fleet, deps.groups, of);
   const channels = createChannels(
-    { ...deps, limit, periods: { ...periods, resync: resyncMs } },
+    { ...deps, limit, storedPages, periods: { ...periods, resync: resyncMs } },
     periods.rest,
   );
   const readers: Set<Reader> = new Set();
@@ -231,7 +232,7 @@ function createChannels(deps: ChannelDeps, restMs: number) {
   }
 
   function open(key: string, subscription: Subscription) {
-    const held: Held = { channel: createChannel(subscription, deps), holders: 0, rest: undefined };
+    const held: Held = { channel: new Channel(subscription, deps), holders: 0, rest: undefined };
     channels.set(key, held);
     // After a failure, end the channel. The next reader then opens a new channel.
     held.channel.loading.catch(() => end(key, held));

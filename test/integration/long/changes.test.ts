@@ -1,10 +1,5 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import {
-  type Change,
-  createChanges,
-  type Position,
-  type Progress,
-} from '../../../api/stream-out/changes/index.ts';
+import { type Change, Changes, type Position, type Progress } from '../../../api/stream-out/changes/index.ts';
 import { bucketOf, HOUR_MS } from '../../../schema/rules.ts';
 import { untilHourGoesOn } from '../../support/history/hours.ts';
 import type { Json } from '../../support/json.ts';
@@ -128,7 +123,7 @@ test('GET /changes: since is more than 13 days ago: answers bad_parameter, becau
 
 test('Reader of changes: stops between two changes: it can continue at this position; an abort ends the reading', async () => {
   const store = await system.openStore();
-  const changes = createChanges({ store, groups: 2, horizon: { read: async () => clock() }, clock });
+  const changes = new Changes({ store, groups: 2, horizon: { read: async () => clock() }, clock });
   const { signal } = new AbortController();
   const readAll = async (position: Position) => {
     const read: Array<Change | Progress> = [];

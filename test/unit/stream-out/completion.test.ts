@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createCompletion } from '../../../api/stream-out/completion.ts';
+import { createCompletion } from '../../../api/stream-out/completion/index.ts';
 import { TopicRefused } from '../../../api/stream-out/kafka/sender.ts';
 import { closingOf, HOUR_MS } from '../../../schema/rules.ts';
 

@@ -1,26 +1,20 @@
-import type { Steps } from '../history/packing/index.ts';
-import type { Store } from '../store/index.ts';
-import type { OutboxEntry, OutboxKind } from '../store/outbox.ts';
-import { findAnnounced } from './announced.ts';
-import { chunks, type OutRecord } from './kafka/sender.ts';
-import { outboxDigest, outboxOwner } from './notes.ts';
-import type { RecordMaker, Source } from './record-maker.ts';
+import type { OutboxEntry, OutboxKind } from '../../store/outbox.ts';
+import { findAnnounced } from '../announced.ts';
+import { chunks } from '../kafka/sender.ts';
+import { ANNOUNCED_TOPICS, type CompletedTopic } from '../kafka/topics.ts';
+import { outboxDigest, outboxOwner } from '../notes.ts';
+import type { Source } from '../record-maker.ts';
+import type { Sending } from './sending.ts';
 
 const ENTRIES_AT_ONCE = 16;
 
+/** The kind of the announcements of each topic. */
+export const KINDS = Object.fromEntries(
+  Object.entries(ANNOUNCED_TOPICS).map(([kind, topic]) => [topic, kind]),
+) as Record<Exclude<CompletedTopic, 'batches'>, OutboxKind>;
+
 /** Sends the events, dead letters and alarms of a closed hour that no process has sent: the notes lack their digests. */
-export function createAnnouncedCompletion({
-  store,
-  steps,
-  records,
-  mustSend,
-}: {
-  store: Pick<Store, 'streaming' | 'devices' | 'events' | 'deadLetters' | 'alarms'>;
-  steps: Steps;
-  records: RecordMaker;
-  /** throws if the process ends before Kafka has the records */
-  mustSend: (records: OutRecord[]) => Promise<void>;
-}) {
+export function createAnnouncedCompletion({ store, steps, records, mustSend }: Sending) {
   const { streaming } = store;
 
   /** A replay ignores the notes of sent items, and sends all items. `hour`: epoch ms. Returns the number of sent records. */
