@@ -85,7 +85,9 @@ export function createAlarms(
   async function open(): Promise<Alarm[]> {
     const alarms: Alarm[] = [];
     for (let group = 0; group < groups; group++) {
-      const found = await Promise.all((await tables.episodes.open(group)).map(tables.episodes.find));
+      const found = await Promise.all(
+        (await tables.episodes.open(group)).map((key) => tables.episodes.find(key)),
+      );
       for (const alarm of found) if (alarm && alarm.cleared === null && !alarm.withdrawn) alarms.push(alarm);
     }
     return alarms;
