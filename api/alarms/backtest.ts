@@ -47,89 +47,6 @@ export function createBacktest({
   subjects: Subjects;
   clock: () => number;
 }) {
-  /** `most`: limit of the episodes of each sensor that are returned; further episodes are counted. */
-  async function episodesOf(
-    list: MonitoredSensor[],
-    condition: RuleCondition,
-    { from, to, watched }: Task,
-    most: number,
-  ) {
-    const found: PastEpisode[] = [];
-    let count = 0;
-    let stored: Backtest['stored'] = null;
-    for (let at = 0; at < list.length; at += SENSORS_AT_ONCE) {
-      const some = list.slice(at, at + SENSORS_AT_ONCE);
-      const windows = await Promise.all(
-        some.map(({ device, sensor }) =>
-          readWindow(watched, condition, {
-            sensor: { device: device.bytes, sensor: sensor.bytes, group: device.group },
-            intervalMs: sensor.intervalMs,
-            registration: { at: sensor.registeredAt, since: from, hasSent: sensor.ts !== null },
-            from,
-            to: to - 1,
-            since: from,
-            until: to,
-            historyFrom: from,
-            now: clock(),
-            most,
-          }),
-        ),
-      );
-      for (const [index, window] of windows.entries()) {
-        const subject = some[index] as MonitoredSensor;
-        for (const episode of window.episodes) found.push({ subject, episode });
-        count += window.count;
-        if (window.first !== null)
-          stored = around(stored, window.first, Math.min(subject.sensor.ts ?? to, to));
-      }
-    }
-    return { found, count, stored };
-  }
-
-  /** The peaks of the episodes suggest a limit for fewer alarms, the extremes of the quiet hours a limit for more alarms. */
-  async function suggestions(
-    list: MonitoredSensor[],
-    condition: RuleCondition,
-    found: PastEpisode[],
-    task: Task,
-  ) {
-    if (condition.kind !== 'above' && condition.kind !== 'below')
-      return { fewerAlarms: null, moreAlarms: null };
-    const isAbove = condition.kind === 'above';
-    const peaks = found.map(({ episode }) => Number(episode.peak));
-    const quiet = await quietExtremes(list, condition, task);
-    const fewer = peaks.length < 2 ? undefined : quantile(peaks, isAbove ? 1 - FEWER_SHARE : FEWER_SHARE);
-    const more = quantile(quiet, isAbove ? 1 - MORE_SHARE : MORE_SHARE);
-    const judge = async (limit: number | undefined) => {
-      if (limit === undefined || limit === condition.limit) return null;
-      const shift = limit - condition.limit;
-      const clear = condition.clear === undefined ? {} : { clear: condition.clear + shift };
-      const { count } = await episodesOf(list, { ...condition, ...clear, limit }, task, 0);
-      return { limit, count };
-    };
-    return { fewerAlarms: await judge(fewer), moreAlarms: await judge(more) };
-  }
-
-  /** The extreme value of each hour within the limit. Only hours with exact statistics count. */
-  async function quietExtremes(
-    list: MonitoredSensor[],
-    { kind, limit }: Extract<RuleCondition, { kind: 'above' | 'below' }>,
-    { from, to, watched }: Task,
-  ): Promise<number[]> {
-    const extremes: number[] = [];
-    for (const { device, sensor } of list) {
-      const key = { device: device.bytes, sensor: sensor.bytes, group: device.group };
-      for await (const hours of watched.hours(key, { from, to }, 'asc', to - from)) {
-        for (const { exact } of hours) {
-          const extreme = kind === 'above' ? exact?.max : exact?.min;
-          if (extreme !== undefined && (kind === 'above' ? extreme <= limit : extreme >= limit))
-            extremes.push(extreme);
-        }
-      }
-    }
-    return extremes;
-  }
-
   /** `range`: epoch ms. Throws the reason with which `signal` was aborted. */
   return async function backtest(
     version: Pick<RuleVersion, 'definition' | 'ids' | 'removed'> & { definition: Definition },
@@ -147,7 +64,7 @@ export function createBacktest({
       list.push(subject);
     }
     const { condition } = version.definition;
-    const task = { ...range, watched: endedBy(reading, signal) };
+    const task = { ...range, watched: endedBy(reading, signal), clock };
     const { found, count, stored } = await episodesOf(list, condition, task, MAX_EPISODES);
     return {
       episodes: found.slice(0, MAX_EPISODES),
@@ -162,7 +79,94 @@ export function createBacktest({
 }
 
 /** A range of samples, and functions to read it that throw after the signal was aborted. */
-type Task = { from: number; to: number; watched: Pick<Reading, 'hours' | 'samplesOf'> };
+type Task = {
+  from: number;
+  to: number;
+  watched: Pick<Reading, 'hours' | 'samplesOf'>;
+  clock: () => number;
+};
+
+/** `most`: limit of the episodes of each sensor that are returned; further episodes are counted. */
+async function episodesOf(
+  list: MonitoredSensor[],
+  condition: RuleCondition,
+  { from, to, watched, clock }: Task,
+  most: number,
+) {
+  const found: PastEpisode[] = [];
+  let count = 0;
+  let stored: Backtest['stored'] = null;
+  for (let at = 0; at < list.length; at += SENSORS_AT_ONCE) {
+    const some = list.slice(at, at + SENSORS_AT_ONCE);
+    const windows = await Promise.all(
+      some.map(({ device, sensor }) =>
+        readWindow(watched, condition, {
+          sensor: { device: device.bytes, sensor: sensor.bytes, group: device.group },
+          intervalMs: sensor.intervalMs,
+          registration: { at: sensor.registeredAt, since: from, hasSent: sensor.ts !== null },
+          from,
+          to: to - 1,
+          since: from,
+          until: to,
+          historyFrom: from,
+          now: clock(),
+          most,
+        }),
+      ),
+    );
+    for (const [index, window] of windows.entries()) {
+      const subject = some[index] as MonitoredSensor;
+      for (const episode of window.episodes) found.push({ subject, episode });
+      count += window.count;
+      if (window.first !== null) stored = around(stored, window.first, Math.min(subject.sensor.ts ?? to, to));
+    }
+  }
+  return { found, count, stored };
+}
+
+/** The peaks of the episodes suggest a limit for fewer alarms, the extremes of the quiet hours a limit for more alarms. */
+async function suggestions(
+  list: MonitoredSensor[],
+  condition: RuleCondition,
+  found: PastEpisode[],
+  task: Task,
+) {
+  if (condition.kind !== 'above' && condition.kind !== 'below')
+    return { fewerAlarms: null, moreAlarms: null };
+  const isAbove = condition.kind === 'above';
+  const peaks = found.map(({ episode }) => Number(episode.peak));
+  const quiet = await quietExtremes(list, condition, task);
+  const fewer = peaks.length < 2 ? undefined : quantile(peaks, isAbove ? 1 - FEWER_SHARE : FEWER_SHARE);
+  const more = quantile(quiet, isAbove ? 1 - MORE_SHARE : MORE_SHARE);
+  const judge = async (limit: number | undefined) => {
+    if (limit === undefined || limit === condition.limit) return null;
+    const shift = limit - condition.limit;
+    const clear = condition.clear === undefined ? {} : { clear: condition.clear + shift };
+    const { count } = await episodesOf(list, { ...condition, ...clear, limit }, task, 0);
+    return { limit, count };
+  };
+  return { fewerAlarms: await judge(fewer), moreAlarms: await judge(more) };
+}
+
+/** The extreme value of each hour within the limit. Only hours with exact statistics count. */
+async function quietExtremes(
+  list: MonitoredSensor[],
+  { kind, limit }: Extract<RuleCondition, { kind: 'above' | 'below' }>,
+  { from, to, watched }: Task,
+): Promise<number[]> {
+  const extremes: number[] = [];
+  for (const { device, sensor } of list) {
+    const key = { device: device.bytes, sensor: sensor.bytes, group: device.group };
+    for await (const hours of watched.hours(key, { from, to }, 'asc', to - from)) {
+      for (const { exact } of hours) {
+        const extreme = kind === 'above' ? exact?.max : exact?.min;
+        if (extreme !== undefined && (kind === 'above' ? extreme <= limit : extreme >= limit))
+          extremes.push(extreme);
+      }
+    }
+  }
+  return extremes;
+}
 
 const endedBy = (reading: Reading, signal: AbortSignal): Task['watched'] => ({
   async *hours(...given) {

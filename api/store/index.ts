@@ -146,27 +146,9 @@ export function createStore(deps: {
   const ingest = wrapSession?.(writing, client) ?? writing;
   const packed = createHistoryReads(reading);
   const retry = new Retry({ logger, onRetry });
-  const watch = new PartitionWatch({ logger, onLarge: onLargePartition });
-  const samples = new SampleWrites({ session: ingest, retry, watch });
-  const latest = new LatestWrites({ session: ingest, retry, logger });
-  const lastSeen = new LastSeenWrites({ session: ingest, retry });
   const waiting = () => Math.max(permits.waiting, ingest.waiting);
   return {
-    write: {
-      // Writes of samples are repeated until they are committed. The method is bound, because a wrapper would be one
-      // more function call per message.
-      samples: samples.write.bind(samples),
-      latest: latest.write.bind(latest) as LatestWrites['write'],
-      lastSeen: lastSeen.note.bind(lastSeen),
-      observeBlocks: samples.observeBlocks.bind(samples),
-      registry: createRegistryStore(ingest),
-      events: createEventStore(ingest),
-      sparkplug: createSparkplugStore(ingest),
-      history: createHistoryWrites(ingest),
-      lateDays: createLateDays(ingest),
-      lateArrivals: createLateArrivals(ingest),
-      outbox: createOutboxStore(ingest),
-    },
+    write: createIngestWrites(ingest, { logger, retry, onLargePartition }),
     retry,
     /** All other requests do not use the congestion window. */
     samples: createSampleReads(reading),
@@ -220,6 +202,35 @@ export function createStore(deps: {
 }
 
 export type Store = ReturnType<typeof createStore>;
+
+function createIngestWrites(
+  session: Session,
+  {
+    logger,
+    retry,
+    onLargePartition,
+  }: { logger: Pick<Logger, 'info' | 'warn'>; retry: Retry; onLargePartition: () => void },
+) {
+  const watch = new PartitionWatch({ logger, onLarge: onLargePartition });
+  const samples = new SampleWrites({ session, retry, watch });
+  const latest = new LatestWrites({ session, retry, logger });
+  const lastSeen = new LastSeenWrites({ session, retry });
+  return {
+    // Writes of samples are repeated until they are committed. The method is bound, because a wrapper would be one
+    // more function call per message.
+    samples: samples.write.bind(samples),
+    latest: latest.write.bind(latest) as LatestWrites['write'],
+    lastSeen: lastSeen.note.bind(lastSeen),
+    observeBlocks: samples.observeBlocks.bind(samples),
+    registry: createRegistryStore(session),
+    events: createEventStore(session),
+    sparkplug: createSparkplugStore(session),
+    history: createHistoryWrites(session),
+    lateDays: createLateDays(session),
+    lateArrivals: createLateArrivals(session),
+    outbox: createOutboxStore(session),
+  };
+}
 
 export interface SendingHooks {
   /** default: nothing is logged */

@@ -76,13 +76,15 @@ export const getAlarms =
         yield* inChunks(alarms, async (some) => some);
       } else if (state === 'open') {
         const open = await Promise.all(Array.from({ length: groups }, (_, group) => episodes.open(group)));
-        yield* inChunks(open.flat().sort(newestFirst), (keys) => Promise.all(keys.map(episodes.find)));
+        yield* inChunks(open.flat().sort(newestFirst), (keys) =>
+          Promise.all(keys.map((key) => episodes.find(key))),
+        );
       } else {
         const oldest = Math.max(dayOf(range.from), dayOf(after.until) - MAX_DAYS * DAY_MS);
         for (let day = dayOf(after.until); day >= oldest; day -= DAY_MS) {
           const until = Math.min(after.until, day + DAY_MS - 1);
           const keys = await episodes.ofDay(day, until, page.limit);
-          yield* inChunks(keys, (some) => Promise.all(some.map(episodes.find)));
+          yield* inChunks(keys, (some) => Promise.all(some.map((key) => episodes.find(key))));
         }
       }
     }

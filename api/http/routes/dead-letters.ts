@@ -5,7 +5,7 @@ import { formatTime } from '../../../common/times.ts';
 import { uuidText } from '../../../schema/ids.ts';
 import { DAY_MS, DEAD_LETTER_DAYS, MOST_CLOCK_DIFFERENCE_MS } from '../../../schema/rules.ts';
 import type { StoredDeadLetter } from '../../store/dead-letters/dead-letter.ts';
-import type { Range } from '../../store/dead-letters/reads.ts';
+import type { Range } from '../../store/dead-letters/search.ts';
 import type { Store } from '../../store/index.ts';
 import type { RouteDeps } from '../api.ts';
 import { audit } from '../audit.ts';

@@ -114,134 +114,149 @@ export type Alarm = EpisodeKey &
 
 type AlarmEvent = { at: number; kind: string; actor: string | null; comment: string | null };
 
-export function createAlarmStore(session: Session) {
-  const keyOf = ({ device, sensor, rule, start }: EpisodeKey) => [device, sensor, rule, int64(start)];
+export class AlarmStore {
+  #session: Session;
 
-  const note = (key: EpisodeKey, { at, kind, actor, comment }: AlarmEvent) =>
-    session.write(NOTE, [...keyOf(key), int64(at), kind, actor ?? undefined, comment ?? undefined]);
+  constructor(session: Session) {
+    this.#session = session;
+  }
 
-  return {
-    /** Includes withdrawn episodes, in order of their start. @param to epoch ms, the latest start */
-    async inRange(
-      { device, sensor, rule }: Omit<EpisodeKey, 'start'>,
-      from: number,
-      to: number,
-    ): Promise<Alarm[]> {
-      const rows = await session.all(IN_RANGE, [device, sensor, rule, int64(from), int64(to)]);
-      return rows.filter(isEpisode).map(toAlarm);
-    },
+  /** Includes withdrawn episodes, in order of their start. @param to epoch ms, the latest start */
+  async inRange(
+    { device, sensor, rule }: Omit<EpisodeKey, 'start'>,
+    from: number,
+    to: number,
+  ): Promise<Alarm[]> {
+    const rows = await this.#session.all(IN_RANGE, [device, sensor, rule, int64(from), int64(to)]);
+    return rows.filter(isEpisode).map(toAlarm);
+  }
 
-    async find(key: EpisodeKey): Promise<Alarm | null> {
-      const row = await session.one(ONE, keyOf(key));
-      return row && isEpisode(row) ? toAlarm(row) : null;
-    },
+  async find(key: EpisodeKey): Promise<Alarm | null> {
+    const row = await this.#session.one(ONE, keyOf(key));
+    return row && isEpisode(row) ? toAlarm(row) : null;
+  }
 
-    /**
-     * Returns the newest alarms of all rules, including withdrawn ones. The table orders alarms by rule, so all alarms of the sensor are
-     * read. They are read page by page, because a value that oscillates around a limit causes an alarm per minute.
-     * @param page `until`: epoch ms of the latest start; default: all alarms
-     */
-    async ofSensor(
-      device: Buffer,
-      sensor: Buffer,
-      { until, limit }: { until: number; limit: number } = ALL,
-    ): Promise<Alarm[]> {
-      let newest: Alarm[] = [];
-      for await (const rows of session.pages(OF_SENSOR, [device, sensor])) {
-        const found = rows.filter(isEpisode).map(toAlarm);
-        newest.push(...found.filter(({ start }) => start <= until));
-        newest = newest.sort(newestFirst).slice(0, limit);
-      }
-      return newest;
-    },
+  /**
+   * Returns the newest alarms of all rules, including withdrawn ones. The table orders alarms by rule, so all alarms of the sensor are
+   * read. They are read page by page, because a value that oscillates around a limit causes an alarm per minute.
+   * @param page `until`: epoch ms of the latest start; default: all alarms
+   */
+  async ofSensor(
+    device: Buffer,
+    sensor: Buffer,
+    { until, limit }: { until: number; limit: number } = ALL,
+  ): Promise<Alarm[]> {
+    let newest: Alarm[] = [];
+    for await (const rows of this.#session.pages(OF_SENSOR, [device, sensor])) {
+      const found = rows.filter(isEpisode).map(toAlarm);
+      newest.push(...found.filter(({ start }) => start <= until));
+      newest = newest.sort(newestFirst).slice(0, limit);
+    }
+    return newest;
+  }
 
-    /**
-     * Writes first the indexes and the history, then the row. An evaluation that finds the correct row writes nothing. So if the row came
-     * first, a failure between the two writes would leave the row without indexes and history forever.
-     * @param readAt the write timestamp, in µs: a time before the samples were read
-     */
-    async write(group: number, alarm: Alarm, readAt: Buffer, events: AlarmEvent[] = []) {
-      const key = keyOf(alarm);
-      const isOpen = alarm.cleared === null && !alarm.withdrawn;
-      await Promise.all([
-        isOpen && session.write(OPEN, [group, ...key, readAt]),
-        session.write(INDEX, [
-          int64(dayOf(alarm.start)),
-          int64(alarm.start),
-          alarm.device,
-          alarm.sensor,
-          alarm.rule,
-        ]),
-        ...events.map((event) => note(alarm, event)),
-      ]);
-      await session.write(WRITE, [
-        ...key,
-        alarm.version,
-        alarm.ruleName,
-        alarm.severity,
-        alarm.condition ?? undefined,
-        alarm.deviceName ?? undefined,
-        alarm.sensorName ?? undefined,
-        alarm.site ?? undefined,
-        alarm.unit ?? undefined,
-        int64(alarm.opened),
-        int64(alarm.cleared ?? OPEN_END),
-        alarm.peak === null ? undefined : float64(alarm.peak),
-        alarm.late,
-        alarm.withdrawn,
-        // Without a repetition they would expire while a long alarm is still open.
-        alarm.acknowledgedAt === null ? undefined : int64(alarm.acknowledgedAt),
-        alarm.acknowledgedBy ?? undefined,
-        alarm.comment ?? undefined,
-        alarm.shelvedUntil === null ? undefined : int64(alarm.shelvedUntil),
-        readAt,
-      ]);
-      if (!isOpen) await session.write(CLOSE, [readAt, group, ...key]);
-    },
+  /**
+   * Writes first the indexes and the history, then the row. An evaluation that finds the correct row writes nothing. So if the row came
+   * first, a failure between the two writes would leave the row without indexes and history forever.
+   * @param readAt the write timestamp, in µs: a time before the samples were read
+   */
+  async write(group: number, alarm: Alarm, readAt: Buffer, events: AlarmEvent[] = []) {
+    const key = keyOf(alarm);
+    const isOpen = alarm.cleared === null && !alarm.withdrawn;
+    await Promise.all([
+      isOpen && this.#session.write(OPEN, [group, ...key, readAt]),
+      this.#session.write(INDEX, [
+        int64(dayOf(alarm.start)),
+        int64(alarm.start),
+        alarm.device,
+        alarm.sensor,
+        alarm.rule,
+      ]),
+      ...events.map((event) => this.note(alarm, event)),
+    ]);
+    await this.#session.write(WRITE, [
+      ...key,
+      alarm.version,
+      alarm.ruleName,
+      alarm.severity,
+      alarm.condition ?? undefined,
+      alarm.deviceName ?? undefined,
+      alarm.sensorName ?? undefined,
+      alarm.site ?? undefined,
+      alarm.unit ?? undefined,
+      int64(alarm.opened),
+      int64(alarm.cleared ?? OPEN_END),
+      alarm.peak === null ? undefined : float64(alarm.peak),
+      alarm.late,
+      alarm.withdrawn,
+      // Without a repetition they would expire while a long alarm is still open.
+      alarm.acknowledgedAt === null ? undefined : int64(alarm.acknowledgedAt),
+      alarm.acknowledgedBy ?? undefined,
+      alarm.comment ?? undefined,
+      alarm.shelvedUntil === null ? undefined : int64(alarm.shelvedUntil),
+      readAt,
+    ]);
+    if (!isOpen) await this.#session.write(CLOSE, [readAt, group, ...key]);
+  }
 
-    /** Removes an episode from the index of open episodes. An index row that was written after `at` stays. */
-    close: (group: number, key: EpisodeKey, at: number) =>
-      session.write(CLOSE, [writeTimestamp(at), group, ...keyOf(key)]),
+  /** Removes an episode from the index of open episodes. An index row that was written after `at` stays. */
+  close(group: number, key: EpisodeKey, at: number): Promise<void> {
+    return this.#session.write(CLOSE, [writeTimestamp(at), group, ...keyOf(key)]);
+  }
 
-    open: async (group: number): Promise<EpisodeKey[]> =>
-      (await session.all(OPEN_OF_GROUP, [group])).map(toKey),
+  async open(group: number): Promise<EpisodeKey[]> {
+    return (await this.#session.all(OPEN_OF_GROUP, [group])).map(toKey);
+  }
 
-    /** @returns ascending starts of the open episodes that began at `until` or earlier */
-    async openUntil(
-      group: number,
-      { device, sensor, rule }: Omit<EpisodeKey, 'start'>,
-      until: number,
-    ): Promise<number[]> {
-      const rows = await session.all(OPEN_UNTIL, [group, device, sensor, rule, int64(until)]);
-      return rows.map((row) => row['start'].getTime());
-    },
+  /** @returns ascending starts of the open episodes that began at `until` or earlier */
+  async openUntil(
+    group: number,
+    { device, sensor, rule }: Omit<EpisodeKey, 'start'>,
+    until: number,
+  ): Promise<number[]> {
+    const rows = await this.#session.all(OPEN_UNTIL, [group, device, sensor, rule, int64(until)]);
+    return rows.map((row) => row['start'].getTime());
+  }
 
-    acknowledge: (key: EpisodeKey, { at, by, comment }: { at: number; by: string; comment: string | null }) =>
-      session.write(ACKNOWLEDGE, [int64(at), by, comment ?? undefined, ...keyOf(key)]),
+  acknowledge(
+    key: EpisodeKey,
+    { at, by, comment }: { at: number; by: string; comment: string | null },
+  ): Promise<void> {
+    return this.#session.write(ACKNOWLEDGE, [int64(at), by, comment ?? undefined, ...keyOf(key)]);
+  }
 
-    shelve: (key: EpisodeKey, until: number) => session.write(SHELVE, [int64(until), ...keyOf(key)]),
+  shelve(key: EpisodeKey, until: number): Promise<void> {
+    return this.#session.write(SHELVE, [int64(until), ...keyOf(key)]);
+  }
 
-    /** @returns keys of the episodes that started on the day, until `until`, newest first */
-    async ofDay(day: number, until: number, limit: number): Promise<EpisodeKey[]> {
-      return (await session.all(FIRST_OF_DAY, [int64(day), int64(until), limit])).map(toKey);
-    },
+  /** @returns keys of the episodes that started on the day, until `until`, newest first */
+  async ofDay(day: number, until: number, limit: number): Promise<EpisodeKey[]> {
+    return (await this.#session.all(FIRST_OF_DAY, [int64(day), int64(until), limit])).map(toKey);
+  }
 
-    note,
+  note(key: EpisodeKey, { at, kind, actor, comment }: AlarmEvent): Promise<void> {
+    return this.#session.write(NOTE, [
+      ...keyOf(key),
+      int64(at),
+      kind,
+      actor ?? undefined,
+      comment ?? undefined,
+    ]);
+  }
 
-    async history(key: EpisodeKey): Promise<AlarmEvent[]> {
-      const rows = await session.all(NOTES, keyOf(key));
-      const events = rows.map((row) => ({
-        at: row['at'].getTime(),
-        kind: row['kind'],
-        actor: row['actor'] ?? null,
-        comment: row['comment'] ?? null,
-      }));
-      return withoutRepetitions(events);
-    },
-  };
+  async history(key: EpisodeKey): Promise<AlarmEvent[]> {
+    const rows = await this.#session.all(NOTES, keyOf(key));
+    const events = rows.map((row) => ({
+      at: row['at'].getTime(),
+      kind: row['kind'],
+      actor: row['actor'] ?? null,
+      comment: row['comment'] ?? null,
+    }));
+    return withoutRepetitions(events);
+  }
 }
 
-export type AlarmStore = ReturnType<typeof createAlarmStore>;
+const keyOf = ({ device, sensor, rule, start }: EpisodeKey) => [device, sensor, rule, int64(start)];
 
 /**
  * A retried evaluation or a second process may write the same events again. Of these only the first `opened`

@@ -1,18 +1,9 @@
-import { bucketOf, DEAD_LETTER_SHARDS, HOUR_MS } from '../../../schema/rules.ts';
-import { int32, int64 } from '../cql-encoding.ts';
-import type { Row, Session } from '../sending/session.ts';
+import { bucketOf, HOUR_MS } from '../../../schema/rules.ts';
+import type { Session } from '../sending/session.ts';
 import { firstIdOf, parseTimeId, timeOfId } from '../time-ids.ts';
 import { compareDeadLetterIds, readDeadLetter, type StoredDeadLetter } from './dead-letter.ts';
+import { DeadLetterSearch, type Filter, newer, type Range } from './search.ts';
 import { hoursOf, summarizeDeadLetters } from './writes.ts';
-
-const SELECT_IDS = {
-  name: 'dead_letter_ids',
-  cql: 'SELECT id FROM dead_letter WHERE hour = ? AND shard = ? AND id >= ? AND id < ? LIMIT ?',
-};
-const SELECT_HEADS = {
-  name: 'dead_letter_heads',
-  cql: 'SELECT id, device, codes FROM dead_letter WHERE hour = ? AND shard = ? AND id >= ? AND id < ? LIMIT ?',
-};
 
 /** Limit of hours that one page reads, at 16 partitions each. 26 hours are a day, and a margin for clocks that differ. */
 const MAX_HOURS_PER_PAGE = 26;
@@ -23,75 +14,11 @@ const MAX_BYTES_PER_PAGE = 8 * 1024 * 1024;
 /** Each dead letter may have 64 KiB of payload and 64 KiB of topic. */
 const CONCURRENT_READS = 16;
 
-/** A head is a dead letter without its content. */
-const HEADS_PER_REQUEST = 1000;
-
-/** From each shard. A page has at most `MAX_HOURS_PER_PAGE` steps. */
-const HEADS_PER_STEP = 250;
-
-const SHARDS = Array.from({ length: DEAD_LETTER_SHARDS }, (_, shard) => int32(shard));
-
-export type Range = { from: number; to: number };
-
 export type RefusedCount = { refused: number; newest: number };
 
-/** [first, end) */
-type Slice = { first: Buffer; end: Buffer; hour: number };
-
-/** The search has covered all ids from `reached` on. */
-type Found = { ids: Buffer[]; reached: Buffer };
-
-type Filter = { device?: string | undefined; code?: string | undefined };
-
-export type Head = { id: Buffer; device: string | null; codes: Record<string, number> };
-
 export function createDeadLetterReads(session: Session) {
-  async function readIds({ first, end, hour }: Slice, limit: number): Promise<Found> {
-    const bucket = int64(hour);
-    const shards = await Promise.all(
-      SHARDS.map((shard) => session.all(SELECT_IDS, [bucket, shard, first, end, int32(limit)])),
-    );
-    const ids = shards.flat().map((row) => row['id'].getBuffer() as Buffer);
-    return newestOf(ids, first, limit);
-  }
-
-  /** One call reads a bounded number of heads, so it may not reach the start of the slice. */
-  async function findIds({ first, end, hour }: Slice, limit: number, filter: Filter): Promise<Found> {
-    const bucket = int64(hour);
-    const shards = await Promise.all(
-      SHARDS.map((shard) => session.all(SELECT_HEADS, [bucket, shard, first, end, int32(HEADS_PER_STEP)])),
-    );
-    const ids: Buffer[] = [];
-    let reached = first;
-    for (const rows of shards) {
-      for (const row of rows) if (matches(row, filter)) ids.push(row['id'].getBuffer());
-      if (rows.length === HEADS_PER_STEP) reached = newer(reached, rows.at(-1)?.['id'].getBuffer());
-    }
-    // Every shard was read as far as `reached`, so only ids from `reached` on can be returned in order. The next call reads the older ids.
-    return newestOf(
-      ids.filter((id) => compareDeadLetterIds(id, reached) >= 0),
-      reached,
-      limit,
-    );
-  }
-
-  async function readShard({ from, to }: Range, shard: Buffer, onHead: (head: Head) => void) {
-    const first = firstIdOf(from);
-    let end = firstIdOf(to);
-    for (;;) {
-      const key = [int64(bucketOf(from)), shard, first, end];
-      const rows = await session.all(SELECT_HEADS, [...key, int32(HEADS_PER_REQUEST)]);
-      for (const row of rows) {
-        onHead({ id: row['id'].getBuffer(), device: row['device'], codes: row['codes'] ?? {} });
-      }
-      if (rows.length < HEADS_PER_REQUEST) return;
-      end = rows.at(-1)?.['id'].getBuffer();
-    }
-  }
-
-  async function scanHour(range: Range, onHead: (head: Head) => void): Promise<void> {
-    await Promise.all(SHARDS.map((shard) => readShard(range, shard, onHead)));
-  }
+  const search = new DeadLetterSearch(session);
+  const scanHour: DeadLetterSearch['scanHour'] = (range, onHead) => search.scanHour(range, onHead);
 
   return {
     /** @returns null: the dead letter does not exist, or has expired */
@@ -118,7 +45,9 @@ export function createDeadLetterReads(session: Session) {
         const begin = newer(first, firstIdOf(hour));
         const wanted = limit - deadLetters.length + 1;
         const slice = { first: begin, end, hour };
-        const { ids, reached } = await (isFiltered ? findIds(slice, wanted, filter) : readIds(slice, wanted));
+        const { ids, reached } = await (isFiltered
+          ? search.findIds(slice, wanted, filter)
+          : search.readIds(slice, wanted));
         for (let index = 0; index < ids.length; index += CONCURRENT_READS) {
           const read = await Promise.all(
             ids.slice(index, index + CONCURRENT_READS).map((id) => readDeadLetter(session, id)),
@@ -167,17 +96,6 @@ function hourBefore(end: Buffer): number {
   const began = bucketOf(timeOfId(end));
   return compareDeadLetterIds(firstIdOf(began), end) < 0 ? began : began - HOUR_MS;
 }
-
-function newestOf(ids: Buffer[], reached: Buffer, limit: number): Found {
-  const newest = ids.sort((a, b) => compareDeadLetterIds(b, a)).slice(0, limit);
-  return { ids: newest, reached: newest.length < limit ? reached : (newest.at(-1) as Buffer) };
-}
-
-const matches = (row: Row, { device, code }: Filter) =>
-  (device === undefined || row['device'] === device) &&
-  (code === undefined || Object.hasOwn(row['codes'] ?? {}, code));
-
-const newer = (a: Buffer, b: Buffer) => (compareDeadLetterIds(a, b) > 0 ? a : b);
 
 const bytesOf = ({ topic, device, content }: StoredDeadLetter): number =>
   2 * topic.length + (device?.length ?? 0) + (content?.payload.length ?? 0);

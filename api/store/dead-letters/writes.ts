@@ -5,7 +5,7 @@ import { int32 } from '../cql-encoding.ts';
 import type { Session } from '../sending/session.ts';
 import { newTimeId } from '../time-ids.ts';
 import { elementsIn, keyOf, packElements, type StoredDeadLetter } from './dead-letter.ts';
-import type { Head, Range } from './reads.ts';
+import type { Head, Range } from './search.ts';
 
 /** A longer payload is cut, and cannot be replayed. */
 export const KEPT_PAYLOAD_BYTES = 65_536;

@@ -47,31 +47,12 @@ export function createSession(
   limits: BatchLimits = DEFAULT_LIMITS,
   stamps: Stamps | undefined = undefined,
 ) {
-  async function timed<T>(name: string, request: () => Promise<T>): Promise<T> {
-    const room = gate.enter();
-    if (room !== undefined) await room;
-    return answered(name, request);
-  }
-
-  async function answered<T>(name: string, request: () => Promise<T>): Promise<T> {
-    const began = performance.now();
-    let failure: unknown;
-    try {
-      return await request();
-    } catch (error) {
-      failure = translate(error, name);
-      throw failure;
-    } finally {
-      gate.leave(began, failure);
-      observe({ query: name, ok: String(failure === undefined) }, (performance.now() - began) / 1000);
-    }
-  }
-
+  const requests = new Requests(observe, gate);
   const execute = createPreparedWrites(client, stamps);
   const merger = new WriteMerger({
     acquire: () => gate.enter(),
     release: () => gate.cancel(),
-    send: (name, queries, routing) => answered(name, () => execute(queries, routing)),
+    send: (name, queries, routing) => requests.answered(name, () => execute(queries, routing)),
     replicasOf,
     limits,
   });
@@ -79,7 +60,7 @@ export function createSession(
   /** After a timeout the halves are sent, because the batch may be too large for a busy database. */
   async function sendHalving(name: string, queries: Query[], routingKey?: Buffer): Promise<void> {
     try {
-      await timed(name, () => execute(queries, routingKey));
+      await requests.timed(name, () => execute(queries, routingKey));
     } catch (error) {
       if (queries.length === 1 || !isTimeout(error)) throw error;
       for (const half of halvesOf(queries)) await sendHalving(name, half, routingKey);
@@ -89,7 +70,7 @@ export function createSession(
   return {
     /** @throws {MillraceError} `unavailable` or `rejected`, like all requests of a session */
     async write({ name, cql }: Statement, params: unknown[]): Promise<void> {
-      await timed(name, () => client.execute(cql, params));
+      await requests.timed(name, () => client.execute(cql, params));
     },
 
     /** The rows belong to one partition of one table. @param routingKey see `routing.ts`; without it the driver computes one */
@@ -105,7 +86,7 @@ export function createSession(
     },
 
     async one({ name, cql }: Statement, params: unknown[]): Promise<Row | null> {
-      return timed(name, async () => (await client.execute(cql, params)).first());
+      return requests.timed(name, async () => (await client.execute(cql, params)).first());
     },
 
     /** @returns `next` is undefined at the end */
@@ -114,14 +95,14 @@ export function createSession(
       params: unknown[],
       pageState?: string,
     ): Promise<{ rows: Row[]; next: string | undefined }> {
-      const page = await timed(name, () => client.execute(cql, params, { pageState, fetchSize }));
+      const page = await requests.timed(name, () => client.execute(cql, params, { pageState, fetchSize }));
       return { rows: page.rows, next: page.pageState };
     },
 
     async *pages({ name, cql, fetchSize }: Statement, params: unknown[]): AsyncGenerator<Row[], void> {
       let pageState: string | undefined;
       do {
-        const page: types.ResultSet = await timed(name, () =>
+        const page: types.ResultSet = await requests.timed(name, () =>
           client.execute(cql, params, { pageState, fetchSize }),
         );
         yield page.rows;
@@ -141,7 +122,7 @@ export function createSession(
       const rows: Row[] = [];
       let pageState: string | undefined;
       do {
-        const page: types.ResultSet = await timed(name, () =>
+        const page: types.ResultSet = await requests.timed(name, () =>
           client.execute(cql, params, { pageState, fetchSize }),
         );
         rows.push(...page.rows);
@@ -153,6 +134,38 @@ export function createSession(
 }
 
 export type Session = ReturnType<typeof createSession>;
+
+/** Sends requests through the gate, and observes them. */
+class Requests {
+  #observe: Observe;
+  #gate: Gate;
+
+  constructor(observe: Observe, gate: Gate) {
+    this.#observe = observe;
+    this.#gate = gate;
+  }
+
+  async timed<T>(name: string, request: () => Promise<T>): Promise<T> {
+    const room = this.#gate.enter();
+    if (room !== undefined) await room;
+    return this.answered(name, request);
+  }
+
+  /** The gate must have been entered. */
+  async answered<T>(name: string, request: () => Promise<T>): Promise<T> {
+    const began = performance.now();
+    let failure: unknown;
+    try {
+      return await request();
+    } catch (error) {
+      failure = translate(error, name);
+      throw failure;
+    } finally {
+      this.#gate.leave(began, failure);
+      this.#observe({ query: name, ok: String(failure === undefined) }, (performance.now() - began) / 1000);
+    }
+  }
+}
 
 /** The server rejects these requests on each attempt (native_protocol_v4.spec, section 9). */
 const REFUSALS = new Set([0x2000, 0x2200]);

@@ -68,7 +68,7 @@ test('Alarm: the process dies after writing the alarm history: the next evaluati
   system = await startMemoryAlarms({ clock });
   const rule = await system.addRule({ scope, condition: ABOVE }, NOW - HOUR_MS);
   const { episodes } = system.store.alarms;
-  const { write } = episodes;
+  const write = episodes.write.bind(episodes);
   let isKilled = false;
   episodes.write = async (group, alarm, readAt, noted) => {
     if (!isKilled) {
@@ -171,7 +171,7 @@ test('Alarm acknowledgement: the write of the alarm history fails: the request f
   const key = { ...system.keyOf('oven', 'heat'), rule: rule.bytes, start };
   const acknowledge = () => system.alarms.acknowledge(key, { by: 'Ada', comment: 'I look' });
   const { episodes } = system.store.alarms;
-  const { note } = episodes;
+  const note = episodes.note.bind(episodes);
   episodes.note = async () => {
     throw new Error('the database is away');
   };
@@ -277,7 +277,7 @@ test('Alarm shelving: the process dies right after ending the shelving: the wait
     await shelve(NOW + DAY_MS);
     await heat(0);
     await until(() => events().includes('cleared'));
-    const write = episodes.shelve;
+    const write = episodes.shelve.bind(episodes);
     episodes.shelve = async (...given) => {
       await write(...given);
       throw new Error('the process dies');
@@ -387,7 +387,8 @@ test('Alarm takeover: the process already evaluates an open alarm: the periodic 
   await until(() => events().includes('opened'));
   await system.evaluated();
   const { episodes } = system.store.alarms;
-  const { open, find } = episodes;
+  const open = episodes.open.bind(episodes);
+  const find = episodes.find.bind(episodes);
   const count = { rereads: 0, finds: 0 };
   episodes.open = (group) => {
     count.rereads++;
