@@ -33,7 +33,9 @@ export function createReplay({
     for (let hour = bucketOf(from); hour < to; hour += HOUR_MS) {
       for (let group = 0; group < groups; group++) {
         await forEachConcurrently(DEVICES_AT_ONCE, devicesOf(sending, group), async (device) => {
-          sent += await blocks.sendHour(group, device, hour, 'replay', () => true);
+          // `sent += await …` would read `sent` before the wait, and lose what other devices add meanwhile.
+          const blocksSent = await blocks.sendHour(group, device, hour, 'replay', () => true);
+          sent += blocksSent;
           onProgress(sent);
         });
         for (const kind of Object.values(KINDS)) others += await sendAnnounced(group, hour, kind, 'replay');
