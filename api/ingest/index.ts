@@ -19,7 +19,7 @@ import { Outbox } from './outbox.ts';
 import { IngestPipeline, type Send } from './pipeline.ts';
 import { ReceiptTimes } from './receipt-times.ts';
 import { RefusalNotices } from './refusal-notices.ts';
-import { createBirths } from './registry/births.ts';
+import { Births } from './registry/births.ts';
 import type { Device, Sensor } from './registry/cache.ts';
 import { ClockNotices } from './registry/clock-notices.ts';
 import { createDescriptions } from './registry/descriptions.ts';
@@ -65,7 +65,7 @@ export function createIngest(
   const limits = { autoRegister, autoRegisterMax };
   const registry = new Registry({ store: store.write.registry, groups, limits, retry, clock });
   const clocks = new ClockNotices({ logger });
-  const births = createBirths({ registry, store: store.write.registry, retry, clock, clocks });
+  const births = new Births({ registry, store: store.write.registry, retry, clock, clocks });
   const notices = new RefusalNotices({ logger });
   // Processes that run only a command also get an outbox, because their commits must reach Kafka too.
   const outbox = config.stream.kafka ? new Outbox({ store: store.write.outbox, clock }) : null;

@@ -2,7 +2,7 @@ import pino from 'pino';
 import { MessageDecoder } from '../../../api/ingest/decode/index.ts';
 import type { MessageBatch } from '../../../api/ingest/decode/message-batch.ts';
 import { arrivalOf } from '../../../api/ingest/pipeline.ts';
-import { createBirths } from '../../../api/ingest/registry/births.ts';
+import { Births } from '../../../api/ingest/registry/births.ts';
 import { ClockNotices } from '../../../api/ingest/registry/clock-notices.ts';
 import { Registry } from '../../../api/ingest/registry/index.ts';
 import { createSparkplug } from '../../../api/ingest/sparkplug/index.ts';
@@ -44,7 +44,7 @@ export async function createMemoryEdgeNode(clock: () => number) {
   const limits = { autoRegister: true, autoRegisterMax: 100 };
   const registry = new Registry({ store: store.write.registry, groups: GROUPS, limits, retry, clock });
   const clocks = new ClockNotices({ logger: pino({ level: 'silent' }) });
-  const births = createBirths({ registry, store: store.write.registry, retry, clock, clocks });
+  const births = new Births({ registry, store: store.write.registry, retry, clock, clocks });
   const decoder = new MessageDecoder({ historyMs: 1e11, maxClockSkewMs: 300_000, relativeTimes: true });
   const metrics = createMetrics({ version: 'test', role: 'all' });
   /** topics of the rebirth commands to the node */
