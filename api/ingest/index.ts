@@ -24,7 +24,7 @@ import type { Device, Sensor } from './registry/cache.ts';
 import { ClockNotices } from './registry/clock-notices.ts';
 import { createDescriptions } from './registry/descriptions.ts';
 import { createRetirement, Registry } from './registry/index.ts';
-import { createEvents, createStatuses } from './registry/status.ts';
+import { createEvents, Statuses } from './registry/status.ts';
 import { createReplay } from './replay.ts';
 import { SampleWriter, type Series } from './sample-writer.ts';
 import { createSparkplug } from './sparkplug/index.ts';
@@ -100,7 +100,7 @@ export function createIngest(
     late,
   });
   const events = createEvents({ store: store.write.events, retry, outbox, groups });
-  const statuses = createStatuses({ registry, store: store.write.registry, retry, events, clocks, onState });
+  const statuses = new Statuses({ registry, store: store.write.registry, retry, events, clocks, onState });
   const measurements = new MeasurementStore(
     { clock, metrics, processStats },
     { registry, statuses, receiptTimes, samples, write: store.write, retry, publish },
