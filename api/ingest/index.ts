@@ -27,7 +27,7 @@ import { createRetirement, Registry } from './registry/index.ts';
 import { createEvents, Statuses } from './registry/status.ts';
 import { createReplay } from './replay.ts';
 import { SampleWriter, type Series } from './sample-writer.ts';
-import { createSparkplug } from './sparkplug/index.ts';
+import { Rebirths, Sparkplug } from './sparkplug/index.ts';
 import { Submissions, type Submit, type SubmitLines } from './submission.ts';
 import { UnmatchedTopics } from './unmatched-topics.ts';
 
@@ -105,16 +105,14 @@ export function createIngest(
     { clock, metrics, processStats },
     { registry, statuses, receiptTimes, samples, write: store.write, retry, publish },
   );
-  const sparkplug = createSparkplug({
+  const sparkplug = new Sparkplug({
     store: store.write.sparkplug,
     registry,
     decoder,
     retry,
-    send,
     historyDays: config.retention.historyDays,
     maxMessageBytes,
-    clock,
-    metrics,
+    rebirths: new Rebirths({ send, clock, onRequest: () => metrics.rebirths.inc() }),
   });
   const handlers = createHandlers(context, {
     devices: { registry, births, events, statuses, writeLastSeen: store.write.lastSeen },
@@ -178,7 +176,7 @@ export function createIngest(
       return { oldest: now - historyMs, newest: now + maxClockSkewMs };
     },
     /** After a lost connection to the broker, newer births may have been missed. */
-    forgetBirths: sparkplug.forgetBirths,
+    forgetBirths: () => sparkplug.forgetBirths(),
     setSampleObserver: (observer: SampleObserver | null) => measurements.setSampleObserver(observer),
     /** From memory, with the newest values that this process committed. */
     peek: (id: string) => registry.cache.peek(id),

@@ -5,7 +5,7 @@ import { arrivalOf } from '../../../api/ingest/pipeline.ts';
 import { Births } from '../../../api/ingest/registry/births.ts';
 import { ClockNotices } from '../../../api/ingest/registry/clock-notices.ts';
 import { Registry } from '../../../api/ingest/registry/index.ts';
-import { createSparkplug } from '../../../api/ingest/sparkplug/index.ts';
+import { Rebirths, Sparkplug } from '../../../api/ingest/sparkplug/index.ts';
 import { createMetrics } from '../../../api/observability/metrics.ts';
 import { Retry } from '../../../api/store/sending/retry.ts';
 import { type Identity, identifyDevice } from '../../../schema/ids.ts';
@@ -51,16 +51,18 @@ export async function createMemoryEdgeNode(clock: () => number) {
   const commands: string[] = [];
 
   const start = () =>
-    createSparkplug({
+    new Sparkplug({
       store: store.write.sparkplug,
       registry,
       decoder,
       retry,
-      send: (topic) => void commands.push(topic),
       maxMessageBytes: 1_048_576,
       historyDays: HISTORY_DAYS,
-      clock,
-      metrics,
+      rebirths: new Rebirths({
+        send: (topic) => void commands.push(topic),
+        clock,
+        onRequest: () => metrics.rebirths.inc(),
+      }),
     });
   let sparkplug = start();
 
