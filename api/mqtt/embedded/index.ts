@@ -12,6 +12,7 @@ import type { Host } from '../../ingest/sparkplug/host.ts';
 import { WAITED } from '../../live/index.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import { ClientDeliveries } from '../acknowledgements.ts';
+import { Answers, DROPPED } from './answers.ts';
 import { AccessNotices, createAuthentication } from './authentication.ts';
 import { createAuthorization } from './authorization.ts';
 import {
@@ -26,7 +27,7 @@ import { LIMITS, Listener } from './listener.ts';
 import { isTooLargeFor, RECEIVE_MAXIMUM, SessionlessBroker } from './mqtt5.ts';
 import { ReadScheduler } from './reading/read-scheduler.ts';
 import { Persistence } from './retained.ts';
-import { createSettling, DROPPED, releaseOnPubrel } from './settling.ts';
+import { releaseOnPubrel, Settling } from './settling.ts';
 
 /** Other clients receive messages only while they are connected, because there are no persistent sessions (`retained.ts`). */
 export function createBroker(deps: {
@@ -71,17 +72,21 @@ export function createBroker(deps: {
     maximumPacketSize: maximumPacketSize(maxMessageBytes),
     receiveMaximum: RECEIVE_MAXIMUM,
     ...createAuthentication({ accounts, connectionOf, authorization, notices, metrics }),
-    authorizePublish: createSettling({
+    authorizePublish: new Settling({
       handleMessage,
       clock,
       connectionOf,
       canPublish: authorization.canPublish,
       canSendFor: authorization.canSendFor,
       deliveriesOf,
-      halfOpen: (client) => persistence.halfOpen(client),
-      forward: (packet, client) => aedes.publishFrom(client, packet),
+      answers: new Answers({
+        deliveriesOf,
+        halfOpen: (client) => persistence.halfOpen(client),
+        forward: (packet, client) => aedes.publishFrom(client, packet),
+        metrics,
+      }),
       metrics,
-    }),
+    }).authorizePublish,
     authorizeSubscribe: authorization.authorizeSubscribe,
     authorizeForward: forwarding(
       (client, topic) => followers.takes(client, topic),
