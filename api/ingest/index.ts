@@ -19,15 +19,15 @@ import { Outbox } from './outbox.ts';
 import { IngestPipeline, type Send } from './pipeline.ts';
 import { ReceiptTimes } from './receipt-times.ts';
 import { RefusalNotices } from './refusal-notices.ts';
-import { createBirths } from './registry/births.ts';
+import { Births } from './registry/births.ts';
 import type { Device, Sensor } from './registry/cache.ts';
 import { ClockNotices } from './registry/clock-notices.ts';
 import { createDescriptions } from './registry/descriptions.ts';
 import { createRetirement, Registry } from './registry/index.ts';
-import { createEvents, createStatuses } from './registry/status.ts';
+import { createEvents, Statuses } from './registry/status.ts';
 import { createReplay } from './replay.ts';
 import { SampleWriter, type Series } from './sample-writer.ts';
-import { createSparkplug } from './sparkplug/index.ts';
+import { Rebirths, Sparkplug } from './sparkplug/index.ts';
 import { Submissions, type Submit, type SubmitLines } from './submission.ts';
 import { UnmatchedTopics } from './unmatched-topics.ts';
 
@@ -37,104 +37,45 @@ const STUCK_AFTER_MS = 1000;
 /** After the commit of a message. `changed`: the sensors that have a newer value now; `series`: all samples of the message. */
 export type Publish = (device: Device, changed: Sensor[], series: Series[]) => void;
 
+type Deps = {
+  store: Store;
+  /** default: does nothing */
+  send?: Send;
+  /** live changes; default: does nothing */
+  publish?: Publish;
+  /** a device went online or offline; default: does nothing */
+  onState?: (device: Device) => void;
+  /** compared with the clock of the database */
+  clockGuard: ClockGuard;
+};
+
 /**
  * Decodes and validates messages, registers devices and sensors, and commits samples before the acknowledgement.
  * `pipeline.ts` shows the path of a message. This folder does not depend on MQTT, HTTP or CQL.
  */
-export function createIngest(
-  context: Context,
-  deps: {
-    store: Store;
-    /** default: does nothing */
-    send?: Send;
-    /** live changes; default: does nothing */
-    publish?: Publish;
-    /** a device went online or offline; default: does nothing */
-    onState?: (device: Device) => void;
-    /** compared with the clock of the database */
-    clockGuard: ClockGuard;
-  },
-) {
-  const { config, clock, logger, metrics } = context;
-  const { store, send = () => {}, publish = () => {}, onState = () => {}, clockGuard } = deps;
-  const { autoRegister, autoRegisterMax, maxClockSkewMs, maxMessageBytes, relativeTimes, tsUnitMs } =
-    config.ingest;
+export function createIngest(context: Context, deps: Deps) {
+  const { config, clock, metrics } = context;
+  const { store, publish = () => {}, clockGuard } = deps;
+  const { maxClockSkewMs } = config.ingest;
   const groups = config.retention.latestGroups;
-  const { retry } = store;
-  const processStats = new ProcessStats({ clock, pressure: store.health.pressure });
-  const limits = { autoRegister, autoRegisterMax };
-  const registry = new Registry({ store: store.write.registry, groups, limits, retry, clock });
-  const clocks = new ClockNotices({ logger });
-  const births = createBirths({ registry, store: store.write.registry, retry, clock, clocks });
-  const notices = new RefusalNotices({ logger });
-  // Processes that run only a command also get an outbox, because their commits must reach Kafka too.
-  const outbox = config.stream.kafka ? new Outbox({ store: store.write.outbox, clock }) : null;
-  const deadLetters = createDeadLetterBox({
-    store: store.deadLetters,
-    registry,
-    retry,
-    notices,
-    metrics,
-    outbox,
-    clock,
-    groups,
-  });
   const historyMs = config.retention.historyDays * DAY_MS;
-  const decoder = new MessageDecoder({ historyMs, maxClockSkewMs, relativeTimes, tsUnitMs });
-  const receiptTimes = new ReceiptTimes({ maxAheadMs: maxClockSkewMs });
-  const mappings = Mappings.load(config.mqtt.mappings);
-  const unmatchedTopics = new UnmatchedTopics({ clock });
-  const admission = new Admission({ clockGuard, answeredAt: () => retry.answeredAt });
-  const days = new LateDayNotes({ store: store.write.lateDays, retry, clock: clockGuard });
-  const late = createLateWriter({
-    store: store.write.history,
-    retry,
-    days,
-    arrivals: new LateArrivalNotes({ store: store.write.lateArrivals, retry, clock: clockGuard }),
-    onLate: (samples) => metrics.late.inc(samples),
-  });
-  const samples = new SampleWriter({
-    write: store.write.samples,
-    marks: store.commitMarks,
-    clock: clockGuard,
-    late,
-  });
-  const events = createEvents({ store: store.write.events, retry, outbox, groups });
-  const statuses = createStatuses({ registry, store: store.write.registry, retry, events, clocks, onState });
-  const measurements = new MeasurementStore(
-    { clock, metrics, processStats },
-    { registry, statuses, receiptTimes, samples, write: store.write, retry, publish },
-  );
-  const sparkplug = createSparkplug({
-    store: store.write.sparkplug,
+  const { retry } = store;
+  const {
     registry,
+    births,
+    outbox,
     decoder,
-    retry,
-    send,
-    historyDays: config.retention.historyDays,
-    maxMessageBytes,
-    clock,
-    metrics,
-  });
-  const handlers = createHandlers(context, {
-    devices: { registry, births, events, statuses, writeLastSeen: store.write.lastSeen },
-    decoder,
-    measurements,
-    deadLetters,
-    awaitingRegistration: new AwaitingRegistration({ clock }),
-    queue: admission.queue,
-    sparkplug,
-  });
-  const pipeline = new IngestPipeline(context, {
-    admission,
-    handlers,
     mappings,
-    deadLetters,
-    notices,
     unmatchedTopics,
-    retry,
+    admission,
+    days,
+    samples,
+    measurements,
+    sparkplug,
+    handlers,
     processStats,
-  });
+    pipeline,
+  } = createPath(context, deps, historyMs);
   const isStuck = () => retry.failingForMs > STUCK_AFTER_MS;
   const submissions = new Submissions(context, {
     admission,
@@ -178,7 +119,7 @@ export function createIngest(
       return { oldest: now - historyMs, newest: now + maxClockSkewMs };
     },
     /** After a lost connection to the broker, newer births may have been missed. */
-    forgetBirths: sparkplug.forgetBirths,
+    forgetBirths: () => sparkplug.forgetBirths(),
     setSampleObserver: (observer: SampleObserver | null) => measurements.setSampleObserver(observer),
     /** From memory, with the newest values that this process committed. */
     peek: (id: string) => registry.cache.peek(id),
@@ -210,6 +151,112 @@ export function createIngest(
       clockGuard.stop();
     },
   };
+}
+
+/** What a message passes on its way to the commit. */
+function createPath(context: Context, deps: Deps, historyMs: number) {
+  const { config, clock, logger, metrics } = context;
+  const { store, send = () => {}, publish = () => {}, onState = () => {}, clockGuard } = deps;
+  const { autoRegister, autoRegisterMax, maxClockSkewMs, maxMessageBytes, relativeTimes, tsUnitMs } =
+    config.ingest;
+  const groups = config.retention.latestGroups;
+  const { retry } = store;
+  const processStats = new ProcessStats({ clock, pressure: store.health.pressure });
+  const limits = { autoRegister, autoRegisterMax };
+  const registry = new Registry({ store: store.write.registry, groups, limits, retry, clock });
+  const clocks = new ClockNotices({ logger });
+  const births = new Births({ registry, store: store.write.registry, retry, clock, clocks });
+  const notices = new RefusalNotices({ logger });
+  // Processes that run only a command also get an outbox, because their commits must reach Kafka too.
+  const outbox = config.stream.kafka ? new Outbox({ store: store.write.outbox, clock }) : null;
+  const deadLetters = createDeadLetterBox({
+    store: store.deadLetters,
+    registry,
+    retry,
+    notices,
+    metrics,
+    outbox,
+    clock,
+    groups,
+  });
+  const decoder = new MessageDecoder({ historyMs, maxClockSkewMs, relativeTimes, tsUnitMs });
+  const receiptTimes = new ReceiptTimes({ maxAheadMs: maxClockSkewMs });
+  const mappings = Mappings.load(config.mqtt.mappings);
+  const unmatchedTopics = new UnmatchedTopics({ clock });
+  const admission = new Admission({ clockGuard, answeredAt: () => retry.answeredAt });
+  const { days, samples } = createSampleWriter(store, { clockGuard, metrics });
+  const events = createEvents({ store: store.write.events, retry, outbox, groups });
+  const statuses = new Statuses({ registry, store: store.write.registry, retry, events, clocks, onState });
+  const measurements = new MeasurementStore(
+    { clock, metrics, processStats },
+    { registry, statuses, receiptTimes, samples, write: store.write, retry, publish },
+  );
+  const sparkplug = new Sparkplug({
+    store: store.write.sparkplug,
+    registry,
+    decoder,
+    retry,
+    historyDays: config.retention.historyDays,
+    maxMessageBytes,
+    rebirths: new Rebirths({ send, clock, onRequest: () => metrics.rebirths.inc() }),
+  });
+  const handlers = createHandlers(context, {
+    devices: { registry, births, events, statuses, writeLastSeen: store.write.lastSeen },
+    decoder,
+    measurements,
+    deadLetters,
+    awaitingRegistration: new AwaitingRegistration({ clock }),
+    queue: admission.queue,
+    sparkplug,
+  });
+  const pipeline = new IngestPipeline(context, {
+    admission,
+    handlers,
+    mappings,
+    deadLetters,
+    notices,
+    unmatchedTopics,
+    retry,
+    processStats,
+  });
+  return {
+    registry,
+    births,
+    outbox,
+    decoder,
+    mappings,
+    unmatchedTopics,
+    admission,
+    days,
+    samples,
+    measurements,
+    sparkplug,
+    handlers,
+    processStats,
+    pipeline,
+  };
+}
+
+function createSampleWriter(
+  store: Store,
+  { clockGuard, metrics }: { clockGuard: ClockGuard; metrics: Metrics },
+) {
+  const { retry } = store;
+  const days = new LateDayNotes({ store: store.write.lateDays, retry, clock: clockGuard });
+  const late = createLateWriter({
+    store: store.write.history,
+    retry,
+    days,
+    arrivals: new LateArrivalNotes({ store: store.write.lateArrivals, retry, clock: clockGuard }),
+    onLate: (samples) => metrics.late.inc(samples),
+  });
+  const samples = new SampleWriter({
+    write: store.write.samples,
+    marks: store.commitMarks,
+    clock: clockGuard,
+    late,
+  });
+  return { days, samples };
 }
 
 export type Ingest = ReturnType<typeof createIngest>;

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeAll, expect, test } from '@jest/globals';
 import pino from 'pino';
-import { createBirths } from '../../api/ingest/registry/births.ts';
+import { Births } from '../../api/ingest/registry/births.ts';
 import type { Device } from '../../api/ingest/registry/cache.ts';
 import { ClockNotices } from '../../api/ingest/registry/clock-notices.ts';
 import { Registry } from '../../api/ingest/registry/index.ts';
@@ -52,7 +52,7 @@ function openRegistry() {
   const groups = system.config.retention.latestGroups;
   const limits = { autoRegister: true, autoRegisterMax: 100 };
   const registry = new Registry({ store: store.write.registry, groups, limits, retry, clock: Date.now });
-  const births = createBirths({
+  const births = new Births({
     registry,
     store: store.write.registry,
     retry,

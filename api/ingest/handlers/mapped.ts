@@ -11,7 +11,8 @@ import { resultOf } from '../ingest-result.ts';
 import type { MappedTopic } from '../mappings/index.ts';
 import type { Description, ParsedMessage } from '../mappings/mapping.ts';
 import { type Arrival, arrivalOf, type Message, type Outcome, refuseForbidden, toKept } from '../pipeline.ts';
-import { type Sensor, sensorOf } from '../registry/cache.ts';
+import type { Birth } from '../registry/birth-message.ts';
+import { type Device, type Sensor, sensorOf } from '../registry/cache.ts';
 import { readSession } from '../registry/sessions.ts';
 import type { Devices, Handler, NoteLastSeen } from './index.ts';
 import type { MeasurementStore } from './measurement-store.ts';
@@ -35,21 +36,9 @@ export function createMappedHandler(deps: {
   const { decoder, measurements, noteLastSeen, awaitingRegistration, deadLetters, queue, metrics } = deps;
   const { registry, births } = deps.devices;
 
-  async function describe(
-    identity: Identity,
-    { mapping }: MappedTopic,
-    opened: ParsedMessage,
-    arrival: Arrival,
-  ) {
-    const description = mapping.describe(opened);
-    if (!description) return [];
-    const { sensor: name, unit, type } = description;
-    const sensor = identifySensor(identity.id, name);
-    if (!sensor) throw new MillraceError('bad_id', `the sensor ${brokenNameRule(name)}`);
-    const sensors = [{ index: 0, identity: sensor, name: sensor.name ?? undefined, unit, type }];
-    const session = readSession(undefined, arrival.receivedAt);
-    const birth = { session, name: identity.name ?? undefined, sensors, refused: [] };
-    return births.register(identity, birth, arrival);
+  async function describe(identity: Identity, topic: MappedTopic, opened: ParsedMessage, arrival: Arrival) {
+    const birth = readDescription(identity, topic, opened, arrival.receivedAt);
+    return birth ? births.register(identity, birth, arrival) : [];
   }
 
   /** Writes only what is new. */
@@ -61,11 +50,7 @@ export function createMappedHandler(deps: {
   ) {
     const device = described.size > 0 ? registry.cache.peek(identity.id) : undefined;
     if (!device) return;
-    const news = [...described].flatMap(([ref, description]) => {
-      const sensor = batch.sensors.has(ref) ? sensorOf(device, ref) : undefined;
-      const changes = sensor && newsOf(sensor, description);
-      return sensor && changes ? [{ sensor, ...changes, isCurrent: description.isCurrent }] : [];
-    });
+    const news = newsIn(device, batch, described);
     for (const isCurrent of [true, false]) {
       const part = news.filter((entry) => entry.isCurrent === isCurrent);
       if (part.length > 0) await registry.describeSensors(device, part, isCurrent ? receivedAt : null);
@@ -135,6 +120,23 @@ function identifyOpened({ device }: ParsedMessage): Identity {
   throw new MillraceError('bad_id', `the device that the mapping finds ${brokenNameRule(device)}`);
 }
 
+/** Returns null if the message describes no sensor. */
+function readDescription(
+  identity: Identity,
+  { mapping }: MappedTopic,
+  opened: ParsedMessage,
+  receivedAt: number,
+): Birth | null {
+  const description = mapping.describe(opened);
+  if (!description) return null;
+  const { sensor: name, unit, type } = description;
+  const sensor = identifySensor(identity.id, name);
+  if (!sensor) throw new MillraceError('bad_id', `the sensor ${brokenNameRule(name)}`);
+  const sensors = [{ index: 0, identity: sensor, name: sensor.name ?? undefined, unit, type }];
+  const session = readSession(undefined, receivedAt);
+  return { session, name: identity.name ?? undefined, sensors, refused: [] };
+}
+
 function readInto(
   batch: MessageBatch,
   { mapping }: MappedTopic,
@@ -149,6 +151,13 @@ function readInto(
     return new Map();
   }
 }
+
+const newsIn = (device: Device, batch: MessageBatch, described: Map<string, Description>) =>
+  [...described].flatMap(([ref, description]) => {
+    const sensor = batch.sensors.has(ref) ? sensorOf(device, ref) : undefined;
+    const changes = sensor && newsOf(sensor, description);
+    return sensor && changes ? [{ sensor, ...changes, isCurrent: description.isCurrent }] : [];
+  });
 
 /** Returns null if nothing is new. */
 function newsOf(

@@ -19,114 +19,122 @@ import { beginSession, firstMessageStamp, isOver, nextStamp } from './sessions.t
  * sensors, with a write timestamp that every other birth overwrites. Several processes receive every birth in the same
  * order, so in each the last write comes from the newest birth.
  */
-export function createBirths({
-  registry,
-  store,
-  retry,
-  clock,
-  clocks,
-}: {
-  registry: Registry;
-  store: RegistryStore;
-  retry: Retry;
-  /** epoch ms */
-  clock: () => number;
-  clocks: ClockNotices;
-}) {
+export class Births {
+  #registry;
+  #store;
+  #retry;
+  #clock;
+  #clocks;
+
+  constructor({
+    registry,
+    store,
+    retry,
+    clock,
+    clocks,
+  }: {
+    registry: Registry;
+    store: RegistryStore;
+    retry: Retry;
+    /** epoch ms */
+    clock: () => number;
+    clocks: ClockNotices;
+  }) {
+    this.#registry = registry;
+    this.#store = store;
+    this.#retry = retry;
+    this.#clock = clock;
+    this.#clocks = clocks;
+  }
+
   /** `stamp`: epoch µs. Returns whether anything was written. */
-  async function writeDevice(
+  async #writeDevice(
     device: Device,
     birth: Description,
     { isNew, stamp }: { isNew: boolean; stamp: number },
   ): Promise<boolean> {
     const attributes = changedAttributes(device, birth);
     if (Object.keys(attributes).length === 0) return false;
-    const now = clock();
+    const now = this.#clock();
     const { site } = attributes;
-    if (site !== undefined) await retry.run(() => store.indexDevice(device, site, now, stamp));
+    if (site !== undefined) await this.#retry.run(() => this.#store.indexDevice(device, site, now, stamp));
     const change = { ...attributes, registeredAt: isNew ? now : undefined };
-    await retry.run(() => store.writeDevice(device, change, stamp));
-    if (isNew) registry.countDevice();
+    await this.#retry.run(() => this.#store.writeDevice(device, change, stamp));
+    if (isNew) this.#registry.countDevice();
     Object.assign(device, attributes, birth.session === undefined ? {} : { sessionStamp: stamp });
     return true;
   }
 
   /** Returns whether anything was written. */
-  async function writeSensors(
-    device: Device,
-    planned: PlannedSensor[],
-    writeTimestamp: number,
-  ): Promise<boolean> {
+  async #writeSensors(device: Device, planned: PlannedSensor[], writeTimestamp: number): Promise<boolean> {
     if (planned.length === 0) return false;
-    const now = clock();
+    const now = this.#clock();
     const changes = planned.map(({ sensor, isNew, attributes }) => ({
       ...attributes,
       bytes: sensor.bytes,
       registeredAt: isNew ? now : undefined,
       writeTimestamp,
     }));
-    await registry.writeSensors(device, changes, now);
+    await this.#registry.writeSensors(device, changes, now);
     for (const { sensor, isNew, attributes } of planned)
       device.sensors.set(sensor.id, Object.assign(sensor, attributes, isNew && { registeredAt: now }));
     return true;
   }
 
-  return {
-    /** Settles when the birth is committed, with a refusal for each sensor above the limit of a device. */
-    register: (identity: Identity, birth: Birth, arrival: Arrival): Promise<Refusals> =>
-      registry.serialize(identity.id, async () => {
-        const found = await registry.findNow(identity);
-        const device = found ?? (await registry.newDevice({ ...identity, name: null }));
-        const { taken, refused } = admit(device, birth);
-        if (isOver(device, birth.session, arrival)) {
-          const written = await writeSensors(device, planNew(device, taken), firstMessageStamp(device));
-          // The write timestamps in the database decide which attributes are valid, so the device must be read again.
-          if (written) registry.cache.forget(device.id);
-          return refused;
-        }
-        const stamp = nextStamp(device, arrival.receivedAt);
-        const begun = beginSession(device, birth.session, arrival.receivedAt);
-        clocks.note(device, begun.clockOffset);
-        // The write timestamp of the session shows when the session was announced. So a repeated birth must not write the session again.
-        const session =
-          birth.session.id === null || begun.session !== device.session ? begun : { session: undefined };
-        await writeDevice(device, { ...birth, ...session }, { isNew: found === null, stamp });
-        await writeSensors(device, planSensors(device, taken), stamp);
-        registry.cache.keep(device);
+  /** Settles when the birth is committed, with a refusal for each sensor above the limit of a device. */
+  register(identity: Identity, birth: Birth, arrival: Arrival): Promise<Refusals> {
+    return this.#registry.serialize(identity.id, async () => {
+      const found = await this.#registry.findNow(identity);
+      const device = found ?? (await this.#registry.newDevice({ ...identity, name: null }));
+      const { taken, refused } = admit(device, birth);
+      if (isOver(device, birth.session, arrival)) {
+        const written = await this.#writeSensors(device, planNew(device, taken), firstMessageStamp(device));
+        // The write timestamps in the database decide which attributes are valid, so the device must be read again.
+        if (written) this.#registry.cache.forget(device.id);
         return refused;
-      }),
+      }
+      const stamp = nextStamp(device, arrival.receivedAt);
+      const begun = beginSession(device, birth.session, arrival.receivedAt);
+      this.#clocks.note(device, begun.clockOffset);
+      // The write timestamp of the session shows when the session was announced. So a repeated birth must not write the session again.
+      const session =
+        birth.session.id === null || begun.session !== device.session ? begun : { session: undefined };
+      await this.#writeDevice(device, { ...birth, ...session }, { isNew: found === null, stamp });
+      await this.#writeSensors(device, planSensors(device, taken), stamp);
+      this.#registry.cache.keep(device);
+      return refused;
+    });
+  }
 
-    /**
-     * A description over HTTP overwrites every earlier birth. A later birth overwrites attributes for which it has another
-     * value. A description begins no session. Each sensor above the limit of a device is refused.
-     */
-    describe: (
-      identity: Identity,
-      { sensors, ...description }: Pick<Description, 'site' | 'label'> & Pick<Birth, 'sensors'>,
-    ): Promise<Refusals> =>
-      registry.serialize(identity.id, async () => {
-        // The device is read again, because another process may have received a birth. Compared with an outdated cache
-        // entry, the description could seem to change nothing.
-        const found = await registry.reload(identity);
-        const device = found ?? (await registry.newDevice({ ...identity, name: null }));
-        const { taken, refused } = admit(device, { sensors });
-        const name = found ? undefined : (identity.name ?? undefined);
-        const at = clock();
-        const stamp = nextStamp(device, at);
-        await writeDevice(
-          device,
-          { ...description, name, describedAt: at },
-          { isNew: found === null, stamp },
-        );
-        await writeSensors(device, planSensors(device, taken), stamp);
-        // Another process may have written a newer session during these writes, so the device must be read again.
-        registry.cache.forget(device.id);
-        return refused;
-      }),
-  };
+  /**
+   * A description over HTTP overwrites every earlier birth. A later birth overwrites attributes for which it has another
+   * value. A description begins no session. Each sensor above the limit of a device is refused.
+   */
+  describe(
+    identity: Identity,
+    { sensors, ...description }: Pick<Description, 'site' | 'label'> & Pick<Birth, 'sensors'>,
+  ): Promise<Refusals> {
+    return this.#registry.serialize(identity.id, async () => {
+      // The device is read again, because another process may have received a birth. Compared with an outdated cache
+      // entry, the description could seem to change nothing.
+      const found = await this.#registry.reload(identity);
+      const device = found ?? (await this.#registry.newDevice({ ...identity, name: null }));
+      const { taken, refused } = admit(device, { sensors });
+      const name = found ? undefined : (identity.name ?? undefined);
+      const at = this.#clock();
+      const stamp = nextStamp(device, at);
+      await this.#writeDevice(
+        device,
+        { ...description, name, describedAt: at },
+        { isNew: found === null, stamp },
+      );
+      await this.#writeSensors(device, planSensors(device, taken), stamp);
+      // Another process may have written a newer session during these writes, so the device must be read again.
+      this.#registry.cache.forget(device.id);
+      return refused;
+    });
+  }
 }
-
-export type Births = ReturnType<typeof createBirths>;
 
 type Description = {
   name?: string;

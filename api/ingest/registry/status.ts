@@ -46,47 +46,53 @@ function stateOf({ state, online }: { state?: unknown; online?: unknown }): Stat
  * again since. A measurement that arrived before the last will proves nothing, even if its commit comes after the last
  * will.
  */
-export function createStatuses({
-  registry,
-  store,
-  retry,
-  events,
-  clocks,
-  onState,
-}: {
-  registry: Registry;
-  store: RegistryStore;
-  retry: Retry;
-  events: Events;
-  clocks: ClockNotices;
-  /** the state of a device is committed */
-  onState: (device: Device) => void;
-}) {
-  async function commit(
+export class Statuses {
+  #registry;
+  #store;
+  #retry;
+  #events;
+  #clocks;
+  #onState;
+
+  constructor({
+    registry,
+    store,
+    retry,
+    events,
+    clocks,
+    onState,
+  }: {
+    registry: Registry;
+    store: RegistryStore;
+    retry: Retry;
+    events: Events;
+    clocks: ClockNotices;
+    /** the state of a device is committed */
+    onState: (device: Device) => void;
+  }) {
+    this.#registry = registry;
+    this.#store = store;
+    this.#retry = retry;
+    this.#events = events;
+    this.#clocks = clocks;
+    this.#onState = onState;
+  }
+
+  async #commit(
     device: Device,
     change: { state: 'online' | 'offline' } & Partial<ReturnType<typeof beginSession>>,
     { as, receivedAt, began }: Arrival,
   ) {
     const stamp = nextStamp(device, receivedAt);
-    await retry.run(() => store.writeStatus(device, change, stamp));
+    await this.#retry.run(() => this.#store.writeStatus(device, change, stamp));
     // A retained status may be older than any measurement that is being processed, so it has no place in the order of messages.
     const stateBegan = as === 'retained' ? undefined : began;
     Object.assign(device, change, { stateStamp: stamp, stateBegan });
     if (change.session !== undefined) device.sessionStamp = stamp;
-    onState(device);
+    this.#onState(device);
   }
 
-  /** A later status arrived before this replay. */
-  const isReplacedSince = (device: Device, { as, receivedAt }: Arrival): boolean =>
-    as === 'replayed' && (device.stateStamp ?? 0) > receivedAt * 1000;
-
-  /** The message arrived before the message that set the state. */
-  const isBeforeState = (
-    { stateBegan = Number.NEGATIVE_INFINITY }: Device,
-    { began = stateBegan }: Arrival,
-  ): boolean => began < stateBegan;
-
-  async function goOnline(device: Device, session: DeviceSession, arrival: Arrival) {
+  async #goOnline(device: Device, session: DeviceSession, arrival: Arrival) {
     const { as, receivedAt } = arrival;
     const isCurrent = session.id === device.session;
     if ((session.id !== null && isOver(device, session, arrival)) || isReplacedSince(device, arrival)) return;
@@ -99,67 +105,80 @@ export function createStatuses({
     // the event: the redelivered message would find the state already written.
     const began = isCurrent ? arrivalOfSession(device, receivedAt) : receivedAt;
     const event = eventOf('online', session, begun?.clockOffset ?? 0, began);
-    if (as !== 'retained') await events.note(device, event);
-    clocks.note(device, begun?.clockOffset);
-    await commit(device, { state: 'online', ...begun }, arrival);
+    if (as !== 'retained') await this.#events.note(device, event);
+    this.#clocks.note(device, begun?.clockOffset);
+    await this.#commit(device, { state: 'online', ...begun }, arrival);
   }
 
-  async function goOffline(device: Device, { id, start }: DeviceSession, arrival: Arrival) {
+  async #goOffline(device: Device, { id, start }: DeviceSession, arrival: Arrival) {
     const { as, receivedAt } = arrival;
     if (id !== null && device.endedSessions.includes(id)) return;
     if (isReplacedSince(device, arrival)) return;
-    if (as !== 'retained') await noteOffline(device, start, receivedAt);
-    await commit(device, { state: 'offline', endedSessions: endSession(device, id) }, arrival);
+    if (as !== 'retained') await this.#noteOffline(device, start, receivedAt);
+    await this.#commit(device, { state: 'offline', endedSessions: endSession(device, id) }, arrival);
   }
 
-  async function noteOffline(device: Device, start: number, receivedAt: number) {
+  async #noteOffline(device: Device, start: number, receivedAt: number) {
     if (device.state === 'offline') return;
     const session = device.clockOffset === 0 ? Math.min(start, receivedAt) : receivedAt;
-    await events.note(device, { session, kind: 'offline', ts: receivedAt });
+    await this.#events.note(device, { session, kind: 'offline', ts: receivedAt });
   }
 
-  return {
-    /** Settles when the status is committed. A retained message writes no event. */
-    write: (device: Device, { state, session }: Status, arrival: Arrival): Promise<void> =>
-      registry.serialize(device.id, () =>
-        state === 'online' ? goOnline(device, session, arrival) : goOffline(device, session, arrival),
-      ),
+  /** Settles when the status is committed. A retained message writes no event. */
+  write(device: Device, { state, session }: Status, arrival: Arrival): Promise<void> {
+    return this.#registry.serialize(device.id, () =>
+      state === 'online'
+        ? this.#goOnline(device, session, arrival)
+        : this.#goOffline(device, session, arrival),
+    );
+  }
 
-    /** The device sent no status: its edge node reported its death, or has ended itself. */
-    setOffline: (device: Device, arrival: Arrival): Promise<void> =>
-      registry.serialize(device.id, async () => {
-        if (device.state === 'offline') return;
-        const { receivedAt } = arrival;
-        await noteOffline(device, device.session ?? receivedAt, receivedAt);
-        await commit(device, { state: 'offline' }, arrival);
-      }),
+  /** The device sent no status: its edge node reported its death, or has ended itself. */
+  setOffline(device: Device, arrival: Arrival): Promise<void> {
+    return this.#registry.serialize(device.id, async () => {
+      if (device.state === 'offline') return;
+      const { receivedAt } = arrival;
+      await this.#noteOffline(device, device.session ?? receivedAt, receivedAt);
+      await this.#commit(device, { state: 'offline' }, arrival);
+    });
+  }
 
-    /** An offline device whose message arrived is online. `session`: the session that the message announces */
-    setOnline: (
-      device: Device,
-      arrival: Arrival,
-      session: DeviceSession = { id: null, start: arrival.receivedAt, offset: null },
-    ): Promise<void> =>
-      registry.serialize(device.id, async () => {
-        const { receivedAt } = arrival;
-        if (device.state !== 'offline' || isBeforeState(device, arrival)) return;
-        const row = await retry.run(() => store.device(device));
-        // Another process already received a message that proves the device to be online.
-        if (row?.state === 'online') {
-          Object.assign(device, { state: 'online', stateStamp: row.stateStamp });
-          device.stamp = Math.max(device.stamp, row.stamp);
-          return;
-        }
-        const offset = session.id === null ? 0 : device.clockOffset;
-        const began = session.id === null ? receivedAt : arrivalOfSession(device, receivedAt);
-        await events.note(device, eventOf('online', session, offset, began));
-        // The session of the device continues, so it must not count as ended: its next last will is valid. A clock that
-        // was never set gives all sessions the same start.
-        const endedSessions = device.endedSessions.filter((each) => each !== device.session);
-        await commit(device, { state: 'online', endedSessions }, arrival);
-      }),
-  };
+  /** An offline device whose message arrived is online. `session`: the session that the message announces */
+  setOnline(
+    device: Device,
+    arrival: Arrival,
+    session: DeviceSession = { id: null, start: arrival.receivedAt, offset: null },
+  ): Promise<void> {
+    return this.#registry.serialize(device.id, async () => {
+      const { receivedAt } = arrival;
+      if (device.state !== 'offline' || isBeforeState(device, arrival)) return;
+      const row = await this.#retry.run(() => this.#store.device(device));
+      // Another process already received a message that proves the device to be online.
+      if (row?.state === 'online') {
+        Object.assign(device, { state: 'online', stateStamp: row.stateStamp });
+        device.stamp = Math.max(device.stamp, row.stamp);
+        return;
+      }
+      const offset = session.id === null ? 0 : device.clockOffset;
+      const began = session.id === null ? receivedAt : arrivalOfSession(device, receivedAt);
+      await this.#events.note(device, eventOf('online', session, offset, began));
+      // The session of the device continues, so it must not count as ended: its next last will is valid. A clock that
+      // was never set gives all sessions the same start.
+      const endedSessions = device.endedSessions.filter((each) => each !== device.session);
+      await this.#commit(device, { state: 'online', endedSessions }, arrival);
+    });
+  }
 }
+
+/** A later status arrived before this replay. */
+const isReplacedSince = (device: Device, { as, receivedAt }: Arrival): boolean =>
+  as === 'replayed' && (device.stateStamp ?? 0) > receivedAt * 1000;
+
+/** The message arrived before the message that set the state. */
+const isBeforeState = (
+  { stateBegan = Number.NEGATIVE_INFINITY }: Device,
+  { began = stateBegan }: Arrival,
+): boolean => began < stateBegan;
 
 /**
  * The time of the event is the start of the session, or the receipt if the clock of the device is off. `arrivedAt`:
@@ -180,8 +199,6 @@ export const arrivalOfSession = (
   device: Pick<Device, 'sessionStamp'> | undefined,
   receivedAt: number,
 ): number => (device?.sessionStamp ? Math.floor(device.sessionStamp / 1000) : receivedAt);
-
-export type Statuses = ReturnType<typeof createStatuses>;
 
 /**
  * Device, session and kind identify an event. So all processes that receive the same message write the same row, and a

@@ -12,6 +12,7 @@ import type { Host } from '../../ingest/sparkplug/host.ts';
 import { WAITED } from '../../live/index.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import { ClientDeliveries } from '../acknowledgements.ts';
+import { Answers, DROPPED } from './answers.ts';
 import { AccessNotices, createAuthentication } from './authentication.ts';
 import { createAuthorization } from './authorization.ts';
 import {
@@ -26,7 +27,7 @@ import { LIMITS, Listener } from './listener.ts';
 import { isTooLargeFor, RECEIVE_MAXIMUM, SessionlessBroker } from './mqtt5.ts';
 import { ReadScheduler } from './reading/read-scheduler.ts';
 import { Persistence } from './retained.ts';
-import { createSettling, DROPPED, releaseOnPubrel } from './settling.ts';
+import { releaseOnPubrel, Settling } from './settling.ts';
 
 /** Other clients receive messages only while they are connected, because there are no persistent sessions (`retained.ts`). */
 export function createBroker(deps: {
@@ -48,7 +49,6 @@ export function createBroker(deps: {
   const { mqtt, accounts, host, maxMessageBytes, handleMessage, clock, logger, metrics } = deps;
   const connections = new Connections();
   const scheduler = new ReadScheduler(deps.room);
-  let stateSent = Promise.resolve();
   const connectionOf = (client: Client) => connections.of(client);
   const notices = new AccessNotices({ logger });
   const authorization = createAuthorization({ connectionOf, notices, metrics });
@@ -71,17 +71,21 @@ export function createBroker(deps: {
     maximumPacketSize: maximumPacketSize(maxMessageBytes),
     receiveMaximum: RECEIVE_MAXIMUM,
     ...createAuthentication({ accounts, connectionOf, authorization, notices, metrics }),
-    authorizePublish: createSettling({
+    authorizePublish: new Settling({
       handleMessage,
       clock,
       connectionOf,
       canPublish: authorization.canPublish,
       canSendFor: authorization.canSendFor,
       deliveriesOf,
-      halfOpen: (client) => persistence.halfOpen(client),
-      forward: (packet, client) => aedes.publishFrom(client, packet),
+      answers: new Answers({
+        deliveriesOf,
+        halfOpen: (client) => persistence.halfOpen(client),
+        forward: (packet, client) => aedes.publishFrom(client, packet),
+        metrics,
+      }),
       metrics,
-    }),
+    }).authorizePublish,
     authorizeSubscribe: authorization.authorizeSubscribe,
     authorizeForward: forwarding(
       (client, topic) => followers.takes(client, topic),
@@ -110,16 +114,30 @@ export function createBroker(deps: {
     connections.add(connection);
   }
 
-  const publish = (message: {
-    topic: string;
-    payload: Buffer;
-    qos: 0 | 1;
-    retain: boolean;
-    properties?: object;
-  }): Promise<void> =>
-    new Promise((resolve) => aedes.publish({ cmd: 'publish', dup: false, ...message }, () => resolve()));
-
   const listener = new Listener({ ...deps, onConnection });
+  observeClients(aedes, { listener, connectionOf, persistence, authorization, logger });
+  return new Broker({
+    aedes,
+    listener,
+    connections,
+    followers,
+    recheck,
+    checksCredentials: mqtt.auth,
+    host,
+  });
+}
+
+function observeClients(
+  aedes: SessionlessBroker,
+  parts: {
+    listener: Listener;
+    connectionOf: (client: Client) => Connection | undefined;
+    persistence: Persistence;
+    authorization: ReturnType<typeof createAuthorization>;
+    logger: Logger;
+  },
+) {
+  const { listener, connectionOf, persistence, authorization, logger } = parts;
   aedes.on('client', ({ conn }) => listener.pass(conn as Socket));
   aedes.on('subscribe', (subscriptions, client) => {
     const connection = connectionOf(client);
@@ -130,54 +148,98 @@ export function createBroker(deps: {
     logger.debug({ client: client.id, reason: error.message }, 'client'),
   );
   aedes.on('connectionError', (_client, error) => logger.debug({ reason: error.message }, 'connection'));
-
-  return {
-    /** @throws {MillraceError} `port_taken` */
-    async start(): Promise<void> {
-      await aedes.listen();
-      if (host) await Promise.all([publish(host.birth()), publish(host.stateOfVersion2(true))]);
-      connections.watch();
-      if (mqtt.auth) recheck.start();
-      await listener.start();
-    },
-
-    quiesce() {
-      if (host)
-        stateSent = Promise.all([publish(host.death()), publish(host.stateOfVersion2(false))]).then(() => {});
-      listener.close();
-      connections.quiesce();
-    },
-
-    async stop() {
-      recheck.stop();
-      listener.close();
-      await stateSent;
-      // aedes writes forwarded messages at the end of this iteration of the event loop, so connections must stay open until then.
-      await nextTurn();
-      connections.destroy();
-      listener.destroy();
-      await new Promise((resolve) => aedes.close(() => resolve(undefined)));
-    },
-
-    send: (topic: string, payload: Buffer, retain = false, waited?: number) =>
-      void publish({ topic, payload, qos: 0, retain, ...waitedProperty(waited) }),
-
-    recheck: (deviceId: string) => recheck.now(deviceId),
-
-    followers,
-
-    get port() {
-      return listener.port;
-    },
-
-    check: () =>
-      listener.isListening
-        ? { ok: true, message: clientsText(aedes.connectedClients) }
-        : { ok: false, message: 'does not listen' },
-  };
 }
 
-export type Broker = ReturnType<typeof createBroker>;
+export class Broker {
+  #aedes;
+  #listener;
+  #connections;
+  #recheck;
+  #checksCredentials;
+  #host;
+  #stateSent = Promise.resolve();
+  followers;
+
+  constructor(parts: {
+    aedes: SessionlessBroker;
+    listener: Listener;
+    connections: Connections;
+    followers: Followers;
+    recheck: CredentialRecheck;
+    /** false: clients need no credentials */
+    checksCredentials: boolean;
+    host: Host | null;
+  }) {
+    this.#aedes = parts.aedes;
+    this.#listener = parts.listener;
+    this.#connections = parts.connections;
+    this.followers = parts.followers;
+    this.#recheck = parts.recheck;
+    this.#checksCredentials = parts.checksCredentials;
+    this.#host = parts.host;
+  }
+
+  /** @throws {MillraceError} `port_taken` */
+  async start(): Promise<void> {
+    await this.#aedes.listen();
+    if (this.#host)
+      await Promise.all([this.#publish(this.#host.birth()), this.#publish(this.#host.stateOfVersion2(true))]);
+    this.#connections.watch();
+    if (this.#checksCredentials) this.#recheck.start();
+    await this.#listener.start();
+  }
+
+  quiesce() {
+    if (this.#host)
+      this.#stateSent = Promise.all([
+        this.#publish(this.#host.death()),
+        this.#publish(this.#host.stateOfVersion2(false)),
+      ]).then(() => {});
+    this.#listener.close();
+    this.#connections.quiesce();
+  }
+
+  async stop() {
+    this.#recheck.stop();
+    this.#listener.close();
+    await this.#stateSent;
+    // aedes writes forwarded messages at the end of this iteration of the event loop, so connections must stay open until then.
+    await nextTurn();
+    this.#connections.destroy();
+    this.#listener.destroy();
+    await new Promise((resolve) => this.#aedes.close(() => resolve(undefined)));
+  }
+
+  send(topic: string, payload: Buffer, retain = false, waited?: number): void {
+    void this.#publish({ topic, payload, qos: 0, retain, ...waitedProperty(waited) });
+  }
+
+  recheck(deviceId: string) {
+    return this.#recheck.now(deviceId);
+  }
+
+  get port() {
+    return this.#listener.port;
+  }
+
+  check() {
+    return this.#listener.isListening
+      ? { ok: true, message: clientsText(this.#aedes.connectedClients) }
+      : { ok: false, message: 'does not listen' };
+  }
+
+  #publish(message: {
+    topic: string;
+    payload: Buffer;
+    qos: 0 | 1;
+    retain: boolean;
+    properties?: object;
+  }): Promise<void> {
+    return new Promise((resolve) =>
+      this.#aedes.publish({ cmd: 'publish', dup: false, ...message }, () => resolve()),
+    );
+  }
+}
 
 /** `waited`: ms since the commit of the oldest value in a message */
 const waitedProperty = (waited: number | undefined): { properties?: object } =>

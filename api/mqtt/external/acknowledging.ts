@@ -17,141 +17,155 @@ const NO_PUBACK_YET = new Error('acknowledged after the commit');
  * to the stream. Until the callback is called, MQTT.js reads no further, which is the backpressure.
  * `test/thorough/long/subscriber-acknowledgements.test.ts` fails when a new version of MQTT.js behaves differently.
  */
-export function acknowledgeAfterCommit(
-  client: MqttClient,
-  {
-    onPublish,
-    onFailed,
-    maxUnsettled,
-  }: {
-    /** Rejects when the message must stay unacknowledged. */
-    onPublish: (message: Publish, receipt: Receipt) => unknown;
-    /** The caller closes the connection. The broker then sends again this message, and all later ones, which wait for it. */
-    onFailed: (error: Error) => void;
-    /** The client reads no further at these limits. `bytes` includes settled messages that wait for the PUBACK of an earlier message. */
-    maxUnsettled: { messages: number; bytes: number };
-  },
-) {
-  const heartbeat = new KeepAlive(client);
-  const memory = new PayloadMemory();
-  const open = () => ({
-    acknowledgements: new Acknowledgements(),
-    pubacks: new Pubacks(client.stream),
-    /** Settled messages that wait for an earlier PUBACK count, because `deliveries` keeps their payloads in memory. */
-    settledBytes: 0,
-  });
-  let connection: ReturnType<typeof open> | null = null;
+export function acknowledgeAfterCommit(client: MqttClient, options: Options): { quiesce: () => void } {
+  const acknowledging = new DeferredAcknowledgements(client, options);
+  client.on('close', () => acknowledging.close());
+  client.handleMessage = (packet, callback) => {
+    const next = () => callback(packet.qos > 0 ? NO_PUBACK_YET : undefined);
+    if (acknowledging.receive(publishOf(packet), next)) next();
+  };
+  readPublishes(client, acknowledging.receive);
+  return acknowledging;
+}
+
+type Options = {
+  /** Rejects when the message must stay unacknowledged. */
+  onPublish: (message: Publish, receipt: Receipt) => unknown;
+  /** The caller closes the connection. The broker then sends again this message, and all later ones, which wait for it. */
+  onFailed: (error: Error) => void;
+  /** The client reads no further at these limits. `bytes` includes settled messages that wait for the PUBACK of an earlier message. */
+  maxUnsettled: { messages: number; bytes: number };
+};
+
+class DeferredAcknowledgements {
+  #client;
+  #onPublish;
+  #onFailed;
+  #maxUnsettled;
+  #heartbeat;
+  #memory = new PayloadMemory();
+  #connection: ReturnType<typeof openConnection> | null = null;
   /** The broker sends unacknowledged messages again on the next connection. */
-  const deliveries = new Deliveries();
-  let isAccepting = true;
-  let unsettled = 0;
-  let unsettledBytes = 0;
+  #deliveries = new Deliveries();
+  #isAccepting = true;
+  #unsettled = 0;
+  #unsettledBytes = 0;
   /** Accepts the message that waits while too much is unsettled, and resumes reading. */
-  let waiting: (() => void) | null = null;
+  #waiting: (() => void) | null = null;
 
-  const isFull = () =>
-    unsettled >= maxUnsettled.messages ||
-    unsettledBytes + (connection?.settledBytes ?? 0) >= maxUnsettled.bytes;
-
-  function resume() {
-    if (!waiting || (isAccepting && isFull())) return;
-    const proceed = waiting;
-    waiting = null;
-    heartbeat.resumeReading();
-    proceed();
+  constructor(client: MqttClient, { onPublish, onFailed, maxUnsettled }: Options) {
+    this.#client = client;
+    this.#onPublish = onPublish;
+    this.#onFailed = onFailed;
+    this.#maxUnsettled = maxUnsettled;
+    this.#heartbeat = new KeepAlive(client);
   }
 
-  client.on('close', () => {
-    connection?.acknowledgements.drop();
-    connection = null;
-    waiting = null;
-    heartbeat.end();
-  });
-
-  /** `settledBytes` includes `bytes` from the settling until the PUBACK. null: the message gets no PUBACK. */
-  function track({ qos, messageId }: Publish, bytes: number): (() => void) | null {
-    if (qos === 0 || messageId === undefined) return null;
-    connection ??= open();
-    const receivedOn = connection;
-    return receivedOn.acknowledgements.track(() => {
-      receivedOn.settledBytes -= bytes;
-      if (receivedOn !== connection || !client.connected) return;
-      deliveries.release(messageId);
-      receivedOn.pubacks.send(messageId);
-    });
+  /** The broker keeps later messages in the session. Earlier ones are still acknowledged. */
+  quiesce() {
+    this.#isAccepting = false;
+    // From now on no message stops reading, so no PINGREQs are needed for backpressure.
+    this.#heartbeat.end();
+    this.#resume();
   }
 
-  function leave(bytes: number) {
-    unsettled--;
-    unsettledBytes -= bytes;
-    resume();
+  close() {
+    this.#connection?.acknowledgements.drop();
+    this.#connection = null;
+    this.#waiting = null;
+    this.#heartbeat.end();
   }
 
-  /** Also if `onPublish` throws at once. */
-  function settle(message: Publish): Promise<unknown> {
-    try {
-      const receipt = message.qos > 0 ? deliveries.receive(message) : { from: null };
-      return Promise.resolve(onPublish(message, receipt));
-    } catch (error) {
-      return Promise.reject(error);
-    }
+  receive: Receive = (message, next) => {
+    const isWaiting = this.#isAccepting && this.#isFull();
+    if (isWaiting) {
+      this.#waiting = () => {
+        if (this.#isAccepting) this.#accept(message);
+        next();
+      };
+      this.#heartbeat.stopReading();
+    } else if (this.#isAccepting) this.#accept(message);
+    return !isWaiting;
+  };
+
+  #isFull() {
+    const { messages, bytes } = this.#maxUnsettled;
+    return (
+      this.#unsettled >= messages || this.#unsettledBytes + (this.#connection?.settledBytes ?? 0) >= bytes
+    );
   }
 
   /** Not async, because each message would keep the state of the function in memory until its commit. */
-  function accept(message: Publish) {
-    // A view of the chunk that the socket read would keep up to 64 KiB alive in `deliveries`.
-    message.payload = memory.own(message.payload);
+  #accept(message: Publish) {
+    // A view of the chunk that the socket read would keep up to 64 KiB alive in `#deliveries`.
+    message.payload = this.#memory.own(message.payload);
     const bytes = keptBytes(message.payload);
-    const settled = track(message, bytes);
-    const receivedOn = connection;
-    unsettled++;
-    unsettledBytes += bytes;
-    settle(message).then(
+    const settled = this.#track(message, bytes);
+    const receivedOn = this.#connection;
+    this.#unsettled++;
+    this.#unsettledBytes += bytes;
+    this.#settle(message).then(
       () => {
         if (settled && receivedOn) {
           receivedOn.settledBytes += bytes;
           settled();
         }
-        leave(bytes);
+        this.#leave(bytes);
       },
       (error) => {
         try {
-          if (isAccepting && receivedOn === connection) onFailed(error);
+          if (this.#isAccepting && receivedOn === this.#connection) this.#onFailed(error);
         } finally {
-          leave(bytes);
+          this.#leave(bytes);
         }
       },
     );
   }
 
-  const receive: Receive = (message, next) => {
-    const isWaiting = isAccepting && isFull();
-    if (isWaiting) {
-      waiting = () => {
-        if (isAccepting) accept(message);
-        next();
-      };
-      heartbeat.stopReading();
-    } else if (isAccepting) accept(message);
-    return !isWaiting;
-  };
+  /** `settledBytes` includes `bytes` from the settling until the PUBACK. null: the message gets no PUBACK. */
+  #track({ qos, messageId }: Publish, bytes: number): (() => void) | null {
+    if (qos === 0 || messageId === undefined) return null;
+    this.#connection ??= openConnection(this.#client);
+    const receivedOn = this.#connection;
+    return receivedOn.acknowledgements.track(() => {
+      receivedOn.settledBytes -= bytes;
+      if (receivedOn !== this.#connection || !this.#client.connected) return;
+      this.#deliveries.release(messageId);
+      receivedOn.pubacks.send(messageId);
+    });
+  }
 
-  client.handleMessage = (packet, callback) => {
-    const next = () => callback(packet.qos > 0 ? NO_PUBACK_YET : undefined);
-    if (receive(publishOf(packet), next)) next();
-  };
-  readPublishes(client, receive);
+  /** Also if `onPublish` throws at once. */
+  #settle(message: Publish): Promise<unknown> {
+    try {
+      const receipt = message.qos > 0 ? this.#deliveries.receive(message) : { from: null };
+      return Promise.resolve(this.#onPublish(message, receipt));
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
 
-  return {
-    /** The broker keeps later messages in the session. Earlier ones are still acknowledged. */
-    quiesce() {
-      isAccepting = false;
-      // From now on no message stops reading, so no PINGREQs are needed for backpressure.
-      heartbeat.end();
-      resume();
-    },
-  };
+  #leave(bytes: number) {
+    this.#unsettled--;
+    this.#unsettledBytes -= bytes;
+    this.#resume();
+  }
+
+  #resume() {
+    if (!this.#waiting || (this.#isAccepting && this.#isFull())) return;
+    const proceed = this.#waiting;
+    this.#waiting = null;
+    this.#heartbeat.resumeReading();
+    proceed();
+  }
 }
+
+const openConnection = (client: MqttClient) => ({
+  acknowledgements: new Acknowledgements(),
+  pubacks: new Pubacks(client.stream),
+  /** Settled messages that wait for an earlier PUBACK count, because `Deliveries` keeps their payloads in memory. */
+  settledBytes: 0,
+});
 
 const publishOf = ({ topic, payload, qos, messageId, dup, retain, properties }: IPublishPacket): Publish => ({
   topic,

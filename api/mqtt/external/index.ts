@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import mqttJs from 'mqtt';
+import mqttJs, { type MqttClient } from 'mqtt';
 import type { Logger } from 'pino';
 import { MillraceError } from '../../../common/errors.ts';
 import type { Config } from '../../../common/settings/config.ts';
@@ -65,14 +65,13 @@ export function createSubscriber(deps: {
   const presence =
     host &&
     new Presence(client, host, () => {
-      if (isEnding) return;
+      if (subscriber.isEnding) return;
       client.end(true);
       onFatal(brokerForbids(mqtt.url, host.topic));
     });
-  let isEnding = false;
 
   const takeover = watchForTakeover(client, () => {
-    if (isEnding) return;
+    if (subscriber.isEnding) return;
     client.end(true);
     onFatal(
       new MillraceError(
@@ -107,84 +106,130 @@ export function createSubscriber(deps: {
     },
   });
 
-  /** On every connection, because the broker may have lost the session. */
-  async function onConnect() {
-    try {
-      await arrange(client, { group: mqtt.shareGroup, host, mapped });
-      presence?.announce();
-      logger.info({ broker: mqtt.url }, 'connected');
-    } catch (error) {
-      // MQTT.js connects again after a broken connection, and then calls this function again.
-      if (client.connected) throw brokerAway(mqtt, error);
-    }
-  }
+  const subscriber = new Subscriber({
+    mqtt,
+    client,
+    presence,
+    acknowledging,
+    arrange: () => arrange(client, { group: mqtt.shareGroup, host, mapped }),
+    logger,
+    onFatal,
+  });
 
   // Edge nodes publish births with QoS 0, and no broker keeps them for a disconnected client.
   client.on('close', onInterrupted);
   client.on('connect', onInterrupted);
   client.on('error', (error) => logger.warn({ reason: reasonOf(error) }, 'broker'));
-  return {
-    /** Returns whether the broker had a session of this client. @throws {MillraceError} `broker_away`: no answer, or refused */
-    start: (): Promise<boolean> =>
-      new Promise((resolve, reject) => {
-        const fail = (error: Error | undefined) => reject(brokerAway(mqtt, error));
-        // A close without an error means that the broker closed the connection, or did not answer CONNECT in time.
-        const closed = () => fail(undefined);
-        client.once('error', fail);
-        client.once('close', closed);
-        client.once('connect', ({ sessionPresent }) => {
-          client.off('error', fail);
-          client.off('close', closed);
-          client.on('connect', () => void onConnect().catch(onFatal));
-          onConnect().then(() => resolve(sessionPresent), reject);
-        });
-        client.connect();
-      }),
+  return subscriber;
+}
 
-    /** The broker keeps later messages in the session. */
-    quiesce() {
-      isEnding = true;
-      presence?.leave();
-      acknowledging.quiesce();
-    },
+class Subscriber {
+  #mqtt;
+  #client;
+  #presence;
+  #acknowledging;
+  #arrange;
+  #logger;
+  #onFatal;
+  #isEnding = false;
+  port = 0;
+  followers = null;
 
-    /** `endSession`: the broker discards the session */
-    async stop({ endSession = false }: { endSession?: boolean } = {}) {
-      isEnding = true;
-      // If another component failed to start, this client never connected. MQTT.js (5.16) cannot end such a client.
-      if (!client.stream) return;
-      // MQTT 5, section 3.14.2.2.2: DISCONNECT may change the expiry of the session.
-      const packet = endSession ? { properties: { sessionExpiryInterval: 0 } } : {};
-      // A broker that does not answer must not delay the stop.
-      await Promise.race([client.endAsync(false, packet), sleep(DISCONNECT_MS, undefined, { ref: false })]);
-      client.stream.destroy();
-    },
+  constructor(parts: {
+    mqtt: Config['mqtt'];
+    client: MqttClient;
+    presence: Presence | null;
+    acknowledging: { quiesce: () => void };
+    arrange: () => Promise<void>;
+    logger: Logger;
+    onFatal: (error: Error) => void;
+  }) {
+    this.#mqtt = parts.mqtt;
+    this.#client = parts.client;
+    this.#presence = parts.presence;
+    this.#acknowledging = parts.acknowledging;
+    this.#arrange = parts.arrange;
+    this.#logger = parts.logger;
+    this.#onFatal = parts.onFatal;
+  }
 
-    /** When the answer arrives, all messages that the broker sent earlier have arrived too. Returns false if the connection broke. */
-    async roundTrip(): Promise<boolean> {
-      // A disconnected client would wait for the next connection. On that connection, messages of the session may arrive after the answer.
-      if (!client.connected) return false;
-      return arrange(client, { group: mqtt.shareGroup, host, mapped }).then(
-        () => true,
-        () => false,
-      );
-    },
+  get isEnding() {
+    return this.#isEnding;
+  }
 
-    send(topic: string, payload: Buffer): void {
-      if (client.connected) client.publish(topic, payload, { qos: 0 });
-    },
+  /** Returns whether the broker had a session of this client. @throws {MillraceError} `broker_away`: no answer, or refused */
+  start(): Promise<boolean> {
+    return new Promise((resolve, reject) => {
+      const fail = (error: Error | undefined) => reject(brokerAway(this.#mqtt, error));
+      // A close without an error means that the broker closed the connection, or did not answer CONNECT in time.
+      const closed = () => fail(undefined);
+      this.#client.once('error', fail);
+      this.#client.once('close', closed);
+      this.#client.once('connect', ({ sessionPresent }) => {
+        this.#client.off('error', fail);
+        this.#client.off('close', closed);
+        this.#client.on('connect', () => void this.#onConnect().catch(this.#onFatal));
+        this.#onConnect().then(() => resolve(sessionPresent), reject);
+      });
+      this.#client.connect();
+    });
+  }
 
-    port: 0,
+  /** The broker keeps later messages in the session. */
+  quiesce() {
+    this.#isEnding = true;
+    this.#presence?.leave();
+    this.#acknowledging.quiesce();
+  }
 
-    recheck: async () => {},
+  /** `endSession`: the broker discards the session */
+  async stop({ endSession = false }: { endSession?: boolean } = {}) {
+    this.#isEnding = true;
+    // If another component failed to start, this client never connected. MQTT.js (5.16) cannot end such a client.
+    if (!this.#client.stream) return;
+    // MQTT 5, section 3.14.2.2.2: DISCONNECT may change the expiry of the session.
+    const packet = endSession ? { properties: { sessionExpiryInterval: 0 } } : {};
+    // A broker that does not answer must not delay the stop.
+    await Promise.race([
+      this.#client.endAsync(false, packet),
+      sleep(DISCONNECT_MS, undefined, { ref: false }),
+    ]);
+    this.#client.stream.destroy();
+  }
 
-    followers: null,
+  /** When the answer arrives, all messages that the broker sent earlier have arrived too. Returns false if the connection broke. */
+  async roundTrip(): Promise<boolean> {
+    // A disconnected client would wait for the next connection. On that connection, messages of the session may arrive after the answer.
+    if (!this.#client.connected) return false;
+    return this.#arrange().then(
+      () => true,
+      () => false,
+    );
+  }
 
-    check: () =>
-      client.connected
-        ? { ok: true, message: 'connected' }
-        : { ok: false, message: `not connected to ${mqtt.url}` },
-  };
+  send(topic: string, payload: Buffer): void {
+    if (this.#client.connected) this.#client.publish(topic, payload, { qos: 0 });
+  }
+
+  async recheck() {}
+
+  check() {
+    return this.#client.connected
+      ? { ok: true, message: 'connected' }
+      : { ok: false, message: `not connected to ${this.#mqtt.url}` };
+  }
+
+  /** On every connection, because the broker may have lost the session. */
+  async #onConnect() {
+    try {
+      await this.#arrange();
+      this.#presence?.announce();
+      this.#logger.info({ broker: this.#mqtt.url }, 'connected');
+    } catch (error) {
+      // MQTT.js connects again after a broken connection, and then calls this function again.
+      if (this.#client.connected) throw brokerAway(this.#mqtt, error);
+    }
+  }
 }
 
 /** An error of Node.js may have only a code, for example if a host has several addresses. */

@@ -2,10 +2,10 @@ import pino from 'pino';
 import { MessageDecoder } from '../../../api/ingest/decode/index.ts';
 import type { MessageBatch } from '../../../api/ingest/decode/message-batch.ts';
 import { arrivalOf } from '../../../api/ingest/pipeline.ts';
-import { createBirths } from '../../../api/ingest/registry/births.ts';
+import { Births } from '../../../api/ingest/registry/births.ts';
 import { ClockNotices } from '../../../api/ingest/registry/clock-notices.ts';
 import { Registry } from '../../../api/ingest/registry/index.ts';
-import { createSparkplug } from '../../../api/ingest/sparkplug/index.ts';
+import { Rebirths, Sparkplug } from '../../../api/ingest/sparkplug/index.ts';
 import { createMetrics } from '../../../api/observability/metrics.ts';
 import { Retry } from '../../../api/store/sending/retry.ts';
 import { type Identity, identifyDevice } from '../../../schema/ids.ts';
@@ -44,23 +44,25 @@ export async function createMemoryEdgeNode(clock: () => number) {
   const limits = { autoRegister: true, autoRegisterMax: 100 };
   const registry = new Registry({ store: store.write.registry, groups: GROUPS, limits, retry, clock });
   const clocks = new ClockNotices({ logger: pino({ level: 'silent' }) });
-  const births = createBirths({ registry, store: store.write.registry, retry, clock, clocks });
+  const births = new Births({ registry, store: store.write.registry, retry, clock, clocks });
   const decoder = new MessageDecoder({ historyMs: 1e11, maxClockSkewMs: 300_000, relativeTimes: true });
   const metrics = createMetrics({ version: 'test', role: 'all' });
   /** topics of the rebirth commands to the node */
   const commands: string[] = [];
 
   const start = () =>
-    createSparkplug({
+    new Sparkplug({
       store: store.write.sparkplug,
       registry,
       decoder,
       retry,
-      send: (topic) => void commands.push(topic),
       maxMessageBytes: 1_048_576,
       historyDays: HISTORY_DAYS,
-      clock,
-      metrics,
+      rebirths: new Rebirths({
+        send: (topic) => void commands.push(topic),
+        clock,
+        onRequest: () => metrics.rebirths.inc(),
+      }),
     });
   let sparkplug = start();
 

@@ -2,25 +2,28 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import type { HandleMessage } from '../../../../api/ingest/pipeline.ts';
 import { Acknowledgements, Deliveries } from '../../../../api/mqtt/acknowledgements.ts';
-import { createSettling } from '../../../../api/mqtt/embedded/settling.ts';
+import { Answers } from '../../../../api/mqtt/embedded/answers.ts';
+import { Settling } from '../../../../api/mqtt/embedded/settling.ts';
 import { createMetrics } from '../../../../api/observability/metrics.ts';
 
 /** A topic to which the account of the connection may not publish. */
 const FORBIDDEN = 'iot/v1/other/measurements';
 
+const metrics = createMetrics({ version: 'test', role: 'all' });
+const deliveriesOf = () => new Deliveries();
+
 /** @param connection sender of all messages (default: a closed one) */
 const settlingOf = (handleMessage: HandleMessage, connection?: object) =>
-  createSettling({
+  new Settling({
     handleMessage,
     clock: () => 0,
     connectionOf: () => connection as never,
     canPublish: (_client, topic) => topic !== FORBIDDEN,
     canSendFor: () => true,
-    deliveriesOf: () => new Deliveries(),
-    halfOpen: () => 0,
-    forward: () => {},
-    metrics: createMetrics({ version: 'test', role: 'all' }),
-  });
+    deliveriesOf,
+    answers: new Answers({ deliveriesOf, halfOpen: () => 0, forward: () => {}, metrics }),
+    metrics,
+  }).authorizePublish;
 
 test('Embedded broker: a small message arrives in a large chunk of bytes: payload and properties do not keep the chunk in memory', async () => {
   const chunk = Buffer.from(new ArrayBuffer(65_536));

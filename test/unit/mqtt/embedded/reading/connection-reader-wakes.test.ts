@@ -5,11 +5,12 @@ import fc from 'fast-check';
 import mqttPacket from 'mqtt-packet';
 import { ByteBudget } from '../../../../../api/ingest/admission/byte-budget.ts';
 import { Deliveries } from '../../../../../api/mqtt/acknowledgements.ts';
+import { Answers } from '../../../../../api/mqtt/embedded/answers.ts';
 import { type Connection, openConnection } from '../../../../../api/mqtt/embedded/connections.ts';
 import { SessionlessBroker } from '../../../../../api/mqtt/embedded/mqtt5.ts';
 import { ReadScheduler } from '../../../../../api/mqtt/embedded/reading/read-scheduler.ts';
 import { Persistence } from '../../../../../api/mqtt/embedded/retained.ts';
-import { createSettling } from '../../../../../api/mqtt/embedded/settling.ts';
+import { Settling } from '../../../../../api/mqtt/embedded/settling.ts';
 import { createMetrics } from '../../../../../api/observability/metrics.ts';
 import { Line } from '../../../../support/mqtt/line.ts';
 import {
@@ -58,9 +59,11 @@ async function startBroker({ budgetBytes }: { budgetBytes: number }) {
   const unsettled: Array<() => void> = [];
   let received = 0;
   const persistence = new Persistence();
+  const metrics = createMetrics({ version: 'test', role: 'all' });
+  const deliveriesOf = () => new Deliveries();
   const aedes = new SessionlessBroker({
     persistence,
-    authorizePublish: createSettling({
+    authorizePublish: new Settling({
       handleMessage: ({ payload, signal }) => {
         const work = () => new Promise((resolve) => void unsettled.push(() => resolve(undefined)));
         received++;
@@ -70,11 +73,10 @@ async function startBroker({ budgetBytes }: { budgetBytes: number }) {
       connectionOf: (client) => connections.get(client),
       canPublish: () => true,
       canSendFor: () => true,
-      deliveriesOf: () => new Deliveries(),
-      halfOpen: () => 0,
-      forward: () => {},
-      metrics: createMetrics({ version: 'test', role: 'all' }),
-    }),
+      deliveriesOf,
+      answers: new Answers({ deliveriesOf, halfOpen: () => 0, forward: () => {}, metrics }),
+      metrics,
+    }).authorizePublish,
   });
   await aedes.listen();
   return {
