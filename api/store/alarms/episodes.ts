@@ -228,6 +228,7 @@ export function createAlarmStore(session: Session) {
 
     note,
 
+    /** Oldest first. */
     async history(key: EpisodeKey): Promise<AlarmEvent[]> {
       const rows = await session.all(NOTES, keyOf(key));
       const events = rows.map((row) => ({
