@@ -15,13 +15,13 @@ export function parseJsonText(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
+    const finite = text.replace(STRING_OR_NOT_FINITE, (part) => (part.startsWith('"') ? part : INFINITE));
     try {
-      return JSON.parse(
-        text.replace(STRING_OR_NOT_FINITE, (part) => (part.startsWith('"') ? part : INFINITE)),
-      );
+      // A second attempt at the same text would double the longest turn: 900,000 open brackets take 45 ms each time.
+      if (finite !== text) return JSON.parse(finite);
     } catch {
       // The error of the first attempt is reported, because it has the position in the text of the sender.
-      throw new MillraceError('malformed', (error as Error).message, { cause: error });
     }
+    throw new MillraceError('malformed', (error as Error).message, { cause: error });
   }
 }
