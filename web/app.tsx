@@ -126,7 +126,6 @@ function useView(views: Views, name: ViewName): ViewComponent | undefined {
   return views.get(name);
 }
 
-/** The import of each view module. */
 const MODULES: Record<ViewName, () => Promise<ViewComponent>> = {
   fleet: () => import('./views/fleet/fleet.tsx').then(({ FleetView }) => FleetView),
   device: () => import('./views/device/device.tsx').then(({ DeviceView }) => DeviceView),

@@ -72,7 +72,6 @@ export function formatTicks(ticks: number[]): string[] {
   return ticks.map((value) => value.toExponential(places).replaceAll('-', '−'));
 }
 
-/** @returns the value as a whole number */
 export const formatCount = (value: number | null | undefined): string => formatNumber(value, 0);
 
 export const formatRate = (perSecond: number | null | undefined): string =>

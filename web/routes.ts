@@ -176,7 +176,6 @@ export function compareHref(
   return all.length > 0 ? `/compare?${all.join('&')}` : '/compare';
 }
 
-/** @returns address of one dead letter */
 export const deadLetterHref = (id: string): string => `/dead-letters?id=${encodeURIComponent(id)}`;
 
 /** The end of the year 9999 in epoch ms. ISO 8601 allows later years only by agreement. */
@@ -270,7 +269,6 @@ export function createRouter({ window }: { window: Window }) {
 
 export type Router = ReturnType<typeof createRouter>;
 
-/** @returns the path with the changed query */
 export function withQuery(
   { path, query }: Pick<Place, 'path' | 'query'>,
   changes: Record<string, string | null>,

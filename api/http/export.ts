@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express';
 import { MillraceError } from '../../common/errors.ts';
 import type { Series } from '../../schema/packed/series.ts';
+import { HOUR_MS } from '../../schema/rules.ts';
 import { COLUMN_FORMATS, type ColumnType, countSamples, labelsOf, readSensors } from '../export/index.ts';
 import type { Samples } from '../export/rows.ts';
 import type { Sensor } from '../history/reading/hours.ts';
@@ -8,8 +9,6 @@ import type { Reading } from '../history/reading/index.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { abortOnClose, type ConcurrencyLimit } from './long-requests.ts';
 import { createWrite } from './write.ts';
-
-const HOUR_MS = 3_600_000;
 
 /** A formatted time ends with these: `00:00.` to `59:59.`, and `000Z` to `999Z`. */
 const SECONDS = Array.from(

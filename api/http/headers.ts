@@ -21,7 +21,7 @@ export const safeHeaders = ({ encrypted }: { encrypted: boolean }): RequestHandl
     frameguard: { action: 'deny' },
     referrerPolicy: { policy: 'same-origin' },
     strictTransportSecurity: encrypted,
-    // No browser of today acts on these, and a page loads ten answers.
+    // The dashboard loads ten answers and needs none of these: it links to no other host, and browsers of today isolate origins themselves.
     dnsPrefetchControl: false,
     ieNoOpen: false,
     originAgentCluster: false,

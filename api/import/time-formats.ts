@@ -1,4 +1,5 @@
 import { parseTime } from '../../common/times.ts';
+import { DAY_MS } from '../../schema/rules.ts';
 
 export type TimeFormat = 'iso' | 'day-first' | 'month-first' | 'excel' | 's' | 'ms' | 'us' | 'ns';
 
@@ -11,7 +12,6 @@ const NUMBER = /^[+-]?\d+(?:[.,]\d+)?$/;
 
 /** Day 25,569 of Excel is 1970-01-01. Excel stores days as doubles, so a second is rounded by up to some microseconds. */
 const EXCEL_EPOCH_DAYS = 25_569;
-const DAY_MS = 86_400_000;
 
 const ISO_ZONE = /(?:Z|[+-]\d\d(?::?\d\d)?)$/i;
 

@@ -1,10 +1,8 @@
 import { candidates, isZone } from '../../common/zones.ts';
+import { DAY_MS, HOUR_MS } from '../../schema/rules.ts';
 
 /** A fixed offset, such as `+01:00`, `UTC+1`, `GMT-05:00` or `UTC`. */
 const FIXED = /^(?:(?:UTC|GMT)\s*)?([+-])(\d{1,2})(?::?(\d\d))?$|^(?:UTC|GMT|Z)$/i;
-
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 /** Beyond this distance from 1970 nothing is converted. Such times are refused anyway. */
 const MAX_TIME_MS = 8e15;

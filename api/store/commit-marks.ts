@@ -29,7 +29,7 @@ const END_MS = 1000;
 
 export interface CommitMark {
   process: string;
-  /** epoch ms: all commits with write timestamps up to this time are finished; 0: the process is joining */
+  /** epoch ms: all commits with write timestamps up to this time are finished; 0 or less: the process is joining, and its mark was `-mark` */
   mark: number;
   beat: number;
   /** the process commits nothing more */
@@ -175,8 +175,9 @@ export class CommitMarks {
     if (this.#isEnded || !this.#isTrusted()) throw new MillraceError('unavailable', NOT_READY);
     this.#timer ??= setInterval(() => void this.#keep(), this.#everyMs).unref();
     const begun = this.#now();
-    await this.#write(0);
-    const marks = (await this.#store.all()).map(({ mark }) => mark);
+    // The row keeps the mark before, which readers may have passed. Otherwise a process that joins at the same time would not see it.
+    await this.#write(0 - this.#floor);
+    const marks = (await this.#store.all()).map(({ mark }) => Math.abs(mark));
     this.#floor = Math.max(this.#floor, ...marks);
     this.#markedAt = begun;
     // The first mark follows at once, because readers wait for it.

@@ -103,6 +103,7 @@ export function createStreamStore(session: Session) {
       return [0, ...otherParts(row)];
     },
 
+    /** Newest first. `since`: epoch ms; blocks whose newest sample is earlier are left out. */
     async blockPage(
       device: Buffer,
       bucket: number,

@@ -137,7 +137,6 @@ const JSON_SCHEMAS = {
 
 const DEVICE = { ...ID, description: 'The device.' };
 
-/** The kinds of records and the key of each topic. */
 const RECORDS: Record<TopicKind, { records: Array<keyof typeof JSON_SCHEMAS>; key: object }> = {
   batches: { records: ['batch', 'sample'], key: DEVICE },
   latest: { records: ['latest'], key: { ...ID, description: 'The sensor.' } },

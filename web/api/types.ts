@@ -6,7 +6,6 @@ export interface LatestItem {
   device_id: string;
   /** UUID of the sensor */
   sensor_id: string;
-  /** device name */
   device: string | null;
   name: string | null;
   /** type from the birth message; null: no birth message has named the type yet */
@@ -56,7 +55,6 @@ export interface OutlierGroup {
   sensors: number;
   /** number of sensors of the group that were judged by a baseline */
   judged: number;
-  /** number of outliers in the group */
   outliers: number;
   /** the most unusual sensor of the group; null: no sensor of the group was judged */
   worst: OutlierItem | null;

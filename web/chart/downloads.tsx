@@ -20,7 +20,6 @@ export function ChartDownloads({
   name: string;
   /** returns the lines within the window */
   lines: () => NamedShape[];
-  /** the element that contains the charts */
   chart: { current: HTMLElement | null };
   /** further files */
   children?: ComponentChildren;

@@ -50,7 +50,6 @@ export function createReader(client: Client, { device_id, sensor_id }: Sensor, z
      */
     dayBefore: (ts: number, days: number): number => startOfDay(ts, zone, -days),
 
-    /** @returns shape of single samples */
     async samples(range: Range, signal: AbortSignal): Promise<Shape> {
       return shapeOfSamples(await client.samples(device_id, sensor_id, range, signal), range);
     },

@@ -102,7 +102,6 @@ export const stateAt = ({ min, max }: Pick<Reading, 'min' | 'max'>, states: Stat
   min === max ? states(min) : `${states(min)} to ${states(max)}`;
 
 export interface Statistics {
-  /** number of samples */
   count: number;
   /** lowest value; null: there are no samples */
   min: number | null;
@@ -139,7 +138,6 @@ export function statisticsOf({ ts, min, avg, max, count }: Shape): Statistics {
 export interface Presented {
   /** the shape with its values in `scale` */
   shape: Shape;
-  /** scale of the values of `shape` */
   scale: Scale;
   /** scale of the samples; it differs from `scale` if `shape` has the rates of a counter, which have another unit */
   values: Scale;

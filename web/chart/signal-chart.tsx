@@ -295,7 +295,6 @@ export function TimeChart(props: {
   thresholds?: Thresholds;
   /** key of linked charts; charts with equal keys move their cursors together */
   cursorKey?: string;
-  /** further plugins of the plot */
   plugins?: uPlot.Plugin[];
   /** receives the position of the plot after each drawing */
   onPlot?: (edges: Edges) => void;

@@ -19,7 +19,6 @@ const ZOOM_STEP = 4;
 /** A window whose end is nearer to now than this share of its length becomes live. */
 const NEAR_NOW = 0.002;
 
-/** @returns length of a window in ms */
 export const lengthOf = ({ from, to }: Window): number => to - from;
 
 /**
@@ -225,7 +224,6 @@ export function useWindow(newest: number | null, earliest: number = Number.POSIT
         if (!isSettled) setDraft(next);
         else settleOn(next.live ? liveWindow(roundSpan(lengthOf(next)), next.to) : next);
       },
-      /** @param ms length of the live window in ms */
       goLive: (ms: number) => settleOn(liveWindow(ms, clock.now())),
       /** Returns to the last live window. */
       reset: () => settleOn(liveWindow(home.current, clock.now())),

@@ -262,7 +262,6 @@ function useSearch(text: string) {
   };
 }
 
-/** @returns link of a search result */
 export function resultHref(result: SearchResult | Page): string {
   if (result.kind === 'page') return result.href;
   const { kind, name, device_id, sensor_id, device } = result;

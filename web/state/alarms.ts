@@ -87,7 +87,6 @@ export function useAlarmsOf(device: string): OpenAlarms {
 export const isShelved = ({ shelved_until }: Alarm, now: number) =>
   shelved_until !== null && Date.parse(shelved_until) > now;
 
-/** Reads the alarms for the alarms page. */
 export function useAlarms({
   state,
   severity,
@@ -143,7 +142,6 @@ type Scope = WantedAlarmRule['scope'];
 /** The unit of the sensors in a scope. `isMixed`: the sensors send different units */
 export type ScopeUnit = { unit: string | null; isMixed: boolean };
 
-/** @returns a scope as a key for maps */
 export const scopeKey = ({ device, sensor, type, site }: Scope): string =>
   JSON.stringify([device ?? '', sensor ?? '', type ?? '', site ?? '']);
 

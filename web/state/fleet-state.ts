@@ -52,7 +52,6 @@ export function useFleetInfo(fleetState: ReadonlySignal<FleetState>): FleetInfo 
   return useComputed(() => fleetState.value.info).value;
 }
 
-/** @returns all types and sites of the fleet */
 const typesAndSites = ({ by_type, by_site }: FleetInfo): { type: string | null; site: string | null }[] => [
   ...Object.keys(by_type).map((type) => ({ type, site: null })),
   ...Object.keys(by_site).map((site) => ({ type: null, site })),

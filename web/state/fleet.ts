@@ -274,7 +274,6 @@ function createDeviceIndex() {
       return sensor;
     },
 
-    /** Updates the labels of a sensor and its device. */
     label(sensor: FleetSensor, item: LatestItem) {
       deviceOf(item);
       const name = item.name ?? item.sensor_id;

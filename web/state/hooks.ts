@@ -27,7 +27,6 @@ export interface ImportRun {
   /** number of samples that another sample of the same sensor and time replaces */
   merged: number;
   refused: number;
-  /** the lines that the API refused */
   lines: RefusedLine[];
   /** the first samples, in the form in which they would be stored */
   first: ImportedRow[];

@@ -127,7 +127,6 @@ export function createLive({
     /** Devices with refused messages in the last minutes. The header keeps them up to date. */
     refusedDevices,
     health,
-    /** The times from commit to screen. */
     screenTimes: screen.figures,
     /** Notes that the page was hidden just now. */
     noteHidden: screen.noteHidden,

@@ -51,7 +51,6 @@ export function cellStateOf({
   return sigmas === null ? NOT_JUDGED : NORMAL + levelOf(sigmas);
 }
 
-/** @returns the cell state as text */
 export function describeCellState(cellState: number): string {
   if (cellState === OFFLINE) return 'Device offline';
   if (cellState === NOT_LIVE) return 'Not live';
@@ -77,7 +76,6 @@ export interface Faults {
   /** sensors with a value but without a baseline */
   unjudged: number;
   offlineSensors: number;
-  /** sensors of devices that are not live */
   notLiveSensors: number;
   /** all counted sensors */
   sensorCount: number;

@@ -157,7 +157,6 @@ const HOUR_MS = 3_600_000;
 
 /** The deviation of the newest value of a sensor from its baseline. */
 interface Deviation {
-  /** mean of the baseline */
   mean: number;
   /** standard deviation of the baseline, in the unit of the sensor */
   deviation: number;

@@ -12,7 +12,6 @@ interface SessionState {
   hasEnded: boolean;
   /** whether there is a session that the user can end */
   canLeave: boolean;
-  /** scopes of the session */
   scopes: readonly Scope[];
   /** end of the session in epoch ms */
   endsAt: number | null;
@@ -112,7 +111,6 @@ export const fetchWithSession =
     return response;
   };
 
-/** @returns whether the session has the scope */
 export function useMay(scope: Scope): boolean {
   const { session } = useServices();
   return session.state.value.scopes.includes(scope);

@@ -85,7 +85,6 @@ export function createThresholdMemory({ storage }: { storage: KeptTexts }) {
   }
 
   return {
-    /** @param sensor key of the sensor */
     recall: (sensor: string): Thresholds | null => read().get(sensor) ?? null,
 
     /**

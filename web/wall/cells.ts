@@ -194,9 +194,7 @@ export const SHAPES: Record<number, DrawShape> = {
 
 /** Sizes of cells in CSS pixels: cards with name and value if there is space, otherwise squares. */
 export interface Format {
-  /** width of a cell */
   width: number;
-  /** height of a cell */
   height: number;
   /** gap between cells of a device */
   gap: number;

@@ -28,7 +28,6 @@ export interface Scene {
  */
 export function createPainter(canvas: HTMLCanvasElement) {
   const context = canvas.getContext('2d', { alpha: false }) as CanvasRenderingContext2D;
-  /** Cells to be drawn, by cell state. */
   const byState: number[][] = Array.from({ length: CELL_STATES }, () => []);
   /** The cell state that was last drawn, by cell number. */
   let painted = new Uint8Array(0);

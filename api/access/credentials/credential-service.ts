@@ -108,7 +108,6 @@ export function createCredentialService({
 
 export type CredentialService = ReturnType<typeof createCredentialService>;
 
-/** The devices are names or ids. */
 const without = (devices: string[], id: string) =>
   devices.filter((device) => identifyDevice(device)?.id !== id);
 

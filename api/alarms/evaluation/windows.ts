@@ -32,10 +32,15 @@ interface Part {
   intervalMs: number | null;
   /** `since`: epoch ms from which the rule applies, even before all stored samples */
   registration: { at: number; since: number; hasSent: boolean };
+  /** the first changed sample, in epoch ms like all times here */
   from: number;
+  /** the last changed sample */
   to: number;
+  /** the rule applies from here */
   since: number;
+  /** exclusive: the rule or the stored samples end here */
   until: number;
+  /** no samples are stored before */
   historyFrom: number;
   now: number;
   most?: number;

@@ -12,7 +12,6 @@ import { createIngest } from '../../ingest/index.ts';
 import { createContext, createLogger } from '../../observability/index.ts';
 import { importOne, REFUSED_SUFFIX } from './import-one.ts';
 
-/** One flag for each option that describes a file. */
 const FILE_FLAGS: Record<string, Flag & { type: 'text' }> = Object.fromEntries(
   Object.entries(FILE_OPTIONS).map(([option, field]) => [
     option.replaceAll('_', '-'),

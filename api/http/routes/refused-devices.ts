@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
 import { formatTime } from '../../../common/times.ts';
 import { identifyDevice } from '../../../schema/ids.ts';
-import { MOST_CLOCK_DIFFERENCE_MS } from '../../../schema/rules.ts';
+import { HOUR_MS, MOST_CLOCK_DIFFERENCE_MS } from '../../../schema/rules.ts';
 import type { DeadLetterReads } from '../../store/dead-letters/reads.ts';
 import type { RouteDeps } from '../api.ts';
 import { json, type Operation } from '../contract/operation.ts';
@@ -10,8 +10,6 @@ import { readQuery } from '../parameters.ts';
 
 /** In ms. Only refusals of this time count. */
 const WINDOW_MS = 300_000;
-
-const HOUR_MS = 3_600_000;
 
 /** Time in ms for which an answer is cached. After a long count it is MAX_SHARE times the duration of the count. */
 const MAX_AGE_MS = 10_000;

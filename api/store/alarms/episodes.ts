@@ -244,6 +244,7 @@ export class AlarmStore {
     ]);
   }
 
+  /** Oldest first. */
   async history(key: EpisodeKey): Promise<AlarmEvent[]> {
     const rows = await this.#session.all(NOTES, keyOf(key));
     const events = rows.map((row) => ({

@@ -37,6 +37,7 @@ export function createAlarmRuleStore(session: Session) {
   return {
     all: async (): Promise<StoredRule[]> => (await session.all(SELECT, [PART])).filter(isVersion).map(toRule),
 
+    /** Oldest first. */
     versions: async (ruleId: string): Promise<StoredRule[]> =>
       (await session.all(ONE, [PART, uuidBytes(ruleId)])).filter(isVersion).map(toRule),
 

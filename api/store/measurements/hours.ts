@@ -88,7 +88,7 @@ const isPiece = (series: SensorSeries, from: number, to: number): series is Piec
 const isIn = (hour: Hour, part: number, time: number): boolean =>
   hour.part === part && time >= hour.bucket && time < hour.bucket + HOUR_MS;
 
-/** Returns the index of the first time at or after `end`. @param low index at which the search begins */
+/** Returns the index of the first time at or after `end`. `times` ascend. @param low index at which the search begins */
 function endOfHour(times: Numbers, end: number, low: number) {
   // Nearly always the whole message belongs to one hour.
   if ((times[times.length - 1] as number) < end) return times.length;

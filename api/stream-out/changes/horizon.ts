@@ -55,6 +55,7 @@ export class CommitHorizon {
     // This process joins too, so that a mark goes on even if no other process commits. If its clock is wrong, it cannot join, and the
     // marks of the others go on.
     await this.#marks.ready()?.catch(() => {});
+    const begun = this.#monotonic();
     const rows = await this.#marks.readAll();
     const now = this.#monotonic();
     const known = new Map();
@@ -63,7 +64,8 @@ export class CommitHorizon {
       const last = this.#known.get(row.process);
       const since = last?.row.beat === row.beat ? last.since : now;
       known.set(row.process, { row, since });
-      if (row.ended || now - since > IGNORE_AFTER_MS) continue;
+      // This process may have paused since the row was read, so only the time until the read began shows that its process is silent.
+      if (row.ended || begun - since > IGNORE_AFTER_MS) continue;
       until = Math.min(until, last?.row.mark ?? 0);
     }
     this.#known = known;

@@ -3,7 +3,10 @@ import { fitClock, MOST, missedIn, tickAt, ticksOf } from './clock.ts';
 import { columnOf, packColumn, unpackColumn } from './column.ts';
 import { fromNumbers, toNumbers } from './integers.ts';
 
-/** The clock, the number of ticks without a sample before each sample, and the difference of each time to its tick. */
+/**
+ * The clock, the number of ticks without a sample before each sample, and the difference of each time to its tick. `offsets`: ms since the
+ * hour began, ascending.
+ */
 export function packTimes(offsets: Float64Array): Uint8Array[] {
   const even = clockColumns(offsets, new Int32Array(offsets.length));
   const missed = missedIn(offsets);

@@ -158,7 +158,6 @@ interface Result {
 /** `mb`: maximum memory of the HTTP process, in MB */
 type Measured = Read & { mb: number; steal: number; others: number };
 
-/** @param config of that line */
 async function openReader(environment: Environment, line: Line, config: Config) {
   const front = await environment.front(line);
   const http = createHttpReader(front.url);

@@ -15,7 +15,6 @@ export interface Rival {
   databasePid: () => number;
   /** whether a sweep tries several tunings */
   tunable: boolean;
-  /** starts the pipeline */
   line: (tuning: Tuning, samples: number) => Promise<Line>;
   /** starts the pipeline with a wire, so that latencies are known */
   wired: (tuning: Tuning, samples: number) => Promise<Pace>;

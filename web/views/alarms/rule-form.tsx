@@ -346,7 +346,6 @@ interface Typed {
   text: string;
 }
 
-/** The fields with limits. */
 const LIMITS = ['limit', 'high', 'clear', 'clearHigh'] as const;
 type LimitField = (typeof LIMITS)[number];
 

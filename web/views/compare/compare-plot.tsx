@@ -79,7 +79,6 @@ export function ComparePlot(props: {
   inWords: (ts: number) => string;
   /** key of linked charts; charts with equal keys move their cursors together */
   cursorKey: string;
-  /** further plugins of the plot */
   plugins?: uPlot.Plugin[];
   /** id of the text that explains how to use the chart */
   describedBy?: string;

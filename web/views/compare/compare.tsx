@@ -284,7 +284,6 @@ function linesOf({
   choices,
 }: {
   compared: Compared[];
-  /** shapes of the range, by sensor key */
   shapes: ReadonlyMap<string, Line['shape']>;
   /** shapes of the range a week earlier, by sensor key */
   ghosts: ReadonlyMap<string, Line['shape']>;

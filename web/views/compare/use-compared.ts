@@ -145,7 +145,6 @@ export const NO_SHAPE: Shape = emptyShape({ from: 0, to: 0 });
 export interface Line {
   key: string;
   name: string;
-  /** unit of the shown values */
   unit: string | null;
   /** scale of the values of `shape` */
   shown: Scale;

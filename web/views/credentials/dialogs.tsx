@@ -111,7 +111,6 @@ export function IssueDialog({
   );
 }
 
-/** @returns the lines of a text that are not blank */
 const linesOf = (text: string): string[] =>
   text
     .split('\n')

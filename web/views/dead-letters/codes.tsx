@@ -6,7 +6,6 @@ import { escapeLine } from './text.ts';
 interface RefusalCode {
   /** title of the code as in docs/reference/errors.md; a test compares the two texts */
   title: string;
-  /** the advice */
   advice: string;
   /** classes of dead-letters.css: a hue and, for the second code of a hue, `light` */
   className: string;
@@ -108,7 +107,6 @@ export const CodeTable = ({
   chosen,
   hrefOf,
 }: {
-  /** number of refusals by code */
   codes: Record<string, number>;
   /** the code by which the list is filtered */
   chosen: string | null;

@@ -45,7 +45,6 @@ export function DeviceSignals({
   device: DeviceInfo;
   /** the shown sensors of the device */
   items: LatestItem[];
-  /** time of the newest event */
   newestEvent: string | null;
   /** the reason why the values of the page are old; null: the values are current */
   stale: Stale | null;

@@ -179,7 +179,6 @@ function OptionField({
   );
 }
 
-/** @returns the questions without an answer */
 export const openQuestions = (proposal: ImportProposal | null, answers: Options): ImportQuestion[] =>
   proposal?.questions.filter(({ option }) => !answers[option]) ?? [];
 

@@ -242,7 +242,6 @@ export function VerdictLead({
 }: {
   /** verdict on the installation */
   verdict: Verdict;
-  /** further findings on the pipeline */
   findings: Finding[];
   /** whether the pipeline was read */
   isKnown: boolean;

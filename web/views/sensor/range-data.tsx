@@ -47,7 +47,6 @@ export function RangeData({
   shape: Shape;
   /** unit of the values of the shape */
   unit: string;
-  /** scale of the samples */
   values: Scale;
   /** state names; null: the samples are numbers */
   states: StateNames | null;

@@ -38,7 +38,6 @@ export function SampleTable({
   sensor: { device_id: string; sensor_id: string };
   window: Window;
   order: 'asc' | 'desc';
-  /** scale of the shown values */
   scale: Scale;
   /** state names; null: the values are numbers */
   states: StateNames | null;
