@@ -28,7 +28,7 @@ export function declareMessages(declare: MetricDeclarations) {
     ),
     skipped: declare.counter(
       'iot_ingest_skipped_total',
-      'Not stored by rule: texts, bytes, nulls, further members of JSON, what mappings and LINE_SKIP leave out, and transient values, templates, commands and bdSeq of Sparkplug',
+      'Not stored by rule: texts, bytes, nulls, further JSON members, values that mappings or LINE_SKIP leave out, and Sparkplug transients, templates, commands, bdSeq',
     ),
     lines: counted(
       declare.counter(
