@@ -28,7 +28,7 @@ export function declareMessages(declare: MetricDeclarations) {
     ),
     skipped: declare.counter(
       'iot_ingest_skipped_total',
-      'Not stored by rule: texts, bytes, nulls, further JSON members, values that mappings or LINE_SKIP leave out, and Sparkplug transients, templates, commands, bdSeq',
+      'Not stored by rule: texts, bytes, nulls, further JSON members, skips of mappings and LINE_SKIP, and Sparkplug transients, templates, commands, bdSeq',
     ),
     lines: counted(
       declare.counter(
