@@ -16,10 +16,13 @@ import {
   clearUploads,
   createApi,
   createApp,
+  createConcurrencyLimits,
   createCursors,
   createHttpServer,
   cursorSecret,
+  MAX_CONCURRENT,
 } from './http/index.ts';
+import type { RouteContext } from './http/route.ts';
 import { createIngest, type Publish } from './ingest/index.ts';
 import type { Send } from './ingest/pipeline.ts';
 import type { Device } from './ingest/registry/cache.ts';
@@ -187,26 +190,27 @@ export async function startSystem(parts: {
   const stats = new InstallationStats({ processStats, processHealth, live, serves, clock });
   const secret = config.http.cursorSecret ?? (await cursorSecret(config.dataDir));
   const access = createAccess({ settings: config.http, secret, attempts: wrongTokens, clock, logger });
+  const core: RouteContext = {
+    ...context,
+    store,
+    reading,
+    ingest,
+    live,
+    access,
+    cursors: createCursors({ secret, clock }),
+    limits: createConcurrencyLimits(MAX_CONCURRENT),
+  };
   const api = baselines
-    ? createApi(context, {
-        access,
-        store,
-        reading,
+    ? createApi(core, {
         alarms,
         baselines,
-        cursors: createCursors({ secret, clock }),
-        submit: ingest.submit,
-        submitLines: ingest.submitLines,
-        descriptions: ingest.descriptions,
-        importer: ingest,
-        replay: ingest.replay,
-        retire,
         credentials,
-        unmatchedTopics: ingest.unmatchedTopics,
-        unwatchedTime,
-        mqttPort: () => messageSource?.mqttPort ?? 0,
-        live,
+        retire,
         stats,
+        unwatchedTime,
+        readiness,
+        version,
+        mqttPort: () => messageSource?.mqttPort ?? 0,
         resyncMs: periods.heal,
       })
     : null;

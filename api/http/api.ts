@@ -1,109 +1,91 @@
 import type { RequestHandler } from 'express';
 import express from 'express';
-import type { Logger } from 'pino';
-import type { Config } from '../../common/settings/config.ts';
 import type { CredentialService } from '../access/credentials/credential-service.ts';
-import type { Access } from '../access/http/index.ts';
 import type { Alarms } from '../alarms/index.ts';
 import type { Baselines } from '../history/baselines/index.ts';
-import type { Reading } from '../history/reading/index.ts';
-import type { Ingest } from '../ingest/index.ts';
-import type { Descriptions } from '../ingest/registry/descriptions.ts';
 import type { Retirement } from '../ingest/registry/index.ts';
-import type { Replay } from '../ingest/replay.ts';
-import type { Submit, SubmitLines } from '../ingest/submission.ts';
-import type { UnmatchedTopics } from '../ingest/unmatched-topics.ts';
-import type { Live } from '../live/index.ts';
 import type { InstallationStats } from '../live/installation-stats.ts';
-import type { Context } from '../observability/index.ts';
-import type { Metrics } from '../observability/metrics.ts';
+import type { Readiness } from '../observability/readiness.ts';
 import type { UnwatchedTime } from '../observability/watched-time.ts';
-import type { Store } from '../store/index.ts';
 import { compressAnswers } from './compression.ts';
-import type { Cursors } from './cursor.ts';
 import { mqttItem } from './items.ts';
-import { createConcurrencyLimits, MAX_CONCURRENT } from './long-requests.ts';
-import { API_ROUTES, LINE_ROUTES, PROMETHEUS_PATH, PROMETHEUS_ROUTES } from './routes/index.ts';
-import { serve } from './serve.ts';
+import type { RouteContext } from './route.ts';
+import * as alarmRules from './routes/alarm-rules.ts';
+import * as alarms from './routes/alarms.ts';
+import * as annotations from './routes/annotations.ts';
+import * as changes from './routes/changes.ts';
+import * as credentials from './routes/credentials.ts';
+import * as deadLetters from './routes/dead-letters.ts';
+import * as devices from './routes/devices.ts';
+import * as exports from './routes/export.ts';
+import * as fleet from './routes/fleet.ts';
+import * as imports from './routes/import.ts';
+import * as latest from './routes/latest.ts';
+import * as lineProtocol from './routes/line-protocol.ts';
+import * as measurements from './routes/measurements.ts';
+import * as outliers from './routes/outliers.ts';
+import * as prometheus from './routes/prometheus.ts';
+import * as prometheusLabels from './routes/prometheus-labels.ts';
+import * as query from './routes/query.ts';
+import * as refusedDevices from './routes/refused-devices.ts';
+import * as search from './routes/search.ts';
+import * as session from './routes/session.ts';
+import * as unmatchedTopics from './routes/unmatched-topics.ts';
+import { addressOf, bind, serve } from './serve.ts';
 import { createStream } from './stream/index.ts';
 
-export interface RouteDeps {
-  access: Access;
-  store: Store;
-  reading: Reading;
-  alarms: Pick<
-    Alarms,
-    'rules' | 'backtest' | 'open' | 'toItem' | 'testDelivery' | 'evaluatePast' | 'acknowledge' | 'shelve'
-  >;
-  baselines: Pick<Baselines, 'judge' | 'at' | 'hours' | 'onChange'>;
-  cursors: Cursors;
-  submit: Submit;
-  submitLines: SubmitLines;
-  descriptions: Descriptions;
-  importer: Pick<Ingest, 'files' | 'acceptedTimes'>;
-  replay: Replay;
-  retire: Retirement['retire'];
-  credentials: CredentialService;
-  unmatchedTopics: UnmatchedTopics;
-  unwatchedTime: Pick<UnwatchedTime, 'read'>;
-  mqtt: () => ReturnType<typeof mqttItem>;
-  live: Live;
-  /** in ms; a channel of `/stream` then reads `latest` again */
-  resyncMs: number;
-  stats: Pick<InstallationStats, 'read' | 'health' | 'recent'>;
-  maxConcurrent?: typeof MAX_CONCURRENT;
-  groups: number;
-  historyDays: number;
-  batchDays: number;
-  maxClockSkewMs: number;
-  maxMessageBytes: number;
-  /** limit of an imported Parquet file over HTTP */
-  maxImportBytes: number;
-  /** setting `AUTO_REGISTER`: the first message of a device registers it */
-  autoRegister: boolean;
-  dataDir: string;
-  takesMqtt: boolean;
-  clock: () => number;
-  logger: Logger;
-  metrics: Metrics;
-}
+const API = '/api/v1';
 
-/** All routes under `/api/v1`, and those for clients of InfluxDB and Prometheus. `mqttPort`: port of the embedded broker. */
+/** All routes but those of the state of this process. `mqttPort`: port of the embedded broker. */
 export function createApi(
-  { config, clock, logger, metrics }: Context,
-  given: Omit<RouteDeps, keyof ReturnType<typeof settingsOf> | 'mqtt' | 'clock' | 'logger' | 'metrics'> & {
+  core: RouteContext,
+  parts: {
+    alarms: Alarms;
+    baselines: Baselines;
+    credentials: CredentialService;
+    retire: Retirement['retire'];
+    stats: Pick<InstallationStats, 'read' | 'health' | 'recent'>;
+    unwatchedTime: Pick<UnwatchedTime, 'read'>;
+    readiness: Readiness;
+    version: string;
     mqttPort: () => number;
+    /** in ms; a channel of `/stream` then reads `latest` again */
+    resyncMs: number;
   },
 ) {
-  const mqtt = () => mqttItem(config, given.mqttPort());
-  const deps = { ...given, ...settingsOf(config), mqtt, clock, logger, metrics };
+  const stream = createStream({ ...core, ...parts });
+  const deps = { ...core, ...parts, stream, mqtt: () => mqttItem(core.config, parts.mqttPort()) };
+  const routes = [
+    ...bind(latest.routes, deps),
+    ...bind(outliers.routes, deps),
+    ...bind(fleet.routes, deps),
+    ...bind(search.routes, deps),
+    ...bind(devices.routes, deps),
+    ...bind(exports.routes, deps),
+    ...bind(measurements.routes, deps),
+    ...bind(query.routes, deps),
+    ...bind(changes.routes, deps),
+    ...bind(imports.routes, deps),
+    ...bind(annotations.routes, deps),
+    ...bind(alarmRules.routes, deps),
+    ...bind(alarms.routes, deps),
+    ...bind(refusedDevices.routes, deps),
+    ...bind(deadLetters.routes, deps),
+    ...bind(unmatchedTopics.routes, deps),
+    ...bind(credentials.routes, deps),
+    ...bind(session.routes, deps),
+    ...bind(lineProtocol.routes, deps),
+    ...bind(prometheus.routes, deps),
+    ...bind(prometheusLabels.routes, deps),
+  ];
   const router = express.Router();
-  const limits = createConcurrencyLimits(deps.maxConcurrent ?? MAX_CONCURRENT);
-  const stream = createStream({ ...deps, limits });
-  router.use(
-    ['/api/v1', PROMETHEUS_PATH, ...LINE_ROUTES.map(({ path }) => path)],
-    noStore,
-    compressAnswers(),
-  );
-  serve(router, API_ROUTES, { ...deps, limits, stream });
-  serve(router, LINE_ROUTES, deps);
-  serve(router, PROMETHEUS_ROUTES, { ...deps, limits });
+  const elsewhere = routes.map(({ path }) => path).filter((path) => !path.startsWith(API));
+  router.use([API, ...elsewhere.map(addressOf)], noStore, compressAnswers());
+  serve(router, routes, core.access);
   return { router, readers: stream.readers, stopStreams: stream.stop };
 }
 
 export type Api = ReturnType<typeof createApi>;
-
-const settingsOf = ({ retention, ingest, role, dataDir }: Config) => ({
-  dataDir,
-  groups: retention.latestGroups,
-  historyDays: retention.historyDays,
-  batchDays: retention.batchDays,
-  maxClockSkewMs: ingest.maxClockSkewMs,
-  maxMessageBytes: ingest.maxMessageBytes,
-  maxImportBytes: ingest.maxImportBytes,
-  autoRegister: ingest.autoRegister,
-  takesMqtt: role !== 'http',
-});
 
 const noStore: RequestHandler = (_req, res, next) => {
   res.set({ 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' });

@@ -16,8 +16,9 @@ import { createDashboard } from './dashboard.ts';
 import { safeHeaders } from './headers.ts';
 import { createManual } from './manual.ts';
 import { problemHandler, sendProblem } from './problems.ts';
-import { DOCUMENT_ROUTES, INFLUX_ROUTES, ROUTES, SERVICE_ROUTES } from './routes/index.ts';
-import { serve, timed, unknown } from './serve.ts';
+import { ROUTES } from './routes/index.ts';
+import * as service from './routes/service.ts';
+import { bind, serve, timed, unknown } from './serve.ts';
 
 // The files of this folder: `server.ts` listens, this file builds the app, and `api.ts` has all routes below `/api/v1`.
 // `contract/` describes the routes, and `stream/` is the live stream. The folder does not depend on CQL or MQTT.
@@ -57,18 +58,17 @@ export function createApp({
 
   if (api) app.use(api.router);
   app.use('/api', unknown);
-  serve(app, SERVICE_ROUTES, { access, readiness, metrics });
+  serve(app, bind(service.routes, { readiness, metrics }), access);
   if (api) {
-    serve(app, INFLUX_ROUTES, { access, readiness, version });
-    app.use(
-      DOCUMENT_ROUTES.map(({ path }) => path),
-      compressAnswers(),
-    );
-    serve(app, DOCUMENT_ROUTES, {
-      access,
+    const documents = {
       openApi: openApiDocument({ routes: ROUTES, version, guarded: access.isRequired }),
       asyncApi: asyncApiDocument({ version }),
-    });
+    };
+    app.use(
+      service.documentRoutes.map(({ path }) => path),
+      compressAnswers(),
+    );
+    serve(app, bind(service.documentRoutes, documents), access);
     app.use(createManual(), createDashboard());
   }
   app.use(unknown);

@@ -1,8 +1,8 @@
 import { forEachConcurrently } from '../../common/concurrency.ts';
 import { groupOf, uuidBytes } from '../../schema/ids.ts';
 import type { LatestRow } from '../store/devices/latest-rows.ts';
-import type { RouteDeps } from './api.ts';
 import { cutRange } from './parameters.ts';
+import type { RouteContext } from './route.ts';
 
 const AT_ONCE = 16;
 
@@ -11,12 +11,12 @@ const AT_ONCE = 16;
  * Throws the reason with which `signal` was aborted.
  */
 export async function rowsAsOf(
-  deps: RouteDeps,
+  deps: RouteContext,
   rows: LatestRow[],
   instant: number,
   signal?: AbortSignal,
 ): Promise<LatestRow[]> {
-  const { store, reading, groups } = deps;
+  const { store, reading } = deps;
   const retained = cutRange({ to: instant + 1 }, deps);
   const devices = new Map(rows.map((row) => [row.deviceId, uuidBytes(row.deviceId)]));
   /**
@@ -26,14 +26,14 @@ export async function rowsAsOf(
   const retired: Set<string> = new Set();
   await forEachConcurrently(AT_ONCE, devices, async ([id, bytes]) => {
     signal?.throwIfAborted();
-    const at = await store.devices.retiredAt({ group: groupOf(bytes, groups), bytes });
+    const at = await store.devices.retiredAt({ group: groupOf(bytes, store.groups), bytes });
     if (at !== null) retired.add(id);
   });
 
   async function read(row: LatestRow): Promise<Pick<LatestRow, 'ts' | 'value'>> {
     if (!retired.has(row.deviceId) && (row.ts === null || row.ts <= instant)) return row;
     const device = uuidBytes(row.deviceId);
-    const key = { group: groupOf(device, groups), device, sensor: uuidBytes(row.id) };
+    const key = { group: groupOf(device, store.groups), device, sensor: uuidBytes(row.id) };
     const range = { ...retained };
     while (range.from < range.to) {
       signal?.throwIfAborted();

@@ -143,6 +143,8 @@ const ALL_ADDRESSES = new Set(['0.0.0.0', '::', '[::]']);
 const MQTT_PORT = 1883;
 const MQTT_TLS_PORT = 8883;
 
+export type BrokerAddress = () => ReturnType<typeof mqttItem>;
+
 /** `port`: of the embedded broker. Null: this process knows no broker. */
 export function mqttItem(
   { mqtt, role }: Pick<Config, 'mqtt' | 'role'>,

@@ -53,6 +53,8 @@ export const createConcurrencyLimits = (limits: typeof MAX_CONCURRENT) => ({
   promql: createWaitingLimit(limits.promql),
 });
 
+export type Limits = ReturnType<typeof createConcurrencyLimits>;
+
 /**
  * Runs at most `concurrency` answers at once. Without this limit, 500 concurrent requests for `latest` delayed acknowledgements and health
  * checks by 0.9 s, and 100 requests for a device of 10,000 sensors delayed them by 4.9 s. An answer ends when it is handed over to the

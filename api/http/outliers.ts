@@ -1,6 +1,5 @@
 import { formatTime } from '../../common/times.ts';
-import type { Baseline } from '../history/baselines/index.ts';
-import type { RouteDeps } from './api.ts';
+import type { Baseline, Baselines } from '../history/baselines/index.ts';
 import { type JudgedItem, keyOf } from './stream/latest-cache.ts';
 
 /**
@@ -9,6 +8,8 @@ import { type JudgedItem, keyOf } from './stream/latest-cache.ts';
  */
 
 export const OUTLIER_SIGMAS = 4.5;
+
+export type OutlierDeps = { baselines: Pick<Baselines, 'at'>; clock: () => number };
 
 /** An answer is reused for this time in ms, because many dashboards send the same request. */
 const MAX_AGE_MS = 2000;
@@ -123,7 +124,7 @@ function add(group: Group, item: JudgedItem) {
   if (!group.worst || byUnusual(item, group.worst) < 0) group.worst = item;
 }
 
-export const outlierItem = (item: Judged, { baselines, clock }: Pick<RouteDeps, 'baselines' | 'clock'>) => ({
+export const outlierItem = (item: Judged, { baselines, clock }: OutlierDeps) => ({
   ...item,
   baseline: baselines.at(keyOf(item), item.ts),
   age_ms: Math.max(0, clock() - Date.parse(item.ts)),
@@ -131,7 +132,7 @@ export const outlierItem = (item: Judged, { baselines, clock }: Pick<RouteDeps, 
 
 export const groupItem = (
   { site, deviceId, device, sensors, judged, outliers, worst }: Group,
-  deps: Pick<RouteDeps, 'baselines' | 'clock'>,
+  deps: OutlierDeps,
 ) => ({
   site,
   device_id: deviceId,

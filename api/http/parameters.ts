@@ -5,7 +5,7 @@ import { MillraceError } from '../../common/errors.ts';
 import { parseTime } from '../../common/times.ts';
 import { type Identity, identifyDevice, identifySensor, isName } from '../../schema/ids.ts';
 import { DAY_MS } from '../../schema/rules.ts';
-import type { RouteDeps } from './api.ts';
+import type { RouteContext } from './route.ts';
 
 /** Digits only: `Number` would also accept "1e2", " 5" and "0x10". */
 export const digits = (min: number, max: number) =>
@@ -179,17 +179,18 @@ const BAD_ID =
   'Devices and sensors are lower-case UUIDs, or names of 1 to 128 bytes of UTF-8 without control characters.';
 
 /**
- * The range starts no earlier than the retention of history, to the millisecond. It ends no later than now plus the allowed clock skew.
+ * The range starts no earlier than the retention of history, to the millisecond, unless it is unbounded. It ends no later than now plus the allowed clock skew.
  * Returns a half-open range in epoch ms, which is empty if `from` is not before `to`. Throws `bad_range`.
  */
 export function cutRange(
   given: { from?: TimeParameter | undefined; to?: TimeParameter | undefined },
-  { clock, historyDays, maxClockSkewMs }: Pick<RouteDeps, 'clock' | 'historyDays' | 'maxClockSkewMs'>,
+  { clock, config }: Pick<RouteContext, 'clock' | 'config'>,
+  { isUnbounded = false } = {},
 ): { from: number; to: number } {
   const now = clock();
   const { from, to } = rangeAt(given, now);
   return {
-    from: Math.max(from ?? 0, now - historyDays * DAY_MS),
-    to: Math.min(to ?? Number.POSITIVE_INFINITY, now + maxClockSkewMs),
+    from: Math.max(from ?? 0, isUnbounded ? 0 : now - config.retention.historyDays * DAY_MS),
+    to: Math.min(to ?? Number.POSITIVE_INFINITY, now + config.ingest.maxClockSkewMs),
   };
 }

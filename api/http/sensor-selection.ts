@@ -5,8 +5,8 @@ import { groupOf, identifySensor, uuidBytes } from '../../schema/ids.ts';
 import { bucketOf } from '../../schema/rules.ts';
 import type { AlignedSensor } from '../history/reading/aligned.ts';
 import type { LatestRow } from '../store/devices/latest-rows.ts';
-import type { RouteDeps } from './api.ts';
 import { parseDevice } from './parameters.ts';
+import type { RouteContext } from './route.ts';
 import { noSuchDevice } from './routes/devices.ts';
 
 interface Selection {
@@ -32,7 +32,7 @@ const MAX_TURN_MS = 10;
  * `skipsUnknown`; `query_too_large`.
  */
 export async function selectSensors(
-  { store, groups }: Pick<RouteDeps, 'store' | 'groups'>,
+  { store }: Pick<RouteContext, 'store'>,
   { devices, sensors, site, type }: Selection,
   options: {
     /** maximum number of sensors that match */
@@ -75,7 +75,7 @@ export async function selectSensors(
         );
       }
       const device = uuidBytes(row.deviceId);
-      const key = { group: groupOf(device, groups), device, sensor: uuidBytes(row.id) };
+      const key = { group: groupOf(device, store.groups), device, sensor: uuidBytes(row.id) };
       found.push({ key, row, newest: row.ts });
     }
   }
@@ -84,13 +84,13 @@ export async function selectSensors(
     // A name and an id may mean the same device, so devices are collected by id.
     const identities = new Map(devices.map(parseDevice).map((device) => [device.id, device]));
     await forEachConcurrently(AT_ONCE, identities.values(), async ({ bytes }) => {
-      const key = { group: groupOf(bytes, groups), bytes };
+      const key = { group: groupOf(bytes, store.groups), bytes };
       const rows = await store.fleet.latestOfDevice(key);
       if (rows.length === 0 && !skipsUnknown && !(await store.devices.device(key))) throw noSuchDevice();
       await add(rows.filter((row) => matches(row, filter)));
     });
   } else {
-    await forEachConcurrently(AT_ONCE, Array(groups).keys(), async (group) => {
+    await forEachConcurrently(AT_ONCE, Array(store.groups).keys(), async (group) => {
       let after: Parameters<typeof store.fleet.latestPage>[0]['after'] = { group };
       do {
         signal.throwIfAborted();
@@ -134,7 +134,7 @@ function sensorTest(sensors: string[]): (row: LatestRow) => boolean {
  * are corrected in place. Only sensors whose newest sample is before the end of the range (`to`, epoch ms) are checked. The other sensors
  * have samples until that end, so their newest time has no effect.
  */
-async function coverRetired(store: RouteDeps['store'], sensors: SelectedSensor[], to: number) {
+async function coverRetired(store: RouteContext['store'], sensors: SelectedSensor[], to: number) {
   const silent = sensors.filter(({ newest }) => newest === null || bucketOf(newest) < bucketOf(to - 1));
   const devices = new Map(silent.map(({ key, row }) => [row.deviceId, key]));
   const retired: Set<string> = new Set();

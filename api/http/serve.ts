@@ -4,28 +4,38 @@ import type { Access } from '../access/http/index.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Operation } from './contract/operation.ts';
 import { sendProblem } from './problems.ts';
-import type { RouteOf } from './routes/index.ts';
+import type { Route } from './route.ts';
+
+/** A route that knows its handler. */
+export type BoundRoute = Omit<Route, 'handler'> & { handler: RequestHandler };
+
+/** Creates the handlers of routes. */
+export const bind = <D>(routes: Array<Route<D>>, deps: D): BoundRoute[] =>
+  routes.map(({ handler, ...route }) => ({ ...route, handler: handler(deps) }));
 
 /**
  * Each route checks its scope. GET also serves HEAD. Other methods get 405. A request whose `Accept` excludes all media types of the route
  * gets 406.
  */
-export function serve<P extends { access: Access }>(router: IRouter, routes: Array<RouteOf<P>>, deps: P) {
+export function serve(router: IRouter, routes: BoundRoute[], access: Access) {
   for (const path of new Set(routes.map((route) => route.path))) {
     const here = routes.filter((route) => route.path === path);
-    const address = path.replaceAll(/\{(\w+)\}/g, ':$1');
-    for (const { method, create, operation } of here) {
+    const address = addressOf(path);
+    for (const { method, handler, operation } of here) {
       router[method](
         address,
         named(address),
-        deps.access.guard(operation.scope, operation),
+        access.guard(operation.scope, operation),
         acceptable(operation),
-        create(deps),
+        handler,
       );
     }
     router.all(address, named(address, 'other'), allowOnly(here.map(({ method }) => method.toUpperCase())));
   }
 }
+
+/** The path as Express writes it. */
+export const addressOf = (path: string) => path.replaceAll(/\{(\w+)\}/g, ':$1');
 
 function allowOnly(served: string[]): RequestHandler {
   const methods = served.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));

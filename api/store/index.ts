@@ -148,6 +148,8 @@ export function createStore(deps: {
   const retry = new Retry({ logger, onRetry });
   const waiting = () => Math.max(permits.waiting, ingest.waiting);
   return {
+    /** setting `LATEST_GROUPS`: the number of partitions over which devices are spread */
+    groups: retention.latestGroups,
     write: createIngestWrites(ingest, { logger, retry, onLargePartition }),
     retry,
     /** All other requests do not use the congestion window. */

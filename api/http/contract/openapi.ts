@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { type ZodRawShape, z } from 'zod';
 import { ERRORS } from '../../../common/errors.ts';
 import { COOKIE } from '../../access/http/index.ts';
-import type { Route } from '../routes/index.ts';
+import type { Route } from '../route.ts';
 import {
   type Body,
   type Content,

@@ -1,6 +1,6 @@
 import { identifyDevice, isName } from '../../../schema/ids.ts';
 import type { LatestRow } from '../../store/devices/latest-rows.ts';
-import type { RouteDeps } from '../api.ts';
+import type { RouteContext } from '../route.ts';
 import { type SelectedSensor, selectSensors } from '../sensor-selection.ts';
 import { type Labels, NAME_LABEL } from './expression.ts';
 import type { Matcher } from './matchers.ts';
@@ -24,7 +24,7 @@ export function labelsOf({ deviceName, deviceId, name, id, type, unit, site }: L
  * fleet is read. `to`: end of the range that will be read, in epoch ms. Throws `query_too_large` for more than `limit` sensors.
  */
 export async function selectMatching(
-  deps: Pick<RouteDeps, 'store' | 'groups'>,
+  deps: Pick<RouteContext, 'store'>,
   selectors: Matcher[][],
   {
     accepts = () => true,

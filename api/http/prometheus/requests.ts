@@ -3,14 +3,11 @@ import type { Request, RequestHandler, Response } from 'express';
 import { type ZodObject, type ZodRawShape, z } from 'zod';
 import { MillraceError } from '../../../common/errors.ts';
 import { parseTime } from '../../../common/times.ts';
-import type { RouteDeps } from '../api.ts';
 import { bodyOf } from '../body.ts';
 import { type Content, json, type Operation } from '../contract/operation.ts';
 import { SCHEMAS } from '../contract/schemas/index.ts';
-import type { WaitingLimit } from '../long-requests.ts';
 import { checkEncoding, readParameters } from '../parameters.ts';
-
-export type Deps = RouteDeps & { limits: { promql: WaitingLimit } };
+import type { Route, RouteContext } from '../route.ts';
 
 const MAX_BODY_BYTES = 64 * 1024;
 
@@ -93,7 +90,7 @@ export const operationOf = (
 });
 
 /** The same route for POST, whose parameters may stand in a form. */
-export function formOf({ query, ...operation }: ReturnType<typeof operationOf>): Operation {
+function formOf({ query, ...operation }: ReturnType<typeof operationOf>): Operation {
   const names = Object.keys(query).map((name) => `\`${name}\``);
   return {
     ...operation,
@@ -103,4 +100,20 @@ export function formOf({ query, ...operation }: ReturnType<typeof operationOf>):
     body: { 'application/x-www-form-urlencoded': { text: `The parameters ${names.join(', ')}.` } },
     emptyBody: true,
   };
+}
+
+/** Clients of Prometheus append the rest of a path to it. */
+export const PROMETHEUS_PATH = '/prometheus';
+
+/** A route that clients may also call with a form. */
+export function getAndPost(
+  name: string,
+  handler: Route<RouteContext>['handler'],
+  operation: ReturnType<typeof operationOf>,
+): Array<Route<RouteContext>> {
+  const path = `${PROMETHEUS_PATH}/api/v1/${name}`;
+  return [
+    { method: 'get', path, operation, handler },
+    { method: 'post', path, operation: formOf(operation), handler },
+  ];
 }

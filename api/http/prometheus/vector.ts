@@ -1,7 +1,7 @@
 import { MillraceError } from '../../../common/errors.ts';
 import { orderOf } from '../aligned-answers.ts';
-import type { RouteDeps } from '../api.ts';
 import { cutRange } from '../parameters.ts';
+import type { RouteContext } from '../route.ts';
 import { type Expression, type Labels, NAME_LABEL } from './expression.ts';
 import { labelsOf, selectMatching } from './labels.ts';
 import { aggregateSeries } from './series-aggregation.ts';
@@ -20,7 +20,7 @@ export type Series = { labels: Labels; values: Array<number | null> };
 
 /** In the order of devices and sensors. Throws `query_too_large`. */
 export async function* evaluate(
-  deps: Pick<RouteDeps, 'store' | 'groups' | 'reading' | 'clock' | 'historyDays' | 'maxClockSkewMs'>,
+  deps: Pick<RouteContext, 'store' | 'reading' | 'clock' | 'config'>,
   expression: Expression,
   { windows, signal }: { windows: Windows; signal: AbortSignal },
 ): AsyncGenerator<Series, void> {

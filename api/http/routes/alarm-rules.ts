@@ -6,13 +6,14 @@ import { DAY_MS } from '../../../schema/rules.ts';
 import type { Backtest } from '../../alarms/backtest.ts';
 import { MAX_EPISODES, MAX_SENSORS, newestOf, toRule, WantedRule } from '../../alarms/index.ts';
 import type { Definition, Rule, Wanted } from '../../alarms/rules/rule.ts';
-import type { RouteDeps } from '../api.ts';
 import { audit } from '../audit.ts';
 import { readJsonText } from '../body.ts';
 import { json, type Operation } from '../contract/operation.ts';
 import { SCHEMAS } from '../contract/schemas/index.ts';
-import { abortOnClose, type ConcurrencyLimit, MAX_CONCURRENT } from '../long-requests.ts';
+import { abortOnClose, MAX_CONCURRENT } from '../long-requests.ts';
 import { cutRange, fields, parseDevice, parseSensor, readQuery, timeOf } from '../parameters.ts';
+import type { Route } from '../route.ts';
+import type { AlarmDeps } from './alarms.ts';
 
 /** In bytes. A rule with the longest texts, all characters escaped, fits. */
 const MAX_BYTES = 16 * 1024;
@@ -25,7 +26,7 @@ const NOT_FOUND = 'There is no such rule.';
 
 /** `GET /alarm-rules` */
 export const getRules =
-  ({ alarms }: RouteDeps): RequestHandler =>
+  ({ alarms }: AlarmDeps): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     await alarms.rules.refresh();
@@ -34,7 +35,7 @@ export const getRules =
 
 /** `POST /alarm-rules` */
 export const postRule =
-  ({ alarms, clock, logger }: RouteDeps): RequestHandler =>
+  ({ alarms, clock, logger }: AlarmDeps): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const { since, ...definition } = await readRule(req, res);
@@ -54,7 +55,7 @@ export const postRule =
 
 /** `PUT /alarm-rules/{rule_id}` */
 export const putRule =
-  ({ alarms, clock, logger }: RouteDeps): RequestHandler =>
+  ({ alarms, clock, logger }: AlarmDeps): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const { since: _, ...definition } = await readRule(req, res);
@@ -66,7 +67,7 @@ export const putRule =
 
 /** `DELETE /alarm-rules/{rule_id}`: the open alarms of the rule end. */
 export const deleteRule =
-  ({ alarms, clock, logger }: RouteDeps): RequestHandler =>
+  ({ alarms, clock, logger }: AlarmDeps): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const rule = await alarms.rules.replace(ruleId(req), null, clock());
@@ -86,7 +87,7 @@ export const TEST = {
 
 /** `POST /alarm-rules/test`: computes when a rule would have opened alarms. */
 export const postTest =
-  (deps: RouteDeps & { limits: { queries: ConcurrencyLimit } }): RequestHandler =>
+  (deps: AlarmDeps): RequestHandler =>
   async (req, res) => {
     const { from, to, device, sensor } = readQuery(req, TEST);
     const { since: _, ...definition } = await readRule(req, res);
@@ -238,3 +239,11 @@ export const testRule: Operation = {
   answers: { 200: json(SCHEMAS.Backtest) },
   problems: [...BODY_PROBLEMS, 'bad_range', 'bad_id', 'busy'],
 };
+
+export const routes: Array<Route<AlarmDeps>> = [
+  { method: 'get', path: '/api/v1/alarm-rules', operation: listRules, handler: getRules },
+  { method: 'post', path: '/api/v1/alarm-rules', operation: addRule, handler: postRule },
+  { method: 'post', path: '/api/v1/alarm-rules/test', operation: testRule, handler: postTest },
+  { method: 'put', path: '/api/v1/alarm-rules/{rule_id}', operation: replaceRule, handler: putRule },
+  { method: 'delete', path: '/api/v1/alarm-rules/{rule_id}', operation: removeRule, handler: deleteRule },
+];

@@ -3,16 +3,18 @@ import { z } from 'zod';
 import { MillraceError } from '../../../common/errors.ts';
 import { formatTime } from '../../../common/times.ts';
 import { DAY_MS, dayOf } from '../../../schema/rules.ts';
-import { SEVERITIES } from '../../alarms/index.ts';
+import { type Alarms, SEVERITIES } from '../../alarms/index.ts';
 import type { Alarm, EpisodeKey } from '../../store/alarms/episodes.ts';
 import { alarmId, newestFirst, parseAlarmId } from '../../store/index.ts';
-import type { RouteDeps } from '../api.ts';
 import { audit } from '../audit.ts';
 import { readJsonText } from '../body.ts';
 import { json, type Operation, PAGED } from '../contract/operation.ts';
 import { PAYLOADS } from '../contract/payloads.ts';
 import { SCHEMAS } from '../contract/schemas/index.ts';
 import { cutRange, fields, parseDevice, parseSensor, readQuery, timeOf } from '../parameters.ts';
+import type { Route, RouteContext } from '../route.ts';
+
+export type AlarmDeps = RouteContext & { alarms: Alarms };
 
 /** In bytes. The longest comment, all characters escaped, fits. */
 const MAX_BYTES = 8 * 1024;
@@ -52,9 +54,9 @@ export type Place = { until: number; skip: number };
 
 /** `GET /alarms`: newest first. */
 export const getAlarms =
-  (deps: RouteDeps): RequestHandler =>
+  (deps: AlarmDeps): RequestHandler =>
   async (req, res) => {
-    const { store, cursors, groups } = deps;
+    const { store, cursors } = deps;
     const { limit, cursor, state, from, to, device, sensor, site, severity } = readQuery(req, LIST);
     const deviceBytes = device === undefined ? null : parseDevice(device);
     if (sensor !== undefined && !deviceBytes)
@@ -63,7 +65,7 @@ export const getAlarms =
       deviceBytes && sensor !== undefined ? parseSensor(deviceBytes.id, sensor).bytes : null;
     const isByDay = state !== 'open' && sensorBytes === null;
     // An open alarm is kept until it ends, even beyond retention. Only a list by days must stop at the retention.
-    const range = cutRange({ from, to }, isByDay ? deps : { ...deps, historyDays: Number.POSITIVE_INFINITY });
+    const range = cutRange({ from, to }, deps, { isUnbounded: !isByDay });
     const scope = JSON.stringify(['alarms', state, from, to, deviceBytes?.id, sensor, site, severity]);
     const after: Place =
       cursor === undefined ? { until: range.to - 1, skip: 0 } : cursors.open(scope, cursor);
@@ -75,7 +77,9 @@ export const getAlarms =
         const alarms = await episodes.ofSensor(deviceBytes.bytes, sensorBytes, page);
         yield* inChunks(alarms, async (some) => some);
       } else if (state === 'open') {
-        const open = await Promise.all(Array.from({ length: groups }, (_, group) => episodes.open(group)));
+        const open = await Promise.all(
+          Array.from({ length: store.groups }, (_, group) => episodes.open(group)),
+        );
         yield* inChunks(open.flat().sort(newestFirst), (keys) =>
           Promise.all(keys.map((key) => episodes.find(key))),
         );
@@ -136,7 +140,7 @@ async function* inChunks<K extends EpisodeKey>(keys: K[], read: (keys: K[]) => P
 
 /** `GET /alarms/{alarm_id}/events`: the changes of an alarm, and who made them. */
 export const getAlarmEvents =
-  ({ store }: RouteDeps): RequestHandler =>
+  ({ store }: AlarmDeps): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const key = keyOf(req);
@@ -153,7 +157,7 @@ export const getAlarmEvents =
 
 /** `POST /alarms/{alarm_id}/acknowledge`: a person takes care of the alarm. */
 export const postAcknowledgement =
-  ({ alarms, logger }: RouteDeps): RequestHandler =>
+  ({ alarms, logger }: AlarmDeps): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const key = keyOf(req);
@@ -168,7 +172,7 @@ export const postAcknowledgement =
 
 /** `POST /alarms/{alarm_id}/shelve`: postpones the deliveries of the alarm. */
 export const postShelving =
-  ({ alarms, clock, logger }: RouteDeps): RequestHandler =>
+  ({ alarms, clock, logger }: AlarmDeps): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const key = keyOf(req);
@@ -186,7 +190,7 @@ export const postShelving =
 
 /** `GET /alarm-deliveries`: deliveries that receivers have not accepted. */
 export const getDeliveries =
-  ({ store, clock }: RouteDeps): RequestHandler =>
+  ({ store, clock }: AlarmDeps): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const now = clock();
@@ -211,7 +215,7 @@ const TEST_ID = Buffer.alloc(16);
 
 /** `POST /alarm-deliveries/test`: sends a made-up alarm to the receivers. */
 export const postDeliveryTest =
-  ({ alarms, clock, logger }: RouteDeps): RequestHandler =>
+  ({ alarms, clock, logger }: AlarmDeps): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const now = clock();
@@ -335,3 +339,27 @@ export const testDelivery: Operation = {
   answers: { 200: json(SCHEMAS.AlarmTest) },
   problems: ['bad_parameter'],
 };
+
+export const routes: Array<Route<AlarmDeps>> = [
+  { method: 'get', path: '/api/v1/alarms', operation: listAlarms, handler: getAlarms },
+  {
+    method: 'get',
+    path: '/api/v1/alarms/{alarm_id}/events',
+    operation: listAlarmEvents,
+    handler: getAlarmEvents,
+  },
+  {
+    method: 'post',
+    path: '/api/v1/alarms/{alarm_id}/acknowledge',
+    operation: acknowledgeAlarm,
+    handler: postAcknowledgement,
+  },
+  { method: 'post', path: '/api/v1/alarms/{alarm_id}/shelve', operation: shelveAlarm, handler: postShelving },
+  { method: 'get', path: '/api/v1/alarm-deliveries', operation: listDeliveries, handler: getDeliveries },
+  {
+    method: 'post',
+    path: '/api/v1/alarm-deliveries/test',
+    operation: testDelivery,
+    handler: postDeliveryTest,
+  },
+];

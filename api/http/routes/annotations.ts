@@ -5,13 +5,13 @@ import { uuidText } from '../../../schema/ids.ts';
 import { DAY_MS } from '../../../schema/rules.ts';
 import type { Annotation } from '../../store/annotations.ts';
 import { parseTimeId } from '../../store/index.ts';
-import type { RouteDeps } from '../api.ts';
 import { audit } from '../audit.ts';
 import { readJsonText } from '../body.ts';
 import { json, type Operation, PAGED } from '../contract/operation.ts';
 import { PAYLOADS } from '../contract/payloads.ts';
 import { SCHEMAS } from '../contract/schemas/index.ts';
 import { cutRange, fields, parseDevice, readQuery } from '../parameters.ts';
+import type { Route, RouteContext } from '../route.ts';
 
 const device = fields.id.meta({
   description: 'The annotated device: a UUID in lower case, or a name. Default: the whole installation.',
@@ -31,7 +31,7 @@ const deviceBytes = (ref: string | undefined): Buffer | null =>
 
 /** `GET /annotations`: newest first. */
 export const getAnnotations =
-  (deps: RouteDeps): RequestHandler =>
+  (deps: RouteContext): RequestHandler =>
   async (req, res) => {
     const { store, cursors } = deps;
     const { limit, cursor, device: ref, from, to } = readQuery(req, LIST);
@@ -48,15 +48,15 @@ export const getAnnotations =
 
 /** `POST /annotations` */
 export const postAnnotation =
-  ({ store, clock, historyDays, maxClockSkewMs, logger }: RouteDeps): RequestHandler =>
+  ({ store, clock, config, logger }: RouteContext): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const { text, ts, device: ref } = readWanted(await readJsonText(req, res, MAX_BYTES));
     const bytes = deviceBytes(ref);
     const now = clock();
     const at = ts === undefined ? now : instantOf(ts);
-    if (at < now - historyDays * DAY_MS) throw new MillraceError('too_old');
-    if (at > now + maxClockSkewMs) throw new MillraceError('in_future');
+    if (at < now - config.retention.historyDays * DAY_MS) throw new MillraceError('too_old');
+    if (at > now + config.ingest.maxClockSkewMs) throw new MillraceError('in_future');
     const item = annotationItem(await store.annotations.add(bytes, { ts: at, text }), bytes);
     audit(logger, res, 'an annotation was stored', item.id);
     res.status(201).json(item);
@@ -64,7 +64,7 @@ export const postAnnotation =
 
 /** `DELETE /annotations/{annotation}` */
 export const deleteAnnotation =
-  ({ store, logger }: RouteDeps): RequestHandler =>
+  ({ store, logger }: RouteContext): RequestHandler =>
   async (req, res) => {
     const bytes = deviceBytes(readQuery(req, ONE).device);
     const text = String(req.params['annotation']);
@@ -145,3 +145,14 @@ export const removeAnnotation: Operation = {
   answers: { 204: {} },
   problems: ['bad_parameter', 'bad_id', 'not_found', 'unavailable'],
 };
+
+export const routes: Array<Route<RouteContext>> = [
+  { method: 'get', path: '/api/v1/annotations', operation: listAnnotations, handler: getAnnotations },
+  { method: 'post', path: '/api/v1/annotations', operation: storeAnnotation, handler: postAnnotation },
+  {
+    method: 'delete',
+    path: '/api/v1/annotations/{annotation}',
+    operation: removeAnnotation,
+    handler: deleteAnnotation,
+  },
+];

@@ -4,10 +4,10 @@ import { z } from 'zod';
 import { MillraceError } from '../../../common/errors.ts';
 import { DAY_MS, LATE_DAY_DAYS } from '../../../schema/rules.ts';
 import { Changes, CommitHorizon, type Position } from '../../stream-out/changes/index.ts';
-import type { RouteDeps } from '../api.ts';
 import type { Operation } from '../contract/operation.ts';
-import { abortOnClose, type ConcurrencyLimit } from '../long-requests.ts';
+import { abortOnClose } from '../long-requests.ts';
 import { digits, fields, parseTimeParameter, readQuery } from '../parameters.ts';
+import type { Route, RouteContext } from '../route.ts';
 import { createWrite } from '../write.ts';
 
 /** In s, until the first change. Proxies close a silent connection after a minute. */
@@ -31,19 +31,12 @@ const QUERY = {
 };
 
 /** `GET /changes`: waits for a while if there are no new changes. */
-export function getChanges({
-  store,
-  groups,
-  batchDays,
-  cursors,
-  clock,
-  limits,
-}: RouteDeps & { limits: { changes: ConcurrencyLimit } }): RequestHandler {
+export function getChanges({ store, config, cursors, clock, limits }: RouteContext): RequestHandler {
   const horizon = new CommitHorizon({ marks: store.commitMarks });
-  const changes = new Changes({ store, groups, horizon, clock });
+  const changes = new Changes({ store, groups: store.groups, horizon, clock });
   // The table of blocks keeps a block for BATCH_DAYS, and the notes of late samples expire after LATE_DAY_DAYS. Older changes
   // are not complete.
-  const days = Math.min(batchDays, LATE_DAY_DAYS) - 1;
+  const days = Math.min(config.retention.batchDays, LATE_DAY_DAYS) - 1;
   // A cursor at the oldest allowed time must stay valid until its client has moved past that time.
   const validMs = (days + 1 / 2) * DAY_MS;
 
@@ -137,3 +130,7 @@ The identity of a sample is its sensor and its instant. A batch that a device se
   },
   problems: ['bad_parameter', 'bad_cursor', 'busy', 'unavailable'],
 };
+
+export const routes: Array<Route<RouteContext>> = [
+  { method: 'get', path: '/api/v1/changes', operation: readChanges, handler: getChanges },
+];

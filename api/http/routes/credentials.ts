@@ -1,26 +1,28 @@
 import type { RequestHandler } from 'express';
 import { MillraceError } from '../../../common/errors.ts';
 import { formatTime } from '../../../common/times.ts';
-import type { Issued } from '../../access/credentials/credential-service.ts';
+import type { CredentialService, Issued } from '../../access/credentials/credential-service.ts';
 import type { CredentialPlace, NewCredential } from '../../store/credentials.ts';
-import type { RouteDeps } from '../api.ts';
 import { audit } from '../audit.ts';
 import { readJsonText } from '../body.ts';
 import { json, type Operation, PAGED } from '../contract/operation.ts';
 import { PAYLOADS } from '../contract/payloads.ts';
 import { SCHEMAS } from '../contract/schemas/index.ts';
 import { fields, readQuery } from '../parameters.ts';
+import type { Route, RouteContext } from '../route.ts';
 
 export const LIST = { limit: fields.limit, cursor: fields.cursor };
 
 /** In bytes. A thousand of the longest names, all characters escaped, fit. */
 const MAX_BYTES = 1024 * 1024;
 
+type CredentialDeps = RouteContext & { credentials: CredentialService };
+
 const SCOPE = JSON.stringify(['credentials']);
 
 /** `GET /credentials` */
 export const getCredentials =
-  ({ credentials, cursors }: RouteDeps): RequestHandler =>
+  ({ credentials, cursors }: CredentialDeps): RequestHandler =>
   async (req, res) => {
     const { limit, cursor } = readQuery(req, LIST);
     const after = cursor === undefined ? null : cursors.open<CredentialPlace>(SCOPE, cursor);
@@ -30,7 +32,7 @@ export const getCredentials =
 
 /** `POST /credentials` */
 export const postCredential =
-  ({ credentials, logger }: RouteDeps): RequestHandler =>
+  ({ credentials, logger }: CredentialDeps): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const issued = await credentials.issue(readWanted(await readJsonText(req, res, MAX_BYTES)));
@@ -40,7 +42,7 @@ export const postCredential =
 
 /** `POST /credentials/{device}/rotate` */
 export const postRotation =
-  ({ credentials, logger }: RouteDeps): RequestHandler =>
+  ({ credentials, logger }: CredentialDeps): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const issued = await credentials.rotate(String(req.params['device']));
@@ -50,7 +52,7 @@ export const postRotation =
 
 /** `DELETE /credentials/{device}` */
 export const deleteCredential =
-  ({ credentials, logger }: RouteDeps): RequestHandler =>
+  ({ credentials, logger }: CredentialDeps): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const account = String(req.params['device']);
@@ -132,3 +134,20 @@ export const revokeCredential: Operation = {
   answers: { 204: {} },
   problems: ['bad_parameter', 'bad_id', 'not_found', 'unavailable'],
 };
+
+export const routes: Array<Route<CredentialDeps>> = [
+  { method: 'get', path: '/api/v1/credentials', operation: listCredentials, handler: getCredentials },
+  { method: 'post', path: '/api/v1/credentials', operation: issueCredential, handler: postCredential },
+  {
+    method: 'post',
+    path: '/api/v1/credentials/{device}/rotate',
+    operation: rotateCredential,
+    handler: postRotation,
+  },
+  {
+    method: 'delete',
+    path: '/api/v1/credentials/{device}',
+    operation: revokeCredential,
+    handler: deleteCredential,
+  },
+];

@@ -7,12 +7,12 @@ import { DAY_MS, DEAD_LETTER_DAYS, MOST_CLOCK_DIFFERENCE_MS } from '../../../sch
 import type { StoredDeadLetter } from '../../store/dead-letters/dead-letter.ts';
 import type { Range } from '../../store/dead-letters/search.ts';
 import type { Store } from '../../store/index.ts';
-import type { RouteDeps } from '../api.ts';
 import { audit } from '../audit.ts';
 import { json, type Operation, PAGED, REFUSAL_CODES } from '../contract/operation.ts';
 import { SCHEMAS } from '../contract/schemas/index.ts';
 import { fields, rangeAt, readQuery, type TimeParameter } from '../parameters.ts';
 import { answerResult } from '../problems.ts';
+import type { Route, RouteContext } from '../route.ts';
 
 export const RANGE = {
   from: fields.from.meta({
@@ -39,7 +39,7 @@ type Position = { from: number; before: string };
 
 /** `GET /dead-letters`: messages with refused measurements, newest first. */
 export const getDeadLetters =
-  ({ store, cursors, clock }: RouteDeps): RequestHandler =>
+  ({ store, cursors, clock }: RouteContext): RequestHandler =>
   async (req, res) => {
     const { limit, cursor, device, code, ...given } = readQuery(req, LIST);
     const scope = JSON.stringify(['dead-letters', given.from, given.to, device, code]);
@@ -56,7 +56,7 @@ export const getDeadLetters =
 
 /** `GET /dead-letters/{id}` */
 export const getDeadLetter =
-  ({ store }: RouteDeps): RequestHandler =>
+  ({ store }: RouteContext): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     res.json(deadLetterItem(await findDeadLetter(store, req)));
@@ -67,7 +67,7 @@ export const getDeadLetter =
  * `from` of the answer is later than requested. The client sends that time as `to` of its next request.
  */
 export const getDeadLetterSummary =
-  ({ store, clock }: RouteDeps): RequestHandler =>
+  ({ store, clock }: RouteContext): RequestHandler =>
   async (req, res) => {
     const range = readRange(readQuery(req, RANGE), clock());
     const { hours, from } = await store.deadLetters.summary(range);
@@ -84,10 +84,10 @@ export const getDeadLetterSummary =
 
 /** `POST /dead-letters/{id}/replay`: stores the refused measurements after the cause of the refusal is corrected. */
 export const postReplay =
-  ({ store, replay, logger }: RouteDeps): RequestHandler =>
+  ({ store, ingest, logger }: RouteContext): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
-    const result = await replay(await findDeadLetter(store, req));
+    const result = await ingest.replay(await findDeadLetter(store, req));
     audit(logger, res, 'a dead letter was replayed', String(req.params['id']));
     answerResult(res, result);
   };
@@ -172,3 +172,20 @@ export const replayDeadLetter: Operation = {
   answers: { 200: json(SCHEMAS.Accepted) },
   problems: [...REFUSAL_CODES, 'bad_parameter', 'not_found', 'not_replayable', 'refused', 'unavailable'],
 };
+
+export const routes: Array<Route<RouteContext>> = [
+  { method: 'get', path: '/api/v1/dead-letters', operation: listDeadLetters, handler: getDeadLetters },
+  {
+    method: 'get',
+    path: '/api/v1/dead-letters/summary',
+    operation: summarizeDeadLetters,
+    handler: getDeadLetterSummary,
+  },
+  { method: 'get', path: '/api/v1/dead-letters/{id}', operation: readDeadLetter, handler: getDeadLetter },
+  {
+    method: 'post',
+    path: '/api/v1/dead-letters/{id}/replay',
+    operation: replayDeadLetter,
+    handler: postReplay,
+  },
+];

@@ -3,10 +3,10 @@ import { z } from 'zod';
 import { MillraceError } from '../../../common/errors.ts';
 import { formatTime } from '../../../common/times.ts';
 import { groupOf, type Identity } from '../../../schema/ids.ts';
+import type { Retirement } from '../../ingest/registry/index.ts';
 import type { DevicePlace } from '../../store/devices/device-pages.ts';
 import type { EventPlace } from '../../store/events.ts';
 import type { DeviceRow } from '../../store/registry/rows.ts';
-import type { RouteDeps } from '../api.ts';
 import { audit } from '../audit.ts';
 import { readJsonText } from '../body.ts';
 import { json, type Operation, PAGED } from '../contract/operation.ts';
@@ -14,10 +14,10 @@ import { PAYLOADS } from '../contract/payloads.ts';
 import { SCHEMAS } from '../contract/schemas/index.ts';
 import { tableType } from '../export.ts';
 import { deviceItem, eventItem, presenceOf, sensorItem } from '../items.ts';
-import type { ConcurrencyLimit, WaitingLimit } from '../long-requests.ts';
 import { cutRange, fields, parseDevice, parseSensor, readQuery } from '../parameters.ts';
 import { answerResult } from '../problems.ts';
-import type { createStream } from '../stream/index.ts';
+import type { Route, RouteContext } from '../route.ts';
+import type { Stream } from '../stream/index.ts';
 import { allPages, sendTable } from '../tables.ts';
 
 const EVENTS_QUERY = {
@@ -39,6 +39,11 @@ export const LIST = {
   format: fields.format,
 };
 
+type DeviceRouteDeps = RouteContext & {
+  retire: Retirement['retire'];
+  stream: Pick<Stream, 'removeDevice'>;
+};
+
 const COLUMNS = ['device_id', 'name', 'site', 'state', 'online', 'last_seen'];
 
 /** Rows of a page that is read for a file. */
@@ -46,12 +51,7 @@ const FILE_PAGE = 1000;
 
 /** `GET /devices`: a CSV or NDJSON file has the devices of all pages. */
 export const getDevices =
-  ({
-    store,
-    cursors,
-    clock,
-    limits,
-  }: RouteDeps & { limits: { exports: ConcurrencyLimit } }): RequestHandler =>
+  ({ store, cursors, clock, limits }: RouteContext): RequestHandler =>
   async (req, res) => {
     const { limit, cursor, state, site, name, format } = readQuery(req, LIST);
     const scope = JSON.stringify(['devices', state, site, name]);
@@ -87,7 +87,7 @@ export const getDevices =
 
 /** `GET /devices/{device}`: with its sensors. */
 export const getDevice =
-  (deps: RouteDeps & { limits: { pages: WaitingLimit } }): RequestHandler =>
+  (deps: RouteContext): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const device = parseDevice(String(req.params['device']));
@@ -95,11 +95,8 @@ export const getDevice =
   };
 
 /** Throws `not_found`. */
-async function readItem(
-  { store, groups, clock }: Pick<RouteDeps, 'store' | 'groups' | 'clock'>,
-  { id, bytes }: Identity,
-) {
-  const key = { group: groupOf(bytes, groups), bytes };
+async function readItem({ store, clock }: Pick<RouteContext, 'store' | 'clock'>, { id, bytes }: Identity) {
+  const key = { group: groupOf(bytes, store.groups), bytes };
   const [device, sensors] = await Promise.all([store.devices.device(key), store.fleet.latestOfDevice(key)]);
   if (!device) throw noSuchDevice();
   return {
@@ -112,13 +109,16 @@ async function readItem(
 
 /** `PUT /devices/{device}`: registers the device if it is new. */
 export const putDevice =
-  (deps: RouteDeps): RequestHandler =>
+  (deps: RouteContext): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
-    const { descriptions, maxMessageBytes, logger } = deps;
+    const { ingest, config, logger } = deps;
     const name = String(req.params['device']);
     const device = parseDevice(name);
-    const result = await descriptions.device(device, await readDescription(req, res, maxMessageBytes));
+    const result = await ingest.descriptions.device(
+      device,
+      await readDescription(req, res, config.ingest.maxMessageBytes),
+    );
     if (result.accepted > 0 || result.refused.length === 0)
       audit(logger, res, 'a device was described', name);
     if (result.refused.length > 0) return answerResult(res, result);
@@ -127,16 +127,16 @@ export const putDevice =
 
 /** `PATCH /devices/{device}/sensors/{sensor}` */
 export const patchSensor =
-  (deps: RouteDeps): RequestHandler =>
+  (deps: RouteContext): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
-    const { descriptions, maxMessageBytes, logger } = deps;
+    const { ingest, config, logger } = deps;
     const name = String(req.params['device']);
     const sensor = String(req.params['sensor']);
     const device = parseDevice(name);
     parseSensor(device.id, sensor);
-    const body = await readDescription(req, res, maxMessageBytes);
-    const result = await descriptions.sensor(device, sensor, body);
+    const body = await readDescription(req, res, config.ingest.maxMessageBytes);
+    const result = await ingest.descriptions.sensor(device, sensor, body);
     if (result.refused.length > 0) return answerResult(res, result);
     audit(logger, res, 'a sensor was described', `${name}/${sensor}`);
     const { deviceId, row } = await findSensor(deps, req.params);
@@ -149,11 +149,7 @@ const readDescription = async (req: Request, res: Response, limit: number): Prom
 
 /** `DELETE /devices/{device}`: retires the device. */
 export const deleteDevice =
-  ({
-    retire,
-    stream,
-    logger,
-  }: RouteDeps & { stream: Pick<ReturnType<typeof createStream>, 'removeDevice'> }): RequestHandler =>
+  ({ retire, stream, logger }: DeviceRouteDeps): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const name = String(req.params['device']);
@@ -166,7 +162,7 @@ export const deleteDevice =
 
 /** `GET /devices/{device}/sensors/{sensor}` */
 export const getSensor =
-  (deps: RouteDeps): RequestHandler =>
+  (deps: RouteContext): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const { deviceId, row } = await findSensor(deps, req.params);
@@ -174,13 +170,10 @@ export const getSensor =
   };
 
 /** Throws `bad_id`, `not_found`. */
-export async function findSensor(
-  { store, groups }: Pick<RouteDeps, 'store' | 'groups'>,
-  params: Request['params'],
-) {
+export async function findSensor({ store }: Pick<RouteContext, 'store'>, params: Request['params']) {
   const device = parseDevice(String(params['device']));
   const sensor = parseSensor(device.id, String(params['sensor']));
-  const group = groupOf(device.bytes, groups);
+  const group = groupOf(device.bytes, store.groups);
   const [row] = await store.fleet.latestOfSensors(group, [{ device: device.bytes, sensor: sensor.bytes }]);
   if (!row) throw new MillraceError('not_found', 'There is no such sensor.');
   const key = { group, device: device.bytes, sensor: sensor.bytes };
@@ -192,7 +185,7 @@ export async function findSensor(
  * was retired: older samples stay until they expire, and may be later. Throws `bad_id`, `not_found`.
  */
 export async function findMeasured(
-  deps: RouteDeps,
+  deps: RouteContext,
   params: Request['params'],
 ): Promise<Awaited<ReturnType<typeof findSensor>> & { newest: number | null }> {
   const found = await findSensor(deps, params);
@@ -316,15 +309,35 @@ export const readSensor: Operation = {
 
 /** `GET /devices/{device}/events`: births, online times and offline times, newest first. */
 export const getEvents =
-  (deps: RouteDeps): RequestHandler =>
+  (deps: RouteContext): RequestHandler =>
   async (req, res) => {
-    const { store, cursors, groups } = deps;
+    const { store, cursors } = deps;
     const { limit, cursor, from, to } = readQuery(req, EVENTS_QUERY);
     const range = cutRange({ from, to }, deps);
     const { id, bytes } = parseDevice(String(req.params['device']));
-    if (!(await store.devices.device({ group: groupOf(bytes, groups), bytes }))) throw noSuchDevice();
+    if (!(await store.devices.device({ group: groupOf(bytes, store.groups), bytes }))) throw noSuchDevice();
     const scope = JSON.stringify(['events', id, from, to]);
     const after = cursor === undefined ? null : cursors.open<EventPlace>(scope, cursor);
     const { events, next } = await store.events.page(bytes, range, { after, limit });
     res.json({ items: events.map(eventItem), next: next && cursors.seal(scope, next) });
   };
+
+export const routes: Array<Route<DeviceRouteDeps>> = [
+  { method: 'get', path: '/api/v1/devices', operation: listDevices, handler: getDevices },
+  { method: 'get', path: '/api/v1/devices/{device}', operation: readDevice, handler: getDevice },
+  { method: 'put', path: '/api/v1/devices/{device}', operation: describeDevice, handler: putDevice },
+  {
+    method: 'patch',
+    path: '/api/v1/devices/{device}/sensors/{sensor}',
+    operation: describeSensor,
+    handler: patchSensor,
+  },
+  { method: 'delete', path: '/api/v1/devices/{device}', operation: retireDevice, handler: deleteDevice },
+  { method: 'get', path: '/api/v1/devices/{device}/events', operation: listEvents, handler: getEvents },
+  {
+    method: 'get',
+    path: '/api/v1/devices/{device}/sensors/{sensor}',
+    operation: readSensor,
+    handler: getSensor,
+  },
+];

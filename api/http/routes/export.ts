@@ -2,11 +2,10 @@ import type { Request, RequestHandler, Response } from 'express';
 import { z } from 'zod';
 import { groupOf, type Identity } from '../../../schema/ids.ts';
 import { COLUMN_FORMATS, listSensors, readSensors } from '../../export/index.ts';
-import type { RouteDeps } from '../api.ts';
 import type { Content, Operation } from '../contract/operation.ts';
 import { safeName, sendColumns, TYPE_OF } from '../export.ts';
-import type { ConcurrencyLimit } from '../long-requests.ts';
 import { cutRange, fields, parseDevice, readQuery, type TimeParameter } from '../parameters.ts';
+import type { Route, RouteContext } from '../route.ts';
 import { noSuchDevice } from './devices.ts';
 
 const format = z.enum(['parquet', 'arrow'], 'parquet or arrow').default('parquet').meta({
@@ -25,11 +24,9 @@ const QUERY = {
   }),
 };
 
-export type ExportDeps = RouteDeps & { limits: { exports: ConcurrencyLimit } };
-
 /** `GET /export`: all matching sensors in one file. */
 export const getExport =
-  (deps: ExportDeps): RequestHandler =>
+  (deps: RouteContext): RequestHandler =>
   async (req, res) => {
     const { device: ref, ...query } = readQuery(req, QUERY);
     const device = ref === undefined ? undefined : parseDevice(ref);
@@ -38,7 +35,7 @@ export const getExport =
 
 /** `GET /devices/{device}/export`: all sensors of the device in one file. */
 export const getDeviceExport =
-  (deps: ExportDeps): RequestHandler =>
+  (deps: RouteContext): RequestHandler =>
   async (req, res) => {
     const query = readQuery(req, DEVICE_QUERY);
     const name = String(req.params['device']);
@@ -55,16 +52,19 @@ export interface ExportQuery {
 }
 
 async function send(
-  deps: ExportDeps,
+  deps: RouteContext,
   { req, res, query, name }: { req: Request; res: Response; query: ExportQuery; name: string },
 ) {
-  const { store, reading, groups, limits, metrics } = deps;
+  const { store, reading, limits, metrics } = deps;
   const { device, site, type: sensorType } = query;
   const range = cutRange({ from: query.from, to: query.to }, deps);
-  if (device && !(await store.devices.device({ group: groupOf(device.bytes, groups), bytes: device.bytes })))
+  if (
+    device &&
+    !(await store.devices.device({ group: groupOf(device.bytes, store.groups), bytes: device.bytes }))
+  )
     throw noSuchDevice();
   const type = TYPE_OF[query.format];
-  const sensors = listSensors(store, groups, { site, type: sensorType, device });
+  const sensors = listSensors(store, store.groups, { site, type: sensorType, device });
   await sendColumns(req, res, {
     limit: limits.exports,
     type,
@@ -114,3 +114,13 @@ export const exportDevice: Operation = {
   answers: { 200: COLUMN_CONTENT },
   problems: ['bad_parameter', 'bad_range', 'bad_id', 'not_found', 'busy', 'unavailable'],
 };
+
+export const routes: Array<Route<RouteContext>> = [
+  {
+    method: 'get',
+    path: '/api/v1/devices/{device}/export',
+    operation: exportDevice,
+    handler: getDeviceExport,
+  },
+  { method: 'get', path: '/api/v1/export', operation: exportSamples, handler: getExport },
+];

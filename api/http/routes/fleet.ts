@@ -1,17 +1,32 @@
 import type { RequestHandler } from 'express';
 import { formatTime } from '../../../common/times.ts';
+import type { InstallationStats } from '../../live/installation-stats.ts';
 import { isSilent, sumOf } from '../../observability/index.ts';
+import type { UnwatchedTime } from '../../observability/watched-time.ts';
 import type { Tally } from '../../store/devices/index.ts';
-import type { RouteDeps } from '../api.ts';
 import { json, type Operation } from '../contract/operation.ts';
 import { SCHEMAS } from '../contract/schemas/index.ts';
-import { fleetItem, nodeItem, optionalTime, presenceOf, processItem, streamItem } from '../items.ts';
-import type { WaitingLimit } from '../long-requests.ts';
+import {
+  type BrokerAddress,
+  fleetItem,
+  nodeItem,
+  optionalTime,
+  presenceOf,
+  processItem,
+  streamItem,
+} from '../items.ts';
 import { cutRange, fields, readQuery } from '../parameters.ts';
+import type { Route, RouteContext } from '../route.ts';
+
+type FleetDeps = RouteContext & {
+  stats: Pick<InstallationStats, 'recent'>;
+  unwatchedTime: Pick<UnwatchedTime, 'read'>;
+  mqtt: BrokerAddress;
+};
 
 /** `GET /fleet` */
-export function getFleet({ store, groups, clock }: RouteDeps): RequestHandler {
-  const fleet = createFleetCount({ tally: store.fleet.tally, groups, clock });
+export function getFleet({ store, clock }: RouteContext): RequestHandler {
+  const fleet = createFleetCount({ tally: store.fleet.tally, groups: store.groups, clock });
   return async (req, res) => {
     readQuery(req, {});
     res.json(fleetItem(await fleet.read()));
@@ -189,7 +204,7 @@ An item that goes on ends now.`,
 
 /** `GET /pipeline/unwatched`: periods in which no process received samples and evaluated alarms. */
 export const getUnwatchedTime =
-  (deps: RouteDeps & { limits: { pages: WaitingLimit } }): RequestHandler =>
+  (deps: FleetDeps): RequestHandler =>
   async (req, res) => {
     const range = cutRange(readQuery(req, UNWATCHED_QUERY), deps);
     // Several years of a large installation are many rows. So the request counts toward the limit of pages.
@@ -205,7 +220,7 @@ export const getUnwatchedTime =
 
 /** `GET /pipeline/recent`: rates of the last five minutes. */
 export const getRecentStats =
-  ({ stats }: RouteDeps): RequestHandler =>
+  ({ stats }: FleetDeps): RequestHandler =>
   (req, res) => {
     readQuery(req, {});
     res.json({ items: stats.recent() });
@@ -213,11 +228,11 @@ export const getRecentStats =
 
 /** `GET /pipeline`: state of the processes, the database and the broker. */
 export const getPipeline =
-  ({ store, groups, clock, autoRegister, mqtt }: RouteDeps): RequestHandler =>
+  ({ store, clock, config, mqtt }: FleetDeps): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
-    const all = Array.from({ length: groups }, (_, group) => store.packProgress.read(group));
-    const streams = Array.from({ length: groups }, (_, group) => store.streaming.streamedUntil(group));
+    const all = Array.from({ length: store.groups }, (_, group) => store.packProgress.read(group));
+    const streams = Array.from({ length: store.groups }, (_, group) => store.streaming.streamedUntil(group));
     const [rows, streamed, ...progress] = await Promise.all([
       store.processes.all(),
       Promise.all(streams),
@@ -236,6 +251,18 @@ export const getPipeline =
         rows.filter((row) => !isSilent(row, now)),
         streamed,
       ),
-      ingest: { auto_register: autoRegister, mqtt: mqtt() },
+      ingest: { auto_register: config.ingest.autoRegister, mqtt: mqtt() },
     });
   };
+
+export const routes: Array<Route<FleetDeps>> = [
+  { method: 'get', path: '/api/v1/fleet', operation: readFleet, handler: getFleet },
+  { method: 'get', path: '/api/v1/pipeline', operation: readPipeline, handler: getPipeline },
+  { method: 'get', path: '/api/v1/pipeline/recent', operation: readRecentStats, handler: getRecentStats },
+  {
+    method: 'get',
+    path: '/api/v1/pipeline/unwatched',
+    operation: readUnwatchedTime,
+    handler: getUnwatchedTime,
+  },
+];

@@ -12,12 +12,12 @@ import {
   PROPOSAL_BYTES,
   proposeOptions,
 } from '../../import/index.ts';
-import type { RouteDeps } from '../api.ts';
 import { bodyOf, closeUnread, codingOf } from '../body.ts';
 import { json, type Operation } from '../contract/operation.ts';
 import { SCHEMAS } from '../contract/schemas/index.ts';
-import { abortOnClose, type ConcurrencyLimit } from '../long-requests.ts';
+import { abortOnClose } from '../long-requests.ts';
 import { digits, fields, parseDevice, readQuery } from '../parameters.ts';
+import type { Route, RouteContext } from '../route.ts';
 import { chunksOf, withUpload } from '../uploads.ts';
 
 /** Refused lines that an answer lists. Its count includes further ones. */
@@ -46,7 +46,7 @@ const FORMATS = {
 
 /** `POST /import`: stores a file of old measurements at their original times. */
 export const postImport =
-  (deps: RouteDeps & { limits: { imports: ConcurrencyLimit } }): RequestHandler =>
+  (deps: RouteContext): RequestHandler =>
   async (req, res) => {
     const { device, dry_run: dryRun, skip, ...file } = readQuery(req, QUERY);
     if (device !== undefined) parseDevice(device);
@@ -99,7 +99,7 @@ function declaredEncoding(req: Request): { encoding?: string } {
 
 /** `POST /import/proposal`: options for a file from its beginning. */
 export const postProposal =
-  ({ clock }: RouteDeps): RequestHandler =>
+  ({ clock }: RouteContext): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const body = bodyOf(req, res, PROPOSAL_BYTES);
@@ -107,15 +107,15 @@ export const postProposal =
   };
 
 async function run(
-  { importer, dataDir, maxImportBytes }: RouteDeps,
+  { ingest, config }: RouteContext,
   req: Request,
   format: (typeof FORMATS)[keyof typeof FORMATS],
   options: ImportOptions,
 ): Promise<Imported> {
-  if (format !== 'parquet') return importStream(importer, { source: chunksOf(req), format }, options);
+  if (format !== 'parquet') return importStream(ingest, { source: chunksOf(req), format }, options);
   // A Parquet file is first stored as a whole, because its footer is at its end.
-  return withUpload(req, { dataDir, limit: maxImportBytes }, (file) =>
-    importParquet(importer, file, options),
+  return withUpload(req, { dataDir: config.dataDir, limit: config.ingest.maxImportBytes }, (file) =>
+    importParquet(ingest, file, options),
   );
 }
 
@@ -174,3 +174,8 @@ first lines need. What these lines do not show, such as the order of day and mon
   answers: { 200: json(SCHEMAS.ImportProposal) },
   problems: ['bad_parameter', 'too_large', 'unknown_format', 'bad_request'],
 };
+
+export const routes: Array<Route<RouteContext>> = [
+  { method: 'post', path: '/api/v1/import', operation: importSamples, handler: postImport },
+  { method: 'post', path: '/api/v1/import/proposal', operation: proposeImport, handler: postProposal },
+];

@@ -4,14 +4,14 @@ import { formatTime } from '../../../common/times.ts';
 import { groupOf } from '../../../schema/ids.ts';
 import type { LatestPlace } from '../../store/devices/latest-pages.ts';
 import type { LatestRow } from '../../store/devices/latest-rows.ts';
-import type { RouteDeps } from '../api.ts';
 import { rowsAsOf } from '../as-of.ts';
 import { json, type Operation, PAGED } from '../contract/operation.ts';
 import { SCHEMAS } from '../contract/schemas/index.ts';
 import { tableType } from '../export.ts';
 import { latestItem } from '../items.ts';
-import type { ConcurrencyLimit, WaitingLimit } from '../long-requests.ts';
 import { fields, parseDevice, rangeAt, readQuery } from '../parameters.ts';
+import type { Route, RouteContext } from '../route.ts';
+import type { Stream } from '../stream/index.ts';
 import { allPages, sendTable } from '../tables.ts';
 
 export const QUERY = {
@@ -47,9 +47,9 @@ const tableRow = (row: LatestRow) => ({
 
 /** `GET /latest`: a CSV or NDJSON file has the values of all pages. */
 export const getLatest =
-  (deps: RouteDeps & { limits: { exports: ConcurrencyLimit; pages: WaitingLimit } }): RequestHandler =>
+  (deps: RouteContext): RequestHandler =>
   async (req, res) => {
-    const { store, cursors, groups, clock, limits } = deps;
+    const { store, cursors, clock, limits } = deps;
     const { limit, cursor, device: ref, asof, format, ...filter } = readQuery(req, QUERY);
     const device = ref === undefined ? null : parseDevice(ref);
     const instant = rangeAt({ to: asof }, clock()).to;
@@ -60,7 +60,7 @@ export const getLatest =
       const page = { filter, after, limit: most };
       const { rows, next } = device
         ? await store.fleet.latestPageOfDevice(
-            { group: groupOf(device.bytes, groups), bytes: device.bytes },
+            { group: groupOf(device.bytes, store.groups), bytes: device.bytes },
             page,
           )
         : await store.fleet.latestPage(page);
@@ -173,3 +173,8 @@ this process is sent within 30 s.`,
   },
   problems: ['bad_parameter', 'bad_id', 'busy'],
 };
+
+export const routes: Array<Route<RouteContext & { stream: Pick<Stream, 'handler'> }>> = [
+  { method: 'get', path: '/api/v1/latest', operation: listLatest, handler: getLatest },
+  { method: 'get', path: '/api/v1/stream', operation: followLatest, handler: ({ stream }) => stream.handler },
+];

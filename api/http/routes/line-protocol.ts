@@ -1,15 +1,14 @@
 import type { Request, RequestHandler } from 'express';
 import { z } from 'zod';
 import { MillraceError, refusalText } from '../../../common/errors.ts';
-import type { Access } from '../../access/http/index.ts';
 import type { Precision } from '../../ingest/decode/line-decoder.ts';
 import type { LineResult } from '../../ingest/submission.ts';
 import type { Readiness } from '../../observability/readiness.ts';
-import type { RouteDeps } from '../api.ts';
 import { bodyOf } from '../body.ts';
 import { json, type Operation } from '../contract/operation.ts';
 import { SCHEMAS } from '../contract/schemas/index.ts';
 import { readQuery } from '../parameters.ts';
+import type { Route, RouteContext } from '../route.ts';
 
 /** Refused lines that an answer lists with a reason. Further ones are listed only by their numbers. */
 const MAX_REASONS = 100;
@@ -52,22 +51,22 @@ const V1_QUERY = {
 const V1_UNITS: Record<string, Precision> = { n: 'ns', u: 'us', µ: 'us' };
 
 /** `POST /api/v2/write`: answers after the commit. */
-export const postV2 = (deps: RouteDeps): RequestHandler =>
+export const postV2 = (deps: RouteContext): RequestHandler =>
   writeLines(deps, (req) => readQuery(req, V2_QUERY).precision);
 
 /** `POST /write`: for clients of InfluxDB 1. */
-export const postV1 = (deps: RouteDeps): RequestHandler =>
+export const postV1 = (deps: RouteContext): RequestHandler =>
   writeLines(deps, (req) => {
     const { precision } = readQuery(req, V1_QUERY);
     return V1_UNITS[precision] ?? (precision as Precision);
   });
 
 const writeLines =
-  ({ submitLines, maxMessageBytes }: RouteDeps, precisionOf: (req: Request) => Precision): RequestHandler =>
+  ({ ingest, config }: RouteContext, precisionOf: (req: Request) => Precision): RequestHandler =>
   async (req, res) => {
     const precision = precisionOf(req);
-    const body = bodyOf(req, res, maxMessageBytes, { compressed: true });
-    const result = await submitLines({ precision, contentType: req.headers['content-type'], ...body });
+    const body = bodyOf(req, res, config.ingest.maxMessageBytes, { compressed: true });
+    const result = await ingest.submitLines({ precision, contentType: req.headers['content-type'], ...body });
     if (result.refused.length > 0) throw linesRefused(result);
     res.status(204).end();
   };
@@ -106,8 +105,6 @@ export const getInfluxHealth =
       version,
     });
   };
-
-export type InfluxDeps = { access: Access; readiness: Readiness; version: string };
 
 const DESCRIPTION = `Takes line protocol, plain or with \`Content-Encoding: gzip\`, \`deflate\` or \`br\`, and answers 204 after the commit.
 
@@ -179,3 +176,10 @@ export const readInfluxHealth: Operation = {
   answers: { 200: json(SCHEMAS.InfluxHealth), 503: json(SCHEMAS.InfluxHealth) },
   problems: [],
 };
+
+export const routes: Array<Route<RouteContext & { readiness: Readiness; version: string }>> = [
+  { method: 'post', path: '/api/v2/write', operation: writeLineProtocol, handler: postV2 },
+  { method: 'post', path: '/write', operation: writeLineProtocolV1, handler: postV1 },
+  { method: 'get', path: '/ping', operation: pingInflux, handler: getPing },
+  { method: 'get', path: '/health', operation: readInfluxHealth, handler: getInfluxHealth },
+];

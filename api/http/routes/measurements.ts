@@ -1,15 +1,15 @@
 import type { RequestHandler } from 'express';
 import { z } from 'zod';
 import { formatTime } from '../../../common/times.ts';
-import type { RouteDeps } from '../api.ts';
 import { bodyOf } from '../body.ts';
 import { json, type Operation, PAGED, REFUSAL_CODES } from '../contract/operation.ts';
 import { PAYLOADS } from '../contract/payloads.ts';
 import { SCHEMAS } from '../contract/schemas/index.ts';
 import { exportType, sendExport, tableType } from '../export.ts';
-import { abortOnClose, type ConcurrencyLimit, type WaitingLimit } from '../long-requests.ts';
+import { abortOnClose } from '../long-requests.ts';
 import { cutRange, fields, parseDevice, readQuery } from '../parameters.ts';
 import { answerResult } from '../problems.ts';
+import type { Route, RouteContext } from '../route.ts';
 import { sendTable } from '../tables.ts';
 import { findMeasured } from './devices.ts';
 import { COLUMN_CONTENT } from './export.ts';
@@ -51,7 +51,7 @@ export const QUERY = {
  * holds the instant that the page reached. The other formats stream the whole range.
  */
 export const getMeasurements =
-  (deps: RouteDeps & { limits: { exports: ConcurrencyLimit } }): RequestHandler =>
+  (deps: RouteContext): RequestHandler =>
   async (req, res) => {
     const { reading, cursors, limits, metrics } = deps;
     const { limit, cursor, order: wanted, format, ...given } = readQuery(req, QUERY);
@@ -162,7 +162,7 @@ refused, the problem has the code of that refusal. After \`busy\`, wait for the 
 
 /** `GET /devices/{device}/sensors/{sensor}/series`: a signal, reduced to a requested number of points. */
 export const getSeries =
-  (deps: RouteDeps & { limits: { series: ConcurrencyLimit; points: WaitingLimit } }): RequestHandler =>
+  (deps: RouteContext): RequestHandler =>
   async (req, res) => {
     const { points, utc_offset: offset, format, ...given } = readQuery(req, SERIES_QUERY);
     const shift = offset * MINUTE_MS;
@@ -196,9 +196,25 @@ export const getSeries =
 
 /** `POST /measurements?device=`: stores a message as the MQTT listener does, and answers after its commit. */
 export const postSubmission =
-  ({ submit, maxMessageBytes }: RouteDeps): RequestHandler =>
+  ({ ingest, config }: RouteContext): RequestHandler =>
   async (req, res) => {
     const device = parseDevice(readQuery(req, SUBMISSION_QUERY).device);
-    const body = bodyOf(req, res, maxMessageBytes, { compressed: true });
-    answerResult(res, await submit({ device, contentType: req.headers['content-type'], ...body }));
+    const body = bodyOf(req, res, config.ingest.maxMessageBytes, { compressed: true });
+    answerResult(res, await ingest.submit({ device, contentType: req.headers['content-type'], ...body }));
   };
+
+export const routes: Array<Route<RouteContext>> = [
+  {
+    method: 'get',
+    path: '/api/v1/devices/{device}/sensors/{sensor}/measurements',
+    operation: listMeasurements,
+    handler: getMeasurements,
+  },
+  {
+    method: 'get',
+    path: '/api/v1/devices/{device}/sensors/{sensor}/series',
+    operation: readSeries,
+    handler: getSeries,
+  },
+  { method: 'post', path: '/api/v1/measurements', operation: postMeasurements, handler: postSubmission },
+];

@@ -1,15 +1,19 @@
 import type { RequestHandler } from 'express';
 import { z } from 'zod';
-import type { RouteDeps } from '../api.ts';
+import type { Baselines } from '../../history/baselines/index.ts';
 import { json, type Operation } from '../contract/operation.ts';
 import { SCHEMAS } from '../contract/schemas/index.ts';
 import { baselineHourItem, createRanking, groupItem, OUTLIER_SIGMAS, outlierItem } from '../outliers.ts';
 import { fields, readQuery } from '../parameters.ts';
-import type { createStream } from '../stream/index.ts';
+import type { Route, RouteContext } from '../route.ts';
+import type { Stream } from '../stream/index.ts';
 import { keyOf } from '../stream/latest-cache.ts';
 import { findSensor } from './devices.ts';
 
-export type OutlierDeps = RouteDeps & { stream: Pick<ReturnType<typeof createStream>, 'latest'> };
+type OutlierRouteDeps = RouteContext & {
+  baselines: Pick<Baselines, 'at' | 'hours'>;
+  stream: Pick<Stream, 'latest'>;
+};
 
 const limit = fields.limit.meta({ description: 'The limit of items of the answer.' });
 const type = fields.name.meta({ description: 'Sensors of this type.', example: 'temperature' });
@@ -28,7 +32,7 @@ export const GROUPS_QUERY = {
 };
 
 /** `GET /outliers`: sensors whose newest value is unusual. */
-export function getOutliers(deps: OutlierDeps): RequestHandler {
+export function getOutliers(deps: OutlierRouteDeps): RequestHandler {
   const ranking = createRanking({ latest: deps.stream.latest, clock: deps.clock });
   return async (req, res) => {
     const { limit, type, site } = readQuery(req, OUTLIERS_QUERY);
@@ -43,7 +47,7 @@ export function getOutliers(deps: OutlierDeps): RequestHandler {
 }
 
 /** `GET /outliers/groups`: sites or devices, each with its most unusual sensor. */
-export function getOutlierGroups(deps: OutlierDeps): RequestHandler {
+export function getOutlierGroups(deps: OutlierRouteDeps): RequestHandler {
   const ranking = createRanking({ latest: deps.stream.latest, clock: deps.clock });
   return async (req, res) => {
     const { by, limit, type, site } = readQuery(req, GROUPS_QUERY);
@@ -54,7 +58,7 @@ export function getOutlierGroups(deps: OutlierDeps): RequestHandler {
 
 /** `GET /devices/{device}/sensors/{sensor}/baseline`: usual values of a sensor, hour by hour. */
 export const getBaseline =
-  (deps: RouteDeps): RequestHandler =>
+  (deps: OutlierRouteDeps): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const { deviceId, sensorId } = await findSensor(deps, req.params);
@@ -106,3 +110,14 @@ export const readBaseline: Operation = {
   answers: { 200: json(SCHEMAS.SensorBaseline) },
   problems: ['bad_parameter', 'bad_id', 'not_found', 'unavailable'],
 };
+
+export const routes: Array<Route<OutlierRouteDeps>> = [
+  { method: 'get', path: '/api/v1/outliers', operation: listOutliers, handler: getOutliers },
+  { method: 'get', path: '/api/v1/outliers/groups', operation: listOutlierGroups, handler: getOutlierGroups },
+  {
+    method: 'get',
+    path: '/api/v1/devices/{device}/sensors/{sensor}/baseline',
+    operation: readBaseline,
+    handler: getBaseline,
+  },
+];

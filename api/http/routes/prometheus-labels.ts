@@ -8,14 +8,16 @@ import { type Labels, NAME_LABEL, parseSelector } from '../prometheus/expression
 import { METRIC, selectMatching } from '../prometheus/labels.ts';
 import { PatternBudget } from '../prometheus/matchers.ts';
 import {
-  type Deps,
+  getAndPost,
   LIMIT,
   operationOf,
+  PROMETHEUS_PATH,
   parametersOf,
   success,
   withPrometheusErrors,
 } from '../prometheus/requests.ts';
 import { MAX_SERIES } from '../prometheus/vector.ts';
+import type { Route, RouteContext } from '../route.ts';
 
 const MAX_SELECTORS = 100;
 
@@ -34,7 +36,7 @@ const MATCH = {
 };
 
 /** `/prometheus/api/v1/series` */
-export const getSeries = (deps: Deps): RequestHandler =>
+export const getSeries = (deps: RouteContext): RequestHandler =>
   withPrometheusErrors(async (req, res) => {
     const { 'match[]': texts, limit } = await parametersOf(req, res, MATCH);
     const most = limit || MAX_SERIES;
@@ -51,18 +53,18 @@ export const getSeries = (deps: Deps): RequestHandler =>
   });
 
 /** `/prometheus/api/v1/labels` */
-export const getLabels = (deps: Deps): RequestHandler =>
+export const getLabels = (deps: RouteContext): RequestHandler =>
   withPrometheusErrors((req, res) => answerTexts(deps, req, res, (labels) => Object.keys(labels)));
 
 /** `/prometheus/api/v1/label/{label}/values` */
-export const getLabelValues = (deps: Deps): RequestHandler =>
+export const getLabelValues = (deps: RouteContext): RequestHandler =>
   withPrometheusErrors((req, res) =>
     answerTexts(deps, req, res, (labels) => labels[String(req.params['label'])] ?? []),
   );
 
 /** `textsOf`: texts of an answer from the labels of one sensor. */
 async function answerTexts(
-  deps: Deps,
+  deps: RouteContext,
   req: Request,
   res: Response,
   textsOf: (labels: Labels) => string | string[],
@@ -80,7 +82,7 @@ async function answerTexts(
  * answer.
  */
 async function eachSensor(
-  deps: Deps,
+  deps: RouteContext,
   { res, texts = [`{${NAME_LABEL}="${METRIC}"}`] }: { res: Response; texts: string[] | undefined },
   onLabels: (labels: Labels) => void,
 ) {
@@ -135,3 +137,15 @@ export const metadata: Operation = {
   answers: { 200: json(SCHEMAS.PrometheusMetadata) },
   problems: [],
 };
+
+export const routes: Array<Route<RouteContext>> = [
+  ...getAndPost('series', getSeries, series),
+  ...getAndPost('labels', getLabels, labels),
+  {
+    method: 'get',
+    path: `${PROMETHEUS_PATH}/api/v1/label/{label}/values`,
+    operation: labelValues,
+    handler: getLabelValues,
+  },
+  { method: 'get', path: `${PROMETHEUS_PATH}/api/v1/metadata`, operation: metadata, handler: getMetadata },
+];

@@ -9,7 +9,7 @@ import { durationOf } from '../prometheus/durations.ts';
 import { type Expression, parseExpression } from '../prometheus/expression.ts';
 import { METRIC } from '../prometheus/labels.ts';
 import {
-  type Deps,
+  getAndPost,
   LIMIT,
   operationOf,
   parametersOf,
@@ -19,6 +19,7 @@ import {
 } from '../prometheus/requests.ts';
 import { evaluate, type Series } from '../prometheus/vector.ts';
 import { Windows } from '../prometheus/windows.ts';
+import type { Route, RouteContext } from '../route.ts';
 
 /** The same limit as in Prometheus. */
 const MAX_STEPS = 11_000;
@@ -62,7 +63,7 @@ const RANGE_QUERY = {
 };
 
 /** `/prometheus/api/v1/query_range` */
-export const getRange = (deps: Deps): RequestHandler =>
+export const getRange = (deps: RouteContext): RequestHandler =>
   withPrometheusErrors(async (req, res) => {
     const { query: text, start, end, step: width, limit } = await parametersOf(req, res, RANGE_QUERY);
     if (start > end) throw new MillraceError('bad_range', 'end is before start');
@@ -91,7 +92,7 @@ export const getRange = (deps: Deps): RequestHandler =>
   });
 
 /** `/prometheus/api/v1/query` */
-export const getInstant = (deps: Deps): RequestHandler =>
+export const getInstant = (deps: RouteContext): RequestHandler =>
   withPrometheusErrors(async (req, res) => {
     const { query: text, time: instant = deps.clock(), limit } = await parametersOf(req, res, INSTANT_QUERY);
     if (text.replaceAll(/\s/g, '') === TEST_EXPRESSION)
@@ -143,3 +144,8 @@ export const instantQuery = operationOf('prometheusInstant', 'Values of series a
   answer: json(SCHEMAS.PrometheusVector),
   description: DESCRIPTION,
 });
+
+export const routes: Array<Route<RouteContext>> = [
+  ...getAndPost('query_range', getRange, rangeQuery),
+  ...getAndPost('query', getInstant, instantQuery),
+];

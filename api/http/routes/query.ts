@@ -24,12 +24,12 @@ import {
   tableRows,
   typedColumnsOf,
 } from '../aligned-answers.ts';
-import type { RouteDeps } from '../api.ts';
 import { json, type Operation } from '../contract/operation.ts';
 import { SCHEMAS } from '../contract/schemas/index.ts';
 import { exportType, hasColumns, sendEncoded } from '../export.ts';
-import { abortOnClose, type ConcurrencyLimit } from '../long-requests.ts';
+import { abortOnClose } from '../long-requests.ts';
 import { cutRange, fields, readQuery } from '../parameters.ts';
+import type { Route, RouteContext } from '../route.ts';
 import { selectSensors } from '../sensor-selection.ts';
 import { sendTable } from '../tables.ts';
 
@@ -124,7 +124,7 @@ export const QUERY = {
 
 /** `GET /query`: aggregates many sensors in the same bins. */
 export const getQuery =
-  (deps: RouteDeps & { limits: { queries: ConcurrencyLimit } }): RequestHandler =>
+  (deps: RouteContext): RequestHandler =>
   async (req, res) => {
     const {
       format,
@@ -246,3 +246,7 @@ The answer is a stream. If reading fails, the connection breaks. So an answer th
   },
   problems: ['bad_parameter', 'bad_range', 'bad_id', 'not_found', 'query_too_large', 'busy', 'unavailable'],
 };
+
+export const routes: Array<Route<RouteContext>> = [
+  { method: 'get', path: '/api/v1/query', operation: query, handler: getQuery },
+];

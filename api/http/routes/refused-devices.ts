@@ -3,10 +3,10 @@ import { formatTime } from '../../../common/times.ts';
 import { identifyDevice } from '../../../schema/ids.ts';
 import { HOUR_MS, MOST_CLOCK_DIFFERENCE_MS } from '../../../schema/rules.ts';
 import type { DeadLetterReads } from '../../store/dead-letters/reads.ts';
-import type { RouteDeps } from '../api.ts';
 import { json, type Operation } from '../contract/operation.ts';
 import { SCHEMAS } from '../contract/schemas/index.ts';
 import { readQuery } from '../parameters.ts';
+import type { Route, RouteContext } from '../route.ts';
 
 /** In ms. Only refusals of this time count. */
 const WINDOW_MS = 300_000;
@@ -19,7 +19,7 @@ const MAX_SHARE = 10;
 const MAX_DEVICES = 1000;
 
 /** `GET /dead-letters/devices`: devices whose measurements were refused within the last five minutes. */
-export function getRefusedDevices({ store, clock }: RouteDeps): RequestHandler {
+export function getRefusedDevices({ store, clock }: RouteContext): RequestHandler {
   const { refusedByDevice, summary } = store.deadLetters;
   const refusedDevices = createRefusedDevices({ count: refusedByDevice, summarize: summary, clock });
   return async (req, res) => {
@@ -118,3 +118,12 @@ export const listRefusedDevices: Operation = {
   answers: { 200: json(SCHEMAS.RefusedDevices) },
   problems: ['bad_parameter', 'unavailable'],
 };
+
+export const routes: Array<Route<RouteContext>> = [
+  {
+    method: 'get',
+    path: '/api/v1/dead-letters/devices',
+    operation: listRefusedDevices,
+    handler: getRefusedDevices,
+  },
+];

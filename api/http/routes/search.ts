@@ -2,11 +2,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RequestHandler } from 'express';
 import { groupOf } from '../../../schema/ids.ts';
 import type { LiveItem } from '../../live/messages.ts';
-import type { RouteDeps } from '../api.ts';
 import { json, type Operation } from '../contract/operation.ts';
 import { SCHEMAS } from '../contract/schemas/index.ts';
 import { fields, parseDevice, readQuery } from '../parameters.ts';
-import type { createStream } from '../stream/index.ts';
+import type { Route, RouteContext } from '../route.ts';
+import type { Stream } from '../stream/index.ts';
 
 export const QUERY = {
   q: fields.text.meta({
@@ -20,15 +20,14 @@ export const QUERY = {
 export function getSearch({
   store,
   stream,
-  groups,
   clock,
-}: RouteDeps & { stream: ReturnType<typeof createStream> }): RequestHandler {
+}: RouteContext & { stream: Pick<Stream, 'latest'> }): RequestHandler {
   const index = createSearchIndex({ read: stream.latest, clock });
 
   /** By the whole name or the id. Devices without sensors are not in the index, and are found only in this way. */
   async function readDevice(text: string) {
     const { id, bytes } = parseDevice(text);
-    const row = await store.devices.device({ group: groupOf(bytes, groups), bytes });
+    const row = await store.devices.device({ group: groupOf(bytes, store.groups), bytes });
     return row && deviceResult({ device_id: id, device: row.name, site: row.site });
   }
 
@@ -193,3 +192,7 @@ sensors is found by its whole name or its id.`,
   answers: { 200: json(SCHEMAS.SearchResults) },
   problems: ['bad_parameter', 'unavailable'],
 };
+
+export const routes: Array<Route<RouteContext & { stream: Pick<Stream, 'latest'> }>> = [
+  { method: 'get', path: '/api/v1/search', operation: search, handler: getSearch },
+];

@@ -1,12 +1,11 @@
 import type { RequestHandler } from 'express';
-import type { Access } from '../../access/http/index.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { Readiness } from '../../observability/readiness.ts';
 import { json, type Operation } from '../contract/operation.ts';
 import { SCHEMAS } from '../contract/schemas/index.ts';
+import type { Route } from '../route.ts';
 
 export interface ServiceDeps {
-  access: Access;
   readiness: Readiness;
   metrics: Metrics;
 }
@@ -84,7 +83,6 @@ export const readAsyncApi: Operation = {
 };
 
 export interface DocumentDeps {
-  access: Access;
   openApi: object;
   asyncApi: object;
 }
@@ -100,3 +98,16 @@ const answerWith =
   (_req, res) => {
     res.set({ 'Cache-Control': 'no-cache', 'X-Content-Type-Options': 'nosniff' }).json(document);
   };
+
+/** The state of this process. A process in any role serves these. */
+export const routes: Array<Route<ServiceDeps>> = [
+  { method: 'get', path: '/healthz', operation: readHealth, handler: getHealth },
+  { method: 'get', path: '/readyz', operation: readReadiness, handler: getReadiness },
+  { method: 'get', path: '/metrics', operation: readMetrics, handler: getMetrics },
+];
+
+/** Only a process that serves the API serves these. */
+export const documentRoutes: Array<Route<DocumentDeps>> = [
+  { method: 'get', path: '/openapi.json', operation: readOpenApi, handler: getOpenApi },
+  { method: 'get', path: '/asyncapi.json', operation: readAsyncApi, handler: getAsyncApi },
+];

@@ -2,19 +2,19 @@ import type { RequestHandler } from 'express';
 import { MillraceError } from '../../../common/errors.ts';
 import { formatTime } from '../../../common/times.ts';
 import type { Access, Caller } from '../../access/http/index.ts';
-import type { RouteDeps } from '../api.ts';
 import { readJsonText } from '../body.ts';
 import { json, type Operation } from '../contract/operation.ts';
 import { PAYLOADS } from '../contract/payloads.ts';
 import { SCHEMAS } from '../contract/schemas/index.ts';
 import { readQuery } from '../parameters.ts';
+import type { Route, RouteContext } from '../route.ts';
 
 /** In bytes. The longest token, all characters escaped, fits. */
 const MAX_BYTES = 32 * 1024;
 
 /** `POST /session`: signs in. */
 export const postSession =
-  ({ access }: RouteDeps): RequestHandler =>
+  ({ access }: Pick<RouteContext, 'access'>): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const { token } = readSignIn(await readJsonText(req, res, MAX_BYTES));
@@ -23,7 +23,7 @@ export const postSession =
 
 /** `GET /session`: the scopes of the caller. */
 export const getSession =
-  ({ access }: RouteDeps): RequestHandler =>
+  ({ access }: Pick<RouteContext, 'access'>): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     res.json(sessionItem(access, await access.callerOf(req, res)));
@@ -31,7 +31,7 @@ export const getSession =
 
 /** `DELETE /session`: signs out. */
 export const deleteSession =
-  ({ access }: RouteDeps): RequestHandler =>
+  ({ access }: Pick<RouteContext, 'access'>): RequestHandler =>
   (req, res) => {
     readQuery(req, {});
     access.signOut(req, res);
@@ -85,3 +85,9 @@ export const endSession: Operation = {
   answers: { 204: {} },
   problems: ['bad_parameter', 'forbidden'],
 };
+
+export const routes: Array<Route<Pick<RouteContext, 'access'>>> = [
+  { method: 'post', path: '/api/v1/session', operation: beginSession, handler: postSession },
+  { method: 'get', path: '/api/v1/session', operation: readSession, handler: getSession },
+  { method: 'delete', path: '/api/v1/session', operation: endSession, handler: deleteSession },
+];

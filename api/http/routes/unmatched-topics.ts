@@ -3,14 +3,15 @@ import { formatTime } from '../../../common/times.ts';
 import { suggestTopic } from '../../../schema/topic-suggestion.ts';
 import { proposeMappings } from '../../ingest/mappings/index.ts';
 import type { UnmatchedTopic } from '../../ingest/unmatched-topics.ts';
-import type { RouteDeps } from '../api.ts';
 import { json, type Operation } from '../contract/operation.ts';
 import { SCHEMAS } from '../contract/schemas/index.ts';
+import type { BrokerAddress } from '../items.ts';
 import { readQuery } from '../parameters.ts';
+import type { Route, RouteContext } from '../route.ts';
 
 /** `GET /unmatched-topics`: topics outside the contract on which clients publish. */
 export const getUnmatchedTopics =
-  ({ unmatchedTopics, takesMqtt, mqtt }: RouteDeps): RequestHandler =>
+  ({ ingest: { unmatchedTopics }, config, mqtt }: RouteContext & { mqtt: BrokerAddress }): RequestHandler =>
   (req, res) => {
     readQuery(req, {});
     const { since } = unmatchedTopics;
@@ -23,7 +24,7 @@ export const getUnmatchedTopics =
         unmatchedItem(item, item.suggestion === null ? (drafts.shift() ?? null) : null),
       ),
       since: formatTime(since),
-      source: takesMqtt ? (mqtt()?.embedded ? 'embedded' : 'external') : 'none',
+      source: config.role !== 'http' ? (mqtt()?.embedded ? 'embedded' : 'external') : 'none',
     });
   };
 
@@ -51,3 +52,12 @@ broker: subscriptions match the topics of the contract and of mappings only, so 
   answers: { 200: json(SCHEMAS.UnmatchedTopics) },
   problems: ['bad_parameter'],
 };
+
+export const routes: Array<Route<RouteContext & { mqtt: BrokerAddress }>> = [
+  {
+    method: 'get',
+    path: '/api/v1/unmatched-topics',
+    operation: listUnmatchedTopics,
+    handler: getUnmatchedTopics,
+  },
+];

@@ -1,12 +1,12 @@
 import type { LimitFunction } from 'p-limit';
 import type { Logger } from 'pino';
 import { groupOf } from '../../../schema/ids.ts';
+import type { Baselines } from '../../history/baselines/index.ts';
 import type { Listener } from '../../live/hub.ts';
 import { EVERY_DEVICE, type Live } from '../../live/index.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { Fleet } from '../../store/devices/index.ts';
 import type { LatestRow } from '../../store/devices/latest-rows.ts';
-import type { RouteDeps } from '../api.ts';
 import { latestItem } from '../items.ts';
 import { FanOut } from './fan-out.ts';
 import type { Reader } from './index.ts';
@@ -18,7 +18,7 @@ export interface ChannelDeps {
   storedPages: (subscription: Subscription) => AsyncIterator<LatestRow[]>;
   live: Live;
   /** judges how unusual each value is */
-  baselines: Pick<RouteDeps['baselines'], 'judge' | 'onChange'>;
+  baselines: Pick<Baselines, 'judge' | 'onChange'>;
   limit: LimitFunction;
   periods: { coalesce: number; resync: number };
   clock: () => number;

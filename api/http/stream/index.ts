@@ -3,9 +3,9 @@ import type { Writable } from 'node:stream';
 import type { Request, Response } from 'express';
 import pLimit from 'p-limit';
 import type { Caller } from '../../access/http/index.ts';
-import type { RouteDeps } from '../api.ts';
+import type { InstallationStats } from '../../live/installation-stats.ts';
 import { compressEvents } from '../compression.ts';
-import type { ConcurrencyLimit } from '../long-requests.ts';
+import type { RouteContext } from '../route.ts';
 import { Channel, type ChannelDeps, snapshotOf } from './channel.ts';
 import type { Frames } from './frames.ts';
 import type { JudgedItem } from './latest-cache.ts';
@@ -35,13 +35,17 @@ const MAX_RESTING = 100;
  * `Last-Event-ID` and gets the changes since that event, or a snapshot if its channel has ended. So a reader never misses a newest value.
  */
 export function createStream(
-  deps: Pick<RouteDeps, 'store' | 'live' | 'stats' | 'groups' | 'resyncMs' | 'clock' | 'logger' | 'metrics'> &
-    Pick<ChannelDeps, 'baselines'> & { limits: { streams: ConcurrencyLimit } },
+  deps: Pick<RouteContext, 'store' | 'live' | 'limits' | 'clock' | 'logger' | 'metrics'> &
+    Pick<ChannelDeps, 'baselines'> & {
+      stats: Pick<InstallationStats, 'read' | 'health'>;
+      /** in ms; a channel then reads `latest` again */
+      resyncMs: number;
+    },
   periods: typeof PERIODS_MS = PERIODS_MS,
 ) {
   const { limits, stats, resyncMs, clock, logger, metrics } = deps;
   const limit = pLimit(CONCURRENT_READS);
-  const storedPages = (of: Subscription) => snapshotOf(deps.store.fleet, deps.groups, of);
+  const storedPages = (of: Subscription) => snapshotOf(deps.store.fleet, deps.store.groups, of);
   const channels = createChannels(
     { ...deps, limit, storedPages, periods: { ...periods, resync: resyncMs } },
     periods.rest,
@@ -131,6 +135,8 @@ export function createStream(
     },
   };
 }
+
+export type Stream = ReturnType<typeof createStream>;
 
 /** The caller of an expired session has to sign in again. */
 function endWithSession(res: Response, reader: Reader, now: number) {

@@ -5,7 +5,7 @@ import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { MAX_CONCURRENT } from '../../../api/http/long-requests.ts';
-import { SERVICE_ROUTES } from '../../../api/http/routes/index.ts';
+import * as service from '../../../api/http/routes/service.ts';
 import { SETTINGS } from '../../../common/settings/index.ts';
 import { useBuilds } from '../../support/kubernetes/build.ts';
 import { carries, nameOf, podOf, type Resource } from '../../support/kubernetes/resources.ts';
@@ -166,7 +166,7 @@ test('How-to page for Kafka: patches for Kubernetes: all three processes get the
 });
 
 test('Kubernetes: startup, liveness and readiness probes: request existing routes on the port of the process', () => {
-  const routes = SERVICE_ROUTES.filter(({ method }) => method === 'get').map(({ path }) => path);
+  const routes = service.routes.filter(({ method }) => method === 'get').map(({ path }) => path);
   for (const entry of named('^millrace-(ingest|http|sparkplug)$')) {
     const { startupProbe, livenessProbe, readinessProbe, ports } = containerOf(entry.workload);
     const { http } = settings(entry);

@@ -4,7 +4,7 @@ import { partsFor } from '../../../schema/rules.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
 /** The parts of the store that a process needs, by role. */
-const PARTS: Record<'ingest' | 'pack' | 'read', Array<keyof Store>> = {
+const PARTS: Record<'ingest' | 'pack' | 'read', Array<Exclude<keyof Store, 'groups'>>> = {
   ingest: [],
   pack: ['packing', 'packProgress'],
   read: ['packProgress', 'packed', 'samples', 'scans'],

@@ -7,8 +7,8 @@ import pino from 'pino';
 import { createAccess } from '../../../api/access/http/index.ts';
 import type { Rate } from '../../../api/access/http/rate-limits.ts';
 import { createApp } from '../../../api/http/app.ts';
-import { API_ROUTES } from '../../../api/http/routes/index.ts';
-import { serve } from '../../../api/http/serve.ts';
+import * as session from '../../../api/http/routes/session.ts';
+import { bind, serve } from '../../../api/http/serve.ts';
 import { createMetrics } from '../../../api/observability/metrics.ts';
 import { Readiness } from '../../../api/observability/readiness.ts';
 import type { Config } from '../../../common/settings/config.ts';
@@ -56,8 +56,8 @@ const CALLER_ROUTES = (
 ).map(([method, scope]) => ({
   method,
   path: '/api/v1/caller',
-  create: () => (_req: express.Request, res: express.Response) => void res.json(res.locals['caller']),
   operation: { scope, answers: {} } as never,
+  handler: (_req: express.Request, res: express.Response) => void res.json(res.locals['caller']),
 }));
 
 /**
@@ -81,8 +81,7 @@ export async function startHttpApp(
   const settings = { ...SETTINGS, ...options.settings };
   const access = createAccess({ settings, secret, attempts, clock, logger });
   const router = express.Router();
-  const session = API_ROUTES.filter(({ path }) => path === '/api/v1/session');
-  serve(router, [...session, ...CALLER_ROUTES], { access } as never);
+  serve(router, [...bind(session.routes, { access }), ...CALLER_ROUTES], access);
   const app = createApp({
     api: { router, readers: () => 0, stopStreams() {} },
     readiness: new Readiness({ health: { clockDifference: async () => 0 }, checks: {} }),

@@ -6,8 +6,8 @@ import { createBacktest, createSubjects, MAX_EPISODES, newestOf, toRule } from '
 import { createReading, type Reading } from '../../../api/history/reading/index.ts';
 import { createConcurrencyLimits, MAX_CONCURRENT } from '../../../api/http/long-requests.ts';
 import { problemHandler } from '../../../api/http/problems.ts';
-import { API_ROUTES } from '../../../api/http/routes/index.ts';
-import { serve } from '../../../api/http/serve.ts';
+import { routes } from '../../../api/http/routes/alarm-rules.ts';
+import { bind, serve } from '../../../api/http/serve.ts';
 import { listening } from '../../support/http/listening.ts';
 import { type MemoryAlarms, startMemoryAlarms } from '../../support/system/memory-alarms.ts';
 import { until } from '../../support/until.ts';
@@ -48,19 +48,16 @@ beforeEach(async () => {
     },
   };
   const app = express();
-  const [route] = API_ROUTES.filter(({ path }) => path === '/api/v1/alarm-rules/test');
-  serve(app, [route as never], {
-    access: {
-      guard: () => (_req: unknown, _res: unknown, next: () => void) => next(),
-    },
+  const guard = () => (_req: unknown, _res: unknown, next: () => void) => next();
+  const deps = {
     alarms: {
       backtest: createBacktest({ reading: watched, subjects: createSubjects(system.store, 4), clock }),
     },
     limits: createConcurrencyLimits({ ...MAX_CONCURRENT, queries: 1 }),
     clock,
-    historyDays: 90,
-    maxClockSkewMs: 300_000,
-  } as never);
+    config: { retention: { historyDays: 90 }, ingest: { maxClockSkewMs: 300_000 } },
+  };
+  serve(app, bind(routes, deps as never), { guard } as never);
   app.use(problemHandler(pino({ level: 'silent' })));
   server = createServer(app);
   url = `http://127.0.0.1:${await listening(server)}/api/v1/alarm-rules/test`;

@@ -3,8 +3,8 @@ import { expect, test } from '@jest/globals';
 import express from 'express';
 import pino from 'pino';
 import { problemHandler } from '../../../api/http/problems.ts';
-import { API_ROUTES } from '../../../api/http/routes/index.ts';
-import { serve } from '../../../api/http/serve.ts';
+import { routes } from '../../../api/http/routes/alarm-rules.ts';
+import { bind, serve } from '../../../api/http/serve.ts';
 import { listening } from '../../support/http/listening.ts';
 
 const logger = pino({ level: 'silent' });
@@ -19,16 +19,11 @@ const DEFINITION = {
 test('POST /alarm-rules: the evaluation of past samples takes long: the response does not wait for it', async () => {
   const begun: string[] = [];
   const app = express();
-  const [route] = API_ROUTES.filter(
-    ({ method, path }) => method === 'post' && path === '/api/v1/alarm-rules',
-  );
-  serve(app, [route as never], {
-    access: {
-      guard: () => (_req: unknown, res: { locals: object }, next: () => void) => {
-        Object.assign(res.locals, { caller: { by: 'test' } });
-        next();
-      },
-    },
+  const guard = () => (_req: unknown, res: { locals: object }, next: () => void) => {
+    Object.assign(res.locals, { caller: { by: 'test' } });
+    next();
+  };
+  const deps = {
     alarms: {
       rules: {
         add: async (definition: object, since: number) => ({
@@ -43,7 +38,8 @@ test('POST /alarm-rules: the evaluation of past samples takes long: the response
     },
     clock: () => NOW,
     logger,
-  } as never);
+  };
+  serve(app, bind(routes, deps as never), { guard } as never);
   app.use(problemHandler(logger));
   const server = createServer(app);
   try {

@@ -30,13 +30,11 @@ async function answerTo(
 ): Promise<{ items: number[]; next: string | null }> {
   const clock = () => NOW;
   const deps = {
-    store: { alarms: { episodes } },
+    store: { alarms: { episodes }, groups: 1 },
     alarms: { toItem: ({ start }: Alarm) => start },
     cursors: createCursors({ secret: 'a secret', clock }),
-    groups: 1,
     clock,
-    historyDays: HISTORY_DAYS,
-    maxClockSkewMs: 0,
+    config: { retention: { historyDays: HISTORY_DAYS }, ingest: { maxClockSkewMs: 0 } },
   };
   const handle = getAlarms(deps as never) as (request: object, response: object) => Promise<void>;
   return new Promise((resolve, reject) => {

@@ -10,7 +10,7 @@ const cursors = createCursors({ secret: 'a secret', clock });
 /** @param batchDays `BATCH_DAYS` @returns problem code or `ok` */
 async function answerTo(since: string, batchDays: number): Promise<string> {
   const limits = { changes: { acquire: () => () => {} } };
-  const deps = { store: {}, groups: 1, batchDays, cursors, clock, limits };
+  const deps = { store: { groups: 1 }, config: { retention: { batchDays } }, cursors, clock, limits };
   const handle = getChanges(deps as never) as (request: object, response: object) => Promise<void>;
   // A HEAD request reads no changes.
   const request = { method: 'HEAD', url: '/changes', query: { since } };

@@ -18,11 +18,12 @@ const store = {
     }),
   },
   devices: { retiredAt: async () => null },
+  groups: 1,
 } as never;
 
 const select = (options: Partial<Parameters<typeof selectSensors>[2]>) =>
   selectSensors(
-    { store, groups: 1 },
+    { store },
     { devices: [], sensors: ['s1-7', 's3-9'], site: undefined, type: undefined },
     { limit: 10, to: Date.now(), signal: new AbortController().signal, ...options },
   );
@@ -46,7 +47,7 @@ test('Sensor selection: a condition takes 1 ms for each sensor: no turn of the e
   const sensors = Array.from({ length: 1000 }, (_, row) => `s1-${row}`);
   const read = () =>
     selectSensors(
-      { store, groups: 1 },
+      { store },
       { devices: [], sensors, site: undefined, type: undefined },
       { limit: 1000, to: Date.now(), signal: new AbortController().signal, accepts },
     );

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { RequestHandler } from 'express';
 import express from 'express';
 import pino from 'pino';
-import { createConcurrencyLimit } from '../../../../api/http/long-requests.ts';
+import { createConcurrencyLimits, MAX_CONCURRENT } from '../../../../api/http/long-requests.ts';
 import { problemHandler } from '../../../../api/http/problems.ts';
 import { createStream } from '../../../../api/http/stream/index.ts';
 import { createLocalTransport } from '../../../../api/live/hub.ts';
@@ -64,13 +64,12 @@ async function serve({
   stream = createStream(
     {
       store,
-      limits: { streams: createConcurrencyLimit(limit, 'full') },
+      limits: createConcurrencyLimits({ ...MAX_CONCURRENT, streams: limit }),
       live: Object.assign(live, { publishChanges: () => {}, publishState: () => {}, remove: () => {} }),
       baselines: { judge: () => {}, onChange: () => () => {} },
-      stats: { read: () => statsOf([]), health: () => [], recent: () => [] },
+      stats: { read: () => statsOf([]), health: () => [] },
       resyncMs: resync,
       clock: Date.now,
-      groups: system.config.retention.latestGroups,
       logger: pino({ level: 'silent' }),
       metrics: createMetrics({ version: 'test', role: 'http' }),
     },
