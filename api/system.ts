@@ -9,6 +9,8 @@ import type { Rate } from './access/http/rate-limits.ts';
 import { createTls } from './access/tls/index.ts';
 import { createAlarms } from './alarms/index.ts';
 import { openDatabase } from './database.ts';
+import type { Core } from './feature.ts';
+import { CONTRACTS, FEATURES } from './features/index.ts';
 import { Baselines, createLearning } from './history/baselines/index.ts';
 import { createPacking } from './history/packing/index.ts';
 import { createReading } from './history/reading/index.ts';
@@ -22,7 +24,6 @@ import {
   cursorSecret,
   MAX_CONCURRENT,
 } from './http/index.ts';
-import type { RouteContext } from './http/route.ts';
 import { createIngest, type Publish } from './ingest/index.ts';
 import type { Send } from './ingest/pipeline.ts';
 import type { Device } from './ingest/registry/cache.ts';
@@ -190,7 +191,7 @@ export async function startSystem(parts: {
   const stats = new InstallationStats({ processStats, processHealth, live, serves, clock });
   const secret = config.http.cursorSecret ?? (await cursorSecret(config.dataDir));
   const access = createAccess({ settings: config.http, secret, attempts: wrongTokens, clock, logger });
-  const core: RouteContext = {
+  const core: Core = {
     ...context,
     store,
     reading,
@@ -199,9 +200,12 @@ export async function startSystem(parts: {
     access,
     cursors: createCursors({ secret, clock }),
     limits: createConcurrencyLimits(MAX_CONCURRENT),
+    clockGuard,
   };
+  const features = serves ? FEATURES.map((feature) => feature.create(core)) : [];
   const api = baselines
     ? createApi(core, {
+        features,
         alarms,
         baselines,
         credentials,
@@ -217,7 +221,16 @@ export async function startSystem(parts: {
   if (api) processStats.countReaders(api.readers);
   const { host, port } = config.http;
   const http = createHttpServer({
-    app: createApp({ api, readiness, version, access, settings: config.http, logger, metrics }),
+    app: createApp({
+      api,
+      contracts: CONTRACTS,
+      readiness,
+      version,
+      access,
+      settings: config.http,
+      logger,
+      metrics,
+    }),
     host,
     port,
     tls: tls.http,
@@ -260,7 +273,7 @@ export async function startSystem(parts: {
       baselines?.stop(),
       http.stop(),
     ]);
-    await Promise.all([streamOut?.stop(), alarms.stop()]);
+    await Promise.all([streamOut?.stop(), alarms.stop(), ...features.map((feature) => feature.stop?.())]);
     ingest.abort();
     processHealth.stop();
     stats.stop();
@@ -273,6 +286,7 @@ export async function startSystem(parts: {
     await ingest.start();
     await live.start();
     await alarms.start();
+    for (const feature of features) await feature.start?.();
     await streamOut?.begin();
     await messageSource?.start();
     packing?.start();

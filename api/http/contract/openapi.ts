@@ -11,10 +11,7 @@ import {
   PROBLEMS,
   problemName,
   problemsOf,
-  TAGS,
 } from './operation.ts';
-import { PAYLOADS } from './payloads.ts';
-import { SCHEMAS } from './schemas/index.ts';
 
 const DESCRIPTION = `Reads measurements, devices and dead letters. Takes measurements from devices without MQTT.
 
@@ -23,26 +20,36 @@ now such as \`-1h\` (\`ms\`, \`s\`, \`m\`, \`h\`, \`d\`, \`y\`) and \`now\`. Ran
 \`[from, to)\`. A UUID or a percent-encoded name addresses a device or a sensor. Every page except the last one
 has a cursor, \`next\`, and may be short. An error is a problem document (RFC 9457) with a stable \`code\`.`;
 
-const NAMED: Record<string, z.ZodType> = {
-  ...SCHEMAS,
-  ...PAYLOADS,
-  ...Object.fromEntries(PROBLEM_CODES.map((code) => [problemName(code), PROBLEMS[code]])),
-};
+/** What the core, or a feature, adds to the document. */
+export interface Contract {
+  /** groups of routes with their descriptions */
+  tags?: Record<string, string>;
+  /** schemas of bodies, by their names in the document */
+  schemas?: Record<string, z.ZodType>;
+  /** parameters of paths, by name */
+  parameters?: Record<string, object>;
+  routes?: Route[];
+}
 
-const nameOf = new Map(Object.entries(NAMED).map(([name, schema]) => [schema, name]));
+/** Each name is used once. */
+const mergeOf = <T>(parts: Array<Record<string, T> | undefined>): Record<string, T> =>
+  Object.fromEntries(parts.flatMap((part = {}) => Object.entries(part)));
 
-export function openApiDocument({
-  routes,
-  version,
-  guarded,
-}: {
-  routes: Route[];
-  version: string;
-  guarded: boolean;
-}) {
+export function openApiDocument(
+  contracts: Contract[],
+  { version, guarded }: { version: string; guarded: boolean },
+) {
+  const problems = Object.fromEntries(
+    PROBLEM_CODES.map((code) => [problemName(code), PROBLEMS[code] as z.ZodType]),
+  );
+  const named = mergeOf([...contracts.map(({ schemas }) => schemas), problems]);
+  const known: Known = {
+    nameOf: new Map(Object.entries(named).map(([name, schema]) => [schema, name])),
+    parameters: mergeOf(contracts.map(({ parameters }) => parameters)),
+  };
   const paths: Record<string, Record<string, object>> = {};
-  for (const { method, path, operation } of routes) {
-    paths[path] = { ...paths[path], [method]: describe(path, operation, guarded) };
+  for (const { method, path, operation } of contracts.flatMap(({ routes = [] }) => routes)) {
+    paths[path] = { ...paths[path], [method]: describe(path, operation, guarded, known) };
   }
   return {
     openapi: '3.1.0',
@@ -53,9 +60,12 @@ export function openApiDocument({
       license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
-    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    tags: Object.entries(mergeOf(contracts.map(({ tags }) => tags))).map(([name, description]) => ({
+      name,
+      description,
+    })),
     paths,
-    components: { schemas: componentSchemas(NAMED), securitySchemes: SECURITY },
+    components: { schemas: componentSchemas(named), securitySchemes: SECURITY },
   };
 }
 
@@ -65,20 +75,26 @@ const SECURITY = {
   session: { type: 'apiKey', in: 'cookie', name: COOKIE, description: '`POST /session` sets this cookie.' },
 };
 
-function describe(path: string, operation: Operation, guarded: boolean) {
+/** Schemas with a name, and described parameters of paths. */
+interface Known {
+  nameOf: Map<z.ZodType, string>;
+  parameters: Record<string, object>;
+}
+
+function describe(path: string, operation: Operation, guarded: boolean, known: Known) {
   const { id, tag, summary, description, query = {}, body, emptyBody = false, answers, scope } = operation;
   return {
     operationId: id,
     tags: [tag],
     summary,
     ...(description && { description }),
-    parameters: [...pathParameters(path), ...queryParameters(query)],
-    ...(body && { requestBody: { required: !emptyBody, content: contentOf(body) } }),
+    parameters: [...pathParameters(path, known), ...queryParameters(query)],
+    ...(body && { requestBody: { required: !emptyBody, content: contentOf(body, known) } }),
     responses: {
       ...Object.fromEntries(
         Object.entries(answers).map(([status, content]) => [
           status,
-          goodResponse(operation, status, content),
+          goodResponse(operation, status, content, known),
         ]),
       ),
       ...problemResponses(operation),
@@ -88,14 +104,14 @@ function describe(path: string, operation: Operation, guarded: boolean) {
   };
 }
 
-function goodResponse({ id, query, links }: Operation, status: string, content: Content) {
+function goodResponse({ id, query, links }: Operation, status: string, content: Content, known: Known) {
   const nextPage = query?.['cursor'] && {
     nextPage: { to: id, parameters: { cursor: '$response.body#/next' } },
   };
   const named = Object.entries({ ...nextPage, ...links });
   return {
     description: String(STATUS_CODES[Number(status)]),
-    content: contentOf(content),
+    content: contentOf(content, known),
     ...(named.length > 0 && {
       links: Object.fromEntries(
         named.map(([name, { to, parameters }]) => [name, { operationId: to, parameters }]),
@@ -114,64 +130,26 @@ function problemResponses(operation: Operation) {
   return Object.fromEntries(responses);
 }
 
-const contentOf = (content: Content) =>
-  Object.fromEntries(Object.entries(content).map(([type, body]) => [type, mediaOf(body)]));
+const contentOf = (content: Content, known: Known) =>
+  Object.fromEntries(Object.entries(content).map(([type, body]) => [type, mediaOf(body, known)]));
 
-function mediaOf(body: Body) {
+function mediaOf(body: Body, { nameOf }: Known) {
   if (!(body instanceof z.ZodType)) {
     const { text, example } = body;
     return { schema: { type: 'string', description: text }, ...(example && { example }) };
   }
   const name = nameOf.get(body);
-  if (!name) throw new Error('the schema of an answer has no name in SCHEMAS');
+  if (!name) throw new Error('the schema of an answer has no name in its contract');
   return { schema: refTo(name) };
 }
 
-const IN_PATH = {
-  rule_id: {
-    description: 'The `rule_id` of an alarm rule.',
-    schema: { type: 'string', minLength: 1 },
-    example: '0b61a3c4-8a0e-4a43-9d57-7b2c8f0f6c11',
-  },
-  alarm_id: {
-    description: 'The `alarm_id` of an alarm.',
-    schema: { type: 'string', minLength: 1 },
-    example: 'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA',
-  },
-  device: {
-    description: 'A device: its UUID in lower case, or its name, percent-encoded.',
-    schema: { type: 'string', minLength: 1, maxLength: 128 },
-    example: 'my-desk',
-  },
-  sensor: {
-    description: 'A sensor of the device: its UUID in lower case, or its name, percent-encoded.',
-    schema: { type: 'string', minLength: 1, maxLength: 128 },
-    example: 'temperature',
-  },
-  label: {
-    description: 'The name of a label.',
-    schema: { type: 'string', minLength: 1 },
-    example: 'site',
-  },
-  annotation: {
-    description: 'The `id` of an annotation in `GET /api/v1/annotations`.',
-    schema: { type: 'string', format: 'uuid' },
-    example: '7d3f1c60-c6d2-11f0-8de9-0242ac120002',
-  },
-  id: {
-    description: 'The `id` of a dead letter in `GET /api/v1/dead-letters`.',
-    schema: { type: 'string', format: 'uuid' },
-    example: '7d3f1c60-c6d2-11f0-8de9-0242ac120002',
-  },
-};
-
 const named = (path: string): string[] => [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => String(name));
 
-/** Throws if a parameter of the path has no description in `IN_PATH`. */
-const pathParameters = (path: string): object[] =>
+/** Throws if a parameter of the path has no description. */
+const pathParameters = (path: string, { parameters }: Known): object[] =>
   named(path).map((name) => {
-    const described = IN_PATH[name as keyof typeof IN_PATH];
-    if (!described) throw new Error(`${path}: {${name}} is not described in IN_PATH`);
+    const described = parameters[name];
+    if (!described) throw new Error(`${path}: {${name}} is not described in its contract`);
     return { name, in: 'path', required: true, ...described };
   });
 

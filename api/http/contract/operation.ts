@@ -12,7 +12,8 @@ import { LineRefusal, Refusal } from './schemas/index.ts';
 export interface Operation {
   /** `operationId` of OpenAPI: unique, in camel case */
   id: string;
-  tag: keyof typeof TAGS;
+  /** a name of `tags` of its contract */
+  tag: string;
   /** that a token needs; `open`: no token is needed */
   scope: 'open' | Scope;
   /** for clients of InfluxDB 1: the query parameter `p` may have the token */
@@ -49,7 +50,6 @@ export const TAGS = {
   measurements: 'The samples of one sensor, and ingest over HTTP.',
   'line-protocol': 'Ingest of line protocol, for clients of InfluxDB such as Telegraf.',
   prometheus: 'Samples for clients of Prometheus, such as Grafana.',
-  annotations: 'Texts about instants of a device or of the installation.',
   alarms: 'Rules, the alarms that they find, and their life.',
   'dead-letters': 'Messages with refused measurements, and the reasons.',
   credentials: 'Accounts of devices at the embedded broker, if `MQTT_AUTH` is on.',

@@ -218,22 +218,6 @@ const WantedCredential = z
   })
   .meta({ examples: [{ account: 'gateway-7', devices: ['pump', 'valve'] }] });
 
-const WantedAnnotation = z
-  .strictObject({
-    text: AnnotationText.meta({ description: 'One line of 1 to 500 characters.' }),
-    ts: z
-      .union([
-        z.int().meta({ description: 'Epoch milliseconds.' }),
-        z.string().meta({ description: 'ISO 8601.' }),
-      ])
-      .optional()
-      .meta({ description: 'The annotated instant. Default: now.' }),
-    device: Name.optional().meta({
-      description: 'The annotated device: a UUID in lower case, or a name. Default: the whole installation.',
-    }),
-  })
-  .meta({ examples: [{ text: 'Battery replaced', ts: '2026-11-21T08:00:00Z', device: 'my-desk' }] });
-
 const WantedDevice = z
   .looseObject({
     site: words,
@@ -311,7 +295,6 @@ export const PAYLOADS = {
   }),
   SignIn,
   WantedCredential,
-  WantedAnnotation,
   WantedDevice,
   WantedSensor,
   WantedRule,

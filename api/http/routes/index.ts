@@ -1,7 +1,10 @@
+import type { Contract } from '../contract/openapi.ts';
+import { TAGS } from '../contract/operation.ts';
+import { PAYLOADS } from '../contract/payloads.ts';
+import { SCHEMAS } from '../contract/schemas/index.ts';
 import type { Route } from '../route.ts';
 import * as alarmRules from './alarm-rules.ts';
 import * as alarms from './alarms.ts';
-import * as annotations from './annotations.ts';
 import * as changes from './changes.ts';
 import * as credentials from './credentials.ts';
 import * as deadLetters from './dead-letters.ts';
@@ -23,7 +26,7 @@ import * as session from './session.ts';
 import * as unmatchedTopics from './unmatched-topics.ts';
 
 /** In the order in which the HTTP application asks them. The document lists them by their tags. */
-export const ROUTES: Route[] = [
+const ROUTES: Route[] = [
   ...latest.routes,
   ...outliers.routes,
   ...fleet.routes,
@@ -34,7 +37,6 @@ export const ROUTES: Route[] = [
   ...query.routes,
   ...changes.routes,
   ...imports.routes,
-  ...annotations.routes,
   ...alarmRules.routes,
   ...alarms.routes,
   ...refusedDevices.routes,
@@ -48,3 +50,43 @@ export const ROUTES: Route[] = [
   ...service.routes,
   ...service.documentRoutes,
 ];
+
+const PARAMETERS = {
+  rule_id: {
+    description: 'The `rule_id` of an alarm rule.',
+    schema: { type: 'string', minLength: 1 },
+    example: '0b61a3c4-8a0e-4a43-9d57-7b2c8f0f6c11',
+  },
+  alarm_id: {
+    description: 'The `alarm_id` of an alarm.',
+    schema: { type: 'string', minLength: 1 },
+    example: 'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA',
+  },
+  device: {
+    description: 'A device: its UUID in lower case, or its name, percent-encoded.',
+    schema: { type: 'string', minLength: 1, maxLength: 128 },
+    example: 'my-desk',
+  },
+  sensor: {
+    description: 'A sensor of the device: its UUID in lower case, or its name, percent-encoded.',
+    schema: { type: 'string', minLength: 1, maxLength: 128 },
+    example: 'temperature',
+  },
+  label: {
+    description: 'The name of a label.',
+    schema: { type: 'string', minLength: 1 },
+    example: 'site',
+  },
+  id: {
+    description: 'The `id` of a dead letter in `GET /api/v1/dead-letters`.',
+    schema: { type: 'string', format: 'uuid' },
+    example: '7d3f1c60-c6d2-11f0-8de9-0242ac120002',
+  },
+};
+
+export const CORE_CONTRACT: Contract = {
+  tags: TAGS,
+  schemas: { ...SCHEMAS, ...PAYLOADS },
+  parameters: PARAMETERS,
+  routes: ROUTES,
+};

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { ROUTES } from '../../../api/http/routes/index.ts';
+import { ROUTES } from '../../../api/features/index.ts';
 import { expectProblem, send } from '../../support/http/index.ts';
 import { useTestSystem } from '../../support/system/use.ts';
 

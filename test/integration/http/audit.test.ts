@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { ROUTES } from '../../../api/http/routes/index.ts';
+import { ROUTES } from '../../../api/features/index.ts';
 import { createLogger } from '../../../api/observability/logger.ts';
 import { send } from '../../support/http/index.ts';
 import { useTestSystem } from '../../support/system/use.ts';

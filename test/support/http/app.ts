@@ -84,6 +84,7 @@ export async function startHttpApp(
   serve(router, [...bind(session.routes, { access }), ...CALLER_ROUTES], access);
   const app = createApp({
     api: { router, readers: () => 0, stopStreams() {} },
+    contracts: [],
     readiness: new Readiness({ health: { clockDifference: async () => 0 }, checks: {} }),
     version: 'test',
     access,

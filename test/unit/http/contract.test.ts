@@ -2,11 +2,11 @@ import { describe, expect, test } from '@jest/globals';
 import type { ZodType } from 'zod';
 import { asyncApiDocument } from '../../../api/http/contract/asyncapi.ts';
 import { openApiDocument } from '../../../api/http/contract/openapi.ts';
-import { ROUTES } from '../../../api/http/routes/index.ts';
+import { CONTRACTS, ROUTES } from '../../../api/features/index.ts';
 import { kafkaTopics } from '../../../tools/reference/kafka-topics.ts';
 import type { Json } from '../../support/json.ts';
 
-const document = openApiDocument({ routes: ROUTES, version: '1.2.3', guarded: true });
+const document = openApiDocument(CONTRACTS, { version: '1.2.3', guarded: true });
 
 interface Link {
   operationId: string;

@@ -89,25 +89,6 @@ export const AnnotationText = z
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the OpenAPI document shows this pattern, and not all of its readers know \p{Cc}
   .regex(/^[^\x00-\x1f\x7f-\x9f]*$/u);
 
-const Annotation = z
-  .strictObject({
-    id: Id,
-    ts: Time.meta({ description: 'The annotated instant.' }),
-    device_id: Id.nullable(),
-    text: AnnotationText,
-  })
-  .meta({
-    description: 'A text about an instant. `device_id` is null if it is about the whole installation.',
-    examples: [
-      {
-        id: '7d3f1c60-c6d2-11f0-8de9-0242ac120002',
-        ts: '2026-11-21T00:00:00.000Z',
-        device_id: '0b61a3c4-8a0e-5a43-9d57-7b2c8f0f6c11',
-        text: 'Battery replaced',
-      },
-    ],
-  });
-
 const Fleet = z.strictObject({
   devices: z.strictObject({ online: z.int().min(0), offline: z.int().min(0), not_live: z.int().min(0) }),
   sensors: z.int().min(0),
@@ -125,7 +106,5 @@ export const DEVICES_SCHEMAS = {
   EventPage: pageOf(Event),
   Sensor,
   SensorOfDevice,
-  Annotation,
-  AnnotationPage: pageOf(Annotation),
   Fleet,
 };

@@ -3,15 +3,17 @@ import { MillraceError } from '../../../common/errors.ts';
 import { formatTime, parseTime } from '../../../common/times.ts';
 import { uuidText } from '../../../schema/ids.ts';
 import { DAY_MS } from '../../../schema/rules.ts';
-import type { Annotation } from '../../store/annotations.ts';
+import type { Core } from '../../feature.ts';
+import { audit } from '../../http/audit.ts';
+import { readJsonText } from '../../http/body.ts';
+import { json, type Operation, PAGED } from '../../http/contract/operation.ts';
+import { cutRange, fields, parseDevice, readQuery } from '../../http/parameters.ts';
+import type { Route } from '../../http/route.ts';
 import { parseTimeId } from '../../store/index.ts';
-import { audit } from '../audit.ts';
-import { readJsonText } from '../body.ts';
-import { json, type Operation, PAGED } from '../contract/operation.ts';
-import { PAYLOADS } from '../contract/payloads.ts';
-import { SCHEMAS } from '../contract/schemas/index.ts';
-import { cutRange, fields, parseDevice, readQuery } from '../parameters.ts';
-import type { Route, RouteContext } from '../route.ts';
+import { SCHEMAS } from './schemas.ts';
+import type { Annotation, AnnotationStore } from './store.ts';
+
+type Deps = Core & { annotations: AnnotationStore };
 
 const device = fields.id.meta({
   description: 'The annotated device: a UUID in lower case, or a name. Default: the whole installation.',
@@ -31,24 +33,24 @@ const deviceBytes = (ref: string | undefined): Buffer | null =>
 
 /** `GET /annotations`: newest first. */
 export const getAnnotations =
-  (deps: RouteContext): RequestHandler =>
+  (deps: Deps): RequestHandler =>
   async (req, res) => {
-    const { store, cursors } = deps;
+    const { annotations, cursors } = deps;
     const { limit, cursor, device: ref, from, to } = readQuery(req, LIST);
     const range = cutRange({ from, to }, deps);
     const bytes = deviceBytes(ref);
     const scope = JSON.stringify(['annotations', bytes?.toString('hex'), from, to]);
     const before = cursor === undefined ? null : Buffer.from(cursors.open<string>(scope, cursor), 'hex');
-    const { annotations, next } = await store.annotations.page(bytes, range, { before, limit });
+    const page = await annotations.page(bytes, range, { before, limit });
     res.json({
-      items: annotations.map((annotation) => annotationItem(annotation, bytes)),
-      next: next && cursors.seal(scope, next.toString('hex')),
+      items: page.annotations.map((annotation) => annotationItem(annotation, bytes)),
+      next: page.next && cursors.seal(scope, page.next.toString('hex')),
     });
   };
 
 /** `POST /annotations` */
 export const postAnnotation =
-  ({ store, clock, config, logger }: RouteContext): RequestHandler =>
+  ({ annotations, clock, config, logger }: Deps): RequestHandler =>
   async (req, res) => {
     readQuery(req, {});
     const { text, ts, device: ref } = readWanted(await readJsonText(req, res, MAX_BYTES));
@@ -57,19 +59,19 @@ export const postAnnotation =
     const at = ts === undefined ? now : instantOf(ts);
     if (at < now - config.retention.historyDays * DAY_MS) throw new MillraceError('too_old');
     if (at > now + config.ingest.maxClockSkewMs) throw new MillraceError('in_future');
-    const item = annotationItem(await store.annotations.add(bytes, { ts: at, text }), bytes);
+    const item = annotationItem(await annotations.add(bytes, { ts: at, text }), bytes);
     audit(logger, res, 'an annotation was stored', item.id);
     res.status(201).json(item);
   };
 
 /** `DELETE /annotations/{annotation}` */
 export const deleteAnnotation =
-  ({ store, logger }: RouteContext): RequestHandler =>
+  ({ annotations, logger }: Deps): RequestHandler =>
   async (req, res) => {
     const bytes = deviceBytes(readQuery(req, ONE).device);
     const text = String(req.params['annotation']);
     const id = parseTimeId(text);
-    if (!id || !(await store.annotations.remove(bytes, id)))
+    if (!id || !(await annotations.remove(bytes, id)))
       throw new MillraceError('not_found', 'There is no such annotation, or it has expired.');
     audit(logger, res, 'an annotation was removed', text);
     res.status(204).end();
@@ -78,7 +80,7 @@ export const deleteAnnotation =
 /** Throws `malformed`. */
 function readWanted(body: string) {
   try {
-    return PAYLOADS.WantedAnnotation.parse(JSON.parse(body));
+    return SCHEMAS.WantedAnnotation.parse(JSON.parse(body));
   } catch (error) {
     const message =
       'Send only {"text": "…"}, with "ts" and "device" if needed. A text has 1 to 500 characters.';
@@ -120,7 +122,7 @@ export const storeAnnotation: Operation = {
   summary: 'Stores a text about an instant',
   description:
     'The text is about the device, or without `device` about the whole installation. The device need not be registered. The instant is now by default.',
-  body: json(PAYLOADS.WantedAnnotation),
+  body: json(SCHEMAS.WantedAnnotation),
   answers: { 201: json(SCHEMAS.Annotation) },
   problems: [
     'bad_parameter',
@@ -146,7 +148,7 @@ export const removeAnnotation: Operation = {
   problems: ['bad_parameter', 'bad_id', 'not_found', 'unavailable'],
 };
 
-export const routes: Array<Route<RouteContext>> = [
+export const routes: Array<Route<Deps>> = [
   { method: 'get', path: '/api/v1/annotations', operation: listAnnotations, handler: getAnnotations },
   { method: 'post', path: '/api/v1/annotations', operation: storeAnnotation, handler: postAnnotation },
   {

@@ -1,6 +1,6 @@
-import { yearOf } from '../../schema/rules.ts';
-import type { Row, Session } from './sending/session.ts';
-import { firstIdOf, newTimeId, timeOfId } from './time-ids.ts';
+import { yearOf } from '../../../schema/rules.ts';
+import type { Row, Session } from '../../store/sending/session.ts';
+import { firstIdOf, newTimeId, timeOfId } from '../../store/time-ids.ts';
 
 const WRITE = {
   name: 'write_annotation',
@@ -74,3 +74,5 @@ function toAnnotation(row: Row): Annotation {
   const id = row['id'].getBuffer();
   return { id, ts: timeOfId(id), text: row['text'] };
 }
+
+export type AnnotationStore = ReturnType<typeof createAnnotationStore>;
