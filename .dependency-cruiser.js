@@ -22,24 +22,46 @@ const TOP = {
   'web/': [],
 };
 
+/** The rooms of the core that a feature may import. */
+const CORE = [
+  'api/store/',
+  'api/observability/',
+  'api/access/',
+  'api/history/',
+  'api/columns/',
+  'api/ingest/',
+  'api/live/',
+  'api/mqtt/',
+  'api/http/',
+  'api/feature.ts',
+  'api/database.ts',
+];
+
+const features = readdirSync(new URL('api/features', import.meta.url), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name);
+
+/** What a feature may import of other features. A feature that another one needs stands above it. @type {Record<string, string[]>} */
+const OTHER_FEATURES = {};
+
 /** The modules (here: rooms) of `api/`, and what each may import besides itself and the folders that `api/` may import. */
 const API = {
   // CQL, sessions, retries, query rules: the only room that knows the database.
   'api/store/': [],
   // Metrics, logs, health, heartbeat, process stats: every other room reports here.
   'api/observability/': ['api/store/'],
+  // Opens the database of a process, with the check of its clock and the gauges.
+  'api/database.ts': ['api/store/', 'api/observability/'],
   // Credentials, permissions, tokens, sessions, TLS, limits of connections.
   'api/access/': ['api/store/', 'api/observability/'],
   // Packs committed samples, and reads packed and unpacked samples.
   'api/history/': ['api/store/', 'api/observability/'],
-  // Writes the samples of many sensors as files.
-  'api/export/': ['api/store/', 'api/history/'],
+  // Encodes samples and rows as Parquet or Arrow.
+  'api/columns/': ['api/store/', 'api/history/'],
   // Processes a message until its commit: admission, decoding, mappings, registry, handlers, dead letters.
   'api/ingest/': ['api/store/', 'api/observability/'],
-  // Reads files of old measurements and passes them to ingest.
-  'api/import/': ['api/ingest/'],
   // Sends committed samples to Kafka, provides the same records to readers of changes, and writes finished days as Parquet files.
-  'api/stream-out/': ['api/store/', 'api/observability/', 'api/history/', 'api/export/', 'api/ingest/'],
+  'api/stream-out/': ['api/store/', 'api/observability/', 'api/history/', 'api/columns/', 'api/ingest/'],
   // Evaluates alarm rules on committed samples, and delivers the alarms.
   'api/alarms/': ['api/store/', 'api/observability/', 'api/history/', 'api/ingest/'],
   // Publishes committed samples to readers.
@@ -52,15 +74,24 @@ const API = {
     'api/observability/',
     'api/access/',
     'api/history/',
-    'api/export/',
+    'api/columns/',
     'api/alarms/',
     'api/ingest/',
-    'api/import/',
     'api/live/',
     'api/stream-out/',
   ],
-  // Opens the database of a process, with the check of its clock and the gauges.
-  'api/database.ts': ['api/store/', 'api/observability/'],
+  // The type of a feature, and what the core hands to it.
+  'api/feature.ts': ['api/store/', 'api/observability/', 'api/http/'],
+  // Each feature imports the core, and no other feature.
+  ...Object.fromEntries(
+    features.map((feature) => [`api/features/${feature}/`, [...CORE, ...(OTHER_FEATURES[feature] ?? [])]]),
+  ),
+  // The list of features.
+  'api/features/index.ts': [
+    'api/http/',
+    'api/feature.ts',
+    ...features.map((feature) => `api/features/${feature}/`),
+  ],
   // The composition root.
   'api/system.ts': [
     'api/store/',
@@ -73,6 +104,8 @@ const API = {
     'api/live/',
     'api/mqtt/',
     'api/http/',
+    'api/feature.ts',
+    'api/features/index.ts',
     'api/database.ts',
   ],
   // The commands migrate, roles, drain, credentials, alarms and dead letters: each command calls a room.
@@ -81,10 +114,9 @@ const API = {
     'api/observability/',
     'api/access/',
     'api/history/',
-    'api/export/',
+    'api/columns/',
     'api/alarms/',
     'api/ingest/',
-    'api/import/',
     'api/stream-out/',
     'api/live/',
     'api/mqtt/',

@@ -1,11 +1,15 @@
 import type { Contract } from './http/contract/openapi.ts';
+import { bind } from './http/index.ts';
 import type { Route, RouteContext } from './http/route.ts';
-import { type BoundRoute, bind } from './http/serve.ts';
+import type { BoundRoute } from './http/serve.ts';
+import type { Readiness } from './observability/readiness.ts';
 import type { ClockGuard } from './store/clock-guard.ts';
 
 /** What the core hands to a feature. */
 export interface Core extends RouteContext {
   clockGuard: ClockGuard;
+  readiness: Readiness;
+  version: string;
 }
 
 /** A feature that this process has. */

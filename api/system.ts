@@ -15,7 +15,6 @@ import { Baselines, createLearning } from './history/baselines/index.ts';
 import { createPacking } from './history/packing/index.ts';
 import { createReading } from './history/reading/index.ts';
 import {
-  clearUploads,
   createApi,
   createApp,
   createConcurrencyLimits,
@@ -201,6 +200,8 @@ export async function startSystem(parts: {
     cursors: createCursors({ secret, clock }),
     limits: createConcurrencyLimits(MAX_CONCURRENT),
     clockGuard,
+    readiness,
+    version,
   };
   const features = serves ? FEATURES.map((feature) => feature.create(core)) : [];
   const api = baselines
@@ -212,8 +213,6 @@ export async function startSystem(parts: {
         retire,
         stats,
         unwatchedTime,
-        readiness,
-        version,
         mqttPort: () => messageSource?.mqttPort ?? 0,
         resyncMs: periods.heal,
       })
@@ -294,7 +293,6 @@ export async function startSystem(parts: {
     parquetOut?.start();
     learning?.start();
     baselines?.start();
-    if (serves) await clearUploads(config.dataDir);
     await http.start();
     const clientId = processName(config, http.port);
     await processHealth.start();

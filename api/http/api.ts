@@ -5,7 +5,6 @@ import type { Alarms } from '../alarms/index.ts';
 import type { Baselines } from '../history/baselines/index.ts';
 import type { Retirement } from '../ingest/registry/index.ts';
 import type { InstallationStats } from '../live/installation-stats.ts';
-import type { Readiness } from '../observability/readiness.ts';
 import type { UnwatchedTime } from '../observability/watched-time.ts';
 import { compressAnswers } from './compression.ts';
 import { mqttItem } from './items.ts';
@@ -16,16 +15,10 @@ import * as changes from './routes/changes.ts';
 import * as credentials from './routes/credentials.ts';
 import * as deadLetters from './routes/dead-letters.ts';
 import * as devices from './routes/devices.ts';
-import * as exports from './routes/export.ts';
 import * as fleet from './routes/fleet.ts';
-import * as imports from './routes/import.ts';
 import * as latest from './routes/latest.ts';
-import * as lineProtocol from './routes/line-protocol.ts';
 import * as measurements from './routes/measurements.ts';
 import * as outliers from './routes/outliers.ts';
-import * as prometheus from './routes/prometheus.ts';
-import * as prometheusLabels from './routes/prometheus-labels.ts';
-import * as query from './routes/query.ts';
 import * as refusedDevices from './routes/refused-devices.ts';
 import * as search from './routes/search.ts';
 import * as session from './routes/session.ts';
@@ -47,8 +40,6 @@ export function createApi(
     retire: Retirement['retire'];
     stats: Pick<InstallationStats, 'read' | 'health' | 'recent'>;
     unwatchedTime: Pick<UnwatchedTime, 'read'>;
-    readiness: Readiness;
-    version: string;
     mqttPort: () => number;
     /** in ms; a channel of `/stream` then reads `latest` again */
     resyncMs: number;
@@ -62,11 +53,8 @@ export function createApi(
     ...bind(fleet.routes, deps),
     ...bind(search.routes, deps),
     ...bind(devices.routes, deps),
-    ...bind(exports.routes, deps),
     ...bind(measurements.routes, deps),
-    ...bind(query.routes, deps),
     ...bind(changes.routes, deps),
-    ...bind(imports.routes, deps),
     ...parts.features.flatMap(({ routes }) => routes),
     ...bind(alarmRules.routes, deps),
     ...bind(alarms.routes, deps),
@@ -75,9 +63,6 @@ export function createApi(
     ...bind(unmatchedTopics.routes, deps),
     ...bind(credentials.routes, deps),
     ...bind(session.routes, deps),
-    ...bind(lineProtocol.routes, deps),
-    ...bind(prometheus.routes, deps),
-    ...bind(prometheusLabels.routes, deps),
   ];
   const router = express.Router();
   const elsewhere = routes.map(({ path }) => path).filter((path) => !path.startsWith(API));

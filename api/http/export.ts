@@ -2,11 +2,12 @@ import type { Request, Response } from 'express';
 import { MillraceError } from '../../common/errors.ts';
 import type { Series } from '../../schema/packed/series.ts';
 import { HOUR_MS } from '../../schema/rules.ts';
-import { COLUMN_FORMATS, type ColumnType, countSamples, labelsOf, readSensors } from '../export/index.ts';
-import type { Samples } from '../export/rows.ts';
+import { COLUMN_FORMATS, type ColumnType, countSamples, labelsOf, readSensors } from '../columns/index.ts';
+import type { Samples } from '../columns/rows.ts';
 import type { Sensor } from '../history/reading/hours.ts';
 import type { Reading } from '../history/reading/index.ts';
 import type { Metrics } from '../observability/metrics.ts';
+import type { Content } from './contract/operation.ts';
 import { abortOnClose, type ConcurrencyLimit } from './long-requests.ts';
 import { createWrite } from './write.ts';
 
@@ -51,6 +52,13 @@ const FORMATS: Record<'application/x-ndjson' | 'text/csv', Format> = {
     line: (time, value) => `{"ts":"${time}","value":${value}}\n`,
   },
   'text/csv': { extension: 'csv', head: 'ts,value\n', line: (time, value) => `${time},${value}\n` },
+};
+
+export const COLUMN_CONTENT: Content = {
+  'application/vnd.apache.parquet': {
+    text: 'A Parquet file. Each row group has the exact least and greatest value of each column.',
+  },
+  'application/vnd.apache.arrow.stream': { text: 'An Arrow IPC stream. The labels are dictionaries.' },
 };
 
 export type TextType = keyof typeof FORMATS;

@@ -1,8 +1,41 @@
-/** HTTP: the routes, streams and exports through which clients reach the other folders of `api/`. No other folder imports this folder. */
+/** HTTP: the routes, streams and files through which clients reach the other folders of `api/`, and what routes of features need. */
 export { createApi } from './api.ts';
 export { createApp } from './app.ts';
+export { audit } from './audit.ts';
+export { bodyOf, closeUnread, codingOf, readJsonText } from './body.ts';
+export { json, PAGED } from './contract/operation.ts';
+export { AnnotationText } from './contract/schemas/index.ts';
+export { Id, Name, name, pageOf, Time, value } from './contract/schemas/shared.ts';
 export { createCursors, cursorSecret } from './cursor.ts';
-export { createConcurrencyLimits, MAX_CONCURRENT } from './long-requests.ts';
+export {
+  COLUMN_CONTENT,
+  exportType,
+  hasColumns,
+  safeName,
+  sendColumns,
+  sendEncoded,
+  TYPE_OF,
+} from './export.ts';
+export { sendPieces } from './json-pieces.ts';
+export {
+  abortOnClose,
+  createConcurrencyLimit,
+  createConcurrencyLimits,
+  createWaitingLimit,
+  MAX_CONCURRENT,
+} from './long-requests.ts';
+export {
+  checkEncoding,
+  cutRange,
+  digits,
+  fields,
+  parseDevice,
+  readParameters,
+  readQuery,
+} from './parameters.ts';
+export { noSuchDevice } from './routes/devices.ts';
 export { CORE_CONTRACT } from './routes/index.ts';
+export { byNames, selectSensors } from './sensor-selection.ts';
+export { bind } from './serve.ts';
 export { createHttpServer } from './server.ts';
-export { clearUploads } from './uploads.ts';
+export { sendTable } from './tables.ts';

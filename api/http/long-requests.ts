@@ -14,13 +14,11 @@ import { MillraceError } from '../../common/errors.ts';
 export const MAX_CONCURRENT = {
   streams: 2000,
   exports: 16,
-  imports: 2,
   series: 128,
   queries: 8,
   changes: 64,
   pages: 8,
   points: 8,
-  promql: 8,
 };
 
 export const createConcurrencyLimits = (limits: typeof MAX_CONCURRENT) => ({
@@ -31,10 +29,6 @@ export const createConcurrencyLimits = (limits: typeof MAX_CONCURRENT) => ({
   exports: createConcurrencyLimit(
     limits.exports,
     'This process makes as many exports as it can; try again later.',
-  ),
-  imports: createConcurrencyLimit(
-    limits.imports,
-    'This process imports as many files as it can; try again later.',
   ),
   changes: createConcurrencyLimit(
     limits.changes,
@@ -50,7 +44,6 @@ export const createConcurrencyLimits = (limits: typeof MAX_CONCURRENT) => ({
   ),
   pages: createWaitingLimit(limits.pages),
   points: createWaitingLimit(limits.points),
-  promql: createWaitingLimit(limits.promql),
 });
 
 export type Limits = ReturnType<typeof createConcurrencyLimits>;

@@ -146,3 +146,15 @@ async function coverRetired(store: RouteContext['store'], sensors: SelectedSenso
     if (!isSilent || retired.has(sensor.row.deviceId)) sensor.newest = Number.POSITIVE_INFINITY;
   }
 }
+
+/** Orders by the names of device and sensor, then by their ids. */
+export function byNames({ row: a }: SelectedSensor, { row: b }: SelectedSensor): number {
+  const pairs = [
+    [a.deviceName ?? a.deviceId, b.deviceName ?? b.deviceId],
+    [a.deviceId, b.deviceId],
+    [a.name ?? '', b.name ?? ''],
+    [a.id, b.id],
+  ] as const;
+  const [keyA, keyB] = pairs.find(([one, other]) => one !== other) ?? ['', ''];
+  return keyA < keyB ? -1 : Number(keyA > keyB);
+}

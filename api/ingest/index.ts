@@ -8,14 +8,12 @@ import { Admission } from './admission/index.ts';
 import { AwaitingRegistration } from './awaiting-registration.ts';
 import { createDeadLetterBox } from './dead-letter-box.ts';
 import { MessageDecoder } from './decode/index.ts';
-import { LineDecoder } from './decode/line-decoder.ts';
-import { LineSkip } from './decode/line-skip.ts';
 import { createHandlers, MeasurementStore } from './handlers/index.ts';
 import type { SampleObserver } from './handlers/measurement-store.ts';
-import { ImportWriter } from './import-writer.ts';
 import { createLateWriter, LateArrivalNotes, LateDayNotes } from './late-samples.ts';
 import { Mappings } from './mappings/index.ts';
 import { Outbox } from './outbox.ts';
+import { PastSamples } from './past-samples.ts';
 import { IngestPipeline, type Send } from './pipeline.ts';
 import { ReceiptTimes } from './receipt-times.ts';
 import { RefusalNotices } from './refusal-notices.ts';
@@ -28,7 +26,7 @@ import { createEvents, Statuses } from './registry/status.ts';
 import { createReplay } from './replay.ts';
 import { SampleWriter, type Series } from './sample-writer.ts';
 import { Rebirths, Sparkplug } from './sparkplug/index.ts';
-import { Submissions, type Submit, type SubmitLines } from './submission.ts';
+import { Submissions, type Submit, type SubmitBatches } from './submission.ts';
 import { UnmatchedTopics } from './unmatched-topics.ts';
 
 /** With a shorter limit, a single timed-out request would already count as an outage. */
@@ -82,14 +80,9 @@ export function createIngest(context: Context, deps: Deps) {
     isStuck,
     measurements,
     handler: handlers.measurements,
-    lineDecoder: new LineDecoder({
-      deviceTags: config.ingest.lineDeviceTags,
-      skip: new LineSkip(config.ingest.lineSkip),
-      emptyBatch: (receivedAt) => decoder.emptyBatch(receivedAt),
-    }),
     identify: pipeline.identify,
   });
-  const files = new ImportWriter({
+  const past = new PastSamples({
     store,
     registry,
     samples,
@@ -106,13 +99,17 @@ export function createIngest(context: Context, deps: Deps) {
   return {
     handleMessage: pipeline.handleMessage,
     submit: ((submission) => submissions.submit(submission)) satisfies Submit,
-    submitLines: ((submission) => submissions.submitLines(submission)) satisfies SubmitLines,
+    submitBatches: ((submission, decode) =>
+      submissions.submitBatches(submission, decode)) satisfies SubmitBatches,
+    /** for the values of a submission */
+    emptyBatch: (receivedAt: number) => decoder.emptyBatch(receivedAt),
     replay,
     retire,
     find: (identity: Identity) => registry.find(identity),
     mappings,
     descriptions: createDescriptions({ registry, births, isStuck, clock }),
-    files,
+    /** writes samples of closed hours */
+    past,
     /** Limits in epoch ms. Settles when the clock is right. */
     async acceptedTimes(): Promise<{ oldest: number; newest: number }> {
       const now = await clockGuard.now();

@@ -4,7 +4,6 @@ import { brokenNameRule, type Identity } from '../../schema/ids.ts';
 import { type Context, sumOf } from '../observability/index.ts';
 import { ByteBudget, PayloadMemory } from './admission/byte-budget.ts';
 import type { Admission } from './admission/index.ts';
-import type { LineDecoder, LineRefusal, Precision } from './decode/line-decoder.ts';
 import type { MessageBatch } from './decode/message-batch.ts';
 import { ruleOf } from './decode/refusals.ts';
 import type { MeasurementStore } from './handlers/measurement-store.ts';
@@ -26,13 +25,24 @@ interface Submission {
   signal: AbortSignal;
 }
 
-/** Values of any number of devices. `precision`: unit of the times */
-type LineSubmission = Omit<Submission, 'device'> & { precision: Precision };
+/** Counts from 1 the line of the request. Some or all of its values were not stored. */
+export type LineRefusal = Omit<Refusal, 'index'> & { line: number };
 
-export interface LineResult {
+/** Values of any number of devices. The index of a value in its batch is the number of its line. */
+export interface DeviceBatches {
+  devices: Map<string, MessageBatch[]>;
+  refused: LineRefusal[];
+  /** values that are left out by rule */
+  skipped: number;
+}
+
+export interface LineResult<B extends DeviceBatches = DeviceBatches> {
   accepted: number;
   /** in order of lines, at most one for each line and code */
   refused: LineRefusal[];
+  /** number of lines with refused values */
+  refusedLines: number;
+  decoded: B;
 }
 
 /** Devices of one request. Each needs at least one request to the database. */
@@ -47,7 +57,6 @@ export class Submissions {
   #isStuck;
   #measurements;
   #handler;
-  #lineDecoder;
   #identify;
   #clock;
   #metrics;
@@ -61,7 +70,6 @@ export class Submissions {
       isStuck,
       measurements,
       handler,
-      lineDecoder,
       identify,
     }: {
       admission: Admission;
@@ -69,7 +77,6 @@ export class Submissions {
       isStuck: () => boolean;
       measurements: MeasurementStore;
       handler: MeasurementHandler;
-      lineDecoder: LineDecoder;
       identify: (name: string) => Identity | null;
     },
   ) {
@@ -77,7 +84,6 @@ export class Submissions {
     this.#isStuck = isStuck;
     this.#measurements = measurements;
     this.#handler = handler;
-    this.#lineDecoder = lineDecoder;
     this.#identify = identify;
     this.#clock = clock;
     this.#metrics = metrics;
@@ -91,9 +97,12 @@ export class Submissions {
     );
   }
 
-  /** Throws as `submit`, and `too_large`. */
-  async submitLines(submission: LineSubmission): Promise<LineResult> {
-    return this.#admit(submission, (message) => this.#settleLines(submission.precision, message));
+  /** `decode` may throw. Throws as `submit`, and the errors of `decode`. */
+  async submitBatches<B extends DeviceBatches>(
+    submission: Omit<Submission, 'device'>,
+    decode: (message: Submitted) => B,
+  ): Promise<LineResult<B>> {
+    return this.#admit(submission, (message) => this.#settleBatches(decode, message));
   }
 
   async #admit<T>(
@@ -116,25 +125,21 @@ export class Submissions {
     return this.#submissions.used;
   }
 
-  async #settleLines(precision: Precision, message: Submitted): Promise<LineResult> {
+  async #settleBatches<B extends DeviceBatches>(
+    decode: (message: Submitted) => B,
+    message: Submitted,
+  ): Promise<LineResult<B>> {
     const began = performance.now();
-    const { lines, devices, refused, skipped, skippedLines } = this.#lineDecoder.decode(
-      message.payload,
-      precision,
-      message.receivedAt,
-      message.contentType,
-    );
+    const decoded = decode(message);
+    const { devices, refused, skipped } = decoded;
     await forEachConcurrently(DEVICES_AT_ONCE, devices, async ([name, batches]) => {
       for (const batch of batches) await this.#storeDevice(name, batch, message);
     });
     const batches = [...devices.values()].flat();
     const accepted = batches.reduce((sum, { counts }) => sum + counts.samples, 0);
     const all = [...refused, ...batches.flatMap((batch) => batch.refused.map(toLineRefusal))];
-    const result = { accepted, refused: eachOnce(all) };
     const refusedLines = new Set(all.map(({ line }) => line)).size;
-    this.#metrics.lines.inc({ result: 'stored' }, lines - refusedLines - skippedLines);
-    this.#metrics.lines.inc({ result: 'skipped' }, skippedLines);
-    this.#metrics.lines.inc({ result: 'refused' }, refusedLines);
+    const result = { accepted, refused: eachOnce(all), refusedLines, decoded };
     this.#metrics.skipped.inc(skipped);
     const counts = sumOf([
       ...batches.map((batch) => batch.measurementCounts()),
@@ -175,4 +180,4 @@ function refuseAll(batch: MessageBatch, code: ErrorCode, rule: string) {
 }
 
 export type Submit = Submissions['submit'];
-export type SubmitLines = Submissions['submitLines'];
+export type SubmitBatches = Submissions['submitBatches'];

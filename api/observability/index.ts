@@ -11,6 +11,7 @@ export { Heartbeat, isSilent, ProcessWatch, processName } from './heartbeat.ts';
 export { BUCKETS } from './latency-histogram.ts';
 export { createLogger } from './logger.ts';
 export { prettyDestination } from './pretty-log.ts';
+export { counted } from './metric-declarations.ts';
 export { isWell, ProcessHealth } from './process-health.ts';
 export { NO_MEASUREMENTS, ProcessStats, parseSnapshot, statsOf, sumOf } from './process-stats.ts';
 export { Readiness } from './readiness.ts';

@@ -30,15 +30,6 @@ export function declareMessages(declare: MetricDeclarations) {
       'iot_ingest_skipped_total',
       'Not stored by rule: texts, bytes, nulls, further JSON members, skips of mappings and LINE_SKIP, and Sparkplug transients, templates, commands, bdSeq',
     ),
-    lines: counted(
-      declare.counter(
-        'iot_ingest_lines_total',
-        'Lines of line protocol by result: stored, refused (in whole or in part), skipped (by LINE_SKIP)',
-        'result',
-      ),
-      'result',
-      ['stored', 'refused', 'skipped'],
-    ),
     relative: declare.counter(
       'iot_ingest_relative_times_total',
       'Samples with a relative time or none: a redelivery may store them twice',

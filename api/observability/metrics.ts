@@ -29,6 +29,8 @@ export function createMetrics({ version, role }: { version: string; role: string
 
   return {
     registry,
+    /** for metrics of features */
+    declare,
     ...declareMessages(declare),
     ...declareRefusals(declare),
     ...declareCommits(declare),

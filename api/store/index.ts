@@ -50,7 +50,7 @@ export { allParts } from './measurements/rows.ts';
 export { logSecurityProblems } from './security-check.ts';
 export { Retry } from './sending/retry.ts';
 export { DIGEST_BYTES, MAX_DIGESTS_PER_NOTE } from './streaming.ts';
-export { parseTimeId } from './time-ids.ts';
+export { firstIdOf, newTimeId, parseTimeId, timeOfId } from './time-ids.ts';
 
 /**
  * Connects to the database and creates the typed tables that other folders use. The folder `store` is the

@@ -4,9 +4,9 @@ import { copyFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promis
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { CONTRACTS } from '../../api/features/index.ts';
 import { asyncApiDocument } from '../../api/http/contract/asyncapi.ts';
 import { openApiDocument } from '../../api/http/contract/openapi.ts';
-import { CONTRACTS } from '../../api/features/index.ts';
 
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -41,10 +41,7 @@ const BUNDLES = [
 export async function writeInterfaces(outDir) {
   const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
   await Promise.all([
-    writeJson(
-      join(outDir, 'http/openapi.json'),
-      openApiDocument(CONTRACTS, { version, guarded: false }),
-    ),
+    writeJson(join(outDir, 'http/openapi.json'), openApiDocument(CONTRACTS, { version, guarded: false })),
     writeJson(join(outDir, 'mqtt/asyncapi.json'), asyncApiDocument({ version })),
     ...BUNDLES.map((bundle) => copyBundle(bundle, outDir)),
   ]);

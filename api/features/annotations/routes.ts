@@ -4,10 +4,17 @@ import { formatTime, parseTime } from '../../../common/times.ts';
 import { uuidText } from '../../../schema/ids.ts';
 import { DAY_MS } from '../../../schema/rules.ts';
 import type { Core } from '../../feature.ts';
-import { audit } from '../../http/audit.ts';
-import { readJsonText } from '../../http/body.ts';
-import { json, type Operation, PAGED } from '../../http/contract/operation.ts';
-import { cutRange, fields, parseDevice, readQuery } from '../../http/parameters.ts';
+import type { Operation } from '../../http/contract/operation.ts';
+import {
+  audit,
+  cutRange,
+  fields,
+  json,
+  PAGED,
+  parseDevice,
+  readJsonText,
+  readQuery,
+} from '../../http/index.ts';
 import type { Route } from '../../http/route.ts';
 import { parseTimeId } from '../../store/index.ts';
 import { SCHEMAS } from './schemas.ts';

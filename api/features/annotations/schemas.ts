@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { AnnotationText } from '../../http/contract/schemas/index.ts';
-import { Id, Name, pageOf, Time } from '../../http/contract/schemas/shared.ts';
+import { AnnotationText, Id, Name, pageOf, Time } from '../../http/index.ts';
 
 const Annotation = z
   .strictObject({

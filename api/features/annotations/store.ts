@@ -1,6 +1,6 @@
 import { yearOf } from '../../../schema/rules.ts';
+import { firstIdOf, newTimeId, timeOfId } from '../../store/index.ts';
 import type { Row, Session } from '../../store/sending/session.ts';
-import { firstIdOf, newTimeId, timeOfId } from '../../store/time-ids.ts';
 
 const WRITE = {
   name: 'write_annotation',

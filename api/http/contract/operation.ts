@@ -48,8 +48,6 @@ export const TAGS = {
   latest: 'The latest value of each sensor, and a live stream of changes.',
   devices: 'Devices and their sensors.',
   measurements: 'The samples of one sensor, and ingest over HTTP.',
-  'line-protocol': 'Ingest of line protocol, for clients of InfluxDB such as Telegraf.',
-  prometheus: 'Samples for clients of Prometheus, such as Grafana.',
   alarms: 'Rules, the alarms that they find, and their life.',
   'dead-letters': 'Messages with refused measurements, and the reasons.',
   credentials: 'Accounts of devices at the embedded broker, if `MQTT_AUTH` is on.',

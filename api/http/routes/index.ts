@@ -9,16 +9,10 @@ import * as changes from './changes.ts';
 import * as credentials from './credentials.ts';
 import * as deadLetters from './dead-letters.ts';
 import * as devices from './devices.ts';
-import * as exports from './export.ts';
 import * as fleet from './fleet.ts';
-import * as imports from './import.ts';
 import * as latest from './latest.ts';
-import * as lineProtocol from './line-protocol.ts';
 import * as measurements from './measurements.ts';
 import * as outliers from './outliers.ts';
-import * as prometheus from './prometheus.ts';
-import * as prometheusLabels from './prometheus-labels.ts';
-import * as query from './query.ts';
 import * as refusedDevices from './refused-devices.ts';
 import * as search from './search.ts';
 import * as service from './service.ts';
@@ -32,11 +26,8 @@ const ROUTES: Route[] = [
   ...fleet.routes,
   ...search.routes,
   ...devices.routes,
-  ...exports.routes,
   ...measurements.routes,
-  ...query.routes,
   ...changes.routes,
-  ...imports.routes,
   ...alarmRules.routes,
   ...alarms.routes,
   ...refusedDevices.routes,
@@ -44,9 +35,6 @@ const ROUTES: Route[] = [
   ...unmatchedTopics.routes,
   ...credentials.routes,
   ...session.routes,
-  ...lineProtocol.routes,
-  ...prometheus.routes,
-  ...prometheusLabels.routes,
   ...service.routes,
   ...service.documentRoutes,
 ];
@@ -71,11 +59,6 @@ const PARAMETERS = {
     description: 'A sensor of the device: its UUID in lower case, or its name, percent-encoded.',
     schema: { type: 'string', minLength: 1, maxLength: 128 },
     example: 'temperature',
-  },
-  label: {
-    description: 'The name of a label.',
-    schema: { type: 'string', minLength: 1 },
-    example: 'site',
   },
   id: {
     description: 'The `id` of a dead letter in `GET /api/v1/dead-letters`.',

@@ -5,14 +5,13 @@ import { bodyOf } from '../body.ts';
 import { json, type Operation, PAGED, REFUSAL_CODES } from '../contract/operation.ts';
 import { PAYLOADS } from '../contract/payloads.ts';
 import { SCHEMAS } from '../contract/schemas/index.ts';
-import { exportType, sendExport, tableType } from '../export.ts';
+import { COLUMN_CONTENT, exportType, sendExport, tableType } from '../export.ts';
 import { abortOnClose } from '../long-requests.ts';
 import { cutRange, fields, parseDevice, readQuery } from '../parameters.ts';
 import { answerResult } from '../problems.ts';
 import type { Route, RouteContext } from '../route.ts';
 import { sendTable } from '../tables.ts';
 import { findMeasured } from './devices.ts';
-import { COLUMN_CONTENT } from './export.ts';
 
 const SUBMISSION_QUERY = {
   device: z

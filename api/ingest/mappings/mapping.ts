@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { charsetOf, decodeText } from '../../../common/encodings.ts';
 import { MillraceError } from '../../../common/errors.ts';
+import { type Glob, globOf } from '../../../common/globs.ts';
 import { isName } from '../../../schema/ids.ts';
 import { MAX_SAMPLES_PER_MESSAGE } from '../../../schema/rules.ts';
 import { joinNames, nameOfPart, nameOfParts } from '../../../schema/sensor-names.ts';
@@ -8,16 +9,7 @@ import { brokenArrayRule } from '../decode/json.ts';
 import type { MessageBatch } from '../decode/message-batch.ts';
 import { parseJsonText } from '../decode/text.ts';
 import { brokenNumberRule, isProbableNumber, toNumber } from './numbers.ts';
-import {
-  filled,
-  type Glob,
-  globOf,
-  type Levels,
-  namesIn,
-  SensorTemplate,
-  TextPattern,
-  TopicPattern,
-} from './pattern.ts';
+import { filled, type Levels, namesIn, SensorTemplate, TextPattern, TopicPattern } from './pattern.ts';
 import { find, type Pointer, parsePointer, pathOf, visitValues } from './pointer.ts';
 import { Reading, SHARED, type Time, tooMany } from './reading.ts';
 import { RepeatedMessages } from './repeated-messages.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Config, ParquetPlace } from '../../../common/settings/config.ts';
 import { closingOf, DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.ts';
-import { exportedSensor, readSensors } from '../../export/index.ts';
-import type { Samples } from '../../export/rows.ts';
+import { exportedSensor, readSensors } from '../../columns/index.ts';
+import type { Samples } from '../../columns/rows.ts';
 import { createLeases, iteratePages, Steps } from '../../history/packing/index.ts';
 import { createReading } from '../../history/reading/index.ts';
 import type { Context } from '../../observability/index.ts';

@@ -154,7 +154,8 @@ test('npm run export: Parquet files by site and day are written twice: Parquet r
   const out = join(directory, 'data-set');
   const dayText = (ts: number) => new Date(ts).toISOString().slice(0, 10);
   for (let time = 0; time < 2; time++) {
-    const { code, output } = await startCommand('api/commands/export.ts', settings, ['--out', out]).ended;
+    const { code, output } = await startCommand('api/features/export/command.ts', settings, ['--out', out])
+      .ended;
     expect({ code, output }).toMatchObject({
       code: 0,
       output: expect.stringContaining(`${stored.length} samples in 6 files`),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { type Content, PROBLEMS, problemsOf, statusOf } from '../../../api/http/contract/operation.ts';
 import { ROUTES } from '../../../api/features/index.ts';
+import { type Content, PROBLEMS, problemsOf, statusOf } from '../../../api/http/contract/operation.ts';
 import type { ErrorCode } from '../../../common/errors.ts';
 
 /** An answer as received. */

@@ -1,4 +1,4 @@
-import type { Labels, Samples } from '../../../api/export/rows.ts';
+import type { Labels, Samples } from '../../../api/columns/rows.ts';
 
 /** Doubles that lose bits where a program takes them for texts, floats or integers. */
 export const HARD_VALUES = [

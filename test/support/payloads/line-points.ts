@@ -1,4 +1,4 @@
-import { LineParser } from '../../../api/ingest/decode/line-parser.ts';
+import { LineParser } from '../../../api/features/line-protocol/parser.ts';
 import type { Point } from './line-reference.ts';
 
 /** A point whose fields are those with numbers, and the number of its texts. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ZodType } from 'zod';
+import { CONTRACTS, ROUTES } from '../../../api/features/index.ts';
 import { asyncApiDocument } from '../../../api/http/contract/asyncapi.ts';
 import { openApiDocument } from '../../../api/http/contract/openapi.ts';
-import { CONTRACTS, ROUTES } from '../../../api/features/index.ts';
 import { kafkaTopics } from '../../../tools/reference/kafka-topics.ts';
 import type { Json } from '../../support/json.ts';
 

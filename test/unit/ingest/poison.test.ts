@@ -97,15 +97,19 @@ test('HTTP submission: the database refuses the samples: the result is 0 accepte
   });
 });
 
-test('Line protocol: the database refuses one of three lines: all three count as refused, none as merged', async () => {
+test('HTTP submission for several devices: the database refuses one of three samples: all three count as refused, none as merged', async () => {
   const pipeline = await start();
-  const text = `m,device=d s=1 ${NOW}\nm,device=d s=2 ${NOW}\nm,device=d s=${POISON} ${NOW + 1}\n`;
-  const result = await pipeline.ingest.submitLines({
-    precision: 'ms',
-    bytes: text.length,
-    read: async () => Buffer.from(text),
-    signal: new AbortController().signal,
-  });
+  const result = await pipeline.ingest.submitBatches(
+    { bytes: 1, read: async () => Buffer.alloc(1), signal: new AbortController().signal },
+    ({ receivedAt }) => {
+      const batch = pipeline.ingest.emptyBatch(receivedAt);
+      batch.counts.received = 3;
+      batch.add(1, 's', NOW, 1);
+      batch.add(2, 's', NOW, 2);
+      batch.add(3, 's', NOW + 1, POISON);
+      return { devices: new Map([['d', [batch]]]), refused: [], skipped: 0 };
+    },
+  );
   expect(result.accepted).toBe(0);
   expect(pipeline.ingest.processStats.measurements).toEqual({
     received: 3,

@@ -41,15 +41,6 @@ async function start(settings?: Record<string, string>) {
   return pipeline;
 }
 
-/** @param text line protocol */
-const submitLines = (text: string) =>
-  pipeline.ingest.submitLines({
-    precision: 'ms',
-    bytes: text.length,
-    read: async () => Buffer.from(text),
-    signal: new AbortController().signal,
-  });
-
 /** @returns all dead letters with their payloads */
 async function deadLetters() {
   const range = { from: NOW - 5000, to: NOW + 5000 };
@@ -84,14 +75,6 @@ describe('Messages of a device in the same ms, without a timestamp: all values a
     await start();
     for (const value of ['1', '2.5', '3']) await pipeline.accept('farm/d/s', value);
     expect((await pipeline.samples('d', 's', NOW)).map(([, value]) => value)).toEqual([1, 2.5, 3]);
-  });
-
-  test('Messages of a device in one ms without a timestamp: posted over HTTP, as JSON and line protocol: all values are stored', async () => {
-    await start();
-    for (const value of [1, 2]) await pipeline.submit('d', [{ sensor_id: 'm.s', value }]);
-    for (const value of [3, 4]) await submitLines(`m,device=d s=${value}\nm,device=e s=${value}\n`);
-    expect((await pipeline.samples('d', 'm.s', NOW)).map(([, value]) => value)).toEqual([1, 2, 3, 4]);
-    expect((await pipeline.samples('e', 'm.s', NOW)).map(([, value]) => value)).toEqual([3, 4]);
   });
 });
 
@@ -146,12 +129,6 @@ test('One message without timestamps: it names one sensor by name and by id: eac
   ]);
   const values = (await pipeline.samples('d', 's', NOW)).map(([, value]) => value);
   expect(values.sort()).toEqual([1, 2, 3]);
-});
-
-test('Line protocol: several lines of a sensor without a timestamp: each value gets its own ms', async () => {
-  await start();
-  await submitLines('m,device=d s=1\nm,device=d s=2\nm,device=d s=3\n');
-  expect((await pipeline.samples('d', 'm.s', NOW)).map(([, value]) => value)).toEqual([1, 2, 3]);
 });
 
 test('Values without a timestamp: refused because RELATIVE_TIMES is off: replays store each value at its own ms', async () => {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { encode } from 'cborg';
 import fc from 'fast-check';
-import { readCsv } from '../../../api/import/text.ts';
+import { readCsv } from '../../../api/features/import/text.ts';
+import { LineDecoder } from '../../../api/features/line-protocol/decoder.ts';
+import { LineSkip } from '../../../api/features/line-protocol/skip.ts';
 import { MessageDecoder } from '../../../api/ingest/decode/index.ts';
-import { LineDecoder } from '../../../api/ingest/decode/line-decoder.ts';
-import { LineSkip } from '../../../api/ingest/decode/line-skip.ts';
 import { Mappings, parseMappings } from '../../../api/ingest/mappings/index.ts';
 import { readMapped, readSamples } from '../../support/payloads/mappings.ts';
 

@@ -1,6 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { type Identity, identifyDevice } from '../../../schema/ids.ts';
-import { usedBytes } from '../../support/memory.ts';
 import { type MemoryPipeline, startMemoryPipeline } from '../../support/system/memory-pipeline.ts';
 import { until } from '../../support/until.ts';
 
@@ -114,25 +113,4 @@ test('HTTP submission: slow senders hold 16 MiB: the next sender is refused as b
   const last = submitSlowly(own, 2 * 1024 * 1024);
   last.receive();
   expect(await last.done).toEqual({ accepted: 1, refused: [] });
-});
-
-test('HTTP submission: 100 posts of line protocol, each for a new device: their payloads do not stay in memory', async () => {
-  const POSTS = 100;
-  const POST_BYTES = 300_000;
-  const own = await start();
-  const post = async (number: number) => {
-    // The rest of the post is a comment.
-    const payload = Buffer.from(`m,device=gateway-of-building-${number} v=1\n`.padEnd(POST_BYTES, '#'));
-    const result = await own.ingest.submitLines({
-      precision: 'ms',
-      bytes: payload.length,
-      read: async () => payload,
-      signal: new AbortController().signal,
-    });
-    expect(result).toEqual({ accepted: 1, refused: [] });
-  };
-  await post(0);
-  const before = usedBytes();
-  for (let number = 1; number <= POSTS; number++) await post(number);
-  expect(usedBytes() - before).toBeLessThan((POSTS * POST_BYTES) / 2);
 });

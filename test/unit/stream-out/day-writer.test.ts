@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { parquetReadObjects } from 'hyparquet';
-import type { Samples } from '../../../api/export/rows.ts';
+import type { Samples } from '../../../api/columns/rows.ts';
 import { createDayWriter } from '../../../api/stream-out/parquet/day-writer.ts';
 import { createDirectoryTarget } from '../../../api/stream-out/parquet/directory.ts';
 import { each, labelsNamed, samplesOf } from '../../support/payloads/export-samples.ts';

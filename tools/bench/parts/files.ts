@@ -22,7 +22,7 @@ const SIZES: Sizes = { days: 365, intervalMs: 1000 };
 /** Time left out at the old end of the retention. Otherwise hours could expire before the import ends. */
 const SPARE_MS = 4 * HOUR_MS;
 
-const IMPORT = fileURLToPath(new URL('../../../api/commands/import/index.ts', import.meta.url));
+const IMPORT = fileURLToPath(new URL('../../../api/features/import/command/index.ts', import.meta.url));
 
 /** Makes a process print its maximum memory at the end, in KiB. */
 const PEAK =

@@ -4,7 +4,6 @@ import { INGEST_SCHEMAS } from './ingest.ts';
 import { LATEST_SCHEMAS } from './latest.ts';
 import { MEASUREMENTS_SCHEMAS } from './measurements.ts';
 import { PROCESSES_SCHEMAS } from './processes.ts';
-import { PROMETHEUS_SCHEMAS } from './prometheus.ts';
 import { SHARED_SCHEMAS } from './shared.ts';
 
 export { AnnotationText } from './devices.ts';
@@ -19,5 +18,4 @@ export const SCHEMAS = {
   ...MEASUREMENTS_SCHEMAS,
   ...INGEST_SCHEMAS,
   ...PROCESSES_SCHEMAS,
-  ...PROMETHEUS_SCHEMAS,
 };

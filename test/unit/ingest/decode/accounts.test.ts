@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { encode } from 'cborg';
 import fc from 'fast-check';
+import { LineDecoder } from '../../../../api/features/line-protocol/decoder.ts';
+import { LineSkip } from '../../../../api/features/line-protocol/skip.ts';
 import { decode } from '../../../../api/ingest/decode/index.ts';
-import { LineDecoder } from '../../../../api/ingest/decode/line-decoder.ts';
-import { LineSkip } from '../../../../api/ingest/decode/line-skip.ts';
 import { MessageBatch } from '../../../../api/ingest/decode/message-batch.ts';
 import { readMetrics } from '../../../../api/ingest/sparkplug/metrics.ts';
 import type { MeasurementCounts } from '../../../../api/observability/process-stats.ts';

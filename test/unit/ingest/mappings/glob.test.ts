@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { globOf, TextPattern } from '../../../../api/ingest/mappings/pattern.ts';
+import { TextPattern } from '../../../../api/ingest/mappings/pattern.ts';
+import { globOf } from '../../../../common/globs.ts';
 
 /** @returns all texts of its characters, the empty one too */
 function textsOf(alphabet: string, longest: number): string[] {

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { readNdjson } from '../../../../api/import/text.ts';
-import { readValue } from '../../../../api/import/values.ts';
+import { readNdjson } from '../../../../api/features/import/text.ts';
+import { readValue } from '../../../../api/features/import/values.ts';
 import { Mappings, parseMappings } from '../../../../api/ingest/mappings/index.ts';
 import { readSamples } from '../../../support/payloads/mappings.ts';
 

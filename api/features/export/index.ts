@@ -1,0 +1,5 @@
+/** The samples of many sensors as one Parquet or Arrow file, or as a data set of Parquet files. */
+import { defineFeature } from '../../feature.ts';
+import { routes } from './routes.ts';
+
+export const exports = defineFeature({ name: 'export', routes });

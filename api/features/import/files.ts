@@ -1,0 +1,113 @@
+import { createReadStream } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { setImmediate } from 'node:timers/promises';
+import { MillraceError } from '../../../common/errors.ts';
+import type { Ingest } from '../../ingest/index.ts';
+import { Importer, type MergedLine, type Progress, type RefusedLine, type StoredRow } from './importer.ts';
+import { LocalTimes } from './local-times.ts';
+import type { FileOptions } from './options.ts';
+import { readParquet } from './parquet.ts';
+import type { Rows } from './rows.ts';
+import { readCsv, readNdjson } from './text.ts';
+import { Zone } from './zones.ts';
+
+export { FILE_OPTIONS, parseFileOptions } from './options.ts';
+export { PROPOSAL_BYTES, proposeOptions } from './proposal.ts';
+
+/**
+ * Import: stores old measurements from a file, or from a stream of CSV or NDJSON, at their original times. `api/ingest` commits the
+ * samples.
+ */
+
+export type FileFormat = 'csv' | 'ndjson' | 'parquet';
+
+const ENDINGS: Array<[ending: string, format: FileFormat]> = [
+  ['.csv', 'csv'],
+  ['.tsv', 'csv'],
+  ['.ndjson', 'ndjson'],
+  ['.jsonl', 'ndjson'],
+  ['.parquet', 'parquet'],
+];
+
+/** Throws `bad_file`. */
+export function formatOf(path: string): FileFormat {
+  const format = ENDINGS.find(([ending]) => path.toLowerCase().endsWith(ending))?.[1];
+  if (format) return format;
+  throw new MillraceError(
+    'bad_file',
+    `${path} ends in none of ${ENDINGS.map(([ending]) => ending).join(', ')}.`,
+  );
+}
+
+export type ImportOptions = FileOptions & RunOptions;
+
+interface RunOptions {
+  /** device of all rows, if the file does not name it */
+  device: string | undefined;
+  /** rows at the start of the file that an earlier import has committed */
+  skip: number;
+  /** nothing is stored */
+  dryRun: boolean;
+  onRefused: (line: RefusedLine) => void;
+  onProgress: (progress: Progress) => void;
+  /** aborts after the commit that is in progress */
+  signal: AbortSignal;
+}
+
+/** `first`: some samples as they are stored, for a dry run. */
+export type Imported = { progress: Progress; first: StoredRow[]; mergedLines: MergedLine[] };
+
+/** Throws `bad_file`. */
+export async function importFile(
+  ingest: Pick<Ingest, 'past' | 'acceptedTimes'>,
+  { path, format }: { path: string; format: FileFormat },
+  options: ImportOptions,
+): Promise<Imported> {
+  if (format !== 'parquet') return importStream(ingest, { source: createReadStream(path), format }, options);
+  const file = await open(path);
+  try {
+    return await importParquet(ingest, file, options);
+  } finally {
+    await file.close();
+  }
+}
+
+/** The caller opens and closes the file. Throws `bad_file`. */
+export const importParquet = (
+  ingest: Pick<Ingest, 'past' | 'acceptedTimes'>,
+  file: FileHandle,
+  options: ImportOptions,
+): Promise<Imported> => importRows(ingest, readParquet(file, options), options);
+
+/** Imports while the source arrives. Throws `bad_file`. */
+export const importStream = (
+  ingest: Pick<Ingest, 'past' | 'acceptedTimes'>,
+  { source, format }: { source: AsyncIterable<Buffer>; format: 'csv' | 'ndjson' },
+  options: ImportOptions,
+): Promise<Imported> =>
+  importRows(ingest, format === 'csv' ? readCsv(source, options) : readNdjson(source, options), options);
+
+async function importRows(
+  ingest: Pick<Ingest, 'past' | 'acceptedTimes'>,
+  rows: AsyncIterable<Rows>,
+  options: ImportOptions,
+): Promise<Imported> {
+  const importer = new Importer({ past: ingest.past, times: await ingest.acceptedTimes(), options });
+  for await (const some of withTimes(rows, options)) {
+    if (some.end > options.skip) await importer.add(some);
+    if (options.signal.aborted) break;
+    // Other requests run between the parts of a file.
+    await setImmediate();
+  }
+  return importer.end();
+}
+
+function withTimes(
+  rows: AsyncIterable<Rows>,
+  { time_format: format = 'iso', zone = 'UTC' }: ImportOptions,
+): AsyncIterable<Rows> {
+  const parsed = Zone.parse(zone);
+  if (parsed === null) throw new MillraceError('bad_file', `${zone} is no zone.`);
+  const isDefault = format === 'iso' && parsed.isFixed && parsed.candidates(0)[0] === 0;
+  return isDefault ? rows : new LocalTimes({ format, zone: parsed }).convert(rows);
+}

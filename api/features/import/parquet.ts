@@ -1,0 +1,59 @@
+import { once } from 'node:events';
+import type { FileHandle } from 'node:fs/promises';
+import { Worker } from 'node:worker_threads';
+import { MillraceError } from '../../../common/errors.ts';
+import type { Answer, PackedColumn, PackedRows } from './parquet-worker.ts';
+import type { LayoutOptions, Rows } from './rows.ts';
+
+const THREAD = new URL('./parquet-worker.ts', import.meta.url);
+
+/** Heap of the thread. Arrays of a page are outside of it, and have limits of their own. */
+const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 48, maxYoungGenerationSizeMb: 16 };
+
+/**
+ * A thread decodes the next slice of rows while the caller works on one. `handle` stays open until the generator has ended. `skip`: rows at
+ * the start that need not be read. Throws `bad_file`.
+ */
+export async function* readParquet(
+  handle: FileHandle,
+  options: LayoutOptions & { skip: number },
+): AsyncGenerator<Rows, void> {
+  // Functions and signals of the caller cannot cross to the thread.
+  const plain = Object.fromEntries(Object.entries(options).filter(([, value]) => Object(value) !== value));
+  const thread = new Worker(THREAD, {
+    workerData: { fd: handle.fd, options: plain },
+    resourceLimits: RESOURCE_LIMITS,
+  });
+  async function request(): Promise<PackedRows | null> {
+    thread.postMessage(null);
+    const [answer] = (await once(thread, 'message')) as [Answer];
+    if ('rows' in answer) return answer.rows;
+    throw new MillraceError(answer.error.code, answer.error.message);
+  }
+  try {
+    for (let rows = await request(); rows; ) {
+      const next = request();
+      // A failure is reported when `next` is awaited. It must not be an unhandled rejection until then.
+      next.catch(() => {});
+      yield unpack(rows);
+      rows = await next;
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_WORKER_OUT_OF_MEMORY') throw error;
+    throw new MillraceError(
+      'bad_file',
+      'The Parquet file takes too much memory. Write smaller row groups or smaller data pages.',
+      { cause: error },
+    );
+  } finally {
+    await thread.terminate();
+  }
+}
+
+function unpack({ end, columns, names, isWide }: PackedRows): Rows {
+  const unpacked = Object.entries(columns).map(([name, column]) => [name, column && unpackColumn(column)]);
+  return { isText: false, end, malformed: [], isWide, columns: names, ...Object.fromEntries(unpacked) };
+}
+
+const unpackColumn = (column: PackedColumn): ArrayLike<unknown> =>
+  'texts' in column ? Array.from(column.indexes, (index) => column.texts[index]) : column;

@@ -1,0 +1,37 @@
+/** Ingest of line protocol, for clients of InfluxDB such as Telegraf. */
+import { type Core, defineFeature } from '../../feature.ts';
+import type { LineResult } from '../../ingest/submission.ts';
+import { counted } from '../../observability/index.ts';
+import { LineDecoder, type Lines } from './decoder.ts';
+import { routes } from './routes.ts';
+import { SCHEMAS } from './schemas.ts';
+import { LineSkip } from './skip.ts';
+
+export const lineProtocol = defineFeature({
+  name: 'line-protocol',
+  tags: { 'line-protocol': 'Ingest of line protocol, for clients of InfluxDB such as Telegraf.' },
+  schemas: SCHEMAS,
+  routes,
+  create: ({ config, ingest, metrics }) => ({
+    deps: {
+      decoder: new LineDecoder({
+        deviceTags: config.ingest.lineDeviceTags,
+        skip: new LineSkip(config.ingest.lineSkip),
+        emptyBatch: ingest.emptyBatch,
+      }),
+      countLines: lineCounter(metrics),
+    },
+  }),
+});
+
+function lineCounter({ declare }: Core['metrics']) {
+  const help =
+    'Lines of line protocol by result: stored, refused (in whole or in part), skipped (by LINE_SKIP)';
+  const counter = declare.counter('iot_ingest_lines_total', help, 'result');
+  counted(counter, 'result', ['stored', 'refused', 'skipped']);
+  return ({ refusedLines, decoded: { lines, skippedLines } }: LineResult<Lines>) => {
+    counter.inc({ result: 'stored' }, lines - refusedLines - skippedLines);
+    counter.inc({ result: 'skipped' }, skippedLines);
+    counter.inc({ result: 'refused' }, refusedLines);
+  };
+}

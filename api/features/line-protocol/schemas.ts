@@ -1,0 +1,12 @@
+import { z } from 'zod';
+
+const InfluxHealth = z
+  .strictObject({
+    name: z.literal('millrace'),
+    status: z.enum(['pass', 'fail']),
+    message: z.string(),
+    version: z.string(),
+  })
+  .meta({ description: 'Whether this process is ready for writes.' });
+
+export const SCHEMAS = { InfluxHealth };

@@ -1,0 +1,256 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import type { Aggregate } from '../../../../api/history/reading/bins.ts';
+import { DAY_MS, dayOf, HOUR_MS } from '../../../../schema/rules.ts';
+import { AGGREGATES } from '../../../support/history/brute-force.ts';
+import type { Sample } from '../../../support/history/index.ts';
+import type { Json } from '../../../support/json.ts';
+import { useHistorySystem } from '../../../support/system/history.ts';
+
+interface Series {
+  metric: Record<string, string>;
+  values: [ts: number, value: string][];
+  value: [ts: number, value: string];
+}
+
+const BEGIN = dayOf(Date.now() - 60 * DAY_MS);
+const MINUTE_MS = 60_000;
+const PATH = '/prometheus/api/v1';
+
+const world = useHistorySystem(BEGIN);
+
+/** The samples of each device's sensor `s`. */
+const stored: Record<string, Sample[]> = {};
+
+const DEVICES: Record<string, { site: string; type: string; unit: string; hours: number[] }> = {
+  'pump-1': { site: 'North', type: 'pressure', unit: 'bar', hours: [0, 1, 2, 3, 26] },
+  'pump-2': { site: 'North', type: 'pressure', unit: 'kPa', hours: [1, 2] },
+  'oven "2"': { site: 'South', type: 'temperature', unit: 'Cel', hours: [2, 50] },
+};
+
+const NAMES = Object.keys(DEVICES);
+
+beforeAll(async () => {
+  for (const [name, { site, type, unit, hours }] of Object.entries(DEVICES)) {
+    world.clock.now = BEGIN;
+    await world.device.birth(name, { site, sensors: [{ sensor_id: 's', type, unit }] });
+    stored[name] = await world.lay(
+      name,
+      hours.map((index) => ({
+        hour: BEGIN + index * HOUR_MS,
+        fate: 'packed',
+        samples: samplesOfHour(index, name.length),
+      })),
+    );
+  }
+  world.clock.now = BEGIN + 5 * DAY_MS;
+});
+
+/** @returns 40 samples, about 90 s apart; some are at the start of a minute */
+const samplesOfHour = (index: number, seed: number): Sample[] =>
+  Array.from({ length: 40 }, (_, at) => [
+    BEGIN + index * HOUR_MS + at * 90_000 + ((at * seed) % 7) * 1000,
+    Math.round(1e4 * Math.sin(at * seed + index)) / 100,
+  ]);
+
+async function ask(name: string, params: Record<string, string | number> = {}): Promise<Json> {
+  const query = new URLSearchParams(Object.entries(params).map(([key, value]) => [key, String(value)]));
+  const response = await fetch(`${world.system.httpUrl}${PATH}/${name}?${query}`);
+  const answer = await response.json();
+  return response.ok ? answer.data : { httpStatus: response.status, ...answer };
+}
+
+const aggregateOf = (aggregate: string, values: number[]) => AGGREGATES[aggregate as Aggregate](values);
+
+/** @param query in ms */
+function valuesOf(
+  aggregate: string,
+  samples: Sample[],
+  { start, end, step, window }: { start: number; end: number; step: number; window: number },
+) {
+  const points: Array<[number, number]> = [];
+  for (let at = start; at <= end; at += step) {
+    const values = samples.filter(([ts]) => ts >= at - window && ts < at).map(([, value]) => value);
+    if (values.length > 0) points.push([at / 1000, aggregateOf(aggregate, values)]);
+  }
+  return points;
+}
+
+/** @returns with 12 digits, as averages differ in the last ones */
+const rounded = (points: Array<[number, string | number]>): Array<[number, number]> =>
+  points.map(([at, value]) => [at, Number(Number(value).toPrecision(12))]);
+
+describe('Prometheus: query_range', () => {
+  const cases = Object.keys(AGGREGATES).flatMap((aggregate) => [
+    { aggregate, step: 15_000, window: 5 * MINUTE_MS, hours: [0, 2] },
+    { aggregate, step: 7 * MINUTE_MS, window: 4 * MINUTE_MS, hours: [1, 3] },
+    { aggregate, step: HOUR_MS, window: HOUR_MS, hours: [0, 60] },
+    { aggregate, step: 2 * HOUR_MS, window: 3 * HOUR_MS, hours: [0, 60] },
+  ]);
+  test.each(cases)(
+    '$aggregate, step $step ms, window $window ms: the same as from all samples',
+    async (query) => {
+      const { aggregate, step, window, hours } = query;
+      const [start, end] = hours.map((hour) => BEGIN + hour * HOUR_MS);
+      const { resultType, result } = await ask('query_range', {
+        query: `${aggregate}_over_time(millrace_value[${window / 1000}s])`,
+        start: Number(start) / 1000,
+        end: new Date(Number(end)).toISOString(),
+        step: step / 1000,
+      });
+      expect(resultType).toBe('matrix');
+      const expected = NAMES.map((name) => [
+        name,
+        valuesOf(aggregate, stored[name] ?? [], { start: Number(start), end: Number(end), step, window }),
+      ]).filter(([, points]) => (points as unknown[]).length > 0);
+      expect(expected.length).toBeGreaterThan(1);
+      const found = new Map(result.map(({ metric, values }: Series) => [metric.device, rounded(values)]));
+      expect(found).toEqual(new Map(expected.map(([name, points]) => [name, rounded(points as never)])));
+    },
+  );
+
+  test('a selector alone: the last value of five minutes, with all labels', async () => {
+    const [start, end] = [BEGIN + HOUR_MS, BEGIN + 2 * HOUR_MS];
+    const { result } = await ask('query_range', {
+      query: 'millrace_value{device="pump-2"}',
+      start: start / 1000,
+      end: end / 1000,
+      step: '1m',
+    });
+    const window = 5 * MINUTE_MS;
+    expect(result).toEqual([
+      {
+        metric: {
+          __name__: 'millrace_value',
+          device: 'pump-2',
+          sensor: 's',
+          type: 'pressure',
+          unit: 'kPa',
+          site: 'North',
+        },
+        values: expect.anything(),
+      },
+    ]);
+    const expected = valuesOf('last', stored['pump-2'] ?? [], { start, end, step: MINUTE_MS, window });
+    expect(rounded(result[0].values)).toEqual(rounded(expected));
+  });
+
+  test.each(['sum', 'avg', 'min', 'max', 'count'])(
+    '%s by (site): the same as from all samples',
+    async (operator) => {
+      const query = { start: BEGIN, end: BEGIN + 4 * HOUR_MS, step: HOUR_MS, window: HOUR_MS };
+      const { result } = await ask('query_range', {
+        query: `${operator} by (site) (max_over_time(millrace_value{site=~"North|South"}[1h]))`,
+        start: query.start / 1000,
+        end: query.end / 1000,
+        step: 3600,
+      });
+      const expected = ['North', 'South'].map((site) => {
+        const devices = NAMES.filter((device) => DEVICES[device]?.site === site);
+        const columns = devices.map((device) => new Map(valuesOf('max', stored[device] ?? [], query)));
+        const steps = [...new Set(columns.flatMap((column) => [...column.keys()]))].sort((a, b) => a - b);
+        const values = steps.map((at) => {
+          const all = columns.flatMap((column) => column.get(at) ?? []);
+          return [at, aggregateOf(operator, all)] as [number, number];
+        });
+        return [site, rounded(values)];
+      });
+      const found = result.map(({ metric, values }: Series) => [metric.site, rounded(values)]);
+      expect(found.sort()).toEqual(expected);
+    },
+  );
+
+  test('POST query_range with a form: the same answer as GET', async () => {
+    const params = {
+      query: 'avg_over_time(millrace_value[1h])',
+      start: BEGIN / 1000,
+      end: BEGIN / 1000 + 14_400,
+      step: '1h',
+    };
+    const body = new URLSearchParams(Object.entries(params).map(([key, value]) => [key, String(value)]));
+    const response = await fetch(`${world.system.httpUrl}${PATH}/query_range`, { method: 'POST', body });
+    expect((await response.json()).data).toEqual(await ask('query_range', params));
+  });
+
+  test.each([
+    ['millrace_value', { step: '1ms' }, 'more than 11000 steps'],
+    ['millrace_value', { end: 5 }, 'end is before start'],
+    ['millrace_value', { step: '0s' }, 'not a duration'],
+    ['millrace_value', { start: 'yesterday' }, 'RFC 3339'],
+    ['max_over_time(millrace_value[7d])', { step: '1s', end: BEGIN / 1000 + 9000 }, 'bins each'],
+    ['rate(millrace_value[5m])', {}, 'rate(millrace_value[5m]) is not supported'],
+    ['millrace_value{', {}, 'not valid PromQL'],
+  ])('query_range: %s with %j: 422 with the reason', async (query, more, reason) => {
+    const range = { start: BEGIN / 1000, end: BEGIN / 1000 + 3600, step: '1m' };
+    const answer = await ask('query_range', { query, ...range, ...more });
+    expect(answer).toEqual({
+      httpStatus: 422,
+      status: 'error',
+      errorType: 'bad_data',
+      error: expect.stringContaining(reason),
+    });
+  });
+});
+
+describe('Prometheus: query', () => {
+  test('query: last_over_time of 1 h: the last value of each sensor before the instant', async () => {
+    const at = BEGIN + 2 * HOUR_MS;
+    const { resultType, result } = await ask('query', {
+      query: 'last_over_time(millrace_value[1h])',
+      time: at / 1000,
+    });
+    expect(resultType).toBe('vector');
+    const found = result.map(({ metric, value }: Series) => [metric.device, Number(value[1])]);
+    const lasts = ['pump-1', 'pump-2'].map((name) => [
+      name,
+      stored[name]?.filter(([ts]) => ts < at).at(-1)?.[1],
+    ]);
+    expect(found).toEqual(lasts);
+  });
+
+  test('query: 1+1, the connection test of Grafana: the scalar 2', async () => {
+    expect(await ask('query', { query: '1+1', time: 7 })).toEqual({ resultType: 'scalar', result: [7, '2'] });
+  });
+});
+
+describe('Prometheus: labels', () => {
+  test('series: the labels of the selected sensors', async () => {
+    const devices = async (match: string) =>
+      (await ask('series', { 'match[]': match })).map(({ device }: { device: string }) => device).sort();
+    expect(await devices('millrace_value')).toEqual([...NAMES].sort());
+    expect(await devices('{device="oven \\"2\\""}')).toEqual(['oven "2"']);
+    expect(await devices('{device=~"(pump-1|unknown)"}')).toEqual(['pump-1']);
+    expect(await devices('{device=~"pump-.",unit!="bar"}')).toEqual(['pump-2']);
+    expect(await devices('{site="North",type!~"temp.*"}')).toEqual(['pump-1', 'pump-2']);
+    expect(await devices('{device="unknown"}')).toEqual([]);
+    expect(await devices('{device=""}')).toEqual([]);
+    expect(await devices('up')).toEqual([]);
+    expect(await devices('{constructor!=""}')).toEqual([]);
+  });
+
+  test('labels and label values: each one once, in order', async () => {
+    expect(await ask('labels')).toEqual(['__name__', 'device', 'sensor', 'site', 'type', 'unit']);
+    expect(await ask('label/site/values')).toEqual(['North', 'South']);
+    expect(await ask('label/unit/values', { 'match[]': '{site="North"}' })).toEqual(['bar', 'kPa']);
+    expect(await ask('label/unit/values', { limit: 1 })).toEqual(['Cel']);
+    expect(await ask('label/__name__/values')).toEqual(['millrace_value']);
+    for (const label of ['color', 'constructor', '__proto__'])
+      expect(await ask(`label/${label}/values`)).toEqual([]);
+  });
+
+  test('series, labels and label values: several selectors: what any of them selects', async () => {
+    const query = new URLSearchParams([
+      ['match[]', '{device="pump-2"}'],
+      ['match[]', '{type="temperature"}'],
+      ['start', ''],
+      ['unknown', 'ignored'],
+    ]);
+    const answer = await (await fetch(`${world.system.httpUrl}${PATH}/label/device/values?${query}`)).json();
+    expect(answer.data).toEqual(['oven "2"', 'pump-2']);
+    expect(await ask('series', { limit: 2 })).toHaveLength(2);
+  });
+
+  test('metadata: the metric', async () => {
+    expect(await ask('metadata')).toEqual({ millrace_value: [expect.objectContaining({ type: 'gauge' })] });
+    expect(await ask('metadata', { metric: 'up' })).toEqual({});
+  });
+});

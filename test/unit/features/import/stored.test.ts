@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { importStream } from '../../../../api/features/import/files.ts';
+import { csvCell } from '../../../../api/http/tables.ts';
+import { isName } from '../../../../schema/ids.ts';
+import { dryRun } from '../../../support/features/import/dry-run.ts';
+import { startMemoryPipeline } from '../../../support/system/memory-pipeline.ts';
+
+const NOW = Date.UTC(2026, 10, 28, 12);
+const BEGIN = NOW - 5 * 86_400_000;
+
+let pipeline: Awaited<ReturnType<typeof startMemoryPipeline>>;
+beforeAll(async () => {
+  pipeline = await startMemoryPipeline({ clock: () => NOW });
+});
+afterAll(() => pipeline.stop());
+
+async function store(text: string, { format = 'csv', ...options }: Record<string, unknown> = {}) {
+  const refused: Record<string, unknown>[] = [];
+  async function* source() {
+    yield Buffer.from(text);
+  }
+  const { progress } = await importStream(
+    pipeline.ingest,
+    { source: source(), format: format as 'csv' },
+    {
+      device: undefined,
+      skip: 0,
+      dryRun: false,
+      signal: new AbortController().signal,
+      onRefused: (line) => refused.push(line),
+      onProgress: () => {},
+      ...options,
+    },
+  );
+  return { ...progress, codes: refused.map(({ code }) => code) };
+}
+
+const isRegistered = async (device: string): Promise<boolean> =>
+  (await pipeline.store.devices.device(pipeline.keyOf(device)))?.registeredAt !== undefined;
+
+const AT = new Date(BEGIN).toISOString();
+
+test.each([
+  ['import', () => store(`ts,device,sensor,value\n${AT},ghost,s,"21,5"\nyesterday,ghost,s,1\n`)],
+  ['MQTT', () => pipeline.measure('ghost', [{ sensor_id: 's', ts: 'yesterday', value: 1 }])],
+  ['POST /measurements', () => pipeline.submit('ghost', [{ sensor_id: 's', ts: BEGIN, value: 'warm' }])],
+])('%s: everything is refused: no device is registered', async (_, send) => {
+  await send();
+  expect(await isRegistered('ghost')).toBe(false);
+});
+
+test('Import: only one sensor of a device has a good sample: the other one is not registered, and type, unit and site are kept', async () => {
+  const csv = `ts,device,sensor,value,unit,site\n${AT},half,bad,warm,V,Hall A\n${AT},half,good,5,Cel,Hall A\n${AT},half,good,3,Cel,Hall A\n`;
+  expect(await store(csv)).toMatchObject({ samples: 1, merged: 1, refused: 1 });
+  expect(await pipeline.samples('half', 'good', BEGIN)).toEqual([[BEGIN, 5]]);
+  const sensors = await pipeline.store.devices.sensors(pipeline.keyOf('half'));
+  expect(sensors).toMatchObject([{ name: 'good', unit: 'Cel', site: 'Hall A' }]);
+});
+
+test('Import: a file names a new sensor by its name and by its id: both rows are samples of this sensor', async () => {
+  const { id } = pipeline.keyOf('twin');
+  const csv = `ts,device,sensor,value\n${BEGIN},twin,s,1\n${BEGIN + 1},${id},s,2\n`;
+  expect(await store(csv)).toMatchObject({ samples: 2, refused: 0 });
+  expect(await pipeline.samples('twin', 's', BEGIN)).toEqual([
+    [BEGIN, 1],
+    [BEGIN + 1, 2],
+  ]);
+});
+
+const hostile = fc
+  .oneof(
+    fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 }),
+    fc
+      .array(
+        fc.constantFrom("'", '"', ',', ';', '=', '+', '-', '@', ' ', '\u00a0', 'a', '#', '.', '\\', '1', 'ä'),
+        { minLength: 1, maxLength: 8 },
+      )
+      .map((chars) => chars.join('')),
+  )
+  .filter(isName);
+const COLUMNS = ['ts', 'device', 'sensor', 'unit', 'value', 'type', 'site', 'device_id', 'sensor_id'];
+
+test('Import of a table of latest values: hostile names of device, sensor, unit, type and site: the file gives the same names', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(hostile, hostile, hostile, hostile, hostile), { minLength: 1, maxLength: 5 }),
+      async (rows) => {
+        const table = rows.map(([device, sensor, unit, type, site]) => [
+          AT,
+          device,
+          sensor,
+          unit,
+          1.5,
+          type,
+          site,
+          'id',
+          'id',
+        ]);
+        const csv = [COLUMNS, ...table].map((row) => row.map(csvCell).join(',')).join('\n');
+        const { first, refused } = await dryRun(csv);
+        expect(refused).toEqual([]);
+        expect(
+          first.map(({ device, sensor, unit, type, site }) => [device, sensor, unit, type, site]),
+        ).toEqual(rows);
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
+test('Import of a table of latest values: a sensor without a sample: its row is skipped', async () => {
+  const csv = `${COLUMNS}\n,d,s,,,,,id,id\n${AT},d,t,,1,,,id,id\n`;
+  expect(await dryRun(csv)).toMatchObject({ refused: [], progress: { rows: 2, samples: 1 } });
+});
+
+test('Import of an export of one sensor: device and sensor are named by options: the samples belong to this sensor', async () => {
+  expect(await store(`ts,value\n${AT},1.5\n`, { device: 'one', sensor: 'temp' })).toMatchObject({
+    samples: 1,
+    refused: 0,
+  });
+  const ndjson = `{"ts":"${new Date(BEGIN + 1).toISOString()}","value":-0}\n`;
+  await store(ndjson, { format: 'ndjson', device: 'one', sensor: 'temp' });
+  expect(await pipeline.samples('one', 'temp', BEGIN)).toEqual([
+    [BEGIN, 1.5],
+    [BEGIN + 1, -0],
+  ]);
+});

@@ -1,0 +1,63 @@
+import { writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { expect, test } from '@jest/globals';
+import { type ImportOptions, importParquet, importStream } from '../../../../api/features/import/files.ts';
+import { useDirectory } from '../../../support/directory.ts';
+import { longestTurn, MAX_TURN_MS } from '../../../support/event-loop.ts';
+import { constantRows, IMPORT_INPUTS } from '../../../support/hostile-inputs.ts';
+
+const directory = useDirectory('turns');
+
+/** Registers every name, and stores nothing. */
+const ingest = {
+  files: {
+    resolve: async (_: unknown, sensors: Map<string, unknown>) => ({
+      device: {},
+      known: new Map(Array.from(sensors.keys(), (name) => [name, { bytes: name }])),
+      refused: new Map(),
+    }),
+    write: async () => {},
+  },
+  acceptedTimes: async () => ({ oldest: 0, newest: Number.MAX_SAFE_INTEGER }),
+} as never;
+
+const OPTIONS: ImportOptions = {
+  device: 'd',
+  skip: 0,
+  dryRun: false,
+  onRefused() {},
+  onProgress() {},
+  signal: new AbortController().signal,
+};
+
+/** @param body in the pieces in which Node.js reads a request */
+async function* piecesOf(body: string | Uint8Array) {
+  const bytes = Buffer.from(body);
+  for (let at = 0; at < bytes.length; at += 65_536) {
+    yield bytes.subarray(at, at + 65_536);
+    await nextTurn();
+  }
+}
+
+test.each(IMPORT_INPUTS)('Import of %s: no turn of the event loop over 100 ms', async (_, type, body) => {
+  const format = type === 'text/csv' ? 'csv' : 'ndjson';
+  const turn = await longestTurn(() => importStream(ingest, { source: piecesOf(body), format }, OPTIONS));
+  expect(turn).toBeLessThan(MAX_TURN_MS);
+});
+
+test('Import of Parquet: one million equal rows in one row group: no turn of the event loop over 100 ms', async () => {
+  const path = join(directory, 'constant.parquet');
+  writeFileSync(path, constantRows(1_000_000));
+  const turn = await longestTurn(async () => {
+    const file = await open(path);
+    try {
+      const { progress } = await importParquet(ingest, file, OPTIONS);
+      expect(progress).toEqual({ rows: 1_000_000, samples: 1_000_000, refused: 0 });
+    } finally {
+      await file.close();
+    }
+  });
+  expect(turn).toBeLessThan(MAX_TURN_MS);
+});
