@@ -27,6 +27,7 @@ const CORE = [
   'api/store/',
   'api/observability/',
   'api/access/',
+  'api/background/',
   'api/history/',
   'api/columns/',
   'api/ingest/',
@@ -54,14 +55,23 @@ const API = {
   'api/database.ts': ['api/store/', 'api/observability/'],
   // Credentials, permissions, tokens, sessions, TLS, limits of connections.
   'api/access/': ['api/store/', 'api/observability/'],
+  // Steps, leases and rounds of work behind ingest.
+  'api/background/': ['api/store/'],
   // Packs committed samples, and reads packed and unpacked samples.
-  'api/history/': ['api/store/', 'api/observability/'],
+  'api/history/': ['api/store/', 'api/observability/', 'api/background/'],
   // Encodes samples and rows as Parquet or Arrow.
   'api/columns/': ['api/store/', 'api/history/'],
   // Processes a message until its commit: admission, decoding, mappings, registry, handlers, dead letters.
   'api/ingest/': ['api/store/', 'api/observability/'],
   // Sends committed samples to Kafka, provides the same records to readers of changes, and writes finished days as Parquet files.
-  'api/stream-out/': ['api/store/', 'api/observability/', 'api/history/', 'api/columns/', 'api/ingest/'],
+  'api/stream-out/': [
+    'api/store/',
+    'api/observability/',
+    'api/background/',
+    'api/history/',
+    'api/columns/',
+    'api/ingest/',
+  ],
   // Evaluates alarm rules on committed samples, and delivers the alarms.
   'api/alarms/': ['api/store/', 'api/observability/', 'api/history/', 'api/ingest/'],
   // Publishes committed samples to readers.

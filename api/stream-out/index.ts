@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { createLeases, Steps } from '../history/packing/index.ts';
+import { createLeases, Rounds, STOP_WITHIN_MS, Steps, withTimeLimit } from '../background/index.ts';
 import type { Outbox } from '../ingest/outbox.ts';
 import type { Context } from '../observability/index.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { ClockGuard } from '../store/clock-guard.ts';
 import { Retry, type Store } from '../store/index.ts';
-import { CompletionLoop } from './closed-hours.ts';
 import { createCompletion } from './completion/index.ts';
 import { HotPath } from './hot-path.ts';
 import { connectionOptions } from './kafka/connection.ts';
@@ -14,7 +13,6 @@ import type { TopicKind as Kind } from './kafka/topics.ts';
 import { SentNotes } from './notes.ts';
 import { createRecordMaker } from './record-maker.ts';
 import { Schemas } from './schemas.ts';
-import { STOP_WITHIN_MS, withTimeLimit } from './time-limit.ts';
 
 export type TopicKind = Kind;
 
@@ -120,7 +118,13 @@ export class StreamOut {
     });
     addGauges(metrics, { hot: this.#hot, queueLimit: stream.queueBytes, watermarkLagMs });
     const { completeDue } = this.#completion;
-    this.#loop = new CompletionLoop({ completeDue, steps, pauseMs, logger, target: 'Kafka' });
+    this.#loop = new Rounds({
+      steps,
+      pauseMs,
+      work: completeDue,
+      logger,
+      failed: 'completing Kafka failed, and goes on with the next check',
+    });
   }
 
   begin(): Promise<void> {

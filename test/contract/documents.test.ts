@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, test } from '@jest/globals';
-import { CONTRACTS, ROUTES } from '../../api/features/index.ts';
+import { CONTRACTS } from '../../api/features/index.ts';
 import { asyncApiDocument } from '../../api/http/contract/asyncapi.ts';
 import { openApiDocument } from '../../api/http/contract/openapi.ts';
 import { ensurePython, type PythonTools } from '../../infra/python/ensure.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import pino from 'pino';
-import { createLeases } from '../../api/history/packing/packer.ts';
+import { createLeases } from '../../api/background/leases.ts';
 import { bucketOf, closingOf, HOUR_MS } from '../../schema/rules.ts';
 import { useCleanUps } from '../support/clean-ups.ts';
 import { startTestSystem } from '../support/system/index.ts';

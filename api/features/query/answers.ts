@@ -19,7 +19,7 @@ export interface AlignedShape {
   group: Grouping;
 }
 
-const deviceOf = ({ row }: SelectedSensor) => row.deviceName ?? row.deviceId;
+const _deviceOf = ({ row }: SelectedSensor) => row.deviceName ?? row.deviceId;
 
 export const GROUP_KEYS: Record<Grouping, (sensor: SelectedSensor) => string> = {
   sensor: ({ row }) => `${row.deviceId}/${row.id}`,

@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { bucketOf, DAY_MS, dayOf, HOUR_MS, yearOf } from '../../../schema/rules.ts';
+import { createLeases, iteratePages, type Leases, Rounds, Steps } from '../../background/index.ts';
 import type { Context } from '../../observability/index.ts';
 import type { ClockGuard } from '../../store/clock-guard.ts';
 import type { LearnedProfile } from '../../store/history/baselines.ts';
 import type { SensorBytes } from '../../store/history/keys.ts';
 import type { HourRow } from '../../store/history/reads.ts';
 import { Retry, type Store } from '../../store/index.ts';
-import { createLeases, type Leases } from '../packing/packer.ts';
-import { iteratePages, Steps } from '../packing/steps.ts';
 import { LEARNED_DAYS, learnProfile } from './profile.ts';
 
 /** In ms of a UTC day, whose next day is then learned. By this time all hours of the previous day are packed. */
@@ -174,34 +172,12 @@ export function createLearning(
     'Groups of devices by their baselines of the present day: learned, missing',
     () => lag.groups(),
   );
-  let timer: NodeJS.Timeout | undefined;
-  let round: Promise<void> = Promise.resolve();
-
-  async function learnOnce() {
-    try {
-      await learner.learnDue();
-    } catch (error) {
-      if (steps.stopped) return;
-      logger.warn({ reason: String(error) }, 'baselines could not be learned, and are learned later');
-    }
-  }
-
-  function learnLater() {
-    if (steps.stopped) return;
-    // Random pauses keep processes that started together from checking at the same moments.
-    const pause = pauseMs * (0.5 + Math.random());
-    timer = setTimeout(() => {
-      round = learnOnce().then(learnLater);
-    }, pause).unref();
-  }
-
-  return {
-    start: learnLater,
-
-    async stop() {
-      clearTimeout(timer);
-      steps.stop();
-      await Promise.race([round, sleep(STOP_WITHIN_MS, undefined, { ref: false })]);
-    },
-  };
+  const rounds = new Rounds({
+    steps,
+    pauseMs,
+    work: learner.learnDue,
+    logger,
+    failed: 'baselines could not be learned, and are learned later',
+  });
+  return { start: () => rounds.start(), stop: () => rounds.stop(STOP_WITHIN_MS) };
 }

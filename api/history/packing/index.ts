@@ -2,17 +2,12 @@ import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { uuidText } from '../../../schema/ids.ts';
 import { closingOf, DAY_MS } from '../../../schema/rules.ts';
+import { createLeases, Rounds, Steps } from '../../background/index.ts';
 import type { Context } from '../../observability/index.ts';
 import type { ClockGuard } from '../../store/clock-guard.ts';
 import { Retry, type Store } from '../../store/index.ts';
-import { createLeases, createPacker, type Leases } from './packer.ts';
+import { createPacker } from './packer.ts';
 import type { DeviceHour } from './sensor-hour.ts';
-import { Steps } from './steps.ts';
-
-export { createLeases } from './packer.ts';
-export { iteratePages, Steps } from './steps.ts';
-
-export type { Leases };
 
 const REPORT_EVERY_MS = 60_000;
 
@@ -72,42 +67,20 @@ export function createPacking(
     'Lag that raises an alert: a quarter of BATCH_DAYS',
     () => behind.mostMs / 1000,
   );
-  let timer: NodeJS.Timeout | undefined;
-  let round: Promise<void> = Promise.resolve();
-
-  async function packOnce() {
-    try {
+  const rounds = new Rounds({
+    steps,
+    pauseMs,
+    async work() {
       await packer.packDue();
       behind.warn();
-    } catch (error) {
-      if (!steps.stopped) report('packing failed, and goes on with the next look', { err: error });
-    }
-  }
-
-  function packLater() {
-    if (steps.stopped) return;
-    // Random pauses keep processes that started together from checking at the same moments.
-    const pause = pauseMs * (0.5 + Math.random());
-    timer = setTimeout(() => {
-      round = packOnce().then(packLater);
-    }, pause).unref();
-  }
-
+    },
+    logger,
+    failed: 'packing failed, and goes on with the next look',
+  });
   return {
     packDue: packer.packDue,
-
-    start: packLater,
-
-    async stop() {
-      clearTimeout(timer);
-      steps.stop();
-      let limit: NodeJS.Timeout | undefined;
-      const tooLong = new Promise((resolve) => {
-        limit = setTimeout(resolve, STOP_WITHIN_MS);
-      });
-      await Promise.race([round, tooLong]);
-      clearTimeout(limit);
-    },
+    start: () => rounds.start(),
+    stop: () => rounds.stop(STOP_WITHIN_MS),
   };
 }
 

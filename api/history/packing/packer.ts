@@ -1,12 +1,11 @@
-import type { Logger } from 'pino';
 import { closingOf, DAY_MS, dayOf, HOUR_MS, settlingOf } from '../../../schema/rules.ts';
+import type { Leases, Steps } from '../../background/index.ts';
 import type { ClockGuard } from '../../store/clock-guard.ts';
-import type { PackLeases, PackProgress } from '../../store/history/progress.ts';
+import type { PackProgress } from '../../store/history/progress.ts';
 import type { Store } from '../../store/index.ts';
 import type { Behind } from './index.ts';
 import { createFirstPass, createSecondPass } from './passes.ts';
 import { createSensorPacker, type PackingObserver } from './sensor-hour.ts';
-import type { Steps } from './steps.ts';
 
 /** First packs every closed hour, then again the hours of every day for which no more late samples are expected. */
 export function createPacker({
@@ -110,45 +109,3 @@ const shuffled = (groups: number): number[] =>
   Array.from({ length: groups }, (_, group) => ({ group, place: Math.random() }))
     .sort((a, b) => a.place - b.place)
     .map(({ group }) => group);
-
-/** In ms. A lease would expire after three times this time. */
-const RENEW_EVERY_MS = 20_000;
-
-/**
- * A process leases a group with due hours, and releases the group afterwards. So an idle process takes the
- * next group, and no process needs to know how many processes there are. A lease only spreads the work. If a
- * lease is lost, two processes pack the same hours, and the result is the same.
- */
-export function createLeases({
-  store,
-  owner,
-  logger,
-}: {
-  store: PackLeases;
-  /** unique among all processes */
-  owner: string;
-  logger: Logger;
-}) {
-  const renew = (group: number) => () =>
-    void store.renew(group, owner).catch((error) => {
-      logger.debug({ group, reason: String(error) }, 'the lease of a group could not be renewed');
-    });
-
-  return {
-    /** @returns false: another process has the lease, and `work` did not run @throws what `work` throws, or `unavailable` */
-    async hold(group: number, work: () => Promise<void>): Promise<boolean> {
-      if (!(await store.take(group, owner))) return false;
-      const renewal = setInterval(renew(group), RENEW_EVERY_MS).unref();
-      try {
-        await work();
-      } finally {
-        clearInterval(renewal);
-        // A lease that cannot be released expires.
-        await store.release(group, owner).catch(() => {});
-      }
-      return true;
-    },
-  };
-}
-
-export type Leases = Pick<ReturnType<typeof createLeases>, 'hold'>;

@@ -3,9 +3,9 @@ import { packHour } from '../../../schema/packed/hour/pack-hour.ts';
 import { mergeSeries, type Series, sortMerge } from '../../../schema/packed/series.ts';
 import { hourStatisticsOf } from '../../../schema/packed/statistics.ts';
 import { MAX_SAMPLES_PER_HISTORY_ROW } from '../../../schema/rules.ts';
+import type { Steps } from '../../background/index.ts';
 import type { StoredSeries } from '../../store/history/unpacked.ts';
 import type { Store } from '../../store/index.ts';
-import type { Steps } from './steps.ts';
 
 type SensorHour = { device: Buffer; sensor: Buffer; hour: number };
 /** Without `sensor`: the whole device. */

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { uuidText } from '../../../schema/ids.ts';
 import { visitBlock } from '../../../schema/packed/block.ts';
 import { HOUR_MS, isLate } from '../../../schema/rules.ts';
-import { iteratePages } from '../../history/packing/index.ts';
+import { iteratePages } from '../../background/index.ts';
 import type { Store } from '../../store/index.ts';
 import type { StoredBlock } from '../../store/streaming.ts';
 import { type Names, openBatchText } from '../records.ts';

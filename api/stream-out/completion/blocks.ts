@@ -1,7 +1,7 @@
 import { forEachConcurrently } from '../../../common/concurrency.ts';
 import { uuidText } from '../../../schema/ids.ts';
 import { isLate } from '../../../schema/rules.ts';
-import { iteratePages } from '../../history/packing/index.ts';
+import { iteratePages } from '../../background/index.ts';
 import { DIGEST_BYTES, MAX_DIGESTS_PER_NOTE } from '../../store/index.ts';
 import type { StoredBlock } from '../../store/streaming.ts';
 import { chunks, type OutRecord } from '../kafka/sender.ts';

@@ -1,7 +1,7 @@
 import { HOUR_MS } from '../../../schema/rules.ts';
-import type { Leases, Steps } from '../../history/packing/index.ts';
+import type { Leases, Steps } from '../../background/index.ts';
+import { createClosedHours } from '../../background/index.ts';
 import type { ClockGuard } from '../../store/clock-guard.ts';
-import { createClosedHours } from '../closed-hours.ts';
 import type { KafkaSender } from '../kafka/sender.ts';
 import { COMPLETED_TOPICS, type CompletedTopic } from '../kafka/topics.ts';
 import type { SentNotes } from '../notes.ts';

@@ -1,5 +1,5 @@
 import { bucketOf } from '../../../schema/rules.ts';
-import type { Steps } from '../../history/packing/index.ts';
+import type { Steps } from '../../background/index.ts';
 import type { ClockGuard } from '../../store/clock-guard.ts';
 import type { Store } from '../../store/index.ts';
 import { COMPLETED_TOPICS } from '../kafka/topics.ts';

@@ -1,4 +1,4 @@
-import { iteratePages, type Steps } from '../../history/packing/index.ts';
+import { iteratePages, type Steps } from '../../background/index.ts';
 import type { Store } from '../../store/index.ts';
 import type { OutRecord } from '../kafka/sender.ts';
 import type { RecordMaker } from '../record-maker.ts';

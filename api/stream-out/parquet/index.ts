@@ -1,15 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Config, ParquetPlace } from '../../../common/settings/config.ts';
 import { closingOf, DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.ts';
+import { createClosedHours, createLeases, iteratePages, Rounds, Steps } from '../../background/index.ts';
 import { exportedSensor, readSensors } from '../../columns/index.ts';
 import type { Samples } from '../../columns/rows.ts';
-import { createLeases, iteratePages, Steps } from '../../history/packing/index.ts';
 import { createReading } from '../../history/reading/index.ts';
 import type { Context } from '../../observability/index.ts';
 import type { ClockGuard } from '../../store/clock-guard.ts';
 import { Retry, type Store } from '../../store/index.ts';
-import { CompletionLoop, createClosedHours } from '../closed-hours.ts';
-import { withTimeLimit } from '../time-limit.ts';
 import { createDayWriter, type DayWriter } from './day-writer.ts';
 import { createDirectoryTarget, type Target } from './directory.ts';
 import { createS3Target } from './s3.ts';
@@ -65,12 +63,12 @@ export function createParquetOut(
     completeHour: createHourWriter({ store, steps, days, progress, clock, historyDays }),
     onUntil: (group, until) => writtenUntil.set(group, until),
   });
-  const loop = new CompletionLoop({
-    completeDue: closedHours.completeDue,
+  const rounds = new Rounds({
     steps,
     pauseMs,
+    work: closedHours.completeDue,
     logger,
-    target: 'Parquet files',
+    failed: 'completing Parquet files failed, and goes on with the next check',
     onFailure: () => metrics.parquetFailures.inc(),
   });
   metrics.gauge(
@@ -82,13 +80,13 @@ export function createParquetOut(
   return {
     completeDue: closedHours.completeDue,
 
-    start: () => loop.start(),
+    start: () => rounds.start(),
 
     /** The next process writes an unfinished day as a whole. */
     async stop() {
-      const ended = loop.stop();
+      const ended = rounds.stop();
       ending.abort();
-      await withTimeLimit(ended);
+      await ended;
     },
   };
 }

@@ -1,6 +1,6 @@
 import pino from 'pino';
+import { Steps } from '../../../api/background/steps.ts';
 import { createLearner, LearningLag } from '../../../api/history/baselines/learner.ts';
-import { Steps } from '../../../api/history/packing/steps.ts';
 import type { ClockGuard } from '../../../api/store/clock-guard.ts';
 import type { Store } from '../../../api/store/index.ts';
 import { Retry } from '../../../api/store/sending/retry.ts';

@@ -1,7 +1,8 @@
 import pino from 'pino';
+import type { Leases } from '../../../api/background/index.ts';
+import { Steps } from '../../../api/background/steps.ts';
 import { Behind } from '../../../api/history/packing/index.ts';
-import { createPacker, type Leases } from '../../../api/history/packing/packer.ts';
-import { Steps } from '../../../api/history/packing/steps.ts';
+import { createPacker } from '../../../api/history/packing/packer.ts';
 import type { Store } from '../../../api/store/index.ts';
 import { Retry } from '../../../api/store/sending/retry.ts';
 

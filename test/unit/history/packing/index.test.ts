@@ -1,8 +1,8 @@
 import { expect, jest, test } from '@jest/globals';
 import pino from 'pino';
+import { iteratePages, type Page, Steps, shareOf } from '../../../../api/background/steps.ts';
 import { Behind } from '../../../../api/history/packing/index.ts';
 import { historyRows, isSame } from '../../../../api/history/packing/sensor-hour.ts';
-import { iteratePages, type Page, Steps, shareOf } from '../../../../api/history/packing/steps.ts';
 import { Retry } from '../../../../api/store/sending/retry.ts';
 import { forEachConcurrently } from '../../../../common/concurrency.ts';
 import { MillraceError } from '../../../../common/errors.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import pino from 'pino';
-import { createLeases } from '../../../api/history/packing/packer.ts';
+import { createLeases } from '../../../api/background/leases.ts';
 import type { Store } from '../../../api/store/index.ts';
 import { createMemoryStore } from '../../support/memory-store/index.ts';
 

@@ -1,9 +1,9 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MillraceError } from '../../../common/errors.ts';
-import { HOUR_MS } from '../../../schema/rules.ts';
-import type { Page as HistoryPage } from '../../store/history/unpacked.ts';
-import type { Retry } from '../../store/sending/retry.ts';
+import { MillraceError } from '../../common/errors.ts';
+import { HOUR_MS } from '../../schema/rules.ts';
+import type { Page as HistoryPage } from '../store/history/unpacked.ts';
+import type { Retry } from '../store/sending/retry.ts';
 
 /** A tenth of the full speed, and a tenth more for each hour that packing is overdue, up to half. */
 const SHARE_AN_HOUR = 0.1;
