@@ -1,6 +1,6 @@
 import { groupOf, type Identity, uuidBytes } from '../../schema/ids.ts';
 import type { Range, Sensor } from '../history/reading/hours.ts';
-import type { Reading } from '../history/reading/index.ts';
+import { type Reading, storedRange } from '../history/reading/index.ts';
 import type { LatestPlace } from '../store/devices/latest-pages.ts';
 import type { LatestRow } from '../store/devices/latest-rows.ts';
 import type { Store } from '../store/index.ts';
@@ -106,10 +106,10 @@ export async function* readSensors(
 async function* readSensor(
   reading: Pick<Reading, 'all'>,
   { key, labels, newest }: ExportedSensor,
-  { from, to }: Range,
+  wanted: Range,
   signal: AbortSignal,
 ): AsyncGenerator<Samples, void> {
-  const range = { from, to: Math.min(to, newest + 1) };
+  const range = storedRange(wanted, newest);
   for await (const { times, values } of reading.all(key, range, 'asc', signal)) {
     let first = 0;
     let end = times.length;

@@ -1,6 +1,7 @@
 import type { RequestHandler } from 'express';
 import { z } from 'zod';
 import { formatTime } from '../../../common/times.ts';
+import { storedRange } from '../../history/reading/index.ts';
 import type { RouteDeps } from '../api.ts';
 import { bodyOf } from '../body.ts';
 import { json, type Operation, PAGED, REFUSAL_CODES } from '../contract/operation.ts';
@@ -55,11 +56,11 @@ export const getMeasurements =
   async (req, res) => {
     const { reading, cursors, limits, metrics } = deps;
     const { limit, cursor, order: wanted, format, ...given } = readQuery(req, QUERY);
-    const range = cutRange(given, deps);
+    const retained = cutRange(given, deps);
     const sensor = await findMeasured(deps, req.params);
     const { deviceId, sensorId, key, newest } = sensor;
-    // End the range after the newest sample. Otherwise a page of a sensor that has been silent for long would read many empty hours.
-    range.to = newest === null ? range.from : Math.min(range.to, newest + 1);
+    // A page of a sensor that has been silent for long would read many empty hours otherwise.
+    const range = storedRange(retained, newest);
     const type = exportType(req, format);
     const order = wanted ?? (type === null ? 'desc' : 'asc');
     res.vary('Accept');
