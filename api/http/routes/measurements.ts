@@ -148,7 +148,7 @@ export const postMeasurements: Operation = {
   summary: 'Stores measurements of a device',
   description: `Takes the payloads that MQTT takes, and answers after the commit. As \`application/json\` it takes plain measurements and SenML: an array whose
 first record has a label of SenML is a pack. \`application/senml+json\` takes the same packs. If some measurements are refused, the others are stored.
-The body may have \`Content-Encoding: gzip\`, \`deflate\` or \`br\`.
+The body may have \`Content-Encoding: gzip\`, \`deflate\`, \`br\` or \`zstd\`.
 \`refused\` then lists each refused one with its index, its path and the rule that failed. A refused post makes no dead letter. If the whole message is
 refused, the problem has the code of that refusal. After \`busy\`, wait for the seconds in \`Retry-After\`.`,
   query: SUBMISSION_QUERY,
