@@ -7,7 +7,7 @@ import type { Range } from '../history/reading/hours.ts';
 import type { Reading } from '../history/reading/index.ts';
 import type { Store } from '../store/index.ts';
 import { encodeParquet } from './parquet.ts';
-import type { Samples } from './rows.ts';
+import { DATA_SET_LABELS, type Samples } from './rows.ts';
 import { type ExportedSensor, listSensors, readSensors, type Selection } from './sensors.ts';
 
 type DatasetProgress = { files: number; samples: number; bytes: number; path: string };
@@ -73,9 +73,9 @@ async function sensorsBySite(
 ): Promise<Map<string | null, ExportedSensor[]>> {
   const sites: Map<string | null, ExportedSensor[]> = new Map();
   for await (const sensor of sensors) {
-    const list = sites.get(sensor.site);
+    const list = sites.get(sensor.labels.site);
     if (list) list.push(sensor);
-    else sites.set(sensor.site, [sensor]);
+    else sites.set(sensor.labels.site, [sensor]);
   }
   return sites;
 }
@@ -125,7 +125,7 @@ async function writePart(
   const unfinished = `${path}.new`;
   const file = await open(unfinished, 'w');
   try {
-    for await (const chunk of encodeParquet(all())) {
+    for await (const chunk of encodeParquet(all(), DATA_SET_LABELS)) {
       await file.writeFile(chunk);
       bytes += chunk.length;
     }

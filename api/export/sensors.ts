@@ -14,7 +14,6 @@ const SENSORS_AHEAD = 4;
 export interface ExportedSensor {
   key: Sensor;
   labels: Labels;
-  site: string | null;
   newest: number;
 }
 
@@ -72,13 +71,12 @@ export function exportedSensor(row: LatestRow, newest: number, groups: number): 
   return {
     key: { group: groupOf(device, groups), device, sensor: uuidBytes(row.id) },
     labels: labelsOf(row, row.deviceId, row.id),
-    site: row.site,
     newest,
   };
 }
 
 export const labelsOf = (
-  { deviceName, name, type, unit }: Pick<LatestRow, 'deviceName' | 'name' | 'type' | 'unit'>,
+  { deviceName, name, type, unit, site }: Pick<LatestRow, 'deviceName' | 'name' | 'type' | 'unit' | 'site'>,
   deviceId: string,
   sensorId: string,
 ): Labels => ({
@@ -86,6 +84,7 @@ export const labelsOf = (
   sensor: name ?? sensorId,
   type,
   unit,
+  site,
 });
 
 /** Reads one sensor after the other, oldest sample first. `range` must be within retention. */
