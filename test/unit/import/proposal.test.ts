@@ -56,9 +56,9 @@ test.each([
 
 test.each([
   ['Temperatur °C', 'Temperatur', '°C'],
-  ['Feuchte %rF', 'Feuchte', '%rF'],
+  ['Temp %RH', 'Temp', '%RH'],
   ['Wind km/h', 'Wind', 'km/h'],
-  ['Druck hPa', 'Druck', 'hPa'],
+  ['Pressure hPa', 'Pressure', 'hPa'],
   ['Temp in °C', 'Temp', '°C'],
   ['Phase A', 'Phase A', null],
   ['Temp min', 'Temp min', null],
