@@ -1,6 +1,6 @@
 import { encodeArrow } from './arrow.ts';
 import { encodeParquet } from './parquet.ts';
-import type { Samples } from './rows.ts';
+import { DATA_SET_LABELS, type Samples } from './rows.ts';
 import { encodeArrowTable, encodeParquetTable, type Row, type TableColumn } from './table.ts';
 
 /**
@@ -9,6 +9,7 @@ import { encodeArrowTable, encodeParquetTable, type Row, type TableColumn } from
  */
 export { encodeParquet } from './parquet.ts';
 export { exportedSensor, labelsOf, listSensors, readSensors } from './sensors.ts';
+export { DATA_SET_LABELS };
 
 interface ColumnFormat {
   name: string;
@@ -27,7 +28,7 @@ export const COLUMN_FORMATS: Record<
   'application/vnd.apache.parquet': {
     name: 'parquet',
     extension: 'parquet',
-    encode: encodeParquet,
+    encode: (source) => encodeParquet(source),
     encodeTable: encodeParquetTable,
   },
   'application/vnd.apache.arrow.stream': {

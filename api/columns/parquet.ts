@@ -4,7 +4,7 @@ import { writePageHeader } from 'hyparquet-writer/src/datapage.js';
 import { writeRleBitPackedHybrid } from 'hyparquet-writer/src/encoding.js';
 import { snappyCompress } from 'hyparquet-writer/src/snappy.js';
 import { packDeltas } from './delta.ts';
-import { COLUMNS, LABELS, labelRuns, type RowGroup, rowGroups, type Samples } from './rows.ts';
+import { LABELS, type Label, labelRuns, type RowGroup, rowGroups, type Samples } from './rows.ts';
 import { splitBytes, ValueDictionary } from './values.ts';
 
 /**
@@ -14,7 +14,7 @@ import { splitBytes, ValueDictionary } from './values.ts';
 const ROWS_PER_GROUP = 2 ** 17;
 
 /** A sensor may lack these labels, so their columns may have nulls. */
-const OPTIONAL = new Set(['type', 'unit']);
+const OPTIONAL = new Set<Label>(['type', 'unit', 'site']);
 
 export const TIME: Omit<SchemaElement, 'name'> = {
   type: 'INT64',
@@ -30,16 +30,18 @@ export const OPTIONAL_TEXT: Omit<SchemaElement, 'name'> = {
   logical_type: { type: 'STRING' },
 };
 
-const SCHEMA: SchemaElement[] = [
-  { name: 'samples', num_children: COLUMNS.length },
+const schemaOf = (labels: readonly Label[]): SchemaElement[] => [
+  { name: 'samples', num_children: labels.length + 2 },
   { name: 'ts', ...TIME },
-  ...LABELS.map((name) => ({
+  ...labels.map((name) => ({
     name,
     ...OPTIONAL_TEXT,
     ...(!OPTIONAL.has(name) && { repetition_type: 'REQUIRED' as const }),
   })),
   { name: 'value', type: 'DOUBLE', repetition_type: 'REQUIRED' },
 ];
+
+const SCHEMA = schemaOf(LABELS);
 
 /** The bytes of a row group are sent before the next group is encoded. */
 export class ChunkWriter extends ByteWriter {
@@ -63,15 +65,18 @@ export const openParquet = (writer: ChunkWriter, schema: SchemaElement[]) =>
  * `ParquetWriter` writes the head, the footer and the statistics. It would encode columns in 1.1 to 2 µs per row, and store -0 as 0. So the
  * columns are encoded here, in about 40 ns per row.
  */
-export async function* encodeParquet(source: AsyncIterable<Samples>): AsyncGenerator<Uint8Array, void> {
+export async function* encodeParquet(
+  source: AsyncIterable<Samples>,
+  labels: readonly Label[] = LABELS,
+): AsyncGenerator<Uint8Array, void> {
   const writer = new ChunkWriter();
-  const file = openParquet(writer, SCHEMA);
+  const file = openParquet(writer, schemaOf(labels));
   const dictionary = new ValueDictionary(ROWS_PER_GROUP);
   for await (const group of rowGroups(source, ROWS_PER_GROUP)) {
     const start = writer.offset;
     const columns = [
       writeTimes(writer, group),
-      ...LABELS.map((name) => writeLabels(writer, group, name)),
+      ...labels.map((name) => writeLabels(writer, group, name)),
       writeValues(writer, group, dictionary),
     ];
     const rows = BigInt(group.count);
@@ -93,7 +98,7 @@ export async function* encodeParquet(source: AsyncIterable<Samples>): AsyncGener
 
 /** Pages of a column, and its entry in the footer of a row group. */
 interface Column {
-  name: (typeof COLUMNS)[number];
+  name: Label | 'ts' | 'value';
   count: number;
   nulls?: number;
   encoding: Encoding;
@@ -170,7 +175,7 @@ function writeTimes(writer: ChunkWriter, { times, count }: RowGroup) {
   });
 }
 
-function writeLabels(writer: ChunkWriter, group: RowGroup, name: (typeof LABELS)[number]) {
+function writeLabels(writer: ChunkWriter, group: RowGroup, name: Label) {
   const { values, runs } = labelRuns(group, name);
   const encoded = values.map((value) => Buffer.from(value));
   const sorted = encoded.toSorted(Buffer.compare);

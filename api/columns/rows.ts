@@ -6,6 +6,7 @@ export interface Labels {
   sensor: string;
   type: string | null;
   unit: string | null;
+  site: string | null;
 }
 
 /** Elements of `times` and `values` at the indexes [from, to), of one sensor. */
@@ -18,9 +19,12 @@ export interface Samples {
   to: number;
 }
 
-export const LABELS = ['device', 'sensor', 'type', 'unit'] as const;
+export const LABELS = ['device', 'sensor', 'type', 'unit', 'site'] as const;
 
-export const COLUMNS = ['ts', ...LABELS, 'value'] as const;
+/** The site of a data set is in the names of its directories, and a column of the same name would hide it or clash with it. */
+export const DATA_SET_LABELS = ['device', 'sensor', 'type', 'unit'] as const;
+
+export type Label = (typeof LABELS)[number];
 
 /** Labels are stored once for a run of rows, because the samples of a sensor follow each other. */
 export class RowGroup {
@@ -78,7 +82,7 @@ export async function* rowGroups(
 /** `index`: position in `values`, or -1 for null. */
 export function labelRuns(
   { runs }: RowGroup,
-  name: (typeof LABELS)[number],
+  name: Label,
 ): { values: string[]; runs: Array<{ index: number; count: number }> } {
   const indexes: Map<string, number> = new Map();
   const found: Array<{ index: number; count: number }> = [];

@@ -1,6 +1,6 @@
 import { groupOf, type Identity, uuidBytes } from '../../schema/ids.ts';
 import type { Range, Sensor } from '../history/reading/hours.ts';
-import type { Reading } from '../history/reading/index.ts';
+import { type Reading, storedRange } from '../history/reading/index.ts';
 import type { LatestPlace } from '../store/devices/latest-pages.ts';
 import type { LatestRow } from '../store/devices/latest-rows.ts';
 import type { Store } from '../store/index.ts';
@@ -14,7 +14,6 @@ const SENSORS_AHEAD = 4;
 export interface ExportedSensor {
   key: Sensor;
   labels: Labels;
-  site: string | null;
   newest: number;
 }
 
@@ -72,13 +71,12 @@ export function exportedSensor(row: LatestRow, newest: number, groups: number): 
   return {
     key: { group: groupOf(device, groups), device, sensor: uuidBytes(row.id) },
     labels: labelsOf(row, row.deviceId, row.id),
-    site: row.site,
     newest,
   };
 }
 
 export const labelsOf = (
-  { deviceName, name, type, unit }: Pick<LatestRow, 'deviceName' | 'name' | 'type' | 'unit'>,
+  { deviceName, name, type, unit, site }: Pick<LatestRow, 'deviceName' | 'name' | 'type' | 'unit' | 'site'>,
   deviceId: string,
   sensorId: string,
 ): Labels => ({
@@ -86,6 +84,7 @@ export const labelsOf = (
   sensor: name ?? sensorId,
   type,
   unit,
+  site,
 });
 
 /** Reads one sensor after the other, oldest sample first. `range` must be within retention. */
@@ -106,10 +105,10 @@ export async function* readSensors(
 async function* readSensor(
   reading: Pick<Reading, 'all'>,
   { key, labels, newest }: ExportedSensor,
-  { from, to }: Range,
+  wanted: Range,
   signal: AbortSignal,
 ): AsyncGenerator<Samples, void> {
-  const range = { from, to: Math.min(to, newest + 1) };
+  const range = storedRange(wanted, newest);
   for await (const { times, values } of reading.all(key, range, 'asc', signal)) {
     let first = 0;
     let end = times.length;

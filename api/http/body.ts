@@ -1,5 +1,12 @@
-import { promisify } from 'node:util';
-import { brotliDecompress, gunzip, inflate } from 'node:zlib';
+import {
+  brotliDecompress,
+  constants,
+  gunzip,
+  inflate,
+  type ZlibOptions,
+  type ZstdOptions,
+  zstdDecompress,
+} from 'node:zlib';
 import type { Request, Response } from 'express';
 import { charsetOf, decodeText } from '../../common/encodings.ts';
 import { MillraceError } from '../../common/errors.ts';
@@ -7,16 +14,29 @@ import { MillraceError } from '../../common/errors.ts';
 /** In ms. The rest of a body may still arrive after an early answer, then the connection is closed. */
 const LINGER_MS = 2000;
 
-/** Content codings (RFC 9110, 8.4.1; RFC 7932). `x-gzip` is another name of gzip. */
-const CODINGS = new Map([
-  ['gzip', promisify(gunzip)],
-  ['x-gzip', promisify(gunzip)],
-  ['deflate', promisify(inflate)],
-  ['br', promisify(brotliDecompress)],
+/** Content codings (RFC 9110, 8.4.1; RFC 7932; RFC 8878). `x-gzip` is another name of gzip. */
+const CODINGS = new Map<string, Decompress>([
+  ['gzip', gunzip],
+  ['x-gzip', gunzip],
+  ['deflate', inflate],
+  ['br', brotliDecompress],
+  ['zstd', zstdDecompress],
 ]);
 
+type Decompress = (
+  body: Buffer,
+  options: ZlibOptions & ZstdOptions,
+  callback: (error: Error | null, result: Buffer) => void,
+) => void;
+
 /** For the header `Accept-Encoding`. */
-const ACCEPTED = 'gzip, deflate, br';
+const ACCEPTED = 'gzip, deflate, br, zstd';
+
+/** RFC 9659: a content of this coding needs a window of 8 MB at most. */
+const ZSTD_PARAMS = { [constants.ZSTD_d_windowLogMax]: 23 };
+
+/** Node.js 22 takes a frame of zstd that was cut off for a whole one. Only a whole frame leaves this byte unread. */
+const AFTER_FRAME = Buffer.alloc(1);
 
 /**
  * The body is read on demand and never buffered beyond `limit` (bytes), which applies to the compressed and to the decompressed body. The
@@ -87,21 +107,28 @@ function readBody(req: Request, limit: number): Promise<Buffer> {
 /** `limit`: bytes of the result. Throws `too_large`, `malformed`. */
 async function decompressed(
   body: Buffer,
-  {
-    decompress,
-    coding,
-    limit,
-  }: {
-    decompress: (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
-    coding: string;
-    limit: number;
-  },
+  { decompress, coding, limit }: { decompress: Decompress; coding: string; limit: number },
 ): Promise<Buffer> {
+  const isZstd = decompress === zstdDecompress;
+  const input = isZstd ? Buffer.concat([body, AFTER_FRAME]) : body;
+  const options = { maxOutputLength: limit, info: true, ...(isZstd ? { params: ZSTD_PARAMS } : {}) };
   try {
-    return await decompress(body, { maxOutputLength: limit });
+    const { buffer, engine } = await new Promise<{ buffer: Buffer; engine: { bytesWritten: number } }>(
+      (resolve, reject) =>
+        decompress(input, options, (error, result) =>
+          // With `info`, the types of Node.js do not have the result.
+          error ? reject(error) : resolve(result as never),
+        ),
+    );
+    // zlib ignores what follows, such as a second frame of zstd.
+    if (engine.bytesWritten !== body.length) throw new Error('the content does not end with the body');
+    return buffer;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(limit);
-    throw new MillraceError('malformed', `The body is not valid ${coding}.`, { cause: error });
+    const part = isZstd ? 'one frame of zstd with a window of 8 MB at most' : coding;
+    throw new MillraceError('malformed', `The body is not valid ${coding}: it must be exactly ${part}.`, {
+      cause: error,
+    });
   }
 }
 

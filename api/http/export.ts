@@ -117,7 +117,7 @@ export async function sendExport(
   refusePaging(req, type, hasColumns(type) ? ['order'] : []);
   if (hasColumns(type)) {
     const labels = labelsOf(sensor.row, sensor.deviceId, sensor.sensorId);
-    const exported = { key, labels, site: null, newest: range.to - 1 };
+    const exported = { key, labels, newest: range.to - 1 };
     const name = fileName(sensor, COLUMN_FORMATS[type].extension);
     return sendColumns(req, res, {
       ...options,

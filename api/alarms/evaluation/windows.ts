@@ -207,7 +207,10 @@ async function readAbsences(
     tracker.end();
     return absencesOf(tracker, unsent.start, Number.POSITIVE_INFINITY);
   }
-  const { before, open } = await findLast(reading, part, unsent.start);
+  const { before, open: stored } = await findLast(reading, part, unsent.start);
+  // A backtest has no stored episodes. The first sample shows how long the sensor did not send after its registration.
+  const isTest = part.openBefore === undefined;
+  const open = isTest && before === null && registration.at >= since ? unsent : stored;
   const tracker = new AbsenceTracker({ silenceMs, since, until: end, most, open });
   if (before !== null) tracker.take(before);
   let next = Number.POSITIVE_INFINITY;

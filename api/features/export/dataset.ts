@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DAY_MS, dayOf } from '../../../schema/rules.ts';
-import { encodeParquet, listSensors, readSensors } from '../../columns/index.ts';
+import { DATA_SET_LABELS, encodeParquet, listSensors, readSensors } from '../../columns/index.ts';
 import type { Samples } from '../../columns/rows.ts';
 import type { ExportedSensor, Selection } from '../../columns/sensors.ts';
 import type { Range } from '../../history/reading/hours.ts';
@@ -73,9 +73,9 @@ async function sensorsBySite(
 ): Promise<Map<string | null, ExportedSensor[]>> {
   const sites: Map<string | null, ExportedSensor[]> = new Map();
   for await (const sensor of sensors) {
-    const list = sites.get(sensor.site);
+    const list = sites.get(sensor.labels.site);
     if (list) list.push(sensor);
-    else sites.set(sensor.site, [sensor]);
+    else sites.set(sensor.labels.site, [sensor]);
   }
   return sites;
 }
@@ -125,7 +125,7 @@ async function writePart(
   const unfinished = `${path}.new`;
   const file = await open(unfinished, 'w');
   try {
-    for await (const chunk of encodeParquet(all())) {
+    for await (const chunk of encodeParquet(all(), DATA_SET_LABELS)) {
       await file.writeFile(chunk);
       bytes += chunk.length;
     }

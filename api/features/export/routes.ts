@@ -88,7 +88,7 @@ const COLUMNS = `| column | type | content |
 | --- | --- | --- |
 | \`ts\` | timestamp, ms, UTC | |
 | \`device\`, \`sensor\` | text | the names, or the ids of what has no name |
-| \`type\`, \`unit\` | text or null | |
+| \`type\`, \`unit\`, \`site\` | text or null | |
 | \`value\` | double | to the last bit |`;
 
 export const exportSamples: Operation = {

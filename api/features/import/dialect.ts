@@ -54,7 +54,10 @@ export const isComment = (line: string): boolean => /^#(?![,;\t|"]|$)/.test(line
 const UNIT =
   /^(?:°[CF]|℃|℉|K|%|‰|%\s?r\.?[FH]\.?|%RH|[hkM]?Pa|m?bar|psi|[mkµu]?V|[mµu]?A|[mkM]?W|[kM]?Wh|VA|Hz|kHz|MHz|[mckµu]?m|in|ft|m\/s|km\/h|mph|[lL]\/(?:s|min|h)|m[3³]\/[sh]|pp[mb]|l(?:x|ux)|dBm?|[mkµu]?g|m?s|min|h|rpm|1\/min|U\/min|k?Ω|[uµm]S\/cm|mg\/[lL]|µg\/m[3³]|g\/m[3³]|pH|W\/m[2²]|[lL]|m[23²³]|Cel|V\/m|N|kN|Nm|J|kJ|cd|T|mT|°|deg)$/;
 
-/** Recognizes `Temp [°C]`, `Temp (°C)`, `Temp in °C` and `Temp, °C (LGR S/N: 1)`. */
+/** Units that end no other name: `Phase A` and `Temp min` have none. */
+const CLEAR_UNIT = /[^a-z]|^(?:[hkM]Pa|mbar|[kM]?Wh|kW|pp[mb]|rpm)$/i;
+
+/** Recognizes `Temp [°C]`, `Temp (°C)`, `Temp in °C`, `Temp °C` and `Temp, °C (LGR S/N: 1)`. */
 export function splitUnit(name: string): { name: string; unit: string | null } {
   const brackets = /^(.*\S)\s*\[\s*([^[\]]+?)\s*\]$/.exec(name);
   if (brackets) return { name: String(brackets[1]), unit: String(brackets[2]) };
@@ -67,6 +70,9 @@ export function splitUnit(name: string): { name: string; unit: string | null } {
     const match = pattern.exec(name);
     if (match && UNIT.test(String(match[2]))) return { name: String(match[1]), unit: String(match[2]) };
   }
+  const last = /^(.*\S)\s+(\S+)$/.exec(name);
+  if (last && UNIT.test(String(last[2])) && CLEAR_UNIT.test(String(last[2])))
+    return { name: String(last[1]), unit: String(last[2]) };
   return { name, unit: null };
 }
 

@@ -2,6 +2,15 @@ import { setImmediate } from 'node:timers/promises';
 import { TextStream } from '../../../common/encodings.ts';
 import { MillraceError } from '../../../common/errors.ts';
 
+/** By the first bytes in hexadecimal digits. */
+const NO_TEXTS: Array<[bytes: string, rule: string]> = [
+  ['1f8b', 'is compressed with gzip. Unpack it first'],
+  ['28b52ffd', 'is compressed with zstd. Unpack it first'],
+  ['504b0304', 'is a ZIP archive or a spreadsheet such as .xlsx. Unpack it, or save the sheet as CSV'],
+  ['d0cf11e0', 'is an old spreadsheet (.xls). Save the sheet as CSV'],
+  ['50415231', 'is a Parquet file. Import it as Parquet'],
+];
+
 /** In characters. */
 const MAX_LINE = 1024 * 1024;
 
@@ -19,6 +28,7 @@ export async function* linesOf(
   const text = new TextStream(encoding);
   let line = 1;
   let rest = '';
+  let isFirst = true;
   const decoded = (read: () => string) => {
     try {
       return read();
@@ -29,6 +39,8 @@ export async function* linesOf(
     }
   };
   for await (const chunk of source) {
+    if (isFirst) refuseNoText(chunk);
+    isFirst = false;
     const lines = (rest + decoded(() => text.write(chunk))).split('\n');
     rest = lines.pop() ?? '';
     line += lines.length;
@@ -41,4 +53,10 @@ export async function* linesOf(
   }
   rest += decoded(() => text.end());
   if (rest !== '') yield rest;
+}
+
+function refuseNoText(chunk: Buffer) {
+  const begin = chunk.subarray(0, 4).toString('hex');
+  const rule = NO_TEXTS.find(([bytes]) => begin.startsWith(bytes))?.[1];
+  if (rule !== undefined) throw new MillraceError('bad_file', `The file ${rule}.`);
 }

@@ -11,7 +11,7 @@ import { convert, convertWithDictionary, DEFAULT_PARSERS } from 'hyparquet/src/c
 import { decompressPage, readDataPage, readDataPageV2 } from 'hyparquet/src/datapage.js';
 import { getTreePath } from 'hyparquet/src/schema.js';
 import { MillraceError } from '../../../common/errors.ts';
-import { checkRuns, type Storage, storageOf } from './parquet-runs.ts';
+import { COMPRESSORS, checkRuns, type Storage, storageOf } from './parquet-runs.ts';
 
 /**
  * The library (hyparquet) decodes no smaller part of a file than a page. Programs such as pyarrow, pandas, polars and DuckDB write pages of
@@ -72,7 +72,14 @@ export class ColumnReader {
     this.#file = file;
     this.#rows = rows;
     this.#storage = storageOf(schema, meta);
-    this.#decoder = { ...meta, pathInSchema: meta.path_in_schema, element, schemaPath, parsers: PARSERS };
+    this.#decoder = {
+      ...meta,
+      pathInSchema: meta.path_in_schema,
+      element,
+      schemaPath,
+      parsers: PARSERS,
+      compressors: COMPRESSORS,
+    };
     this.#end = begin + Number(size);
     this.#next = { offset: begin, row: 0 };
     this.#maxValues = Math.min(
@@ -137,7 +144,7 @@ export class ColumnReader {
     if (header.data_page_header_v2) return readDataPageV2(bytes, header, this.#decoder);
     const { data_page_header: counts, uncompressed_page_size: size } = header;
     if (!counts) throw new Error(`it has a page of the type ${header.type}`);
-    return readDataPage(decompressPage(bytes, size, this.#decoder.codec, undefined), counts, this.#decoder);
+    return readDataPage(decompressPage(bytes, size, this.#decoder.codec, COMPRESSORS), counts, this.#decoder);
   }
 
   #bytesOf({ header, begin, end }: Page): Uint8Array<ArrayBuffer> {

@@ -1,4 +1,5 @@
-import type { ColumnMetaData, DataReader, PageHeader, SchemaElement } from 'hyparquet';
+import { brotliDecompressSync, constants, gunzipSync, zstdDecompressSync } from 'node:zlib';
+import type { ColumnMetaData, Compressors, DataReader, PageHeader, SchemaElement } from 'hyparquet';
 import { decompressPage } from 'hyparquet/src/datapage.js';
 import { deltaBinaryUnpack } from 'hyparquet/src/delta.js';
 import { readRleBitPackedHybrid } from 'hyparquet/src/encoding.js';
@@ -37,6 +38,17 @@ export function storageOf(schema: SchemaElement[], meta: ColumnMetaData): Storag
 
 const bitsOf = (level: number): number => 32 - Math.clz32(level);
 
+/** Each result is as long as the header of its page declares, and that length was checked before. A window of zstd may be 16 MiB. */
+export const COMPRESSORS: Compressors = {
+  GZIP: (page, size) => gunzipSync(page, { maxOutputLength: Math.max(1, size) }),
+  BROTLI: (page, size) => brotliDecompressSync(page, { maxOutputLength: Math.max(1, size) }),
+  ZSTD: (page, size) =>
+    zstdDecompressSync(page, {
+      maxOutputLength: Math.max(1, size),
+      params: { [constants.ZSTD_d_windowLogMax]: 24 },
+    }),
+};
+
 /** `page`: stored bytes, whose size was checked before. Returns the total bytes of the prefixes of texts. Throws `bad_file`. */
 export function checkRuns(page: Uint8Array, header: PageHeader, storage: Storage): number {
   if (header.type === 'DATA_PAGE') return checkPage(page, header, storage);
@@ -55,7 +67,7 @@ function checkPage(
   const { num_values: values, encoding } = counts;
   const { repetition, definition } = widths;
   if (repetition === 0 && definition === 0 && !isChecked(encoding)) return 0;
-  const reader = readerOf(decompressPage(stored, size, meta.codec, undefined));
+  const reader = readerOf(decompressPage(stored, size, meta.codec, COMPRESSORS));
   if (repetition > 0) checkSized(reader, repetition, values);
   const levels = { ...reader };
   if (definition > 0) checkSized(reader, definition, values);
@@ -105,7 +117,9 @@ function checkPageV2(
   // If the column has no levels, its values begin where the levels would begin. The library reads them in this way.
   const body = stored.subarray(repetition + (widths.definition > 0 ? definition : 0));
   const rest = size - repetition - definition;
-  const reader = readerOf(isCompressed === false ? body : decompressPage(body, rest, meta.codec, undefined));
+  const reader = readerOf(
+    isCompressed === false ? body : decompressPage(body, rest, meta.codec, COMPRESSORS),
+  );
   const values = rows - counts.num_nulls;
   if (encoding === 'DELTA_BYTE_ARRAY') return prefixesOf(reader, values);
   if (encoding === 'RLE') checkSized(reader, 1, values);

@@ -111,7 +111,7 @@ export const getInfluxHealth =
     });
   };
 
-const DESCRIPTION = `Takes line protocol, plain or with \`Content-Encoding: gzip\`, \`deflate\` or \`br\`, and answers 204 after the commit.
+const DESCRIPTION = `Takes line protocol, plain or with \`Content-Encoding: gzip\`, \`deflate\`, \`br\` or \`zstd\`, and answers 204 after the commit.
 
 The device is the first of the tags in \`LINE_DEVICE_TAGS\` that the line has, else its measurement. The sensor is \`measurement.field\`, and the remaining
 tags in the order of their keys: \`modbus.temperature{slave_id=1}\`. Floats, integers, unsigned integers and booleans are stored. Texts, and what

@@ -90,6 +90,16 @@ export const LONGEST_MS = 366 * DAY_MS;
 export type Range = { from: number; to: number };
 export type Order = 'asc' | 'desc';
 
+/**
+ * The part of a range in which a sensor may have samples. It ends with the hour of `newest`, because `latest` is written after the samples
+ * that it shows, and their hour is read as a whole anyway.
+ * @param newest epoch ms; null: there are no samples
+ */
+export const storedRange = ({ from, to }: Range, newest: number | null): Range => ({
+  from,
+  to: newest === null ? from : Math.min(to, bucketOf(Math.min(newest, to)) + HOUR_MS),
+});
+
 /** Reads the range in parts that become longer and longer. @param length of the first part, in ms */
 export async function* chunksOf(
   lookUp: LookUp,

@@ -1,7 +1,15 @@
 import { DAY_MS, HOUR_MS } from '../../../schema/rules.ts';
 import { Bins, type Point, widthFor } from './bins.ts';
 import { type Grid, uniformGrid } from './grid.ts';
-import { chunksOf, type Hour, LONGEST_MS, type LookUp, type Range, type Sensor } from './hours.ts';
+import {
+  chunksOf,
+  type Hour,
+  LONGEST_MS,
+  type LookUp,
+  type Range,
+  type Sensor,
+  storedRange,
+} from './hours.ts';
 import { readAhead, type SampleSource } from './samples.ts';
 
 /** In ms. Reads of longer ranges bypass the row cache of the server. */
@@ -59,8 +67,7 @@ export async function readBins(
     signal,
   }: { grid: Grid; bins: Bins; newest: number | null; signal?: AbortSignal | undefined },
 ): Promise<number> {
-  const end = newest === null ? range.from : Math.min(range.to, newest + 1);
-  const stored = { from: range.from, to: end };
+  const stored = storedRange(range, newest);
   const fromSamples = grid.narrowest < HOUR_MS;
   let taken = 0;
 

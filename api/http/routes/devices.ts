@@ -181,8 +181,8 @@ export async function findSensor({ store }: Pick<RouteContext, 'store'>, params:
 }
 
 /**
- * No sample of the sensor is later than `newest` (epoch ms); null: it has no samples. The table `latest` has that time, unless the device
- * was retired: older samples stay until they expire, and may be later. Throws `bad_id`, `not_found`.
+ * `newest`: for `storedRange`. It is the time of the table `latest`, unless the device was retired: older samples stay until they expire,
+ * and may be later. Throws `bad_id`, `not_found`.
  */
 export async function findMeasured(
   deps: RouteContext,

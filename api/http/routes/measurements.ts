@@ -1,6 +1,7 @@
 import type { RequestHandler } from 'express';
 import { z } from 'zod';
 import { formatTime } from '../../../common/times.ts';
+import { storedRange } from '../../history/reading/index.ts';
 import { bodyOf } from '../body.ts';
 import { json, type Operation, PAGED, REFUSAL_CODES } from '../contract/operation.ts';
 import { PAYLOADS } from '../contract/payloads.ts';
@@ -54,11 +55,11 @@ export const getMeasurements =
   async (req, res) => {
     const { reading, cursors, limits, metrics } = deps;
     const { limit, cursor, order: wanted, format, ...given } = readQuery(req, QUERY);
-    const range = cutRange(given, deps);
+    const retained = cutRange(given, deps);
     const sensor = await findMeasured(deps, req.params);
     const { deviceId, sensorId, key, newest } = sensor;
-    // End the range after the newest sample. Otherwise a page of a sensor that has been silent for long would read many empty hours.
-    range.to = newest === null ? range.from : Math.min(range.to, newest + 1);
+    // A page of a sensor that has been silent for long would read many empty hours otherwise.
+    const range = storedRange(retained, newest);
     const type = exportType(req, format);
     const order = wanted ?? (type === null ? 'desc' : 'asc');
     res.vary('Accept');
@@ -146,7 +147,7 @@ export const postMeasurements: Operation = {
   summary: 'Stores measurements of a device',
   description: `Takes the payloads that MQTT takes, and answers after the commit. As \`application/json\` it takes plain measurements and SenML: an array whose
 first record has a label of SenML is a pack. \`application/senml+json\` takes the same packs. If some measurements are refused, the others are stored.
-The body may have \`Content-Encoding: gzip\`, \`deflate\` or \`br\`.
+The body may have \`Content-Encoding: gzip\`, \`deflate\`, \`br\` or \`zstd\`.
 \`refused\` then lists each refused one with its index, its path and the rule that failed. A refused post makes no dead letter. If the whole message is
 refused, the problem has the code of that refusal. After \`busy\`, wait for the seconds in \`Retry-After\`.`,
   query: SUBMISSION_QUERY,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { HOUR_MS } from '../../../schema/rules.ts';
-import { encodeParquet } from '../../columns/index.ts';
+import { DATA_SET_LABELS, encodeParquet } from '../../columns/index.ts';
 import type { Samples } from '../../columns/rows.ts';
 import type { Target } from './directory.ts';
 
@@ -83,7 +83,7 @@ export function createDayWriter({
     const hash = createHash('sha256');
     const chunks = [];
     let bytes = 0;
-    for await (const chunk of encodeParquet(times.of(samples))) {
+    for await (const chunk of encodeParquet(times.of(samples), DATA_SET_LABELS)) {
       chunks.push(chunk);
       hash.update(chunk);
       bytes += chunk.length;

@@ -23,6 +23,7 @@ export const labelsNamed = (labels: Partial<Labels> = {}): Labels => ({
   sensor: 'temperature',
   type: 'temperature',
   unit: 'Cel',
+  site: null,
   ...labels,
 });
 

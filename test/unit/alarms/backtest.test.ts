@@ -8,6 +8,7 @@ import { createConcurrencyLimits, MAX_CONCURRENT } from '../../../api/http/long-
 import { problemHandler } from '../../../api/http/problems.ts';
 import { routes } from '../../../api/http/routes/alarm-rules.ts';
 import { bind, serve } from '../../../api/http/serve.ts';
+import { groupOf } from '../../../schema/ids.ts';
 import { listening } from '../../support/http/listening.ts';
 import { type MemoryAlarms, startMemoryAlarms } from '../../support/system/memory-alarms.ts';
 import { until } from '../../support/until.ts';
@@ -15,8 +16,10 @@ import { until } from '../../support/until.ts';
 const MINUTE_MS = 60_000;
 const NOW = Date.UTC(2026, 10, 21, 12, 20);
 
+/** Milliseconds that the tests add to the clock. */
+let shifted = 0;
 let calls = 0;
-const clock = () => NOW + calls++;
+const clock = () => NOW + shifted + calls++;
 
 let system: MemoryAlarms;
 let server: Server;
@@ -65,6 +68,7 @@ beforeEach(async () => {
 afterEach(async () => {
   held?.release();
   held = null;
+  shifted = 0;
   server.closeAllConnections();
   server.close();
   await system.stop();
@@ -135,6 +139,24 @@ test('POST /alarm-rules/test: the limit of concurrent requests is reached: 429 b
   held?.release();
   expect((await first).status).toBe(200);
   expect((await ask(ABOVE)).status).toBe(200);
+});
+
+test('POST /alarm-rules/test: a sensor has never sent: its absence begins with its registration, and its first sample ends it', async () => {
+  await system.accept('iot/v1/oven/birth', JSON.stringify({ sensors: [{ sensor_id: 'heat' }] }));
+  const { device: bytes } = system.keyOf('oven', 'heat');
+  const [row] = await system.store.devices.sensors({ group: groupOf(bytes, 4), bytes });
+  const registered = Number(row?.registeredAt);
+  const absent = async () => (await ask({ kind: 'absent', for_ms: 10 * MINUTE_MS })).json();
+  const started_at = new Date(registered).toISOString();
+  expect(await absent()).toMatchObject({ count: 0, sensors: 1, stored_from: null });
+  shifted = 15 * MINUTE_MS;
+  expect(await absent()).toMatchObject({ count: 1, items: [{ started_at, cleared_at: null }] });
+  const ts = registered + 12 * MINUTE_MS;
+  await system.measure('oven', [{ sensor_id: 'heat', ts, value: 1 }]);
+  const cleared_at = new Date(ts).toISOString();
+  expect(await absent()).toMatchObject({ count: 1, items: [{ started_at, cleared_at }] });
+  await system.measure('oven', [{ sensor_id: 'heat', ts: registered + 6 * MINUTE_MS, value: 1 }]);
+  expect(await absent()).toMatchObject({ count: 0, items: [] });
 });
 
 test('POST /alarm-rules/test: the client disconnects: no further samples are read, and the next request gets 200', async () => {

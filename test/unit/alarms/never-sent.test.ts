@@ -163,6 +163,25 @@ test('Absence alarm before the first sample: the device is retired: the alarm en
   expect(await episodes('oven')).toEqual([{ start, opened, cleared }]);
 });
 
+test('Absence alarm before the first sample: it is open, and the device is retired: it ends at the retirement, once', async () => {
+  const start = await register('oven');
+  await watch('oven');
+  shifted += 16 * MINUTE_MS;
+  await untilOpen('oven');
+  await system.ingest.retire(identifyDevice('oven') as Identity);
+  const retiredAt = await system.store.devices.retiredAt(deviceKey('oven'));
+  shifted += MINUTE_MS;
+  await system.alarms.endOfDevice(deviceKey('oven').bytes);
+  await until(() => system.messages.length === 2);
+  await untilLooked();
+  const next = await system.start('next');
+  await untilLooked();
+  await until(() => next.waiting === 0);
+  await next.stop();
+  expect(await episodes('oven')).toEqual([{ start, opened: start + SILENCE_MS, cleared: retiredAt }]);
+  expect(system.messages.map(({ event }) => event)).toEqual(['opened', 'cleared']);
+});
+
 test('Absence alarm: the sensor and the rule are older than the upgrade: no alarm opens until the rule changes', async () => {
   const upgradedAt = NOW + HOUR_MS;
   await system.client.execute(

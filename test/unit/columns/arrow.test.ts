@@ -49,6 +49,7 @@ test('Arrow export: no samples: the stream has columns but no rows', async () =>
     'sensor',
     'type',
     'unit',
+    'site',
     'value',
   ]);
 });

@@ -39,7 +39,7 @@ test('Parquet export: extreme doubles, missing labels, names outside ASCII: deco
     samplesOf(labelsNamed({ device: 'Anlage Süd · 1', sensor: '温度', type: null }), [
       [BEGIN - 9 * HOUR, 1.5],
     ]),
-    samplesOf(labelsNamed({ unit: null }), [[BEGIN + 400 * 24 * HOUR, -0]]),
+    samplesOf(labelsNamed({ unit: null, site: 'Halle Ä' }), [[BEGIN + 400 * 24 * HOUR, -0]]),
     samplesOf(labelsNamed({ unit: null, type: null }), []),
   ];
   const { file } = await write(samples);
@@ -119,7 +119,7 @@ test('Parquet export: three row groups, few or many distinct values: the statist
       nulls: 0n,
     });
     expect(bounds[2]).toEqual({ min: sensors[0], max: sensors.at(-1), nulls: 0n });
-    expect(bounds[5]).toEqual({
+    expect(bounds.at(-1)).toEqual({
       min: values.reduce((a, b) => Math.min(a, b)),
       max: values.reduce((a, b) => Math.max(a, b)),
       nulls: 0n,

@@ -37,7 +37,7 @@ async function serve({ stallMs = 86_400_000 }: { stallMs?: number } = {}) {
       sensor: {
         deviceId: 'd',
         sensorId: 's',
-        row: { deviceName: 'export', name: null, type: null, unit: null },
+        row: { deviceName: 'export', name: null, type: null, unit: null, site: null },
       },
       range: { from: 0, to: Number.MAX_SAFE_INTEGER },
       order: 'asc',

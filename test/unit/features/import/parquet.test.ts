@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { expect, test } from '@jest/globals';
 import type { FileMetaData, PageHeader, SchemaElement } from 'hyparquet';
 import { ByteWriter, ParquetWriter, parquetWriteBuffer } from 'hyparquet-writer';
@@ -366,9 +367,36 @@ test.each(DECIMALS)(
   },
 );
 
+test.each([
+  ['GZIP', gzipSync],
+  ['BROTLI', brotliCompressSync],
+  ['ZSTD', zstdCompressSync],
+] as const)('Parquet import: %s: pages of values and of dictionaries are read', async (codec, compress) => {
+  const bytes = parquetWriteBuffer({
+    columnData: [
+      { name: 'ts', data: Array.from({ length: 3000 }, (_, row) => row), type: 'DOUBLE' },
+      {
+        name: 'a',
+        data: Array.from({ length: 3000 }, (_, row) => (row === 7 ? null : row % 3)),
+        type: 'DOUBLE',
+      },
+    ],
+    codec,
+    compressors: { [codec]: (page: Uint8Array) => new Uint8Array(compress(page)) },
+  });
+  const path = join(directory, `${codec}.parquet`);
+  writeFileSync(path, new Uint8Array(bytes));
+  const samples = await samplesOf(path);
+  expect(samples.length).toBeGreaterThanOrEqual(2999);
+  expect(samples.slice(-2)).toEqual([
+    [2999, 'a', 2998, 1],
+    [3000, 'a', 2999, 2],
+  ]);
+});
+
 test('Parquet import: compression that is not supported: bad_file with a remedy', async () => {
   const path = await write(columnsOf(3), ({ row_groups: groups }) => {
-    for (const { meta_data: meta } of groups[0]?.columns ?? []) if (meta) meta.codec = 'ZSTD';
+    for (const { meta_data: meta } of groups[0]?.columns ?? []) if (meta) meta.codec = 'LZ4_RAW';
   });
   await expect(partsOf(path)).rejects.toMatchObject({
     code: 'bad_file',

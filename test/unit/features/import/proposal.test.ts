@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { splitUnit } from '../../../../api/features/import/dialect.ts';
 import { proposeOptions } from '../../../../api/features/import/proposal.ts';
 import { dryRun } from '../../../support/features/import/dry-run.ts';
 import { FIELD_FILES } from '../../../support/features/import/files.ts';
@@ -52,3 +53,17 @@ test.each([
     expect(proposedFor(names, cells)).toBe(missing);
   },
 );
+
+test.each([
+  ['Temperatur °C', 'Temperatur', '°C'],
+  ['Temp %RH', 'Temp', '%RH'],
+  ['Wind km/h', 'Wind', 'km/h'],
+  ['Pressure hPa', 'Pressure', 'hPa'],
+  ['Temp in °C', 'Temp', '°C'],
+  ['Phase A', 'Phase A', null],
+  ['Temp min', 'Temp min', null],
+  ['°C', '°C', null],
+  ['Sensor 1', 'Sensor 1', null],
+])('Import: a column is named %p: the sensor is %p with the unit %p', (column, name, unit) => {
+  expect(splitUnit(column)).toEqual({ name, unit });
+});

@@ -1,3 +1,4 @@
+import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { expect, test } from '@jest/globals';
 import { dryRun } from '../../../support/features/import/dry-run.ts';
 
@@ -69,6 +70,11 @@ test.each([
     'line 9 (header_line) does not exist',
   ],
   ['one sensor for two columns of values', 'ts,a,b\n', { sensor: 's' }, 'Choose one with `values`'],
+  ['gzip', gzipSync('ts,a\n1,2\n'), {}, 'compressed with gzip. Unpack it'],
+  ['zstd', zstdCompressSync('ts,a\n1,2\n'), {}, 'compressed with zstd. Unpack it'],
+  ['a sheet of Excel', Buffer.from('PK\x03\x04'), {}, 'save the sheet as CSV'],
+  ['an old sheet of Excel', Buffer.from('d0cf11e0a1b11ae1', 'hex'), {}, 'Save the sheet as CSV'],
+  ['Parquet that is sent as CSV', Buffer.from('PAR1'), {}, 'Import it as Parquet'],
   ['Windows-1252', Buffer.from('ts,Küche\n1,2\n', 'latin1'), {}, 'seems to be Windows-1252'],
 ])('CSV import: %s: bad_file with a remedy', async (_, content, options, message) => {
   await expect(dryRun(content, { device: 'd', ...options })).rejects.toMatchObject({

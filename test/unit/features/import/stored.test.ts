@@ -1,10 +1,16 @@
+import { open, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { importStream } from '../../../../api/features/import/files.ts';
+import { encodeParquet, listSensors, readSensors } from '../../../../api/columns/index.ts';
+import { importParquet, importStream } from '../../../../api/features/import/files.ts';
+import { createReading } from '../../../../api/history/reading/index.ts';
 import { csvCell } from '../../../../api/http/tables.ts';
 import { isName } from '../../../../schema/ids.ts';
+import { useDirectory } from '../../../support/directory.ts';
 import { dryRun } from '../../../support/features/import/dry-run.ts';
-import { startMemoryPipeline } from '../../../support/system/memory-pipeline.ts';
+import { type MemoryPipeline, startMemoryPipeline } from '../../../support/system/memory-pipeline.ts';
 
 const NOW = Date.UTC(2026, 10, 28, 12);
 const BEGIN = NOW - 5 * 86_400_000;
@@ -125,4 +131,60 @@ test('Import of an export of one sensor: device and sensor are named by options:
     [BEGIN, 1.5],
     [BEGIN + 1, -0],
   ]);
+});
+
+const directory = useDirectory('round-trip');
+
+/** `GET /export` of the last five days. */
+function exportOf({ store }: MemoryPipeline): Promise<Buffer> {
+  const range = { from: BEGIN - 1, to: NOW };
+  const signal = new AbortController().signal;
+  return buffer(encodeParquet(readSensors(createReading(store), listSensors(store, 4, {}), range, signal)));
+}
+
+test('Import of an export: hostile names: a second installation has the same devices, sensors, values, types, units and sites', async () => {
+  const label = fc.option(hostile);
+  const rows = fc.array(
+    fc.record({
+      device: hostile,
+      sensor: hostile,
+      type: label,
+      unit: label,
+      site: label,
+      value: fc.double(),
+    }),
+    { minLength: 1, maxLength: 30 },
+  );
+  await fc.assert(
+    fc.asyncProperty(rows, async (list) => {
+      const first = await startMemoryPipeline({ clock: () => NOW });
+      const second = await startMemoryPipeline({ clock: () => NOW });
+      const path = join(directory, 'all.parquet');
+      const options = {
+        device: undefined,
+        skip: 0,
+        dryRun: false,
+        signal: new AbortController().signal,
+        onRefused() {},
+        onProgress() {},
+      };
+      async function* source() {
+        for (const [index, row] of list.entries())
+          yield Buffer.from(`${JSON.stringify({ ts: BEGIN + index, ...row })}\n`);
+      }
+      try {
+        await importStream(first.ingest, { source: source(), format: 'ndjson' }, options);
+        const exported = await exportOf(first);
+        await writeFile(path, exported);
+        const file = await open(path);
+        const { progress } = await importParquet(second.ingest, file, options).finally(() => file.close());
+        expect(progress).toMatchObject({ refused: 0, merged: 0 });
+        expect((await exportOf(second)).equals(exported)).toBe(true);
+      } finally {
+        await first.stop();
+        await second.stop();
+      }
+    }),
+    { numRuns: 10 },
+  );
 });
