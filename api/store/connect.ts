@@ -19,7 +19,7 @@ const CERTIFICATE_ALERTS = new Set([
 /** Messages of nodes that could not read their accounts. These errors have the same code as a wrong password. */
 const ACCOUNTS_AWAY = /unable to perform|could not verify|cannot achieve|timed? ?out|unavailable/i;
 
-/** Errors name the cause and the setting to check. @throws {MillraceError} `database_away`, `bad_settings`, `schema_differs` */
+/** Errors name the cause and the setting to check. @throws `database_away`, `bad_settings`, `schema_differs` */
 export async function connect(cql: Config['cql'], options?: ClientOptions): Promise<Client> {
   const client = createClient(cql, options);
   try {

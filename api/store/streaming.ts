@@ -1,7 +1,8 @@
 import { digestOf } from '../../schema/packed/pack.ts';
-import { int32, int64, writeTimestamp } from './cql-encoding.ts';
+import { int32, int64 } from './cql-encoding.ts';
 import type { Page } from './history/unpacked.ts';
 import type { Row, Session } from './sending/session.ts';
+import { writeTimestamp } from './write-timestamps.ts';
 
 export const DIGEST_BYTES = 8;
 

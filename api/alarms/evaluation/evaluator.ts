@@ -2,7 +2,7 @@ import { bucketOf, DAY_MS } from '../../../schema/rules.ts';
 import type { Reading } from '../../history/reading/index.ts';
 import type { Alarm, AlarmStore, Episode, EpisodeKey } from '../../store/alarms/episodes.ts';
 import type { ClockGuard } from '../../store/clock-guard.ts';
-import { writeTimestamp } from '../../store/index.ts';
+import { type WriteStamp, writeTimestamp } from '../../store/index.ts';
 import { covers, type Rule, type RuleCondition, type RuleVersion } from '../rules/rule.ts';
 import type { SensorState } from '../subjects.ts';
 import { readWindow, type Window } from './windows.ts';
@@ -117,7 +117,7 @@ export class Evaluator {
       version: RuleVersion;
       state: () => Promise<SensorState>;
       now: number;
-      readAt: Buffer;
+      readAt: WriteStamp;
       silentAt: number;
     },
     from: number,
@@ -221,7 +221,7 @@ export class Evaluator {
 
   /** Null: there is nothing to report. */
   async #store(
-    task: { subject: MonitoredSensor; rule: Rule; version: RuleVersion; now: number; readAt: Buffer },
+    task: { subject: MonitoredSensor; rule: Rule; version: RuleVersion; now: number; readAt: WriteStamp },
     episode: Episode,
     before: Alarm | undefined,
   ): Promise<AlarmChange | null> {
@@ -261,7 +261,7 @@ export class Evaluator {
   }
 
   async #write(
-    { group, now, readAt }: { group: number; now: number; readAt: Buffer },
+    { group, now, readAt }: { group: number; now: number; readAt: WriteStamp },
     alarm: Alarm,
     kinds: AlarmEventKind[],
   ): Promise<AlarmChange> {

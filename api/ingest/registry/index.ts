@@ -134,7 +134,7 @@ export class Registry {
     this.#devices = await this.#store.countDevices(this.#groups);
   }
 
-  /** Registers an unknown device if AUTO_REGISTER is on, with this site; otherwise null. @throws {MillraceError} `registration_limit` */
+  /** Registers an unknown device if AUTO_REGISTER is on, with this site; otherwise null. @throws `registration_limit` */
   async device(identity: Identity, site?: string): Promise<Device | null> {
     const known = this.cache.peek(identity.id);
     if (known) return known;
@@ -261,7 +261,7 @@ export function createRetirement({
   clock: () => number;
 }) {
   return {
-    /** Resolves to false for an unknown device. @throws {MillraceError} `unavailable`: a second call finishes the removal */
+    /** Resolves to false for an unknown device. @throws `unavailable`: a second call finishes the removal */
     retire: ({ id, bytes }: Identity): Promise<boolean> =>
       registry.serialize(id, async () => {
         try {

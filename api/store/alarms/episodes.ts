@@ -1,6 +1,7 @@
 import { dayOf } from '../../../schema/rules.ts';
-import { float64, int64, writeTimestamp } from '../cql-encoding.ts';
+import { float64, int64 } from '../cql-encoding.ts';
 import type { Row, Session } from '../sending/session.ts';
+import { type WriteStamp, writeTimestamp } from '../write-timestamps.ts';
 
 const COLUMNS =
   'device_id, sensor_id, rule_id, start, version, rule, severity, condition, device, sensor, site, unit, opened, WRITETIME(opened) AS written_at, cleared, peak, late, withdrawn, acknowledged_at, acknowledged_by, comment, shelved_until';
@@ -160,7 +161,7 @@ export class AlarmStore {
    * first, a failure between the two writes would leave the row without indexes and history forever.
    * @param readAt the write timestamp, in µs: a time before the samples were read
    */
-  async write(group: number, alarm: Alarm, readAt: Buffer, events: AlarmEvent[] = []) {
+  async write(group: number, alarm: Alarm, readAt: WriteStamp, events: AlarmEvent[] = []) {
     const key = keyOf(alarm);
     const isOpen = alarm.cleared === null && !alarm.withdrawn;
     await Promise.all([

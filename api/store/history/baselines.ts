@@ -1,6 +1,7 @@
 import { uuidText } from '../../../schema/ids.ts';
-import { int64, writeTimestamp } from '../cql-encoding.ts';
+import { int64 } from '../cql-encoding.ts';
 import type { Session } from '../sending/session.ts';
+import { writeTimestamp } from '../write-timestamps.ts';
 import type { SensorBytes } from './keys.ts';
 
 /** mean and deviation of each of the 24 hours of a day */

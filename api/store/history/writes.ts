@@ -2,6 +2,7 @@ import { digestOf } from '../../../schema/packed/pack.ts';
 import type { HourStatistics } from '../../../schema/packed/statistics.ts';
 import { float64, int32, int64 } from '../cql-encoding.ts';
 import type { Session } from '../sending/session.ts';
+import { writeTimestamp } from '../write-timestamps.ts';
 import { createDayStatistics } from './days.ts';
 import { dayKey, type SensorBytes, yearKey } from './keys.ts';
 
@@ -45,8 +46,8 @@ export function createHistoryWrites(session: Session) {
         int64(hour),
         int32(count),
         ...[min, max, sum, first, last].map(float64),
-        int64(readFrom * 1000),
-        int64(readFrom * 1000),
+        writeTimestamp(readFrom),
+        writeTimestamp(readFrom),
       ]),
 
     /**
@@ -61,7 +62,7 @@ export function createHistoryWrites(session: Session) {
           'write_late',
           hours.map((hour) => ({
             query: INSERT_LATE,
-            params: [...yearKey(key, hour), int64(hour), int64(lateAt * 1000), int64(lateAt * 1000)],
+            params: [...yearKey(key, hour), int64(hour), writeTimestamp(lateAt), writeTimestamp(lateAt)],
           })),
         ),
       ]),

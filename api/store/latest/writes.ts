@@ -7,6 +7,14 @@ import { committed, isRefusal, Partition, PendingRow, PendingRows } from '../sen
 import { halvesOf } from '../sending/request-bounds.ts';
 import type { Retry } from '../sending/retry.ts';
 import type { Query, Session } from '../sending/session.ts';
+import {
+  encodeStamp,
+  greaterStamp,
+  type Stamp,
+  stampAfter,
+  stampOf,
+  writeTimestamp,
+} from '../write-timestamps.ts';
 import type { Newest } from './reads.ts';
 
 // Each entry of the map is a cell whose write timestamp is the time of the measurement. So the value with the newest measurement wins,
@@ -55,7 +63,7 @@ export class LatestWrites {
   /**
    * Writes the values that are newer than the last committed values, and then notes them in the sensors.
    * @returns the sensors that have a newer value now; settles when all values are committed
-   * @throws {MillraceError} `unavailable` while the process ends
+   * @throws `unavailable` while the process ends
    */
   write<S extends LatestSensor>(
     device: { bytes: Buffer; group: number; retiredAt: number | null },
@@ -252,7 +260,7 @@ export class PendingLatest extends PendingRow<LatestUpdate> {
       for (const { ts, entries } of byInstant(newest))
         queries.push({
           query: UPDATE,
-          params: [int64(latestStamp(ts, retiredAt)), mapCell(ts, entries), group, device],
+          params: [encodeStamp(latestStamp(ts, retiredAt)), mapCell(ts, entries), group, device],
         });
     return queries;
   }
@@ -279,11 +287,11 @@ const SQUEEZED_MS = 365 * DAY_MS;
  * against a value with the same write timestamp. Values that were measured before the retirement and sent after it get
  * timestamps above the deletions, in the order of the measurements: 1 µs for each ms.
  * @param retiredAt epoch ms of the last retirement of the device; null: never
- * @returns epoch µs
  */
-export function latestStamp(ts: number, retiredAt: number | null): number {
-  if (retiredAt === null) return ts * 1000;
-  return Math.max(ts * 1000, retiredAt * 1000 + Math.max(1, SQUEEZED_MS + ts - retiredAt));
+export function latestStamp(ts: number, retiredAt: number | null): Stamp {
+  const measured = stampOf(ts);
+  if (retiredAt === null) return measured;
+  return greaterStamp(measured, stampAfter(stampOf(retiredAt), Math.max(1, SQUEEZED_MS + ts - retiredAt)));
 }
 
 /** A statement has one write timestamp, so values with different times need separate statements. */
@@ -390,7 +398,7 @@ class PendingLastSeen extends PendingRow<Seen> {
     const [group] = this.partition.key;
     return Array.from(this.#seen, ([device, at]) => ({
       query: WRITE_LAST_SEEN,
-      params: [int64(at * 1000), int64(at), group, device],
+      params: [writeTimestamp(at), int64(at), group, device],
     }));
   }
 }

@@ -95,7 +95,7 @@ export class SampleWrites {
    * of hourly samples would take 75 times the memory of the message.
    * @param series one series for each sensor
    * @returns the hours of the message; settles when all of them are committed
-   * @throws {MillraceError} `rejected`: the database refuses these samples
+   * @throws `rejected`: the database refuses these samples
    */
   write(device: SampleDevice, series: SensorSeries[]): Promise<Hour[]> {
     const parts = partsFor(device.sensors.size);

@@ -1,5 +1,6 @@
 import { MAX_STATEMENTS_PER_BATCH } from '../../../schema/rules.ts';
 import { int32, int64 } from '../cql-encoding.ts';
+import { encodeStamp, type Stamp } from '../write-timestamps.ts';
 import type { DeviceKey } from './rows.ts';
 
 /** One request: rows of one partition of one table. */
@@ -47,8 +48,7 @@ export interface SensorChange {
   intervalMs?: number;
   /** `partition` returns the partition within a group, for a value of the column. */
   registeredAt?: number;
-  /** epoch µs */
-  writeTimestamp: number;
+  writeTimestamp: Stamp;
 }
 
 /**
@@ -86,7 +86,7 @@ function indexWrites({ group, bytes }: DeviceKey, changes: SensorChange[], now: 
       partitions.set(key, write);
       write.queries.push({
         query,
-        params: [term, group, bytes, change.bytes, int64(now), int64(change.writeTimestamp)],
+        params: [term, group, bytes, change.bytes, int64(now), encodeStamp(change.writeTimestamp)],
       });
     }
   }
@@ -105,5 +105,5 @@ const sensorParams = ({ group, bytes }: DeviceKey, change: SensorChange) => [
   change.label,
   change.intervalMs === undefined ? undefined : int32(change.intervalMs),
   change.registeredAt === undefined ? undefined : int64(change.registeredAt),
-  int64(change.writeTimestamp),
+  encodeStamp(change.writeTimestamp),
 ];

@@ -11,7 +11,7 @@ import { innerErrors, reasonOf } from '../error-reason.ts';
  * Permissions can only be granted in an existing keyspace, so the keyspace is created first, as the command
  * `migrate` would create it. So the role of `migrate` needs no permission beyond the keyspace.
  * @param onDone called after each statement, and for a new keyspace
- * @throws {MillraceError} `database_away`, `bad_settings`, `failed` when the database refuses a statement
+ * @throws `database_away`, `bad_settings`, `failed` when the database refuses a statement
  */
 export async function makeRoles(
   cql: Config['cql'],

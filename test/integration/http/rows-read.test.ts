@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import type { Client } from 'cassandra-driver';
 import { createFleet, type Fleet } from '../../../api/store/devices/index.ts';
+import { stampOf } from '../../../api/store/index.ts';
 import { createRegistryStore, type RegistryStore } from '../../../api/store/registry/index.ts';
 import { createSession } from '../../../api/store/sending/session.ts';
 import { groupOf, type Identity, identifyDevice, identifySensor } from '../../../schema/ids.ts';
@@ -35,7 +36,7 @@ beforeAll(async () => {
 /** Every 150th device has a rare site, and its first sensor a rare type and name. */
 async function fill(store: RegistryStore) {
   const now = Date.now();
-  const stamp = now * 1000;
+  const stamp = stampOf(now);
   for (let from = 0; from < DEVICES; from += 50) {
     await Promise.all(Array.from({ length: 50 }, (_, index) => addDevice(from + index)));
   }

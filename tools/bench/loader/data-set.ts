@@ -1,3 +1,4 @@
+import { stampOf } from '../../../api/store/index.ts';
 import type { RegistryStore } from '../../../api/store/registry/index.ts';
 import { groupOf, type Identity, identifyDevice, identifySensor } from '../../../schema/ids.ts';
 import { DAY_MS, HOUR_MS } from '../../../schema/rules.ts';
@@ -68,7 +69,7 @@ export async function register(
   { now, intervalMs }: { now: number; intervalMs: number },
 ) {
   const key = { group, bytes };
-  const stamp = now * 1000;
+  const stamp = stampOf(now);
   await registry.writeDevice(key, { name, site: SITE, registeredAt: now }, stamp);
   const changes = sensors.map((sensor) => ({
     bytes: sensor.bytes,
