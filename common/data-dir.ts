@@ -23,7 +23,7 @@ export async function claimDataDir(dataDir: string) {
 
 /**
  * The marker, the caches and the entries to `keep` stay. A missing directory counts as empty.
- * @throws {MillraceError} `not_ours` when the directory has no marker
+ * @throws `not_ours` when the directory has no marker
  */
 export async function emptyDataDir(dataDir: string, keep: string[]) {
   const entries = await readdir(dataDir).catch((error) => {

@@ -19,10 +19,11 @@ const CODINGS = new Map([
 const ACCEPTED = 'gzip, deflate, br';
 
 /**
- * The body is read on demand and never buffered beyond `limit` (bytes), which applies to the compressed and to the decompressed body. The
- * server's `requestTimeout` limits the time of the read. `bytes` is the size of the body, or the limit if the size is unknown; `signal`
- * aborts when the client disconnects. Throws `too_large`, `unknown_format`; `read` also throws `bad_request` if the client disconnects, and
- * `malformed` if the body does not have its declared compression.
+ * The body is read on demand and never buffered beyond `limit` (bytes), which applies to the compressed and to the
+ * decompressed body. The server's `requestTimeout` limits the time of the read. `bytes` is the size of the body, or
+ * the limit if the size is unknown; `signal` aborts when the client disconnects.
+ * @throws `too_large`, `unknown_format`; `read` also throws `bad_request` if the client disconnects, and `malformed`
+ * if the body does not have its declared compression
  */
 export function bodyOf(
   req: Request,
@@ -47,14 +48,14 @@ export function bodyOf(
   };
 }
 
-/** `limit`: bytes. Throws `unknown_format`, `too_large`, and `malformed` if the body is no text of its charset. */
+/** `limit`: bytes. @throws `unknown_format`, `too_large`, and `malformed` if the body is no text of its charset */
 export async function readJsonText(req: Request, res: Response, limit: number): Promise<string> {
   const { read } = bodyOf(req, res, limit);
   if (!req.is('application/json')) throw new MillraceError('unknown_format', 'Send application/json.');
   return decodeText(await read(), charsetOf(req.headers['content-type']));
 }
 
-/** A key of `CODINGS`, or `identity`. Throws `unknown_format` for a coding that is not accepted. */
+/** A key of `CODINGS`, or `identity`. @throws `unknown_format` for a coding that is not accepted */
 export function codingOf(req: Request, res: Response, compressed: boolean): string {
   const coding = req.headers['content-encoding']?.toLowerCase() ?? 'identity';
   if (coding === 'identity' || (compressed && CODINGS.has(coding))) return coding;
@@ -84,7 +85,7 @@ function readBody(req: Request, limit: number): Promise<Buffer> {
   });
 }
 
-/** `limit`: bytes of the result. Throws `too_large`, `malformed`. */
+/** `limit`: bytes of the result. @throws `too_large`, `malformed` */
 async function decompressed(
   body: Buffer,
   {

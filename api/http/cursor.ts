@@ -36,8 +36,8 @@ export function createCursors({ secret, clock }: { secret: string; clock: () => 
     },
 
     /**
-     * `T` is the type that `seal` got for this scope. Throws `bad_cursor` if the cursor was changed, is from another listing, or has
-     * expired.
+     * `T` is the type that `seal` got for this scope.
+     * @throws `bad_cursor` if the cursor was changed, is from another listing, or has expired
      */
     open<T>(scope: string, cursor: string): T {
       const bytes = Buffer.from(cursor.slice(0, MAX_CHARACTERS), 'base64url');
@@ -63,8 +63,8 @@ export function createCursors({ secret, clock }: { secret: string; clock: () => 
 export type Cursors = ReturnType<typeof createCursors>;
 
 /**
- * For an installation without a key in its settings: random, and stored for the next start. Throws `bad_settings` if the file of the key is
- * empty.
+ * For an installation without a key in its settings: random, and stored for the next start.
+ * @throws `bad_settings` if the file of the key is empty
  */
 export async function cursorSecret(dataDir: string): Promise<string> {
   const path = join(dataDir, 'cursor-secret');

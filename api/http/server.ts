@@ -64,7 +64,7 @@ export function createHttpServer(deps: {
   server.on('clientError', clientErrorHandler({ encrypted: tls !== null }));
 
   return {
-    /** Throws `port_taken`. */
+    /** @throws `port_taken` */
     async start() {
       server.listen(port, host);
       try {

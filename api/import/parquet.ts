@@ -11,8 +11,9 @@ const THREAD = new URL('./parquet-worker.ts', import.meta.url);
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 48, maxYoungGenerationSizeMb: 16 };
 
 /**
- * A thread decodes the next slice of rows while the caller works on one. `handle` stays open until the generator has ended. `skip`: rows at
- * the start that need not be read. Throws `bad_file`.
+ * A thread decodes the next slice of rows while the caller works on one. `handle` stays open until the generator has
+ * ended. `skip`: rows at the start that need not be read.
+ * @throws `bad_file`
  */
 export async function* readParquet(
   handle: FileHandle,

@@ -7,7 +7,9 @@ import { type Layout, type LayoutOptions, layoutOf, RowList, type Rows, SAMPLES_
 const LINES_AT_ONCE = 5000;
 
 /**
- * One sample per row, or a column for each sensor. A line names the columns. A quoted cell must not contain a newline. Throws `bad_file`.
+ * One sample per row, or a column for each sensor. A line names the columns. A quoted cell must not contain a
+ * newline.
+ * @throws `bad_file`
  */
 export async function* readCsv(
   source: AsyncIterable<Buffer>,
@@ -162,7 +164,7 @@ class LayoutCache {
     this.#options = options;
   }
 
-  /** Throws `bad_file`. */
+  /** @throws `bad_file` */
   of(names: string[]): Layout {
     const isSame =
       names.length === this.#names.length && names.every((name, index) => name === this.#names[index]);

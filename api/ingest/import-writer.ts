@@ -56,7 +56,7 @@ export class ImportWriter {
     this.#deps = deps;
   }
 
-  /** Registers unknown sensors. `sensors`: type and unit by id or name. @throws {MillraceError} `registration_limit` */
+  /** Registers unknown sensors. `sensors`: type and unit by id or name. @throws `registration_limit` */
   async register(
     identity: Identity,
     sensors: Described,

@@ -83,7 +83,7 @@ export class Submissions {
     this.#metrics = metrics;
   }
 
-  /** @throws {MillraceError} `busy`; `unavailable`: this process ends, or the client disconnected before the message began */
+  /** @throws `busy`; `unavailable`: this process ends, or the client disconnected before the message began */
   async submit(submission: Submission): Promise<IngestResult> {
     const { device } = submission;
     return this.#admit(submission, (message) =>
@@ -91,7 +91,7 @@ export class Submissions {
     );
   }
 
-  /** Throws as `submit`, and `too_large`. */
+  /** @throws as `submit`, and `too_large` */
   async submitLines(submission: LineSubmission): Promise<LineResult> {
     return this.#admit(submission, (message) => this.#settleLines(submission.precision, message));
   }

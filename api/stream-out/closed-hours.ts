@@ -39,8 +39,8 @@ export function createClosedHours({
 
   return {
     /**
-     * Skips hours that another process is completing. Throws the error of the first group that failed, after the other groups were
-     * completed.
+     * Skips hours that another process is completing.
+     * @throws the error of the first group that failed, after the other groups were completed
      */
     async completeDue(): Promise<void> {
       const failures: unknown[] = [];

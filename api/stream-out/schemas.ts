@@ -32,7 +32,7 @@ export class Schemas {
   recordOf = (id: number): AvroRecord | null =>
     [...this.#known].find(([, known]) => known.id === id)?.[0] ?? null;
 
-  /** Registers the schema of the topic if the registry does not have it. Null: the topic needs no id. Throws `TopicRefused`. */
+  /** Registers the schema of the topic if the registry does not have it. Null: the topic needs no id. @throws `TopicRefused` */
   async load(topic: TopicKind): Promise<{ subject: string; id: number; isNew: boolean } | null> {
     const record = this.#recordOfTopic(topic);
     if (!this.#registry || this.#known.has(record)) return null;

@@ -51,7 +51,7 @@ const MISSING_KEYSPACE = [0x2200, 0x2300];
  * to the same node, which executes them one after the other, and then wait until the other nodes know the tables.
  * @param admin has no keyspace: a client with a keyspace does not connect to nodes that do not know it yet
  * @param statements `CREATE TABLE IF NOT EXISTS` statements
- * @throws {MillraceError} `unavailable` when the nodes do not agree on the schema within a minute
+ * @throws `unavailable` when the nodes do not agree on the schema within a minute
  */
 export async function createFirst(admin: Client, keyspace: string, statements: string[]) {
   const host = admin
@@ -65,7 +65,7 @@ export async function createFirst(admin: Client, keyspace: string, statements: s
   await untilAgreed(admin);
 }
 
-/** The next statement may go to another node. @throws {MillraceError} `unavailable` when the nodes do not agree within a minute */
+/** The next statement may go to another node. @throws `unavailable` when the nodes do not agree within a minute */
 export async function changeSchema(client: Client, statement: string) {
   await client.execute(statement, [], DDL);
   await untilAgreed(client);

@@ -25,7 +25,7 @@ const RETAINED = {
   ],
 };
 
-/** Concurrent callers wait, and then find nothing to do. @throws {MillraceError} `schema_differs` when LATEST_GROUPS has changed */
+/** Concurrent callers wait, and then find nothing to do. @throws `schema_differs` when LATEST_GROUPS has changed */
 export async function migrate({
   admin,
   open,

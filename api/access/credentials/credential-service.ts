@@ -63,7 +63,7 @@ export function createCredentialService({
     page: store.page,
     all,
 
-    /** @throws {MillraceError} `bad_id`, `credential_exists`, `unavailable` */
+    /** @throws `bad_id`, `credential_exists`, `unavailable` */
     async issue({ account, devices = [] }: { account: string; devices?: string[] }): Promise<Issued> {
       const { id, bytes } = identify(account);
       for (const device of devices) identify(device);
@@ -82,7 +82,7 @@ export function createCredentialService({
       return { credential: credential as NewCredential, secret };
     },
 
-    /** @throws {MillraceError} `bad_id`, `not_found`, `unavailable` */
+    /** @throws `bad_id`, `not_found`, `unavailable` */
     async rotate(account: string): Promise<Issued> {
       const { bytes } = identify(account);
       const { secret, hash } = await makeHashed();
@@ -92,7 +92,7 @@ export function createCredentialService({
       return { credential: credential as NewCredential, secret };
     },
 
-    /** @throws {MillraceError} `bad_id`, `not_found`, `unavailable` */
+    /** @throws `bad_id`, `not_found`, `unavailable` */
     async revoke(account: string) {
       if (!(await revoke(identify(account).bytes))) throw noCredential();
     },
@@ -157,7 +157,7 @@ export function createCredentialUpdater({
   /**
    * @param decide returns its argument to change nothing. The driver repeats a request whose answer was lost, so `decide`
    * may get its own result as `before`
-   * @throws {MillraceError} `unavailable`: the update may have been applied
+   * @throws `unavailable`: the update may have been applied
    */
   return async function update(
     device: Buffer,

@@ -23,7 +23,7 @@ export class OwnCertificate {
   #problem = '';
   options: TlsOptions;
 
-  /** @throws {MillraceError} `bad_settings` */
+  /** @throws `bad_settings` */
   constructor({
     purpose,
     files,

@@ -5,7 +5,7 @@ import type { Context } from '../../observability/index.ts';
 import type { CertificateState } from '../../observability/metrics.ts';
 import { authorityExpires, OwnCertificate } from './certificate-reload.ts';
 
-/** @throws {MillraceError} `bad_settings` if a file has no valid certificate or key */
+/** @throws `bad_settings` if a file has no valid certificate or key */
 export function createTls(
   { config: { http, mqtt, cql }, logger }: Pick<Context, 'config' | 'logger'>,
   { everyMs }: { everyMs: number },

@@ -113,7 +113,7 @@ const COMMANDS = { list, apply, test };
 
 const RULES = z.array(RuleDefinition);
 
-/** Throws `failed`. */
+/** @throws `failed` */
 function readRules(file: string): Definition[] {
   try {
     const rules = RULES.parse(parse(readFileSync(file, 'utf8')));

@@ -65,8 +65,9 @@ const FOR_OWNER = 0o600;
 const GROUP_READS = 0o040;
 
 /**
- * Replaces a file atomically. The new file belongs to the owner of the old file, or else of the directory. So Mosquitto can still read a
- * file whose owner was changed for it. Throws `failed` if this user may not change the owner; the old file stays.
+ * Replaces a file atomically. The new file belongs to the owner of the old file, or else of the directory. So
+ * Mosquitto can still read a file whose owner was changed for it.
+ * @throws `failed` if this user may not change the owner; the old file stays
  */
 async function replaceFile(path: string, text: string): Promise<{ isHandedOver: boolean }> {
   const directory = await stat(dirname(path));

@@ -69,7 +69,7 @@ export function createSensorPacker({
      * @param readFrom epoch ms at which the read of the batches began
      * @param unreadable number of unreadable rows of `message` that may contain more samples of this hour
      * @returns settles when all readable samples are committed
-     * @throws {MillraceError} `unavailable` when packing ends; `rejected`; any defect of the program
+     * @throws `unavailable` when packing ends; `rejected`; any defect of the program
      */
     async pack(of: SensorHour, batches: Series, readFrom: number, unreadable: number): Promise<void> {
       try {

@@ -167,7 +167,7 @@ const IN_PATH = {
 
 const named = (path: string): string[] => [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => String(name));
 
-/** Throws if a parameter of the path has no description in `IN_PATH`. */
+/** @throws if a parameter of the path has no description in `IN_PATH` */
 const pathParameters = (path: string): object[] =>
   named(path).map((name) => {
     const described = IN_PATH[name as keyof typeof IN_PATH];

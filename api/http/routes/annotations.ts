@@ -25,7 +25,7 @@ const ONE = { device };
 /** In bytes. The longest text and name, all characters escaped, fit. */
 const MAX_BYTES = 16 * 1024;
 
-/** Null: the installation. Throws `bad_id`. */
+/** Null: the installation. @throws `bad_id` */
 const deviceBytes = (ref: string | undefined): Buffer | null =>
   ref === undefined ? null : parseDevice(ref).bytes;
 
@@ -75,7 +75,7 @@ export const deleteAnnotation =
     res.status(204).end();
   };
 
-/** Throws `malformed`. */
+/** @throws `malformed` */
 function readWanted(body: string) {
   try {
     return PAYLOADS.WantedAnnotation.parse(JSON.parse(body));
@@ -86,7 +86,7 @@ function readWanted(body: string) {
   }
 }
 
-/** Throws `bad_timestamp`. */
+/** @throws `bad_timestamp` */
 function instantOf(ts: string | number): number {
   const ms = typeof ts === 'number' ? ts : parseTime(ts);
   if (ms === null) throw new MillraceError('bad_timestamp');

@@ -94,7 +94,7 @@ export const getDevice =
     await deps.limits.pages(res, async () => void res.json(await readItem(deps, device)));
   };
 
-/** Throws `not_found`. */
+/** @throws `not_found` */
 async function readItem(
   { store, groups, clock }: Pick<RouteDeps, 'store' | 'groups' | 'clock'>,
   { id, bytes }: Identity,
@@ -173,7 +173,7 @@ export const getSensor =
     res.json({ device_id: deviceId, ...sensorItem(row) });
   };
 
-/** Throws `bad_id`, `not_found`. */
+/** @throws `bad_id`, `not_found` */
 export async function findSensor(
   { store, groups }: Pick<RouteDeps, 'store' | 'groups'>,
   params: Request['params'],
@@ -188,8 +188,9 @@ export async function findSensor(
 }
 
 /**
- * No sample of the sensor is later than `newest` (epoch ms); null: it has no samples. The table `latest` has that time, unless the device
- * was retired: older samples stay until they expire, and may be later. Throws `bad_id`, `not_found`.
+ * No sample of the sensor is later than `newest` (epoch ms); null: it has no samples. The table `latest` has that
+ * time, unless the device was retired: older samples stay until they expire, and may be later.
+ * @throws `bad_id`, `not_found`
  */
 export async function findMeasured(
   deps: RouteDeps,

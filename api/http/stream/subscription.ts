@@ -14,8 +14,9 @@ export interface Subscription {
 }
 
 /**
- * `device=` and `sensor=DEVICE/SENSOR` may stand any number of times. DEVICE and SENSOR are percent-encoded separately. A name may contain
- * a slash, so this function splits the raw query before it decodes the names. Throws `bad_parameter`, `bad_id`.
+ * `device=` and `sensor=DEVICE/SENSOR` may stand any number of times. DEVICE and SENSOR are percent-encoded
+ * separately. A name may contain a slash, so this function splits the raw query before it decodes the names.
+ * @throws `bad_parameter`, `bad_id`
  */
 export function readSubscription(url: string): Subscription {
   const subscription: Subscription = { devices: new Map(), sensors: new Map(), everything: false };

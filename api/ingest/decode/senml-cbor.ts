@@ -66,7 +66,7 @@ const SELF_DESCRIBED = Buffer.from([0xd9, 0xd9, 0xf7]);
 export const isSelfDescribed = (payload: Buffer): boolean =>
   payload[0] === SELF_DESCRIBED[0] && payload.subarray(0, SELF_DESCRIBED.length).equals(SELF_DESCRIBED);
 
-/** Returns records like those of SenML JSON (RFC 8428, section 6). @throws {MillraceError} `malformed`, `too_large` */
+/** Returns records like those of SenML JSON (RFC 8428, section 6). @throws `malformed`, `too_large` */
 export function parseSenmlCbor(payload: Buffer): unknown[] {
   let bytes = payload;
   while (isSelfDescribed(bytes)) bytes = bytes.subarray(SELF_DESCRIBED.length);

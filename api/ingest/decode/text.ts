@@ -9,7 +9,7 @@ const INFINITE = '1e999';
 /**
  * Firmware writes a value that it could not measure as `nan`, `NaN`, `-nan`, `inf` or `Infinity`, which JSON does not
  * have (RFC 8259, section 6). So a second attempt replaces each by an infinite number, and only this value is refused.
- * @throws {MillraceError} `malformed`
+ * @throws `malformed`
  */
 export function parseJsonText(text: string): unknown {
   try {

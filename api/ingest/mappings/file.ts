@@ -28,7 +28,7 @@ export const readPresets = (): Preset[] =>
       return { name: basename(file, '.yaml'), ...PRESET.parse(parseDocument(text).toJS()), text };
     });
 
-/** @throws {MillraceError} `bad_settings` with the line and column of every mistake */
+/** @throws `bad_settings` with the line and column of every mistake */
 export function readMappings(path: string): Mapping[] {
   let text: string;
   try {
@@ -39,7 +39,7 @@ export function readMappings(path: string): Mapping[] {
   return parseMappings(text, path);
 }
 
-/** @throws {MillraceError} `bad_settings` */
+/** @throws `bad_settings` */
 export function parseMappings(text: string, name: string): Mapping[] {
   const file = new MappingFile(text, name);
   const specs = file.read();

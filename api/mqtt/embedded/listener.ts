@@ -45,7 +45,7 @@ export class Listener {
     this.#pending = boundConnections(this.#server, 'mqtt', bounds, metrics);
   }
 
-  /** @throws {MillraceError} `port_taken` */
+  /** @throws `port_taken` */
   async start(): Promise<void> {
     this.#server.listen(this.#port, this.#host);
     try {

@@ -157,7 +157,7 @@ class Subscriber {
     return this.#isEnding;
   }
 
-  /** Returns whether the broker had a session of this client. @throws {MillraceError} `broker_away`: no answer, or refused */
+  /** Returns whether the broker had a session of this client. @throws `broker_away`: no answer, or refused */
   start(): Promise<boolean> {
     return new Promise((resolve, reject) => {
       const fail = (error: Error | undefined) => reject(brokerAway(this.#mqtt, error));

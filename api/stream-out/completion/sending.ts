@@ -11,7 +11,7 @@ export interface Sending {
   store: Pick<Store, 'streaming' | 'devices' | 'fleet' | 'events' | 'deadLetters' | 'alarms'>;
   steps: Steps;
   records: RecordMaker;
-  /** throws if the process ends before Kafka has the records */
+  /** @throws if the process ends before Kafka has the records */
   mustSend: (records: OutRecord[]) => Promise<void>;
 }
 

@@ -59,7 +59,7 @@ async function syncFolder(folder: string) {
   }
 }
 
-/** Throws errors other than a missing file. */
+/** @throws errors other than a missing file */
 const orIfMissing =
   <T>(value: T): ((error: unknown) => T) =>
   (error) => {
