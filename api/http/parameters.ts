@@ -3,7 +3,13 @@ import { type core, type ZodObject, type ZodRawShape, z } from 'zod';
 import { parseDuration } from '../../common/durations.ts';
 import { MillraceError } from '../../common/errors.ts';
 import { parseTime } from '../../common/times.ts';
-import { type Identity, identifyDevice, identifySensor, isName } from '../../schema/ids.ts';
+import {
+  type Identity,
+  identifyDevice,
+  identifySensor,
+  isName,
+  type SensorIdentity,
+} from '../../schema/ids.ts';
 import { DAY_MS } from '../../schema/rules.ts';
 import type { RouteDeps } from './api.ts';
 
@@ -169,7 +175,7 @@ export function parseDevice(text: string): Identity {
 }
 
 /** @throws `bad_id` */
-export function parseSensor(deviceId: string, text: string): Identity {
+export function parseSensor(deviceId: string, text: string): SensorIdentity {
   const sensor = identifySensor(deviceId, text);
   if (!sensor) throw new MillraceError('bad_id', BAD_ID);
   return sensor;

@@ -1,7 +1,14 @@
 import type { ErrorCode } from '../../common/errors.ts';
 import { printable } from '../../common/printable.ts';
 import { formatTime } from '../../common/times.ts';
-import { brokenNameRule, type Identity, identifyDevice, identifySensor, isName } from '../../schema/ids.ts';
+import {
+  brokenNameRule,
+  type Identity,
+  identifyDevice,
+  identifySensor,
+  isName,
+  type SensorBytes,
+} from '../../schema/ids.ts';
 import { ruleOf, timeRefusal } from '../ingest/decode/index.ts';
 import type { ImportWriter } from '../ingest/import-writer.ts';
 import type { Device, Sensor } from '../ingest/registry/cache.ts';
@@ -293,7 +300,7 @@ export class Importer {
       Owner,
       Array<{
         known: Sensor;
-        sensor: Buffer;
+        sensor: SensorBytes;
         times: Float64Array | number[];
         values: Float64Array | number[];
       }>

@@ -1,3 +1,4 @@
+import type { SensorBytes } from '../../schema/ids.ts';
 import type { Numbers } from '../../schema/packed/series.ts';
 import { isLate } from '../../schema/rules.ts';
 import type { ClockGuard } from '../store/clock-guard.ts';
@@ -11,7 +12,7 @@ import type { Device, Sensor } from './registry/cache.ts';
  */
 export type Series = {
   known: Sensor;
-  sensor: Buffer;
+  sensor: SensorBytes;
   times: Numbers;
   values: Numbers;
   from?: number;

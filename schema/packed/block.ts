@@ -1,3 +1,4 @@
+import type { SensorBytes } from '../ids.ts';
 import {
   COUNT_BYTES,
   HOUR_MS,
@@ -28,7 +29,7 @@ const SAMPLE_BYTES = TIME_BYTES + VALUE_BYTES;
 
 /** The samples from index `from` to before index `to`, all of one hour. */
 export interface Piece {
-  sensor: Buffer;
+  sensor: SensorBytes;
   /** epoch ms, strictly ascending */
   times: Numbers;
   values: Numbers;
@@ -193,7 +194,7 @@ export function newestOf(pieces: Piece[]): number {
 export function visitBlock(
   bucket: number,
   blob: Uint8Array,
-  visit: (sensor: Buffer, series: () => Series) => void,
+  visit: (sensor: SensorBytes, series: () => Series) => void,
 ) {
   if (blob[0] !== BLOCK_VERSION) {
     throw new RangeError(
@@ -249,7 +250,7 @@ function readSeries(
 /** One piece per sensor. So 60 messages with one sample each become as small as one message with 60 samples. */
 export function mergePieces(pieces: Piece[]): Piece[] {
   /** By object. Ingest keeps one Buffer for each sensor id, so equal ids are the same object. */
-  const sensors: Map<Buffer, Piece[]> = new Map();
+  const sensors: Map<SensorBytes, Piece[]> = new Map();
   for (const piece of pieces) {
     const list = sensors.get(piece.sensor);
     if (list) list.push(piece);

@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
 import { MillraceError } from '../../../common/errors.ts';
-import { type Identity, identifyDevice, uuidBytes } from '../../../schema/ids.ts';
+import { type DeviceBytes, type Identity, identifyDevice, uuidBytes } from '../../../schema/ids.ts';
 import type { Credential, CredentialPlace, CredentialStore, NewCredential } from '../../store/credentials.ts';
 import { hashSecret, makeSecret } from './secret.ts';
 
@@ -26,7 +26,7 @@ export function createCredentialService({
 }) {
   const update = createCredentialUpdater({ store, clock, onChange });
 
-  async function revoke(device: Buffer): Promise<boolean> {
+  async function revoke(device: DeviceBytes): Promise<boolean> {
     let wasValid = false;
     await update(device, (before) => {
       if (!before?.hash) return before;
@@ -160,7 +160,7 @@ export function createCredentialUpdater({
    * @throws `unavailable`: the update may have been applied
    */
   return async function update(
-    device: Buffer,
+    device: DeviceBytes,
     decide: (before: Credential | null) => Wanted | null,
   ): Promise<NewCredential | null> {
     let wasValid = false;

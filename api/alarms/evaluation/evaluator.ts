@@ -1,3 +1,4 @@
+import type { DeviceBytes, SensorBytes } from '../../../schema/ids.ts';
 import { bucketOf, DAY_MS } from '../../../schema/rules.ts';
 import type { Reading } from '../../history/reading/index.ts';
 import type { Alarm, AlarmStore, Episode, EpisodeKey } from '../../store/alarms/episodes.ts';
@@ -8,11 +9,11 @@ import type { SensorState } from '../subjects.ts';
 import { readWindow, type Window } from './windows.ts';
 
 export interface MonitoredSensor {
-  device: { id: string; bytes: Buffer; group: number; name: string | null };
+  device: { id: string; bytes: DeviceBytes; group: number; name: string | null };
   /** `ts`: epoch ms of the newest sample; null: unknown */
   sensor: {
     id: string;
-    bytes: Buffer;
+    bytes: SensorBytes;
     name: string | null;
     type: string | null;
     unit: string | null;
@@ -54,7 +55,7 @@ export class Evaluator {
     clock: Pick<ClockGuard, 'now'>;
     historyMs: number;
     maxClockSkewMs: number;
-    stateOf: (key: { device: Buffer; sensor: Buffer }, now: number) => Promise<SensorState>;
+    stateOf: (key: { device: DeviceBytes; sensor: SensorBytes }, now: number) => Promise<SensorState>;
     announce: (change: AlarmChange) => Promise<void>;
   }) {
     this.#deps = deps;

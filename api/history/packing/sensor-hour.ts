@@ -1,4 +1,5 @@
 import { MillraceError } from '../../../common/errors.ts';
+import type { DeviceBytes, SensorBytes } from '../../../schema/ids.ts';
 import { packHour } from '../../../schema/packed/hour/pack-hour.ts';
 import { mergeSeries, type Series, sortMerge } from '../../../schema/packed/series.ts';
 import { hourStatisticsOf } from '../../../schema/packed/statistics.ts';
@@ -7,9 +8,9 @@ import type { StoredSeries } from '../../store/history/unpacked.ts';
 import type { Store } from '../../store/index.ts';
 import type { Steps } from './steps.ts';
 
-type SensorHour = { device: Buffer; sensor: Buffer; hour: number };
+type SensorHour = { device: DeviceBytes; sensor: SensorBytes; hour: number };
 /** Without `sensor`: the whole device. */
-export type DeviceHour = { device: Buffer; sensor?: Buffer; hour: number };
+export type DeviceHour = { device: DeviceBytes; sensor?: SensorBytes; hour: number };
 
 export interface PackingObserver {
   onPacked: (samples: number) => void;

@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
 import { MillraceError } from '../../../common/errors.ts';
 import { formatTime, parseTime } from '../../../common/times.ts';
-import { uuidText } from '../../../schema/ids.ts';
+import { type DeviceBytes, uuidText } from '../../../schema/ids.ts';
 import { DAY_MS } from '../../../schema/rules.ts';
 import type { Annotation } from '../../store/annotations.ts';
 import { parseTimeId } from '../../store/index.ts';
@@ -94,7 +94,7 @@ function instantOf(ts: string | number): number {
 }
 
 /** `device` null: the installation. */
-const annotationItem = ({ id, ts, text }: Annotation, device: Buffer | null) => ({
+const annotationItem = ({ id, ts, text }: Annotation, device: DeviceBytes | null) => ({
   id: uuidText(id),
   ts: formatTime(ts),
   device_id: device && uuidText(device),

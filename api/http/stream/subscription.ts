@@ -1,5 +1,5 @@
 import { MillraceError } from '../../../common/errors.ts';
-import type { Identity } from '../../../schema/ids.ts';
+import type { Identity, SensorIdentity } from '../../../schema/ids.ts';
 import { parseDevice, parseSensor } from '../parameters.ts';
 
 /** Devices and sensors of one subscription. A longer one is refused. */
@@ -9,7 +9,7 @@ const MAX_NAMES = 2000;
 export interface Subscription {
   devices: Map<string, Identity>;
   /** key: `device id/sensor id` */
-  sensors: Map<string, { device: Identity; sensor: Identity }>;
+  sensors: Map<string, { device: Identity; sensor: SensorIdentity }>;
   everything: boolean;
 }
 

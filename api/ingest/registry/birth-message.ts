@@ -1,5 +1,11 @@
 import { MillraceError, type Refusal } from '../../../common/errors.ts';
-import { brokenNameRule, type Identity, identifySensor, isName } from '../../../schema/ids.ts';
+import {
+  brokenNameRule,
+  type Identity,
+  identifySensor,
+  isName,
+  type SensorIdentity,
+} from '../../../schema/ids.ts';
 import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.ts';
 import type { Refusals } from '../../store/dead-letters/writes.ts';
 import { parseJson } from '../decode/json.ts';
@@ -8,7 +14,7 @@ import { type DeviceSession, readSession } from './sessions.ts';
 
 export type SensorBirth = {
   index: number;
-  identity: Identity;
+  identity: SensorIdentity;
   name?: string;
   type?: string;
   unit?: string;

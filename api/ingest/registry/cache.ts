@@ -1,6 +1,12 @@
 import { LRUCache } from 'lru-cache';
 import { SharedCalls } from '../../../common/concurrency.ts';
-import { groupOf, identifySensor, uuidBytes } from '../../../schema/ids.ts';
+import {
+  type DeviceBytes,
+  groupOf,
+  identifySensor,
+  type SensorBytes,
+  uuidBytes,
+} from '../../../schema/ids.ts';
 import { type Stamp, stampOf } from '../../store/index.ts';
 import type { RegistryStore } from '../../store/registry/index.ts';
 
@@ -16,7 +22,7 @@ export const MAX_ENTRIES = 500_000;
 export type Sensor = {
   id: string;
   /** the 16 bytes of the id */
-  bytes: Buffer;
+  bytes: SensorBytes;
   /** name of the device as in the database row of this sensor */
   deviceName: string | null;
   name: string | null;
@@ -35,7 +41,7 @@ export type Sensor = {
 export type Device = {
   id: string;
   /** the 16 bytes of the id */
-  bytes: Buffer;
+  bytes: DeviceBytes;
   /** partition group, from 0 to `LATEST_GROUPS` - 1 */
   group: number;
   name: string | null;

@@ -3,7 +3,7 @@ import { DAY_MS, dayOf, HOUR_MS, isExact } from '../../../schema/rules.ts';
 import { int32, int64 } from '../cql-encoding.ts';
 import type { Row, Session } from '../sending/session.ts';
 import { msOfStamp, readStamp, writeTimestamp } from '../write-timestamps.ts';
-import { type SensorBytes, yearKey } from './keys.ts';
+import { type SensorKey, yearKey } from './keys.ts';
 
 const SELECT = {
   name: 'read_days',
@@ -30,7 +30,7 @@ export function createDayStatistics(session: Session) {
      * @param to the end of a day of the same UTC year
      * @returns hours in order of time, by the day's start in epoch ms
      */
-    async read(key: SensorBytes, from: number, to: number): Promise<Map<number, CopiedHour[]>> {
+    async read(key: SensorKey, from: number, to: number): Promise<Map<number, CopiedHour[]>> {
       const rows = await session.all(SELECT, [...yearKey(key, from), int64(from), int64(to)]);
       const days: Map<number, CopiedHour[]> = new Map();
       for (const row of rows) {
@@ -44,11 +44,11 @@ export function createDayStatistics(session: Session) {
      * @param hours all rows of the day in `history_stat`, all of them exact
      * @param readAt epoch ms at which the read of the rows began; of two copies, the later read wins
      */
-    write: (key: SensorBytes, day: number, hours: DayHour[], readAt: number) =>
+    write: (key: SensorKey, day: number, hours: DayHour[], readAt: number) =>
       session.write(INSERT, [...yearKey(key, day), int64(day), packDay(day, hours), writeTimestamp(readAt)]),
 
     /** @param hours epoch ms of hours that got late samples, all of one UTC year */
-    writeLate: (key: SensorBytes, hours: number[], lateAt: number) =>
+    writeLate: (key: SensorKey, hours: number[], lateAt: number) =>
       session.writeBatch(
         'write_late_day',
         [...new Set(hours.map(dayOf))].map((day) => ({

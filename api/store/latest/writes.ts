@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { DeviceBytes, SensorBytes } from '../../../schema/ids.ts';
 import { writeBytes } from '../../../schema/packed/pack.ts';
 import { greaterValue } from '../../../schema/packed/series.ts';
 import { DAY_MS, MAX_ENTRIES_PER_GROUP_COMMIT, MAX_ENTRIES_PER_MESSAGE } from '../../../schema/rules.ts';
@@ -32,7 +33,7 @@ const DEVICE_WEIGHT = 60;
 const ENTRY_WEIGHT = 64;
 
 /** The newest value that this process knows to be committed; null: no such value is known. */
-type LatestSensor = { bytes: Buffer; ts: number | null; value: number | null };
+type LatestSensor = { bytes: SensorBytes; ts: number | null; value: number | null };
 
 type SensorNewest<S extends LatestSensor = LatestSensor> = Newest & { sensor: S };
 
@@ -66,7 +67,7 @@ export class LatestWrites {
    * @throws `unavailable` while the process ends
    */
   write<S extends LatestSensor>(
-    device: { bytes: Buffer; group: number; retiredAt: number | null },
+    device: { bytes: DeviceBytes; group: number; retiredAt: number | null },
     newest: SensorNewest<S>[],
   ): Promise<S[]> {
     // Nearly always all values are newer. Then the list of the message is used without a copy.
@@ -95,7 +96,7 @@ export class LatestWrites {
 
   /** Several commits, one after the other. Other devices of the group write between them. */
   async #writeWide<S extends LatestSensor>(
-    device: { bytes: Buffer; group: number; retiredAt: number | null },
+    device: { bytes: DeviceBytes; group: number; retiredAt: number | null },
     news: SensorNewest<S>[],
   ): Promise<S[]> {
     const changed: S[] = [];
@@ -140,7 +141,7 @@ function noteCommitted<S extends LatestSensor>(news: SensorNewest<S>[]): S[] {
 
 /** The update of one message uses the list of the message itself. A map would create 150 more objects for a message of 50 sensors. */
 export class LatestUpdate {
-  declare device: Buffer;
+  declare device: DeviceBytes;
   declare retiredAt: number | null;
   declare newest: SensorNewest[];
 
@@ -148,10 +149,13 @@ export class LatestUpdate {
    * By the Buffer object of the sensor's id. The map is created when a message with other sensors, or with
    * another order of sensors, is merged.
    */
-  #places: Map<Buffer, number> | null = null;
+  #places: Map<SensorBytes, number> | null = null;
 
   /** @param device `retiredAt`: null: never @param newest each sensor once */
-  constructor({ bytes, retiredAt }: { bytes: Buffer; retiredAt: number | null }, newest: SensorNewest[]) {
+  constructor(
+    { bytes, retiredAt }: { bytes: DeviceBytes; retiredAt: number | null },
+    newest: SensorNewest[],
+  ) {
     this.device = bytes;
     this.retiredAt = retiredAt;
     this.newest = newest;
@@ -210,7 +214,7 @@ export class LatestUpdate {
 export class PendingLatest extends PendingRow<LatestUpdate> {
   declare entries: number;
 
-  updates: Map<Buffer, LatestUpdate> = new Map();
+  updates: Map<DeviceBytes, LatestUpdate> = new Map();
 
   constructor(partition: Partition, update: LatestUpdate) {
     super('write_latest', partition, GROUP_WEIGHT + DEVICE_WEIGHT + ENTRY_WEIGHT * update.size);
@@ -249,7 +253,7 @@ export class PendingLatest extends PendingRow<LatestUpdate> {
     return part;
   }
 
-  override has(device: Buffer) {
+  override has(device: DeviceBytes) {
     return this.updates.has(device);
   }
 
@@ -364,7 +368,10 @@ export class LastSeenWrites {
    * @param at epoch ms of the receipt
    * @returns undefined: nothing is written, because the last write was less than a minute ago
    */
-  note(device: { bytes: Buffer; group: number; lastSeen: number }, at: number): Promise<void> | undefined {
+  note(
+    device: { bytes: DeviceBytes; group: number; lastSeen: number },
+    at: number,
+  ): Promise<void> | undefined {
     if (at - device.lastSeen < LAST_SEEN_EVERY_MS) return undefined;
     device.lastSeen = at;
     const seen = { device: device.bytes, at };
@@ -375,10 +382,10 @@ export class LastSeenWrites {
   }
 }
 
-type Seen = { device: Buffer; at: number };
+type Seen = { device: DeviceBytes; at: number };
 
 class PendingLastSeen extends PendingRow<Seen> {
-  #seen: Map<Buffer, number> = new Map();
+  #seen: Map<DeviceBytes, number> = new Map();
 
   constructor(partition: Partition, { device, at }: Seen) {
     super('write_last_seen', partition, LAST_SEEN_WEIGHT);

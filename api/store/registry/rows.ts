@@ -1,10 +1,10 @@
-import { uuidText } from '../../../schema/ids.ts';
+import { type DeviceBytes, uuidText } from '../../../schema/ids.ts';
 import type { Newest } from '../latest/reads.ts';
 import type { Row } from '../sending/session.ts';
 import { greaterStamp, readStamp, type Stamp, stampOf } from '../write-timestamps.ts';
 
 /** The first two columns of every registry key. `bytes`: the 16 bytes of the id */
-export type DeviceKey = { group: number; bytes: Buffer };
+export type DeviceKey = { group: number; bytes: DeviceBytes };
 
 export interface DeviceRow {
   name: string | null;

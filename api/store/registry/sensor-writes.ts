@@ -1,3 +1,4 @@
+import type { SensorBytes } from '../../../schema/ids.ts';
 import { MAX_STATEMENTS_PER_BATCH } from '../../../schema/rules.ts';
 import { int32, int64 } from '../cql-encoding.ts';
 import { encodeStamp, type Stamp } from '../write-timestamps.ts';
@@ -38,7 +39,7 @@ const INDEXES: Array<{
 ];
 
 export interface SensorChange {
-  bytes: Buffer;
+  bytes: SensorBytes;
   deviceName?: string;
   name?: string;
   type?: string;

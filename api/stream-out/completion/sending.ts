@@ -1,3 +1,4 @@
+import type { DeviceBytes } from '../../../schema/ids.ts';
 import { iteratePages, type Steps } from '../../history/packing/index.ts';
 import type { Store } from '../../store/index.ts';
 import type { OutRecord } from '../kafka/sender.ts';
@@ -15,5 +16,5 @@ export interface Sending {
   mustSend: (records: OutRecord[]) => Promise<void>;
 }
 
-export const devicesOf = ({ store, steps }: Sending, group: number): AsyncIterable<Buffer> =>
+export const devicesOf = ({ store, steps }: Sending, group: number): AsyncIterable<DeviceBytes> =>
   iteratePages((after) => steps.run(() => store.streaming.devicePage(group, null, after)));

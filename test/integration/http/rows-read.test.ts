@@ -4,7 +4,13 @@ import { createFleet, type Fleet } from '../../../api/store/devices/index.ts';
 import { stampOf } from '../../../api/store/index.ts';
 import { createRegistryStore, type RegistryStore } from '../../../api/store/registry/index.ts';
 import { createSession } from '../../../api/store/sending/session.ts';
-import { groupOf, type Identity, identifyDevice, identifySensor } from '../../../schema/ids.ts';
+import {
+  groupOf,
+  type Identity,
+  identifyDevice,
+  identifySensor,
+  type SensorIdentity,
+} from '../../../schema/ids.ts';
 import { useTestSystem } from '../../support/system/use.ts';
 
 const GROUPS = 4;
@@ -50,7 +56,7 @@ async function fill(store: RegistryStore) {
     await store.writeDevice(key, { name: `d${d}`, site, registeredAt: now }, stamp);
     await store.writeStatus(key, { state: isRare ? 'offline' : 'online' }, stamp);
     const changes = Array.from({ length: SENSORS_PER_DEVICE }, (_, s) => ({
-      bytes: (identifySensor(id, `s${s}`) as Identity).bytes,
+      bytes: (identifySensor(id, `s${s}`) as SensorIdentity).bytes,
       name: isRare && s === 0 ? 'rare' : `s${s}`,
       type: isRare && s === 0 ? 'rare' : 'usual',
       site,

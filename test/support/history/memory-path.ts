@@ -5,7 +5,13 @@ import { createLateWriter, LateArrivalNotes, LateDayNotes } from '../../../api/i
 import { SampleWriter } from '../../../api/ingest/sample-writer.ts';
 import { type Store, stampOf } from '../../../api/store/index.ts';
 import { Retry } from '../../../api/store/sending/retry.ts';
-import { groupOf, type Identity, identifyDevice, identifySensor } from '../../../schema/ids.ts';
+import {
+  groupOf,
+  type Identity,
+  identifyDevice,
+  identifySensor,
+  type SensorIdentity,
+} from '../../../schema/ids.ts';
 import { mergeSeries } from '../../../schema/packed/series.ts';
 import { HOUR_MS } from '../../../schema/rules.ts';
 import { createMemoryStore } from '../memory-store/index.ts';
@@ -37,7 +43,7 @@ export async function createMemoryPath() {
 
   function keyOf(name: string, sensorName: string = 's') {
     const { id, bytes } = identifyDevice(name) as Identity;
-    const { bytes: sensor } = identifySensor(id, sensorName) as Identity;
+    const { bytes: sensor } = identifySensor(id, sensorName) as SensorIdentity;
     return { device: bytes, sensor, group: groupOf(bytes, GROUPS) };
   }
 

@@ -1,6 +1,12 @@
 import { stampOf } from '../../../api/store/index.ts';
 import type { RegistryStore } from '../../../api/store/registry/index.ts';
-import { groupOf, type Identity, identifyDevice, identifySensor } from '../../../schema/ids.ts';
+import {
+  groupOf,
+  type Identity,
+  identifyDevice,
+  identifySensor,
+  type SensorIdentity,
+} from '../../../schema/ids.ts';
 import { DAY_MS, HOUR_MS } from '../../../schema/rules.ts';
 import { createRandom } from '../../../simulator/random.ts';
 import { createDrift, rounded } from '../../../simulator/signals/components.ts';
@@ -58,7 +64,7 @@ export const fleetOf = ({
 
 function loadedSensor(deviceId: string, index: number): LoadedSensor {
   const name = `sensor-${String(index).padStart(SENSOR_DIGITS, '0')}`;
-  const { bytes } = identifySensor(deviceId, name) as Identity;
+  const { bytes } = identifySensor(deviceId, name) as SensorIdentity;
   return { name, bytes };
 }
 
