@@ -30,7 +30,6 @@ export interface Identity<Bytes = DeviceBytes> {
 
 export type SensorIdentity = Identity<SensorBytes>;
 
-/** 1 to 128 bytes of UTF-8, no control characters. */
 export const isName = (text: unknown): text is string =>
   typeof text === 'string' &&
   text.length > 0 &&

@@ -16,7 +16,6 @@ type Role = { name: string; password: string };
 
 const ROLE_NAME = /^[a-z][a-z0-9_]{0,47}$/;
 
-/** `shown` replaces `cql` in the output, because `cql` may hold a password. */
 export type RoleStatement = { cql: string; shown: string };
 
 /**

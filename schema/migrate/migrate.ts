@@ -33,7 +33,6 @@ export async function migrate({
   retention,
   onStatus = () => {},
 }: {
-  /** connected, without a keyspace */
   admin: Client;
   open: () => Promise<Client>;
   keyspace: string;
