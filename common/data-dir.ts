@@ -1,6 +1,6 @@
 import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { MillraceError } from './errors.ts';
+import { codeOf, MillraceError } from './errors.ts';
 
 /** Marks a directory that Millrace made and may empty. */
 export const MARKER = '.millrace';
@@ -45,7 +45,7 @@ async function isMarked(dataDir: string) {
   try {
     return (await stat(join(dataDir, MARKER))).isFile();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    if (codeOf(error) === 'ENOENT') return false;
     throw error;
   }
 }

@@ -2,7 +2,7 @@ import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import type { Request, Response } from 'express';
 import { charsetOf, decodeText } from '../../common/encodings.ts';
-import { MillraceError } from '../../common/errors.ts';
+import { codeOf, MillraceError } from '../../common/errors.ts';
 
 /** In ms. The rest of a body may still arrive after an early answer, then the connection is closed. */
 const LINGER_MS = 2000;
@@ -101,7 +101,7 @@ async function decompressed(
   try {
     return await decompress(body, { maxOutputLength: limit });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(limit);
+    if (codeOf(error) === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(limit);
     throw new MillraceError('malformed', `The body is not valid ${coding}.`, { cause: error });
   }
 }

@@ -2,7 +2,7 @@ import { createHmac, hkdfSync, randomBytes, randomUUID, timingSafeEqual } from '
 import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { claimDataDir } from '../../common/data-dir.ts';
-import { MillraceError } from '../../common/errors.ts';
+import { codeOf, MillraceError } from '../../common/errors.ts';
 
 const VALID_MS = 24 * 3_600_000;
 
@@ -78,7 +78,7 @@ async function readIfThere(path: string): Promise<string | null> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    if (codeOf(error) !== 'ENOENT') throw error;
     return null;
   }
 }
@@ -99,7 +99,7 @@ async function createSecret(path: string): Promise<string> {
       return writeFile(path, secret, { flag: 'wx', mode: 0o600 });
     });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    if (codeOf(error) !== 'EEXIST') throw error;
   } finally {
     await rm(draft, { force: true });
   }

@@ -1,4 +1,4 @@
-import { MillraceError } from '../../common/errors.ts';
+import { MillraceError, messageOf } from '../../common/errors.ts';
 import { parseJsonText } from '../ingest/decode/index.ts';
 import { DELIMITERS, declaredDelimiter, delimiterOf, isComment, parseCells } from './dialect.ts';
 import { linesOf } from './lines.ts';
@@ -184,6 +184,6 @@ function addObject(list: RowList, line: number, text: string, layouts: LayoutCac
     }
     list.add(line, layouts.of(Object.keys(object)), (name) => (object as Record<string, unknown>)[name]);
   } catch (error) {
-    list.malformed.push({ line, rule: (error as Error).message });
+    list.malformed.push({ line, rule: messageOf(error) });
   }
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { messageOf } from '../../common/errors.ts';
 import { LogThrottle } from '../../common/log-throttle.ts';
 import type { Config } from '../../common/settings/config.ts';
 import { AVRO_SCHEMAS, type AvroRecord, confluentHead, singleObjectHead } from './avro.ts';
@@ -60,7 +61,7 @@ export class Schemas {
         await this.load(topic);
         return true;
       } catch (error) {
-        const reason = (error as Error).message;
+        const reason = messageOf(error);
         if (this.#throttle.count(topic) > 0)
           this.#logger.warn({ reason }, 'a topic waits for its schema; ingest goes on');
         const pause = Math.min(PAUSE_MS.longest, PAUSE_MS.first * 2 ** Math.min(attempt, 10));

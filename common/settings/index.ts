@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { parse as parseDotenv } from 'dotenv';
 import { decodeText } from '../encodings.ts';
-import { MillraceError } from '../errors.ts';
+import { codeOf, MillraceError } from '../errors.ts';
 import { arrange, type Config } from './config.ts';
 import { brokenRules } from './rules.ts';
 import { SCHEMA, SETTINGS, type Values } from './schema.ts';
@@ -67,7 +67,7 @@ export function readEnvFile(path: string): Record<string, string> {
   try {
     return parseDotenv(decodeText(readFileSync(path)));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
+    if (codeOf(error) === 'ENOENT') return {};
     throw new MillraceError('bad_settings', `${path} cannot be read: ${error}`, { cause: error });
   }
 }

@@ -1,5 +1,5 @@
 import type { Server, Socket } from 'node:net';
-import { MillraceError } from '../../../common/errors.ts';
+import { MillraceError, messageOf } from '../../../common/errors.ts';
 import type { TlsFiles } from '../../../common/settings/config.ts';
 import type { Context } from '../../observability/index.ts';
 import type { CertificateState } from '../../observability/metrics.ts';
@@ -34,7 +34,7 @@ function authority(purpose: string, setting: string, path: string | undefined): 
   try {
     return [{ purpose, expires: authorityExpires(path), refused: false }];
   } catch (error) {
-    throw new MillraceError('bad_settings', `${setting}: ${(error as Error).message}`, {
+    throw new MillraceError('bad_settings', `${setting}: ${messageOf(error)}`, {
       cause: error,
     });
   }

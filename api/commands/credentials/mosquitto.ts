@@ -1,6 +1,6 @@
 import { chmod, chown, mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { MillraceError } from '../../../common/errors.ts';
+import { codeOf, MillraceError } from '../../../common/errors.ts';
 import { printable } from '../../../common/printable.ts';
 import { EDGE_FILTERS } from '../../../schema/sparkplug-topics.ts';
 import { KINDS } from '../../../schema/topics.ts';
@@ -82,7 +82,7 @@ async function replaceFile(path: string, text: string): Promise<{ isHandedOver: 
     await rename(draft, path);
   } catch (error) {
     await rm(draft, { force: true });
-    if ((error as NodeJS.ErrnoException).code !== 'EPERM') throw error;
+    if (codeOf(error) !== 'EPERM') throw error;
     throw new MillraceError(
       'failed',
       `${path} stays as it was: it belongs to user ${uid} and group ${gid}. Write it as that user, or as root.`,

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { runCommand } from '../../../common/command.ts';
-import { MillraceError, refusalText } from '../../../common/errors.ts';
+import { MillraceError, messageOf, refusalText } from '../../../common/errors.ts';
 import { usageError } from '../../../common/flags.ts';
 import { printable } from '../../../common/printable.ts';
 import { readSetting } from '../../../common/settings/index.ts';
@@ -150,6 +150,6 @@ function bytesOf(payload: string): Buffer {
   try {
     return readFileSync(payload === '-' ? 0 : payload.slice(1));
   } catch (error) {
-    throw new MillraceError('failed', `The payload cannot be read: ${(error as Error).message}`);
+    throw new MillraceError('failed', `The payload cannot be read: ${messageOf(error)}`);
   }
 }

@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml';
 import type { z } from 'zod';
 import { decodeText } from '../../../common/encodings.ts';
-import { MillraceError } from '../../../common/errors.ts';
+import { MillraceError, messageOf } from '../../../common/errors.ts';
 import { Mapping } from './mapping.ts';
 import { FILE, MAPPING, MAX_MAPPINGS, PRESET, USE, type Use } from './schema.ts';
 
@@ -95,7 +95,7 @@ class MappingFile {
     try {
       return this.#document.toJS();
     } catch (error) {
-      this.#note(0, (error as Error).message);
+      this.#note(0, messageOf(error));
       return null;
     }
   }

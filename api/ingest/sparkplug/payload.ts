@@ -1,7 +1,7 @@
 import { gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
 import type { Reader } from 'protobufjs';
 import protobuf from 'protobufjs/minimal.js';
-import { MillraceError } from '../../../common/errors.ts';
+import { codeOf, MillraceError, messageOf } from '../../../common/errors.ts';
 import { MAX_SAMPLES_PER_MESSAGE } from '../../../schema/rules.ts';
 
 export interface Payload {
@@ -57,7 +57,7 @@ function inflated(body: Buffer, maxOutputLength: number): Buffer {
     const isZlib = body.length > 1 && (Number(body[0]) & 0x0f) === 8 && body.readUInt16BE(0) % 31 === 0;
     return (isZlib ? inflateSync : inflateRawSync)(body, { maxOutputLength });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') {
+    if (codeOf(error) === 'ERR_BUFFER_TOO_LARGE') {
       const rule = `must not be larger than MAX_MESSAGE_BYTES, ${maxOutputLength} bytes, without compression`;
       throw new MillraceError('too_large', rule);
     }
@@ -83,7 +83,7 @@ export function decodePayload(bytes: Buffer): Payload {
     return payload;
   } catch (error) {
     if (error instanceof MillraceError) throw error;
-    throw new MillraceError('malformed', (error as Error).message, { cause: error });
+    throw new MillraceError('malformed', messageOf(error), { cause: error });
   }
 }
 

@@ -1,5 +1,5 @@
 import cassandra from 'cassandra-driver';
-import { MillraceError } from '../../../common/errors.ts';
+import { MillraceError, messageOf } from '../../../common/errors.ts';
 import type { Config } from '../../../common/settings/config.ts';
 import { createKeyspace, DDL } from '../../../schema/migrate/cluster.ts';
 import type { RoleStatement } from '../../../schema/roles.ts';
@@ -76,7 +76,7 @@ export const isForbidden = (error: unknown): boolean => refusal(error) !== undef
 export function missingPermission(error: unknown, role: string | undefined): MillraceError | null {
   const refused = refusal(error);
   if (!refused) return null;
-  const reason = (refused as Error).message;
+  const reason = messageOf(refused);
   return new MillraceError(
     'bad_settings',
     `CQL_USERNAME=${role} has not the rights that it needs: ${reason}. npm run roles gives them.`,

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { access, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { codeOf } from '../../../common/errors.ts';
 
 /** A directory or a bucket. Paths are relative and separated by `/`. */
 export interface Target {
@@ -63,6 +64,6 @@ async function syncFolder(folder: string) {
 const orIfMissing =
   <T>(value: T): ((error: unknown) => T) =>
   (error) => {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return value;
+    if (codeOf(error) === 'ENOENT') return value;
     throw error;
   };
