@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { defineConfig } from 'vite';
 
-/** @typedef {(id: string) => { isEntry: boolean; importedIds: readonly string[] } | null} GetModuleInfo */
+/** @import { GetModuleInfo } from 'rollup' */
 
 /** Minimum size of a compressed file, in bytes. A smaller file fits into one packet without compression. */
 const COMPRESSED_FROM = 1024;
@@ -19,7 +19,7 @@ const API = `http://127.0.0.1:${process.env['HTTP_PORT'] ?? 8080}`;
 export default defineConfig({
   root: 'web',
   cacheDir: '../.data/vite',
-  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  esbuild: { jsx: 'automatic', jsxImportSource: 'preact' },
   build: {
     outDir: '../dist/web',
     emptyOutDir: true,
@@ -29,7 +29,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     cssCodeSplit: false,
-    rolldownOptions: { output: { manualChunks: chunkOf } },
+    rollupOptions: { output: { manualChunks: chunkOf } },
   },
   server: {
     proxy: Object.fromEntries(
